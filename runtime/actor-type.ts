@@ -1,0 +1,98 @@
+import type { AnyStateMachine } from "xstate";
+import type { Reading } from "../storage/store.js";
+import type { Address } from "./address.js";
+import type { Fact, GateQuestion, Message, Turn } from "./turn.js";
+
+/**
+ * A kind of actor: an XState machine stepped as a pure function, and how it is looked after.
+ *
+ * The machine is flat, has no `invoke`, `spawn`, `after`, `always` or `raise`, and its context is small plain data.
+ * Its events are `Delivered<...>` messages: guards and `assign` read `event.turn`; only actions of a taken transition
+ * may record intents through it (a guard never does). An actor that was never written starts from the machine's
+ * initial state, with `context` made from `{ input: Address }`.
+ */
+export interface ActorType {
+  readonly kind: string;
+  readonly machine: AnyStateMachine;
+  /** Rises when the shape of stored snapshots changes. */
+  readonly version: number;
+  /** Brings a snapshot of an older version up to date. Required from version 2 on. */
+  readonly migrate?: (snapshot: StoredState, fromVersion: number) => StoredState;
+  readonly supervision?: Supervision;
+}
+
+/** What is kept of a machine between turns. */
+export interface StoredState {
+  readonly value: unknown;
+  readonly context: unknown;
+}
+
+/** After Erlang's supervisor: how often an actor may crash, and what happens past that. */
+export interface Supervision {
+  /** How often one message may crash the actor before it is set aside as a dead letter. */
+  readonly attempts: number;
+  /** More crashes than this within `withinMs` and the actor rests for `restMs`, its mail kept. */
+  readonly maxRestarts: number;
+  readonly withinMs: number;
+  readonly restMs: number;
+}
+
+/**
+ * Hears facts in a turn of its own after the publisher's, in the publisher's partition. It has no state: it may read,
+ * and send messages. A throw is handled as an actor's crash; the publisher never notices.
+ */
+export interface Hearing {
+  /** Unique name, for logs and dead letters. */
+  readonly name: string;
+  /** Names of the facts it hears. */
+  readonly facts: readonly string[];
+  readonly hear: (fact: Fact, turn: Turn) => void;
+}
+
+/**
+ * Decides which actors must agree to a step. `keepers` runs in the asker's turn and only reads; each request it
+ * returns is sent, and each actor asked answers with a {@link KeeperAnswer} to `request.replyTo`. All must agree;
+ * the first refusal decides. No keeper means that the step may be taken.
+ */
+export interface Gating {
+  readonly name: string;
+  /** Names of the gates it keeps. */
+  readonly gates: readonly string[];
+  /** Longest wait for the keepers together, in milliseconds; past it the step is refused. */
+  readonly boundMs: number;
+  readonly keepers: (question: GateQuestion, partition: string, reading: Reading) => readonly KeeperRequest[];
+}
+
+export interface KeeperRequest {
+  readonly to: Address;
+  /** Sent with `gate: { replyTo, key }` added, which the keeper gives back in its {@link KeeperAnswer}. */
+  readonly message: Message;
+}
+
+/** What a keeper sends to `gate.replyTo`. */
+export interface KeeperAnswer extends Message {
+  readonly type: "keeper.answered";
+  /** The `gate.key` of the request. */
+  readonly key: string;
+  readonly refused: string | null;
+}
+
+/** The outside world, by name. Runs after the commit and again after a crash; reports by its result alone. */
+export interface Effect {
+  readonly name: string;
+  /** How many run at once; more wait their turn. */
+  readonly concurrency: number;
+  /**
+   * Does the work. `id` is the idempotency id. A rejection is reported as `{ ok: false, error: message }`, so the
+   * message holds nothing secret.
+   */
+  readonly run: (input: unknown, context: { readonly id: string; readonly signal: AbortSignal }) => Promise<unknown>;
+}
+
+/** All that a host runs: handed in, never imported. */
+export interface Catalogue {
+  readonly actors: readonly ActorType[];
+  readonly hearings: readonly Hearing[];
+  readonly gatings: readonly Gating[];
+  readonly effects: readonly Effect[];
+}

@@ -1,0 +1,16 @@
+/** Names one actor: its kind and id, in the partition its rows are kept in. */
+export interface Address {
+  readonly partition: string;
+  readonly kind: string;
+  readonly id: string;
+}
+
+/** Builds an address. */
+export function address(partition: string, kind: string, id: string): Address {
+  return { partition, kind, id };
+}
+
+/** The text form `<partition>/<kind>/<id>`, for logs and map keys. */
+export function addressText(of: Address): string {
+  return `${of.partition}/${of.kind}/${of.id}`;
+}

@@ -1,0 +1,121 @@
+import type { Reading, Store, View } from "../storage/store.js";
+import type { Catalogue } from "./actor-type.js";
+import type { Address } from "./address.js";
+import type { Clock, Scheduler } from "./clock.js";
+import type { Message } from "./turn.js";
+
+/** Everything a runtime needs from outside. */
+export interface RuntimeOptions {
+  readonly store: Store;
+  readonly catalogue: Catalogue;
+  readonly clock: Clock;
+  readonly scheduler: Scheduler;
+  /** Strong random bytes in production, seeded ones in simulation: the only source of chance. */
+  readonly randomBytes: (count: number) => Uint8Array;
+  /** Told what happens inside; never handed message contents. */
+  readonly log: RuntimeLog;
+  readonly limits?: Partial<RuntimeLimits>;
+}
+
+export interface RuntimeLimits {
+  /** Cells kept in memory while idle. */
+  readonly idleCells: number;
+  /** Messages waiting in one mailbox before an ask is refused with {@link Overloaded}. */
+  readonly mailbox: number;
+  /** Turns in one batch. */
+  readonly turnsPerBatch: number;
+  /** Feed entries kept in a partition; a reader that is further behind is told to start afresh. */
+  readonly feedEntries: number;
+}
+
+export interface RuntimeLog {
+  warn(message: string, details: Record<string, unknown>): void;
+  error(message: string, details: Record<string, unknown>): void;
+}
+
+export interface Runtime {
+  /**
+   * Delivers a message and answers with what the actor replied, once that is on disk.
+   * Rejects with {@link NotAccepted}, {@link Overloaded}, {@link TurnFailed} or {@link Stopping}.
+   * With `messageId`, a message already taken by that actor under the same id (within 24 hours) is not taken again
+   * and answers `undefined`.
+   */
+  ask(to: Address, message: Message, options?: { readonly messageId?: string }): Promise<unknown>;
+  /** Reads what is durable now. */
+  readonly reading: Reading;
+  /** A consistent view; close it. */
+  view(): View;
+  readonly feed: Feed;
+  readonly clock: Clock;
+  /** `<prefix>_<ULID>`. */
+  newId(prefix: string): string;
+  readonly randomBytes: (count: number) => Uint8Array;
+  readonly deadLetters: DeadLetters;
+  /** Figures for the metrics page, by name. */
+  stats(): RuntimeStats;
+  /** Stops accepting asks, finishes turns, flushes. Effects under way are aborted and stay pending. The store stays open. */
+  stop(): Promise<void>;
+}
+
+/** One entry of a partition's change feed. */
+export interface FeedEntry {
+  /** Rises by one with each entry of the partition, without a gap. */
+  readonly seq: number;
+  readonly topic: string;
+  readonly data: unknown;
+}
+
+export interface Feed {
+  /** The last durable sequence number of a partition; 0 when it has none. */
+  lastSeq(partition: string): number;
+  /** Entries of `topic` with a seq above `after`, oldest first, or "too-old" when some of them are no longer kept. */
+  since(partition: string, topic: string, after: number): readonly FeedEntry[] | "too-old";
+  /** Hears each entry of `topic` after its flush, in order. Returns what ends it. Listeners never throw. */
+  listen(partition: string, topic: string, hear: (entry: FeedEntry) => void): () => void;
+}
+
+/** A message that kept crashing its actor, set aside. */
+export interface DeadLetter {
+  readonly id: string;
+  readonly to: Address;
+  readonly message: Message;
+  readonly error: string;
+  readonly atMs: number;
+}
+
+export interface DeadLetters {
+  list(partition: string, limit: number): readonly DeadLetter[];
+  /** Sends the message again and removes the record; false when there is none of that id. */
+  retry(partition: string, id: string): Promise<boolean>;
+}
+
+export interface RuntimeStats {
+  readonly turns: number;
+  readonly batches: number;
+  readonly crashes: number;
+  readonly deadLetters: number;
+  readonly cells: number;
+  readonly mailboxDepth: number;
+  readonly pendingEffects: number;
+  readonly runningEffects: number;
+  readonly timers: number;
+  /** Seconds each of the latest flushes took, drained by the reader. */
+  readonly flushSeconds: readonly number[];
+}
+
+/** No transition of the actor takes this message in the state it is in. */
+export class NotAccepted extends Error {
+  override readonly name = "NotAccepted";
+}
+/** The mailbox is full. */
+export class Overloaded extends Error {
+  override readonly name = "Overloaded";
+}
+/** The turn threw; nothing of it was kept. */
+export class TurnFailed extends Error {
+  override readonly name = "TurnFailed";
+}
+/** The runtime is shutting down. */
+export class Stopping extends Error {
+  override readonly name = "Stopping";
+}

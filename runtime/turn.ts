@@ -1,0 +1,103 @@
+import type { Writing } from "../storage/store.js";
+import type { Address } from "./address.js";
+
+/** A message: a type and plain serialisable data. Secrets never travel in one. */
+export interface Message {
+  readonly type: string;
+}
+
+/**
+ * Something that happened, heard after the commit by those whom the subscriptions name.
+ * `name` is what hearers are registered under (`run.ended`).
+ */
+export interface Fact {
+  readonly name: string;
+}
+
+/** A step that others may refuse. The answer comes back as a {@link GateAnswer} under the same `id`. */
+export interface GateQuestion {
+  /** The gate (`run.starting`). */
+  readonly name: string;
+  /** Unique for the asker; comes back in the answer. */
+  readonly id: string;
+}
+
+/** Arrives at the asker exactly once for each {@link GateQuestion}. */
+export interface GateAnswer extends Message {
+  readonly type: "gate.answered";
+  readonly gate: string;
+  readonly id: string;
+  /** Why the step may not be taken, or null when it may. */
+  readonly refused: string | null;
+}
+
+/** Work in the outside world, started after the commit. Its result comes back as an {@link EffectEnded}. */
+export interface EffectRequest {
+  /** The registered effect. */
+  readonly name: string;
+  /** The idempotency id: the same on every start of the same pending effect. Unique in the partition. */
+  readonly id: string;
+  /** Plain serialisable data. */
+  readonly input: unknown;
+}
+
+/** Arrives at the actor that started the effect exactly once, unless the effect was cancelled. */
+export interface EffectEnded extends Message {
+  readonly type: "effect.ended";
+  readonly effect: string;
+  readonly id: string;
+  readonly result: { readonly ok: true; readonly output: unknown } | { readonly ok: false; readonly error: string };
+}
+
+/** Arrives when a wake-up falls due. */
+export interface Woken extends Message {
+  readonly type: "woken";
+  readonly name: string;
+  /** The time it was set for, in milliseconds since the epoch. */
+  readonly dueMs: number;
+}
+
+/**
+ * What a machine is handed with each message: the time, ids and random numbers of this turn, reads that see every
+ * earlier turn and this turn's own writes, and a recorder for intents. Recording is all that a call does: nothing is
+ * sent, started or shown before the batch is on disk, and all of it vanishes if the turn throws.
+ *
+ * Rows may be written in the actor's own partition and under the global partition, nowhere else.
+ */
+export interface Turn extends Writing {
+  /** Milliseconds since the epoch, one value for the whole turn. */
+  readonly now: number;
+  readonly self: Address;
+  /** `<prefix>_<ULID>`, rising within a process. */
+  newId(prefix: string): string;
+  /** A number in [0, 1). */
+  random(): number;
+  /** `count` random bytes. Cryptographically strong outside simulation. */
+  randomBytes(count: number): Uint8Array;
+  /** Sends a message; exactly once, in order for one sender and one receiver. */
+  send(to: Address, message: Message): void;
+  /** Sets the wake-up `name` for `dueMs`; a wake-up of that name already set is replaced. Delivered as {@link Woken}. */
+  wake(name: string, dueMs: number): void;
+  /** Takes back the wake-up `name`; none set is fine. */
+  cancelWake(name: string): void;
+  /** Starts an effect after the commit. */
+  start(effect: EffectRequest): void;
+  /** Forgets a pending effect and aborts it if it runs; its result is not delivered. None pending is fine. */
+  cancelEffect(id: string): void;
+  /** Publishes a fact. */
+  publish(fact: Fact): void;
+  /** Asks the gate; the answer arrives as {@link GateAnswer}. */
+  ask(question: GateQuestion): void;
+  /** Appends to the change feed of this partition, under a topic `<kind>/<id>`. `data` is what stream readers get. */
+  change(topic: string, data: unknown): void;
+  /**
+   * Answers whoever asked, once the batch is on disk. Without a call, a message that the machine accepts is answered
+   * `undefined`, and one that no transition takes is answered by a rejection ({@link NotAccepted}).
+   */
+  reply(answer: unknown): void;
+  /** Ends the actor: its snapshot, wake-ups and pending effects are removed with this batch. */
+  stop(): void;
+}
+
+/** A message as a machine receives it: its own fields and the turn. */
+export type Delivered<M extends Message> = M & { readonly turn: Turn };

@@ -1,0 +1,26 @@
+/**
+ * The only list of key spaces. Every key is `[partition, space, ...]`. A partition is the unit that can live on
+ * another node; what is looked up across partitions stands under {@link GLOBAL_PARTITION}.
+ */
+
+/** The partition of index rows that are looked up without knowing a partition, and of the service's own actors. */
+export const GLOBAL_PARTITION = "~";
+
+/** `[partition, "row", table, ...id]`: rows of the domain. */
+export const rowSpace = "row";
+/** `[partition, "actor", kind, id]`: an actor's snapshot. */
+export const actorSpace = "actor";
+/** `[partition, "mail", sequence]`: a message not yet delivered at its commit. */
+export const mailSpace = "mail";
+/** `[partition, "effect", id]`: an effect whose result has not come back. */
+export const effectSpace = "effect";
+/** `["~", "timer", dueMs, partition, kind, id, name]`: wake-ups by due time. */
+export const timerSpace = "timer";
+/** `[partition, "feed", sequence]`: the change feed. */
+export const feedSpace = "feed";
+/** `[partition, "seen", kind, id, messageId]`: messages delivered once already. */
+export const seenSpace = "seen";
+/** `[partition, "dead", id]`: dead letters. */
+export const deadSpace = "dead";
+/** `["~", "meta", name]`: format version and counters of the store itself. */
+export const metaSpace = "meta";

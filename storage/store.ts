@@ -1,0 +1,97 @@
+/**
+ * The port every store implements: an ordered key-value map with atomic, durable batches.
+ *
+ * What is visible is durable: `reading` and views show only batches whose flush has ended, so an answer built
+ * from them can never be taken back by a crash. Who needs to see its own unflushed writes lays an
+ * {@link Overlay} over a reading.
+ */
+
+/** One part of a key: a string without NUL, or a safe integer (no -0). Numbers sort before strings. */
+export type KeyPart = string | number;
+
+/** A key: parts in order, at most {@link MAX_KEY_BYTES} bytes once encoded. Sorted part by part. */
+export type Key = readonly KeyPart[];
+
+/** Longest encoded key LMDB takes, in bytes. */
+export const MAX_KEY_BYTES = 1978;
+
+/** One key with its value. Values are plain data (what msgpackr round-trips): never mutated once read or put. */
+export interface Entry<Value = unknown> {
+  readonly key: Key;
+  readonly value: Value;
+}
+
+/** A range of keys that begin with `prefix` (the prefix itself as a whole key is not part of it). */
+export interface Range {
+  readonly prefix: Key;
+  /** Only keys sorted after this one (exclusive). A prefix longer than `prefix` skips everything below it too. */
+  readonly after?: Key;
+  /** Only keys sorted before this one (exclusive). */
+  readonly before?: Key;
+  /** At most this many entries. */
+  readonly limit?: number;
+  /** From the last key to the first. */
+  readonly reverse?: boolean;
+}
+
+/** Synchronous reads. */
+export interface Reading {
+  get<Value = unknown>(key: Key): Value | undefined;
+  range<Value = unknown>(range: Range): Entry<Value>[];
+}
+
+/** Reads that see the writes made through the same object. */
+export interface Writing extends Reading {
+  put(key: Key, value: unknown): void;
+  remove(key: Key): void;
+}
+
+/** One write of a batch. */
+export type Change =
+  | { readonly op: "put"; readonly key: Key; readonly value: unknown }
+  | { readonly op: "remove"; readonly key: Key };
+
+/** A consistent read view: what was durable when it was opened, whatever is committed since. Close it. */
+export interface View extends Reading {
+  close(): void;
+}
+
+export interface Store {
+  /** Reads what is durable now. */
+  readonly reading: Reading;
+  /**
+   * Writes all changes or none, in the order given, and resolves once they are on disk (fsync).
+   * Batches become durable in the order of the calls. Rejects with a {@link StoreError}; nothing of the batch is
+   * then visible, and every batch committed after it rejects too.
+   */
+  commit(changes: readonly Change[]): Promise<void>;
+  /** Opens a consistent view. */
+  view(): View;
+  /** Copies a consistent state into an empty or absent folder while serving goes on. */
+  backup(folder: string): Promise<void>;
+  /** Waits for commits under way, then closes. Later calls reject. */
+  close(): Promise<void>;
+}
+
+/** What can go wrong in a store, by code; the message names the folder and says what to do. */
+export type StoreErrorCode =
+  | "disk-full"
+  | "read-only"
+  | "in-use"
+  | "damaged"
+  | "newer-format"
+  | "key-too-long"
+  | "not-empty"
+  | "closed"
+  | "failed";
+
+export class StoreError extends Error {
+  override readonly name = "StoreError";
+  constructor(
+    readonly code: StoreErrorCode,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}

@@ -1,0 +1,47 @@
+import { rowSpace } from "./keys.js";
+import type { Entry, Key, KeyPart, Range, Reading, Writing } from "./store.js";
+
+/**
+ * Rows of one shape, keyed `[partition, "row", name, ...id]`. A table is only a typed way to build keys: it holds
+ * nothing itself, and reads and writes through whatever reading or writing it is handed.
+ */
+export interface Table<Row> {
+  readonly name: string;
+  key(partition: string, ...id: KeyPart[]): Key;
+  get(reading: Reading, partition: string, ...id: KeyPart[]): Row | undefined;
+  /** Rows whose id begins with `under`, in key order. `after` and `before` are ids (exclusive). */
+  list(reading: Reading, partition: string, under?: readonly KeyPart[], page?: TablePage): Row[];
+  /** As `list`, with the keys. */
+  entries(reading: Reading, partition: string, under?: readonly KeyPart[], page?: TablePage): Entry<Row>[];
+  put(writing: Writing, partition: string, id: KeyPart | readonly KeyPart[], row: Row): void;
+  remove(writing: Writing, partition: string, ...id: KeyPart[]): void;
+}
+
+export interface TablePage {
+  readonly after?: readonly KeyPart[];
+  readonly before?: readonly KeyPart[];
+  readonly limit?: number;
+  readonly reverse?: boolean;
+}
+
+/** Declares the rows named `name` (unique in the project). */
+export function table<Row>(name: string): Table<Row> {
+  const key = (partition: string, ...id: KeyPart[]): Key => [partition, rowSpace, name, ...id];
+  const toRange = (partition: string, under: readonly KeyPart[], page: TablePage): Range => ({
+    prefix: key(partition, ...under),
+    ...(page.after === undefined ? {} : { after: key(partition, ...page.after) }),
+    ...(page.before === undefined ? {} : { before: key(partition, ...page.before) }),
+    ...(page.limit === undefined ? {} : { limit: page.limit }),
+    ...(page.reverse === undefined ? {} : { reverse: page.reverse }),
+  });
+  return {
+    name,
+    key,
+    get: (reading, partition, ...id) => reading.get<Row>(key(partition, ...id)),
+    list: (reading, partition, under = [], page = {}) =>
+      reading.range<Row>(toRange(partition, under, page)).map((entry) => entry.value),
+    entries: (reading, partition, under = [], page = {}) => reading.range<Row>(toRange(partition, under, page)),
+    put: (writing, partition, id, row) => writing.put(key(partition, ...(typeof id === "object" ? id : [id])), row),
+    remove: (writing, partition, ...id) => writing.remove(key(partition, ...id)),
+  };
+}
