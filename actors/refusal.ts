@@ -1,0 +1,40 @@
+import type { Permission } from "./permission.js";
+
+/** One thing that is wrong with a request, at the path the reference's Errors part describes. */
+export interface FieldError {
+  /** `field`, `list[0].field`, `map["odd key"].field`; empty for the whole resource. */
+  readonly path: string;
+  readonly message: string;
+}
+
+/**
+ * An expected "no". Each is a problem of the reference by its slug; only the edge knows the HTTP status. A bug is
+ * thrown instead.
+ */
+export type Refusal =
+  | { readonly refused: "bad-request"; readonly detail: string }
+  | { readonly refused: "idempotency-key-required"; readonly detail: string }
+  | { readonly refused: "malformed-if-match"; readonly detail: string }
+  | { readonly refused: "unsupported-api-version"; readonly detail: string }
+  | { readonly refused: "unauthenticated"; readonly detail: string }
+  | { readonly refused: "forbidden"; readonly title: string; readonly detail: string; readonly permission?: Permission }
+  | { readonly refused: "not-found"; readonly detail?: string }
+  | { readonly refused: "already-exists"; readonly detail: string }
+  | { readonly refused: "moved-on"; readonly detail: string; readonly currentVersion: number }
+  | { readonly refused: "in-use"; readonly detail: string }
+  | { readonly refused: "conflict"; readonly detail: string }
+  | { readonly refused: "invalid"; readonly errors: readonly FieldError[] }
+  | { readonly refused: "idempotency-key-reused"; readonly detail: string }
+  | { readonly refused: "precondition-required"; readonly detail: string }
+  | { readonly refused: "too-many-requests"; readonly detail: string; readonly retryAfterSeconds: number }
+  | { readonly refused: "refused-upstream"; readonly detail: string };
+
+/** Whether an answer is a refusal. */
+export function isRefusal(answer: unknown): answer is Refusal {
+  return typeof answer === "object" && answer !== null && "refused" in answer;
+}
+
+/** A refusal of one field. */
+export function invalid(path: string, message: string): Refusal {
+  return { refused: "invalid", errors: [{ path, message }] };
+}

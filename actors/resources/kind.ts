@@ -1,0 +1,88 @@
+import type { z } from "zod";
+import type { Reading } from "../../storage/store.js";
+import type { Caller } from "../access/caller.js";
+import type { Permission } from "../permission.js";
+import type { FieldError } from "../refusal.js";
+import type { ResourceRow } from "./resource-rows.js";
+
+/** A setting that is accepted but cannot be honoured as written (common fields). */
+export interface Warning {
+  readonly path: string;
+  readonly message: string;
+  readonly severity: "warning";
+}
+
+/** A field that names another resource of the same workspace. */
+export interface Reference {
+  /** Where it stands: `stations[0].runners.pool`. */
+  readonly path: string;
+  readonly kind: string;
+  /** The full address of what is named: `<team key>/<key>` for a team-held kind. */
+  readonly address: string;
+}
+
+/** A field that is taken but never given back. */
+export interface HiddenField {
+  /** Dotted path in the body: `value`, `signing.secret`. */
+  readonly path: string;
+  /** `sealed` can be opened again by the service (AES-256-GCM); `hash` only compared (SHA-256, hex). */
+  readonly keep: "sealed" | "hash";
+}
+
+/** What the rules of a kind may look at: the turn's reads and where the resource stands. */
+export interface WriteScope<Fields> {
+  readonly reading: Reading;
+  readonly workspaceId: string;
+  readonly teamId: string | null;
+  /** The team's key, or "" for a resource that no team holds. */
+  readonly teamKey: string;
+  /** Null on create. */
+  readonly previous: ResourceRow<Fields> | null;
+  /** Hidden fields that this write brings, sealed or hashed, by path. */
+  readonly hidden: Readonly<Record<string, string>>;
+  readonly caller: Caller;
+  readonly now: number;
+  newId(prefix: string): string;
+}
+
+/**
+ * One resource kind, as data. The engine makes the six operations, references and `in-use`, the change log, routes
+ * and documentation from it: adding a kind is one such file and one line in the catalogue, `actors/kinds.ts`.
+ * Bodies are parsed by `schema` (strict, defaults filled in) at the edge; hidden fields are sealed there and never
+ * reach an actor, a row or a log in the clear.
+ */
+export interface Kind<Fields = Record<string, unknown>> {
+  /** `runner-pool` */
+  readonly name: string;
+  /** The collection in paths: `runner-pools`. */
+  readonly plural: string;
+  /** Prefix of its ids: `pool`. */
+  readonly idPrefix: string;
+  readonly heldBy: "none" | "workspace" | "team";
+  /** What create, update and delete need. */
+  readonly permission: Permission;
+  /** True when only a signed-in person may write it, whatever a token's scopes. */
+  readonly peopleOnly?: boolean;
+  /** The body with every field, hidden ones included; what it yields is what is stored and read. */
+  readonly schema: z.ZodType<Fields>;
+  /** Paths an update may not change. */
+  readonly fixed: readonly string[];
+  readonly hidden: readonly HiddenField[];
+  /** A hidden field whose value the service makes when it is not given, told once in a response header on create. */
+  readonly reveals?: { readonly path: string; readonly header: string; readonly when: (fields: Fields) => boolean };
+  /** `teamKey` is "" for a kind that no team holds. */
+  address(fields: Fields, teamKey: string): string;
+  references(fields: Fields, teamKey: string): readonly Reference[];
+  /** Rules beyond the schema and references. */
+  check?(fields: Fields, scope: WriteScope<Fields>): readonly FieldError[];
+  warnings?(fields: Fields, reading: Reading, row: ResourceRow<Fields>): readonly Warning[];
+  /** Read-only fields, computed at each write and kept in `row.added`; `fields` may be completed too (station ids). */
+  complete?(
+    fields: Fields,
+    scope: WriteScope<Fields>,
+  ): { readonly fields: Fields; readonly added: Readonly<Record<string, unknown>> };
+  /** Why it may not be deleted although nothing refers to it (a team with open tasks), or null. */
+  inUse?(row: ResourceRow<Fields>, reading: Reading): string | null;
+  /** What a change record keeps beyond the action. */
+  details?(row: ResourceRow<Fields>, previous: ResourceRow<Fields> | null): Readonly<Record<string, unknown>>;
+}

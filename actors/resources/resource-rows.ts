@@ -1,0 +1,63 @@
+import type { Reading } from "../../storage/store.js";
+import { table } from "../../storage/table.js";
+
+/**
+ * A stored resource of any kind. `fields` are the fields of the kind's schema with defaults filled in and
+ * write-only fields taken out; those stand in `hidden`, sealed or hashed, and are never part of a representation.
+ */
+export interface ResourceRow<Fields = Record<string, unknown>> {
+  readonly id: string;
+  readonly kind: string;
+  readonly version: number;
+  readonly workspaceId: string;
+  /** The team of a team-held resource, else null. */
+  readonly teamId: string | null;
+  readonly address: string;
+  readonly fields: Fields;
+  /** Write-only values by path (`value`, `signing.secret`, `token`): sealed text, or a SHA-256 hash in hex. */
+  readonly hidden: Readonly<Record<string, string>>;
+  /** Read-only fields the kind adds (`issuedBy`, `issuedAt`, station ids). */
+  readonly added: Readonly<Record<string, unknown>>;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+/** `[workspace, kind, id]` */
+export const resources = table<ResourceRow>("resource");
+/** `[workspace, kind, address]` -> id; in address order. */
+export const resourceAddresses = table<string>("resource-address");
+
+/** The resource of that kind and id, or undefined. */
+export function resourceById<Fields = Record<string, unknown>>(
+  reading: Reading,
+  workspaceId: string,
+  kind: string,
+  id: string,
+): ResourceRow<Fields> | undefined {
+  return resources.get(reading, workspaceId, kind, id) as ResourceRow<Fields> | undefined;
+}
+
+/** The resource of that kind at an address, or undefined. */
+export function resourceAt<Fields = Record<string, unknown>>(
+  reading: Reading,
+  workspaceId: string,
+  kind: string,
+  address: string,
+): ResourceRow<Fields> | undefined {
+  const id = resourceAddresses.get(reading, workspaceId, kind, address);
+  return id === undefined ? undefined : resourceById<Fields>(reading, workspaceId, kind, id);
+}
+
+/** Every resource of that kind, in address order; of one team when `teamId` is given. */
+export function resourcesOf<Fields = Record<string, unknown>>(
+  reading: Reading,
+  workspaceId: string,
+  kind: string,
+  options: { readonly teamId?: string } = {},
+): ResourceRow<Fields>[] {
+  return resourceAddresses
+    .list(reading, workspaceId, [kind])
+    .map((id) => resourceById<Fields>(reading, workspaceId, kind, id))
+    .filter((row): row is ResourceRow<Fields> => row !== undefined)
+    .filter((row) => options.teamId === undefined || row.teamId === options.teamId);
+}

@@ -1,0 +1,226 @@
+/**
+ * What a runner and the service say to each other over one WebSocket, `GET /api/runner`, with the pool's token as
+ * bearer. Text frames of JSON, each a {@link runnerFrame} or a {@link serviceFrame}.
+ *
+ * Phases:
+ * 1. The runner says `hello`: who it is, what it can run, the last service message it took, the claims it still holds.
+ * 2. The service says `welcome`: the runner's id, the last runner message it took, and for each claim `keep` or `drop`.
+ *    A runner kills what it is told to drop: its lease ended and the run was given to another.
+ * 3. Both send numbered messages (`n` rises by one in each direction, through reconnects) and acknowledge what they
+ *    have taken (`ack`, on its own or with a message). The service takes a message only once: a lower or equal `n`
+ *    than the last taken is acknowledged and dropped. What was not acknowledged is sent again after the next welcome.
+ * 4. `beat` every third of the lease renews the leases of all claims the runner holds. It is not numbered.
+ *
+ * Every message about a run carries the fence of its claim: a message with another fence than the run's current one
+ * changes nothing and is answered by `run.drop`.
+ */
+import { z } from "zod";
+
+export const RUNNER_PROTOCOL = 1;
+/** Longest frame either side sends, in bytes. */
+export const MAX_FRAME_BYTES = 32 * 1024 * 1024;
+/** Longest text of one step, in characters; longer ones are cut by the runner. */
+export const MAX_STEP_CHARACTERS = 16_384;
+/** Longest output kept of setup, check or a failure, in characters; the end is kept. */
+export const MAX_OUTPUT_CHARACTERS = 65_536;
+/** Longest diff of one checkout, in bytes. */
+export const MAX_DIFF_BYTES = 8 * 1024 * 1024;
+
+const claim = { runId: z.string().min(1).max(100), fence: z.int().min(1) };
+
+/** Money spent, in a currency (ISO 4217). */
+export const spentSchema = z.strictObject({ amount: z.number().min(0), currency: z.string().regex(/^[A-Z]{3}$/) });
+export type Spent = z.infer<typeof spentSchema>;
+
+export const stepSchema = z.strictObject({
+  /** From 0, rising by one within a claim. */
+  index: z.int().min(0),
+  kind: z.enum(["message", "tool", "output", "thought", "error"]),
+  text: z.string().max(MAX_STEP_CHARACTERS),
+  tool: z.string().max(255).nullable(),
+  spent: spentSchema.nullable(),
+});
+export type RunStep = z.infer<typeof stepSchema>;
+
+/** Why a run failed. The first six happen before the agent began. */
+export const failureCodeSchema = z.enum([
+  "no-image",
+  "checkout-failed",
+  "setup-failed",
+  "harness-not-found",
+  "secret-missing",
+  "not-supported",
+  "harness-failed",
+  "timed-out",
+  "check-failed",
+  "diff-too-large",
+  "runner-error",
+]);
+export type FailureCode = z.infer<typeof failureCodeSchema>;
+
+export const failureSchema = z.strictObject({
+  code: failureCodeSchema,
+  /** One sentence for a person. */
+  message: z.string().max(2_000),
+  /** The end of what the failing program printed. */
+  output: z.string().max(MAX_OUTPUT_CHARACTERS),
+});
+export type RunFailure = z.infer<typeof failureSchema>;
+
+export const checkoutResultSchema = z.strictObject({
+  repository: z.string(),
+  /** The commit the diff is against: 40 or 64 hex digits. */
+  base: z.string().regex(/^([0-9a-f]{40}|[0-9a-f]{64})$/),
+  /** Unified git diff (`--binary`) of everything the task has changed since `base`; empty when nothing. */
+  diff: z.string(),
+});
+export type CheckoutResult = z.infer<typeof checkoutResultSchema>;
+
+/** What the agent leaves at its end, when it completed. */
+export const endingSchema = z.discriminatedUnion("kind", [
+  /** Handed over; accepted by the service beforehand through `run.handover`. */
+  z.strictObject({ kind: z.literal("handover"), to: z.string(), note: z.string().max(20_000) }),
+  /** Asks the assignee; the task goes to the inbox. */
+  z.strictObject({ kind: z.literal("ask"), question: z.string().min(1).max(20_000) }),
+  /** Neither: the station passes to no other, or the agent's handover was refused. */
+  z.strictObject({ kind: z.literal("finish"), note: z.string().max(20_000) }),
+]);
+export type RunEnding = z.infer<typeof endingSchema>;
+
+export const runnerMessageSchema = z.discriminatedUnion("type", [
+  /** The claim is taken up: checkouts are laid out, setup ran, the agent starts. */
+  z.strictObject({ type: z.literal("run.started"), ...claim }),
+  z.strictObject({ type: z.literal("run.step"), ...claim, step: stepSchema }),
+  /** The agent wants to hand over; answered by `run.handover-answered` with the same id. */
+  z.strictObject({
+    type: z.literal("run.handover"),
+    ...claim,
+    id: z.string().min(1).max(100),
+    to: z.string().min(1).max(64),
+    note: z.string().max(20_000),
+  }),
+  z.strictObject({
+    type: z.literal("run.ended"),
+    ...claim,
+    outcome: z.enum(["completed", "failed", "stopped"]),
+    ending: endingSchema.nullable(),
+    failure: failureSchema.nullable(),
+    checkouts: z.array(checkoutResultSchema).max(50),
+    /** The station's check command, when it has one and it ran. */
+    check: z
+      .strictObject({
+        passed: z.boolean(),
+        exitCode: z.int().nullable(),
+        output: z.string().max(MAX_OUTPUT_CHARACTERS),
+      })
+      .nullable(),
+    spent: spentSchema.nullable(),
+  }),
+  /** The runner says again what it can do (it is draining: slots 0). */
+  z.strictObject({ type: z.literal("offer"), slots: z.int().min(0).max(1_000) }),
+]);
+export type RunnerMessage = z.infer<typeof runnerMessageSchema>;
+
+/** A run as a runner gets it: everything it needs, secrets in the clear (only ever on the socket, never at rest). */
+export const jobSchema = z.strictObject({
+  ...claim,
+  workspaceId: z.string(),
+  task: z.strictObject({
+    id: z.string(),
+    title: z.string(),
+    description: z.string(),
+    url: z.string(),
+    /** What was said so far, oldest first: handover notes, send-backs, questions with answers, hook notes. */
+    notes: z.array(z.strictObject({ at: z.string(), from: z.string(), text: z.string() })),
+  }),
+  line: z.strictObject({ key: z.string(), name: z.string() }),
+  station: z.strictObject({
+    key: z.string(),
+    name: z.string(),
+    kind: z.enum(["work", "review"]),
+    prompt: z.string(),
+    model: z.string().nullable(),
+    effort: z.string().nullable(),
+    check: z.string().nullable(),
+    passesTo: z.array(z.string()),
+  }),
+  harness: z.strictObject({
+    name: z.string(),
+    args: z.array(z.string()),
+    env: z.record(z.string(), z.string()),
+    /** Environment name -> value. */
+    secrets: z.record(z.string(), z.string()),
+  }),
+  timeoutMinutes: z.number().positive(),
+  checkouts: z.array(
+    z.strictObject({
+      repository: z.string(),
+      setup: z.string().nullable(),
+      image: z.string().nullable(),
+      /** The commit to start from; null takes the default branch's head, and the runner reports which it was. */
+      base: z.string().nullable(),
+      /** What the task has changed since `base` so far, to apply first; empty for nothing. */
+      diff: z.string(),
+    }),
+  ),
+});
+export type Job = z.infer<typeof jobSchema>;
+
+export const serviceMessageSchema = z.discriminatedUnion("type", [
+  z.strictObject({ type: z.literal("run.assign"), job: jobSchema }),
+  z.strictObject({ type: z.literal("run.stop"), ...claim, reason: z.string() }),
+  /** `refused` is null when the handover is given, else why not; the agent may try again. */
+  z.strictObject({
+    type: z.literal("run.handover-answered"),
+    ...claim,
+    id: z.string(),
+    refused: z.string().nullable(),
+  }),
+  /** The claim is over: kill what runs for it and report nothing more. */
+  z.strictObject({ type: z.literal("run.drop"), ...claim }),
+]);
+export type ServiceMessage = z.infer<typeof serviceMessageSchema>;
+
+export const runnerFrameSchema = z.discriminatedUnion("frame", [
+  z.strictObject({
+    frame: z.literal("hello"),
+    protocol: z.int(),
+    /** The id the service gave it before, or null the first time. */
+    runnerId: z.string().max(100).nullable(),
+    /** Random, made once by each runner process; a runner id with another instance is a new start without claims. */
+    instance: z.string().min(16).max(100),
+    name: z.string().min(1).max(100),
+    version: z.string().max(50),
+    labels: z.array(z.string().min(1).max(64)).max(50),
+    harnesses: z.array(z.string().min(1).max(64)).max(50),
+    slots: z.int().min(0).max(1_000),
+    /** The last service message taken; 0 for none. */
+    received: z.int().min(0),
+    claims: z.array(z.strictObject(claim)).max(1_000),
+  }),
+  z.strictObject({ frame: z.literal("message"), n: z.int().min(1), ack: z.int().min(0), message: runnerMessageSchema }),
+  z.strictObject({ frame: z.literal("ack"), ack: z.int().min(0) }),
+  z.strictObject({ frame: z.literal("beat"), ack: z.int().min(0), claims: z.array(z.strictObject(claim)).max(1_000) }),
+]);
+export type RunnerFrame = z.infer<typeof runnerFrameSchema>;
+
+export const serviceFrameSchema = z.discriminatedUnion("frame", [
+  z.strictObject({
+    frame: z.literal("welcome"),
+    runnerId: z.string(),
+    /** The last runner message taken; 0 for none. */
+    received: z.int().min(0),
+    leaseSeconds: z.number().positive(),
+    claims: z.array(z.strictObject({ ...claim, verdict: z.enum(["keep", "drop"]) })),
+  }),
+  z.strictObject({
+    frame: z.literal("message"),
+    n: z.int().min(1),
+    ack: z.int().min(0),
+    message: serviceMessageSchema,
+  }),
+  z.strictObject({ frame: z.literal("ack"), ack: z.int().min(0) }),
+  /** The frame or the hello cannot be taken; the service closes after it. */
+  z.strictObject({ frame: z.literal("error"), message: z.string() }),
+]);
+export type ServiceFrame = z.infer<typeof serviceFrameSchema>;
