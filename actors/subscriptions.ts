@@ -1,0 +1,7 @@
+import type { Gating, Hearing } from "../runtime/actor-type.js";
+
+/** Who hears which fact: the whole wiring between areas, with {@link gatings}, stands on this page. */
+export const hearings: readonly Hearing[] = [];
+
+/** Who gates which step. */
+export const gatings: readonly Gating[] = [];
