@@ -26,9 +26,24 @@ const layerRules = layers.flatMap((areas, index) => {
 
 module.exports = {
   forbidden: [
-    { name: "no-cycles", severity: "error", from: {}, to: { circular: true, viaOnly: { dependencyTypesNot: ["type-only"] } } },
-    { name: "storage-knows-nothing", severity: "error", from: { path: "^storage/" }, to: { path: "^(runtime|actors|http|test|bench)/" } },
-    { name: "runtime-knows-storage", severity: "error", from: { path: "^runtime/" }, to: { path: "^(actors|http|test|bench)/" } },
+    {
+      name: "no-cycles",
+      severity: "error",
+      from: {},
+      to: { circular: true, viaOnly: { dependencyTypesNot: ["type-only"] } },
+    },
+    {
+      name: "storage-knows-nothing",
+      severity: "error",
+      from: { path: "^storage/" },
+      to: { path: "^(runtime|actors|http|test|bench)/" },
+    },
+    {
+      name: "runtime-knows-storage",
+      severity: "error",
+      from: { path: "^runtime/" },
+      to: { path: "^(actors|http|test|bench)/" },
+    },
     { name: "actors-know-no-http", severity: "error", from: { path: "^actors/" }, to: { path: "^(http|test|bench)/" } },
     { name: "http-is-the-edge", severity: "error", from: { path: "^http/" }, to: { path: "^(test|bench)/" } },
     {

@@ -1,0 +1,93 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { basename, dirname } from "node:path";
+import t from "tap";
+
+/** The house rules that a program can check; each message says what to do instead. */
+
+const codeFolders = ["storage", "runtime", "actors", "http", "test", "bench"];
+const tracked = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], { encoding: "utf8" })
+  .split("\n")
+  .filter((path) => path !== "" && existsSync(path));
+const sources = tracked
+  .filter((path) => /\.tsx?$/.test(path))
+  .map((path) => ({ path, text: readFileSync(path, "utf8") }));
+const product = sources.filter(({ path }) => /^(storage|runtime|actors|http)\//.test(path));
+
+/** The places where `pattern` stands, outside comments, as `path:line`. */
+function places(files: readonly { path: string; text: string }[], pattern: RegExp): string[] {
+  return files.flatMap(({ path, text }) =>
+    text
+      .split("\n")
+      .flatMap((line, index) =>
+        !/^\s*(\*|\/\/|\/\*)/.test(line) && pattern.test(line) ? [`${path}:${index + 1}`] : [],
+      ),
+  );
+}
+
+t.test("code stands in the six folders and nowhere else", async (t) => {
+  t.same(
+    sources.map(({ path }) => path).filter((path) => !codeFolders.includes(path.split("/")[0] ?? "")),
+    [],
+  );
+});
+
+t.test("no file is longer than 400 lines: split it along its nouns", async (t) => {
+  t.same(
+    sources.filter(({ text }) => text.split("\n").length > 401).map(({ path }) => path),
+    [],
+  );
+});
+
+t.test("files are named by what they are: no utils, helpers, common, manager, types or index", async (t) => {
+  t.same(
+    sources
+      .map(({ path }) => path)
+      .filter((path) => /^(utils?|helpers?|common|misc|manager|types|index)\./.test(basename(path))),
+    [],
+  );
+});
+
+t.test("machines are pure: no await, clock, chance, network or file in a .machine file; use event.turn", async (t) => {
+  const machines = product.filter(({ path }) => path.endsWith(".machine.ts"));
+  t.ok(machines.length > 0);
+  t.same(
+    places(machines, /\bawait\b|\basync\b|Date\.now|new Date\(\)|Math\.random|node:(fs|net|http|crypto|child_process)/),
+    [],
+  );
+});
+
+t.test(
+  "time and chance come in as arguments in actors and runtime; only clock, ids and the edge read them",
+  async (t) => {
+    const inner = product.filter(({ path }) => /^(actors|runtime)\//.test(path) && path !== "runtime/clock.ts");
+    t.same(places(inner, /Date\.now\(|new Date\(\)|Math\.random\(|setTimeout\(|setInterval\(/), []);
+  },
+);
+
+t.test("only commands for a terminal write to the console; the service logs", async (t) => {
+  const quiet = product.filter(({ path }) => !/^http\/(demo|cli|runner)\//.test(path));
+  t.same(places(quiet, /console\.(log|error|warn|info)/), []);
+});
+
+t.test("nothing is left open or switched off", async (t) => {
+  t.same(
+    places(sources, /\b(TODO|FIXME|XXX)\b|@ts-ignore|@ts-expect-error|\bas any\b|: any\b/).filter(
+      (at) => !at.startsWith("test/tidy"),
+    ),
+    [],
+  );
+});
+
+t.test("every folder that holds code says in a README what lives there", async (t) => {
+  const folders = new Set(product.map(({ path }) => dirname(path)));
+  const wanted = [...folders].filter((folder) => folder.split("/").length <= 2);
+  t.same(
+    wanted.filter((folder) => !existsSync(`${folder}/README.md`)),
+    [],
+  );
+});
+
+t.test("the committed lock file names no host to download from", async (t) => {
+  t.notMatch(readFileSync("package-lock.json", "utf8"), /"resolved"/);
+});
