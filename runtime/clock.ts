@@ -11,3 +11,33 @@ export interface Scheduler {
   /** Runs `work` soon, never inside the call. */
   soon(work: () => void): void;
 }
+
+/** Longest single wait: far due times are reached in hops, so a changed wall clock is noticed within this time. */
+const LONGEST_HOP_MS = 60_000;
+
+/** The machine's wall clock, held at its highest value while it is set back. */
+export function createSystemClock(): Clock {
+  let latestMs = 0;
+  const now = (): number => {
+    latestMs = Math.max(latestMs, Date.now());
+    return latestMs;
+  };
+  return {
+    now,
+    at(atMs, wake) {
+      let timer: NodeJS.Timeout;
+      const hop = (): void => {
+        const leftMs = atMs - now();
+        if (leftMs <= 0) wake();
+        else timer = setTimeout(hop, Math.min(leftMs, LONGEST_HOP_MS));
+      };
+      timer = setTimeout(hop, Math.min(Math.max(0, atMs - now()), LONGEST_HOP_MS));
+      return () => clearTimeout(timer);
+    },
+  };
+}
+
+/** Runs work in the next turn of the event loop, after input that is already there. */
+export function createEventLoopScheduler(): Scheduler {
+  return { soon: (work) => void setImmediate(work) };
+}

@@ -15,6 +15,13 @@ export interface RuntimeOptions {
   /** Told what happens inside; never handed message contents. */
   readonly log: RuntimeLog;
   readonly limits?: Partial<RuntimeLimits>;
+  /**
+   * Called once when the store has failed: every waiting ask is rejected, nothing more is taken, and the process
+   * should end, so that the next one begins from what is on disk.
+   */
+  readonly onFatal?: (error: unknown) => void;
+  /** Freezes contexts, messages and rows, so that a later mutation throws. Costs time: for tests and simulation. */
+  readonly freezes?: boolean;
 }
 
 export interface RuntimeLimits {
@@ -92,12 +99,16 @@ export interface DeadLetters {
 export interface RuntimeStats {
   readonly turns: number;
   readonly batches: number;
+  /** Messages that came too late for any transition to take them: stale wake-ups, answers to what has ended. */
+  readonly dropped: number;
   readonly crashes: number;
+  /** Messages set aside since the start. */
   readonly deadLetters: number;
   readonly cells: number;
   readonly mailboxDepth: number;
   readonly pendingEffects: number;
   readonly runningEffects: number;
+  /** Wake-ups held in memory, the earliest ones; later ones stay on disk. */
   readonly timers: number;
   /** Seconds each of the latest flushes took, drained by the reader. */
   readonly flushSeconds: readonly number[];

@@ -1,0 +1,110 @@
+import type { ActorType, Catalogue, Hearing, StoredState, Supervision } from "./actor-type.js";
+import type { Address } from "./address.js";
+import { gateActor, gateKind } from "./gate.machine.js";
+import { createStepper, type MachineState, type Stepper } from "./step.js";
+import { defaultSupervision } from "./supervisor.js";
+import type { Fact, Message } from "./turn.js";
+import type { TurnRecorder } from "./turn-recorder.js";
+
+/** The kind under which hearings are addressed, by their name; no actor type may take it. */
+export const hearingKind = "hearing";
+
+/** A fact on its way to one hearing. */
+export interface FactHeard extends Message {
+  readonly type: "fact";
+  readonly fact: Fact;
+}
+
+/** What the cells of one kind do with a message. */
+export interface Behaviour {
+  readonly supervision: Supervision;
+  /** The version its snapshots are stored under; null for what has no state. */
+  readonly version: number | null;
+  initial(of: Address): MachineState | null;
+  restore(stored: StoredState, version: number): MachineState | null;
+  store(state: MachineState): StoredState;
+  /** Takes a message and hands back the next state, or tells that it was not taken. */
+  take(state: MachineState | null, message: Message, turn: TurnRecorder): MachineState | null | typeof notTaken;
+}
+
+export const notTaken = Symbol("not taken");
+
+/** The behaviours of a catalogue by address: an actor's by its kind, a hearing's by its name. */
+export class Behaviours {
+  readonly #actors = new Map<string, Behaviour>();
+  readonly #hearings = new Map<string, Behaviour>();
+
+  constructor(catalogue: Catalogue) {
+    for (const type of [gateActor, ...catalogue.actors]) {
+      if (this.#actors.has(type.kind) || type.kind === hearingKind || type.kind === "") {
+        throw new Error(
+          `the actor kind ${JSON.stringify(type.kind)} is taken (${gateKind} and ${hearingKind} always are)`,
+        );
+      }
+      this.#actors.set(type.kind, actorBehaviour(type));
+    }
+    for (const hearing of catalogue.hearings) {
+      if (this.#hearings.has(hearing.name)) throw new Error(`two hearings are named ${hearing.name}`);
+      this.#hearings.set(hearing.name, hearingBehaviour(hearing));
+    }
+  }
+
+  /** The behaviour of what is addressed, or undefined when the catalogue has none. */
+  of(address: Address): Behaviour | undefined {
+    return address.kind === hearingKind ? this.#hearings.get(address.id) : this.#actors.get(address.kind);
+  }
+}
+
+function actorBehaviour(type: ActorType): Behaviour {
+  const stepper = createStepper(type.machine);
+  if (type.version > 1 && type.migrate === undefined) {
+    throw new Error(`the actor kind ${type.kind} is at version ${type.version} and has no migrate`);
+  }
+  return {
+    supervision: type.supervision ?? defaultSupervision,
+    version: type.version,
+    initial: stepper.initial,
+    restore: (stored, version) => stepper.restore(migrated(type, stored, version)),
+    store: stepper.store,
+    take: (state, message, turn) => takeStep(stepper, state, message, turn),
+  };
+}
+
+function takeStep(stepper: Stepper, state: MachineState | null, message: Message, turn: TurnRecorder) {
+  const before = state ?? stepper.initial(turn.self);
+  return stepper.step(before, message, turn) ?? notTaken;
+}
+
+function migrated(type: ActorType, stored: StoredState, version: number): StoredState {
+  if (version === type.version) return stored;
+  if (version > type.version || type.migrate === undefined) {
+    throw new Error(`a ${type.kind} was stored at version ${version}; this release knows ${type.version}`);
+  }
+  return type.migrate(stored, version);
+}
+
+function hearingBehaviour(hearing: Hearing): Behaviour {
+  return {
+    supervision: defaultSupervision,
+    version: null,
+    initial: () => null,
+    restore: () => null,
+    store: () => ({ value: null, context: null }),
+    take(_state, message, turn) {
+      if (!isFactHeard(message)) return notTaken;
+      hearing.hear(message.fact, turn);
+      refuseAllButSends(hearing, turn);
+      return null;
+    },
+  };
+}
+
+function isFactHeard(message: Message): message is FactHeard {
+  return message.type === "fact" && "fact" in message;
+}
+
+function refuseAllButSends(hearing: Hearing, turn: TurnRecorder): void {
+  const other = turn.intents.find((intent) => intent.kind !== "send")?.kind;
+  const what = other ?? (turn.wrote ? "write rows" : turn.stopped ? "stop" : turn.replied ? "reply" : undefined);
+  if (what !== undefined) throw new Error(`the hearing ${hearing.name} may read and send, not ${what}`);
+}

@@ -1,0 +1,82 @@
+import type { Reading } from "../storage/store.js";
+import type { Address } from "./address.js";
+import type { Behaviours } from "./behaviour.js";
+import { Cell, type CellRecord, cellKey, cellName } from "./cell.js";
+import { Queue } from "./queue.js";
+
+/** Cells looked at in one sweep of memory. */
+const SWEEP_SLICE = 4096;
+
+/** The actors in memory, and which of them have something to do. */
+export class Cells {
+  readonly #cells = new Map<string, Cell>();
+  readonly #ready = new Queue<Cell>();
+  readonly #reading: Reading;
+  readonly #behaviours: Behaviours;
+  readonly #idleCells: number;
+  /** While the store is still searched for mail of earlier processes, a cell looks for its own first. */
+  mayHaveOldMail = true;
+
+  constructor(reading: Reading, behaviours: Behaviours, idleCells: number) {
+    this.#reading = reading;
+    this.#behaviours = behaviours;
+    this.#idleCells = idleCells;
+  }
+
+  get size(): number {
+    return this.#cells.size;
+  }
+
+  get ready(): number {
+    return this.#ready.length;
+  }
+
+  all(): IterableIterator<Cell> {
+    return this.#cells.values();
+  }
+
+  /** The cell of an actor, brought into memory when it is not there. Throws when no key can be made of the address. */
+  activate(to: Address): Cell {
+    const name = cellName(to);
+    const known = this.#cells.get(name);
+    if (known !== undefined) {
+      known.used = true;
+      return known;
+    }
+    const record = this.#reading.get<CellRecord>(cellKey(to));
+    const cell = new Cell(to, this.#behaviours.of(to));
+    cell.load(record);
+    cell.hasMailOnDisk = this.mayHaveOldMail;
+    this.#cells.set(name, cell);
+    return cell;
+  }
+
+  /** Lets a cell have its turn. */
+  enqueue(cell: Cell): void {
+    if (cell.queued) return;
+    cell.queued = true;
+    this.#ready.push(cell);
+  }
+
+  /** The cell whose turn it is. */
+  takeReady(): Cell | undefined {
+    const cell = this.#ready.take();
+    if (cell !== undefined) cell.queued = false;
+    return cell;
+  }
+
+  /** Forgets idle cells beyond the limit, the least recently used first; `flushed` is the last durable batch. */
+  sweep(flushed: number): void {
+    let excess = this.#cells.size - this.#idleCells;
+    if (excess <= 0) return;
+    let looks = SWEEP_SLICE;
+    for (const [name, cell] of this.#cells) {
+      if (excess <= 0 || looks-- === 0) return;
+      this.#cells.delete(name);
+      const forgettable = cell.idle && cell.batch <= flushed && !cell.used;
+      if (forgettable) excess -= 1;
+      else this.#cells.set(name, cell);
+      cell.used = false;
+    }
+  }
+}

@@ -1,0 +1,180 @@
+import { effectSpace } from "../storage/keys.js";
+import type { Key, Reading } from "../storage/store.js";
+import type { Effect } from "./actor-type.js";
+import { type Address, address } from "./address.js";
+import { Queue } from "./queue.js";
+import type { EffectEnded, EffectRequest } from "./turn.js";
+
+/** What the row of a pending effect holds; its key holds partition and id. */
+export interface EffectRow {
+  readonly name: string;
+  readonly kind: string;
+  readonly owner: string;
+  readonly input: unknown;
+}
+
+/** An effect whose result was not taken yet. */
+export class PendingEffect {
+  cancelled = false;
+  /** Aborts the run under way. */
+  abort: AbortController | null = null;
+
+  constructor(
+    readonly owner: Address,
+    readonly name: string,
+    readonly id: string,
+    /** The input while it is held in memory; `undefined` once it has to be read back. */
+    public input: { readonly value: unknown } | undefined,
+  ) {}
+}
+
+/** Inputs of this many waiting effects of one name are held in memory; those further back are read from disk. */
+const INPUTS_HELD = 256;
+
+interface Lane {
+  readonly effect: Effect;
+  readonly waiting: Queue<PendingEffect>;
+  running: number;
+}
+
+export interface EffectsOptions {
+  readonly effects: readonly Effect[];
+  /** Reads what is durable: an effect starts after the flush of its row. */
+  readonly reading: Reading;
+  /** Takes the result of a run; called once for each run that was not aborted. */
+  readonly ended: (pending: PendingEffect, message: EffectEnded) => void;
+}
+
+/**
+ * Runs effects, so many of a name at a time. Owns what runs and what waits; the rows are written by whoever batches.
+ *
+ * 1. An effect is started after its row is durable, and its result is handed back once for each start.
+ * 2. A cancelled effect is never started, and the result of a cancelled run is dropped.
+ * 3. Inputs of effects that wait far back are not held in memory.
+ */
+export class Effects {
+  readonly #lanes = new Map<string, Lane>();
+  readonly #pending = new Map<string, PendingEffect>();
+  readonly #options: EffectsOptions;
+  #running = 0;
+  #stopped = false;
+
+  constructor(options: EffectsOptions) {
+    this.#options = options;
+    for (const effect of options.effects) {
+      if (this.#lanes.has(effect.name)) throw new Error(`two effects are named ${effect.name}`);
+      this.#lanes.set(effect.name, { effect, waiting: new Queue(), running: 0 });
+    }
+  }
+
+  get pending(): number {
+    return this.#pending.size;
+  }
+
+  get running(): number {
+    return this.#running;
+  }
+
+  knows(name: string): boolean {
+    return this.#lanes.has(name);
+  }
+
+  find(partition: string, id: string): PendingEffect | undefined {
+    return this.#pending.get(nameOf(partition, id));
+  }
+
+  /** Makes an effect known, before its flush. */
+  register(pending: PendingEffect): void {
+    this.#pending.set(nameOf(pending.owner.partition, pending.id), pending);
+  }
+
+  /** Forgets an effect whose result was taken, or which was cancelled. */
+  forget(pending: PendingEffect): void {
+    const name = nameOf(pending.owner.partition, pending.id);
+    if (this.#pending.get(name) === pending) this.#pending.delete(name);
+  }
+
+  /** Starts a registered effect, or lets it wait its turn; after its flush. */
+  enqueue(pending: PendingEffect): void {
+    if (pending.cancelled || this.#stopped) return;
+    const lane = this.#lanes.get(pending.name);
+    if (lane === undefined) {
+      this.#options.ended(pending, failed(pending, `there is no effect named ${pending.name}`));
+      return;
+    }
+    if (lane.waiting.length >= INPUTS_HELD) pending.input = undefined;
+    lane.waiting.push(pending);
+    this.#startNext(lane);
+  }
+
+  /** Aborts a cancelled effect if it runs; after the flush of its cancellation. */
+  abort(pending: PendingEffect): void {
+    pending.abort?.abort(new Error("the effect was cancelled"));
+  }
+
+  /** Aborts what runs and starts nothing more; everything pending stays so on disk. */
+  stop(): void {
+    this.#stopped = true;
+    for (const pending of this.#pending.values()) pending.abort?.abort(new Error("the runtime is stopping"));
+  }
+
+  #startNext(lane: Lane): void {
+    while (lane.running < lane.effect.concurrency && !this.#stopped) {
+      const pending = lane.waiting.take();
+      if (pending === undefined) return;
+      if (!pending.cancelled) void this.#run(lane, pending);
+    }
+  }
+
+  async #run(lane: Lane, pending: PendingEffect): Promise<void> {
+    lane.running += 1;
+    this.#running += 1;
+    const abort = new AbortController();
+    pending.abort = abort;
+    const message = await this.#outcome(lane.effect, pending, abort.signal);
+    pending.abort = null;
+    lane.running -= 1;
+    this.#running -= 1;
+    if (this.#stopped) return;
+    if (!pending.cancelled) this.#options.ended(pending, message);
+    this.#startNext(lane);
+  }
+
+  async #outcome(effect: Effect, pending: PendingEffect, signal: AbortSignal): Promise<EffectEnded> {
+    try {
+      const input = pending.input === undefined ? this.#readInput(pending) : pending.input.value;
+      pending.input = undefined;
+      const output = await effect.run(input, { id: pending.id, signal });
+      return { type: "effect.ended", effect: pending.name, id: pending.id, result: { ok: true, output } };
+    } catch (error) {
+      return failed(pending, error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  #readInput(pending: PendingEffect): unknown {
+    return this.#options.reading.get<EffectRow>(effectKey(pending.owner.partition, pending.id))?.input;
+  }
+}
+
+/** The key of a pending effect's row. */
+export function effectKey(partition: string, id: string): Key {
+  return [partition, effectSpace, id];
+}
+
+/** The pending effect that a row stands for; its input is left on disk. */
+export function pendingOf(partition: string, id: string, row: EffectRow): PendingEffect {
+  return new PendingEffect(address(partition, row.kind, row.owner), row.name, id, undefined);
+}
+
+/** The pending effect that a request of `owner` makes. */
+export function pendingFor(owner: Address, request: EffectRequest): PendingEffect {
+  return new PendingEffect(owner, request.name, request.id, { value: request.input });
+}
+
+function failed(pending: PendingEffect, error: string): EffectEnded {
+  return { type: "effect.ended", effect: pending.name, id: pending.id, result: { ok: false, error } };
+}
+
+function nameOf(partition: string, id: string): string {
+  return `${partition}\0${id}`;
+}

@@ -1,0 +1,385 @@
+import type { Change, Reading, View } from "../storage/store.js";
+import type { Address } from "./address.js";
+import { Batch } from "./batch.js";
+import { Behaviours } from "./behaviour.js";
+import type { Cell } from "./cell.js";
+import { Cells } from "./cells.js";
+import type { Clock } from "./clock.js";
+import { deadLetterKey, findDeadLetter, listDeadLetters } from "./dead-letters.js";
+import { Effects, type PendingEffect } from "./effects.js";
+import { type Asker, Envelope } from "./envelope.js";
+import { ChangeFeed } from "./feed.js";
+import { freeze } from "./freeze.js";
+import { createIdentities, type Identities } from "./ids.js";
+import { Layers } from "./layers.js";
+import { Mail } from "./mail.js";
+import { Post } from "./post.js";
+import { Recovery } from "./recovery.js";
+import {
+  type DeadLetters,
+  NotAccepted,
+  Overloaded,
+  type Runtime,
+  type RuntimeLimits,
+  type RuntimeOptions,
+  type RuntimeStats,
+  Stopping,
+} from "./runtime.js";
+import { SeenMessages } from "./seen.js";
+import { restTimer, Supervisor } from "./supervisor.js";
+import { type Timer, Timers } from "./timers.js";
+import type { EffectEnded, Message } from "./turn.js";
+import { TurnRecorder } from "./turn-recorder.js";
+import { restingError, Turns } from "./turns.js";
+
+/** What a runtime is bounded by when nothing else is said. */
+export const defaultLimits: RuntimeLimits = {
+  idleCells: 50_000,
+  mailbox: 1_000,
+  turnsPerBatch: 1_024,
+  feedEntries: 10_000,
+};
+
+/** Turns taken before the event loop gets to its other work. */
+const TURNS_PER_RUN = 256;
+/** Wake-ups of the earliest due times that are held in memory. */
+const TIMER_WINDOW = 8_192;
+/** Actors with something to do beyond which nothing more is fetched from disk. */
+const ENOUGH_READY = 1_024;
+/** Mails read back from disk for one actor at once. */
+const READ_BACK = 64;
+/** Flush times kept for the metrics. */
+const FLUSH_TIMES_KEPT = 1_000;
+
+/** Starts a runtime over an open store; it goes on with what an earlier process left undone. See SEMANTICS.md. */
+export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
+  return new Host(options);
+}
+
+/**
+ * The loop: takes messages, batches what they did, commits, and lets out what waited for the flush.
+ *
+ * 1. One batch is being flushed at a time; turns go on meanwhile, bounded, in the next one.
+ * 2. Answers, feed entries and effects of a batch are let out after its own flush, batch by batch.
+ * 3. After a failed commit nothing is taken or let out any more.
+ */
+class Host implements Runtime {
+  readonly clock: Clock;
+  readonly reading: Reading;
+  readonly feed: ChangeFeed;
+  readonly deadLetters: DeadLetters;
+  readonly #options: RuntimeOptions;
+  readonly #limits: RuntimeLimits;
+  readonly #identities: Identities;
+  readonly #layers: Layers;
+  readonly #behaviours: Behaviours;
+  readonly #cells: Cells;
+  readonly #mail: Mail;
+  readonly #post: Post;
+  readonly #timers: Timers;
+  readonly #effects: Effects;
+  readonly #seen: SeenMessages;
+  readonly #supervisor: Supervisor;
+  readonly #turns: Turns;
+  readonly #recovery: Recovery;
+  readonly #retrying = new Set<string>();
+  readonly #run = (): void => this.#guarded(() => this.#pump());
+  #batch = new Batch(1);
+  #flushing = false;
+  #flushedBatch = 0;
+  #batches = 0;
+  #flushSeconds: number[] = [];
+  #scheduled = false;
+  #openAsks = 0;
+  #stopping: Promise<void> | null = null;
+  #stopped: () => void = () => undefined;
+  #dead = false;
+
+  constructor(options: RuntimeOptions) {
+    const { store, catalogue, clock, randomBytes, log } = options;
+    this.#options = options;
+    this.clock = clock;
+    this.reading = store.reading;
+    this.#limits = { ...defaultLimits, ...options.limits };
+    this.#identities = createIdentities(() => clock.now(), randomBytes);
+    this.#layers = new Layers(store.reading);
+    this.#behaviours = new Behaviours(catalogue);
+    this.#cells = new Cells(store.reading, this.#behaviours, this.#limits.idleCells);
+    this.#mail = new Mail(this.#layers);
+    this.#post = new Post(catalogue, this.#cells, this.#mail, this.#limits.mailbox);
+    this.#timers = new Timers(this.#layers, clock, TIMER_WINDOW, () => this.#poke());
+    this.#effects = new Effects({
+      effects: catalogue.effects,
+      reading: store.reading,
+      ended: (pending, message) => this.#effectEnded(pending, message),
+    });
+    this.#seen = new SeenMessages(this.#layers);
+    this.#supervisor = new Supervisor(log, (prefix) => this.newId(prefix));
+    this.feed = new ChangeFeed(store.reading, this.#limits.feedEntries);
+    this.#turns = new Turns({
+      clock,
+      layers: this.#layers,
+      recorder: new TurnRecorder(this.#identities),
+      post: this.#post,
+      mail: this.#mail,
+      timers: this.#timers,
+      effects: this.#effects,
+      feed: this.feed,
+      seen: this.#seen,
+      supervisor: this.#supervisor,
+      freezes: options.freezes === true,
+    });
+    this.#recovery = new Recovery(this.#layers, this.#cells, this.#effects);
+    this.deadLetters = {
+      list: (partition, limit) => listDeadLetters(store.reading, partition, limit),
+      retry: (partition, id) => this.#retry(partition, id),
+    };
+    this.#poke();
+  }
+
+  ask(to: Address, message: Message, options: { readonly messageId?: string } = {}): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const cell = this.#admit(to);
+      if (this.#options.freezes === true) freeze(message);
+      const asker: Asker = { resolve, reject, messageId: options.messageId ?? null };
+      cell.mailbox.push(Envelope.ask(to, message, asker));
+      this.#openAsks += 1;
+      this.#cells.enqueue(cell);
+      this.#poke();
+    });
+  }
+
+  view(): View {
+    return this.#options.store.view();
+  }
+
+  newId(prefix: string): string {
+    return this.#identities.newId(prefix);
+  }
+
+  get randomBytes(): (count: number) => Uint8Array {
+    return this.#options.randomBytes;
+  }
+
+  stats(): RuntimeStats {
+    const flushSeconds = this.#flushSeconds;
+    this.#flushSeconds = [];
+    let mailboxDepth = 0;
+    for (const cell of this.#cells.all()) mailboxDepth += cell.mailbox.length;
+    return {
+      turns: this.#turns.taken,
+      batches: this.#batches,
+      dropped: this.#turns.dropped,
+      crashes: this.#supervisor.crashes,
+      deadLetters: this.#supervisor.deadLetters,
+      cells: this.#cells.size,
+      mailboxDepth,
+      pendingEffects: this.#effects.pending,
+      runningEffects: this.#effects.running,
+      timers: this.#timers.inMemory,
+      flushSeconds,
+    };
+  }
+
+  stop(): Promise<void> {
+    if (this.#stopping !== null) return this.#stopping;
+    this.#stopping = new Promise((resolve) => {
+      this.#stopped = resolve;
+    });
+    this.#effects.stop();
+    this.#timers.stop();
+    if (this.#dead) this.#stopped();
+    else this.#poke();
+    return this.#stopping;
+  }
+
+  /** The cell that takes an ask. Throws when it cannot be taken now. */
+  #admit(to: Address): Cell {
+    if (this.#dead || this.#stopping !== null) throw new Stopping("the runtime is stopping");
+    if (this.#behaviours.of(to) === undefined) throw new NotAccepted(`there is no actor kind ${to.kind}`);
+    const cell = this.#cells.activate(to);
+    if (cell.restingUntilMs > 0) throw restingError(cell);
+    if (cell.mailbox.length >= this.#limits.mailbox) throw new Overloaded(`the mailbox of ${to.kind} is full`);
+    return cell;
+  }
+
+  #poke(): void {
+    if (this.#scheduled || this.#dead) return;
+    this.#scheduled = true;
+    this.#options.scheduler.soon(this.#run);
+  }
+
+  /** A failure outside turns is the store's or a bug: nothing may go on from a state that is unknown. */
+  #guarded(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #pump(): void {
+    this.#scheduled = false;
+    if (this.#dead) return;
+    if (!this.#draining) {
+      if (!this.#recovery.over && this.#cells.ready < ENOUGH_READY) this.#recovery.step();
+      if (this.#stopping === null) this.#wakeDue();
+      this.#takeTurns();
+    }
+    if (!this.#flushing) this.#commit();
+    if (this.#stopping === null) this.#timers.setAlarm();
+    if (this.#hasMore) this.#poke();
+  }
+
+  /** Every ask is answered, and no turn is to begin any more. */
+  get #draining(): boolean {
+    return this.#stopping !== null && this.#openAsks === 0;
+  }
+
+  get #hasMore(): boolean {
+    if (this.#draining || this.#batch.turns >= this.#limits.turnsPerBatch) return false;
+    return this.#cells.ready > 0 || !this.#recovery.over;
+  }
+
+  #wakeDue(): void {
+    const now = this.clock.now();
+    while (this.#cells.ready < ENOUGH_READY) {
+      const timer = this.#timers.takeDue(now);
+      if (timer === undefined) return;
+      this.#wake(timer);
+    }
+  }
+
+  #wake({ to, name, dueMs }: Timer): void {
+    const cell = this.#cells.activate(to);
+    if (name !== restTimer) cell.mailbox.push(Envelope.wakeUp(to, { name, dueMs }));
+    else if (cell.timers?.get(restTimer) === dueMs) this.#turns.endRest(cell, this.#batch);
+    this.#cells.enqueue(cell);
+  }
+
+  #takeTurns(): void {
+    for (let count = 0; count < TURNS_PER_RUN && this.#batch.turns < this.#limits.turnsPerBatch; count++) {
+      const cell = this.#cells.takeReady();
+      if (cell === undefined) return;
+      this.#serve(cell);
+    }
+  }
+
+  /** Lets one actor take one message. */
+  #serve(cell: Cell): void {
+    if (cell.restingUntilMs > 0) return;
+    if (cell.mailbox.length === 0 && cell.hasMailOnDisk) this.#mail.readBack(cell, READ_BACK);
+    const envelope = cell.mailbox.first();
+    if (envelope === undefined) return;
+    if (this.#turns.take(cell, envelope, this.#batch)) {
+      cell.mailbox.take();
+      envelope.taken = true;
+    }
+    if (cell.restingUntilMs === 0 && (cell.mailbox.length > 0 || cell.hasMailOnDisk)) this.#cells.enqueue(cell);
+  }
+
+  /** Commits the open batch; what changed nothing is let out at once, as all before it is durable. */
+  #commit(): void {
+    const batch = this.#batch;
+    this.#seen.sweep(this.clock.now());
+    if (batch.isEmpty && this.#layers.isEmpty) {
+      this.#finishStop();
+      return;
+    }
+    const changes = this.#close(batch);
+    if (changes.length === 0) {
+      this.#release(batch);
+      return;
+    }
+    this.#flushing = true;
+    const begunMs = performance.now();
+    this.#options.store.commit(changes).then(
+      () => this.#guarded(() => this.#flushed(batch, begunMs)),
+      (error: unknown) => this.#fail(error, batch),
+    );
+  }
+
+  #close(batch: Batch): readonly Change[] {
+    for (const mail of batch.sent) if (!mail.taken) this.#mail.store(mail);
+    const changes = this.#layers.close();
+    this.#batch = new Batch(batch.number + 1);
+    return changes.concat(batch.collect());
+  }
+
+  #flushed(batch: Batch, begunMs: number): void {
+    if (this.#dead) return;
+    this.#flushing = false;
+    this.#flushedBatch = batch.number;
+    this.#layers.flushed();
+    this.#batches += 1;
+    if (this.#flushSeconds.length < FLUSH_TIMES_KEPT) this.#flushSeconds.push((performance.now() - begunMs) / 1000);
+    this.#release(batch);
+    this.#cells.sweep(this.#flushedBatch);
+    this.feed.trimMemory(this.#flushedBatch);
+  }
+
+  /** Lets out what waited for the flush, and begins the next round. */
+  #release(batch: Batch): void {
+    this.#openAsks -= batch.answers.length;
+    for (const { asker, answer, error } of batch.answers) {
+      if (error === null) asker.resolve(answer);
+      else asker.reject(error);
+    }
+    this.feed.release(batch.entries);
+    for (const pending of batch.cancelled) this.#effects.abort(pending);
+    for (const pending of batch.started) this.#effects.enqueue(pending);
+    this.#poke();
+  }
+
+  #finishStop(): void {
+    if (!this.#draining) return;
+    this.#dead = true;
+    this.#stopped();
+  }
+
+  #effectEnded(pending: PendingEffect, message: EffectEnded): void {
+    if (this.#dead) return;
+    this.#guarded(() => {
+      const cell = this.#cells.activate(pending.owner);
+      cell.mailbox.push(Envelope.effectEnded(pending.owner, message, pending));
+      this.#cells.enqueue(cell);
+      this.#poke();
+    });
+  }
+
+  async #retry(partition: string, id: string): Promise<boolean> {
+    const letter = findDeadLetter(this.reading, partition, id);
+    const name = `${partition}\0${id}`;
+    if (letter === undefined || this.#retrying.has(name)) return false;
+    if (this.#dead || this.#stopping !== null) throw new Stopping("the runtime is stopping");
+    const mail = this.#post.envelope(letter.to, letter.message);
+    this.#retrying.add(name);
+    try {
+      await new Promise<unknown>((resolve, reject) => {
+        this.#batch.changes.push({ op: "remove", key: deadLetterKey(partition, id) });
+        this.#post.deliver(mail, this.#batch);
+        this.#batch.resolve({ resolve, reject }, true);
+        this.#openAsks += 1;
+        this.#poke();
+      });
+      return true;
+    } finally {
+      this.#retrying.delete(name);
+    }
+  }
+
+  #fail(cause: unknown, batch: Batch | null = null): void {
+    if (this.#dead) return;
+    this.#dead = true;
+    this.#effects.stop();
+    this.#timers.stop();
+    const error = new Stopping("the runtime has stopped: its store failed", { cause });
+    for (const failed of [batch, this.#batch]) for (const { asker } of failed?.answers ?? []) asker.reject(error);
+    for (const cell of this.#cells.all()) {
+      for (const { asker } of cell.mailbox.removeWhere((envelope) => envelope.asker !== null)) asker?.reject(error);
+    }
+    this.#options.log.error("the runtime has stopped: its store failed", { error: cause });
+    this.#stopped();
+    this.#options.onFatal?.(cause);
+  }
+}

@@ -1,0 +1,78 @@
+const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+const TIME_LENGTH = 10;
+const TWENTY_BITS = 1 << 20;
+/** Bytes drawn at once from the source of chance, to spare a call for each number. */
+const POOL_BYTES = 512;
+
+/** Ids and random numbers, all from one injected source of chance and one injected time. */
+export interface Identities {
+  /** `<prefix>_<ULID>`: within a process each is greater than the one before, whatever the clock does. */
+  newId(prefix: string): string;
+  /** A number in [0, 1) with 48 bits of chance. */
+  random(): number;
+  bytes(count: number): Uint8Array;
+}
+
+/** Makes ids of `nowMs()` and `randomBytes`; within one millisecond the random part counts up from a random start. */
+export function createIdentities(nowMs: () => number, randomBytes: (count: number) => Uint8Array): Identities {
+  let pool: Uint8Array = new Uint8Array(0);
+  let used = 0;
+  const byte = (): number => {
+    if (used === pool.length) {
+      pool = randomBytes(POOL_BYTES);
+      used = 0;
+    }
+    return pool[used++] ?? 0;
+  };
+  const ulid = createUlids(nowMs, byte);
+  return {
+    newId: (prefix) => `${prefix}_${ulid()}`,
+    random: () => {
+      let value = 0;
+      for (let count = 0; count < 6; count++) value = value * 256 + byte();
+      return value / 2 ** 48;
+    },
+    bytes: randomBytes,
+  };
+}
+
+function createUlids(nowMs: () => number, byte: () => number): () => string {
+  let lastMs = -1;
+  let timeText = "";
+  /** The 80 random bits in four limbs of twenty. */
+  const limbs: [number, number, number, number] = [0, 0, 0, 0];
+  const startAt = (ms: number): void => {
+    lastMs = ms;
+    timeText = encode(ms, TIME_LENGTH);
+    for (let index = 0; index < limbs.length; index++) {
+      limbs[index] = ((byte() << 16) | (byte() << 8) | byte()) & (TWENTY_BITS - 1);
+    }
+  };
+  const countUp = (): boolean => {
+    for (let index = limbs.length - 1; index >= 0; index--) {
+      const raised = (limbs[index] ?? 0) + 1;
+      if (raised < TWENTY_BITS) {
+        limbs[index] = raised;
+        return true;
+      }
+      limbs[index] = 0;
+    }
+    return false;
+  };
+  return () => {
+    const now = nowMs();
+    if (now > lastMs) startAt(now);
+    else if (!countUp()) startAt(lastMs + 1);
+    return timeText + encode(limbs[0], 4) + encode(limbs[1], 4) + encode(limbs[2], 4) + encode(limbs[3], 4);
+  };
+}
+
+function encode(value: number, length: number): string {
+  let text = "";
+  let rest = value;
+  for (let count = 0; count < length; count++) {
+    text = ALPHABET.charAt(rest % 32) + text;
+    rest = Math.floor(rest / 32);
+  }
+  return text;
+}

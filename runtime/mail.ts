@@ -1,0 +1,85 @@
+import { GLOBAL_PARTITION, mailSpace, metaSpace } from "../storage/keys.js";
+import type { Key, Reading, Writing } from "../storage/store.js";
+import type { Cell } from "./cell.js";
+import { Envelope } from "./envelope.js";
+import type { Message } from "./turn.js";
+
+/** What a mail row holds; receiver and order are in its key. */
+interface MailRow {
+  readonly message: Message;
+}
+
+const COUNTER: Key = [GLOBAL_PARTITION, metaSpace, "mail-sequence"];
+/** Numbers reserved on disk at once. */
+const BLOCK = 1_000_000;
+
+/**
+ * Numbers and stores mail: messages between actors that were not delivered in the batch that sent them.
+ *
+ * 1. Numbers rise for good, across restarts too: none is used before the block it belongs to is reserved in the same
+ *    batch or an earlier one.
+ */
+export class Mail {
+  readonly #writing: Writing;
+  #next: number;
+  #reserved: number;
+
+  constructor(writing: Writing) {
+    this.#writing = writing;
+    this.#next = (writing.get<number>(COUNTER) ?? 0) + 1;
+    this.#reserved = this.#next - 1;
+  }
+
+  /** The number of the next message sent. */
+  nextSequence(): number {
+    return this.#next++;
+  }
+
+  /** Writes the row of a message that stays undelivered for now. */
+  store(envelope: Envelope): void {
+    if (envelope.sequence > this.#reserved) {
+      this.#reserved = envelope.sequence + BLOCK;
+      this.#writing.put(COUNTER, this.#reserved);
+    }
+    const row: MailRow = { message: envelope.message };
+    this.#writing.put(keyOf(envelope), row);
+    envelope.stored = true;
+  }
+
+  /** Removes the row of a message that was taken; none written is fine. */
+  remove(envelope: Envelope): void {
+    if (envelope.stored) this.#writing.remove(keyOf(envelope));
+  }
+
+  /** Moves up to `limit` messages from disk into the mailbox of a cell, in order. */
+  readBack(cell: Cell, limit: number): void {
+    const { partition, kind, id } = cell.to;
+    const prefix = [partition, mailSpace, kind, id];
+    const rows = this.#writing.range<MailRow>({ prefix, after: [...prefix, cell.readUpTo], limit });
+    for (const row of rows) {
+      const sequence = Number(row.key[4]);
+      const envelope = Envelope.mail(cell.to, row.value.message, sequence);
+      envelope.stored = true;
+      cell.mailbox.push(envelope);
+      cell.readUpTo = sequence;
+    }
+    cell.hasMailOnDisk = rows.length === limit;
+  }
+}
+
+/** The next receiver of `partition` after `kind/id` for whom mail is stored. */
+export function nextReceiver(
+  reading: Reading,
+  partition: string,
+  after: { readonly kind: string; readonly id: string } | null,
+): { readonly kind: string; readonly id: string } | undefined {
+  const prefix = [partition, mailSpace];
+  const from = after === null ? {} : { after: [...prefix, after.kind, after.id] };
+  const [row] = reading.range({ prefix, ...from, limit: 1 });
+  return row === undefined ? undefined : { kind: String(row.key[2]), id: String(row.key[3]) };
+}
+
+function keyOf(envelope: Envelope): Key {
+  const { partition, kind, id } = envelope.to;
+  return [partition, mailSpace, kind, id, envelope.sequence];
+}

@@ -1,0 +1,102 @@
+import type { Catalogue, Gating, Hearing } from "./actor-type.js";
+import { type Address, address } from "./address.js";
+import type { Batch } from "./batch.js";
+import { type FactHeard, hearingKind } from "./behaviour.js";
+import type { Cells } from "./cells.js";
+import { Envelope } from "./envelope.js";
+import { type GateRequest, gateKind, type OpenGate } from "./gate.machine.js";
+import type { Mail } from "./mail.js";
+import { restTimer } from "./supervisor.js";
+import type { Fact, GateAnswer, GateQuestion, Message } from "./turn.js";
+import type { Intent, TurnRecorder } from "./turn-recorder.js";
+
+/**
+ * Addresses and delivers messages between actors: those sent, those that facts and gate questions make.
+ *
+ * 1. A mailbox holds a bounded number of mails; what comes when it is full goes to disk and is read back in order.
+ */
+export class Post {
+  readonly #cells: Cells;
+  readonly #mail: Mail;
+  readonly #mailboxLimit: number;
+  readonly #hearings = new Map<string, Hearing[]>();
+  readonly #gatings = new Map<string, Gating[]>();
+
+  constructor(catalogue: Catalogue, cells: Cells, mail: Mail, mailboxLimit: number) {
+    this.#cells = cells;
+    this.#mail = mail;
+    this.#mailboxLimit = mailboxLimit;
+    for (const hearing of catalogue.hearings)
+      for (const name of hearing.facts) list(this.#hearings, name).push(hearing);
+    for (const gating of catalogue.gatings) for (const name of gating.gates) list(this.#gatings, name).push(gating);
+  }
+
+  /** Adds what an intent of the turn sends. Throws when nobody can be there. */
+  address(intent: Intent, turn: TurnRecorder, mails: Envelope[]): void {
+    switch (intent.kind) {
+      case "send":
+        mails.push(this.envelope(intent.to, intent.message));
+        return;
+      case "publish":
+        this.#publish(intent.fact, turn, mails);
+        return;
+      case "ask":
+        mails.push(this.#question(intent.question, turn));
+        return;
+      case "wake":
+        if (intent.name === restTimer) throw new Error(`the wake-up name ${restTimer} is taken`);
+    }
+  }
+
+  /** A mail to an actor, brought into memory by it. Throws when there is no such kind or no key for the address. */
+  envelope(to: Address, message: Message): Envelope {
+    if (this.#cells.activate(to).behaviour === undefined) throw new Error(`there is no actor kind ${to.kind}`);
+    return Envelope.mail(to, message, this.#mail.nextSequence());
+  }
+
+  /** Hands a mail over: into the mailbox, or to disk when that is full. */
+  deliver(mail: Envelope, batch: Batch): void {
+    const cell = this.#cells.activate(mail.to);
+    if (cell.hasMailOnDisk || cell.mailbox.length >= this.#mailboxLimit) {
+      this.#mail.store(mail);
+      cell.hasMailOnDisk = true;
+    } else {
+      cell.mailbox.push(mail);
+      cell.readUpTo = mail.sequence;
+      batch.sent.push(mail);
+    }
+    this.#cells.enqueue(cell);
+  }
+
+  #publish(fact: Fact, { self }: TurnRecorder, mails: Envelope[]): void {
+    const heard: FactHeard = { type: "fact", fact };
+    for (const hearing of this.#hearings.get(fact.name) ?? []) {
+      mails.push(this.envelope(address(self.partition, hearingKind, hearing.name), heard));
+    }
+  }
+
+  /** Opens a gate for the question, or answers it when no keeper is concerned. */
+  #question(question: GateQuestion, turn: TurnRecorder): Envelope {
+    const { self } = turn;
+    const requests: GateRequest[] = [];
+    for (const { name, boundMs, keepers } of this.#gatings.get(question.name) ?? []) {
+      for (const { to, message } of keepers(question, self.partition, turn)) {
+        requests.push({ to, message, gating: name, boundMs });
+      }
+    }
+    if (requests.length === 0) {
+      const agreed: GateAnswer = { type: "gate.answered", gate: question.name, id: question.id, refused: null };
+      return this.envelope(self, agreed);
+    }
+    const open: OpenGate = { type: "gate.open", asker: self, gate: question.name, id: question.id, requests };
+    return this.envelope(address(self.partition, gateKind, turn.newId(gateKind)), open);
+  }
+}
+
+function list<Item>(lists: Map<string, Item[]>, name: string): Item[] {
+  const known = lists.get(name);
+  if (known !== undefined) return known;
+  const made: Item[] = [];
+  lists.set(name, made);
+  return made;
+}

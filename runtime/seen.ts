@@ -1,0 +1,51 @@
+import { GLOBAL_PARTITION, seenSpace } from "../storage/keys.js";
+import type { Key, Writing } from "../storage/store.js";
+import type { Address } from "./address.js";
+
+/** How long a message id is remembered, in milliseconds. */
+export const SEEN_FOR_MS = 24 * 60 * 60 * 1000;
+/** Rows swept in one batch. */
+const SWEEP_SLICE = 128;
+/** How long after a sweep that found no more the next one looks, in milliseconds. */
+const SWEEP_EVERY_MS = 60_000;
+
+/** Remembers which message ids an actor has taken. Every id has a row of its own and one that tells when it may go. */
+export class SeenMessages {
+  readonly #writing: Writing;
+  #nextSweepMs = 0;
+
+  constructor(writing: Writing) {
+    this.#writing = writing;
+  }
+
+  has(by: Address, messageId: string): boolean {
+    return this.#writing.get(keyOf(by, messageId)) !== undefined;
+  }
+
+  note(by: Address, messageId: string, nowMs: number): void {
+    this.#writing.put(keyOf(by, messageId), nowMs);
+    this.#writing.put(expiryKey(by, messageId, nowMs + SEEN_FOR_MS), null);
+  }
+
+  /** Forgets a slice of what is older than {@link SEEN_FOR_MS}. */
+  sweep(nowMs: number): void {
+    if (nowMs < this.#nextSweepMs) return;
+    const prefix = [GLOBAL_PARTITION, seenSpace];
+    const rows = this.#writing.range({ prefix, before: [...prefix, nowMs], limit: SWEEP_SLICE });
+    for (const { key } of rows) {
+      const [, , , partition, kind, id, messageId] = key;
+      this.#writing.remove(key);
+      const by = { partition: String(partition), kind: String(kind), id: String(id) };
+      this.#writing.remove(keyOf(by, String(messageId)));
+    }
+    if (rows.length < SWEEP_SLICE) this.#nextSweepMs = nowMs + SWEEP_EVERY_MS;
+  }
+}
+
+function keyOf(by: Address, messageId: string): Key {
+  return [by.partition, seenSpace, by.kind, by.id, messageId];
+}
+
+function expiryKey(by: Address, messageId: string, expiresMs: number): Key {
+  return [GLOBAL_PARTITION, seenSpace, expiresMs, by.partition, by.kind, by.id, messageId];
+}

@@ -1,0 +1,89 @@
+import {
+  type AnyActorScope,
+  type AnyEventObject,
+  type AnyMachineSnapshot,
+  type AnyStateMachine,
+  createActor,
+  type ExecutableActionObject,
+  type StateNode,
+} from "xstate";
+import type { StoredState } from "./actor-type.js";
+import type { Address } from "./address.js";
+import type { Message, Turn } from "./turn.js";
+
+/** The state of a machine between two steps: immutable, so an older one can be gone back to. */
+export type MachineState = AnyMachineSnapshot;
+
+/** Steps one machine as a pure function of state, message and turn. Holds nothing between two steps. */
+export interface Stepper {
+  /** The state of an actor that was never written. Throws what the machine's context factory throws. */
+  initial(of: Address): MachineState;
+  /** The state that was stored. */
+  restore(stored: StoredState): MachineState;
+  store(state: MachineState): StoredState;
+  /** The state after the message, or null when no transition takes it. Throws what guards and actions throw. */
+  step(state: MachineState, message: Message, turn: Turn): MachineState | null;
+}
+
+const NOBODY: Address = { partition: "", kind: "", id: "" };
+
+/** Prepares a machine for stepping. Throws when the machine uses what a stored, stepped actor cannot keep. */
+export function createStepper(machine: AnyStateMachine): Stepper {
+  refuseUnsteppable(machine.root, machine.id);
+  const actor = createActor(machine, { input: NOBODY });
+  let taken = false;
+  actor.system.inspect((event) => {
+    if (event.type !== "@xstate.microstep") return;
+    for (const transition of event._transitions) {
+      if (transition.target !== undefined || transition.actions.length > 0) taken = true;
+    }
+  });
+  const scope: AnyActorScope = {
+    self: actor,
+    id: actor.id,
+    sessionId: actor.sessionId,
+    system: actor.system,
+    logger: () => refuse(machine, "log"),
+    defer: () => refuse(machine, "spawn"),
+    emit: () => refuse(machine, "emit"),
+    stopChild: () => refuse(machine, "stopChild"),
+    actionExecutor: (action) => execute(machine, action),
+  };
+  return {
+    initial(of) {
+      const state = machine.getInitialSnapshot(scope, of);
+      if (state.status === "error") throw state.error;
+      return state;
+    },
+    restore: (stored) => machine.resolveState({ value: stored.value as never, context: stored.context }),
+    store: (state) => ({ value: state.value, context: state.context }),
+    step(state, message, turn) {
+      taken = false;
+      const event: AnyEventObject = { ...message, turn };
+      const next = machine.transition(state, event, scope);
+      return taken ? next : null;
+    },
+  };
+}
+
+function execute(machine: AnyStateMachine, action: ExecutableActionObject): void {
+  if (action.type.startsWith("xstate.")) refuse(machine, action.type.slice("xstate.".length));
+  if (action.exec === undefined) throw new Error(`machine ${machine.id} has no action ${action.type}`);
+  const returned: unknown = action.exec(action.info, action.params);
+  if (returned instanceof Promise) throw new Error(`the action ${action.type} of ${machine.id} returns a promise`);
+}
+
+function refuse(machine: AnyStateMachine, what: string): never {
+  throw new Error(`machine ${machine.id} uses ${what}: record an intent of event.turn instead`);
+}
+
+function refuseUnsteppable(node: StateNode, machineId: string): void {
+  const found = [
+    node.invoke.length > 0 && "invoke",
+    node.after.length > 0 && "after",
+    (node.always?.length ?? 0) > 0 && "always",
+    node.type === "history" && "history states",
+  ].find((what) => what !== false);
+  if (found !== undefined) throw new Error(`machine ${machineId} uses ${found} in ${node.id}: an actor cannot keep it`);
+  for (const child of Object.values(node.states)) refuseUnsteppable(child, machineId);
+}

@@ -1,0 +1,60 @@
+import type { Change } from "../storage/store.js";
+import type { Supervision } from "./actor-type.js";
+import { addressText } from "./address.js";
+import type { Cell } from "./cell.js";
+import { deadLetterPut } from "./dead-letters.js";
+import type { Envelope } from "./envelope.js";
+import { type RuntimeLog, TurnFailed } from "./runtime.js";
+
+/** How an actor is looked after when its type does not say: quick tries, then a rest that lets its surroundings mend. */
+export const defaultSupervision: Supervision = { attempts: 3, maxRestarts: 10, withinMs: 60_000, restMs: 30_000 };
+
+/** The wake-up that ends a rest; no machine may use its name. */
+export const restTimer = "~rest";
+
+/** What becomes of a message that crashed its actor, and of the actor. */
+export interface Verdict {
+  /** Told to the asker, who may try again; null for any other message. */
+  readonly rejection: TurnFailed | null;
+  /** Sets the message aside; null when it is tried again or was an ask. */
+  readonly deadLetter: Change | null;
+  /** When the actor's rest ends; null when it goes on. */
+  readonly restUntilMs: number | null;
+}
+
+/** Decides about crashes as the actor's supervision says. Counts in memory: a new process begins new counts. */
+export class Supervisor {
+  crashes = 0;
+  deadLetters = 0;
+  readonly #log: RuntimeLog;
+  readonly #newId: (prefix: string) => string;
+
+  constructor(log: RuntimeLog, newId: (prefix: string) => string) {
+    this.#log = log;
+    this.#newId = newId;
+  }
+
+  judge(cell: Cell, envelope: Envelope, error: unknown, nowMs: number): Verdict {
+    const supervision = cell.behaviour?.supervision ?? defaultSupervision;
+    this.crashes += 1;
+    envelope.crashes += 1;
+    const reason = error instanceof Error ? error.message : String(error);
+    const actor = addressText(cell.to);
+    const type = envelope.message.type;
+    this.#log.error("a turn crashed", { actor, type, attempt: envelope.crashes, error });
+    const setAside =
+      envelope.asker === null && (cell.behaviour === undefined || envelope.crashes >= supervision.attempts);
+    if (setAside) {
+      this.deadLetters += 1;
+      this.#log.error("a message was set aside", { actor, type });
+    }
+    const letter = { id: setAside ? this.#newId("dead") : "", to: cell.to, message: envelope.message, error: reason };
+    const rests = cell.crashes.exceeds(supervision, nowMs);
+    if (rests) this.#log.error("an actor rests after too many crashes", { actor, restMs: supervision.restMs });
+    return {
+      rejection: envelope.asker === null ? null : new TurnFailed(`${type} crashed ${cell.to.kind}`, { cause: error }),
+      deadLetter: setAside ? deadLetterPut({ ...letter, atMs: nowMs }) : null,
+      restUntilMs: rests ? nowMs + supervision.restMs : null,
+    };
+  }
+}

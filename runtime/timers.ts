@@ -1,0 +1,162 @@
+import { GLOBAL_PARTITION, timerSpace } from "../storage/keys.js";
+import type { Key, Reading, Writing } from "../storage/store.js";
+import type { Address } from "./address.js";
+import type { Clock } from "./clock.js";
+
+/** A wake-up of one actor. */
+export interface Timer {
+  readonly to: Address;
+  readonly name: string;
+  readonly dueMs: number;
+}
+
+const PREFIX: Key = [GLOBAL_PARTITION, timerSpace];
+
+/**
+ * Durable wake-ups. Owns the timer rows and a window of the earliest of them in memory; which of an actor's wake-ups
+ * is the current one is the cell's to know, so a timer handed out here may be stale.
+ *
+ * 1. Every row due before `#horizonMs` is in the heap or handed out; every other row is on disk (or in the overlay).
+ * 2. The heap holds at most twice the window, plus those due in the horizon's own millisecond.
+ * 3. Timers are handed out in due order, a bounded slice at a time.
+ */
+export class Timers {
+  readonly #reading: Reading;
+  readonly #clock: Clock;
+  readonly #windowSize: number;
+  readonly #due: () => void;
+  #heap: Timer[] = [];
+  #horizonMs = 0;
+  #cancelAlarm: (() => void) | null = null;
+  #alarmMs = Number.POSITIVE_INFINITY;
+
+  constructor(reading: Reading, clock: Clock, windowSize: number, due: () => void) {
+    this.#reading = reading;
+    this.#clock = clock;
+    this.#windowSize = windowSize;
+    this.#due = due;
+  }
+
+  /** Wake-ups held in memory. */
+  get inMemory(): number {
+    return this.#heap.length;
+  }
+
+  /** Writes the row of a wake-up; it counts once the alarm is set. */
+  set(writing: Writing, timer: Timer): void {
+    writing.put(keyOf(timer), null);
+    if (timer.dueMs >= this.#horizonMs) return;
+    push(this.#heap, timer);
+    if (this.#heap.length > 2 * this.#windowSize) this.#shrink();
+  }
+
+  /** Removes the row of a wake-up that was taken, replaced or cancelled. */
+  clear(writing: Writing, timer: Timer): void {
+    writing.remove(keyOf(timer));
+  }
+
+  /** The next timer that is due at `nowMs`, or undefined. */
+  takeDue(nowMs: number): Timer | undefined {
+    if (this.#heap.length === 0) this.#load();
+    const first = this.#heap[0];
+    return first !== undefined && first.dueMs <= nowMs ? pop(this.#heap) : undefined;
+  }
+
+  /** Sets the alarm for the earliest timer. */
+  setAlarm(): void {
+    if (this.#heap.length === 0) this.#load();
+    const earliestMs = this.#heap[0]?.dueMs ?? Number.POSITIVE_INFINITY;
+    if (earliestMs === this.#alarmMs) return;
+    this.#cancelAlarm?.();
+    this.#alarmMs = earliestMs;
+    this.#cancelAlarm = Number.isFinite(earliestMs) ? this.#clock.at(earliestMs, () => this.#ring()) : null;
+  }
+
+  stop(): void {
+    this.#cancelAlarm?.();
+    this.#cancelAlarm = null;
+  }
+
+  #ring(): void {
+    this.#alarmMs = Number.POSITIVE_INFINITY;
+    this.#cancelAlarm = null;
+    this.#due();
+  }
+
+  /** Fills the empty heap from the rows at the horizon and later. */
+  #load(): void {
+    if (this.#horizonMs === Number.POSITIVE_INFINITY) return;
+    const from = this.#horizonMs === 0 ? {} : { after: [...PREFIX, this.#horizonMs - 1] };
+    const rows = this.#reading.range({ prefix: PREFIX, ...from, limit: this.#windowSize });
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < this.#windowSize) {
+      this.#horizonMs = Number.POSITIVE_INFINITY;
+    } else {
+      // The last millisecond may be cut in the middle: read the rest of it too, so that the horizon is a whole one.
+      this.#horizonMs = timerOf(last.key).dueMs + 1;
+      rows.push(...this.#reading.range({ prefix: PREFIX, after: last.key, before: [...PREFIX, this.#horizonMs] }));
+    }
+    // Rows come in due order, which is a heap already.
+    this.#heap = rows.map((row) => timerOf(row.key));
+  }
+
+  /** Lets the later half go; their rows are read again when their time comes near. */
+  #shrink(): void {
+    this.#heap.sort((a, b) => a.dueMs - b.dueMs);
+    const horizonMs = this.#heap[this.#windowSize]?.dueMs ?? Number.POSITIVE_INFINITY;
+    const first = this.#heap[0]?.dueMs ?? 0;
+    if (horizonMs === first) return;
+    this.#horizonMs = horizonMs;
+    this.#heap = this.#heap.filter((timer) => timer.dueMs < horizonMs);
+  }
+}
+
+function keyOf(timer: Timer): Key {
+  const { partition, kind, id } = timer.to;
+  return [GLOBAL_PARTITION, timerSpace, timer.dueMs, partition, kind, id, timer.name];
+}
+
+function timerOf(key: Key): Timer {
+  const [, , dueMs, partition, kind, id, name] = key;
+  return {
+    to: { partition: String(partition), kind: String(kind), id: String(id) },
+    name: String(name),
+    dueMs: Number(dueMs),
+  };
+}
+
+/** Adds to a binary heap, earliest first. */
+function push(heap: Timer[], timer: Timer): void {
+  let index = heap.push(timer) - 1;
+  while (index > 0) {
+    const above = (index - 1) >> 1;
+    const parent = heap[above];
+    if (parent === undefined || parent.dueMs <= timer.dueMs) break;
+    heap[index] = parent;
+    index = above;
+  }
+  heap[index] = timer;
+}
+
+/** Takes the earliest off a binary heap. */
+function pop(heap: Timer[]): Timer | undefined {
+  const first = heap[0];
+  const last = heap.pop();
+  if (last === undefined || heap.length === 0) return first;
+  let index = 0;
+  for (;;) {
+    let below = 2 * index + 1;
+    let child = heap[below];
+    if (child === undefined) break;
+    const right = heap[below + 1];
+    if (right !== undefined && right.dueMs < child.dueMs) {
+      child = right;
+      below += 1;
+    }
+    if (child.dueMs >= last.dueMs) break;
+    heap[index] = child;
+    index = below;
+  }
+  heap[index] = last;
+  return first;
+}

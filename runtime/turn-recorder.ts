@@ -1,0 +1,159 @@
+import { GLOBAL_PARTITION, rowSpace } from "../storage/keys.js";
+import type { Entry, Key, Range, Writing } from "../storage/store.js";
+import type { Address } from "./address.js";
+import type { Identities } from "./ids.js";
+import type { EffectRequest, Fact, GateQuestion, Message, Turn } from "./turn.js";
+
+/** One intent of a turn, besides rows, the reply and the end of the actor. In the order they were recorded. */
+export type Intent =
+  | { readonly kind: "send"; readonly to: Address; readonly message: Message }
+  | { readonly kind: "wake"; readonly name: string; readonly dueMs: number }
+  | { readonly kind: "cancel-wake"; readonly name: string }
+  | { readonly kind: "start"; readonly effect: EffectRequest }
+  | { readonly kind: "cancel-effect"; readonly id: string }
+  | { readonly kind: "publish"; readonly fact: Fact }
+  | { readonly kind: "ask"; readonly question: GateQuestion }
+  | { readonly kind: "change"; readonly topic: string; readonly data: unknown };
+
+const NOWHERE: Address = { partition: "", kind: "", id: "" };
+
+/**
+ * Records what one turn intends. It owns the list of intents and nothing else: rows go to the writing it is handed,
+ * which the owner of the turn keeps or throws away. One recorder serves one turn after another.
+ *
+ * 1. Outside `begin` and `end` every call throws, so a turn kept beyond its time does no harm.
+ * 2. Rows are written in the partition of `self` and in the global one, in the row space only.
+ */
+export class TurnRecorder implements Turn {
+  now = 0;
+  self: Address = NOWHERE;
+  readonly intents: Intent[] = [];
+  replied = false;
+  answer: unknown = undefined;
+  stopped = false;
+  /** It put or removed a row. */
+  wrote = false;
+  #writing: Writing | null = null;
+  readonly #identities: Identities;
+
+  constructor(identities: Identities) {
+    this.#identities = identities;
+  }
+
+  /** Starts a turn of `self` over `writing`. */
+  begin(self: Address, now: number, writing: Writing): void {
+    this.self = self;
+    this.now = now;
+    this.#writing = writing;
+    this.intents.length = 0;
+    this.replied = false;
+    this.answer = undefined;
+    this.stopped = false;
+    this.wrote = false;
+  }
+
+  /** Ends the turn; what was recorded stays readable until the next one begins. */
+  end(): void {
+    this.#writing = null;
+  }
+
+  get<Value = unknown>(key: Key): Value | undefined {
+    return this.#open().get<Value>(key);
+  }
+
+  range<Value = unknown>(range: Range): Entry<Value>[] {
+    return this.#open().range<Value>(range);
+  }
+
+  put(key: Key, value: unknown): void {
+    const writing = this.#open();
+    this.#refuseForeign(key);
+    this.wrote = true;
+    writing.put(key, value);
+  }
+
+  remove(key: Key): void {
+    const writing = this.#open();
+    this.#refuseForeign(key);
+    this.wrote = true;
+    writing.remove(key);
+  }
+
+  newId(prefix: string): string {
+    this.#open();
+    return this.#identities.newId(prefix);
+  }
+
+  random(): number {
+    this.#open();
+    return this.#identities.random();
+  }
+
+  randomBytes(count: number): Uint8Array {
+    this.#open();
+    return this.#identities.bytes(count);
+  }
+
+  send(to: Address, message: Message): void {
+    this.#record({ kind: "send", to, message });
+  }
+
+  wake(name: string, dueMs: number): void {
+    if (!Number.isFinite(dueMs)) throw new RangeError(`the wake-up ${name} is set for ${dueMs}`);
+    this.#record({ kind: "wake", name, dueMs: Math.max(0, Math.ceil(dueMs)) });
+  }
+
+  cancelWake(name: string): void {
+    this.#record({ kind: "cancel-wake", name });
+  }
+
+  start(effect: EffectRequest): void {
+    this.#record({ kind: "start", effect });
+  }
+
+  cancelEffect(id: string): void {
+    this.#record({ kind: "cancel-effect", id });
+  }
+
+  publish(fact: Fact): void {
+    this.#record({ kind: "publish", fact });
+  }
+
+  ask(question: GateQuestion): void {
+    this.#record({ kind: "ask", question });
+  }
+
+  change(topic: string, data: unknown): void {
+    this.#record({ kind: "change", topic, data });
+  }
+
+  reply(answer: unknown): void {
+    this.#open();
+    if (this.replied) throw new Error("a turn replies once");
+    this.replied = true;
+    this.answer = answer;
+  }
+
+  stop(): void {
+    this.#open();
+    this.stopped = true;
+  }
+
+  #record(intent: Intent): void {
+    this.#open();
+    this.intents.push(intent);
+  }
+
+  #open(): Writing {
+    if (this.#writing === null) throw new Error("the turn is over");
+    return this.#writing;
+  }
+
+  #refuseForeign(key: Key): void {
+    const [partition, space] = key;
+    if (partition !== this.self.partition && partition !== GLOBAL_PARTITION) {
+      throw new Error(`a turn in partition ${this.self.partition} writes a row of partition ${partition}`);
+    }
+    if (space !== rowSpace) throw new Error(`a turn writes rows, not the space ${space}`);
+  }
+}

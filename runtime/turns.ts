@@ -1,0 +1,267 @@
+import type { Batch } from "./batch.js";
+import { notTaken } from "./behaviour.js";
+import type { Cell } from "./cell.js";
+import type { Clock } from "./clock.js";
+import { type Effects, effectKey, pendingFor } from "./effects.js";
+import type { Envelope } from "./envelope.js";
+import type { ChangeFeed } from "./feed.js";
+import { freeze } from "./freeze.js";
+import type { Layers } from "./layers.js";
+import type { Mail } from "./mail.js";
+import type { Post } from "./post.js";
+import { NotAccepted, Overloaded } from "./runtime.js";
+import type { SeenMessages } from "./seen.js";
+import type { MachineState } from "./step.js";
+import { restTimer, type Supervisor } from "./supervisor.js";
+import type { Timers } from "./timers.js";
+import type { EffectRequest } from "./turn.js";
+import type { Intent, TurnRecorder } from "./turn-recorder.js";
+
+/** What a turn works with. */
+export interface TurnParts {
+  readonly clock: Clock;
+  readonly layers: Layers;
+  readonly recorder: TurnRecorder;
+  readonly post: Post;
+  readonly mail: Mail;
+  readonly timers: Timers;
+  readonly effects: Effects;
+  readonly feed: ChangeFeed;
+  readonly seen: SeenMessages;
+  readonly supervisor: Supervisor;
+  readonly freezes: boolean;
+}
+
+/**
+ * Takes messages one by one: steps the actor and turns its intents into the batch.
+ *
+ * 1. Everything that can fail comes before anything is applied: a turn is kept whole or not at all.
+ * 2. What made the message durable goes in the same batch that holds what the message did.
+ */
+export class Turns {
+  taken = 0;
+  dropped = 0;
+  readonly #parts: TurnParts;
+
+  constructor(parts: TurnParts) {
+    this.#parts = parts;
+  }
+
+  /** Takes the message at the front of a cell's mailbox; false when it crashed and stays there. */
+  take(cell: Cell, envelope: Envelope, batch: Batch): boolean {
+    if (this.#isStale(cell, envelope)) {
+      this.dropped += 1;
+      this.#parts.mail.remove(envelope);
+      return true;
+    }
+    const messageId = envelope.asker?.messageId ?? null;
+    if (envelope.asker !== null && messageId !== null && this.#parts.seen.has(cell.to, messageId)) {
+      batch.resolve(envelope.asker, undefined);
+      return true;
+    }
+    const { recorder, layers } = this.#parts;
+    batch.turns += 1;
+    this.taken += 1;
+    layers.beginTurn();
+    recorder.begin(cell.to, this.#parts.clock.now(), layers);
+    let next: MachineState | null | typeof notTaken;
+    let mails: Envelope[];
+    try {
+      next = this.#step(cell, envelope);
+      mails = next === notTaken ? [] : this.#prepare(cell);
+    } catch (error) {
+      layers.dropTurn();
+      recorder.end();
+      return this.#crashed(cell, envelope, batch, error);
+    }
+    recorder.end();
+    if (next === notTaken) {
+      layers.dropTurn();
+      this.#refuse(cell, envelope, batch);
+    } else {
+      layers.keepTurn();
+      this.#apply(cell, envelope, batch, next, mails);
+    }
+    return true;
+  }
+
+  #isStale(cell: Cell, { wakeUp, effect }: Envelope): boolean {
+    if (wakeUp !== null) return cell.timers?.get(wakeUp.name) !== wakeUp.dueMs;
+    if (effect !== null) return effect.cancelled || this.#parts.effects.find(cell.to.partition, effect.id) !== effect;
+    return false;
+  }
+
+  #step(cell: Cell, envelope: Envelope): MachineState | null | typeof notTaken {
+    if (cell.behaviour === undefined) throw new Error(`there is no actor kind ${cell.to.kind}`);
+    const next = cell.behaviour.take(cell.restore(), envelope.message, this.#parts.recorder);
+    if (this.#parts.freezes && next !== notTaken && next !== null) freeze(next.context);
+    return next;
+  }
+
+  /** Checks every intent and addresses what is to be sent. Throws on what cannot be done. */
+  #prepare(cell: Cell): Envelope[] {
+    const { recorder, post } = this.#parts;
+    const mails: Envelope[] = [];
+    if (recorder.intents.length === 0) return mails;
+    const cancelled = new Set<string>();
+    const started = new Set<string>();
+    for (const intent of recorder.intents) {
+      if (intent.kind === "cancel-effect") cancelled.add(intent.id);
+      else if (intent.kind === "start") this.#checkStart(cell, intent.effect, cancelled, started);
+      else post.address(intent, recorder, mails);
+      if (this.#parts.freezes) freeze(intent);
+    }
+    return mails;
+  }
+
+  #checkStart(cell: Cell, { name, id }: EffectRequest, cancelled: Set<string>, started: Set<string>): void {
+    const { effects, layers } = this.#parts;
+    if (!effects.knows(name)) throw new Error(`there is no effect named ${name}`);
+    const pending = layers.get(effectKey(cell.to.partition, id)) !== undefined;
+    const freed = cancelled.has(id) && cell.effects?.has(id) === true;
+    if ((pending && !freed) || started.has(id)) throw new Error(`the effect ${id} is pending already`);
+    started.add(id);
+  }
+
+  #apply(cell: Cell, envelope: Envelope, batch: Batch, next: MachineState | null, mails: readonly Envelope[]): void {
+    const { recorder, seen, post } = this.#parts;
+    this.#consume(cell, envelope, batch);
+    if (next !== cell.state) {
+      cell.state = next;
+      batch.touch(cell);
+    }
+    if (recorder.intents.length > 0) for (const intent of recorder.intents) this.#applyIntent(cell, intent, batch);
+    for (const mail of mails) post.deliver(mail, batch);
+    if (recorder.stopped) this.#stop(cell, batch);
+    const { asker } = envelope;
+    if (asker === null) return;
+    if (asker.messageId !== null) seen.note(cell.to, asker.messageId, recorder.now);
+    batch.resolve(asker, recorder.answer);
+  }
+
+  #applyIntent(cell: Cell, intent: Intent, batch: Batch): void {
+    const { feed } = this.#parts;
+    switch (intent.kind) {
+      case "wake":
+        this.#wake(cell, intent.name, intent.dueMs, batch);
+        return;
+      case "cancel-wake":
+        this.#cancelWake(cell, intent.name, batch);
+        return;
+      case "start":
+        this.#start(cell, intent.effect, batch);
+        return;
+      case "cancel-effect":
+        this.#cancelEffect(cell, intent.id, batch);
+        return;
+      case "change":
+        batch.entries.push(feed.append(cell.to.partition, intent.topic, intent.data, batch.number, batch.changes));
+    }
+  }
+
+  #wake(cell: Cell, name: string, dueMs: number, batch: Batch): void {
+    const { timers, layers } = this.#parts;
+    if (cell.timers?.get(name) === dueMs) return;
+    this.#cancelWake(cell, name, batch);
+    cell.timers ??= new Map();
+    cell.timers.set(name, dueMs);
+    timers.set(layers, { to: cell.to, name, dueMs });
+    batch.touch(cell);
+  }
+
+  #cancelWake(cell: Cell, name: string, batch: Batch): void {
+    const { timers, layers } = this.#parts;
+    const dueMs = cell.timers?.get(name);
+    if (dueMs === undefined) return;
+    cell.timers?.delete(name);
+    timers.clear(layers, { to: cell.to, name, dueMs });
+    batch.touch(cell);
+  }
+
+  #start(cell: Cell, request: EffectRequest, batch: Batch): void {
+    const { effects, layers } = this.#parts;
+    const pending = pendingFor(cell.to, request);
+    effects.register(pending);
+    cell.effects ??= new Set();
+    cell.effects.add(request.id);
+    const row = { name: request.name, kind: cell.to.kind, owner: cell.to.id, input: request.input };
+    layers.put(effectKey(cell.to.partition, request.id), row);
+    batch.started.push(pending);
+    batch.touch(cell);
+  }
+
+  #cancelEffect(cell: Cell, id: string, batch: Batch): void {
+    const { effects, layers } = this.#parts;
+    if (cell.effects?.delete(id) !== true) return;
+    layers.remove(effectKey(cell.to.partition, id));
+    batch.touch(cell);
+    const pending = effects.find(cell.to.partition, id);
+    if (pending === undefined) return;
+    pending.cancelled = true;
+    effects.forget(pending);
+    batch.cancelled.push(pending);
+  }
+
+  #stop(cell: Cell, batch: Batch): void {
+    for (const name of [...(cell.timers?.keys() ?? [])]) this.#cancelWake(cell, name, batch);
+    for (const id of [...(cell.effects ?? [])]) this.#cancelEffect(cell, id, batch);
+    cell.clear();
+    batch.touch(cell);
+  }
+
+  /** Takes away what made the message durable. */
+  #consume(cell: Cell, envelope: Envelope, batch: Batch): void {
+    const { mail, effects, layers } = this.#parts;
+    mail.remove(envelope);
+    if (envelope.wakeUp !== null) this.#cancelWake(cell, envelope.wakeUp.name, batch);
+    if (envelope.effect !== null) {
+      cell.effects?.delete(envelope.effect.id);
+      layers.remove(effectKey(cell.to.partition, envelope.effect.id));
+      effects.forget(envelope.effect);
+      batch.touch(cell);
+    }
+  }
+
+  /** No transition takes the message: an asker is told, anything else has come too late and is dropped. */
+  #refuse(cell: Cell, envelope: Envelope, batch: Batch): void {
+    this.#consume(cell, envelope, batch);
+    if (envelope.asker === null) this.dropped += 1;
+    else batch.reject(envelope.asker, new NotAccepted(`${cell.to.kind} does not take ${envelope.message.type} now`));
+  }
+
+  #crashed(cell: Cell, envelope: Envelope, batch: Batch, error: unknown): boolean {
+    const { supervisor, recorder } = this.#parts;
+    const verdict = supervisor.judge(cell, envelope, error, recorder.now);
+    if (verdict.rejection !== null && envelope.asker !== null) batch.reject(envelope.asker, verdict.rejection);
+    if (verdict.deadLetter !== null) {
+      this.#consume(cell, envelope, batch);
+      batch.changes.push(verdict.deadLetter);
+    }
+    if (verdict.restUntilMs !== null) this.#rest(cell, envelope, verdict.restUntilMs, batch);
+    return verdict.deadLetter !== null || verdict.rejection !== null;
+  }
+
+  /** Lets the actor rest; its mail waits, its askers are told. */
+  #rest(cell: Cell, crashed: Envelope, untilMs: number, batch: Batch): void {
+    cell.restingUntilMs = untilMs;
+    this.#wake(cell, restTimer, untilMs, batch);
+    batch.touch(cell);
+    for (const { asker } of cell.mailbox.removeWhere((waiting) => waiting.asker !== null && waiting !== crashed)) {
+      if (asker !== null) batch.reject(asker, restingError(cell));
+    }
+  }
+
+  /** Ends the rest of an actor whose time has come. */
+  endRest(cell: Cell, batch: Batch): void {
+    cell.restingUntilMs = 0;
+    this.#cancelWake(cell, restTimer, batch);
+    batch.touch(cell);
+  }
+}
+
+/** What an asker of a resting actor is told. */
+export function restingError(cell: Cell): Overloaded {
+  return new Overloaded(
+    `${cell.to.kind} rests after too many crashes, until ${new Date(cell.restingUntilMs).toISOString()}`,
+  );
+}

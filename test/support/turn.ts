@@ -1,0 +1,167 @@
+import type { ActorType, Hearing } from "../../runtime/actor-type.js";
+import type { Address } from "../../runtime/address.js";
+import { createIdentities } from "../../runtime/ids.js";
+import { Layers } from "../../runtime/layers.js";
+import { createStepper, type MachineState } from "../../runtime/step.js";
+import type { EffectRequest, Fact, GateQuestion, Message, Turn } from "../../runtime/turn.js";
+import { type Intent, TurnRecorder } from "../../runtime/turn-recorder.js";
+import type { Writing } from "../../storage/store.js";
+
+/** Rows in memory, empty at first, shared by the turns of a test as the partitions of a store are. */
+export function memoryRows(): Writing {
+  return new Layers({ get: () => undefined, range: () => [] });
+}
+
+/** Bytes that are the same in every run with the same seed. */
+export function seededBytes(seed: number): (count: number) => Uint8Array {
+  let state = seed >>> 0;
+  return (count) =>
+    Uint8Array.from({ length: count }, () => {
+      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+      return state >>> 24;
+    });
+}
+
+/** What one turn did, as data. */
+export interface TurnTaken {
+  /** False when no transition took the message; everything below is empty then. */
+  readonly taken: boolean;
+  /** Every intent in the order it was recorded. */
+  readonly intents: readonly Intent[];
+  readonly sent: readonly { readonly to: Address; readonly message: Message }[];
+  readonly wakes: readonly { readonly name: string; readonly dueMs: number }[];
+  readonly cancelledWakes: readonly string[];
+  readonly started: readonly EffectRequest[];
+  readonly cancelledEffects: readonly string[];
+  readonly facts: readonly Fact[];
+  readonly questions: readonly GateQuestion[];
+  readonly changes: readonly { readonly topic: string; readonly data: unknown }[];
+  readonly replied: boolean;
+  readonly answer: unknown;
+  readonly stopped: boolean;
+}
+
+export interface SteppingOptions {
+  /** Time of the first turn, in milliseconds since the epoch. */
+  readonly now?: number;
+  readonly seed?: number;
+  /** Rows shared with other actors of the test. */
+  readonly rows?: Writing;
+}
+
+/** An actor stepped by hand: state, context and rows are there to look at, and time is the test's to set. */
+export interface Stepping {
+  now: number;
+  readonly rows: Writing;
+  readonly value: unknown;
+  // The context is typed by the test that reads it.
+  context<Context>(): Context;
+  /** Takes a message. Throws what the machine throws; nothing is kept of such a turn. */
+  take(message: Message): TurnTaken;
+  /** Puts the actor into a state, as if it had been stored so. */
+  restore(value: unknown, context: unknown): void;
+}
+
+/** Steps actors of a type without a runtime, through the same stepper, turn and row layers. */
+export function stepByHand(type: ActorType, self: Address, options: SteppingOptions = {}): Stepping {
+  const stepper = createStepper(type.machine);
+  const rows = options.rows ?? memoryRows();
+  const hand = handTurn(self, rows, options);
+  let state: MachineState = stepper.initial(self);
+  const stepping: Stepping = {
+    now: hand.now,
+    rows,
+    get value() {
+      return state.value;
+    },
+    context: <Context>() => state.context as Context,
+    take(message) {
+      const { next, taken } = hand.run(stepping.now, (turn) => stepper.step(state, message, turn));
+      if (next !== null) state = taken.stopped ? stepper.initial(self) : next;
+      return taken;
+    },
+    restore(value, context) {
+      state = stepper.restore({ value, context });
+    },
+  };
+  return stepping;
+}
+
+/** Lets a hearing hear one fact. */
+export function hearByHand(hearing: Hearing, fact: Fact, self: Address, options: SteppingOptions = {}): TurnTaken {
+  const hand = handTurn(self, options.rows ?? memoryRows(), options);
+  return hand.run(hand.now, (turn) => hearing.hear(fact, turn) ?? true).taken;
+}
+
+/** Runs any function within a turn of `self` and hands back what it recorded. */
+export function withTurn(self: Address, work: (turn: Turn) => void, options: SteppingOptions = {}): TurnTaken {
+  const hand = handTurn(self, options.rows ?? memoryRows(), options);
+  return hand.run(hand.now, (turn) => work(turn) ?? true).taken;
+}
+
+interface Hand {
+  readonly now: number;
+  run<Next>(now: number, work: (turn: Turn) => Next | null): { next: Next | null; taken: TurnTaken };
+}
+
+function handTurn(self: Address, rows: Writing, options: SteppingOptions): Hand {
+  const start = options.now ?? Date.parse("2026-01-01T00:00:00.000Z");
+  let nowMs = start;
+  const recorder = new TurnRecorder(createIdentities(() => nowMs, seededBytes(options.seed ?? 1)));
+  return {
+    now: start,
+    run(now, work) {
+      nowMs = now;
+      const layers = new Layers(rows);
+      recorder.begin(self, now, layers);
+      try {
+        const next = work(recorder);
+        if (next === null) return { next, taken: nothingTaken };
+        for (const change of layers.close()) {
+          if (change.op === "put") rows.put(change.key, change.value);
+          else rows.remove(change.key);
+        }
+        return { next, taken: takenBy(recorder) };
+      } finally {
+        recorder.end();
+      }
+    },
+  };
+}
+
+function takenBy(recorder: TurnRecorder): TurnTaken {
+  const intents = [...recorder.intents];
+  return {
+    taken: true,
+    intents,
+    sent: intents.flatMap((intent) => (intent.kind === "send" ? [{ to: intent.to, message: intent.message }] : [])),
+    wakes: intents.flatMap((intent) => (intent.kind === "wake" ? [{ name: intent.name, dueMs: intent.dueMs }] : [])),
+    cancelledWakes: intents.flatMap((intent) => (intent.kind === "cancel-wake" ? [intent.name] : [])),
+    started: intents.flatMap((intent) => (intent.kind === "start" ? [intent.effect] : [])),
+    cancelledEffects: intents.flatMap((intent) => (intent.kind === "cancel-effect" ? [intent.id] : [])),
+    facts: intents.flatMap((intent) => (intent.kind === "publish" ? [intent.fact] : [])),
+    questions: intents.flatMap((intent) => (intent.kind === "ask" ? [intent.question] : [])),
+    changes: intents.flatMap((intent) =>
+      intent.kind === "change" ? [{ topic: intent.topic, data: intent.data }] : [],
+    ),
+    replied: recorder.replied,
+    answer: recorder.answer,
+    stopped: recorder.stopped,
+  };
+}
+
+const nothingTaken: TurnTaken = {
+  taken: false,
+  intents: [],
+  sent: [],
+  wakes: [],
+  cancelledWakes: [],
+  started: [],
+  cancelledEffects: [],
+  facts: [],
+  questions: [],
+  changes: [],
+  replied: false,
+  answer: undefined,
+  stopped: false,
+};
