@@ -38,12 +38,11 @@ export const defaultLimits: RuntimeLimits = {
   mailbox: 1_000,
   turnsPerBatch: 1_024,
   feedEntries: 10_000,
+  timersInMemory: 8_192,
 };
 
 /** Turns taken before the event loop gets to its other work. */
 const TURNS_PER_RUN = 256;
-/** Wake-ups of the earliest due times that are held in memory. */
-const TIMER_WINDOW = 8_192;
 /** Actors with something to do beyond which nothing more is fetched from disk. */
 const ENOUGH_READY = 1_024;
 /** Mails read back from disk for one actor at once. */
@@ -107,7 +106,7 @@ class Host implements Runtime {
     this.#cells = new Cells(store.reading, this.#behaviours, this.#limits.idleCells);
     this.#mail = new Mail(this.#layers);
     this.#post = new Post(catalogue, this.#cells, this.#mail, this.#limits.mailbox);
-    this.#timers = new Timers(this.#layers, clock, TIMER_WINDOW, () => this.#poke());
+    this.#timers = new Timers(this.#layers, clock, this.#limits.timersInMemory, () => this.#poke());
     this.#effects = new Effects({
       effects: catalogue.effects,
       reading: store.reading,

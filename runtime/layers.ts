@@ -144,7 +144,8 @@ function nameOf(key: Key): string {
   return name;
 }
 
-function compareKeys(a: Key, b: Key): number {
+/** The order of keys in a store: part by part, numbers before strings, strings by their bytes. */
+export function compareKeys(a: Key, b: Key): number {
   const length = Math.min(a.length, b.length);
   for (let index = 0; index < length; index++) {
     const left = a[index];

@@ -33,6 +33,8 @@ export interface RuntimeLimits {
   readonly turnsPerBatch: number;
   /** Feed entries kept in a partition; a reader that is further behind is told to start afresh. */
   readonly feedEntries: number;
+  /** Wake-ups of the earliest due times held in memory; later ones are read from disk when their time comes near. */
+  readonly timersInMemory: number;
 }
 
 export interface RuntimeLog {

@@ -1,0 +1,231 @@
+import { assign, setup } from "xstate";
+import { type Address, address } from "../../runtime/address.js";
+import type {
+  Delivered,
+  EffectEnded,
+  Fact,
+  GateAnswer,
+  GateQuestion,
+  Message,
+  Turn,
+  Woken,
+} from "../../runtime/turn.js";
+import { arrive, operations, reminders, violate } from "./rows.js";
+
+/** An operation that a client asks for; `op` is its id everywhere. */
+export type Operation = Message & { readonly op: string } & (
+    | { readonly type: "deposit"; readonly amount: number }
+    | { readonly type: "transfer"; readonly amount: number; readonly to: Address }
+    | { readonly type: "reserve"; readonly amount: number; readonly to: Address }
+    | { readonly type: "pay"; readonly amount: number }
+    | { readonly type: "ping" }
+    | { readonly type: "cancel-ping"; readonly target: string }
+    | { readonly type: "remind"; readonly name: string; readonly inMs: number }
+    | { readonly type: "forget"; readonly name: string }
+    | { readonly type: "infect"; readonly to: Address }
+    | { readonly type: "stumble"; readonly to: Address; readonly tries: number }
+    | { readonly type: "crash" }
+  );
+
+/** What accounts send each other. */
+export type Credit = Message & {
+  readonly type: "credit";
+  readonly op: string;
+  readonly amount: number;
+  readonly from: Address;
+  /** Counts the credits of this sender to this receiver. */
+  readonly number: number;
+};
+type Poison = Message & { readonly type: "poison"; readonly op: string };
+type Stumbling = Message & { readonly type: "stumbling"; readonly op: string; readonly tries: number };
+
+export type Large = GateQuestion & { readonly name: "large"; readonly amount: number };
+export type Transferred = Fact & { readonly name: "transferred"; readonly op: string };
+
+type AccountMessage = Operation | Credit | Poison | Stumbling | Woken | EffectEnded | GateAnswer;
+
+interface AccountContext {
+  readonly balance: number;
+  readonly sentTo: Readonly<Record<string, number>>;
+  readonly heardFrom: Readonly<Record<string, number>>;
+  readonly reserved: Readonly<Record<string, { readonly amount: number; readonly to: Address }>>;
+  readonly paying: Readonly<Record<string, number>>;
+}
+
+/** How often each stumbling message was tried: on purpose no part of any state. */
+export type Tries = Map<string, number>;
+
+/**
+ * An account of the simulated system: money that must neither appear nor vanish, and every intent of a turn. One
+ * state; a guard refuses what the balance does not cover.
+ */
+export function accountMachine(tries: Tries) {
+  type AccountEvent = Delivered<AccountMessage>;
+  return setup({
+    types: { context: {} as AccountContext, events: {} as AccountEvent },
+    actions: { act: assign(({ context, event }) => act(context, event, event.turn, tries)) },
+    guards: {
+      covered: ({ context, event }) => !debits(event) || context.balance >= event.amount,
+    },
+  }).createMachine({
+    id: "account",
+    initial: "open",
+    context: { balance: 0, sentTo: {}, heardFrom: {}, reserved: {}, paying: {} },
+    states: {
+      open: { on: { "*": { guard: "covered", actions: "act" } } },
+    },
+  });
+}
+
+function debits(message: AccountMessage): message is Operation & { readonly amount: number } {
+  return message.type === "transfer" || message.type === "reserve" || message.type === "pay";
+}
+
+function act(context: AccountContext, message: AccountMessage, turn: Turn, tries: Tries): Partial<AccountContext> {
+  switch (message.type) {
+    case "credit":
+      return hearCredit(context, message, turn);
+    case "poison":
+      throw new Error("poison");
+    case "stumbling":
+      return stumble(message, turn, tries);
+    case "woken":
+      return wake(message, turn);
+    case "effect.ended":
+      return endEffect(context, message, turn);
+    case "gate.answered":
+      return hearGate(context, message, turn);
+    case "crash":
+      operations.put(turn, turn.self.partition, message.op, { kind: "crash", created: 0 });
+      turn.send(turn.self, { type: "poison" });
+      throw new Error("crash");
+    default:
+      return operate(context, message, turn);
+  }
+}
+
+function operate(context: AccountContext, message: Exclude<Operation, { type: "crash" }>, turn: Turn) {
+  const { partition, id } = turn.self;
+  if (operations.get(turn, partition, message.op) !== undefined) violate(turn, `${message.op} was done twice`);
+  const created = message.type === "deposit" ? message.amount : 0;
+  operations.put(turn, partition, message.op, { kind: message.type, created });
+  turn.change(`account/${id}`, { op: message.op });
+  turn.reply(message.op);
+  switch (message.type) {
+    case "deposit":
+      return { balance: context.balance + message.amount };
+    case "transfer": {
+      const fact: Transferred = { name: "transferred", op: message.op };
+      turn.publish(fact);
+      return { balance: context.balance - message.amount, ...credit(context, message, turn) };
+    }
+    case "reserve": {
+      const question: Large = { name: "large", id: message.op, amount: message.amount };
+      turn.ask(question);
+      const reserved = { ...context.reserved, [message.op]: { amount: message.amount, to: message.to } };
+      return { balance: context.balance - message.amount, reserved };
+    }
+    case "pay":
+      turn.start({ name: "pay", id: message.op, input: { amount: message.amount } });
+      return {
+        balance: context.balance - message.amount,
+        paying: { ...context.paying, [message.op]: message.amount },
+      };
+    case "ping":
+      turn.start({ name: "ping", id: message.op, input: null });
+      return {};
+    case "cancel-ping":
+      turn.cancelEffect(message.target);
+      operations.put(turn, partition, `cancelled-${id}-${message.target}`, { kind: "cancelled", created: 0 });
+      return {};
+    default:
+      return operateBesides(message, turn);
+  }
+}
+
+function operateBesides(message: Exclude<Operation, { type: "crash" }>, turn: Turn): Partial<AccountContext> {
+  const { partition, id } = turn.self;
+  switch (message.type) {
+    case "remind": {
+      const dueMs = turn.now + message.inMs;
+      turn.wake(message.name, dueMs);
+      reminders.put(turn, partition, [id, message.name], { dueMs });
+      break;
+    }
+    case "forget":
+      turn.cancelWake(message.name);
+      reminders.remove(turn, partition, id, message.name);
+      break;
+    case "infect":
+      turn.send(message.to, { type: "poison", op: message.op } as Poison);
+      break;
+    case "stumble":
+      turn.send(message.to, { type: "stumbling", op: message.op, tries: message.tries } as Stumbling);
+  }
+  return {};
+}
+
+/** Sends a credit with the next number for its receiver. */
+function credit(
+  context: AccountContext,
+  { op, amount, to }: { readonly op: string; readonly amount: number; readonly to: Address },
+  turn: Turn,
+): Partial<AccountContext> {
+  const name = `${to.partition}:${to.id}`;
+  const number = (context.sentTo[name] ?? 0) + 1;
+  const message: Credit = { type: "credit", op, amount, from: turn.self, number };
+  turn.send(to, message);
+  return { sentTo: { ...context.sentTo, [name]: number } };
+}
+
+function hearCredit(context: AccountContext, message: Credit, turn: Turn): Partial<AccountContext> {
+  arrive(turn, `credit-${message.op}`);
+  const name = `${message.from.partition}:${message.from.id}`;
+  const last = context.heardFrom[name] ?? 0;
+  if (message.number !== last + 1) violate(turn, `credit ${message.number} of ${name} came after ${last}`);
+  return {
+    balance: context.balance + message.amount,
+    heardFrom: { ...context.heardFrom, [name]: message.number },
+  };
+}
+
+function stumble(message: Stumbling, turn: Turn, tries: Tries): Partial<AccountContext> {
+  const tried = (tries.get(message.op) ?? 0) + 1;
+  tries.set(message.op, tried);
+  turn.send(address(turn.self.partition, "account", "nobody"), { type: "poison" });
+  if (tried < message.tries) throw new Error("stumbled");
+  arrive(turn, `stumbling-${message.op}`);
+  return {};
+}
+
+function wake(message: Woken, turn: Turn): Partial<AccountContext> {
+  const { partition, id } = turn.self;
+  const reminder = reminders.get(turn, partition, id, message.name);
+  if (reminder?.dueMs !== message.dueMs) violate(turn, `${id} was woken for ${message.name}, which was not set so`);
+  if (turn.now < message.dueMs) violate(turn, `${id} was woken too early`);
+  reminders.remove(turn, partition, id, message.name);
+  return {};
+}
+
+function endEffect(context: AccountContext, message: EffectEnded, turn: Turn): Partial<AccountContext> {
+  arrive(turn, `effect-${message.id}`);
+  if (operations.get(turn, turn.self.partition, `cancelled-${turn.self.id}-${message.id}`) !== undefined) {
+    violate(turn, `${message.id} ended after it was cancelled`);
+  }
+  const amount = context.paying[message.id];
+  if (amount === undefined) return {};
+  const { [message.id]: _ended, ...paying } = context.paying;
+  return { paying, balance: message.result.ok ? context.balance : context.balance + amount };
+}
+
+function hearGate(context: AccountContext, message: GateAnswer, turn: Turn): Partial<AccountContext> {
+  arrive(turn, `gate-${message.id}`);
+  const held = context.reserved[message.id];
+  if (held === undefined) {
+    violate(turn, `${message.id} was answered and never asked`);
+    return {};
+  }
+  const { [message.id]: _answered, ...reserved } = context.reserved;
+  if (message.refused !== null) return { reserved, balance: context.balance + held.amount };
+  return { reserved, ...credit(context, { op: message.id, ...held }, turn) };
+}

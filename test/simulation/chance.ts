@@ -1,0 +1,27 @@
+import { uniformInt } from "pure-rand/distribution/uniformInt";
+import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus";
+
+/** All chance of one simulated run, from its seed. */
+export interface Chance {
+  /** A whole number from `from` to `to`, both included. */
+  between(from: number, to: number): number;
+  /** True once in `times` on average. */
+  onceIn(times: number): boolean;
+  pick<Item>(items: readonly Item[]): Item;
+  bytes(count: number): Uint8Array;
+}
+
+export function createChance(seed: number): Chance {
+  const generator = xoroshiro128plus(seed);
+  const between = (from: number, to: number): number => uniformInt(generator, from, to);
+  return {
+    between,
+    onceIn: (times) => between(1, times) === 1,
+    pick: (items) => {
+      const item = items[between(0, items.length - 1)];
+      if (item === undefined) throw new Error("nothing to pick from");
+      return item;
+    },
+    bytes: (count) => Uint8Array.from({ length: count }, () => between(0, 255)),
+  };
+}

@@ -1,0 +1,107 @@
+import type { CellRecord } from "../../runtime/cell.js";
+import { listDeadLetters } from "../../runtime/dead-letters.js";
+import { gateKind } from "../../runtime/gate.machine.js";
+import { actorSpace, effectSpace, feedSpace, GLOBAL_PARTITION, mailSpace, timerSpace } from "../../storage/keys.js";
+import type { Reading } from "../../storage/store.js";
+import type { Told } from "./clients.js";
+import type { Outside } from "./outside.js";
+import { arrivals, operations, partitions, reminders, violations } from "./rows.js";
+
+/** Nothing acknowledged is lost, at any time. */
+export function checkAcknowledged(durable: Reading, told: Told): string[] {
+  return [...told.done]
+    .filter(([op, partition]) => operations.get(durable, partition, op) === undefined)
+    .map(([op]) => `${op} was acknowledged and is lost`);
+}
+
+/** What must hold once nothing is under way any more. */
+export function checkAtRest(durable: Reading, told: Told, outside: Outside): string[] {
+  return [
+    ...checkAcknowledged(durable, told),
+    ...[...told.refused]
+      .filter(([op, partition]) => operations.get(durable, partition, op) !== undefined)
+      .map(([op]) => `${op} was refused and is done`),
+    ...partitions.flatMap((partition) => violations.list(durable, partition).map(({ what }) => what)),
+    ...violations.list(durable, GLOBAL_PARTITION).map(({ what }) => what),
+    ...partitions.flatMap((partition) => checkArrivals(durable, partition)),
+    ...partitions.flatMap((partition) => checkFeed(durable, partition)),
+    ...checkMoney(durable, outside),
+    ...checkLeftovers(durable),
+    ...outside.complaints,
+  ];
+}
+
+/** Everything that an operation sets off has come to its end exactly once. */
+function checkArrivals(durable: Reading, partition: string): string[] {
+  const arrived = (name: string): boolean =>
+    [...partitions, GLOBAL_PARTITION].some((where) => arrivals.get(durable, where, name) !== undefined);
+  const letters = listDeadLetters(durable, partition, 10_000).concat(
+    partitions.flatMap((other) => (other === partition ? [] : listDeadLetters(durable, other, 10_000))),
+  );
+  return operations.entries(durable, partition).flatMap(({ key, value }) => {
+    const op = String(key[3]);
+    const wanted: Record<string, readonly string[]> = {
+      transfer: [`credit-${op}`, `audit-${op}`],
+      reserve: [`gate-${op}`],
+      pay: [`effect-${op}`],
+      stumble: [`stumbling-${op}`],
+    };
+    const missing = (wanted[value.kind] ?? []).filter((name) => !arrived(name)).map((name) => `${name} never arrived`);
+    const poisons = letters.filter(({ message }) => "op" in message && message.op === op).length;
+    const expected = value.kind === "infect" ? 1 : 0;
+    return poisons === expected ? missing : [...missing, `${op} left ${poisons} dead letters, not ${expected}`];
+  });
+}
+
+function checkFeed(durable: Reading, partition: string): string[] {
+  const entries = durable.range<{ data: { op: string } }>({ prefix: [partition, feedSpace] });
+  const gaps = entries.filter((entry, index) => entry.key[2] !== index + 1);
+  const told = entries.map((entry) => entry.value.data.op).sort();
+  const done = operations
+    .entries(durable, partition)
+    .filter((row) => row.value.kind !== "cancelled")
+    .map((row) => String(row.key[3]))
+    .sort();
+  const same = told.length === done.length && told.every((op, index) => op === done[index]);
+  return [
+    ...gaps.map((entry) => `the feed of ${partition} has a gap at ${entry.key[2]}`),
+    ...(same ? [] : [`the feed of ${partition} tells ${told.length} operations, ${done.length} were done`]),
+  ];
+}
+
+interface Account {
+  readonly balance: number;
+  readonly reserved: object;
+  readonly paying: object;
+}
+
+function checkMoney(durable: Reading, outside: Outside): string[] {
+  let held = [...outside.ledger.values()].reduce((sum, amount) => sum + amount, 0);
+  let created = 0;
+  const open: string[] = [];
+  for (const partition of partitions) {
+    for (const { value } of operations.entries(durable, partition)) created += value.created;
+    for (const { key, value } of durable.range<CellRecord>({ prefix: [partition, actorSpace, "account"] })) {
+      // An account that crashed before its first turn, and rests, has no state yet.
+      if (value.state === undefined) continue;
+      const account = value.state.context as Account;
+      held += account.balance;
+      if (Object.keys(account.reserved).length + Object.keys(account.paying).length > 0) {
+        open.push(`${partition}/${key[3]} still waits for an answer`);
+      }
+    }
+  }
+  return held === created ? open : [...open, `${created} of money was made, ${held} is there`];
+}
+
+/** Nothing is left of what is over. */
+function checkLeftovers(durable: Reading): string[] {
+  const spaces = [...partitions, GLOBAL_PARTITION].flatMap((partition) => [
+    [partition, mailSpace],
+    [partition, effectSpace],
+    [partition, actorSpace, gateKind],
+  ]);
+  const left = [...spaces, [GLOBAL_PARTITION, timerSpace]].flatMap((prefix) => durable.range({ prefix }));
+  const unwoken = partitions.flatMap((partition) => reminders.entries(durable, partition));
+  return [...left, ...unwoken].map((row) => `${row.key.join("/")} is left over`);
+}

@@ -1,0 +1,39 @@
+import { effectSpace, feedSpace, mailSpace, rowSpace, seenSpace, timerSpace } from "../../storage/keys.js";
+import type { Change } from "../../storage/store.js";
+import type { Chance } from "./chance.js";
+
+/** A disk that does something wrong: each must be found by the checks, or they check nothing. */
+export interface Fault {
+  readonly name: string;
+  /** It says that a batch is durable before it is. */
+  readonly answersEarly: boolean;
+  /** What it really writes of a batch. */
+  readonly write: (changes: readonly Change[], chance: Chance) => readonly Change[];
+}
+
+export const faults: readonly Fault[] = [
+  { name: "a disk that answers before the flush", answersEarly: true, write: (changes) => changes },
+  dropping("a disk that loses whole batches", () => true, 40),
+  { name: "a disk that writes half a batch", answersEarly: false, write: half },
+  dropping("a disk that does not write mail", (change) => change.op === "put" && change.key[1] === mailSpace, 1),
+  dropping("a disk that does not remove mail", (change) => change.op === "remove" && change.key[1] === mailSpace, 1),
+  dropping("a disk that loses wake-ups", (change) => change.op === "put" && change.key[1] === timerSpace, 1),
+  dropping("a disk that loses pending effects", (change) => change.op === "put" && change.key[1] === effectSpace, 1),
+  dropping("a disk that does not end effects", (change) => change.op === "remove" && change.key[1] === effectSpace, 1),
+  dropping("a disk that forgets message ids", (change) => change.op === "put" && change.key[1] === seenSpace, 1),
+  dropping("a disk that loses feed entries", (change) => change.op === "put" && change.key[1] === feedSpace, 5),
+  dropping("a disk that loses single rows", (change) => change.op === "put" && change.key[1] === rowSpace, 30),
+];
+
+/** Loses, of the batches that hold such changes, one in `times`: all of these changes in it. */
+function dropping(name: string, drops: (change: Change) => boolean, times: number): Fault {
+  return {
+    name,
+    answersEarly: false,
+    write: (changes, chance) => (chance.onceIn(times) ? changes.filter((change) => !drops(change)) : changes),
+  };
+}
+
+function half(changes: readonly Change[], chance: Chance): readonly Change[] {
+  return chance.onceIn(10) ? changes.slice(0, Math.ceil(changes.length / 2)) : changes;
+}

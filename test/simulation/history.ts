@@ -1,0 +1,21 @@
+import { createHash } from "node:crypto";
+
+/** What happened in one run, line by line; the same seed gives the same lines. */
+export class History {
+  readonly #hash = createHash("sha256");
+  readonly lines: string[] = [];
+  readonly #keeps: boolean;
+
+  constructor(options: { readonly keepsLines: boolean }) {
+    this.#keeps = options.keepsLines;
+  }
+
+  note(line: string): void {
+    this.#hash.update(`${line}\n`);
+    if (this.#keeps) this.lines.push(line);
+  }
+
+  digest(): string {
+    return this.#hash.copy().digest("hex");
+  }
+}

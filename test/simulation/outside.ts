@@ -1,0 +1,58 @@
+import type { Effect } from "../../runtime/actor-type.js";
+import { effectKey } from "../../runtime/effects.js";
+import type { Reading } from "../../storage/store.js";
+import type { Chance } from "./chance.js";
+import type { World } from "./world.js";
+
+/** Longest time that an effect takes, in milliseconds. */
+const LONGEST_MS = 200;
+
+/** The outside world of the simulation: it knows each idempotency id and does nothing twice. */
+export class Outside {
+  /** Money that was paid out, by idempotency id. */
+  readonly ledger = new Map<string, number>();
+  readonly complaints: string[] = [];
+  readonly #world: World;
+  readonly #chance: Chance;
+  readonly #durable: Reading;
+
+  constructor(world: World, chance: Chance, durable: Reading) {
+    this.#world = world;
+    this.#chance = chance;
+    this.#durable = durable;
+  }
+
+  /** The effects as a process runs them; what runs when it dies may be done or not. */
+  effects(): readonly Effect[] {
+    return [
+      { name: "pay", concurrency: 2, run: (input, { id }) => this.#run(id, () => this.#pay(id, input)) },
+      { name: "ping", concurrency: 1, run: (_input, { id }) => this.#run(id, () => "pong") },
+    ];
+  }
+
+  #run(id: string, work: () => unknown): Promise<unknown> {
+    const [partition = ""] = id.split("-");
+    if (this.#durable.get(effectKey(partition, id)) === undefined) {
+      this.complaints.push(`the effect ${id} began before it was durable`);
+    }
+    return new Promise((resolve, reject) => {
+      this.#world.later(this.#chance.between(0, LONGEST_MS), () => {
+        try {
+          const output = work();
+          this.#world.later(this.#chance.between(0, LONGEST_MS), () => resolve(output));
+        } catch (error) {
+          reject(error);
+        }
+      });
+    });
+  }
+
+  #pay(id: string, input: unknown): unknown {
+    const amount = typeof input === "object" && input !== null && "amount" in input ? Number(input.amount) : Number.NaN;
+    if (amount % 7 === 3) throw new Error("declined");
+    const paid = this.ledger.get(id);
+    if (paid !== undefined && paid !== amount) this.complaints.push(`${id} was paid as ${paid} and as ${amount}`);
+    this.ledger.set(id, amount);
+    return "paid";
+  }
+}

@@ -1,0 +1,104 @@
+import type { Catalogue } from "../../runtime/actor-type.js";
+import { createRuntime } from "../../runtime/host.js";
+import type { Runtime } from "../../runtime/runtime.js";
+import type { Chance } from "./chance.js";
+import type { SimulatedDisk } from "./disk.js";
+import type { World } from "./world.js";
+
+/** Everything is small, so that every bound is met often. */
+const limits = {
+  idleCells: 3,
+  mailbox: 4,
+  turnsPerBatch: 5,
+  feedEntries: 100_000,
+  timersInMemory: 3,
+};
+/** Longest time between the end of a process and the start of the next, in milliseconds. */
+const LONGEST_OUTAGE_MS = 9_000;
+
+/** One life of the simulated process. */
+interface Life {
+  readonly runtime: Runtime;
+  /** Resolves when it is over. */
+  readonly over: Promise<void>;
+  readonly end: () => void;
+}
+
+/** The process under test: it is killed, its disk fails, it is stopped, and it comes back over the same disk. */
+export class SimulatedProcess {
+  lives = 0;
+  readonly #world: World;
+  readonly #chance: Chance;
+  readonly #disk: SimulatedDisk;
+  readonly #catalogue: Catalogue;
+  readonly #onStart: (runtime: Runtime) => void;
+  #life: Life | null = null;
+  #waiting: ((life: Life) => void)[] = [];
+
+  constructor(
+    world: World,
+    chance: Chance,
+    disk: SimulatedDisk,
+    catalogue: Catalogue,
+    onStart: (runtime: Runtime) => void,
+  ) {
+    this.#world = world;
+    this.#chance = chance;
+    this.#disk = disk;
+    this.#catalogue = catalogue;
+    this.#onStart = onStart;
+  }
+
+  get isUp(): boolean {
+    return this.#life !== null;
+  }
+
+  /** The present life, or the next one. */
+  life(): Promise<Life> {
+    const life = this.#life;
+    return life === null ? new Promise((resolve) => this.#waiting.push(resolve)) : Promise.resolve(life);
+  }
+
+  async start(): Promise<void> {
+    this.lives += 1;
+    let end: () => void = () => undefined;
+    const over = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const runtime = await createRuntime({
+      store: this.#disk.open(),
+      catalogue: this.#catalogue,
+      clock: this.#world.clock,
+      scheduler: this.#world.scheduler,
+      randomBytes: (count) => this.#chance.bytes(count),
+      log: { warn: () => undefined, error: () => undefined },
+      limits,
+      freezes: true,
+      onFatal: () => this.kill(),
+    });
+    const life = { runtime, over, end };
+    this.#life = life;
+    this.#onStart(runtime);
+    for (const hear of this.#waiting.splice(0)) hear(life);
+  }
+
+  /** Ends the process at once, and lets the next one start some time later. */
+  kill(): void {
+    const life = this.#life;
+    if (life === null) return;
+    this.#life = null;
+    this.#world.killProcess();
+    this.#disk.crash();
+    life.end();
+    void this.#world.pause(this.#chance.between(0, LONGEST_OUTAGE_MS)).then(() => this.start());
+  }
+
+  /** Drains and ends the process, then starts the next one. */
+  stop(): void {
+    const life = this.#life;
+    if (life === null) return;
+    void life.runtime.stop().then(() => {
+      if (this.#life === life) this.kill();
+    });
+  }
+}

@@ -1,0 +1,54 @@
+import type { FeedEntry, Runtime } from "../../runtime/runtime.js";
+import { feedSpace } from "../../storage/keys.js";
+import type { Reading } from "../../storage/store.js";
+import type { History } from "./history.js";
+
+/** Follows one topic over all lives of the process, as a stream client does. */
+export class Reader {
+  readonly heard: FeedEntry[] = [];
+  readonly complaints: string[] = [];
+  readonly #partition: string;
+  readonly #topic: string;
+  readonly #durable: Reading;
+  readonly #history: History;
+
+  constructor(partition: string, topic: string, durable: Reading, history: History) {
+    this.#partition = partition;
+    this.#topic = topic;
+    this.#durable = durable;
+    this.#history = history;
+  }
+
+  /** Goes on with a new process after the last entry heard. */
+  resume({ feed }: Runtime): void {
+    const missed = feed.since(this.#partition, this.#topic, this.#last);
+    if (missed === "too-old") this.complaints.push(`${this.#topic} was told to start afresh`);
+    else for (const entry of missed) this.#hear(entry);
+    feed.listen(this.#partition, this.#topic, (entry) => this.#hear(entry));
+  }
+
+  get #last(): number {
+    return this.heard.at(-1)?.seq ?? 0;
+  }
+
+  #hear(entry: FeedEntry): void {
+    // An entry that became durable just before `since` is heard once more after it.
+    if (entry.seq <= this.#last) return;
+    if (this.#durable.get([this.#partition, feedSpace, entry.seq]) === undefined) {
+      this.complaints.push(`entry ${entry.seq} of ${this.#partition} was heard before it was durable`);
+    }
+    this.heard.push(entry);
+    this.#history.note(`heard ${this.#partition} ${entry.seq}`);
+  }
+
+  /** Compares with what is on disk in the end. */
+  check(): readonly string[] {
+    const rows = this.#durable
+      .range<{ topic: string; data: { op: string } }>({ prefix: [this.#partition, feedSpace] })
+      .filter((row) => row.value.topic === this.#topic)
+      .map((row) => Number(row.key[2]));
+    const heard = this.heard.map((entry) => entry.seq);
+    const same = rows.length === heard.length && rows.every((seq, index) => seq === heard[index]);
+    return same ? this.complaints : [...this.complaints, `${this.#topic} was heard as ${heard}, written as ${rows}`];
+  }
+}

@@ -1,0 +1,44 @@
+import { parseArgs } from "node:util";
+import { simulate } from "./simulate.js";
+
+/**
+ * `npm run sim` runs 1,000 seeds from a random first one; `npm run sim -- --seed N` runs one seed again and tells its
+ * history; `--seeds N` and `--from N` set how many and where from. Ends with 1 when a promise was broken.
+ */
+const { values } = parseArgs({
+  options: { seed: { type: "string" }, seeds: { type: "string" }, from: { type: "string" } },
+});
+
+if (values.seed !== undefined) await runOne(Number(values.seed));
+else await runMany(Number(values.from ?? Math.floor(Math.random() * 2 ** 31)), Number(values.seeds ?? 1_000));
+
+async function runOne(seed: number): Promise<void> {
+  const result = await simulate({ seed, keepsLines: true });
+  for (const line of result.lines) console.log(line);
+  report(seed, result.complaints);
+  console.log(`seed ${seed}: ${result.steps} steps, ${result.lives} lives, history ${result.history}`);
+}
+
+async function runMany(from: number, count: number): Promise<void> {
+  let broken = 0;
+  let lives = 0;
+  let operations = 0;
+  console.log(`simulating ${count} seeds from ${from}`);
+  for (let seed = from; seed < from + count; seed++) {
+    const result = await simulate({ seed });
+    lives += result.lives;
+    operations += result.operations;
+    if (result.complaints.length > 0) broken += 1;
+    report(seed, result.complaints);
+  }
+  console.log(
+    `${count} seeds, ${operations} operations, ${lives} lives of the process, ${broken} seeds with a complaint`,
+  );
+}
+
+function report(seed: number, complaints: readonly string[]): void {
+  if (complaints.length === 0) return;
+  process.exitCode = 1;
+  console.log(`seed ${seed} broke a promise (run it again: npm run sim -- --seed ${seed})`);
+  for (const complaint of complaints) console.log(`  ${complaint}`);
+}

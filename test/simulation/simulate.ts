@@ -1,0 +1,130 @@
+import type { Runtime } from "../../runtime/runtime.js";
+import { createChance } from "./chance.js";
+import { checkAcknowledged, checkAtRest } from "./checks.js";
+import { Client, type Told } from "./clients.js";
+import { SimulatedDisk } from "./disk.js";
+import type { Fault } from "./faults.js";
+import { History } from "./history.js";
+import { Outside } from "./outside.js";
+import { SimulatedProcess } from "./process.js";
+import { Reader } from "./readers.js";
+import { partitions } from "./rows.js";
+import { accountIds, createCatalogue } from "./system.js";
+import { World } from "./world.js";
+
+export interface SimulationOptions {
+  readonly seed: number;
+  /** What is wrong with the disk; nothing by default. */
+  readonly fault?: Fault;
+  /** Keeps every line of the history, to look at a failure. */
+  readonly keepsLines?: boolean;
+}
+
+export interface SimulationResult {
+  /** What was found wrong; empty when all promises were kept. */
+  readonly complaints: readonly string[];
+  /** A digest of everything that happened. */
+  readonly history: string;
+  readonly lines: readonly string[];
+  readonly steps: number;
+  readonly lives: number;
+  readonly operations: number;
+}
+
+const CLIENTS = 8;
+const OPERATIONS_EACH = 15;
+/** Steps after which a run that does not come to rest is given up. */
+const MOST_STEPS = 60_000;
+/** How often a dead letter is retried, in milliseconds. */
+const OPERATOR_EVERY_MS = 3_000;
+
+/** Runs the real runtime over a simulated disk, clock and outside world, kills it again and again, and checks. */
+export async function simulate(options: SimulationOptions): Promise<SimulationResult> {
+  const chance = createChance(options.seed);
+  const world = new World(chance);
+  const history = new History({ keepsLines: options.keepsLines === true });
+  const disk = new SimulatedDisk(world, chance, options.fault ?? null);
+  const outside = new Outside(world, chance, disk.reading);
+  const told: Told = { done: new Map(), refused: new Map() };
+  const complaints: string[] = [];
+  const readers = partitions.flatMap((partition) =>
+    accountIds.map((id) => new Reader(partition, `account/${id}`, disk.reading, history)),
+  );
+  const process = new SimulatedProcess(
+    world,
+    chance,
+    disk,
+    createCatalogue(new Map(), outside.effects()),
+    (runtime) => {
+      history.note(`${world.nowMs} started`);
+      complaints.push(...checkAcknowledged(disk.reading, told));
+      for (const reader of readers) reader.resume(runtime);
+    },
+  );
+  await process.start();
+  const clients = Array.from({ length: CLIENTS }, (_, index) =>
+    new Client(`c${index}`, { world, chance, process, told, history }).run(OPERATIONS_EACH),
+  );
+  let busy = true;
+  void Promise.all(clients).then(() => {
+    busy = false;
+  });
+  const operator = operate(world, process, () => busy);
+
+  const fate = { crashes: chance.between(0, 6), stops: chance.between(0, 2), failures: chance.between(0, 2) };
+  let steps = 0;
+  while (steps++ < MOST_STEPS) {
+    if (busy && process.isUp) meetFate(fate, chance, process, disk);
+    if (!(await world.step())) break;
+  }
+  if (steps >= MOST_STEPS) complaints.push("the system does not come to rest");
+  else await operator;
+  complaints.push(...checkAtRest(disk.reading, told, outside), ...readers.flatMap((reader) => reader.check()));
+  history.note(JSON.stringify(complaints));
+  for (const { key, value } of disk.reading.range({ prefix: [] })) history.note(JSON.stringify([key, value]));
+  const { lives } = process;
+  const operations = told.done.size + told.refused.size;
+  return { complaints, history: history.digest(), lines: history.lines, steps, lives, operations };
+}
+
+interface Fate {
+  crashes: number;
+  stops: number;
+  failures: number;
+}
+
+function meetFate(
+  fate: Fate,
+  chance: ReturnType<typeof createChance>,
+  process: SimulatedProcess,
+  disk: SimulatedDisk,
+): void {
+  if (fate.crashes > 0 && chance.onceIn(120)) {
+    fate.crashes -= 1;
+    process.kill();
+  } else if (fate.stops > 0 && chance.onceIn(300)) {
+    fate.stops -= 1;
+    process.stop();
+  } else if (fate.failures > 0 && chance.onceIn(300)) {
+    fate.failures -= 1;
+    disk.fail();
+  }
+}
+
+/** Retries dead letters, as an operator would, until those that can succeed have. */
+async function operate(world: World, process: SimulatedProcess, isBusy: () => boolean): Promise<void> {
+  let quiet = 0;
+  while (quiet < 4) {
+    await world.pause(OPERATOR_EVERY_MS);
+    const { runtime, over } = await process.life();
+    const retried = await Promise.race([retryStumbling(runtime), over.then(() => true)]);
+    quiet = retried || isBusy() ? 0 : quiet + 1;
+  }
+}
+
+async function retryStumbling(runtime: Runtime): Promise<boolean> {
+  const letters = partitions.flatMap((partition) => runtime.deadLetters.list(partition, 1_000));
+  const stumbling = letters.filter(({ message }) => message.type === "stumbling");
+  for (const { to, id } of stumbling) await runtime.deadLetters.retry(to.partition, id).catch(() => false);
+  return stumbling.length > 0;
+}
