@@ -1,0 +1,239 @@
+import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
+import type { Duplex } from "node:stream";
+import { type WebSocket, WebSocketServer } from "ws";
+import type { Socket, SocketHandler } from "./socket.js";
+import {
+  BodyTimeout,
+  BodyTooLarge,
+  ClientGone,
+  SOCKET_BUFFER_BYTES,
+  SOCKET_IDLE_SECONDS,
+  type Transport,
+  type TransportAnswer,
+  type TransportHandlers,
+  type TransportRequest,
+} from "./transport.js";
+
+/** Time for a request's headers to arrive, in milliseconds. */
+const HEADERS_TIMEOUT_MS = 10_000;
+/** Time a connection may stay idle between requests, in milliseconds. */
+const KEEP_ALIVE_MS = 65_000;
+const MAX_HEADER_BYTES = 16 * 1024;
+
+/** The transport of `node:http` and `ws`, which works wherever Node does. */
+export function createNodeTransport(handlers: TransportHandlers): Transport {
+  const server = createServer({
+    maxHeaderSize: MAX_HEADER_BYTES,
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    requestTimeout: 0,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    connectionsCheckingInterval: 1_000,
+  });
+  const sockets = new Set<WebSocket>();
+  const upgrader = new WebSocketServer({ noServer: true, clientTracking: false, perMessageDeflate: false });
+
+  server.on("request", (incoming, response) => serve(handlers, incoming, response));
+  server.on("checkContinue", (incoming, response) => serve(handlers, incoming, response));
+  server.on("clientError", (error: NodeJS.ErrnoException, socket) => refuseBytes(handlers, error, socket));
+  server.on("upgrade", (incoming, socket, head) => upgrade(handlers, upgrader, sockets, incoming, socket, head));
+
+  const heartbeat = setInterval(() => beat(sockets), (SOCKET_IDLE_SECONDS * 1_000) / 2);
+  heartbeat.unref();
+
+  return {
+    name: "node",
+    listen: (host, port) =>
+      new Promise((resolve, reject) => {
+        server.once("error", (error) => reject(new Error(`cannot listen on ${host}:${port}: ${error.message}`)));
+        server.listen(port, host, () => {
+          const bound = server.address();
+          resolve(typeof bound === "object" && bound !== null ? bound.port : port);
+        });
+      }),
+    close: async (graceMs) => {
+      clearInterval(heartbeat);
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      for (const socket of sockets) socket.close(1001, "the service is going away");
+      server.closeIdleConnections();
+      const cut = setTimeout(() => {
+        for (const socket of sockets) socket.terminate();
+        server.closeAllConnections();
+      }, graceMs);
+      await closed;
+      clearTimeout(cut);
+    },
+  };
+}
+
+async function serve(handlers: TransportHandlers, incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+  const gone = new AbortController();
+  response.once("close", () => {
+    if (!response.writableFinished) gone.abort();
+  });
+  const answer = await handlers.request(toRequest(incoming, response, gone.signal));
+  if (response.destroyed) return;
+  const empty = incoming.method === "HEAD" || answer.status === 204 || answer.status === 304;
+  const length = Buffer.byteLength(answer.body);
+  response.writeHead(answer.status, {
+    ...answer.headers,
+    ...(answer.status === 204 || answer.status === 304 ? {} : { "content-length": String(length) }),
+    // What was not read of the body would be taken for the next request.
+    ...(incoming.complete || !hasBody(incoming) ? {} : { connection: "close" }),
+  });
+  response.end(empty ? undefined : answer.body);
+}
+
+function hasBody(incoming: IncomingMessage): boolean {
+  return incoming.headers["transfer-encoding"] !== undefined || Number(incoming.headers["content-length"] ?? 0) > 0;
+}
+
+function splitUrl(url: string): { path: string; query: string } {
+  const mark = url.indexOf("?");
+  return mark < 0 ? { path: url, query: "" } : { path: url.slice(0, mark), query: url.slice(mark + 1) };
+}
+
+function headerOf(incoming: IncomingMessage, name: string): string | undefined {
+  const value = incoming.headers[name];
+  return Array.isArray(value) ? value.join(", ") : value;
+}
+
+function toRequest(incoming: IncomingMessage, response: ServerResponse, signal: AbortSignal): TransportRequest {
+  return {
+    method: incoming.method ?? "GET",
+    ...splitUrl(incoming.url ?? "/"),
+    header: (name) => headerOf(incoming, name),
+    remoteAddress: incoming.socket.remoteAddress ?? "",
+    signal,
+    body: (limitBytes, timeoutMs) => {
+      const declared = Number(incoming.headers["content-length"] ?? 0);
+      if (declared > limitBytes) return Promise.reject(new BodyTooLarge());
+      if (!hasBody(incoming)) return Promise.resolve(new Uint8Array());
+      if (incoming.headers.expect === "100-continue") response.writeContinue();
+      return readBody(incoming, limitBytes, timeoutMs);
+    },
+  };
+}
+
+function readBody(incoming: IncomingMessage, limitBytes: number, timeoutMs: number): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    const timer = setTimeout(() => settle(() => reject(new BodyTimeout())), timeoutMs);
+    const hear = (chunk: Buffer) => {
+      length += chunk.length;
+      if (length > limitBytes) settle(() => reject(new BodyTooLarge()));
+      else chunks.push(chunk);
+    };
+    const end = () => settle(() => resolve(Buffer.concat(chunks)));
+    const fail = () => settle(() => reject(new ClientGone()));
+    const settle = (act: () => void) => {
+      clearTimeout(timer);
+      incoming.off("data", hear).off("end", end).off("close", fail).off("error", fail);
+      incoming.on("error", () => undefined);
+      act();
+    };
+    incoming.on("data", hear).on("end", end).on("close", fail).on("error", fail);
+  });
+}
+
+function refuseBytes(handlers: TransportHandlers, error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (!socket.writable || error.code === "ECONNRESET") {
+    socket.destroy();
+    return;
+  }
+  const [status, detail] =
+    error.code === "HPE_HEADER_OVERFLOW"
+      ? [431, "the headers are longer than 16 KiB"]
+      : error.code === "ERR_HTTP_REQUEST_TIMEOUT"
+        ? [408, "the request did not arrive in time"]
+        : [400, "this is not an HTTP request"];
+  socket.end(rawAnswer(handlers.malformed({ refused: "bad-request", detail }, status)));
+}
+
+function rawAnswer(answer: TransportAnswer): string {
+  const head = Object.entries({
+    ...answer.headers,
+    "content-length": String(Buffer.byteLength(answer.body)),
+    connection: "close",
+  }).map(([name, value]) => `${name}: ${value}`);
+  const text = typeof answer.body === "string" ? answer.body : Buffer.from(answer.body).toString("utf8");
+  return `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? ""}\r\n${head.join("\r\n")}\r\n\r\n${text}`;
+}
+
+async function upgrade(
+  handlers: TransportHandlers,
+  upgrader: WebSocketServer,
+  sockets: Set<WebSocket>,
+  incoming: IncomingMessage,
+  stream: Duplex,
+  head: Buffer,
+): Promise<void> {
+  stream.on("error", () => stream.destroy());
+  const { path, query } = splitUrl(incoming.url ?? "/");
+  const answer = await handlers.upgrade({
+    path,
+    query: new URLSearchParams(query),
+    header: (name) => headerOf(incoming, name),
+    remoteAddress: incoming.socket.remoteAddress ?? "",
+    requestId: "",
+  });
+  if (stream.destroyed) return;
+  if ("refused" in answer) {
+    stream.end(rawAnswer(answer.refused));
+    return;
+  }
+  // One upgrader serves every endpoint, so the endpoint's own limit is set on the connection's receiver.
+  upgrader.options.maxPayload = answer.maxMessageBytes;
+  upgrader.handleUpgrade(incoming, stream, head, (ws) => {
+    sockets.add(ws);
+    ws.once("close", () => sockets.delete(ws));
+    connect(ws, answer.open);
+  });
+}
+
+const alive = new WeakSet<WebSocket>();
+
+function beat(sockets: ReadonlySet<WebSocket>): void {
+  for (const ws of sockets) {
+    if (!alive.has(ws)) ws.terminate();
+    else {
+      alive.delete(ws);
+      ws.ping();
+    }
+  }
+}
+
+function connect(ws: WebSocket, open: (socket: Socket) => SocketHandler): void {
+  alive.add(ws);
+  let held = false;
+  const socket: Socket = {
+    send: (text) => {
+      if (ws.readyState !== ws.OPEN) return;
+      ws.send(text, () => {
+        if (held && ws.bufferedAmount === 0) {
+          held = false;
+          handler.drained();
+        }
+      });
+      held = held || ws.bufferedAmount > 0;
+      if (ws.bufferedAmount > SOCKET_BUFFER_BYTES) ws.close(1013, "too slow");
+    },
+    get bufferedBytes() {
+      return ws.bufferedAmount;
+    },
+    close: (code, reason) => ws.close(code, reason),
+    ping: () => {
+      if (ws.readyState === ws.OPEN) ws.ping();
+    },
+  };
+  const handler = open(socket);
+  ws.on("message", (data, isBinary) => {
+    alive.add(ws);
+    if (isBinary) ws.close(1003, "text frames only");
+    else handler.message(data.toString());
+  });
+  ws.on("pong", () => alive.add(ws));
+  ws.on("ping", () => alive.add(ws));
+  ws.on("error", () => undefined);
+  ws.once("close", () => handler.closed());
+}

@@ -1,0 +1,76 @@
+import type { Refusal } from "../actors/refusal.js";
+import type { EdgeRefusal } from "./problem.js";
+import { BodyTimeout, BodyTooLarge, type TransportRequest } from "./transport.js";
+
+/** Longest JSON body, in bytes. */
+export const MAX_BODY_BYTES = 4 * 1024 * 1024;
+/** Time for a body to arrive, in milliseconds. */
+const BODY_TIMEOUT_MS = 30_000;
+/** Objects and lists in one another, at most; deeper ones only serve to exhaust a stack. */
+const MAX_DEPTH = 100;
+
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
+
+/** Reads a JSON body; an absent one is `undefined`. */
+export async function readJson(request: TransportRequest): Promise<{ readonly json: unknown } | Refusal | EdgeRefusal> {
+  let bytes: Uint8Array;
+  try {
+    bytes = await request.body(MAX_BODY_BYTES, BODY_TIMEOUT_MS);
+  } catch (error) {
+    return bodyRefusal(error);
+  }
+  if (bytes.length === 0) return { json: undefined };
+  const type = request.header("content-type")?.split(";")[0]?.trim().toLowerCase();
+  if (type !== "application/json") {
+    return { refused: "unsupported-media-type", detail: "The body must be JSON, with content-type application/json." };
+  }
+  return parseJson(bytes);
+}
+
+function bodyRefusal(error: unknown): EdgeRefusal | Refusal {
+  if (error instanceof BodyTooLarge) {
+    return { refused: "too-large", detail: `The body may be at most ${MAX_BODY_BYTES} bytes.` };
+  }
+  if (error instanceof BodyTimeout) return { refused: "request-timeout", detail: "The body did not arrive in time." };
+  return { refused: "bad-request", detail: "The body broke off." };
+}
+
+function parseJson(bytes: Uint8Array): { readonly json: unknown } | Refusal {
+  let text: string;
+  try {
+    text = decoder.decode(bytes);
+  } catch {
+    return { refused: "bad-request", detail: "The body is not UTF-8." };
+  }
+  if (depthOf(text) > MAX_DEPTH) {
+    return { refused: "bad-request", detail: `The body nests deeper than ${MAX_DEPTH} levels.` };
+  }
+  try {
+    return { json: JSON.parse(text) };
+  } catch (error) {
+    return { refused: "bad-request", detail: `The body is not JSON: ${jsonFault(error)}.` };
+  }
+}
+
+/** Where parsing stopped, without a piece of the body, which may hold a secret. */
+function jsonFault(error: unknown): string {
+  const position = /position (\d+)/.exec(String(error))?.[1];
+  return position === undefined ? "it ends too early" : `unexpected character at position ${position}`;
+}
+
+/** How deep brackets nest, strings left out. */
+function depthOf(text: string): number {
+  let depth = 0;
+  let deepest = 0;
+  let quoted = false;
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (quoted) {
+      if (code === 92) index++;
+      else if (code === 34) quoted = false;
+    } else if (code === 34) quoted = true;
+    else if (code === 123 || code === 91) deepest = Math.max(deepest, ++depth);
+    else if (code === 125 || code === 93) depth--;
+  }
+  return deepest;
+}

@@ -1,0 +1,197 @@
+import type { Caller } from "../actors/access/caller.js";
+import { isRefusal, type Refusal } from "../actors/refusal.js";
+import { NotAccepted, Overloaded, Stopping, TurnFailed } from "../runtime/runtime.js";
+import { fieldErrors } from "./field-errors.js";
+import { checkApiVersion, clientName, commonHeaders } from "./headers.js";
+import { type EdgeRefusal, problemAnswer } from "./problem.js";
+import { readJson } from "./request-body.js";
+import type { Answer, Route, RouteRequest } from "./route.js";
+import { createRouter } from "./router.js";
+import type { SocketRequest, SocketRoute } from "./socket.js";
+import type { TransportAnswer, TransportHandlers, TransportRequest, UpgradeAnswer } from "./transport.js";
+
+/** Longest a handler may take before the client is told that it is unavailable, in milliseconds. */
+const HANDLER_TIMEOUT_MS = 60_000;
+
+/** What is known of a request once it was answered; holds nothing that a client sent but its method and id. */
+export interface Served {
+  readonly requestId: string;
+  readonly method: string;
+  /** The route's pattern, or null where none fitted. */
+  readonly route: string | null;
+  readonly status: number;
+  readonly seconds: number;
+}
+
+export interface ServerOptions {
+  readonly routes: readonly Route[];
+  readonly sockets: readonly SocketRoute[];
+  /** Verifies the credential of a request; null when it carries none. */
+  readonly authenticate: (request: Credentials) => Caller | null | Refusal;
+  readonly newRequestId: () => string;
+  /** Seconds from any fixed point, for durations. */
+  readonly seconds: () => number;
+  readonly served: (served: Served) => void;
+  /** Told of a throw that is a bug, with nothing of the request but its id. */
+  readonly failed: (requestId: string, error: unknown) => void;
+}
+
+/** The parts of a request that can carry a credential. */
+export interface Credentials {
+  readonly method: string;
+  header(name: string): string | undefined;
+}
+
+/** Everything between the bytes and the handlers: routing, authentication, parsing, problems, headers. */
+export function createHandlers(options: ServerOptions): TransportHandlers {
+  const findRoute = createRouter(options.routes);
+  const sockets = new Map(options.sockets.map((socket) => [socket.path, socket]));
+
+  const request = async (incoming: TransportRequest): Promise<TransportAnswer> => {
+    const requestId = options.newRequestId();
+    const begun = options.seconds();
+    const found = findRoute(incoming.method, incoming.path);
+    const route = "route" in found ? found.route : null;
+    let answer: TransportAnswer;
+    try {
+      if ("route" in found) answer = await serveRoute(options, found.route, found.params, incoming, requestId);
+      else if (sockets.has(incoming.path)) {
+        answer = problemAnswer({ refused: "upgrade-required", detail: "This address takes WebSocket connections." });
+      } else answer = problemAnswer(found);
+    } catch (error) {
+      answer = problemAnswer(refusalOf(error, requestId, options.failed));
+    }
+    const { status } = answer;
+    options.served({
+      requestId,
+      method: incoming.method,
+      route: route?.path ?? null,
+      status,
+      seconds: options.seconds() - begun,
+    });
+    return { ...answer, headers: { ...commonHeaders(requestId), ...answer.headers } };
+  };
+
+  const upgrade = async (incoming: SocketRequest): Promise<UpgradeAnswer> => {
+    const requestId = options.newRequestId();
+    const refuse = (refusal: Refusal | EdgeRefusal): UpgradeAnswer => {
+      const answer = problemAnswer(refusal);
+      return { refused: { ...answer, headers: { ...commonHeaders(requestId), ...answer.headers } } };
+    };
+    const socket = sockets.get(incoming.path);
+    if (socket === undefined) return refuse({ refused: "not-found" });
+    try {
+      const opened = await socket.open({ ...incoming, header: (name) => incoming.header(name), requestId });
+      return isRefusal(opened) ? refuse(opened) : { maxMessageBytes: socket.maxMessageBytes, open: opened };
+    } catch (error) {
+      return refuse(refusalOf(error, requestId, options.failed));
+    }
+  };
+
+  return {
+    request,
+    upgrade,
+    malformed: (refusal, status) => {
+      const answer = problemAnswer(refusal, status);
+      return { ...answer, headers: { ...commonHeaders(options.newRequestId()), ...answer.headers } };
+    },
+  };
+}
+
+async function serveRoute(
+  options: ServerOptions,
+  route: Route,
+  params: Readonly<Record<string, string>>,
+  incoming: TransportRequest,
+  requestId: string,
+): Promise<TransportAnswer> {
+  const version = checkApiVersion(incoming.header("service-api-version"));
+  if (version !== null) return problemAnswer(version);
+  const caller = admit(route, options.authenticate(incoming));
+  if (isRefusal(caller)) return problemAnswer(caller);
+
+  const read = route.method === "GET" ? { json: undefined } : await readJson(incoming);
+  if ("refused" in read) return problemAnswer(read);
+  const body = route.body?.safeParse(read.json ?? {});
+  if (body !== undefined && !body.success) {
+    return problemAnswer({ refused: "invalid", errors: fieldErrors(body.error) });
+  }
+  const query = route.query?.safeParse(Object.fromEntries(new URLSearchParams(incoming.query)));
+  if (query !== undefined && !query.success) {
+    const first = fieldErrors(query.error)[0];
+    return problemAnswer({ refused: "bad-request", detail: `${first?.path ?? "query"}: ${first?.message ?? ""}` });
+  }
+
+  const request: RouteRequest = {
+    params,
+    query: query?.data,
+    body: body?.data,
+    caller,
+    header: (name) => incoming.header(name),
+    client: clientName(incoming.header("service-client")),
+    requestId,
+    remoteAddress: incoming.remoteAddress,
+    signal: incoming.signal,
+  };
+  return encode(await withinTime(route.handle(request)));
+}
+
+/** A public route is called with whoever is known, others only with a caller they take. */
+function admit(route: Route, caller: Caller | null | Refusal): RouteRequest["caller"] | Refusal {
+  if (route.access === "public") return caller !== null && isRefusal(caller) ? null : caller;
+  if (caller === null) return { refused: "unauthenticated", detail: "This needs a signed-in person or a token." };
+  if (isRefusal(caller)) return caller;
+  if (route.access === "person" && caller.kind !== "person") {
+    return { refused: "unauthenticated", detail: "This needs a signed-in person." };
+  }
+  return caller;
+}
+
+async function withinTime<T>(work: Promise<T> | T): Promise<T | EdgeRefusal> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<EdgeRefusal>((resolve) => {
+    timer = setTimeout(
+      () => resolve({ refused: "unavailable", detail: "The answer took too long.", retryAfterSeconds: 5 }),
+      HANDLER_TIMEOUT_MS,
+    );
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function encode(answer: Answer | Refusal | EdgeRefusal): TransportAnswer {
+  if ("refused" in answer) return problemAnswer(answer);
+  if (answer.text !== undefined) {
+    const headers = { "content-type": answer.text.type, ...answer.headers };
+    return { status: answer.status, headers, body: answer.text.content };
+  }
+  if (answer.body === undefined) return { status: answer.status, headers: { ...answer.headers }, body: "" };
+  return {
+    status: answer.status,
+    headers: { "content-type": "application/json", ...answer.headers },
+    body: JSON.stringify(answer.body),
+  };
+}
+
+/** What a throw means to the client. */
+function refusalOf(
+  error: unknown,
+  requestId: string,
+  failed: (requestId: string, error: unknown) => void,
+): Refusal | EdgeRefusal {
+  if (error instanceof NotAccepted) {
+    return { refused: "conflict", detail: "This cannot be done in the state it is in." };
+  }
+  if (error instanceof Overloaded) {
+    return { refused: "unavailable", detail: "Too much is waiting there already.", retryAfterSeconds: 1 };
+  }
+  if (error instanceof Stopping) {
+    return { refused: "unavailable", detail: "The service is going away.", retryAfterSeconds: 5 };
+  }
+  failed(requestId, error);
+  const what = error instanceof TurnFailed ? "The change could not be made" : "Something went wrong inside";
+  return { refused: "internal", detail: `${what}; the log has it under request ${requestId}.` };
+}

@@ -1,0 +1,69 @@
+import type { Refusal } from "../actors/refusal.js";
+import type { Socket, SocketHandler, SocketRequest } from "./socket.js";
+
+/** A request as it came over the wire, before anything was decided about it. */
+export interface TransportRequest {
+  readonly method: string;
+  /** The path as sent, percent-encoded, without the query. */
+  readonly path: string;
+  /** What follows the `?`, or "". */
+  readonly query: string;
+  /** A header by its lower-case name; several of one name are joined by ", ". */
+  header(name: string): string | undefined;
+  readonly remoteAddress: string;
+  /**
+   * The whole body. Rejects with {@link BodyTooLarge} as soon as it is known to be longer than `limitBytes`, with
+   * {@link BodyTimeout} when it did not arrive in time, and with {@link ClientGone}.
+   */
+  body(limitBytes: number, timeoutMs: number): Promise<Uint8Array>;
+  /** Aborted when the client goes away. */
+  readonly signal: AbortSignal;
+}
+
+/** An answer, whole. */
+export interface TransportAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Never sent for HEAD, 204 and 304; `content-length` is the transport's to write. */
+  readonly body: string | Uint8Array;
+}
+
+/** What a WebSocket request ends in: refused with an answer, or opened. */
+export type UpgradeAnswer =
+  | { readonly refused: TransportAnswer }
+  | { readonly maxMessageBytes: number; readonly open: (socket: Socket) => SocketHandler };
+
+/** What a transport hands everything to. Neither function throws or rejects. */
+export interface TransportHandlers {
+  request(request: TransportRequest): Promise<TransportAnswer>;
+  upgrade(request: SocketRequest): Promise<UpgradeAnswer>;
+  /** The answer to bytes that are no HTTP request; the connection ends with it. */
+  malformed(problem: Extract<Refusal, { refused: "bad-request" }>, status: number): TransportAnswer;
+}
+
+/** A server of HTTP/1.1 and WebSocket. Two stand behind this: uWebSockets.js, and node:http with ws. */
+export interface Transport {
+  readonly name: "uws" | "node";
+  /** Listens and gives the port. Rejects with a message that names the address when it is taken or not ours. */
+  listen(host: string, port: number): Promise<number>;
+  /**
+   * Stops accepting, closes sockets with 1001, lets requests under way finish for at most `graceMs`, then cuts what
+   * is left.
+   */
+  close(graceMs: number): Promise<void>;
+}
+
+/** Idle time after which a WebSocket peer that answers no ping is closed, in seconds. */
+export const SOCKET_IDLE_SECONDS = 60;
+/** Bytes a socket may hold back before the transport closes it with 1013; streams stay far below. */
+export const SOCKET_BUFFER_BYTES = 64 * 1024 * 1024;
+
+export class BodyTooLarge extends Error {
+  override readonly name = "BodyTooLarge";
+}
+export class BodyTimeout extends Error {
+  override readonly name = "BodyTimeout";
+}
+export class ClientGone extends Error {
+  override readonly name = "ClientGone";
+}
