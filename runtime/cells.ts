@@ -2,6 +2,7 @@ import type { Reading } from "../storage/store.js";
 import type { Address } from "./address.js";
 import type { Behaviours } from "./behaviour.js";
 import { Cell, type CellRecord, cellKey, cellName } from "./cell.js";
+import { checkKey } from "./key-check.js";
 import { Queue } from "./queue.js";
 
 /** Cells looked at in one sweep of memory. */
@@ -43,11 +44,15 @@ export class Cells {
       known.used = true;
       return known;
     }
-    const record = this.#reading.get<CellRecord>(cellKey(to));
+    const key = cellKey(to);
+    checkKey(key);
     const cell = new Cell(to, this.#behaviours.of(to));
-    cell.load(record);
-    cell.hasMailOnDisk = this.mayHaveOldMail;
+    cell.load(this.#reading.get<CellRecord>(key));
     this.#cells.set(name, cell);
+    if (this.mayHaveOldMail) {
+      cell.hasMailOnDisk = true;
+      this.enqueue(cell);
+    }
     return cell;
   }
 

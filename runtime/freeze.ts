@@ -1,6 +1,17 @@
-/** Freezes plain data in depth, so that a later mutation of it throws. Buffers and the like are left as they are. */
+const plainPrototypes: readonly unknown[] = [Object.prototype, Array.prototype, null];
+
+/**
+ * Freezes plain data in depth, so that a later mutation of it throws. Throws a TypeError on what a store could not
+ * give back as it was: functions, symbols, instances of classes. Dates and bytes are left as they are.
+ */
 export function freeze<Value>(value: Value): Value {
-  if (typeof value !== "object" || value === null || Object.isFrozen(value) || ArrayBuffer.isView(value)) return value;
+  if (typeof value === "function" || typeof value === "symbol")
+    throw new TypeError(`a ${typeof value} is no plain data`);
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
+  if (ArrayBuffer.isView(value) || value instanceof Date) return value;
+  if (!plainPrototypes.includes(Object.getPrototypeOf(value))) {
+    throw new TypeError(`an instance of ${value.constructor.name} is no plain data`);
+  }
   Object.freeze(value);
   for (const part of Object.values(value)) freeze(part);
   return value;

@@ -25,7 +25,7 @@ import {
   type RuntimeStats,
   Stopping,
 } from "./runtime.js";
-import { SeenMessages } from "./seen.js";
+import { checkMessageId, SeenMessages } from "./seen.js";
 import { restTimer, Supervisor } from "./supervisor.js";
 import { type Timer, Timers } from "./timers.js";
 import type { EffectEnded, Message } from "./turn.js";
@@ -118,7 +118,7 @@ class Host implements Runtime {
     this.#turns = new Turns({
       clock,
       layers: this.#layers,
-      recorder: new TurnRecorder(this.#identities),
+      recorder: new TurnRecorder(this.#identities, { freezes: options.freezes === true }),
       post: this.#post,
       mail: this.#mail,
       timers: this.#timers,
@@ -139,6 +139,7 @@ class Host implements Runtime {
   ask(to: Address, message: Message, options: { readonly messageId?: string } = {}): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const cell = this.#admit(to);
+      if (options.messageId !== undefined) checkMessageId(to, options.messageId);
       if (this.#options.freezes === true) freeze(message);
       const asker: Asker = { resolve, reject, messageId: options.messageId ?? null };
       cell.mailbox.push(Envelope.ask(to, message, asker));
@@ -292,10 +293,15 @@ class Host implements Runtime {
     }
     this.#flushing = true;
     const begunMs = performance.now();
-    this.#options.store.commit(changes).then(
+    this.#write(changes).then(
       () => this.#guarded(() => this.#flushed(batch, begunMs)),
       (error: unknown) => this.#fail(error, batch),
     );
+  }
+
+  /** Commits; a store that throws is one that rejects. */
+  async #write(changes: readonly Change[]): Promise<void> {
+    return this.#options.store.commit(changes);
   }
 
   #close(batch: Batch): readonly Change[] {

@@ -6,7 +6,6 @@ import type { Cells } from "./cells.js";
 import { Envelope } from "./envelope.js";
 import { type GateRequest, gateKind, type OpenGate } from "./gate.machine.js";
 import type { Mail } from "./mail.js";
-import { restTimer } from "./supervisor.js";
 import type { Fact, GateAnswer, GateQuestion, Message } from "./turn.js";
 import type { Intent, TurnRecorder } from "./turn-recorder.js";
 
@@ -42,9 +41,6 @@ export class Post {
         return;
       case "ask":
         mails.push(this.#question(intent.question, turn));
-        return;
-      case "wake":
-        if (intent.name === restTimer) throw new Error(`the wake-up name ${restTimer} is taken`);
     }
   }
 

@@ -1,6 +1,7 @@
 import { GLOBAL_PARTITION, seenSpace } from "../storage/keys.js";
 import type { Key, Writing } from "../storage/store.js";
 import type { Address } from "./address.js";
+import { checkKey } from "./key-check.js";
 
 /** How long a message id is remembered, in milliseconds. */
 export const SEEN_FOR_MS = 24 * 60 * 60 * 1000;
@@ -40,6 +41,11 @@ export class SeenMessages {
     }
     if (rows.length < SWEEP_SLICE) this.#nextSweepMs = nowMs + SWEEP_EVERY_MS;
   }
+}
+
+/** Throws when no key can be made of a message id. */
+export function checkMessageId(by: Address, messageId: string): void {
+  checkKey(expiryKey(by, messageId, 0));
 }
 
 function keyOf(by: Address, messageId: string): Key {

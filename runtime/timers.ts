@@ -44,7 +44,7 @@ export class Timers {
 
   /** Writes the row of a wake-up; it counts once the alarm is set. */
   set(writing: Writing, timer: Timer): void {
-    writing.put(keyOf(timer), null);
+    writing.put(timerKey(timer), null);
     if (timer.dueMs >= this.#horizonMs) return;
     push(this.#heap, timer);
     if (this.#heap.length > 2 * this.#windowSize) this.#shrink();
@@ -52,7 +52,7 @@ export class Timers {
 
   /** Removes the row of a wake-up that was taken, replaced or cancelled. */
   clear(writing: Writing, timer: Timer): void {
-    writing.remove(keyOf(timer));
+    writing.remove(timerKey(timer));
   }
 
   /** The next timer that is due at `nowMs`, or undefined. */
@@ -111,7 +111,8 @@ export class Timers {
   }
 }
 
-function keyOf(timer: Timer): Key {
+/** The key of a wake-up's row. */
+export function timerKey(timer: Timer): Key {
   const { partition, kind, id } = timer.to;
   return [GLOBAL_PARTITION, timerSpace, timer.dueMs, partition, kind, id, timer.name];
 }

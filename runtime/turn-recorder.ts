@@ -1,7 +1,9 @@
 import { GLOBAL_PARTITION, rowSpace } from "../storage/keys.js";
 import type { Entry, Key, Range, Writing } from "../storage/store.js";
 import type { Address } from "./address.js";
+import { freeze } from "./freeze.js";
 import type { Identities } from "./ids.js";
+import { checkKey } from "./key-check.js";
 import type { EffectRequest, Fact, GateQuestion, Message, Turn } from "./turn.js";
 
 /** One intent of a turn, besides rows, the reply and the end of the actor. In the order they were recorded. */
@@ -35,9 +37,11 @@ export class TurnRecorder implements Turn {
   wrote = false;
   #writing: Writing | null = null;
   readonly #identities: Identities;
+  readonly #freezes: boolean;
 
-  constructor(identities: Identities) {
+  constructor(identities: Identities, options: { readonly freezes: boolean }) {
     this.#identities = identities;
+    this.#freezes = options.freezes;
   }
 
   /** Starts a turn of `self` over `writing`. */
@@ -69,6 +73,7 @@ export class TurnRecorder implements Turn {
     const writing = this.#open();
     this.#refuseForeign(key);
     this.wrote = true;
+    if (this.#freezes) freeze(value);
     writing.put(key, value);
   }
 
@@ -130,6 +135,7 @@ export class TurnRecorder implements Turn {
   reply(answer: unknown): void {
     this.#open();
     if (this.replied) throw new Error("a turn replies once");
+    if (this.#freezes) freeze(answer);
     this.replied = true;
     this.answer = answer;
   }
@@ -141,6 +147,7 @@ export class TurnRecorder implements Turn {
 
   #record(intent: Intent): void {
     this.#open();
+    if (this.#freezes) freeze(intent);
     this.intents.push(intent);
   }
 
@@ -155,5 +162,6 @@ export class TurnRecorder implements Turn {
       throw new Error(`a turn in partition ${this.self.partition} writes a row of partition ${partition}`);
     }
     if (space !== rowSpace) throw new Error(`a turn writes rows, not the space ${space}`);
+    checkKey(key);
   }
 }

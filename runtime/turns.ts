@@ -6,6 +6,7 @@ import { type Effects, effectKey, pendingFor } from "./effects.js";
 import type { Envelope } from "./envelope.js";
 import type { ChangeFeed } from "./feed.js";
 import { freeze } from "./freeze.js";
+import { checkKey } from "./key-check.js";
 import type { Layers } from "./layers.js";
 import type { Mail } from "./mail.js";
 import type { Post } from "./post.js";
@@ -13,7 +14,7 @@ import { NotAccepted, Overloaded } from "./runtime.js";
 import type { SeenMessages } from "./seen.js";
 import type { MachineState } from "./step.js";
 import { restTimer, type Supervisor } from "./supervisor.js";
-import type { Timers } from "./timers.js";
+import { type Timers, timerKey } from "./timers.js";
 import type { EffectRequest } from "./turn.js";
 import type { Intent, TurnRecorder } from "./turn-recorder.js";
 
@@ -108,8 +109,8 @@ export class Turns {
     for (const intent of recorder.intents) {
       if (intent.kind === "cancel-effect") cancelled.add(intent.id);
       else if (intent.kind === "start") this.#checkStart(cell, intent.effect, cancelled, started);
+      else if (intent.kind === "wake") checkWake(cell, intent.name);
       else post.address(intent, recorder, mails);
-      if (this.#parts.freezes) freeze(intent);
     }
     return mails;
   }
@@ -117,7 +118,9 @@ export class Turns {
   #checkStart(cell: Cell, { name, id }: EffectRequest, cancelled: Set<string>, started: Set<string>): void {
     const { effects, layers } = this.#parts;
     if (!effects.knows(name)) throw new Error(`there is no effect named ${name}`);
-    const pending = layers.get(effectKey(cell.to.partition, id)) !== undefined;
+    const key = effectKey(cell.to.partition, id);
+    checkKey(key);
+    const pending = layers.get(key) !== undefined;
     const freed = cancelled.has(id) && cell.effects?.has(id) === true;
     if ((pending && !freed) || started.has(id)) throw new Error(`the effect ${id} is pending already`);
     started.add(id);
@@ -257,6 +260,11 @@ export class Turns {
     this.#cancelWake(cell, restTimer, batch);
     batch.touch(cell);
   }
+}
+
+function checkWake(cell: Cell, name: string): void {
+  if (name === restTimer) throw new Error(`the wake-up name ${restTimer} is taken`);
+  checkKey(timerKey({ to: cell.to, name, dueMs: 0 }));
 }
 
 /** What an asker of a resting actor is told. */

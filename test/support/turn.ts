@@ -1,5 +1,6 @@
 import type { ActorType, Hearing } from "../../runtime/actor-type.js";
 import type { Address } from "../../runtime/address.js";
+import { freeze } from "../../runtime/freeze.js";
 import { createIdentities } from "../../runtime/ids.js";
 import { Layers } from "../../runtime/layers.js";
 import { createStepper, type MachineState } from "../../runtime/step.js";
@@ -77,6 +78,7 @@ export function stepByHand(type: ActorType, self: Address, options: SteppingOpti
     context: <Context>() => state.context as Context,
     take(message) {
       const { next, taken } = hand.run(stepping.now, (turn) => stepper.step(state, message, turn));
+      if (next !== null) freeze(next.context);
       if (next !== null) state = taken.stopped ? stepper.initial(self) : next;
       return taken;
     },
@@ -107,7 +109,10 @@ interface Hand {
 function handTurn(self: Address, rows: Writing, options: SteppingOptions): Hand {
   const start = options.now ?? Date.parse("2026-01-01T00:00:00.000Z");
   let nowMs = start;
-  const recorder = new TurnRecorder(createIdentities(() => nowMs, seededBytes(options.seed ?? 1)));
+  const recorder = new TurnRecorder(
+    createIdentities(() => nowMs, seededBytes(options.seed ?? 1)),
+    { freezes: true },
+  );
   return {
     now: start,
     run(now, work) {
