@@ -1,0 +1,95 @@
+import { closeSync, existsSync, fstatSync, openSync, readSync } from "node:fs";
+import { join } from "node:path";
+import { StoreError } from "./store.js";
+
+/** LMDB's file in a folder. */
+export const DATA_FILE = "data.mdb";
+
+/** Layout of LMDB's pages as the lmdb package writes them (`MDB_page`, `MDB_meta`, `MDB_db`, `MDB_node`), in bytes. */
+const PAGE_HEADER = 24;
+const FLAGS = 18;
+const LOWER = 20;
+const OVERFLOW_PAGES = 20;
+const META = { magic: 24, pageSize: 48, freeRoot: 88, mainRoot: 136, lastPage: 144, transaction: 152 };
+const MAGIC = 0xbeefc0de;
+const META_PAGES = 2;
+const BRANCH = 0x01;
+const BIG_DATA = 0x01;
+const NODE_HEADER = 8;
+const NO_PAGE = 0xffffffffffffffffn;
+
+/**
+ * Looks at LMDB's two meta pages before LMDB maps the file: one that is cut short or overwritten would otherwise end
+ * the process with a signal. Throws `damaged`; an absent or empty file is a new store.
+ */
+export function checkDataFile(folder: string): void {
+  const path = join(folder, DATA_FILE);
+  if (!existsSync(path)) return;
+  const file = openSync(path, "r");
+  try {
+    const { size } = fstatSync(file);
+    const fault = size === 0 ? null : faultOf(file, size);
+    if (fault !== null) {
+      throw new StoreError(
+        "damaged",
+        `${path} is damaged (${fault}); nothing was changed: restore a backup into another folder`,
+      );
+    }
+  } finally {
+    closeSync(file);
+  }
+}
+
+function faultOf(file: number, size: number): string | null {
+  const first = readAt(file, 0, 256);
+  if (first.readUInt32LE(META.magic) !== MAGIC) return "its first page is not LMDB's";
+  const pageSize = first.readUInt32LE(META.pageSize);
+  if (pageSize < 512 || pageSize > 65_536 || (pageSize & (pageSize - 1)) !== 0) return "its page size makes no sense";
+  if (size < pageSize * META_PAGES) return "it is cut short";
+  const second = readAt(file, pageSize, 256);
+  if (second.readUInt32LE(META.magic) !== MAGIC) return "its second page is not LMDB's";
+  const newest = first.readBigUInt64LE(META.transaction) > second.readBigUInt64LE(META.transaction) ? first : second;
+  const pages = Math.floor(size / pageSize);
+  if (Number(newest.readBigUInt64LE(META.lastPage)) < pages) return null;
+  // Free pages at the end are never written, so a short file is only damaged when a page in use is missing.
+  return [META.freeRoot, META.mainRoot].every((root) => reaches(file, pageSize, pages, newest.readBigUInt64LE(root)))
+    ? null
+    : "it is cut short";
+}
+
+/** Whether every page of the tree under `root` lies in the file. */
+function reaches(file: number, pageSize: number, pages: number, root: bigint): boolean {
+  if (root === NO_PAGE) return true;
+  const waiting = [root];
+  for (let number = waiting.pop(); number !== undefined; number = waiting.pop()) {
+    if (number >= BigInt(pages)) return false;
+    const page = readAt(file, Number(number) * pageSize, pageSize);
+    const isBranch = (page.readUInt16LE(FLAGS) & BRANCH) !== 0;
+    const nodes = (page.readUInt16LE(LOWER) - PAGE_HEADER) / 2;
+    for (let index = 0; index < nodes; index++) {
+      const node = page.readUInt16LE(PAGE_HEADER + index * 2);
+      if (isBranch) waiting.push(childOf(page, node));
+      else if (!holdsOverflow(file, pageSize, pages, page, node)) return false;
+    }
+  }
+  return true;
+}
+
+function childOf(page: Buffer, node: number): bigint {
+  return BigInt(page.readUInt32LE(node)) | (BigInt(page.readUInt16LE(node + 4)) << 32n);
+}
+
+/** Whether the pages of a value too big for its leaf, if it is one, lie in the file. */
+function holdsOverflow(file: number, pageSize: number, pages: number, page: Buffer, node: number): boolean {
+  if ((page.readUInt16LE(node + 4) & BIG_DATA) === 0) return true;
+  const start = Number(page.readBigUInt64LE(node + NODE_HEADER + page.readUInt16LE(node + 6)));
+  if (start >= pages) return false;
+  const count = readAt(file, start * pageSize, PAGE_HEADER).readUInt32LE(OVERFLOW_PAGES);
+  return start + count <= pages;
+}
+
+function readAt(file: number, position: number, length: number): Buffer {
+  const bytes = Buffer.alloc(length);
+  readSync(file, bytes, 0, length, position);
+  return bytes;
+}

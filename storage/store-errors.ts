@@ -1,0 +1,30 @@
+import { StoreError } from "./store.js";
+
+/** LMDB's and the system's faults as a {@link StoreError} that names the folder and says what to do. */
+export function storeError(error: unknown, folder: string): StoreError {
+  if (error instanceof StoreError) return error;
+  const text = error instanceof Error ? error.message : String(error);
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  const options = { cause: error };
+  if (/ENOSPC|EFBIG|EDQUOT|No space left|File too large|MDB_MAP_FULL|quota/i.test(`${code} ${text}`)) {
+    return new StoreError(
+      "disk-full",
+      `the disk that holds ${folder} is full: make room and start again; what was acknowledged is there`,
+      options,
+    );
+  }
+  if (/EACCES|EROFS|EPERM|Permission denied|Read-only/i.test(`${code} ${text}`)) {
+    return new StoreError("read-only", `${folder} cannot be written: give this user the right to write there`, options);
+  }
+  if (/MDB_CORRUPTED|MDB_INVALID|MDB_PAGE_NOTFOUND|MDB_VERSION_MISMATCH|not an LMDB file|wrong page/i.test(text)) {
+    return new StoreError(
+      "damaged",
+      `the store in ${folder} is damaged: restore a backup into another folder`,
+      options,
+    );
+  }
+  if (/MDB_BAD_VALSIZE|key.*(size|large|long)/i.test(text)) {
+    return new StoreError("key-too-long", `a key is longer than the store takes: ${text}`, options);
+  }
+  return new StoreError("failed", `the store in ${folder} failed: ${text}`, options);
+}
