@@ -75,6 +75,25 @@ export class World {
     return true;
   }
 
+  /** Lets everything happen that can within the next `ms`, and that much time pass. */
+  async advance(ms: number): Promise<void> {
+    const untilMs = this.nowMs + ms;
+    for (;;) {
+      if (this.#ready.length > 0) {
+        this.#ready.shift()?.run();
+        await new Promise((resolve) => setImmediate(resolve));
+        continue;
+      }
+      // What waits for a promise of the test, not for time, shows up after this.
+      await new Promise((resolve) => setImmediate(resolve));
+      if (this.#ready.length > 0) continue;
+      const nextMs = this.#timed.reduce((earliest, { atMs }) => Math.min(earliest, atMs), Number.POSITIVE_INFINITY);
+      if (nextMs > untilMs) break;
+      this.#passTime();
+    }
+    this.nowMs = untilMs;
+  }
+
   #at(timed: Timed): () => void {
     this.#timed.push(timed);
     return () => {

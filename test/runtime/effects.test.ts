@@ -1,0 +1,224 @@
+import t from "tap";
+import type { Effect } from "../../runtime/actor-type.js";
+import { effectKey } from "../../runtime/effects.js";
+import { effectSpace } from "../../storage/keys.js";
+import { Harness, partition } from "../support/harness.js";
+import { type Note, probe } from "../support/probe.js";
+
+interface Run {
+  readonly id: string;
+  readonly input: unknown;
+  readonly signal: AbortSignal;
+  end(output: unknown): void;
+  fail(error: unknown): void;
+}
+
+/** An effect whose runs a test ends by hand. */
+function byHand(name: string, concurrency: number): { effect: Effect; runs: Run[] } {
+  const runs: Run[] = [];
+  const run: Effect["run"] = (input, { id, signal }) =>
+    new Promise((resolve, reject) => {
+      runs.push({ id, input, signal, end: resolve, fail: reject });
+    });
+  return { effect: { name, concurrency, run }, runs };
+}
+
+const worker = probe("worker", {
+  start: (_context, { id, name, input }, turn) =>
+    turn.start({ name: String(name ?? "work"), id: String(id), input: input ?? null }),
+  startMany: (_context, { count }, turn) => {
+    for (let n = 0; n < Number(count); n++) turn.start({ name: "work", id: `many-${n}`, input: n });
+  },
+  startTwice: (_context, { id }, turn) => {
+    turn.start({ name: "work", id: String(id), input: 1 });
+    turn.start({ name: "work", id: String(id), input: 2 });
+  },
+  cancel: (_context, { id }, turn) => turn.cancelEffect(String(id)),
+  restart: (_context, { id }, turn) => {
+    turn.cancelEffect(String(id));
+    turn.start({ name: "work", id: String(id), input: "again" });
+  },
+  startAndCancel: (_context, { id }, turn) => {
+    turn.start({ name: "work", id: String(id), input: 1 });
+    turn.cancelEffect(String(id));
+  },
+  "effect.ended": (context, { id, result, effect }) => ({
+    ended: [...((context.ended ?? []) as unknown[]), { id, result, effect }],
+  }),
+  ended: ({ ended }, _message, turn) => turn.reply(ended ?? []),
+  stop: (_context, _message, turn) => turn.stop(),
+});
+
+async function started(concurrency = 2) {
+  const { effect, runs } = byHand("work", concurrency);
+  const harness = new Harness({ catalogue: { actors: [worker], effects: [effect] } });
+  await harness.start();
+  const ended = () => harness.ask(harness.to("worker"), { type: "ended" });
+  const tell = (message: Note, id = "1") => harness.ask(harness.to("worker", id), message);
+  return { harness, runs, ended, tell };
+}
+
+function pending(harness: Harness): number {
+  return harness.durable.range({ prefix: [partition, effectSpace] }).length;
+}
+
+t.test("an effect starts after its flush and its result comes back once", async (t) => {
+  const { harness, runs, ended, tell } = await started();
+  let release = () => {};
+  harness.held = new Promise((resolve) => {
+    release = resolve;
+  });
+  void tell({ type: "start", id: "e1", input: { a: 1 } }).catch(() => undefined);
+  await harness.advance();
+  t.equal(runs.length, 0, "nothing starts before the flush");
+  release();
+  await harness.advance();
+  t.match(runs, [{ id: "e1", input: { a: 1 } }]);
+  t.ok(harness.durable.get(effectKey(partition, "e1")));
+  t.match(harness.runtime.stats(), { pendingEffects: 1, runningEffects: 1 });
+  runs[0]?.end({ b: 2 });
+  await harness.advance();
+  t.same(await ended(), [{ id: "e1", effect: "work", result: { ok: true, output: { b: 2 } } }]);
+  t.equal(pending(harness), 0);
+  t.match(harness.runtime.stats(), { pendingEffects: 0, runningEffects: 0 });
+});
+
+t.test("a rejection comes back as an error, whatever was thrown", async (t) => {
+  const { harness, runs, ended, tell } = await started();
+  await tell({ type: "start", id: "e1" });
+  await tell({ type: "start", id: "e2" });
+  runs[0]?.fail(new Error("no route"));
+  runs[1]?.fail("just text");
+  await harness.advance();
+  t.match(await ended(), [{ result: { ok: false, error: "no route" } }, { result: { ok: false, error: "just text" } }]);
+});
+
+t.test("a pending effect runs again after a crash, under the same id and input, and ends once", async (t) => {
+  const { harness, runs, ended, tell } = await started();
+  await tell({ type: "start", id: "e1", input: 5 });
+  harness.crash();
+  await harness.start();
+  await harness.advance();
+  t.match(runs, [
+    { id: "e1", input: 5 },
+    { id: "e1", input: 5 },
+  ]);
+  runs[1]?.end("done");
+  await harness.advance();
+  t.match(await ended(), [{ id: "e1", result: { output: "done" } }]);
+  harness.crash();
+  await harness.start();
+  await harness.advance();
+  t.equal(runs.length, 2, "and never again");
+});
+
+t.test("at most so many of a name run at once; inputs of those far back are read from disk", async (t) => {
+  const { harness, runs, tell } = await started(3);
+  await tell({ type: "startMany", count: 400 });
+  t.equal(runs.length, 3);
+  for (let index = 0; index < 400; index++) {
+    t.equal(runs[index]?.input, index);
+    runs[index]?.end(index);
+    await harness.advance(50);
+  }
+  t.equal(runs.length, 400);
+  t.equal(pending(harness), 0);
+});
+
+t.test("hundreds of pending effects all run after a crash", async (t) => {
+  const { harness, runs, tell } = await started(1_000);
+  await tell({ type: "startMany", count: 300 });
+  harness.crash();
+  await harness.start();
+  await harness.advance();
+  const again = runs.slice(300).map(({ id }) => id);
+  t.equal(new Set(again).size, 300);
+});
+
+t.test("a cancelled effect is aborted after the flush, and its result never comes", async (t) => {
+  const { harness, runs, ended, tell } = await started();
+  await tell({ type: "start", id: "e1" });
+  let release = () => {};
+  harness.held = new Promise((resolve) => {
+    release = resolve;
+  });
+  void tell({ type: "cancel", id: "e1" }).catch(() => undefined);
+  await harness.advance();
+  t.notOk(runs[0]?.signal.aborted, "not before the flush");
+  release();
+  await harness.advance();
+  harness.held = null;
+  t.ok(runs[0]?.signal.aborted);
+  runs[0]?.end("late");
+  await harness.advance();
+  t.same(await ended(), []);
+  t.equal(pending(harness), 0);
+  await tell({ type: "cancel", id: "e1" });
+  await tell({ type: "cancel", id: "never-started" });
+});
+
+t.test("an effect that is cancelled before it began never begins", async (t) => {
+  const { harness, runs, tell } = await started(1);
+  await tell({ type: "start", id: "e1" });
+  await tell({ type: "start", id: "e2" });
+  await tell({ type: "cancel", id: "e2" });
+  await tell({ type: "startAndCancel", id: "e3" });
+  runs[0]?.end(1);
+  await harness.advance();
+  t.equal(runs.length, 1);
+  t.equal(pending(harness), 0);
+});
+
+t.test("a result that ends in the moment of its cancellation is dropped", async (t) => {
+  const { harness, runs, ended, tell } = await started();
+  await tell({ type: "start", id: "e1" });
+  const cancelled = harness.runtime.ask(harness.to("worker"), { type: "cancel", id: "e1" } as Note);
+  runs[0]?.end("too late");
+  await harness.advance();
+  await cancelled;
+  t.same(await ended(), []);
+});
+
+t.test("an id that is pending cannot be started; one that ended or was cancelled can", async (t) => {
+  const { harness, runs, ended, tell } = await started();
+  await tell({ type: "start", id: "e1", input: "first" });
+  await t.rejects(tell({ type: "start", id: "e1" }), { name: "TurnFailed" });
+  await t.rejects(tell({ type: "start", id: "e1" }, "2"), { name: "TurnFailed" });
+  await t.rejects(tell({ type: "restart", id: "e1" }, "2"), { name: "TurnFailed" }, "it is another's");
+  await t.rejects(tell({ type: "startTwice", id: "e2" }), { name: "TurnFailed" });
+  await tell({ type: "restart", id: "e1" });
+  t.match(
+    runs.map(({ input }) => input),
+    ["first", "again"],
+  );
+  runs[0]?.end("of the first");
+  runs[1]?.end("of the second");
+  await harness.advance();
+  t.match(await ended(), [{ result: { output: "of the second" } }]);
+  await tell({ type: "start", id: "e1" });
+  t.equal(runs.length, 3);
+});
+
+t.test("an effect that does not exist fails the turn; one that a release has lost ends with an error", async (t) => {
+  const { harness, ended, tell } = await started();
+  await t.rejects(tell({ type: "start", id: "e1", name: "nothing" }), { name: "TurnFailed" });
+  await tell({ type: "start", id: "e1" });
+  harness.crash();
+  await harness.start({ actors: [worker] });
+  await harness.advance();
+  t.match(await ended(), [{ id: "e1", result: { ok: false, error: /no effect named work/ } }]);
+});
+
+t.test("an actor that stops cancels its effects", async (t) => {
+  const { harness, runs, tell } = await started();
+  await tell({ type: "start", id: "e1" });
+  await tell({ type: "stop" });
+  t.ok(runs[0]?.signal.aborted);
+  t.equal(pending(harness), 0);
+});
+
+t.test("two effects of one name are refused at the start", async (t) => {
+  const { effect } = byHand("work", 1);
+  const harness = new Harness({ catalogue: { effects: [effect, effect] } });
+  await t.rejects(harness.start(), /two effects are named work/);
+});

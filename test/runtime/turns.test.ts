@@ -1,0 +1,211 @@
+import t from "tap";
+import { cellKey } from "../../runtime/cell.js";
+import { NotAccepted, TurnFailed } from "../../runtime/runtime.js";
+import { GLOBAL_PARTITION } from "../../storage/keys.js";
+import { table } from "../../storage/table.js";
+import { Harness, partition, settled } from "../support/harness.js";
+import { probe } from "../support/probe.js";
+
+const counts = table<{ readonly n: number }>("count");
+
+const counter = probe("counter", {
+  add: (context, { by }, turn) => {
+    const n = Number(context.n ?? 0) + Number(by);
+    counts.put(turn, partition, turn.self.id, { n });
+    turn.change("counter/1", { n });
+    turn.reply(n);
+    return { n };
+  },
+  spoil: (_context, _message, turn) => {
+    counts.put(turn, partition, turn.self.id, { n: -1 });
+    turn.send({ partition, kind: "counter", id: "other" }, { type: "add", by: 1 } as never);
+    turn.wake("never", turn.now);
+    turn.change("counter/1", "never");
+    throw new Error("spoiled");
+  },
+  look: (_context, { id }, turn) => turn.reply(counts.get(turn, partition, String(id)) ?? null),
+  list: (_context, _message, turn) => turn.reply(counts.list(turn, partition)),
+  replace: (_context, _message, turn) => {
+    counts.put(turn, partition, "b", { n: 2 });
+    counts.put(turn, partition, "c", { n: 3 });
+    counts.remove(turn, partition, "c");
+    turn.reply([
+      counts.list(turn, partition).map(({ n }) => n),
+      counts.list(turn, partition, [], { reverse: true, limit: 1 }).map(({ n }) => n),
+      counts.list(turn, partition, [], { after: ["a"], before: ["c"] }).map(({ n }) => n),
+      turn.range({ prefix: [] }).length > 0,
+    ]);
+  },
+  foreign: (_context, { where }, turn) => counts.put(turn, String(where), "x", { n: 1 }),
+  otherSpace: (_context, _message, turn) => turn.put([partition, "actor", "x", "y"], 1),
+  badKey: (_context, { id }, turn) => counts.put(turn, partition, id as string, { n: 1 }),
+  class: () => ({ when: new URL("http://localhost/") }),
+  code: (_context, _message, turn) => turn.reply({ run: () => 1 }),
+  twice: (_context, _message, turn) => {
+    turn.reply(1);
+    turn.reply(2);
+  },
+  quiet: () => undefined,
+  chance: (_context, _message, turn) =>
+    turn.reply({ id: turn.newId("x"), random: turn.random(), bytes: turn.randomBytes(3).length, now: turn.now }),
+});
+
+async function started() {
+  const harness = new Harness({ catalogue: { actors: [counter] } });
+  await harness.start();
+  return harness;
+}
+
+t.test("state and rows of a turn are durable together before its answer comes", async (t) => {
+  const harness = await started();
+  let release = () => {};
+  harness.held = new Promise((resolve) => {
+    release = resolve;
+  });
+  let answered = false;
+  const answer = harness.runtime.ask(harness.to("counter"), { type: "add", by: 2 } as never).then((value) => {
+    answered = true;
+    return value;
+  });
+  await harness.advance();
+  t.equal(harness.batches.length, 1, "the batch is under way");
+  t.notOk(answered, "and nothing is answered");
+  release();
+  await harness.advance();
+  t.equal(await answer, 2);
+  t.same(counts.get(harness.durable, partition, "1"), { n: 2 });
+  t.match(harness.durable.get(cellKey(harness.to("counter"))), { version: 1, state: { context: { n: 2 } } });
+});
+
+t.test("a refusal waits for the flush too", async (t) => {
+  const harness = await started();
+  let release = () => {};
+  harness.held = new Promise((resolve) => {
+    release = resolve;
+  });
+  const first = settled(harness.runtime.ask(harness.to("counter"), { type: "add", by: 2 } as never));
+  await harness.advance();
+  let told = false;
+  const second = settled(harness.runtime.ask(harness.to("counter"), { type: "unknown" })).then((outcome) => {
+    told = true;
+    return outcome;
+  });
+  await harness.advance();
+  t.notOk(told);
+  release();
+  await harness.advance();
+  t.same(await first, { value: 2 });
+  t.match(await second, { error: NotAccepted });
+});
+
+t.test("turns read what earlier turns wrote, before the flush", async (t) => {
+  const harness = await started();
+  harness.held = new Promise(() => undefined);
+  void settled(harness.runtime.ask(harness.to("counter", "a"), { type: "add", by: 1 } as never));
+  await harness.advance();
+  t.same(counts.get(harness.runtime.reading, partition, "a"), undefined, "readers see durable rows only");
+  harness.crash();
+  await harness.start();
+  harness.held = null;
+  t.equal(((await harness.ask(harness.to("counter", "a"), { type: "add", by: 1 } as never)) as number) > 0, true);
+  const looked = settled(harness.runtime.ask(harness.to("counter", "z"), { type: "look", id: "b" } as never));
+  void settled(harness.runtime.ask(harness.to("counter", "b"), { type: "add", by: 4 } as never));
+  const later = settled(harness.runtime.ask(harness.to("counter", "y"), { type: "look", id: "b" } as never));
+  await harness.advance();
+  t.same(await looked, { value: null });
+  t.same(await later, { value: { n: 4 } });
+});
+
+t.test("a turn reads its own writes, in ranges too", async (t) => {
+  const harness = await started();
+  await harness.ask(harness.to("counter", "a"), { type: "add", by: 1 } as never);
+  await harness.ask(harness.to("counter", "c"), { type: "add", by: 9 } as never);
+  t.same(await harness.ask(harness.to("counter", "q"), { type: "replace" }), [[1, 2], [2], [2], true]);
+  t.same(await harness.ask(harness.to("counter", "q"), { type: "list" }), [{ n: 1 }, { n: 2 }]);
+});
+
+t.test("a turn that throws leaves nothing behind", async (t) => {
+  const harness = await started();
+  await harness.ask(harness.to("counter"), { type: "add", by: 1 } as never);
+  await t.rejects(harness.ask(harness.to("counter"), { type: "spoil" }), TurnFailed);
+  await harness.advance();
+  t.same(counts.get(harness.durable, partition, "1"), { n: 1 });
+  t.equal(counts.get(harness.durable, partition, "other"), undefined);
+  t.equal(harness.runtime.feed.lastSeq(partition), 1);
+  t.equal(await harness.ask(harness.to("counter"), { type: "add", by: 1 } as never), 2, "and the actor goes on");
+});
+
+t.test("a message that no transition takes changes nothing, and its asker is told", async (t) => {
+  const harness = await started();
+  await t.rejects(harness.ask(harness.to("counter"), { type: "unknown" }), NotAccepted);
+  t.equal(harness.durable.get(cellKey(harness.to("counter"))), undefined);
+  t.equal(harness.batches.length, 0);
+  await t.rejects(harness.ask(harness.to("nobody"), { type: "add" }), NotAccepted);
+});
+
+t.test("a message that is taken without a reply is answered undefined", async (t) => {
+  const harness = await started();
+  t.equal(await harness.ask(harness.to("counter"), { type: "quiet" }), undefined);
+});
+
+t.test("rows are written in the own partition and the global one only", async (t) => {
+  const harness = await started();
+  await harness.ask(harness.to("counter"), { type: "foreign", where: GLOBAL_PARTITION } as never);
+  t.same(counts.get(harness.durable, GLOBAL_PARTITION, "x"), { n: 1 });
+  await t.rejects(harness.ask(harness.to("counter"), { type: "foreign", where: "ws_2" } as never), TurnFailed);
+  await t.rejects(harness.ask(harness.to("counter"), { type: "otherSpace" }), TurnFailed);
+  t.equal(counts.get(harness.durable, "ws_2", "x"), undefined);
+});
+
+t.test("a key that no store takes fails the turn, not the batch", async (t) => {
+  const harness = await started();
+  for (const id of ["x".repeat(3000), "a\0b", 0.5, -0, null]) {
+    await t.rejects(harness.ask(harness.to("counter"), { type: "badKey", id } as never), TurnFailed);
+  }
+  await t.rejects(harness.ask(harness.to("counter", "x".repeat(3000)), { type: "quiet" }), { code: "key-too-long" });
+  await t.rejects(harness.ask(harness.to("counter"), { type: "quiet" }, { messageId: "m".repeat(3000) }), {
+    code: "key-too-long",
+  });
+  t.equal(await harness.ask(harness.to("counter"), { type: "add", by: 1 } as never), 1);
+  t.same(harness.fatal, []);
+});
+
+t.test("what is no plain data is refused where tests and simulation look for it", async (t) => {
+  const harness = await started();
+  await t.rejects(harness.ask(harness.to("counter"), { type: "class" }), TurnFailed);
+  await t.rejects(harness.ask(harness.to("counter"), { type: "code" }), TurnFailed);
+});
+
+t.test("a turn replies once", async (t) => {
+  const harness = await started();
+  await t.rejects(harness.ask(harness.to("counter"), { type: "twice" }), TurnFailed);
+});
+
+t.test("time, ids and chance come with the turn", async (t) => {
+  const harness = await started();
+  const given = await harness.ask(harness.to("counter"), { type: "chance" });
+  t.match(given, { id: /^x_[0-9A-HJKMNP-TV-Z]{26}$/, bytes: 3 });
+  const { random, now } = given as { random: number; now: number };
+  t.ok(random >= 0 && random < 1);
+  t.ok(now <= harness.world.nowMs);
+  t.match(harness.runtime.newId("y"), /^y_/);
+  t.equal(harness.runtime.randomBytes(5).length, 5);
+});
+
+t.test("a view is consistent and can be closed", async (t) => {
+  const harness = await started();
+  await harness.ask(harness.to("counter"), { type: "add", by: 1 } as never);
+  const view = harness.runtime.view();
+  t.same(counts.get(view, partition, "1"), { n: 1 });
+  view.close();
+});
+
+t.test("stats tell turns, batches and crashes, and flush times once", async (t) => {
+  const harness = await started();
+  await harness.ask(harness.to("counter"), { type: "add", by: 1 } as never);
+  await t.rejects(harness.ask(harness.to("counter"), { type: "spoil" }));
+  const stats = harness.runtime.stats();
+  t.match(stats, { turns: 2, batches: 1, crashes: 1, deadLetters: 0, cells: 1, mailboxDepth: 0, pendingEffects: 0 });
+  t.equal(stats.flushSeconds.length, 1);
+  t.same(harness.runtime.stats().flushSeconds, []);
+});

@@ -1,0 +1,120 @@
+import type { Catalogue } from "../../runtime/actor-type.js";
+import { type Address, address } from "../../runtime/address.js";
+import { createRuntime } from "../../runtime/host.js";
+import type { Runtime, RuntimeLimits } from "../../runtime/runtime.js";
+import type { Message } from "../../runtime/turn.js";
+import type { Change, Reading, Store } from "../../storage/store.js";
+import { type Chance, createChance } from "../simulation/chance.js";
+import { SimulatedDisk } from "../simulation/disk.js";
+import { World } from "../simulation/world.js";
+
+/** The partition that {@link Harness.to} addresses. */
+export const partition = "ws_1";
+
+/** Long enough for every flush and turn under way, in milliseconds. */
+const SOON_MS = 500;
+
+/** What the runtime logged, without details that differ between runs. */
+export interface Logged {
+  readonly message: string;
+  readonly details: Record<string, unknown>;
+}
+
+export interface HarnessOptions {
+  readonly catalogue: Partial<Catalogue>;
+  readonly limits?: Partial<RuntimeLimits>;
+}
+
+/** A runtime over simulated time and disk, driven by a test: nothing happens until it lets time pass. */
+export class Harness {
+  readonly world: World;
+  readonly disk: SimulatedDisk;
+  readonly logged: Logged[] = [];
+  readonly fatal: unknown[] = [];
+  /** Batches that were committed, in order. */
+  readonly batches: (readonly Change[])[] = [];
+  /** While set, commits wait for it before they reach the disk. */
+  held: Promise<void> | null = null;
+  readonly #chance: Chance = createChance(7);
+  readonly #options: HarnessOptions;
+  #runtime: Runtime | null = null;
+
+  constructor(options: HarnessOptions) {
+    this.#options = options;
+    this.world = new World(this.#chance);
+    this.disk = new SimulatedDisk(this.world, this.#chance, null);
+  }
+
+  get runtime(): Runtime {
+    if (this.#runtime === null) throw new Error("start the runtime first");
+    return this.#runtime;
+  }
+
+  get durable(): Reading {
+    return this.disk.reading;
+  }
+
+  /** Starts a process over the disk as it is; `catalogue` is that of a later release. */
+  async start(catalogue: Partial<Catalogue> = this.#options.catalogue): Promise<Runtime> {
+    const { limits } = this.#options;
+    this.#runtime = await createRuntime({
+      store: this.#store(),
+      catalogue: { actors: [], hearings: [], gatings: [], effects: [], ...catalogue },
+      clock: this.world.clock,
+      scheduler: this.world.scheduler,
+      randomBytes: (count) => this.#chance.bytes(count),
+      log: {
+        warn: (message, details) => void this.logged.push({ message, details }),
+        error: (message, details) => void this.logged.push({ message, details }),
+      },
+      onFatal: (error) => void this.fatal.push(error),
+      freezes: true,
+      ...(limits === undefined ? {} : { limits }),
+    });
+    return this.#runtime;
+  }
+
+  /** Ends the process as `kill -9` does; what is being flushed is lost or kept. */
+  crash(): void {
+    this.world.killProcess();
+    this.disk.crash();
+    this.#runtime = null;
+  }
+
+  to(kind: string, id = "1"): Address {
+    return address(partition, kind, id);
+  }
+
+  /** Asks and lets time pass until there is an answer. */
+  async ask(to: Address, message: Message, options?: { readonly messageId?: string }): Promise<unknown> {
+    const answer = settled(this.runtime.ask(to, message, options));
+    await this.advance(SOON_MS);
+    const outcome = await Promise.race([answer, Promise.resolve({ error: new Error("there is no answer") })]);
+    if ("error" in outcome) throw outcome.error;
+    return outcome.value;
+  }
+
+  advance(ms = SOON_MS): Promise<void> {
+    return this.world.advance(ms);
+  }
+
+  #store(): Store {
+    const store = this.disk.open();
+    return {
+      ...store,
+      commit: async (changes) => {
+        this.batches.push(changes);
+        if (this.held !== null) await this.held;
+        await store.commit(changes);
+      },
+    };
+  }
+}
+
+/** The outcome of a promise as a value, so that a rejection that comes early is not unhandled. */
+export function settled(promise: Promise<unknown>): Promise<{ readonly value: unknown } | { readonly error: unknown }> {
+  return promise.then(
+    (value) => ({ value }),
+    (error: unknown) => ({ error }),
+  );
+}
