@@ -1,3 +1,4 @@
+import { compareKeys } from "../storage/key-order.js";
 import type { Change, Entry, Key, Range, Reading, Writing } from "../storage/store.js";
 
 /** Changes of one layer by the space they lie in, then by key, the latest of each. */
@@ -142,19 +143,4 @@ function nameOf(key: Key): string {
   let name = "";
   for (const part of key) name += typeof part === "number" ? `\u0001${part}\0` : `${part}\0`;
   return name;
-}
-
-/** The order of keys in a store: part by part, numbers before strings, strings by their bytes. */
-export function compareKeys(a: Key, b: Key): number {
-  const length = Math.min(a.length, b.length);
-  for (let index = 0; index < length; index++) {
-    const left = a[index];
-    const right = b[index];
-    if (left === right) continue;
-    if (typeof left === "number" && typeof right === "number") return left - right;
-    if (typeof left === "number") return -1;
-    if (typeof right === "number") return 1;
-    return Buffer.compare(Buffer.from(left ?? ""), Buffer.from(right ?? ""));
-  }
-  return a.length - b.length;
 }

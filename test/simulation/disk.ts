@@ -1,5 +1,5 @@
 import { pack, unpack } from "msgpackr";
-import { compareKeys } from "../../runtime/layers.js";
+import { compareKeys } from "../../storage/key-order.js";
 import {
   type Change,
   type Entry,

@@ -3,7 +3,7 @@ import { type Address, address } from "../../runtime/address.js";
 import { createRuntime } from "../../runtime/host.js";
 import type { Runtime, RuntimeLimits } from "../../runtime/runtime.js";
 import type { Message } from "../../runtime/turn.js";
-import type { Change, Reading, Store } from "../../storage/store.js";
+import { type Change, type Key, type Range, type Reading, type Store, StoreError } from "../../storage/store.js";
 import { type Chance, createChance } from "../simulation/chance.js";
 import { SimulatedDisk } from "../simulation/disk.js";
 import { World } from "../simulation/world.js";
@@ -23,6 +23,8 @@ export interface Logged {
 export interface HarnessOptions {
   readonly catalogue: Partial<Catalogue>;
   readonly limits?: Partial<RuntimeLimits>;
+  /** Hears of a failed store; true by default. */
+  readonly listens?: boolean;
 }
 
 /** A runtime over simulated time and disk, driven by a test: nothing happens until it lets time pass. */
@@ -35,6 +37,8 @@ export class Harness {
   readonly batches: (readonly Change[])[] = [];
   /** While set, commits wait for it before they reach the disk. */
   held: Promise<void> | null = null;
+  /** While set, every read of the disk throws. */
+  readsFail = false;
   readonly #chance: Chance = createChance(7);
   readonly #options: HarnessOptions;
   #runtime: Runtime | null = null;
@@ -67,7 +71,7 @@ export class Harness {
         warn: (message, details) => void this.logged.push({ message, details }),
         error: (message, details) => void this.logged.push({ message, details }),
       },
-      onFatal: (error) => void this.fatal.push(error),
+      ...(this.#options.listens === false ? {} : { onFatal: (error: unknown) => void this.fatal.push(error) }),
       freezes: true,
       ...(limits === undefined ? {} : { limits }),
     });
@@ -100,8 +104,22 @@ export class Harness {
 
   #store(): Store {
     const store = this.disk.open();
+    const { reading } = store;
+    const check = (): void => {
+      if (this.readsFail) throw new StoreError("damaged", "the simulated disk cannot be read");
+    };
     return {
       ...store,
+      reading: {
+        get: <Value>(key: Key) => {
+          check();
+          return reading.get<Value>(key);
+        },
+        range: <Value>(range: Range) => {
+          check();
+          return reading.range<Value>(range);
+        },
+      },
       commit: async (changes) => {
         this.batches.push(changes);
         if (this.held !== null) await this.held;

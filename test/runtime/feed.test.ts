@@ -1,0 +1,94 @@
+import t from "tap";
+import { ChangeFeed } from "../../runtime/feed.js";
+import type { FeedEntry } from "../../runtime/runtime.js";
+import { feedSpace } from "../../storage/keys.js";
+import { createMemoryStore } from "../../storage/memory-store.js";
+import type { Change } from "../../storage/store.js";
+import { Harness, partition } from "../support/harness.js";
+import { type Note, probe } from "../support/probe.js";
+
+const writer = probe("writer", {
+  write: (_context, { topics }, turn) => {
+    for (const topic of topics as string[]) turn.change(topic, { topic, at: turn.now });
+  },
+});
+
+async function started(feedEntries = 100) {
+  const harness = new Harness({ catalogue: { actors: [writer] }, limits: { feedEntries } });
+  await harness.start();
+  const write = (...topics: string[]) => harness.ask(harness.to("writer"), { type: "write", topics } as Note);
+  return { harness, write };
+}
+
+function seqs(entries: readonly FeedEntry[] | "too-old"): readonly number[] | "too-old" {
+  return entries === "too-old" ? entries : entries.map(({ seq }) => seq);
+}
+
+t.test("a partition's numbers rise without a gap, across crashes", async (t) => {
+  const { harness, write } = await started();
+  await write("task/1", "task/2");
+  harness.crash();
+  await harness.start();
+  await write("task/1");
+  const rows = harness.durable.range({ prefix: [partition, feedSpace] });
+  t.same(
+    rows.map(({ key }) => key[2]),
+    [1, 2, 3],
+  );
+  t.equal(harness.runtime.feed.lastSeq(partition), 3);
+  t.equal(harness.runtime.feed.lastSeq("ws_other"), 0);
+});
+
+t.test("entries are heard by topic, in order, after their flush and until it is ended", async (t) => {
+  const { harness, write } = await started();
+  const heard: number[] = [];
+  const hear = ({ seq }: FeedEntry): void => void heard.push(seq);
+  const end = harness.runtime.feed.listen(partition, "task/1", hear);
+  const endSecond = harness.runtime.feed.listen(partition, "task/1", hear);
+  let release = () => {};
+  harness.held = new Promise((resolve) => {
+    release = resolve;
+  });
+  const written = write("task/1", "task/2", "task/1").catch(() => undefined);
+  await harness.advance();
+  t.same(heard, []);
+  release();
+  await harness.advance();
+  await written;
+  t.same(heard, [1, 1, 3, 3]);
+  endSecond();
+  await write("task/1");
+  end();
+  end();
+  await write("task/1");
+  t.same(heard, [1, 1, 3, 3, 4]);
+});
+
+t.test("a reader resumes after what it saw last, or is told that this is too old", async (t) => {
+  const { harness, write } = await started(4);
+  const { feed } = harness.runtime;
+  t.same(feed.since(partition, "task/1", 0), [], "an empty feed has nothing to miss");
+  await write("task/1", "task/2", "task/1");
+  t.same(seqs(feed.since(partition, "task/1", 0)), [1, 3]);
+  t.same(seqs(feed.since(partition, "task/1", 1)), [3]);
+  t.same(seqs(feed.since(partition, "task/1", 3)), []);
+  t.equal(feed.since(partition, "task/1", 4), "too-old", "ahead of what is there");
+  await write("task/2", "task/2", "task/2");
+  t.equal(harness.durable.range({ prefix: [partition, feedSpace] }).length, 4, "older ones are not kept");
+  t.equal(feed.since(partition, "task/1", 1), "too-old");
+  t.same(seqs(feed.since(partition, "task/1", 2)), [3]);
+  await write(...Array<string>(11).fill("task/3"));
+  t.same(seqs(feed.since(partition, "task/3", 13)), [14, 15, 16, 17]);
+  t.equal(feed.since(partition, "task/1", 12), "too-old");
+});
+
+t.test("where a feed stands is remembered for a bounded number of partitions only", async (t) => {
+  const store = createMemoryStore();
+  const feed = new ChangeFeed(store.reading, 10);
+  const changes: Change[] = [];
+  for (let n = 0; n <= 10_000; n++) feed.append(`ws_${n}`, "a/1", n, 1, changes);
+  await store.commit(changes);
+  feed.trimMemory(0);
+  feed.trimMemory(1);
+  t.equal(feed.append("ws_5", "a/1", 5, 2, []).entry.seq, 2, "and is read again");
+});

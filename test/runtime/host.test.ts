@@ -1,0 +1,139 @@
+import t from "tap";
+import { Stopping } from "../../runtime/runtime.js";
+import { actorSpace, deadSpace, mailSpace } from "../../storage/keys.js";
+import { Harness, partition, settled } from "../support/harness.js";
+import { probe } from "../support/probe.js";
+
+const counter = probe("counter", {
+  add: ({ n }, _message, turn) => {
+    const sum = Number(n ?? 0) + 1;
+    turn.reply(sum);
+    return { n: sum };
+  },
+  loop: (_context, _message, turn) => turn.send(turn.self, { type: "loop" }),
+  start: (_context, _message, turn) => turn.start({ name: "wait", id: "w", input: null }),
+});
+const catalogue = { actors: [counter] };
+
+t.test("idle actors beyond the limit leave memory and come back as they were", async (t) => {
+  const harness = new Harness({ catalogue, limits: { idleCells: 10 } });
+  await harness.start();
+  for (let round = 0; round < 3; round++) {
+    for (let n = 0; n < 100; n++) void harness.runtime.ask(harness.to("counter", `${n}`), { type: "add" });
+    await harness.advance();
+  }
+  for (let n = 0; n < 30; n++) await harness.ask(harness.to("counter", "kept"), { type: "add" });
+  t.ok(harness.runtime.stats().cells <= 11, `${harness.runtime.stats().cells} in memory`);
+  t.equal(harness.durable.range({ prefix: [partition, actorSpace, "counter"] }).length, 101);
+  t.equal(await harness.ask(harness.to("counter", "42"), { type: "add" }), 4);
+});
+
+t.test("a hot actor is written once in a batch, whatever it took", async (t) => {
+  const harness = new Harness({ catalogue });
+  await harness.start();
+  const asks = Array.from({ length: 50 }, () => harness.runtime.ask(harness.to("counter"), { type: "add" }));
+  await harness.advance();
+  t.equal((await Promise.all(asks)).at(-1), 50);
+  t.equal(harness.batches.length, 1);
+  t.equal(harness.batches[0]?.length, 1);
+});
+
+t.test("turns go on during a flush, bounded, and form the next batch", async (t) => {
+  const harness = new Harness({ catalogue, limits: { turnsPerBatch: 10 } });
+  await harness.start();
+  let release = () => {};
+  harness.held = new Promise((resolve) => {
+    release = resolve;
+  });
+  const asks = Array.from({ length: 35 }, () => harness.runtime.ask(harness.to("counter"), { type: "add" }));
+  await harness.advance();
+  t.equal(harness.batches.length, 1, "one flush at a time");
+  t.equal(harness.runtime.stats().turns, 20, "one batch under way, one full");
+  release();
+  harness.held = null;
+  await harness.advance();
+  t.same(
+    await Promise.all(asks),
+    Array.from({ length: 35 }, (_, index) => index + 1),
+  );
+  t.equal(harness.batches.length, 4);
+});
+
+t.test("stop finishes what was asked, refuses what comes, and leaves the rest for the next process", async (t) => {
+  let aborted = false;
+  const wait = {
+    name: "wait",
+    concurrency: 1,
+    run: (_input: unknown, { signal }: { signal: AbortSignal }) =>
+      new Promise((_resolve, reject) => {
+        signal.addEventListener("abort", () => {
+          aborted = true;
+          reject(new Error("aborted"));
+        });
+      }),
+  };
+  const harness = new Harness({ catalogue: { ...catalogue, effects: [wait] } });
+  await leaveDeadLetter(harness);
+  const runtime = await harness.start();
+  await harness.ask(harness.to("counter", "b"), { type: "start" });
+  const asked = runtime.ask(harness.to("counter"), { type: "add" });
+  const looping = runtime.ask(harness.to("counter", "loop"), { type: "loop" });
+  const stopped = runtime.stop();
+  await t.rejects(runtime.ask(harness.to("counter"), { type: "add" }), Stopping);
+  await t.rejects(runtime.deadLetters.retry(partition, "dead_1"), Stopping);
+  await harness.advance();
+  t.equal(await asked, 1);
+  await looping;
+  await stopped;
+  await runtime.stop();
+  t.ok(aborted);
+  t.equal(harness.durable.range({ prefix: [partition, mailSpace] }).length, 1, "an endless exchange is put to disk");
+  await t.rejects(runtime.ask(harness.to("counter"), { type: "add" }), Stopping);
+  await harness.start();
+  void settled(harness.runtime.stop());
+  await harness.advance();
+});
+
+/** Has a dead letter on disk, as an earlier process left it. */
+async function leaveDeadLetter(harness: Harness): Promise<void> {
+  const value = { kind: "counter", actor: "1", message: { type: "add" }, error: "", atMs: 0 };
+  const written = harness.disk.open().commit([{ op: "put", key: [partition, deadSpace, "dead_1"], value }]);
+  await harness.advance();
+  await written;
+}
+
+t.test("when the store fails, whoever waits is told, nothing more is taken, and the owner hears it once", async (t) => {
+  const harness = new Harness({ catalogue, limits: { turnsPerBatch: 2 } });
+  const runtime = await harness.start();
+  harness.disk.fail();
+  const asks = Array.from({ length: 6 }, () => settled(runtime.ask(harness.to("counter"), { type: "add" })));
+  await harness.advance();
+  for (const outcome of await Promise.all(asks)) t.match(outcome, { error: Stopping });
+  t.match(harness.fatal, [{ name: "StoreError", code: "failed" }]);
+  await t.rejects(runtime.ask(harness.to("counter"), { type: "add" }), Stopping);
+  await runtime.stop();
+  harness.crash();
+  await harness.start();
+  t.type(await harness.ask(harness.to("counter"), { type: "add" }), "number");
+});
+
+t.test("a store that throws while it is read stops the runtime too", async (t) => {
+  const harness = new Harness({ catalogue });
+  harness.readsFail = false;
+  await harness.start();
+  await harness.advance();
+  const asked = settled(harness.runtime.ask(harness.to("counter"), { type: "loop" }));
+  harness.readsFail = true;
+  void settled(harness.runtime.ask(harness.to("counter"), { type: "add" }, { messageId: "m" }));
+  await harness.advance();
+  t.match(await asked, { error: Stopping });
+  t.equal(harness.fatal.length, 1);
+});
+
+t.test("the owner need not listen for the failure", async (t) => {
+  const harness = new Harness({ catalogue, listens: false });
+  await harness.start();
+  harness.disk.fail();
+  await t.rejects(harness.ask(harness.to("counter"), { type: "add" }), Stopping);
+  t.same(harness.fatal, []);
+});

@@ -1,0 +1,183 @@
+import t from "tap";
+import type { Gating, Hearing } from "../../runtime/actor-type.js";
+import type { Address } from "../../runtime/address.js";
+import { gateKind } from "../../runtime/gate.machine.js";
+import type { Fact, GateQuestion, Message } from "../../runtime/turn.js";
+import { actorSpace, GLOBAL_PARTITION, timerSpace } from "../../storage/keys.js";
+import { table } from "../../storage/table.js";
+import { Harness, partition } from "../support/harness.js";
+import { type Note, probe } from "../support/probe.js";
+
+const rules = table<{ readonly keeps: boolean }>("rule");
+
+const actor = probe("actor", {
+  publish: (_context, { facts }, turn) => {
+    for (const fact of facts as Fact[]) turn.publish(fact);
+  },
+  told: (context, { what }) => ({ told: [...((context.told ?? []) as unknown[]), what] }),
+  look: ({ told, answers }, _message, turn) => turn.reply({ told: told ?? [], answers: answers ?? [] }),
+  ask: (_context, { id, rule }, turn) => {
+    if (rule === true) rules.put(turn, partition, "rule", { keeps: true });
+    turn.ask({ name: "step", id: String(id) });
+  },
+  askOther: (_context, { name }, turn) => turn.ask({ name: String(name), id: "1" }),
+  "gate.answered": (context, { gate, id, refused }) => ({
+    answers: [...((context.answers ?? []) as unknown[]), { gate, id, refused }],
+  }),
+});
+
+type Request = Note & { readonly gate: { readonly replyTo: Address; readonly key: string } };
+const keeper = probe("keeper", {
+  review: (context, message, turn) => {
+    const { replyTo, key } = (message as Request).gate;
+    const { says } = message;
+    if (says !== "nothing") {
+      turn.send(replyTo, { type: "keeper.answered", key, refused: says === "no" ? "not now" : null } as Message);
+    }
+    if (says === "twice") turn.send(replyTo, { type: "keeper.answered", key, refused: "again" } as Message);
+    if (says === "stranger") turn.send(replyTo, { type: "keeper.answered", key: "77", refused: "who?" } as Message);
+    return { asked: Number(context.asked ?? 0) + 1, gate: message.gate };
+  },
+  answerNow: ({ gate }, _message, turn) => {
+    const { replyTo, key } = gate as Request["gate"];
+    turn.send(replyTo, { type: "keeper.answered", key, refused: null } as Message);
+  },
+});
+
+function gating(name: string, gates: readonly string[], says: readonly string[], boundMs = 5_000): Gating {
+  return {
+    name,
+    gates,
+    boundMs,
+    keepers: (_question: GateQuestion, where) =>
+      says.map((word, index) => ({
+        to: { partition: where, kind: "keeper", id: `${name}-${index}` },
+        message: { type: "review", says: word } as Message,
+      })),
+  };
+}
+
+async function withGates(...gatings: Gating[]) {
+  const harness = new Harness({ catalogue: { actors: [actor, keeper], gatings } });
+  await harness.start();
+  const look = async () => (await harness.ask(harness.to("actor"), { type: "look" })) as { answers: unknown[] };
+  return { harness, answers: async () => (await look()).answers };
+}
+
+t.test("a fact is heard by each who hears its name, after the publisher's turn, in order", async (t) => {
+  const hear = (name: string, facts: string[]): Hearing => ({
+    name,
+    facts,
+    hear: (fact, turn) =>
+      turn.send({ partition: turn.self.partition, kind: "actor", id: name }, { type: "told", what: fact } as Note),
+  });
+  const hearings = [hear("first", ["opened", "moved"]), hear("second", ["moved"])];
+  const harness = new Harness({ catalogue: { actors: [actor], hearings } });
+  await harness.start();
+  const facts = [{ name: "opened", n: 1 }, { name: "moved", n: 2 }, { name: "unheard" }];
+  await harness.ask(harness.to("actor"), { type: "publish", facts } as Note);
+  t.match(await harness.ask(harness.to("actor", "first"), { type: "look" }), { told: facts.slice(0, 2) });
+  t.match(await harness.ask(harness.to("actor", "second"), { type: "look" }), { told: [facts[1]] });
+  t.same(harness.durable.range({ prefix: [partition, actorSpace, "hearing"] }), [], "a hearing has no state");
+});
+
+t.test("a hearing that throws, or does more than read and send, ends in a dead letter and hurts nobody", async (t) => {
+  const deeds: Hearing["hear"][] = [
+    () => {
+      throw new Error("deaf");
+    },
+    (_fact, turn) => turn.wake("a", 1),
+    (_fact, turn) => turn.stop(),
+    (_fact, turn) => turn.reply(1),
+    (_fact, turn) => rules.put(turn, partition, "x", { keeps: true }),
+  ];
+  const hearings = deeds.map((hear, index) => ({ name: `h${index}`, facts: ["f"], hear }));
+  const harness = new Harness({ catalogue: { actors: [actor], hearings } });
+  await harness.start();
+  await harness.ask(harness.to("actor"), { type: "publish", facts: [{ name: "f" }] } as Note);
+  const letters = harness.runtime.deadLetters.list(partition, 10);
+  t.same(letters.map(({ error }) => error).sort(), [
+    "deaf",
+    "the hearing h1 may read and send, not wake",
+    "the hearing h2 may read and send, not stop",
+    "the hearing h3 may read and send, not reply",
+    "the hearing h4 may read and send, not write rows",
+  ]);
+  t.equal(rules.get(harness.durable, partition, "x"), undefined);
+  await t.rejects(harness.ask(harness.to("hearing", "h1"), { type: "look" }), { name: "NotAccepted" });
+});
+
+t.test("a gate that nobody keeps is open at once", async (t) => {
+  const { harness, answers } = await withGates(gating("none", ["step"], []), gating("other", ["leap"], ["no"]));
+  await harness.ask(harness.to("actor"), { type: "ask", id: "q1" } as Note);
+  t.same(await answers(), [{ gate: "step", id: "q1", refused: null }]);
+});
+
+t.test("keepers are found by what the asker's turn has written", async (t) => {
+  const byRule: Gating = {
+    ...gating("rule", ["step"], []),
+    keepers: (_question, where, reading) =>
+      rules.get(reading, where, "rule") === undefined
+        ? []
+        : [{ to: { partition: where, kind: "keeper", id: "1" }, message: { type: "review", says: "no" } as Message }],
+  };
+  const { harness, answers } = await withGates(byRule);
+  await harness.ask(harness.to("actor"), { type: "ask", id: "q1", rule: true } as Note);
+  t.same(await answers(), [{ gate: "step", id: "q1", refused: "not now" }]);
+});
+
+t.test("all keepers must agree; the first refusal decides; each question is answered once", async (t) => {
+  for (const [says, refused] of [
+    [["yes", "yes", "yes"], null],
+    [["yes", "no", "nothing"], "not now"],
+    [["no", "no", "no"], "not now"],
+    [["twice", "yes"], null],
+    [["stranger", "yes"], null],
+  ] as const) {
+    const { harness, answers } = await withGates(gating("g", ["step"], says));
+    await harness.ask(harness.to("actor"), { type: "ask", id: "q1" } as Note);
+    await harness.advance(20_000);
+    t.same(await answers(), [{ gate: "step", id: "q1", refused }], says.join());
+    t.same(harness.durable.range({ prefix: [partition, actorSpace, gateKind] }), [], "the gate is gone");
+    t.same(harness.durable.range({ prefix: [GLOBAL_PARTITION, timerSpace] }), [], "and its wake-ups");
+  }
+});
+
+t.test("past the bound of a gating the step is refused, naming who did not answer", async (t) => {
+  const { harness, answers } = await withGates(
+    gating("quick", ["step"], ["yes"], 1_000),
+    gating("slow", ["step"], ["nothing", "yes"], 5_000),
+  );
+  await harness.ask(harness.to("actor"), { type: "ask", id: "q1" } as Note);
+  await harness.advance(3_000);
+  t.same(await answers(), [], "the bound of those who answered is no matter");
+  harness.crash();
+  await harness.advance(3_600_000);
+  await harness.start();
+  await harness.advance();
+  t.same(await answers(), [{ gate: "step", id: "q1", refused: "no answer in time from keeper/slow-0" }]);
+  await harness.ask(harness.to("keeper", "slow-0"), { type: "answerNow" });
+  t.equal(harness.runtime.stats().dropped, 1, "an answer after the bound changes nothing");
+});
+
+t.test("a keeper of a kind that does not exist fails the asker's turn", async (t) => {
+  const wrong: Gating = {
+    ...gating("wrong", ["step"], []),
+    keepers: () => {
+      throw new Error("no such rule");
+    },
+  };
+  const { harness } = await withGates(wrong);
+  await t.rejects(harness.ask(harness.to("actor"), { type: "ask", id: "q1" } as Note), { name: "TurnFailed" });
+  await harness.ask(harness.to("actor"), { type: "askOther", name: "anything" } as Note);
+  t.match(await harness.ask(harness.to("actor"), { type: "look" }), { answers: [{ gate: "anything", refused: null }] });
+});
+
+t.test("kinds and names are unique, and the runtime's own are taken", async (t) => {
+  for (const kind of [gateKind, "hearing", ""]) {
+    await t.rejects(new Harness({ catalogue: { actors: [{ ...actor, kind }] } }).start(), /is taken/);
+  }
+  await t.rejects(new Harness({ catalogue: { actors: [actor, actor] } }).start(), /is taken/);
+  const hearing: Hearing = { name: "h", facts: [], hear: () => undefined };
+  await t.rejects(new Harness({ catalogue: { hearings: [hearing, hearing] } }).start(), /two hearings are named h/);
+});
