@@ -83,6 +83,8 @@ export interface Kind<Fields = Record<string, unknown>> {
   ): { readonly fields: Fields; readonly added: Readonly<Record<string, unknown>> };
   /** Why it may not be deleted although nothing refers to it (a team with open tasks), or null. */
   inUse?(row: ResourceRow<Fields>, reading: Reading): string | null;
+  /** Why this update may not be made: it would remove something that is still used (a station with tasks); or null. */
+  updateInUse?(fields: Fields, previous: ResourceRow<Fields>, reading: Reading): string | null;
   /** What a change record keeps beyond the action. */
   details?(row: ResourceRow<Fields>, previous: ResourceRow<Fields> | null): Readonly<Record<string, unknown>>;
 }

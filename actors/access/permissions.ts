@@ -1,0 +1,38 @@
+import type { Permission } from "../permission.js";
+import type { Role, Scope } from "./caller.js";
+
+const memberPermissions: readonly Permission[] = ["read", "plan"];
+const leadPermissions: readonly Permission[] = [
+  "read",
+  "plan",
+  "configure",
+  "manage-secrets",
+  "manage-runners",
+  "manage-token-trusts",
+  "administer",
+];
+
+/** What each role allows (configuration API, Roles). */
+export const rolePermissions: Readonly<Record<Role, readonly Permission[]>> = {
+  owner: leadPermissions,
+  admin: leadPermissions,
+  member: memberPermissions,
+};
+
+/** What each scope allows, what it also grants included (configuration API, Token scopes). */
+export const scopePermissions: Readonly<Record<Scope, readonly Permission[]>> = {
+  read: ["read"],
+  plan: ["read", "plan"],
+  configure: ["read", "plan", "configure"],
+  secrets: ["read", "manage-secrets"],
+  runners: ["read", "manage-runners"],
+  trusts: ["read", "manage-token-trusts"],
+};
+
+/** The title of a 403 for a missing permission; `about` is the kind it is about (configuration API, Titles). */
+export function forbiddenTitle(permission: Permission, about: string): string {
+  if (permission === "plan") return "Not allowed to plan";
+  if (permission === "open-workspaces") return "Not allowed to open a workspace";
+  if (permission === "administer") return `Not allowed to administer the ${about}`;
+  return `Not allowed to change the ${about}`;
+}

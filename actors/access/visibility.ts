@@ -1,0 +1,55 @@
+import type { Reading } from "../../storage/store.js";
+import type { Permission } from "../permission.js";
+import type { Refusal } from "../refusal.js";
+import { resourceById } from "../resources/resource-rows.js";
+import { memberOf } from "../workspaces/members.js";
+import type { Caller } from "./caller.js";
+import { forbiddenTitle, rolePermissions, scopePermissions } from "./permissions.js";
+
+/** What the caller may do in the workspace; empty when they may not even see it, closed ones included. */
+export function permissionsIn(reading: Reading, caller: Caller, workspaceId: string): readonly Permission[] {
+  if (resourceById(reading, workspaceId, "workspace", workspaceId) === undefined) return [];
+  if (caller.kind === "token") {
+    return caller.workspaceId === workspaceId ? caller.scopes.flatMap((scope) => scopePermissions[scope]) : [];
+  }
+  const member = memberOf(reading, workspaceId, caller.userId);
+  return member === undefined ? [] : rolePermissions[member.role];
+}
+
+/**
+ * Null when the caller may; `not-found`, the same as for what does not exist, when they may not see the workspace;
+ * else `forbidden`, naming the permission, with the title for `about` (a resource kind or `workspace`).
+ */
+export function permit(
+  reading: Reading,
+  caller: Caller,
+  workspaceId: string,
+  permission: Permission,
+  about: string,
+): Refusal | null {
+  const held = permissionsIn(reading, caller, workspaceId);
+  if (held.length === 0) return { refused: "not-found" };
+  return held.includes(permission) ? null : forbid(permission, about);
+}
+
+/** The 403 for a missing permission. */
+export function forbid(permission: Permission, about: string): Refusal {
+  return {
+    refused: "forbidden",
+    title: forbiddenTitle(permission, about),
+    detail: `This needs the permission ${permission}, which your role or token does not give.`,
+    permission,
+  };
+}
+
+/** Whether a person is on a team. */
+export function onTeam(reading: Reading, userId: string, workspaceId: string, teamId: string): boolean {
+  return memberOf(reading, workspaceId, userId)?.teams.includes(teamId) ?? false;
+}
+
+/** Whether the caller may read how the team's work turned out (configuration API, Visibility). */
+export function seesOutcomes(reading: Reading, caller: Caller, workspaceId: string, teamId: string): boolean {
+  const held = permissionsIn(reading, caller, workspaceId);
+  if (!held.includes("read")) return false;
+  return caller.kind === "token" || held.includes("administer") || onTeam(reading, caller.userId, workspaceId, teamId);
+}

@@ -1,0 +1,65 @@
+import { z } from "zod";
+import type { FieldError } from "../refusal.js";
+import { slug } from "../resources/fields.js";
+import type { Kind, WriteScope } from "../resources/kind.js";
+import type { Scope } from "./caller.js";
+
+const scopes = z
+  .array(z.enum(["read", "plan", "configure", "secrets", "runners", "trusts"], "must be a scope"))
+  .min(1, "must name at least one scope");
+
+const schema = z.strictObject({
+  name: slug,
+  scopes,
+  description: z.string().max(255, "must be at most 255 characters").default(""),
+  expiresAt: z.iso.datetime({ offset: true, error: "must be an RFC 3339 time" }).nullable().default(null),
+});
+
+export type WorkspaceTokenFields = z.output<typeof schema>;
+
+/** The field its hash is kept under. */
+export const TOKEN_FIELD = "token";
+
+/** A bearer credential of one workspace. Its value is told once; only a hash is kept. */
+export const workspaceTokenKind: Kind<WorkspaceTokenFields> = {
+  name: "workspace-token",
+  plural: "tokens",
+  idPrefix: "tok",
+  heldBy: "workspace",
+  permission: "administer",
+  peopleOnly: true,
+  schema,
+  fixed: ["name", "scopes", "expiresAt"],
+  hidden: [{ path: TOKEN_FIELD, keep: "hash" }],
+  reveals: { path: TOKEN_FIELD, header: "service-workspace-token", when: () => true },
+  address: (fields) => fields.name,
+  references: () => [],
+  check: checkToken,
+  complete: (fields, scope) => ({
+    fields,
+    added: scope.previous?.added ?? {
+      issuedBy: scope.caller.kind === "person" ? scope.caller.userId : scope.caller.issuedBy,
+      issuedAt: new Date(scope.now).toISOString(),
+    },
+  }),
+};
+
+function checkToken(fields: WorkspaceTokenFields, scope: WriteScope<WorkspaceTokenFields>): readonly FieldError[] {
+  const errors = checkScopes(fields.scopes);
+  const isPast = fields.expiresAt !== null && Date.parse(fields.expiresAt) <= scope.now;
+  if (scope.previous === null && isPast) errors.push({ path: "expiresAt", message: "must lie in the future" });
+  return errors;
+}
+
+/** The rules of scopes beyond their names (configuration API, Workspace token). */
+export function checkScopes(given: readonly Scope[]): FieldError[] {
+  const errors: FieldError[] = [];
+  if (new Set(given).size !== given.length) errors.push({ path: "scopes", message: "must name each scope once" });
+  if (!given.some((scope) => scope === "read" || scope === "plan" || scope === "configure")) {
+    errors.push({
+      path: "scopes",
+      message: "must include read, plan or configure; secrets, runners and trusts need one of them",
+    });
+  }
+  return errors;
+}

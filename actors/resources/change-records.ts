@@ -1,0 +1,48 @@
+import type { Turn } from "../../runtime/turn.js";
+import type { Reading } from "../../storage/store.js";
+import { table } from "../../storage/table.js";
+import { type Caller, type ChangedBy, changedBy } from "../access/caller.js";
+
+/** One create, update or delete (configuration API, Configuration change record). */
+export interface ChangeRecord {
+  readonly seq: number;
+  readonly resource: string;
+  readonly resourceId: string;
+  readonly key: string;
+  readonly action: "created" | "updated" | "deleted";
+  readonly by: ChangedBy;
+  readonly client: string | null;
+  readonly details: Readonly<Record<string, unknown>>;
+  readonly at: string;
+}
+
+/** `[seq]` */
+const records = table<ChangeRecord>("configuration-change");
+
+/** Appends to the workspace's change log, in the batch of the change itself. */
+export function recordChange(
+  turn: Turn,
+  change: Omit<ChangeRecord, "seq" | "by" | "at"> & { readonly caller: Caller },
+  topics: readonly string[],
+): void {
+  const { caller, ...rest } = change;
+  const last = records.list(turn, turn.self.partition, [], { reverse: true, limit: 1 })[0];
+  const record: ChangeRecord = {
+    seq: (last?.seq ?? 0) + 1,
+    ...rest,
+    by: changedBy(caller),
+    at: new Date(turn.now).toISOString(),
+  };
+  records.put(turn, turn.self.partition, record.seq, record);
+  for (const topic of topics) turn.change(topic, { type: "configuration", change: record });
+}
+
+/** Changes below `before`, newest first. */
+export function changeRecords(
+  reading: Reading,
+  workspaceId: string,
+  page: { readonly before?: number; readonly limit: number },
+): ChangeRecord[] {
+  const before = page.before === undefined ? {} : { before: [page.before] };
+  return records.list(reading, workspaceId, [], { reverse: true, limit: page.limit, ...before });
+}

@@ -1,0 +1,33 @@
+import { z } from "zod";
+
+/** Field schemas that several kinds share, with messages a person can act on. */
+
+const SLUG = /^[a-z0-9]+(-[a-z0-9]+)*$/;
+
+/** Lowercase words joined by dashes, at most 64 characters. */
+export const slug = z
+  .string()
+  .max(64, "must be at most 64 characters")
+  .regex(SLUG, "must be lowercase words joined by dashes");
+
+/** Text of 1 to 100 characters. */
+export const displayName = z.string().min(1, "must not be empty").max(100, "must be at most 100 characters");
+
+/** A code-host repository, `owner/name`. */
+export const repositoryName = z
+  .string()
+  .max(200, "must be at most 200 characters")
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*\/[A-Za-z0-9_][A-Za-z0-9._-]*$/, "must be a repository as owner/name");
+
+/** A host name that something is bound to. */
+export const hostName = z
+  .string()
+  .max(255, "must be at most 255 characters")
+  .regex(/^(\*\.)?[a-z0-9.-]+(:\d{1,5})?$/, "must be a host, optionally with *. before it or a port after it");
+
+/** A list whose entries each stand once. */
+export function distinct<T extends z.ZodType>(item: T, message: string) {
+  return z
+    .array(item)
+    .refine((items) => new Set(items.map((one) => JSON.stringify(one))).size === items.length, message);
+}

@@ -1,0 +1,61 @@
+import type { Turn } from "../../runtime/turn.js";
+import { table } from "../../storage/table.js";
+import type { Refusal } from "../refusal.js";
+import type { Idempotency } from "./messages.js";
+
+/** How long a repeated create is recognised (configuration API, Limits). */
+export const IDEMPOTENCY_WINDOW_MS = 24 * 60 * 60 * 1_000;
+/** Rows taken away in one turn. */
+const SWEEP_SLICE = 500;
+
+interface Attempt {
+  readonly digest: string;
+  readonly resourceId: string;
+  readonly workspaceId: string;
+  readonly atMs: number;
+}
+
+/** `[scope, key]` */
+const attempts = table<Attempt>("idempotency");
+/** `[atMs, scope, key]`, oldest first. */
+const ages = table<true>("idempotency-age");
+
+/** The attempt that came before under this key within the window, a refusal when its body differed, or null. */
+export function earlierAttempt(turn: Turn, partition: string, idempotency: Idempotency): Attempt | Refusal | null {
+  const found = attempts.get(turn, partition, idempotency.scope, idempotency.key);
+  if (found === undefined || found.atMs + IDEMPOTENCY_WINDOW_MS <= turn.now) return null;
+  if (found.digest === idempotency.digest) return found;
+  return {
+    refused: "idempotency-key-reused",
+    detail: "This Idempotency-Key was used for a different request body within the last 24 hours.",
+  };
+}
+
+/** Remembers what a create made, in the batch that makes it. */
+export function recordAttempt(
+  turn: Turn,
+  partition: string,
+  idempotency: Idempotency,
+  made: { readonly resourceId: string; readonly workspaceId: string },
+): void {
+  const { scope, key, digest } = idempotency;
+  const expired = attempts.get(turn, partition, scope, key);
+  if (expired !== undefined) ages.remove(turn, partition, expired.atMs, scope, key);
+  attempts.put(turn, partition, [scope, key], { digest, ...made, atMs: turn.now });
+  ages.put(turn, partition, [turn.now, scope, key], true);
+}
+
+/** Takes away what is past the window, a slice at a time; true when more is left. */
+export function sweepAttempts(turn: Turn, partition: string): boolean {
+  const expired = ages.entries(turn, partition, [], {
+    before: [turn.now - IDEMPOTENCY_WINDOW_MS],
+    limit: SWEEP_SLICE,
+  });
+  for (const { key } of expired) {
+    const [atMs, scope, attemptKey] = key.slice(-3);
+    if (atMs === undefined || scope === undefined || attemptKey === undefined) continue;
+    attempts.remove(turn, partition, scope, attemptKey);
+    ages.remove(turn, partition, atMs, scope, attemptKey);
+  }
+  return expired.length === SWEEP_SLICE;
+}

@@ -1,0 +1,53 @@
+import type { Message } from "../../runtime/turn.js";
+import type { Caller } from "../access/caller.js";
+import type { ResourceRow } from "./resource-rows.js";
+
+/** Makes a repeat of a create safe: who asked, under which key, with which body. */
+export interface Idempotency {
+  /** Keys of one caller on one collection do not meet those of another. */
+  readonly scope: string;
+  readonly key: string;
+  /** A digest of the body. */
+  readonly digest: string;
+}
+
+interface Write {
+  readonly kind: string;
+  readonly caller: Caller;
+  /** From `Service-Client`, as change records keep it. */
+  readonly client: string | null;
+}
+
+/** A parsed body; hidden fields are taken out of `fields` and stand in `hidden`, sealed or hashed. */
+export interface PreparedBody {
+  readonly fields: unknown;
+  readonly hidden: Readonly<Record<string, string>>;
+}
+
+export interface CreateResource extends Message, Write, PreparedBody {
+  readonly type: "resource.create";
+  readonly teamId: string | null;
+  readonly idempotency: Idempotency;
+}
+
+export interface UpdateResource extends Message, Write, PreparedBody {
+  readonly type: "resource.update";
+  readonly id: string;
+  /** The version the write is based on. */
+  readonly version: number;
+}
+
+export interface DeleteResource extends Message, Write {
+  readonly type: "resource.delete";
+  readonly id: string;
+  readonly version: number;
+}
+
+export type ResourceMessage = CreateResource | UpdateResource | DeleteResource;
+
+/** What a write answers unless it is refused. */
+export interface Written {
+  readonly resource: ResourceRow;
+  /** True when an earlier attempt with the same key had made it. */
+  readonly replayed: boolean;
+}

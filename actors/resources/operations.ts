@@ -1,0 +1,185 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Turn } from "../../runtime/turn.js";
+import { GLOBAL_PARTITION } from "../../storage/keys.js";
+import { type FieldError, isRefusal, type Refusal } from "../refusal.js";
+import { recordChange } from "./change-records.js";
+import { earlierAttempt, recordAttempt } from "./idempotency.js";
+import { putResource, removeResource, resolveReferences, teamKeyOf, usersOf } from "./indexes.js";
+import type { Kind, WriteScope } from "./kind.js";
+import type { CreateResource, DeleteResource, UpdateResource, Written } from "./messages.js";
+import { type ResourceRow, resourceAt, resourceById } from "./resource-rows.js";
+
+/** Users named in an `in-use` answer. */
+const USERS_NAMED = 5;
+
+/** The create of any kind, within a turn of the workspace. */
+export function createResource(turn: Turn, kind: Kind, message: CreateResource): Written | Refusal {
+  const workspaceId = turn.self.partition;
+  const attemptsIn = kind.heldBy === "none" ? GLOBAL_PARTITION : workspaceId;
+  const earlier = earlierAttempt(turn, attemptsIn, message.idempotency);
+  if (earlier !== null) return isRefusal(earlier) ? earlier : replay(turn, kind, earlier);
+
+  const teamKey = teamKeyOf(turn, workspaceId, message.teamId);
+  if (message.teamId !== null && teamKey === "") return { refused: "not-found" };
+  const scope = scopeOf(turn, message, teamKey, null, message.hidden);
+  const checked = checkFields(turn, kind, message.fields, scope);
+  if (isRefusal(checked)) return checked;
+  const address = kind.address(checked.fields, teamKey);
+  if (resourceAt(turn, workspaceId, kind.name, address) !== undefined) return taken(kind, address);
+
+  const at = new Date(turn.now).toISOString();
+  const row: ResourceRow = {
+    id: kind.heldBy === "none" ? workspaceId : turn.newId(kind.idPrefix),
+    kind: kind.name,
+    version: 1,
+    workspaceId,
+    teamId: message.teamId,
+    address,
+    fields: checked.fields,
+    hidden: message.hidden,
+    added: checked.added,
+    createdAt: at,
+    updatedAt: at,
+  };
+  putResource(turn, kind, row, null);
+  recordAttempt(turn, attemptsIn, message.idempotency, { resourceId: row.id, workspaceId });
+  record(turn, kind, message, row, null, "created");
+  return { resource: row, replayed: false };
+}
+
+/** The update of any kind: replaces the whole resource. */
+export function updateResource(turn: Turn, kind: Kind, message: UpdateResource): Written | Refusal {
+  const workspaceId = turn.self.partition;
+  const previous = resourceById(turn, workspaceId, kind.name, message.id);
+  if (previous === undefined) return { refused: "not-found" };
+  if (previous.version !== message.version) return movedOn(previous);
+  const teamKey = teamKeyOf(turn, workspaceId, previous.teamId);
+  const scope = scopeOf(turn, { ...message, teamId: previous.teamId }, teamKey, previous, message.hidden);
+  const fixed = changedFixed(kind, previous.fields, message.fields);
+  if (fixed.length > 0) return { refused: "invalid", errors: fixed };
+  const checked = checkFields(turn, kind, message.fields, scope);
+  if (isRefusal(checked)) return checked;
+  const use = kind.updateInUse?.(checked.fields, previous, turn) ?? null;
+  if (use !== null) return { refused: "in-use", detail: use };
+  const row: ResourceRow = {
+    ...previous,
+    version: previous.version + 1,
+    fields: checked.fields,
+    hidden: { ...previous.hidden, ...message.hidden },
+    added: checked.added,
+    updatedAt: new Date(turn.now).toISOString(),
+  };
+  putResource(turn, kind, row, previous);
+  record(turn, kind, message, row, previous, "updated");
+  return { resource: row, replayed: false };
+}
+
+/** The delete of any kind; `in-use` names what uses it. */
+export function deleteResource(turn: Turn, kind: Kind, message: DeleteResource): Written | Refusal {
+  const row = resourceById(turn, turn.self.partition, kind.name, message.id);
+  if (row === undefined) return { refused: "not-found" };
+  if (row.version !== message.version) return movedOn(row);
+  const users = usersOf(turn, row, USERS_NAMED + 1);
+  if (users.length > 0) {
+    const named = users.slice(0, USERS_NAMED).map((user) => `${user.kind} ${user.address}`);
+    const more = users.length > USERS_NAMED ? " and more" : "";
+    return { refused: "in-use", detail: `The ${kind.name} ${row.address} is used by ${named.join(", ")}${more}.` };
+  }
+  const use = kind.inUse?.(row, turn) ?? null;
+  if (use !== null) return { refused: "in-use", detail: use };
+  removeResource(turn, kind, row);
+  record(turn, kind, message, row, row, "deleted");
+  return { resource: row, replayed: false };
+}
+
+function replay(
+  turn: Turn,
+  kind: Kind,
+  earlier: { readonly workspaceId: string; readonly resourceId: string },
+): Written | Refusal {
+  const made = resourceById(turn, earlier.workspaceId, kind.name, earlier.resourceId);
+  if (made !== undefined) return { resource: made, replayed: true };
+  return { refused: "conflict", detail: `The ${kind.name} that this Idempotency-Key made was deleted since.` };
+}
+
+function scopeOf(
+  turn: Turn,
+  message: Pick<CreateResource, "caller" | "teamId">,
+  teamKey: string,
+  previous: ResourceRow | null,
+  hidden: Readonly<Record<string, string>>,
+): WriteScope<Record<string, unknown>> {
+  return {
+    reading: turn,
+    workspaceId: turn.self.partition,
+    teamId: message.teamId,
+    teamKey,
+    previous,
+    hidden,
+    caller: message.caller,
+    now: turn.now,
+    newId: (prefix) => turn.newId(prefix),
+  };
+}
+
+type Checked = { readonly fields: Record<string, unknown>; readonly added: Readonly<Record<string, unknown>> };
+
+/** Everything that can be wrong with a body beyond its schema, found at once. */
+function checkFields(
+  turn: Turn,
+  kind: Kind,
+  body: unknown,
+  scope: WriteScope<Record<string, unknown>>,
+): Checked | Refusal {
+  const fields = body as Record<string, unknown>;
+  const dangling = resolveReferences(turn, scope.workspaceId, kind.references(fields, scope.teamKey))
+    .filter((reference) => reference.id === undefined)
+    .map(({ path, kind: target, address }) => ({ path, message: `there is no ${target} ${address}` }));
+  const errors = [...(kind.check?.(fields, scope) ?? []), ...dangling];
+  if (errors.length > 0) return { refused: "invalid", errors };
+  return kind.complete?.(fields, scope) ?? { fields, added: scope.previous?.added ?? {} };
+}
+
+function changedFixed(kind: Kind, before: unknown, after: unknown): FieldError[] {
+  return kind.fixed
+    .filter((path) => !isDeepStrictEqual(valueAt(before, path), valueAt(after, path)))
+    .map((path) => ({ path, message: "cannot be changed once it is set" }));
+}
+
+function valueAt(fields: unknown, path: string): unknown {
+  return path
+    .split(".")
+    .reduce<unknown>((value, name) => (value as Record<string, unknown> | null | undefined)?.[name], fields);
+}
+
+/** The 409 for an address that something stands at already. */
+export function taken(kind: Kind, address: string): Refusal {
+  return {
+    refused: "already-exists",
+    detail: `There is already a ${kind.name} at ${address}; import it instead of creating it.`,
+  };
+}
+
+function movedOn(row: ResourceRow): Refusal {
+  return {
+    refused: "moved-on",
+    detail: `The ${row.kind} ${row.address} is at version ${row.version} now.`,
+    currentVersion: row.version,
+  };
+}
+
+function record(
+  turn: Turn,
+  kind: Kind,
+  message: Pick<CreateResource, "caller" | "client">,
+  row: ResourceRow,
+  previous: ResourceRow | null,
+  action: "created" | "updated" | "deleted",
+): void {
+  const topics = [`workspace/${row.workspaceId}`];
+  if (row.teamId !== null) topics.push(`team/${row.teamId}`);
+  const key = row.address.slice(row.address.lastIndexOf("/") + 1);
+  const details = kind.details?.(row, previous) ?? {};
+  const { caller, client } = message;
+  recordChange(turn, { resource: kind.name, resourceId: row.id, key, action, caller, client, details }, topics);
+}

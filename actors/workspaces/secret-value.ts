@@ -1,0 +1,48 @@
+import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync } from "node:crypto";
+
+/** Seals what is kept encrypted at rest, and digests what is only ever compared. */
+export interface Sealer {
+  /** AES-256-GCM with a fresh nonce; the text form `v1.<nonce>.<tag>.<ciphertext>` in base64url. */
+  seal(plain: string): string;
+  /** Opens what `seal` made under the same key; throws for anything else. */
+  open(sealed: string): string;
+  /** HMAC-SHA256 in hex: equal texts give equal digests, and a short text cannot be guessed from its digest. */
+  digest(text: string): string;
+}
+
+const NONCE_BYTES = 12;
+
+/** A sealer over a key of 32 bytes. `randomBytes` must be cryptographically strong. */
+export function createSealer(key: Uint8Array, randomBytes: (count: number) => Uint8Array): Sealer {
+  if (key.length !== 32) throw new Error("a sealing key has 32 bytes");
+  const sealingKey = derive(key, "seal");
+  const digestKey = derive(key, "digest");
+  return {
+    seal(plain) {
+      const nonce = randomBytes(NONCE_BYTES);
+      const cipher = createCipheriv("aes-256-gcm", sealingKey, nonce);
+      const body = Buffer.concat([cipher.update(plain, "utf8"), cipher.final()]);
+      const parts = [Buffer.from(nonce), cipher.getAuthTag(), body].map((part) => part.toString("base64url"));
+      return `v1.${parts.join(".")}`;
+    },
+    open(sealed) {
+      const [form, nonce, tag, body] = sealed.split(".");
+      if (form !== "v1" || nonce === undefined || tag === undefined || body === undefined) {
+        throw new Error("this is not a sealed value");
+      }
+      const decipher = createDecipheriv("aes-256-gcm", sealingKey, Buffer.from(nonce, "base64url"));
+      decipher.setAuthTag(Buffer.from(tag, "base64url"));
+      return Buffer.concat([decipher.update(Buffer.from(body, "base64url")), decipher.final()]).toString("utf8");
+    },
+    digest: (text) => createHmac("sha256", digestKey).update(text).digest("hex"),
+  };
+}
+
+function derive(key: Uint8Array, purpose: string): Buffer {
+  return Buffer.from(hkdfSync("sha256", key, new Uint8Array(), `signalbox ${purpose}`, 32));
+}
+
+/** SHA-256 in hex, for values with enough chance in them of their own (tokens). */
+export function sha256Hex(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}

@@ -1,0 +1,44 @@
+import { z } from "zod";
+import type { FieldError } from "../refusal.js";
+import { distinct, hostName, slug } from "../resources/fields.js";
+import type { Kind, WriteScope } from "../resources/kind.js";
+
+const MAX_VALUE_BYTES = 64 * 1024;
+
+const schema = z.strictObject({
+  name: slug,
+  value: z
+    .string()
+    .min(1, "must not be empty")
+    .refine((value) => Buffer.byteLength(value) <= MAX_VALUE_BYTES, "must be at most 64 KiB")
+    .optional(),
+  valueVersion: z.int("must be a whole number").min(1, "must be at least 1"),
+  hosts: distinct(hostName, "must name each host once").max(100, "must be at most 100 hosts").default([]),
+});
+
+export type SecretFields = z.output<typeof schema>;
+
+/** A value kept sealed, sent only to its hosts. Its value is never returned or logged. */
+export const secretKind: Kind<SecretFields> = {
+  name: "secret",
+  plural: "secrets",
+  idPrefix: "sec",
+  heldBy: "workspace",
+  permission: "manage-secrets",
+  schema,
+  fixed: ["name"],
+  hidden: [{ path: "value", keep: "sealed" }],
+  address: (fields) => fields.name,
+  references: () => [],
+  check: checkValue,
+  details: (row) => ({ valueVersion: row.fields.valueVersion, hosts: row.fields.hosts }),
+};
+
+/** A value comes with a new version, and a new version with a value. */
+function checkValue(fields: SecretFields, scope: WriteScope<SecretFields>): readonly FieldError[] {
+  const given = scope.hidden.value !== undefined;
+  const isNew = scope.previous === null || scope.previous.fields.valueVersion !== fields.valueVersion;
+  if (isNew && !given) return [{ path: "value", message: "is required with a new valueVersion" }];
+  if (!isNew && given) return [{ path: "valueVersion", message: "must change when a new value is given" }];
+  return [];
+}

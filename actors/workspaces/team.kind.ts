@@ -1,0 +1,21 @@
+import { z } from "zod";
+import { displayName, slug } from "../resources/fields.js";
+import type { Kind } from "../resources/kind.js";
+
+const schema = z.strictObject({ key: slug, name: displayName });
+
+export type TeamFields = z.output<typeof schema>;
+
+/** A team: what holds lines, hooks and tasks. The person who creates it is on it. */
+export const teamKind: Kind<TeamFields> = {
+  name: "team",
+  plural: "teams",
+  idPrefix: "team",
+  heldBy: "workspace",
+  permission: "configure",
+  schema,
+  fixed: ["key"],
+  hidden: [],
+  address: (fields) => fields.key,
+  references: () => [],
+};

@@ -1,0 +1,21 @@
+import { z } from "zod";
+import { displayName, slug } from "../resources/fields.js";
+import type { Kind } from "../resources/kind.js";
+
+const schema = z.strictObject({ slug, name: displayName });
+
+export type WorkspaceFields = z.output<typeof schema>;
+
+/** The workspace itself. Anyone signed in opens one; its slug stays taken after it is closed. */
+export const workspaceKind: Kind<WorkspaceFields> = {
+  name: "workspace",
+  plural: "workspaces",
+  idPrefix: "ws",
+  heldBy: "none",
+  permission: "configure",
+  schema,
+  fixed: ["slug"],
+  hidden: [],
+  address: (fields) => fields.slug,
+  references: () => [],
+};

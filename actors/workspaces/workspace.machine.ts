@@ -1,0 +1,159 @@
+/**
+ * A workspace, `workspace/<id>`: the one writer of its configuration.
+ *
+ * | state  | moved by                                   | next   | also                                         |
+ * |--------|--------------------------------------------|--------|----------------------------------------------|
+ * | absent | resource.create of the workspace           | open   | its creator is the owner; the slug is taken  |
+ * | absent | the same, refused or repeated               | absent | answered from the workspace that has the key |
+ * | open   | resource.create, .update, .delete           | open   | rows, indexes, change record, one batch      |
+ * | open   | resource.delete of the workspace            | closed | fact `workspace.closed`; the slug stays taken|
+ * | open   | woken `sweep`                               | open   | idempotency keys past their window go        |
+ */
+import { assign, setup } from "xstate";
+import type { ActorType } from "../../runtime/actor-type.js";
+import type { Delivered, Fact, Turn, Woken } from "../../runtime/turn.js";
+import { GLOBAL_PARTITION } from "../../storage/keys.js";
+import { table } from "../../storage/table.js";
+import { isRefusal, type Refusal } from "../refusal.js";
+import { earlierAttempt, IDEMPOTENCY_WINDOW_MS, sweepAttempts } from "../resources/idempotency.js";
+import type { Kind } from "../resources/kind.js";
+import type { CreateResource, ResourceMessage, Written } from "../resources/messages.js";
+import { createResource, deleteResource, taken, updateResource } from "../resources/operations.js";
+import { resourceById } from "../resources/resource-rows.js";
+import { forgetMemberships, memberOf, putMember } from "./members.js";
+import type { WorkspaceFields } from "./workspace.kind.js";
+
+/** Heard when a workspace is closed. */
+export interface WorkspaceClosed extends Fact {
+  readonly name: "workspace.closed";
+  readonly workspaceId: string;
+}
+
+/** `[slug]` under the global partition: every slug ever taken. */
+const slugs = table<{ readonly workspaceId: string }>("workspace-slug");
+
+const SWEEP_EVERY_MS = 60 * 60 * 1_000;
+
+type WorkspaceEvent = Delivered<ResourceMessage> | Delivered<Woken>;
+
+/** The id of the workspace with this slug, open or closed. */
+export function workspaceOfSlug(reading: Pick<Turn, "get" | "range">, slug: string): string | undefined {
+  return slugs.get(reading, GLOBAL_PARTITION, slug)?.workspaceId;
+}
+
+/** The workspace actor over the kinds it writes. */
+export function workspaceActor(kinds: readonly Kind[]): ActorType {
+  const byName = new Map(kinds.map((kind) => [kind.name, kind]));
+  const kindOf = (name: string): Kind => {
+    const kind = byName.get(name);
+    if (kind === undefined) throw new Error(`no kind ${name}`);
+    return kind;
+  };
+  const machine = setup({
+    types: { context: {} as { readonly sweeping: boolean }, events: {} as WorkspaceEvent },
+    guards: {
+      opens: ({ event }) => event.type === "resource.create" && opens(event, event.turn),
+      closes: ({ event }) => event.type === "resource.delete" && event.kind === "workspace" && mayClose(event),
+    },
+    actions: {
+      write: assign(({ context, event }) => {
+        if (event.type === "woken") return context;
+        event.turn.reply(write(event, kindOf(event.kind)));
+        if (context.sweeping) return context;
+        event.turn.wake("sweep", event.turn.now + IDEMPOTENCY_WINDOW_MS);
+        return { sweeping: true };
+      }),
+      close: ({ event }) => {
+        if (event.type === "resource.delete") closeWorkspace(event, kindOf("workspace"));
+      },
+      sweep: ({ event }) => {
+        const { turn } = event;
+        const more = [turn.self.partition, GLOBAL_PARTITION].map((partition) => sweepAttempts(turn, partition));
+        turn.wake("sweep", turn.now + (more.includes(true) ? 0 : SWEEP_EVERY_MS));
+      },
+    },
+  }).createMachine({
+    id: "workspace",
+    context: { sweeping: false },
+    initial: "absent",
+    states: {
+      absent: {
+        on: {
+          "resource.create": [
+            { guard: "opens", target: "open", actions: "write" },
+            { target: "absent", actions: "write" },
+          ],
+        },
+      },
+      open: {
+        on: {
+          "resource.create": { target: "open", actions: "write" },
+          "resource.update": { target: "open", actions: "write" },
+          "resource.delete": [
+            { guard: "closes", target: "closed", actions: "close" },
+            { target: "open", actions: "write" },
+          ],
+          woken: { target: "open", actions: "sweep" },
+        },
+      },
+      closed: {},
+    },
+  });
+  return { kind: "workspace", machine, version: 1 };
+}
+
+function write(event: Delivered<ResourceMessage>, kind: Kind): Written | Refusal {
+  switch (event.type) {
+    case "resource.create":
+      return kind.name === "workspace" ? openWorkspace(event, kind) : createWithin(event, kind);
+    case "resource.update":
+      return updateResource(event.turn, kind, event);
+    case "resource.delete":
+      return deleteResource(event.turn, kind, event);
+  }
+}
+
+/** Whether this create brings the workspace about: its slug is free, and its key was not used before. */
+function opens(event: CreateResource, turn: Turn): boolean {
+  return (
+    event.kind === "workspace" &&
+    workspaceOfSlug(turn, (event.fields as WorkspaceFields).slug) === undefined &&
+    earlierAttempt(turn, GLOBAL_PARTITION, event.idempotency) === null
+  );
+}
+
+function openWorkspace(event: Delivered<CreateResource>, kind: Kind): Written | Refusal {
+  const { turn, caller } = event;
+  const { slug } = event.fields as WorkspaceFields;
+  const free = opens(event, turn);
+  if (!free && earlierAttempt(turn, GLOBAL_PARTITION, event.idempotency) === null) return taken(kind, slug);
+  const written = createResource(turn, kind, event);
+  if (!free || isRefusal(written) || caller.kind !== "person") return written;
+  slugs.put(turn, GLOBAL_PARTITION, slug, { workspaceId: turn.self.partition });
+  const since = new Date(turn.now).toISOString();
+  putMember(turn, turn.self.partition, { userId: caller.userId, role: "owner", teams: [], since });
+  return written;
+}
+
+function createWithin(event: Delivered<CreateResource>, kind: Kind): Written | Refusal {
+  const { turn, caller } = event;
+  const written = createResource(turn, kind, event);
+  if (kind.name !== "team" || isRefusal(written) || written.replayed || caller.kind !== "person") return written;
+  const member = memberOf(turn, turn.self.partition, caller.userId);
+  if (member !== undefined) {
+    putMember(turn, turn.self.partition, { ...member, teams: [...member.teams, written.resource.id] });
+  }
+  return written;
+}
+
+function mayClose(event: Delivered<Extract<ResourceMessage, { type: "resource.delete" }>>): boolean {
+  return resourceById(event.turn, event.turn.self.partition, "workspace", event.id)?.version === event.version;
+}
+
+function closeWorkspace(event: Delivered<Extract<ResourceMessage, { type: "resource.delete" }>>, kind: Kind): void {
+  const { turn } = event;
+  turn.reply(deleteResource(turn, kind, event));
+  forgetMemberships(turn, turn.self.partition);
+  const closed: WorkspaceClosed = { name: "workspace.closed", workspaceId: turn.self.partition };
+  turn.publish(closed);
+}
