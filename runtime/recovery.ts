@@ -16,7 +16,8 @@ export class Recovery {
   readonly #reading: Reading;
   readonly #cells: Cells;
   readonly #effects: Effects;
-  #partition: string | null = null;
+  /** The partition searched now; before the first one, the text that sorts before all. */
+  #partition = "";
   #receiver: { readonly kind: string; readonly id: string } | null = null;
   #effect: string | null = null;
   #stage: "partition" | "mail" | "effects" | "over" = "partition";
@@ -42,8 +43,7 @@ export class Recovery {
   }
 
   #nextPartition(): void {
-    const from = this.#partition === null ? {} : { after: [this.#partition] };
-    const [row] = this.#reading.range({ prefix: [], ...from, limit: 1 });
+    const [row] = this.#reading.range({ prefix: [], after: [this.#partition], limit: 1 });
     if (row === undefined) {
       this.#stage = "over";
       this.#cells.mayHaveOldMail = false;
@@ -56,7 +56,7 @@ export class Recovery {
   }
 
   #nextReceiver(): void {
-    const partition = this.#partition ?? "";
+    const partition = this.#partition;
     const receiver = nextReceiver(this.#reading, partition, this.#receiver);
     if (receiver === undefined) {
       this.#stage = "effects";
@@ -68,7 +68,7 @@ export class Recovery {
 
   /** The number of effects found. */
   #nextEffects(): number {
-    const partition = this.#partition ?? "";
+    const partition = this.#partition;
     const prefix = [partition, effectSpace];
     const from = this.#effect === null ? {} : { after: [...prefix, this.#effect] };
     const rows = this.#reading.range<EffectRow>({ prefix, ...from, limit: SLICE });

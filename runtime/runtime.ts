@@ -77,9 +77,12 @@ export interface FeedEntry {
 export interface Feed {
   /** The last durable sequence number of a partition; 0 when it has none. */
   lastSeq(partition: string): number;
-  /** Entries of `topic` with a seq above `after`, oldest first, or "too-old" when some of them are no longer kept. */
+  /** Entries of `topic` with a seq above `after`, oldest first, or "too-old" when some are no longer kept, or are not there. */
   since(partition: string, topic: string, after: number): readonly FeedEntry[] | "too-old";
-  /** Hears each entry of `topic` after its flush, in order. Returns what ends it. Listeners never throw. */
+  /**
+   * Hears each entry of `topic` after its flush, in order. Returns what ends it. Listeners never throw. Who calls
+   * `since` and `listen` in one go misses nothing, and may hear an entry of `since` once more.
+   */
   listen(partition: string, topic: string, hear: (entry: FeedEntry) => void): () => void;
 }
 

@@ -10,7 +10,7 @@ export const GLOBAL_PARTITION = "~";
 export const rowSpace = "row";
 /** `[partition, "actor", kind, id]`: an actor's snapshot. */
 export const actorSpace = "actor";
-/** `[partition, "mail", sequence]`: a message not yet delivered at its commit. */
+/** `[partition, "mail", kind, id, sequence]`: a message not yet delivered at its commit, under its receiver. */
 export const mailSpace = "mail";
 /** `[partition, "effect", id]`: an effect whose result has not come back. */
 export const effectSpace = "effect";
@@ -18,7 +18,10 @@ export const effectSpace = "effect";
 export const timerSpace = "timer";
 /** `[partition, "feed", sequence]`: the change feed. */
 export const feedSpace = "feed";
-/** `[partition, "seen", kind, id, messageId]`: messages delivered once already. */
+/**
+ * `[partition, "seen", kind, id, messageId]`: messages delivered once already;
+ * `["~", "seen", expiresMs, partition, kind, id, messageId]`: when such a row may go.
+ */
 export const seenSpace = "seen";
 /** `[partition, "dead", id]`: dead letters. */
 export const deadSpace = "dead";
