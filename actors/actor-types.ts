@@ -1,4 +1,9 @@
 import type { ActorType } from "../runtime/actor-type.js";
+import { accountActor } from "./access/account.machine.js";
+import type { Kind } from "./resources/kind.js";
+import { workspaceActor } from "./workspaces/workspace.machine.js";
 
-/** Every machine of the product. */
-export const actorTypes: readonly ActorType[] = [];
+/** Every machine of the product, over the kinds that its workspaces write. */
+export function createActorTypes(kinds: readonly Kind[]): readonly ActorType[] {
+  return [workspaceActor(kinds), accountActor];
+}

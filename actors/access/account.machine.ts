@@ -1,0 +1,161 @@
+/**
+ * A person's way in, `account/<mail address>` under the global partition: sign-in links, sessions, the account itself.
+ *
+ * | state   | moved by                          | next    | also                                              |
+ * |---------|-----------------------------------|---------|---------------------------------------------------|
+ * | unknown | link.send                         | unknown | link kept by its hash, mail sent; or too many     |
+ * | unknown | session.open with a live link     | known   | the account is made, the link is used up          |
+ * | known   | link.send                         | known   | as above                                          |
+ * | known   | session.open with a live link     | known   | the link is used up                               |
+ * | either  | session.open with no live link    | same    | refused `unauthenticated`                         |
+ * | known   | session.close                     | known   | the session admits nobody from that moment        |
+ * | either  | woken `expire`                    | same    | links and sessions that are over go               |
+ */
+import { assign, setup } from "xstate";
+import type { ActorType } from "../../runtime/actor-type.js";
+import type { Delivered, EffectEnded, Message, Turn, Woken } from "../../runtime/turn.js";
+import { GLOBAL_PARTITION } from "../../storage/keys.js";
+import { MAIL_EFFECT } from "../outbound/mail.effects.js";
+import type { Refusal } from "../refusal.js";
+import { SESSION_MS, SIGN_IN_LINK_MS, sessions, signInLinks, users } from "./session.js";
+
+/** Asks for a sign-in mail. The token itself is only in the sealed mail. */
+export interface SendLink extends Message {
+  readonly type: "link.send";
+  readonly tokenHash: string;
+  readonly sealedMail: string;
+}
+
+/** Uses up a link and opens a session under a token that the edge made. */
+export interface OpenSession extends Message {
+  readonly type: "session.open";
+  readonly linkHash: string;
+  readonly sessionHash: string;
+}
+
+export interface CloseSession extends Message {
+  readonly type: "session.close";
+  readonly sessionHash: string;
+}
+
+interface Kept {
+  readonly hash: string;
+  readonly expiresAtMs: number;
+}
+
+interface AccountContext {
+  readonly email: string;
+  readonly userId: string | null;
+  readonly links: readonly Kept[];
+  readonly sessions: readonly Kept[];
+}
+
+type AccountEvent = Delivered<SendLink | OpenSession | CloseSession | Woken | EffectEnded>;
+
+/** Mails to one address within the time a link lasts. */
+const MAX_LINKS = 5;
+/** Sessions of one person; the oldest goes when there are more. */
+const MAX_SESSIONS = 50;
+
+const machine = setup({
+  types: { context: {} as AccountContext, events: {} as AccountEvent, input: {} as { readonly id: string } },
+  guards: {
+    isLive: ({ context, event }) =>
+      event.type === "session.open" &&
+      context.links.some(({ hash, expiresAtMs }) => hash === event.linkHash && expiresAtMs > event.turn.now),
+  },
+  actions: {
+    sendLink: assign(({ context, event }) => (event.type === "link.send" ? sendLink(context, event) : context)),
+    openSession: assign(({ context, event }) =>
+      event.type === "session.open" ? openSession(context, event) : context,
+    ),
+    closeSession: assign(({ context, event }) => {
+      if (event.type !== "session.close") return context;
+      sessions.remove(event.turn, GLOBAL_PARTITION, event.sessionHash);
+      return { ...context, sessions: context.sessions.filter(({ hash }) => hash !== event.sessionHash) };
+    }),
+    refuse: ({ event }) => {
+      const refusal: Refusal = { refused: "unauthenticated", detail: "This sign-in link is used up or too old." };
+      event.turn.reply(refusal);
+    },
+    expire: assign(({ context, event }) => expire(context, event.turn)),
+  },
+}).createMachine({
+  id: "account",
+  context: ({ input }) => ({ email: input.id, userId: null, links: [], sessions: [] }),
+  initial: "unknown",
+  on: {
+    "link.send": { actions: "sendLink" },
+    woken: { actions: "expire" },
+    // The mail went out, or could not: the person asks again.
+    "effect.ended": { actions: "expire" },
+  },
+  states: {
+    unknown: {
+      on: { "session.open": [{ guard: "isLive", target: "known", actions: "openSession" }, { actions: "refuse" }] },
+    },
+    known: {
+      on: {
+        "session.open": [{ guard: "isLive", actions: "openSession" }, { actions: "refuse" }],
+        "session.close": { actions: "closeSession" },
+      },
+    },
+  },
+});
+
+/** See the table above. */
+export const accountActor: ActorType = { kind: "account", machine, version: 1 };
+
+function sendLink(context: AccountContext, event: Delivered<SendLink>): AccountContext {
+  const { turn, tokenHash, sealedMail } = event;
+  const live = context.links.filter(({ expiresAtMs }) => expiresAtMs > turn.now);
+  if (live.length >= MAX_LINKS) {
+    const first = live[0]?.expiresAtMs ?? turn.now;
+    const refusal: Refusal = {
+      refused: "too-many-requests",
+      detail: "Too many sign-in mails were asked for; use the last one or try again later.",
+      retryAfterSeconds: Math.max(1, Math.ceil((first - turn.now) / 1_000)),
+    };
+    turn.reply(refusal);
+    return context;
+  }
+  const expiresAtMs = turn.now + SIGN_IN_LINK_MS;
+  signInLinks.put(turn, GLOBAL_PARTITION, tokenHash, { email: context.email, expiresAtMs });
+  turn.start({ name: MAIL_EFFECT, id: turn.newId("mail"), input: sealedMail });
+  turn.wake("expire", expiresAtMs);
+  return { ...context, links: [...context.links, { hash: tokenHash, expiresAtMs }] };
+}
+
+function openSession(context: AccountContext, event: Delivered<OpenSession>): AccountContext {
+  const { turn, linkHash, sessionHash } = event;
+  const { email } = context;
+  signInLinks.remove(turn, GLOBAL_PARTITION, linkHash);
+  const userId = context.userId ?? turn.newId("usr");
+  if (context.userId === null) {
+    users.put(turn, GLOBAL_PARTITION, userId, { userId, email, name: email.slice(0, email.indexOf("@")) });
+  }
+  const expiresAtMs = turn.now + SESSION_MS;
+  const session = { sessionId: turn.newId("ses"), userId, email, expiresAtMs };
+  sessions.put(turn, GLOBAL_PARTITION, sessionHash, session);
+  const kept = [...context.sessions, { hash: sessionHash, expiresAtMs }];
+  for (const { hash } of kept.slice(0, -MAX_SESSIONS)) sessions.remove(turn, GLOBAL_PARTITION, hash);
+  turn.reply({ userId });
+  const links = context.links.filter(({ hash }) => hash !== linkHash);
+  return expire({ ...context, userId, links, sessions: kept.slice(-MAX_SESSIONS) }, turn);
+}
+
+/** Takes away what is over and sets the wake-up for what is over next. */
+function expire(context: AccountContext, turn: Turn): AccountContext {
+  const isLive = ({ expiresAtMs }: Kept) => expiresAtMs > turn.now;
+  for (const { hash } of context.links.filter((link) => !isLive(link))) {
+    signInLinks.remove(turn, GLOBAL_PARTITION, hash);
+  }
+  for (const { hash } of context.sessions.filter((session) => !isLive(session))) {
+    sessions.remove(turn, GLOBAL_PARTITION, hash);
+  }
+  const links = context.links.filter(isLive);
+  const kept = context.sessions.filter(isLive);
+  const next = Math.min(...[...links, ...kept].map(({ expiresAtMs }) => expiresAtMs));
+  if (Number.isFinite(next)) turn.wake("expire", next);
+  return { ...context, links, sessions: kept };
+}

@@ -1,0 +1,147 @@
+import { z } from "zod";
+import type { CloseSession, OpenSession, SendLink } from "../../actors/access/account.machine.js";
+import { emailOfLink, SESSION_MS, userOf } from "../../actors/access/session.js";
+import { type Mail, sealMail } from "../../actors/outbound/mail.effects.js";
+import { isRefusal, type Refusal } from "../../actors/refusal.js";
+import { workspacesOf } from "../../actors/workspaces/members.js";
+import { type Sealer, sha256Hex } from "../../actors/workspaces/secret-value.js";
+import { address } from "../../runtime/address.js";
+import type { Runtime } from "../../runtime/runtime.js";
+import { GLOBAL_PARTITION } from "../../storage/keys.js";
+import { SESSION_COOKIE, sessionToken } from "../authenticate.js";
+import { type Answer, type Route, route } from "../route.js";
+import { RateLimit } from "./rate-limit.js";
+import { signInPage } from "./sign-in-page.js";
+
+export interface SessionRoutesOptions {
+  readonly runtime: Runtime;
+  readonly sealer: Sealer;
+  readonly baseUrl: () => string;
+  /** Null admits any. */
+  readonly signInDomains: readonly string[] | null;
+}
+
+/** Sign-in requests that one source may make in a quarter of an hour. */
+const SIGN_INS_PER_SOURCE = 30;
+const SIGN_IN_WINDOW_MS = 15 * 60 * 1_000;
+
+const email = z
+  .email("must be a mail address")
+  .max(254, "must be at most 254 characters")
+  .transform((text) => text.toLowerCase());
+const token = z.string().min(1, "must not be empty").max(200, "is too long");
+
+const me = z.strictObject({
+  userId: z.string(),
+  email: z.string(),
+  name: z.string(),
+  workspaces: z.array(z.strictObject({ id: z.string(), slug: z.string(), role: z.string() })),
+});
+
+/** Signing in over a mailed link, and the session it opens. */
+export function sessionRoutes(options: SessionRoutesOptions): readonly Route[] {
+  const { runtime } = options;
+  const sources = new RateLimit({ most: SIGN_INS_PER_SOURCE, windowMs: SIGN_IN_WINDOW_MS, clock: runtime.clock });
+  return [
+    route({
+      method: "POST",
+      path: "/api/sign-in",
+      summary: "Send a sign-in link by mail",
+      access: "public",
+      body: z.strictObject({ email }),
+      answers: { 202: null },
+      handle: async (request) => {
+        const wait = sources.take(request.remoteAddress);
+        if (wait > 0) {
+          return { refused: "too-many-requests", detail: "Too many sign-ins from here.", retryAfterSeconds: wait };
+        }
+        return sendLink(options, request.body.email);
+      },
+    }),
+    route({
+      method: "POST",
+      path: "/api/sessions",
+      summary: "Open a session with the token of a sign-in link",
+      access: "public",
+      body: z.strictObject({ token }),
+      answers: { 204: null },
+      handle: (request) => openSession(options, request.body.token),
+    }),
+    route({
+      method: "GET",
+      path: "/api/sessions/me",
+      summary: "Who is signed in, and in which workspaces they are",
+      access: "person",
+      answers: { 200: me },
+      handle: ({ caller }) => {
+        const { userId, email: address } = caller;
+        const name = userOf(runtime.reading, userId)?.name ?? address;
+        return {
+          status: 200,
+          body: { userId, email: address, name, workspaces: workspacesOf(runtime.reading, userId) },
+        };
+      },
+    }),
+    route({
+      method: "DELETE",
+      path: "/api/sessions",
+      summary: "Sign out",
+      access: "person",
+      answers: { 204: null },
+      handle: async (request) => {
+        const sessionHash = sha256Hex(sessionToken(request.header("cookie")) ?? "");
+        const account = address(GLOBAL_PARTITION, "account", request.caller.email);
+        const message: CloseSession = { type: "session.close", sessionHash };
+        await runtime.ask(account, message);
+        return { status: 204, headers: { "set-cookie": cookie(options.baseUrl(), "", 0) } };
+      },
+    }),
+    route({
+      method: "GET",
+      path: "/sign-in/{token}",
+      summary: "The page that a sign-in link opens",
+      access: "public",
+      answers: { 200: null },
+      handle: () => signInPage(),
+    }),
+  ];
+}
+
+async function sendLink(options: SessionRoutesOptions, to: string): Promise<Answer | Refusal> {
+  const domain = to.slice(to.lastIndexOf("@") + 1);
+  if (options.signInDomains !== null && !options.signInDomains.includes(domain)) return { status: 202 };
+  const value = makeToken(options.runtime);
+  const link = `${options.baseUrl()}/sign-in/${value}`;
+  const mail: Mail = {
+    to,
+    subject: "Sign in to Signalbox",
+    text: `Open this link within 15 minutes to sign in:\n\n${link}\n\nIf you did not ask for it, ignore this mail.\n`,
+    logLine: `sign-in link for ${to}: ${link}`,
+  };
+  const account = address(GLOBAL_PARTITION, "account", to);
+  const sealedMail = sealMail(options.sealer, mail);
+  const message: SendLink = { type: "link.send", tokenHash: sha256Hex(value), sealedMail };
+  const answer = await options.runtime.ask(account, message);
+  return isRefusal(answer) ? answer : { status: 202 };
+}
+
+async function openSession(options: SessionRoutesOptions, linkToken: string): Promise<Answer | Refusal> {
+  const { runtime } = options;
+  const linkHash = sha256Hex(linkToken);
+  const to = emailOfLink(runtime.reading, linkHash, runtime.clock.now());
+  if (to === null) return { refused: "unauthenticated", detail: "This sign-in link is used up or too old." };
+  const value = makeToken(runtime);
+  const message: OpenSession = { type: "session.open", linkHash, sessionHash: sha256Hex(value) };
+  const answer = await runtime.ask(address(GLOBAL_PARTITION, "account", to), message);
+  if (isRefusal(answer)) return answer;
+  return { status: 204, headers: { "set-cookie": cookie(options.baseUrl(), value, SESSION_MS / 1_000) } };
+}
+
+function makeToken(runtime: Runtime): string {
+  return Buffer.from(runtime.randomBytes(32)).toString("base64url");
+}
+
+function cookie(baseUrl: string, value: string, seconds: number): string {
+  const secure = baseUrl.startsWith("https:") ? "; Secure" : "";
+  return `${SESSION_COOKIE}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`;
+}

@@ -1,0 +1,54 @@
+import type { Caller } from "../actors/access/caller.js";
+import { callerOfSession } from "../actors/access/session.js";
+import { callerOfToken } from "../actors/access/workspace-token.js";
+import type { Refusal } from "../actors/refusal.js";
+import { sha256Hex } from "../actors/workspaces/secret-value.js";
+import type { Clock } from "../runtime/clock.js";
+import type { Reading } from "../storage/store.js";
+import type { Credentials } from "./server.js";
+
+/** The cookie that carries a session. */
+export const SESSION_COOKIE = "session";
+
+/**
+ * Who sends a request: null without a credential, a refusal for one that admits nobody. Credentials are looked up by
+ * their hash, so no comparison takes longer the more of a guess is right. A bearer token is taken before a cookie.
+ * A write with a cookie must come from a page of ours (`Origin`) or from no page.
+ */
+export function authenticate(
+  request: Credentials,
+  reading: Reading,
+  clock: Clock,
+  origin: string,
+): Caller | null | Refusal {
+  const authorization = request.header("authorization");
+  if (authorization !== undefined) {
+    const token = bearerToken(authorization);
+    const caller = token === null ? null : callerOfToken(reading, sha256Hex(token), clock.now());
+    return caller ?? { refused: "unauthenticated", detail: "The token is not valid, or it was revoked or expired." };
+  }
+  const cookie = sessionToken(request.header("cookie"));
+  if (cookie === null) return null;
+  const caller = callerOfSession(reading, sha256Hex(cookie), clock.now());
+  if (caller === null) return { refused: "unauthenticated", detail: "The session is over: sign in again." };
+  const from = request.header("origin");
+  const writes = request.method !== "GET" && request.method !== "HEAD";
+  if (writes && from !== undefined && from !== origin) {
+    return { refused: "forbidden", title: "Not allowed from this page", detail: "Origin must be this service's own." };
+  }
+  return caller;
+}
+
+/** The token of an `Authorization: Bearer` header, or null. */
+export function bearerToken(authorization: string | undefined): string | null {
+  return /^Bearer +([A-Za-z0-9._~+/=-]+)$/i.exec(authorization ?? "")?.[1] ?? null;
+}
+
+/** The session token of a `Cookie` header, or null. */
+export function sessionToken(cookies: string | undefined): string | null {
+  for (const pair of (cookies ?? "").split(";")) {
+    const [name, value] = pair.trim().split("=", 2);
+    if (name === SESSION_COOKIE && value !== undefined && /^[A-Za-z0-9_-]{20,100}$/.test(value)) return value;
+  }
+  return null;
+}

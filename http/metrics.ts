@@ -1,0 +1,64 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { RuntimeStats } from "../runtime/runtime.js";
+import type { Served } from "./server.js";
+
+/** The figures of `GET /metrics`, in Prometheus' text form. Labels are routes and methods, never ids. */
+export interface Metrics {
+  served(served: Served): void;
+  text(): Promise<string>;
+  readonly contentType: string;
+}
+
+const gauges = {
+  turns: "Turns taken since the start",
+  batches: "Batches flushed since the start",
+  crashes: "Turns that threw since the start",
+  deadLetters: "Messages set aside since the start",
+  cells: "Actors in memory",
+  mailboxDepth: "Messages waiting in mailboxes",
+  pendingEffects: "Effects whose result has not come back",
+  runningEffects: "Effects under way",
+  timers: "Wake-ups in memory",
+} as const;
+
+/** Collects what is served and reads the runtime's figures when asked. */
+export function createMetrics(stats: () => RuntimeStats): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const requests = new Histogram({
+    name: "signalbox_http_request_seconds",
+    help: "Time to answer a request",
+    labelNames: ["method", "route", "status"],
+    buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10],
+    registers: [registry],
+  });
+  const flushes = new Histogram({
+    name: "signalbox_flush_seconds",
+    help: "Time to flush a batch",
+    buckets: [0.0002, 0.0005, 0.001, 0.005, 0.02, 0.1, 1],
+    registers: [registry],
+  });
+  const names = Object.keys(gauges) as (keyof typeof gauges)[];
+  const values = names.map((name) => {
+    const snake = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    return { name, gauge: new Gauge({ name: `signalbox_${snake}`, help: gauges[name], registers: [registry] }) };
+  });
+  const malformed = new Counter({
+    name: "signalbox_http_unrouted_total",
+    help: "Requests that no route took",
+    registers: [registry],
+  });
+  return {
+    contentType: registry.contentType,
+    served: ({ method, route, status, seconds }) => {
+      if (route === null) malformed.inc();
+      else requests.observe({ method, route, status: String(status) }, seconds);
+    },
+    text: async () => {
+      const current = stats();
+      for (const { name, gauge } of values) gauge.set(current[name]);
+      for (const seconds of current.flushSeconds) flushes.observe(seconds);
+      return registry.metrics();
+    },
+  };
+}

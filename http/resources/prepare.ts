@@ -1,0 +1,53 @@
+import type { Kind } from "../../actors/resources/kind.js";
+import type { PreparedBody } from "../../actors/resources/messages.js";
+import type { Refusal } from "../../actors/refusal.js";
+import { type Sealer, sha256Hex } from "../../actors/workspaces/secret-value.js";
+import { fieldErrors } from "../field-errors.js";
+
+/** A body ready to be sent to the workspace actor, and the value that was made for it, if one was. */
+export interface Prepared extends PreparedBody {
+  readonly revealed: { readonly header: string; readonly value: string } | null;
+}
+
+/**
+ * Parses a body by its kind's schema and takes the hidden fields out of it, sealed or hashed: past this point no
+ * secret is in the clear. `makeToken` gives a value for a field that the service issues; null on an update.
+ */
+export function prepare(
+  kind: Kind,
+  body: unknown,
+  sealer: Sealer,
+  makeToken: (() => string) | null,
+): Prepared | Refusal {
+  const parsed = kind.schema.safeParse(body ?? {});
+  if (!parsed.success) return { refused: "invalid", errors: fieldErrors(parsed.error) };
+  const hidden: Record<string, string> = {};
+  let fields: Record<string, unknown> = parsed.data;
+  for (const { path, keep } of kind.hidden) {
+    const taken = takeOut(fields, path.split("."));
+    fields = taken.rest;
+    if (typeof taken.value === "string") {
+      hidden[path] = keep === "sealed" ? sealer.seal(taken.value) : sha256Hex(taken.value);
+    }
+  }
+  const { reveals } = kind;
+  if (reveals === undefined || makeToken === null || hidden[reveals.path] !== undefined || !reveals.when(fields)) {
+    return { fields, hidden, revealed: null };
+  }
+  const value = makeToken();
+  hidden[reveals.path] = sha256Hex(value);
+  return { fields, hidden, revealed: { header: reveals.header, value } };
+}
+
+function takeOut(
+  from: Record<string, unknown>,
+  path: readonly string[],
+): { readonly rest: Record<string, unknown>; readonly value: unknown } {
+  const [name, ...below] = path;
+  if (name === undefined || !(name in from)) return { rest: from, value: undefined };
+  const { [name]: value, ...others } = from;
+  if (below.length === 0) return { rest: others, value };
+  if (typeof value !== "object" || value === null) return { rest: from, value: undefined };
+  const inner = takeOut(value as Record<string, unknown>, below);
+  return { rest: { ...from, [name]: inner.rest }, value: inner.value };
+}

@@ -1,0 +1,40 @@
+import type { Caller } from "../actors/access/caller.js";
+import type { Refusal } from "../actors/refusal.js";
+import type { Kind } from "../actors/resources/kind.js";
+import type { Sealer } from "../actors/workspaces/secret-value.js";
+import type { Runtime } from "../runtime/runtime.js";
+import { sessionRoutes } from "./access/session.routes.js";
+import type { Config } from "./config.js";
+import type { Metrics } from "./metrics.js";
+import { operationRoutes } from "./operations/operation.routes.js";
+import { resourceRoutes } from "./resources/resource.routes.js";
+import type { Route } from "./route.js";
+import type { Credentials } from "./server.js";
+import type { SocketRoute } from "./socket.js";
+
+/** What the areas' routes are made of; each takes what it needs. */
+export interface RouteParts {
+  readonly runtime: Runtime;
+  readonly kinds: readonly Kind[];
+  readonly sealer: Sealer;
+  readonly config: Config;
+  readonly metrics: Metrics;
+  readonly baseUrl: () => string;
+  readonly isReady: () => boolean;
+  readonly callerOf: (credentials: Credentials) => Caller | null | Refusal;
+}
+
+/** Every endpoint: the router, the documents and the tests read this table. */
+export function createRoutes(parts: RouteParts): readonly Route[] {
+  const { runtime, kinds, sealer, config, metrics, baseUrl, isReady } = parts;
+  return [
+    ...operationRoutes({ metrics, isReady }),
+    ...sessionRoutes({ runtime, sealer, baseUrl, signInDomains: config.signInDomains }),
+    ...resourceRoutes({ runtime, kinds, sealer }),
+  ];
+}
+
+/** Every WebSocket endpoint. */
+export function createSockets(_parts: RouteParts): readonly SocketRoute[] {
+  return [];
+}
