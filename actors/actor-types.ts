@@ -1,9 +1,13 @@
 import type { ActorType } from "../runtime/actor-type.js";
 import { accountActor } from "./access/account.machine.js";
 import type { Kind } from "./resources/kind.js";
+import { dispatcherActor } from "./runners/dispatcher.machine.js";
+import { runnerActor } from "./runners/runner.machine.js";
+import { runActor } from "./tasks/run.machine.js";
+import { taskActor } from "./tasks/task.machine.js";
 import { workspaceActor } from "./workspaces/workspace.machine.js";
 
 /** Every machine of the product, over the kinds that its workspaces write. */
 export function createActorTypes(kinds: readonly Kind[]): readonly ActorType[] {
-  return [workspaceActor(kinds), accountActor];
+  return [workspaceActor(kinds), accountActor, dispatcherActor, runnerActor, taskActor, runActor];
 }

@@ -1,7 +1,8 @@
 import type { Gating, Hearing } from "../runtime/actor-type.js";
+import { withdrawsWork } from "./tasks/workspace-closing.js";
 
 /** Who hears which fact: the whole wiring between areas, with {@link gatings}, stands on this page. */
-export const hearings: readonly Hearing[] = [];
+export const hearings: readonly Hearing[] = [withdrawsWork];
 
 /** Who gates which step. */
 export const gatings: readonly Gating[] = [];

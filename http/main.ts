@@ -1,8 +1,8 @@
 #!/usr/bin/env node
+import { StoreError } from "../storage/store.js";
 import { readConfig, WrongSetting } from "./config.js";
 import { createLog } from "./log.js";
 import { type Service, startService } from "./service.js";
-import { StoreError } from "../storage/store.js";
 
 /** The service as a process: settings from the environment, SIGTERM drains, a second signal ends it at once. */
 async function main(): Promise<void> {

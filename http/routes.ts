@@ -9,8 +9,10 @@ import type { Metrics } from "./metrics.js";
 import { operationRoutes } from "./operations/operation.routes.js";
 import { resourceRoutes } from "./resources/resource.routes.js";
 import type { Route } from "./route.js";
+import { runnerSocket } from "./runners/runner-socket.js";
 import type { Credentials } from "./server.js";
 import type { SocketRoute } from "./socket.js";
+import { taskRoutes } from "./tasks/task.routes.js";
 
 /** What the areas' routes are made of; each takes what it needs. */
 export interface RouteParts {
@@ -31,10 +33,11 @@ export function createRoutes(parts: RouteParts): readonly Route[] {
     ...operationRoutes({ metrics, isReady }),
     ...sessionRoutes({ runtime, sealer, baseUrl, signInDomains: config.signInDomains }),
     ...resourceRoutes({ runtime, kinds, sealer }),
+    ...taskRoutes({ runtime }),
   ];
 }
 
 /** Every WebSocket endpoint. */
-export function createSockets(_parts: RouteParts): readonly SocketRoute[] {
-  return [];
+export function createSockets({ runtime, config }: RouteParts): readonly SocketRoute[] {
+  return [runnerSocket({ runtime, leaseMs: config.leaseSeconds * 1_000 })];
 }

@@ -13,10 +13,10 @@ import { authenticate } from "./authenticate.js";
 import type { Config } from "./config.js";
 import type { ServiceLog } from "./log.js";
 import { createMetrics } from "./metrics.js";
+import { openTransport } from "./open-transport.js";
 import { createRoutes, createSockets } from "./routes.js";
 import { keptSecretsKey } from "./secrets-key.js";
 import { createHandlers } from "./server.js";
-import { openTransport } from "./open-transport.js";
 
 export interface ServiceOptions {
   readonly config: Config;

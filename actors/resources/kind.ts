@@ -69,7 +69,7 @@ export interface Kind<Fields = Record<string, unknown>> {
   readonly fixed: readonly string[];
   readonly hidden: readonly HiddenField[];
   /** A hidden field whose value the service makes when it is not given, told once in a response header on create. */
-  readonly reveals?: { readonly path: string; readonly header: string; readonly when: (fields: Fields) => boolean };
+  readonly reveals?: { readonly path: string; readonly header: string; when(fields: Fields): boolean };
   /** `teamKey` is "" for a kind that no team holds. */
   address(fields: Fields, teamKey: string): string;
   references(fields: Fields, teamKey: string): readonly Reference[];

@@ -18,7 +18,8 @@ document.querySelector("button").addEventListener("click", async () => {
   document.querySelector("button").remove();
 });`;
 
-const style = "body{font:16px system-ui;max-width:30rem;margin:15vh auto;padding:0 1rem}button{font:inherit;padding:.5rem 1rem}";
+const style =
+  "body{font:16px system-ui;max-width:30rem;margin:15vh auto;padding:0 1rem}button{font:inherit;padding:.5rem 1rem}";
 
 const page = `<!doctype html>
 <html lang="en">

@@ -1,6 +1,6 @@
+import type { Refusal } from "../../actors/refusal.js";
 import type { Kind } from "../../actors/resources/kind.js";
 import type { PreparedBody } from "../../actors/resources/messages.js";
-import type { Refusal } from "../../actors/refusal.js";
 import { type Sealer, sha256Hex } from "../../actors/workspaces/secret-value.js";
 import { fieldErrors } from "../field-errors.js";
 

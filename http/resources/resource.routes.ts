@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { permissionsIn, permit, forbid } from "../../actors/access/visibility.js";
 import type { Caller } from "../../actors/access/caller.js";
+import { forbid, permissionsIn, permit } from "../../actors/access/visibility.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import type { Kind } from "../../actors/resources/kind.js";
 import type { ResourceMessage, Written } from "../../actors/resources/messages.js";
@@ -103,7 +103,8 @@ function routesOf(kind: Kind, options: ResourceRoutesOptions): Route[] {
       access: "any",
       answers: { 200: z.strictObject({ items: z.array(answer) }) },
       handle: (request) => {
-        const rows = kind.heldBy === "none" ? visibleWorkspaces(options, request.caller) : listed(kind, options, request);
+        const rows =
+          kind.heldBy === "none" ? visibleWorkspaces(options, request.caller) : listed(kind, options, request);
         if (isRefusal(rows)) return rows;
         return { status: 200, body: { items: rows.map((row) => represent(kind, row, reading)) } };
       },
@@ -112,12 +113,14 @@ function routesOf(kind: Kind, options: ResourceRoutesOptions): Route[] {
 }
 
 function representationSchema(kind: Kind): z.ZodType {
-  return z.looseObject({
-    id: z.string(),
-    version: z.int(),
-    address: z.string(),
-    warnings: z.array(z.strictObject({ path: z.string(), message: z.string(), severity: z.literal("warning") })),
-  }).meta({ title: kind.name });
+  return z
+    .looseObject({
+      id: z.string(),
+      version: z.int(),
+      address: z.string(),
+      warnings: z.array(z.strictObject({ path: z.string(), message: z.string(), severity: z.literal("warning") })),
+    })
+    .meta({ title: kind.name });
 }
 
 /** The row behind `{id}`, as far as the caller may see it. */

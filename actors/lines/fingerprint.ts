@@ -1,0 +1,29 @@
+import { createHash } from "node:crypto";
+import type { LineFields } from "./line.kind.js";
+import type { Station } from "./station.js";
+
+/** Everything that affects how a run at a station goes. */
+export interface RunConfig {
+  readonly station: Omit<Station, "id" | "name" | "passesTo" | "alerts" | "runners">;
+  readonly repositories: LineFields["repositories"];
+}
+
+/** The config that a run at the station runs with. */
+export function runConfig(line: Pick<LineFields, "repositories">, station: Station): RunConfig {
+  const { id: _id, name: _name, passesTo: _passesTo, alerts: _alerts, runners: _runners, ...affecting } = station;
+  return { station: affecting, repositories: line.repositories };
+}
+
+/** A SHA-256 (hex) over the config, the same for equal configs whatever the order of their members. */
+export function fingerprintOf(config: RunConfig): string {
+  return createHash("sha256").update(canonical(config)).digest("hex");
+}
+
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
+  const members = Object.entries(value)
+    .filter(([, member]) => member !== undefined)
+    .sort(([left], [right]) => (left < right ? -1 : 1));
+  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`).join(",")}}`;
+}

@@ -1,0 +1,79 @@
+import { z } from "zod";
+import { displayName, slug } from "../resources/fields.js";
+
+const text = (most: number) => z.string().max(most, `must be at most ${most} characters`);
+const label = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, "must be letters, digits, dots, dashes or underscores")
+  .max(64, "must be at most 64 characters");
+
+/** Labels that a station asks for and a runner offers. */
+export const labelsSchema = z.array(label).max(50, "must be at most 50 labels");
+
+const toolName = z.string().regex(/^[a-z0-9-]+\.[A-Za-z0-9_.-]+$/, "must be a tool as <integration>.<tool>");
+
+const judge = z.strictObject({
+  rubric: text(50_000).default(""),
+  scale: z.enum(["yes-no", "number"], "must be yes-no or number").default("yes-no"),
+  passScore: z.number("must be a number").nullable().default(null),
+  claims: z.array(text(2_000)).max(50, "must be at most 50 claims").default([]),
+  passShare: z
+    .number("must be a number")
+    .min(0, "must be at least 0")
+    .max(1, "must be at most 1")
+    .nullable()
+    .default(null),
+  model: text(255).nullable().default(null),
+});
+
+const alert = z.strictObject({
+  measure: z.enum(["failure-share", "cost", "minutes"], "must be failure-share, cost or minutes"),
+  above: z.number("must be a number"),
+  over: z.int("must be a whole number").min(1, "must be at least 1"),
+});
+
+/** One station of a line as a body gives it. `id` is read-only: taken back as it was read, never set. */
+export const stationSchema = z.strictObject({
+  id: z.string().optional(),
+  key: slug,
+  name: displayName,
+  kind: z.enum(["work", "review"], "must be work or review"),
+  harness: text(64).min(1, "must not be empty").default("command"),
+  model: text(255).nullable().default(null),
+  effort: z
+    .enum(["low", "medium", "high", "xhigh", "max"], "must be low, medium, high, xhigh or max")
+    .nullable()
+    .default(null),
+  profile: slug.nullable().default(null),
+  prompt: text(200_000).default(""),
+  skills: z.array(slug).max(50, "must be at most 50 skills").default([]),
+  tools: z
+    .array(
+      z.union([
+        toolName.transform((tool) => ({ tool, approval: false })),
+        z.strictObject({ tool: toolName, approval: z.boolean("must be true or false").default(false) }),
+      ]),
+    )
+    .max(100, "must be at most 100 tools")
+    .default([]),
+  judge: judge.nullable().default(null),
+  check: text(10_000).min(1, "must not be empty").nullable().default(null),
+  diffs: z.boolean("must be true or false").default(false),
+  decisions: z.boolean("must be true or false").default(false),
+  runners: z
+    .strictObject({ pool: slug.nullable().default(null), labels: labelsSchema.default([]) })
+    .default({ pool: null, labels: [] }),
+  passesTo: z.array(slug).max(50, "must be at most 50 stations").default([]),
+  timeoutMinutes: z
+    .number("must be a number")
+    .positive("must be above 0")
+    .max(24 * 60, "must be at most a day")
+    .default(60),
+  alerts: z.array(alert).max(20, "must be at most 20 alerts").default([]),
+});
+
+/** A station as it is kept: with its id. */
+export type Station = z.output<typeof stationSchema> & { readonly id: string };
+
+/** A money amount's currency (ISO 4217). */
+export const currencySchema = z.string().regex(/^[A-Z]{3}$/, "must be a currency such as EUR");

@@ -1,0 +1,117 @@
+/**
+ * Gives a workspace's queued runs to its runners, `dispatcher/<workspace>`: the one writer of the queue, of what
+ * runners offer, and of claims.
+ *
+ * | state  | moved by         | next   | also                                                              |
+ * |--------|------------------|--------|-------------------------------------------------------------------|
+ * | placing| run.queue        | placing| the run joins the queue; runs are placed                          |
+ * | placing| run.unqueue      | placing| the run leaves the queue                                          |
+ * | placing| runner.offer     | placing| what the runner offers is kept; runs are placed                   |
+ * | placing| runner.forget    | placing| the runner is gone                                                |
+ * | placing| claim.release    | placing| the claim is over; runs are placed                                |
+ *
+ * A run that is placed gets `run.claim`, once; whether it takes it is its own to decide.
+ */
+import { setup } from "xstate";
+import type { ActorType } from "../../runtime/actor-type.js";
+import { address } from "../../runtime/address.js";
+import type { Delivered, Message, Turn } from "../../runtime/turn.js";
+import { place } from "./placement.js";
+import { placementState } from "./placement-state.js";
+import { claims, type QueuedRun, queuedRuns, type RunnerRow, runners } from "./runner-rows.js";
+
+export interface QueueRun extends Message {
+  readonly type: "run.queue";
+  readonly run: QueuedRun;
+}
+export interface UnqueueRun extends Message {
+  readonly type: "run.unqueue";
+  readonly run: Pick<QueuedRun, "runId" | "queuedAtMs">;
+}
+export interface OfferRunner extends Message {
+  readonly type: "runner.offer";
+  readonly runner: RunnerRow;
+}
+export interface ForgetRunner extends Message {
+  readonly type: "runner.forget";
+  readonly runnerId: string;
+}
+export interface ReleaseClaim extends Message {
+  readonly type: "claim.release";
+  readonly runnerId: string;
+  readonly runId: string;
+}
+
+/** What a placed run is told. */
+export interface ClaimRun extends Message {
+  readonly type: "run.claim";
+  readonly runnerId: string;
+}
+
+type DispatcherEvent = Delivered<QueueRun | UnqueueRun | OfferRunner | ForgetRunner | ReleaseClaim>;
+
+/** Runs looked at in one turn; more are looked at when a place comes free. */
+const QUEUE_SLICE = 1_000;
+
+const machine = setup({
+  types: { context: {} as Record<string, never>, events: {} as DispatcherEvent },
+  actions: {
+    take: ({ event }) => {
+      record(event);
+      placeRuns(event.turn);
+    },
+  },
+}).createMachine({
+  id: "dispatcher",
+  context: {},
+  initial: "placing",
+  states: {
+    placing: {
+      on: {
+        "run.queue": { actions: "take" },
+        "run.unqueue": { actions: "take" },
+        "runner.offer": { actions: "take" },
+        "runner.forget": { actions: "take" },
+        "claim.release": { actions: "take" },
+      },
+    },
+  },
+});
+
+/** See the table above. */
+export const dispatcherActor: ActorType = { kind: "dispatcher", machine, version: 1 };
+
+/** The dispatcher of a workspace. */
+export function dispatcherOf(workspaceId: string) {
+  return address(workspaceId, "dispatcher", workspaceId);
+}
+
+function record(event: DispatcherEvent): void {
+  const { turn } = event;
+  const workspaceId = turn.self.partition;
+  switch (event.type) {
+    case "run.queue":
+      return queuedRuns.put(turn, workspaceId, [event.run.queuedAtMs, event.run.runId], event.run);
+    case "run.unqueue":
+      return queuedRuns.remove(turn, workspaceId, event.run.queuedAtMs, event.run.runId);
+    case "runner.offer":
+      return runners.put(turn, workspaceId, event.runner.runnerId, event.runner);
+    case "runner.forget":
+      return runners.remove(turn, workspaceId, event.runnerId);
+    case "claim.release":
+      return claims.remove(turn, workspaceId, event.runnerId, event.runId);
+  }
+}
+
+function placeRuns(turn: Turn): void {
+  const workspaceId = turn.self.partition;
+  const queue = queuedRuns.list(turn, workspaceId, [], { limit: QUEUE_SLICE });
+  if (queue.length === 0) return;
+  for (const { run, runner } of place(queue, placementState(turn, workspaceId))) {
+    const { runnerId, poolId } = runner;
+    queuedRuns.remove(turn, workspaceId, run.queuedAtMs, run.runId);
+    claims.put(turn, workspaceId, [runnerId, run.runId], { runnerId, runId: run.runId, poolId });
+    const claim: ClaimRun = { type: "run.claim", runnerId };
+    turn.send(address(workspaceId, "run", run.runId), claim);
+  }
+}

@@ -1,0 +1,25 @@
+import type { Reading } from "../../storage/store.js";
+import { type ResourceRow, resourcesOf } from "../resources/resource-rows.js";
+import { type PlacementState, waitingReason } from "./placement.js";
+import type { RunnerPoolFields } from "./runner-pool.kind.js";
+import { claims, queuedRuns, runners } from "./runner-rows.js";
+
+/** Reads what placement decides over: the workspace's pools, runners and claims. */
+export function placementState(reading: Reading, workspaceId: string): PlacementState {
+  const held = new Map<string, number>();
+  for (const { runnerId } of claims.list(reading, workspaceId)) held.set(runnerId, (held.get(runnerId) ?? 0) + 1);
+  const pools = resourcesOf<RunnerPoolFields>(reading, workspaceId, "runner-pool").map(
+    ({ id, fields }: ResourceRow<RunnerPoolFields>) => ({ id, key: fields.key, concurrency: fields.concurrency }),
+  );
+  return { runners: runners.list(reading, workspaceId), pools, held };
+}
+
+/** Why the queued run waits, or null when it is not queued or will be taken right away. */
+export function whyWaiting(
+  reading: Reading,
+  workspaceId: string,
+  run: { readonly runId: string; readonly queuedAtMs: number },
+): string | null {
+  const queued = queuedRuns.get(reading, workspaceId, run.queuedAtMs, run.runId);
+  return queued === undefined ? null : waitingReason(queued, placementState(reading, workspaceId));
+}

@@ -1,0 +1,53 @@
+import { table } from "../../storage/table.js";
+
+/** What a runner offers, as it said last. Written by the dispatcher. */
+export interface RunnerRow {
+  readonly runnerId: string;
+  readonly poolId: string;
+  readonly name: string;
+  readonly labels: readonly string[];
+  readonly harnesses: readonly string[];
+  readonly slots: number;
+  readonly connected: boolean;
+  readonly since: string;
+}
+
+/** What a queued run needs. Written by the dispatcher. */
+export interface QueuedRun {
+  readonly runId: string;
+  readonly taskId: string;
+  /** Null takes any pool of the workspace. */
+  readonly poolId: string | null;
+  readonly labels: readonly string[];
+  readonly harness: string;
+  readonly queuedAtMs: number;
+}
+
+/** A run that a runner has claimed. Written by the dispatcher. */
+export interface ClaimRow {
+  readonly runnerId: string;
+  readonly runId: string;
+  readonly poolId: string;
+}
+
+/** What waits to be sent to a runner; a job is built only when it is written to the socket. */
+export type OutboxMessage =
+  | { readonly type: "run.assign"; readonly runId: string; readonly fence: number }
+  | { readonly type: "run.stop"; readonly runId: string; readonly fence: number; readonly reason: string }
+  | { readonly type: "run.drop"; readonly runId: string; readonly fence: number }
+  | {
+      readonly type: "run.handover-answered";
+      readonly runId: string;
+      readonly fence: number;
+      readonly id: string;
+      readonly refused: string | null;
+    };
+
+/** `[runner]` */
+export const runners = table<RunnerRow>("runner");
+/** `[queuedAtMs, run]`, oldest first */
+export const queuedRuns = table<QueuedRun>("queued-run");
+/** `[runner, run]` */
+export const claims = table<ClaimRow>("claim");
+/** `[runner, n]` */
+export const outbox = table<OutboxMessage>("runner-outbox");

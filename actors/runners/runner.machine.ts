@@ -1,0 +1,280 @@
+/**
+ * A runner, `runner/<id>`: what it took and was sent, its lease, the claims it was given.
+ *
+ * | state     | moved by                          | next      | also                                                    |
+ * |-----------|-----------------------------------|-----------|---------------------------------------------------------|
+ * | absent    | runner.hello                      | connected | the dispatcher learns what it offers                    |
+ * | absent    | tell with a claim                 | absent    | the run learns that the claim is lost                   |
+ * | connected,| runner.hello, same instance       | connected | claims it does not hold any more are lost               |
+ * | away      | runner.hello, another instance    | connected | every claim is lost: that process is gone               |
+ * | connected | runner.said                       | connected | taken once, by its number                               |
+ * | connected | runner.beat                       | connected | the lease begins anew                                   |
+ * | connected | runner.left                       | away      | nothing new is placed there; the lease goes on          |
+ * | either    | tell                              | same      | joins the outbox                                        |
+ * | either    | claim.ended                       | same      | the claim is forgotten                                  |
+ * | either    | woken `lease`, late               | same      | the service was down: one more lease                    |
+ * | connected | woken `lease`                     | connected | every claim is lost                                     |
+ * | away      | woken `lease`                     | (ended)   | every claim is lost; the runner is forgotten            |
+ */
+import { assign, setup } from "xstate";
+import type { ActorType } from "../../runtime/actor-type.js";
+import { address } from "../../runtime/address.js";
+import type { Delivered, Message, Turn, Woken } from "../../runtime/turn.js";
+import { dispatcherOf, type ForgetRunner, type OfferRunner } from "./dispatcher.machine.js";
+import type { RunnerFrame, RunnerMessage } from "./protocol.js";
+import { type OutboxMessage, outbox } from "./runner-rows.js";
+
+export interface RunnerHello extends Message {
+  readonly type: "runner.hello";
+  /** Made by the edge for each socket; messages of an older one are not taken. */
+  readonly connection: string;
+  readonly poolId: string;
+  readonly leaseMs: number;
+  readonly hello: Omit<Extract<RunnerFrame, { frame: "hello" }>, "frame" | "protocol" | "runnerId">;
+}
+export interface RunnerSaid extends Message {
+  readonly type: "runner.said";
+  readonly connection: string;
+  readonly n: number;
+  readonly ack: number;
+  readonly message: RunnerMessage;
+}
+export interface RunnerBeat extends Message {
+  readonly type: "runner.beat";
+  readonly connection: string;
+  readonly ack: number;
+}
+export interface RunnerLeft extends Message {
+  readonly type: "runner.left";
+  readonly connection: string;
+}
+/** From a run: something to send to the runner. */
+export interface TellRunner extends Message {
+  readonly type: "tell";
+  readonly message: OutboxMessage;
+}
+/** From a run: it is over, and its claim with it. */
+export interface ClaimEnded extends Message {
+  readonly type: "claim.ended";
+  readonly runId: string;
+}
+
+/** What a run is told by its runner's actor. */
+export interface RunSaid extends Message {
+  readonly type: "run.said";
+  readonly runnerId: string;
+  readonly said: Exclude<RunnerMessage, { type: "offer" }>;
+}
+export interface ClaimLost extends Message {
+  readonly type: "claim.lost";
+  readonly runnerId: string;
+}
+
+/** What the edge is answered after a hello. */
+export interface Welcome {
+  readonly received: number;
+  readonly claims: readonly { readonly runId: string; readonly fence: number; readonly verdict: "keep" | "drop" }[];
+}
+
+interface RunnerContext {
+  readonly instance: string;
+  readonly connection: string;
+  readonly poolId: string;
+  readonly leaseMs: number;
+  readonly name: string;
+  readonly labels: readonly string[];
+  readonly harnesses: readonly string[];
+  readonly slots: number;
+  readonly since: string;
+  /** The last message taken. */
+  readonly received: number;
+  /** The last message put into the outbox. */
+  readonly sent: number;
+  /** Fences by run id. */
+  readonly claims: Readonly<Record<string, number>>;
+}
+
+type RunnerEvent = Delivered<RunnerHello | RunnerSaid | RunnerBeat | RunnerLeft | TellRunner | ClaimEnded | Woken>;
+
+const nobody: RunnerContext = {
+  instance: "",
+  connection: "",
+  poolId: "",
+  leaseMs: 0,
+  name: "",
+  labels: [],
+  harnesses: [],
+  slots: 0,
+  since: "",
+  received: 0,
+  sent: 0,
+  claims: {},
+};
+
+const machine = setup({
+  types: { context: {} as RunnerContext, events: {} as RunnerEvent },
+  guards: {
+    isCurrent: ({ context, event }) => "connection" in event && event.connection === context.connection,
+    isLate: ({ context, event }) => event.type === "woken" && event.turn.now - event.dueMs > context.leaseMs / 2,
+  },
+  actions: {
+    greet: assign(({ context, event }) => (event.type === "runner.hello" ? greet(context, event) : context)),
+    take: assign(({ context, event }) => (event.type === "runner.said" ? take(context, event) : context)),
+    beat: assign(({ context, event }) => {
+      if (event.type !== "runner.beat") return context;
+      acknowledge(event.turn, event.ack);
+      event.turn.wake("lease", event.turn.now + context.leaseMs);
+      return context;
+    }),
+    leave: ({ context, event }) => offer(context, event.turn, false),
+    tell: assign(({ context, event }) => (event.type === "tell" ? tell(context, event) : context)),
+    refuseClaim: ({ event }) => {
+      if (event.type === "tell" && event.message.type === "run.assign") loseClaim(event.turn, event.message.runId);
+    },
+    endClaim: assign(({ context, event }) =>
+      event.type === "claim.ended" ? { ...context, claims: without(context.claims, [event.runId]) } : context,
+    ),
+    extend: ({ context, event }) => event.turn.wake("lease", event.turn.now + context.leaseMs),
+    loseAll: assign(({ context, event }) => {
+      for (const runId of Object.keys(context.claims)) loseClaim(event.turn, runId);
+      return { ...context, claims: {} };
+    }),
+    forget: ({ event }) => {
+      const message: ForgetRunner = { type: "runner.forget", runnerId: event.turn.self.id };
+      event.turn.send(dispatcherOf(event.turn.self.partition), message);
+      outbox
+        .entries(event.turn, event.turn.self.partition, [event.turn.self.id])
+        .forEach(({ key }) => event.turn.remove(key));
+      event.turn.stop();
+    },
+  },
+}).createMachine({
+  id: "runner",
+  context: nobody,
+  initial: "absent",
+  states: {
+    absent: {
+      on: {
+        "runner.hello": { target: "connected", actions: "greet" },
+        tell: { actions: "refuseClaim" },
+      },
+    },
+    connected: {
+      on: {
+        "runner.hello": { actions: "greet" },
+        "runner.said": { guard: "isCurrent", actions: "take" },
+        "runner.beat": { guard: "isCurrent", actions: "beat" },
+        "runner.left": { guard: "isCurrent", target: "away", actions: "leave" },
+        tell: { actions: "tell" },
+        "claim.ended": { actions: "endClaim" },
+        woken: [{ guard: "isLate", actions: "extend" }, { actions: "loseAll" }],
+      },
+    },
+    away: {
+      on: {
+        "runner.hello": { target: "connected", actions: "greet" },
+        tell: { actions: "tell" },
+        "claim.ended": { actions: "endClaim" },
+        woken: [{ guard: "isLate", actions: "extend" }, { actions: ["loseAll", "forget"] }],
+      },
+    },
+  },
+});
+
+/** See the table above. */
+export const runnerActor: ActorType = { kind: "runner", machine, version: 1 };
+
+function greet(context: RunnerContext, event: Delivered<RunnerHello>): RunnerContext {
+  const { turn, hello, connection, poolId, leaseMs } = event;
+  const returns = context.instance === hello.instance;
+  const held = new Map(hello.claims.map(({ runId, fence }) => [runId, fence]));
+  acknowledge(turn, hello.received);
+  const unsent = returns ? unsentClaims(turn) : new Set<string>();
+  const lost = Object.keys(context.claims).filter(
+    (runId) => !unsent.has(runId) && !(returns && held.get(runId) === context.claims[runId]),
+  );
+  for (const runId of lost) loseClaim(turn, runId);
+  if (!returns) {
+    outbox.entries(turn, turn.self.partition, [turn.self.id]).forEach(({ key }) => turn.remove(key));
+  }
+  const claims = without(context.claims, lost);
+  const { instance, name, labels, harnesses, slots } = hello;
+  const since = new Date(turn.now).toISOString();
+  const next: RunnerContext = {
+    ...{ instance, name, labels, harnesses, slots, connection, poolId, leaseMs, since, claims },
+    received: returns ? context.received : 0,
+    // Numbers go on after what the runner took, so that it drops nothing as seen before.
+    sent: returns ? Math.max(context.sent, hello.received) : hello.received,
+  };
+  offer(next, turn, true);
+  turn.wake("lease", turn.now + leaseMs);
+  const welcome: Welcome = {
+    received: next.received,
+    claims: hello.claims.map(({ runId, fence }) => ({
+      runId,
+      fence,
+      verdict: claims[runId] === fence ? "keep" : "drop",
+    })),
+  };
+  turn.change(`runner/${turn.self.id}`, { connection });
+  turn.reply(welcome);
+  return next;
+}
+
+function take(context: RunnerContext, event: Delivered<RunnerSaid>): RunnerContext {
+  const { turn, n, message } = event;
+  acknowledge(turn, event.ack);
+  turn.reply({ received: Math.max(n, context.received) });
+  if (n <= context.received) return context;
+  const next = { ...context, received: n };
+  if (message.type === "offer") {
+    const offered = { ...next, slots: message.slots };
+    offer(offered, turn, true);
+    return offered;
+  }
+  const said: RunSaid = { type: "run.said", runnerId: turn.self.id, said: message };
+  turn.send(address(turn.self.partition, "run", message.runId), said);
+  return next;
+}
+
+function tell(context: RunnerContext, event: Delivered<TellRunner>): RunnerContext {
+  const { turn, message } = event;
+  const sent = context.sent + 1;
+  outbox.put(turn, turn.self.partition, [turn.self.id, sent], message);
+  turn.change(`runner/${turn.self.id}`, { n: sent });
+  const claims =
+    message.type === "run.assign"
+      ? { ...context.claims, [message.runId]: message.fence }
+      : message.type === "run.drop" && context.claims[message.runId] === message.fence
+        ? without(context.claims, [message.runId])
+        : context.claims;
+  return { ...context, sent, claims };
+}
+
+function offer(context: RunnerContext, turn: Turn, connected: boolean): void {
+  const { poolId, name, labels, harnesses, slots, since } = context;
+  const runner = { runnerId: turn.self.id, poolId, name, labels, harnesses, slots, connected, since };
+  const message: OfferRunner = { type: "runner.offer", runner };
+  turn.send(dispatcherOf(turn.self.partition), message);
+}
+
+function loseClaim(turn: Turn, runId: string): void {
+  const message: ClaimLost = { type: "claim.lost", runnerId: turn.self.id };
+  turn.send(address(turn.self.partition, "run", runId), message);
+}
+
+/** Takes what the runner has taken out of the outbox. */
+function acknowledge(turn: Turn, upTo: number): void {
+  const taken = outbox.entries(turn, turn.self.partition, [turn.self.id], { before: [turn.self.id, upTo + 1] });
+  for (const { key } of taken) turn.remove(key);
+}
+
+/** Runs whose assignment the runner has not taken yet: it cannot know of them. */
+function unsentClaims(turn: Turn): Set<string> {
+  const waiting = outbox.list(turn, turn.self.partition, [turn.self.id]);
+  return new Set(waiting.flatMap((message) => (message.type === "run.assign" ? [message.runId] : [])));
+}
+
+function without(claims: Readonly<Record<string, number>>, runIds: readonly string[]): Record<string, number> {
+  return Object.fromEntries(Object.entries(claims).filter(([runId]) => !runIds.includes(runId)));
+}

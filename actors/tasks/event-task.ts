@@ -1,0 +1,49 @@
+import type { Reading } from "../../storage/store.js";
+import type { LineFields } from "../lines/line.kind.js";
+import type { Station } from "../lines/station.js";
+import { resourceById } from "../resources/resource-rows.js";
+import type { TaskRow } from "./task-rows.js";
+import type { EventTask, WorkEvent } from "./work-event.js";
+
+/** The line of a task as it is now, or undefined when it is gone. */
+export function lineOf(reading: Reading, workspaceId: string, lineId: string): LineFields | undefined {
+  return resourceById<LineFields>(reading, workspaceId, "line", lineId)?.fields;
+}
+
+/** A station of a line by its key. */
+export function stationOf(line: LineFields | undefined, key: string): Station | undefined {
+  return line?.stations.find((station) => station.key === key);
+}
+
+/** A task as events show it. */
+export function eventTask(task: TaskRow, line: LineFields | undefined): EventTask {
+  return {
+    id: task.id,
+    title: task.title,
+    url: task.url,
+    line: line?.key ?? "",
+    station: stationOf(line, task.station)?.name ?? task.station,
+    stationKey: task.station,
+    marks: task.marks,
+    repositories: line?.repositories.map((repository) => repository.name) ?? [],
+    pullRequest: null,
+  };
+}
+
+/** An event about a task, without what its name and time make of it. */
+export function workEvent(
+  reading: Reading,
+  workspaceId: string,
+  task: TaskRow,
+  of: Pick<WorkEvent, "on" | "occurrence" | "run" | "event" | "causes">,
+): WorkEvent {
+  const line = lineOf(reading, workspaceId, task.lineId);
+  return {
+    ...of,
+    workspaceId,
+    teamId: task.teamId,
+    lineId: task.lineId,
+    stationId: stationOf(line, task.station)?.id ?? "",
+    task: eventTask(task, line),
+  };
+}

@@ -1,0 +1,54 @@
+import type { GateAnswer, Turn } from "../../runtime/turn.js";
+import type { RunnerMessage } from "../runners/protocol.js";
+import { workEvent } from "./event-task.js";
+import type { RunContext } from "./run.machine.js";
+import { rowOf, tellRunner } from "./run-steps.js";
+import { tasks } from "./task-rows.js";
+import type { WorkQuestion } from "./work-event.js";
+
+/** A handover that the gate has not answered yet. */
+export interface PendingHandover {
+  readonly id: string;
+  readonly question: string;
+}
+
+type HandoverWish = Extract<RunnerMessage, { type: "run.handover" }>;
+
+const GATE = "handover.giving";
+
+/** Asks the gate whether the handover may be given; one to a station that is none of the next is refused at once. */
+export function askHandover(turn: Turn, context: RunContext, wish: HandoverWish): RunContext {
+  const row = rowOf(turn);
+  const task = tasks.get(turn, turn.self.partition, row.taskId);
+  if (task === undefined || !row.passesTo.includes(wish.to)) {
+    const choices = row.passesTo.length === 0 ? "this station passes to none" : `choose ${row.passesTo.join(" or ")}`;
+    answer(turn, context, wish.id, `There is no station ${wish.to} to hand over to: ${choices}.`);
+    return context;
+  }
+  const question: WorkQuestion = {
+    name: GATE,
+    id: `${GATE} ${context.fence} ${wish.id}`,
+    work: workEvent(turn, turn.self.partition, task, {
+      on: GATE,
+      occurrence: turn.newId("occ"),
+      run: { id: row.id },
+      event: { at: new Date(turn.now).toISOString(), to: wish.to, note: wish.note },
+      causes: [],
+    }),
+  };
+  turn.ask(question);
+  return { ...context, handover: { id: wish.id, question: question.id } };
+}
+
+/** Passes the gate's answer on to the agent; one to an earlier wish is not wanted any more. */
+export function answerHandover(turn: Turn, context: RunContext, given: GateAnswer): RunContext {
+  const { handover } = context;
+  if (handover === null || handover.question !== given.id) return context;
+  answer(turn, context, handover.id, given.refused);
+  return { ...context, handover: null };
+}
+
+function answer(turn: Turn, context: RunContext, id: string, refused: string | null): void {
+  const { fence } = context;
+  tellRunner(turn, context, { type: "run.handover-answered", runId: turn.self.id, fence, id, refused });
+}

@@ -1,0 +1,41 @@
+import { table } from "../../storage/table.js";
+import type { RunConfig } from "../lines/fingerprint.js";
+import type { CheckoutResult, RunEnding, RunFailure, RunStep, Spent } from "../runners/protocol.js";
+
+export type RunState = "queued" | "claimed" | "running" | "ended";
+export type RunOutcome = "completed" | "failed" | "stopped" | "abandoned" | "withdrawn" | "superseded";
+
+/** A run as it is read; its steps and diffs stand in rows of their own. */
+export interface RunRow {
+  readonly id: string;
+  readonly taskId: string;
+  readonly teamId: string;
+  readonly lineId: string;
+  readonly stationId: string;
+  readonly stationKey: string;
+  readonly state: RunState;
+  readonly outcome: RunOutcome | null;
+  /** Why it ended so, in a sentence, where the outcome does not say it. */
+  readonly reason: string | null;
+  readonly runnerId: string | null;
+  /** Rises with each claim; a message that carries another changes nothing. */
+  readonly fence: number;
+  readonly config: RunConfig;
+  readonly fingerprint: string;
+  readonly passesTo: readonly string[];
+  readonly steps: number;
+  readonly spent: Spent | null;
+  readonly ending: RunEnding | null;
+  readonly failure: RunFailure | null;
+  readonly check: { readonly passed: boolean; readonly exitCode: number | null; readonly output: string } | null;
+  readonly queuedAtMs: number;
+  readonly startedAt: string | null;
+  readonly endedAt: string | null;
+}
+
+/** `[run]` */
+export const runs = table<RunRow>("run");
+/** `[run, index]` */
+export const runSteps = table<RunStep & { readonly at: string }>("run-step");
+/** `[run, repository]` */
+export const runCheckouts = table<CheckoutResult>("run-checkout");

@@ -1,0 +1,182 @@
+/**
+ * One attempt of an agent at a station, `run/<id>`.
+ *
+ * | state           | moved by                                  | next           | also                                    |
+ * |-----------------|-------------------------------------------|----------------|-----------------------------------------|
+ * | new             | run.start                                 | queued         | joins the dispatcher's queue            |
+ * | queued          | run.claim                                 | claimed        | the fence rises; gate `run.starting`    |
+ * | claimed         | gate.answered, agreed                     | claimed        | the runner is assigned the run          |
+ * | claimed         | gate.answered, refused                    | ended          | withdrawn, with the refusal             |
+ * | claimed         | run.started of the claim                  | running        |                                         |
+ * | claimed,running | run.step of the claim                     | same           | kept, shown in the stream               |
+ * | claimed,running | run.handover of the claim                 | same           | gate `handover.giving`, or refused      |
+ * | claimed,running | gate.answered for a handover              | same           | the runner is answered                  |
+ * | claimed,running | run.ended of the claim                    | ended          | completed, failed or stopped            |
+ * | claimed,running | claim.lost                                | ended          | abandoned                               |
+ * | queued          | run.end                                   | ended          | with its outcome                        |
+ * | claimed,running | run.end `stopped`                         | same           | the runner is told to stop              |
+ * | claimed,running | run.end                                   | ended          | with its outcome; the runner drops it   |
+ * | any             | run.said with another fence               | same           | that runner is told to drop the claim   |
+ * | ended           | run.claim                                 | ended          | the claim is given back                 |
+ */
+import { assign, setup } from "xstate";
+import type { ActorType } from "../../runtime/actor-type.js";
+import { address } from "../../runtime/address.js";
+import type { Delivered, GateAnswer } from "../../runtime/turn.js";
+import type { ClaimRun } from "../runners/dispatcher.machine.js";
+import type { ClaimLost, RunSaid } from "../runners/runner.machine.js";
+import { answerHandover, askHandover, type PendingHandover } from "./run-handover.js";
+import type { EndRun, RunBegan, StartRun } from "./run-messages.js";
+import { runs } from "./run-rows.js";
+import {
+  claimRun,
+  dropStale,
+  endByReport,
+  endRun,
+  giveBack,
+  keepStep,
+  queueRun,
+  rowOf,
+  stopRun,
+  tellRunner,
+} from "./run-steps.js";
+
+/** Small on purpose: what is read of a run stands in its row. */
+export interface RunContext {
+  readonly fence: number;
+  readonly runnerId: string | null;
+  /** Whether the runner was given the run. */
+  readonly assigned: boolean;
+  readonly handover: PendingHandover | null;
+}
+
+type RunEvent = Delivered<StartRun | ClaimRun | RunSaid | ClaimLost | EndRun | GateAnswer>;
+
+const STARTING = "run.starting";
+
+const machine = setup({
+  types: { context: {} as RunContext, events: {} as RunEvent },
+  guards: {
+    isOther: ({ context, event }) =>
+      event.type === "run.said" && (event.said.fence !== context.fence || event.runnerId !== context.runnerId),
+    isStarted: ({ event }) => event.type === "run.said" && event.said.type === "run.started",
+    isStep: ({ event }) => event.type === "run.said" && event.said.type === "run.step",
+    isHandover: ({ event }) => event.type === "run.said" && event.said.type === "run.handover",
+    isEnd: ({ event }) => event.type === "run.said" && event.said.type === "run.ended",
+    isLostHere: ({ context, event }) => event.type === "claim.lost" && event.runnerId === context.runnerId,
+    mayStart: ({ event }) => event.type === "gate.answered" && event.gate === STARTING && event.refused === null,
+    mayNotStart: ({ event }) => event.type === "gate.answered" && event.gate === STARTING,
+    isStop: ({ context, event }) => event.type === "run.end" && event.outcome === "stopped" && context.assigned,
+  },
+  actions: {
+    queue: ({ event }) => {
+      if (event.type === "run.start") queueRun(event);
+    },
+    claim: assign(({ context, event }) => (event.type === "run.claim" ? claimRun(context, event, STARTING) : context)),
+    assignRunner: assign(({ context, event }) => {
+      tellRunner(event.turn, context, { type: "run.assign", runId: event.turn.self.id, fence: context.fence });
+      return { ...context, assigned: true };
+    }),
+    refuseStart: ({ context, event }) => {
+      if (event.type === "gate.answered") {
+        endRun(event.turn, context, { outcome: "withdrawn", reason: event.refused ?? "" });
+      }
+    },
+    begin: ({ event }) => {
+      const row = rowOf(event.turn);
+      const startedAt = new Date(event.turn.now).toISOString();
+      runs.put(event.turn, event.turn.self.partition, row.id, { ...row, state: "running", startedAt });
+      event.turn.change(`run/${row.id}`, { type: "state", state: "running" });
+      const began: RunBegan = { type: "run.began", runId: row.id };
+      event.turn.send(address(event.turn.self.partition, "task", row.taskId), began);
+    },
+    keepStep: ({ event }) => {
+      if (event.type === "run.said" && event.said.type === "run.step") keepStep(event.turn, event.said.step);
+    },
+    askHandover: assign(({ context, event }) =>
+      event.type === "run.said" && event.said.type === "run.handover"
+        ? askHandover(event.turn, context, event.said)
+        : context,
+    ),
+    answerHandover: assign(({ context, event }) =>
+      event.type === "gate.answered" ? answerHandover(event.turn, context, event) : context,
+    ),
+    endByReport: ({ context, event }) => {
+      if (event.type === "run.said" && event.said.type === "run.ended") endByReport(event.turn, context, event.said);
+    },
+    abandon: ({ context, event }) =>
+      endRun(event.turn, context, { outcome: "abandoned", reason: "The runner was lost." }),
+    stop: ({ context, event }) => {
+      if (event.type === "run.end") stopRun(event.turn, context, event.reason);
+    },
+    end: ({ context, event }) => {
+      if (event.type === "run.end") endRun(event.turn, context, { outcome: event.outcome, reason: event.reason });
+    },
+    dropStale: ({ event }) => {
+      if (event.type === "run.said") dropStale(event.turn, event);
+    },
+    giveBack: ({ event }) => {
+      if (event.type === "run.claim") giveBack(event.turn, event.runnerId);
+    },
+  },
+}).createMachine({
+  id: "run",
+  context: { fence: 0, runnerId: null, assigned: false, handover: null },
+  initial: "new",
+  states: {
+    new: { on: { "run.start": { target: "queued", actions: "queue" } } },
+    queued: {
+      on: {
+        "run.claim": { target: "claimed", actions: "claim" },
+        "run.end": { target: "ended", actions: "end" },
+        "run.said": { actions: "dropStale" },
+      },
+    },
+    claimed: {
+      on: {
+        "gate.answered": [
+          { guard: "mayStart", actions: "assignRunner" },
+          { guard: "mayNotStart", target: "ended", actions: "refuseStart" },
+          { actions: "answerHandover" },
+        ],
+        "run.said": [
+          { guard: "isOther", actions: "dropStale" },
+          { guard: "isStarted", target: "running", actions: "begin" },
+          { guard: "isStep", actions: "keepStep" },
+          { guard: "isHandover", actions: "askHandover" },
+          { guard: "isEnd", target: "ended", actions: "endByReport" },
+        ],
+        "claim.lost": { guard: "isLostHere", target: "ended", actions: "abandon" },
+        "run.end": [
+          { guard: "isStop", actions: "stop" },
+          { target: "ended", actions: "end" },
+        ],
+      },
+    },
+    running: {
+      on: {
+        "gate.answered": { actions: "answerHandover" },
+        "run.said": [
+          { guard: "isOther", actions: "dropStale" },
+          { guard: "isStep", actions: "keepStep" },
+          { guard: "isHandover", actions: "askHandover" },
+          { guard: "isEnd", target: "ended", actions: "endByReport" },
+        ],
+        "claim.lost": { guard: "isLostHere", target: "ended", actions: "abandon" },
+        "run.end": [
+          { guard: "isStop", actions: "stop" },
+          { target: "ended", actions: "end" },
+        ],
+      },
+    },
+    ended: {
+      on: {
+        "run.said": { actions: "dropStale" },
+        "run.claim": { actions: "giveBack" },
+      },
+    },
+  },
+});
+
+/** See the table above. */
+export const runActor: ActorType = { kind: "run", machine, version: 1 };

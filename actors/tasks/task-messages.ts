@@ -1,0 +1,61 @@
+import type { Message } from "../../runtime/turn.js";
+
+/** Opens a task; the id in the address is its own. */
+export interface OpenTask extends Message {
+  readonly type: "task.open";
+  readonly teamId: string;
+  readonly lineId: string;
+  readonly title: string;
+  readonly description: string;
+  readonly url: string;
+  /** Where it begins; null takes the line's first station. */
+  readonly station: string | null;
+  readonly assignee: string | null;
+  /** The person who opens it. */
+  readonly by: string;
+}
+
+/** What only the assignee may do. */
+export interface AnswerTask extends Message {
+  readonly type: "task.answer";
+  readonly by: string;
+  readonly text: string;
+}
+export interface StopTask extends Message {
+  readonly type: "task.stop";
+  readonly by: string;
+}
+
+/** What anyone on the team may do. */
+export interface RetryTask extends Message {
+  readonly type: "task.retry";
+  readonly by: string;
+}
+export interface MoveTask extends Message {
+  readonly type: "task.move";
+  readonly by: string;
+  readonly to: string;
+}
+export interface CloseTask extends Message {
+  readonly type: "task.close";
+  readonly by: string;
+}
+export interface AssignTask extends Message {
+  readonly type: "task.assign";
+  readonly by: string;
+  readonly assignee: string | null;
+}
+
+/** Says something on the task; once for each `key`. */
+export interface NoteTask extends Message {
+  readonly type: "note";
+  /** `person <id>`, `hook <key>`. */
+  readonly from: string;
+  readonly text: string;
+  readonly key: string | null;
+}
+
+/** The workspace is closed: nothing goes on. */
+export interface WithdrawTask extends Message {
+  readonly type: "task.withdraw";
+}

@@ -1,0 +1,242 @@
+import { address } from "../../runtime/address.js";
+import type { Delivered, Turn } from "../../runtime/turn.js";
+import { fingerprintOf, runConfig } from "../lines/fingerprint.js";
+import { enterStation, leaveStation } from "../lines/station-use.js";
+import { invalid, type Refusal } from "../refusal.js";
+import { recordPlace } from "../resources/place.js";
+import { resourceAt } from "../resources/resource-rows.js";
+import { lineOf, stationOf, workEvent } from "./event-task.js";
+import type { EndRun, RunOver, StartRun } from "./run-messages.js";
+import { type RunRow, runCheckouts, runs } from "./run-rows.js";
+import type { TaskContext } from "./task.machine.js";
+import type { NoteTask, OpenTask } from "./task-messages.js";
+import { onceNotes, type TaskRow, taskCheckouts, taskNotes, taskRuns, tasks, teamTasks } from "./task-rows.js";
+import type { WorkFact } from "./work-event.js";
+
+/** What the transitions of a task do; the machine beside it says when. */
+
+/** Attempts that may be abandoned in a row before a person has a look. */
+const MAX_ABANDONED = 5;
+
+/** The task's row; there is one from `task.open` on. */
+export function taskRow(turn: Turn): TaskRow {
+  const row = tasks.get(turn, turn.self.partition, turn.self.id);
+  if (row === undefined) throw new Error("a task without its row");
+  return row;
+}
+
+function put(turn: Turn, row: TaskRow): TaskRow {
+  tasks.put(turn, turn.self.partition, row.id, row);
+  turn.change(`task/${row.id}`, { type: "task", task: row });
+  turn.change(`team/${row.teamId}`, { type: "task", task: row });
+  return row;
+}
+
+export function openTask(event: Delivered<OpenTask>): TaskContext {
+  const { turn, teamId, lineId, title, description, url, assignee, by } = event;
+  const workspaceId = turn.self.partition;
+  const line = lineOf(turn, workspaceId, lineId);
+  const station = event.station ?? line?.stations[0]?.key;
+  if (station === undefined) throw new Error("a task on a line without stations");
+  const at = new Date(turn.now).toISOString();
+  const row = put(turn, {
+    ...{ id: turn.self.id, teamId, lineId, title, description, url, station, assignee },
+    ...{ state: "queued", openedBy: { kind: "person", userId: by }, marks: {}, pullRequest: null },
+    ...{ runId: null, asks: null, failure: null, openedAt: at, movedAt: at },
+  });
+  recordPlace(turn, row.id, { workspaceId, kind: "task" });
+  teamTasks.put(turn, workspaceId, [teamId, row.id], true);
+  enterStation(turn, workspaceId, { lineId, stationKey: station, taskId: row.id });
+  publish(turn, row, "task.opened", {});
+  const started = startRun(turn, row);
+  turn.reply({ task: taskRow(turn) });
+  return { runId: started, abandoned: 0 };
+}
+
+export function begin(turn: Turn): void {
+  put(turn, { ...taskRow(turn), state: "running" });
+}
+
+/** Where a run that is over leaves its task. */
+interface Verdict {
+  readonly next: "queued" | "inbox" | "done";
+  /** The station it moves to, when it was handed over. */
+  readonly to?: string;
+  /** What the assignee is asked or told. */
+  readonly asks?: string;
+}
+
+/** What becomes of the task now that its run is over. Reads only. */
+export function verdictOf(event: Delivered<RunOver>, context: TaskContext): Verdict {
+  const { turn } = event;
+  const run = runs.get(turn, turn.self.partition, event.runId);
+  if (run === undefined) return { next: "inbox", asks: "The run is gone." };
+  switch (event.outcome) {
+    case "completed":
+      return verdictOfCompleted(turn, run);
+    case "abandoned":
+      return context.abandoned + 1 < MAX_ABANDONED
+        ? { next: "queued" }
+        : { next: "inbox", asks: `${MAX_ABANDONED} runs in a row lost their runner.` };
+    case "failed":
+      return { next: "inbox", asks: run.failure?.message ?? "The run failed." };
+    default:
+      return { next: "inbox", asks: run.reason ?? `The run was ${event.outcome}.` };
+  }
+}
+
+function verdictOfCompleted(turn: Turn, run: RunRow): Verdict {
+  const { ending } = run;
+  if (ending?.kind === "ask") return { next: "inbox", asks: ending.question };
+  if (ending?.kind === "handover") {
+    const line = lineOf(turn, turn.self.partition, run.lineId);
+    return stationOf(line, ending.to) === undefined
+      ? { next: "inbox", asks: `It was handed over to ${ending.to}, which the line has no longer.` }
+      : { next: "queued", to: ending.to };
+  }
+  if (run.passesTo.length === 0) return { next: "done" };
+  return { next: "inbox", asks: ending?.note || "The run ended without handing over." };
+}
+
+export function goOn(event: Delivered<RunOver>, context: TaskContext): TaskContext {
+  const { turn } = event;
+  const verdict = verdictOf(event, context);
+  const run = runs.get(turn, turn.self.partition, event.runId);
+  const row = taskRow(turn);
+  if (event.outcome === "completed") carryDiffs(turn, event.runId);
+  const ending = run?.ending ?? null;
+  if (ending?.kind === "handover" && ending.note !== "") addNote(turn, row, `station ${row.station}`, ending.note);
+  if (ending?.kind === "ask") addNote(turn, row, `station ${row.station}`, ending.question);
+  const abandoned = event.outcome === "abandoned" ? context.abandoned + 1 : 0;
+  if (verdict.next === "queued") {
+    const moved = verdict.to === undefined ? row : moveTo(turn, row, verdict.to);
+    return { runId: startRun(turn, moved), abandoned };
+  }
+  if (verdict.next === "done") leaveStation(turn, turn.self.partition, standing(row));
+  put(turn, { ...row, state: verdict.next, asks: verdict.asks ?? null, failure: run?.failure ?? null });
+  return { runId: null, abandoned };
+}
+
+/** A new run at the station, after an answer, a retry or a move by hand. */
+export function resume(
+  turn: Turn,
+  context: TaskContext,
+  note: { readonly from: string; readonly text: string } | null,
+  move?: { readonly to: string; readonly by: string },
+): TaskContext {
+  endRunUnderWay(turn, context, { outcome: "superseded", reason: "The task was moved by hand." });
+  const row = taskRow(turn);
+  if (note !== null) addNote(turn, row, note.from, note.text);
+  const moved = move === undefined || move.to === row.station ? row : moveTo(turn, row, move.to);
+  const runId = startRun(turn, moved);
+  turn.reply({ task: taskRow(turn) });
+  return { runId, abandoned: 0 };
+}
+
+/** Ends the run under way, if there is one. */
+export function endRunUnderWay(turn: Turn, context: TaskContext, end: Omit<EndRun, "type">): void {
+  if (context.runId === null) return;
+  const message: EndRun = { type: "run.end", ...end };
+  turn.send(address(turn.self.partition, "run", context.runId), message);
+}
+
+export function close(turn: Turn, context: TaskContext): TaskContext {
+  endRunUnderWay(turn, context, { outcome: "withdrawn", reason: "The task was closed." });
+  const row = taskRow(turn);
+  leaveStation(turn, turn.self.partition, standing(row));
+  turn.reply({ task: put(turn, { ...row, state: "closed", asks: null }) });
+  return { ...context, runId: null };
+}
+
+export function reassign(turn: Turn, assignee: string | null): void {
+  turn.reply({ task: put(turn, { ...taskRow(turn), assignee }) });
+}
+
+export function say(turn: Turn, note: NoteTask): void {
+  if (tasks.get(turn, turn.self.partition, turn.self.id) === undefined) return;
+  if (note.key !== null) {
+    if (onceNotes.get(turn, turn.self.partition, turn.self.id, note.key) !== undefined) return;
+    onceNotes.put(turn, turn.self.partition, [turn.self.id, note.key], true);
+  }
+  addNote(turn, taskRow(turn), note.from, note.text);
+}
+
+/** The 403 for what is the assignee's to do, or null. */
+export function refuseUnlessAssignee(turn: Turn, by: string): Refusal | null {
+  const { assignee } = taskRow(turn);
+  if (assignee === by) return null;
+  const detail = assignee === null ? "The task has no assignee: assign it first." : "Only the task's assignee may.";
+  return { refused: "forbidden", title: "Not the assignee of the task", detail };
+}
+
+/** The 422 for a station that the line does not have, or null. */
+export function refuseUnlessStation(turn: Turn, to: string): Refusal | null {
+  const line = lineOf(turn, turn.self.partition, taskRow(turn).lineId);
+  return stationOf(line, to) === undefined ? invalid("to", `there is no station ${to}`) : null;
+}
+
+function startRun(turn: Turn, row: TaskRow): string {
+  const workspaceId = turn.self.partition;
+  const line = lineOf(turn, workspaceId, row.lineId);
+  const station = stationOf(line, row.station);
+  if (line === undefined || station === undefined) throw new Error("a task at a station that is not there");
+  const runId = turn.newId("run");
+  const config = runConfig(line, station);
+  const pool = station.runners.pool;
+  const start: StartRun = {
+    type: "run.start",
+    ...{ taskId: row.id, teamId: row.teamId, lineId: row.lineId },
+    ...{ stationId: station.id, stationKey: station.key, passesTo: station.passesTo },
+    ...{ config, fingerprint: fingerprintOf(config) },
+    needs: {
+      poolId: pool === null ? null : (resourceAt(turn, workspaceId, "runner-pool", pool)?.id ?? pool),
+      labels: station.runners.labels,
+      harness: station.harness,
+    },
+  };
+  recordPlace(turn, runId, { workspaceId, kind: "run" });
+  taskRuns.put(turn, workspaceId, [row.id, runId], true);
+  turn.send(address(workspaceId, "run", runId), start);
+  put(turn, { ...row, state: "queued", runId, asks: null, failure: null });
+  return runId;
+}
+
+function moveTo(turn: Turn, row: TaskRow, to: string): TaskRow {
+  const workspaceId = turn.self.partition;
+  leaveStation(turn, workspaceId, standing(row));
+  const moved: TaskRow = { ...row, station: to, movedAt: new Date(turn.now).toISOString() };
+  enterStation(turn, workspaceId, standing(moved));
+  tasks.put(turn, workspaceId, row.id, moved);
+  publish(turn, moved, "task.moved", { from: row.station, to });
+  return moved;
+}
+
+function standing(row: TaskRow) {
+  return { lineId: row.lineId, stationKey: row.station, taskId: row.id };
+}
+
+/** What a completed run changed is where the next one begins. */
+function carryDiffs(turn: Turn, runId: string): void {
+  for (const checkout of runCheckouts.list(turn, turn.self.partition, [runId])) {
+    taskCheckouts.put(turn, turn.self.partition, [turn.self.id, checkout.repository], checkout);
+  }
+}
+
+function addNote(turn: Turn, row: TaskRow, from: string, text: string): void {
+  const last = taskNotes.list(turn, turn.self.partition, [row.id], { reverse: true, limit: 1 })[0];
+  const note = { seq: (last?.seq ?? 0) + 1, at: new Date(turn.now).toISOString(), from, text };
+  taskNotes.put(turn, turn.self.partition, [row.id, note.seq], note);
+  turn.change(`task/${row.id}`, { type: "note", note });
+}
+
+function publish(
+  turn: Turn,
+  row: TaskRow,
+  name: "task.opened" | "task.moved",
+  fields: Readonly<Record<string, unknown>>,
+): void {
+  const at = new Date(turn.now).toISOString();
+  const of = { on: name, occurrence: turn.newId("occ"), run: null, event: { at, ...fields }, causes: [] } as const;
+  const fact: WorkFact = { name, work: workEvent(turn, turn.self.partition, row, of) };
+  turn.publish(fact);
+}

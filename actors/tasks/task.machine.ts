@@ -1,0 +1,157 @@
+/**
+ * A task, `task/<id>`, moving through the stations of its line.
+ *
+ * | state          | moved by                               | next    | also                                          |
+ * |----------------|----------------------------------------|---------|-----------------------------------------------|
+ * | new            | task.open                              | queued  | fact `task.opened`; a run is queued           |
+ * | queued         | run.began                              | running |                                               |
+ * | queued,running | run.over, handed over                  | queued  | fact `task.moved`; a run at the next station  |
+ * | queued,running | run.over, abandoned                    | queued  | another attempt, five in a row at most        |
+ * | queued,running | run.over, finished where none follows  | done    |                                               |
+ * | queued,running | run.over, otherwise                    | inbox   | waits on its assignee, who is told why        |
+ * | queued,running | task.stop by the assignee              | same    | the run is told to end                        |
+ * | inbox          | task.answer by the assignee            | queued  | the answer reaches the next run               |
+ * | inbox          | task.retry                             | queued  | a run at the same station                     |
+ * | any open       | task.move                              | queued  | the run is superseded; fact `task.moved`      |
+ * | any open       | task.close, task.withdraw              | closed  | the run is withdrawn                          |
+ * | any open       | task.assign                            | same    |                                               |
+ * | any            | note                                   | same    | said once for each key                        |
+ */
+import { assign, setup } from "xstate";
+import type { ActorType } from "../../runtime/actor-type.js";
+import type { Delivered } from "../../runtime/turn.js";
+import type { RunBegan, RunOver } from "./run-messages.js";
+import type * as messages from "./task-messages.js";
+import {
+  begin,
+  close,
+  endRunUnderWay,
+  goOn,
+  openTask,
+  reassign,
+  refuseUnlessAssignee,
+  refuseUnlessStation,
+  resume,
+  say,
+  verdictOf,
+} from "./task-steps.js";
+
+export interface TaskContext {
+  /** The run under way, or null. */
+  readonly runId: string | null;
+  /** Runs abandoned in a row. */
+  readonly abandoned: number;
+}
+
+type TaskEvent = Delivered<
+  | messages.OpenTask
+  | messages.AnswerTask
+  | messages.StopTask
+  | messages.RetryTask
+  | messages.MoveTask
+  | messages.CloseTask
+  | messages.AssignTask
+  | messages.NoteTask
+  | messages.WithdrawTask
+  | RunBegan
+  | RunOver
+>;
+
+const machine = setup({
+  types: { context: {} as TaskContext, events: {} as TaskEvent },
+  guards: {
+    isOther: ({ context, event }) => "runId" in event && event.runId !== context.runId,
+    movesOn: ({ context, event }) => event.type === "run.over" && verdictOf(event, context).next === "queued",
+    finishes: ({ context, event }) => event.type === "run.over" && verdictOf(event, context).next === "done",
+    isAssignee: ({ event }) => "by" in event && refuseUnlessAssignee(event.turn, event.by) === null,
+    isStation: ({ event }) => event.type === "task.move" && refuseUnlessStation(event.turn, event.to) === null,
+  },
+  actions: {
+    open: assign(({ context, event }) => (event.type === "task.open" ? openTask(event) : context)),
+    begin: ({ event }) => begin(event.turn),
+    goOn: assign(({ context, event }) => (event.type === "run.over" ? goOn(event, context) : context)),
+    answer: assign(({ context, event }) =>
+      event.type === "task.answer"
+        ? resume(event.turn, context, { from: `person ${event.by}`, text: event.text })
+        : context,
+    ),
+    retry: assign(({ context, event }) => resume(event.turn, context, null)),
+    move: assign(({ context, event }) =>
+      event.type === "task.move" ? resume(event.turn, context, null, { to: event.to, by: event.by }) : context,
+    ),
+    stop: ({ context, event }) =>
+      endRunUnderWay(event.turn, context, { outcome: "stopped", reason: "The assignee stopped it." }),
+    close: assign(({ context, event }) => close(event.turn, context)),
+    assign: ({ event }) => {
+      if (event.type === "task.assign") reassign(event.turn, event.assignee);
+    },
+    say: ({ event }) => {
+      if (event.type === "note") say(event.turn, event);
+    },
+    refuseAssignee: ({ event }) => {
+      if ("by" in event) event.turn.reply(refuseUnlessAssignee(event.turn, event.by));
+    },
+    refuseStation: ({ event }) => {
+      if (event.type === "task.move") event.turn.reply(refuseUnlessStation(event.turn, event.to));
+    },
+    ignore: () => undefined,
+  },
+}).createMachine({
+  id: "task",
+  context: { runId: null, abandoned: 0 },
+  initial: "new",
+  on: { note: { actions: "say" } },
+  states: {
+    new: { on: { "task.open": { target: "queued", actions: "open" } } },
+    queued: {
+      on: {
+        "run.began": [
+          { guard: "isOther", actions: "ignore" },
+          { target: "running", actions: "begin" },
+        ],
+        "run.over": [
+          { guard: "isOther", actions: "ignore" },
+          { guard: "movesOn", target: "queued", actions: "goOn" },
+          { guard: "finishes", target: "done", actions: "goOn" },
+          { target: "inbox", actions: "goOn" },
+        ],
+        "task.stop": [{ guard: "isAssignee", actions: "stop" }, { actions: "refuseAssignee" }],
+        "task.move": [{ guard: "isStation", target: "queued", actions: "move" }, { actions: "refuseStation" }],
+        "task.close": { target: "closed", actions: "close" },
+        "task.withdraw": { target: "closed", actions: "close" },
+        "task.assign": { actions: "assign" },
+      },
+    },
+    running: {
+      on: {
+        "run.over": [
+          { guard: "isOther", actions: "ignore" },
+          { guard: "movesOn", target: "queued", actions: "goOn" },
+          { guard: "finishes", target: "done", actions: "goOn" },
+          { target: "inbox", actions: "goOn" },
+        ],
+        "task.stop": [{ guard: "isAssignee", actions: "stop" }, { actions: "refuseAssignee" }],
+        "task.move": [{ guard: "isStation", target: "queued", actions: "move" }, { actions: "refuseStation" }],
+        "task.close": { target: "closed", actions: "close" },
+        "task.withdraw": { target: "closed", actions: "close" },
+        "task.assign": { actions: "assign" },
+      },
+    },
+    inbox: {
+      on: {
+        "run.over": { actions: "ignore" },
+        "task.answer": [{ guard: "isAssignee", target: "queued", actions: "answer" }, { actions: "refuseAssignee" }],
+        "task.retry": { target: "queued", actions: "retry" },
+        "task.move": [{ guard: "isStation", target: "queued", actions: "move" }, { actions: "refuseStation" }],
+        "task.close": { target: "closed", actions: "close" },
+        "task.withdraw": { target: "closed", actions: "close" },
+        "task.assign": { actions: "assign" },
+      },
+    },
+    done: { on: { "run.over": { actions: "ignore" } } },
+    closed: { on: { "run.over": { actions: "ignore" } } },
+  },
+});
+
+/** See the table above. */
+export const taskActor: ActorType = { kind: "task", machine, version: 1 };

@@ -1,0 +1,223 @@
+import { resourceByHash } from "../../actors/resources/hash-index.js";
+import { resourceById } from "../../actors/resources/resource-rows.js";
+import {
+  MAX_FRAME_BYTES,
+  RUNNER_PROTOCOL,
+  type RunnerFrame,
+  runnerFrameSchema,
+  type ServiceFrame,
+  type ServiceMessage,
+} from "../../actors/runners/protocol.js";
+import type { RunnerBeat, RunnerHello, RunnerLeft, RunnerSaid, Welcome } from "../../actors/runners/runner.machine.js";
+import type { RunnerPoolFields } from "../../actors/runners/runner-pool.kind.js";
+import { type OutboxMessage, outbox } from "../../actors/runners/runner-rows.js";
+import { jobOf } from "../../actors/tasks/job.js";
+import { sha256Hex } from "../../actors/workspaces/secret-value.js";
+import { type Address, address } from "../../runtime/address.js";
+import { NotAccepted, type Runtime } from "../../runtime/runtime.js";
+import { bearerToken } from "../authenticate.js";
+import type { Socket, SocketHandler, SocketRoute } from "../socket.js";
+
+export interface RunnerSocketOptions {
+  readonly runtime: Runtime;
+  readonly leaseMs: number;
+}
+
+/** Close codes of this endpoint; 4000 to 4999 are an application's own (RFC 6455, 7.4.2). */
+const BAD_FRAME = 4400;
+const NOT_ADMITTED = 4401;
+const REPLACED = 4409;
+const AGAIN = 4503;
+
+const RUNNER_ID = /^runner_[0-9A-Z]{26}$/;
+
+/** Where runners connect, with their pool's token as bearer; the protocol says what is spoken. */
+export function runnerSocket(options: RunnerSocketOptions): SocketRoute {
+  return {
+    path: "/api/runner",
+    summary: "Runners connect here",
+    maxMessageBytes: MAX_FRAME_BYTES,
+    open: async (request) => {
+      const token = bearerToken(request.header("authorization"));
+      const pool = token === null ? undefined : poolOf(options.runtime, sha256Hex(token));
+      if (token === null || pool === undefined) {
+        return { refused: "unauthenticated", detail: "This needs the token of a runner pool." };
+      }
+      return (socket) => new RunnerConnection(options, { ...pool, tokenHash: sha256Hex(token) }, socket);
+    },
+  };
+}
+
+interface Pool {
+  readonly workspaceId: string;
+  readonly poolId: string;
+}
+
+/** The pool whose token has this hash, while its workspace is open. */
+function poolOf({ reading }: Runtime, tokenHash: string): Pool | undefined {
+  const place = resourceByHash(reading, "runner-pool", tokenHash);
+  if (place === undefined) return undefined;
+  const { workspaceId, id } = place;
+  const pool = resourceById<RunnerPoolFields>(reading, workspaceId, "runner-pool", id);
+  const workspace = resourceById(reading, workspaceId, "workspace", workspaceId);
+  return pool === undefined || workspace === undefined ? undefined : { workspaceId, poolId: id };
+}
+
+/**
+ * One socket of a runner. It owns no state that matters: what was taken and what is to be sent stands in the actor and
+ * its outbox, and every frame is handed on in the order it came.
+ */
+class RunnerConnection implements SocketHandler {
+  readonly #runtime: Runtime;
+  readonly #leaseMs: number;
+  readonly #pool: Pool & { readonly tokenHash: string };
+  readonly #socket: Socket;
+  readonly #connection: string;
+  #runner: Address | null = null;
+  #unlisten: (() => void) | null = null;
+  #sent = 0;
+  #received = 0;
+  #turn: Promise<void> = Promise.resolve();
+  #closed = false;
+
+  constructor(options: RunnerSocketOptions, pool: Pool & { readonly tokenHash: string }, socket: Socket) {
+    this.#runtime = options.runtime;
+    this.#leaseMs = options.leaseMs;
+    this.#pool = pool;
+    this.#socket = socket;
+    this.#connection = options.runtime.newId("con");
+  }
+
+  message(text: string): void {
+    const frame = parseFrame(text);
+    if (frame === null) return this.#end(BAD_FRAME, "this is no frame of the runner protocol");
+    this.#turn = this.#turn
+      .then(() => (this.#closed ? undefined : this.#take(frame)))
+      .catch((error: unknown) => {
+        // A runner that is not taken now comes again; a bug is the runtime's to log.
+        this.#end(AGAIN, error instanceof NotAccepted ? "another connection took over" : "try again");
+      });
+  }
+
+  drained(): void {
+    this.#flush();
+  }
+
+  closed(): void {
+    this.#closed = true;
+    this.#unlisten?.();
+    const left: RunnerLeft = { type: "runner.left", connection: this.#connection };
+    const runner = this.#runner;
+    if (runner !== null) this.#turn = this.#turn.then(() => this.#runtime.ask(runner, left)).then(noop, noop);
+  }
+
+  async #take(frame: RunnerFrame): Promise<void> {
+    if (frame.frame === "hello") return this.#hello(frame);
+    const runner = this.#runner;
+    if (runner === null) return this.#end(BAD_FRAME, "a hello comes first");
+    if (poolOf(this.#runtime, this.#pool.tokenHash) === undefined) {
+      return this.#end(NOT_ADMITTED, "the pool's token is not valid any more");
+    }
+    const connection = this.#connection;
+    switch (frame.frame) {
+      case "message": {
+        const said: RunnerSaid = {
+          type: "runner.said",
+          connection,
+          n: frame.n,
+          ack: frame.ack,
+          message: frame.message,
+        };
+        await this.#runtime.ask(runner, said);
+        this.#received = Math.max(this.#received, frame.n);
+        return this.#send({ frame: "ack", ack: this.#received });
+      }
+      case "beat": {
+        const beat: RunnerBeat = { type: "runner.beat", connection, ack: frame.ack };
+        await this.#runtime.ask(runner, beat);
+        return this.#send({ frame: "ack", ack: this.#received });
+      }
+      case "ack":
+        return undefined;
+    }
+  }
+
+  async #hello(frame: Extract<RunnerFrame, { frame: "hello" }>): Promise<void> {
+    if (frame.protocol !== RUNNER_PROTOCOL) {
+      return this.#end(BAD_FRAME, `this service speaks protocol ${RUNNER_PROTOCOL}`);
+    }
+    if (this.#runner !== null) return this.#end(BAD_FRAME, "there was a hello already");
+    const { workspaceId, poolId } = this.#pool;
+    const { frame: _frame, protocol: _protocol, runnerId: known, ...hello } = frame;
+    // The runner is addressed in the pool's workspace, so an id of another one is nobody's here.
+    const runnerId = known !== null && RUNNER_ID.test(known) ? known : this.#runtime.newId("runner");
+    const runner = address(workspaceId, "runner", runnerId);
+    const connection = this.#connection;
+    const message: RunnerHello = { type: "runner.hello", connection, poolId, leaseMs: this.#leaseMs, hello };
+    const welcome = (await this.#runtime.ask(runner, message)) as Welcome;
+    if (this.#closed) return;
+    this.#runner = runner;
+    this.#sent = frame.received;
+    this.#received = welcome.received;
+    this.#send({
+      frame: "welcome",
+      runnerId,
+      received: welcome.received,
+      leaseSeconds: this.#leaseMs / 1_000,
+      claims: [...welcome.claims],
+    });
+    this.#unlisten = this.#runtime.feed.listen(workspaceId, `runner/${runnerId}`, ({ data }) => this.#hear(data));
+    this.#flush();
+  }
+
+  #hear(data: unknown): void {
+    const { connection } = data as { readonly connection?: string };
+    if (connection !== undefined && connection !== this.#connection) this.#end(REPLACED, "the runner connected anew");
+    else this.#flush();
+  }
+
+  /** Sends what waits in the outbox, as far as the peer takes it. */
+  #flush(): void {
+    const runner = this.#runner;
+    if (runner === null || this.#closed) return;
+    const { workspaceId } = this.#pool;
+    const waiting = outbox.entries(this.#runtime.reading, workspaceId, [runner.id], {
+      after: [runner.id, this.#sent],
+    });
+    for (const { key, value } of waiting) {
+      if (this.#socket.bufferedBytes > MAX_FRAME_BYTES) return;
+      this.#sent = Number(key[key.length - 1]);
+      this.#send({ frame: "message", n: this.#sent, ack: this.#received, message: this.#toMessage(value) });
+    }
+  }
+
+  /** A job is built, its secrets opened, only here. One whose claim is over becomes the word to drop it. */
+  #toMessage(message: OutboxMessage): ServiceMessage {
+    if (message.type !== "run.assign") return message;
+    const { runId, fence } = message;
+    const job = jobOf(this.#runtime.reading, this.#pool.workspaceId, runId, fence);
+    return job === undefined ? { type: "run.drop", runId, fence } : { type: "run.assign", job };
+  }
+
+  #send(frame: ServiceFrame): void {
+    if (!this.#closed) this.#socket.send(JSON.stringify(frame));
+  }
+
+  #end(code: number, reason: string): void {
+    this.#send({ frame: "error", message: reason });
+    this.#socket.close(code, reason);
+  }
+}
+
+function noop(): void {
+  // What becomes of a connection that is gone concerns nobody.
+}
+
+function parseFrame(text: string): RunnerFrame | null {
+  try {
+    const parsed = runnerFrameSchema.safeParse(JSON.parse(text));
+    return parsed.success ? parsed.data : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,311 @@
+import { z } from "zod";
+import type { Caller } from "../../actors/access/caller.js";
+import { onTeam, permit, seesOutcomes } from "../../actors/access/visibility.js";
+import type { LineFields } from "../../actors/lines/line.kind.js";
+import { invalid, isRefusal, type Refusal } from "../../actors/refusal.js";
+import { placeOf } from "../../actors/resources/place.js";
+import { resourceAt } from "../../actors/resources/resource-rows.js";
+import { stationOf } from "../../actors/tasks/event-task.js";
+import { runSchema, runView, stepSchema, stepsView } from "../../actors/tasks/run.view.js";
+import { type RunRow, runs } from "../../actors/tasks/run-rows.js";
+import { taskSchema, taskView } from "../../actors/tasks/task.view.js";
+import { type TaskRow, taskRuns, tasks, teamTasks } from "../../actors/tasks/task-rows.js";
+import { memberOf } from "../../actors/workspaces/members.js";
+import { address } from "../../runtime/address.js";
+import type { Runtime } from "../../runtime/runtime.js";
+import type { Message } from "../../runtime/turn.js";
+import { type Answer, type Route, route } from "../route.js";
+
+const text = (most: number) => z.string().max(most, `must be at most ${most} characters`);
+const limit = z.coerce
+  .number("must be a number")
+  .int("must be a whole number")
+  .min(1, "must be at least 1")
+  .max(200, "must be at most 200");
+
+const opening = z.strictObject({
+  title: text(300).min(1, "must not be empty"),
+  description: text(50_000).default(""),
+  url: text(2_000).default(""),
+  line: z.string(),
+  station: z.string().nullable().default(null),
+  assignee: z.string().nullable().optional(),
+});
+
+const listing = z.strictObject({
+  state: z.enum(["queued", "running", "inbox", "done", "closed"], "must be a state").optional(),
+  line: z.string().optional(),
+  station: z.string().optional(),
+  assignee: z.string().optional(),
+  before: z.string().optional(),
+  limit: limit.default(50),
+});
+
+/** Tasks and runs (the work that is not configuration). */
+export function taskRoutes({ runtime }: { readonly runtime: Runtime }): readonly Route[] {
+  const { reading } = runtime;
+  const shown = (task: TaskRow, workspaceId: string): Answer => ({
+    status: 200,
+    body: taskView(reading, workspaceId, task),
+  });
+
+  /** A message to the task that a person on the team may send. */
+  const told = (
+    name: string,
+    summary: string,
+    body: z.ZodType,
+    message: (body: unknown, by: string) => Message,
+  ): Route =>
+    route({
+      method: "POST",
+      path: `/api/tasks/{taskId}/${name}`,
+      summary,
+      access: "person",
+      body,
+      answers: { 200: taskSchema },
+      handle: async ({ caller, params, body: given }) => {
+        const found = findTask(runtime, caller, params.taskId ?? "");
+        if (isRefusal(found)) return found;
+        if (!worksOn(runtime, caller, found.workspaceId, found.task.teamId)) return notOnTeam();
+        const to = address(found.workspaceId, "task", found.task.id);
+        const answer = await runtime.ask(to, message(given, caller.userId));
+        if (isRefusal(answer)) return answer;
+        return shown(tasks.get(reading, found.workspaceId, found.task.id) ?? found.task, found.workspaceId);
+      },
+    });
+
+  return [
+    route({
+      method: "POST",
+      path: "/api/teams/{teamId}/tasks",
+      summary: "Open a task",
+      access: "person",
+      body: opening,
+      answers: { 201: taskSchema },
+      handle: (request) => openTask(runtime, request),
+    }),
+    route({
+      method: "GET",
+      path: "/api/teams/{teamId}/tasks",
+      summary: "List a team's tasks, newest first",
+      access: "any",
+      query: listing,
+      answers: { 200: z.strictObject({ items: z.array(taskSchema) }) },
+      handle: ({ caller, params, query }) => listTasks(runtime, caller, params.teamId ?? "", query),
+    }),
+    route({
+      method: "GET",
+      path: "/api/tasks/{taskId}",
+      summary: "Read a task",
+      access: "any",
+      answers: { 200: taskSchema },
+      handle: ({ caller, params }) => {
+        const found = findTask(runtime, caller, params.taskId ?? "");
+        return isRefusal(found) ? found : shown(found.task, found.workspaceId);
+      },
+    }),
+    told(
+      "answer",
+      "Answer what the task asks (its assignee)",
+      z.strictObject({ text: text(20_000).min(1, "must not be empty") }),
+      (body, by) => {
+        const { text: answer } = body as { readonly text: string };
+        return { type: "task.answer", by, text: answer } as Message;
+      },
+    ),
+    told(
+      "stop",
+      "Stop the run under way (its assignee)",
+      z.strictObject({}),
+      (_body, by) => ({ type: "task.stop", by }) as Message,
+    ),
+    told("retry", "Run the station again", z.strictObject({}), (_body, by) => ({ type: "task.retry", by }) as Message),
+    told("close", "Close the task", z.strictObject({}), (_body, by) => ({ type: "task.close", by }) as Message),
+    told("move", "Move the task to a station", z.strictObject({ to: z.string() }), (body, by) => {
+      const { to } = body as { readonly to: string };
+      return { type: "task.move", by, to } as Message;
+    }),
+    told(
+      "notes",
+      "Say something on the task",
+      z.strictObject({ text: text(20_000).min(1, "must not be empty") }),
+      (body, by) => {
+        const { text: note } = body as { readonly text: string };
+        return { type: "note", from: `person ${by}`, text: note, key: null } as Message;
+      },
+    ),
+    route({
+      method: "POST",
+      path: "/api/tasks/{taskId}/assign",
+      summary: "Give the task to someone in the workspace, or to nobody",
+      access: "person",
+      body: z.strictObject({ assignee: z.string().nullable() }),
+      answers: { 200: taskSchema },
+      handle: async ({ caller, params, body }) => {
+        const found = findTask(runtime, caller, params.taskId ?? "");
+        if (isRefusal(found)) return found;
+        if (!worksOn(runtime, caller, found.workspaceId, found.task.teamId)) return notOnTeam();
+        const refused = checkAssignee(runtime, found.workspaceId, body.assignee);
+        if (refused !== null) return refused;
+        const message = { type: "task.assign", by: caller.userId, assignee: body.assignee };
+        await runtime.ask(address(found.workspaceId, "task", found.task.id), message);
+        return shown(tasks.get(reading, found.workspaceId, found.task.id) ?? found.task, found.workspaceId);
+      },
+    }),
+    route({
+      method: "GET",
+      path: "/api/tasks/{taskId}/runs",
+      summary: "The runs of a task, newest first",
+      access: "any",
+      answers: { 200: z.strictObject({ items: z.array(runSchema) }) },
+      handle: ({ caller, params }) => {
+        const found = findTask(runtime, caller, params.taskId ?? "");
+        if (isRefusal(found)) return found;
+        const { workspaceId, task } = found;
+        if (!seesOutcomes(reading, caller, workspaceId, task.teamId)) return { refused: "not-found" };
+        const ids = taskRuns.entries(reading, workspaceId, [task.id], { reverse: true, limit: 200 });
+        const items = ids.flatMap(({ key }) => runs.get(reading, workspaceId, String(key.at(-1))) ?? []);
+        return { status: 200, body: { items: items.map((run) => runView(reading, workspaceId, run)) } };
+      },
+    }),
+    route({
+      method: "GET",
+      path: "/api/runs/{runId}",
+      summary: "Read a run",
+      access: "any",
+      answers: { 200: runSchema },
+      handle: ({ caller, params }) => {
+        const found = findRun(runtime, caller, params.runId ?? "");
+        return isRefusal(found) ? found : { status: 200, body: runView(reading, found.workspaceId, found.run) };
+      },
+    }),
+    route({
+      method: "GET",
+      path: "/api/runs/{runId}/steps",
+      summary: "The steps of a run, in order",
+      access: "any",
+      query: z.strictObject({
+        after: z.coerce.number("must be a number").int().min(-1).default(-1),
+        limit: limit.default(200),
+      }),
+      answers: { 200: z.strictObject({ items: z.array(stepSchema) }) },
+      handle: ({ caller, params, query }) => {
+        const found = findRun(runtime, caller, params.runId ?? "");
+        if (isRefusal(found)) return found;
+        return { status: 200, body: { items: stepsView(reading, found.workspaceId, found.run.id, query) } };
+      },
+    }),
+  ];
+}
+
+interface OpenRequest {
+  readonly caller: Extract<Caller, { kind: "person" }>;
+  readonly params: Readonly<Record<string, string>>;
+  readonly body: z.output<typeof opening>;
+}
+
+async function openTask(runtime: Runtime, { caller, params, body }: OpenRequest): Promise<Answer | Refusal> {
+  const { reading } = runtime;
+  const teamId = params.teamId ?? "";
+  const team = findTeam(runtime, caller, teamId);
+  if (isRefusal(team)) return team;
+  const { workspaceId, teamKey } = team;
+  if (!worksOn(runtime, caller, workspaceId, teamId)) return notOnTeam();
+  const line = resourceAt<LineFields>(reading, workspaceId, "line", `${teamKey}/${body.line}`);
+  if (line === undefined) return invalid("line", `there is no line ${body.line}`);
+  if (body.station !== null && stationOf(line.fields, body.station) === undefined) {
+    return invalid("station", `there is no station ${body.station}`);
+  }
+  const assignee = body.assignee === undefined ? caller.userId : body.assignee;
+  const refused = checkAssignee(runtime, workspaceId, assignee);
+  if (refused !== null) return refused;
+  const { title, description, url, station } = body;
+  const taskId = runtime.newId("task");
+  await runtime.ask(address(workspaceId, "task", taskId), {
+    type: "task.open",
+    ...{ teamId, lineId: line.id, title, description, url, station, assignee, by: caller.userId },
+  });
+  const task = tasks.get(reading, workspaceId, taskId);
+  return task === undefined ? { refused: "not-found" } : { status: 201, body: taskView(reading, workspaceId, task) };
+}
+
+function listTasks(
+  runtime: Runtime,
+  caller: Caller,
+  teamId: string,
+  query: z.output<typeof listing>,
+): Answer | Refusal {
+  const { reading } = runtime;
+  const team = findTeam(runtime, caller, teamId);
+  if (isRefusal(team)) return team;
+  const { workspaceId } = team;
+  const before = query.before === undefined ? {} : { before: [teamId, query.before] };
+  const items = teamTasks
+    .entries(reading, workspaceId, [teamId], { reverse: true, ...before })
+    .flatMap(({ key }) => tasks.get(reading, workspaceId, String(key.at(-1))) ?? [])
+    .map((task) => ({ task, view: taskView(reading, workspaceId, task) }))
+    .filter(({ task, view }) => {
+      if (query.state !== undefined && task.state !== query.state) return false;
+      if (query.line !== undefined && view.line !== query.line) return false;
+      if (query.station !== undefined && task.station !== query.station) return false;
+      return query.assignee === undefined || task.assignee === query.assignee;
+    })
+    .slice(0, query.limit);
+  return { status: 200, body: { items: items.map(({ view }) => view) } };
+}
+
+function findTeam(
+  { reading }: Runtime,
+  caller: Caller,
+  teamId: string,
+): { readonly workspaceId: string; readonly teamKey: string } | Refusal {
+  const place = placeOf(reading, teamId);
+  if (place?.kind !== "team") return { refused: "not-found" };
+  const refused = permit(reading, caller, place.workspaceId, "read", "team");
+  if (refused !== null) return refused;
+  const key = reading.get<{ readonly address: string }>([
+    place.workspaceId,
+    "row",
+    "resource",
+    "team",
+    teamId,
+  ])?.address;
+  return key === undefined ? { refused: "not-found" } : { workspaceId: place.workspaceId, teamKey: key };
+}
+
+function findTask(
+  { reading }: Runtime,
+  caller: Caller,
+  taskId: string,
+): { readonly workspaceId: string; readonly task: TaskRow } | Refusal {
+  const place = placeOf(reading, taskId);
+  if (place?.kind !== "task") return { refused: "not-found" };
+  const refused = permit(reading, caller, place.workspaceId, "read", "team");
+  const task = tasks.get(reading, place.workspaceId, taskId);
+  return refused ?? (task === undefined ? { refused: "not-found" } : { workspaceId: place.workspaceId, task });
+}
+
+function findRun(
+  { reading }: Runtime,
+  caller: Caller,
+  runId: string,
+): { readonly workspaceId: string; readonly run: RunRow } | Refusal {
+  const place = placeOf(reading, runId);
+  const run = place?.kind === "run" ? runs.get(reading, place.workspaceId, runId) : undefined;
+  if (place === undefined || run === undefined) return { refused: "not-found" };
+  if (!seesOutcomes(reading, caller, place.workspaceId, run.teamId)) return { refused: "not-found" };
+  return { workspaceId: place.workspaceId, run };
+}
+
+function worksOn(runtime: Runtime, caller: Caller, workspaceId: string, teamId: string): boolean {
+  return caller.kind === "person" && onTeam(runtime.reading, caller.userId, workspaceId, teamId);
+}
+
+function notOnTeam(): Refusal {
+  return { refused: "forbidden", title: "Not on the team", detail: "Only people on the team work on its tasks." };
+}
+
+function checkAssignee({ reading }: Runtime, workspaceId: string, assignee: string | null): Refusal | null {
+  if (assignee === null || memberOf(reading, workspaceId, assignee) !== undefined) return null;
+  return invalid("assignee", "is nobody in this workspace");
+}

@@ -1,0 +1,274 @@
+import uws, {
+  type HttpRequest,
+  type HttpResponse,
+  type us_listen_socket,
+  type us_socket_context_t,
+} from "uWebSockets.js";
+import { STATUS_CODES } from "node:http";
+import type { Socket, SocketHandler } from "./socket.js";
+import {
+  BodyTimeout,
+  BodyTooLarge,
+  ClientGone,
+  SOCKET_BUFFER_BYTES,
+  SOCKET_IDLE_SECONDS,
+  type Transport,
+  type TransportAnswer,
+  type TransportHandlers,
+  type TransportRequest,
+} from "./transport.js";
+
+/** What a socket carries from its upgrade to its end. */
+interface SocketData {
+  open: (socket: Socket) => SocketHandler;
+  maxMessageBytes: number;
+  handler: SocketHandler | null;
+}
+
+type UwsSocket = uws.WebSocket<SocketData>;
+
+/** `LIBUS_LISTEN_EXCLUSIVE_PORT`; the published types lack the form of `listen` that takes it with a host. */
+const EXCLUSIVE_PORT = 1;
+type ExclusiveListen = (
+  this: uws.TemplatedApp,
+  host: string,
+  port: number,
+  options: number,
+  listening: (socket: us_listen_socket | false) => void,
+) => void;
+
+/** Largest message any endpoint takes; each endpoint's own limit is checked on arrival. */
+const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
+
+/** The transport of uWebSockets.js. Importing this module throws where its native binary does not load. */
+export function createUwsTransport(handlers: TransportHandlers): Transport {
+  const app = uws.App();
+  const sockets = new Set<UwsSocket>();
+  const underWay = new Set<Promise<void>>();
+  let listening: us_listen_socket | false = false;
+  let draining = false;
+
+  app.any("/*", (response, request) => {
+    const served = serve(handlers, response, request, () => draining);
+    underWay.add(served);
+    void served.finally(() => underWay.delete(served));
+  });
+  app.ws<SocketData>("/*", {
+    idleTimeout: SOCKET_IDLE_SECONDS,
+    sendPingsAutomatically: true,
+    maxPayloadLength: MAX_MESSAGE_BYTES,
+    maxBackpressure: SOCKET_BUFFER_BYTES,
+    closeOnBackpressureLimit: 1,
+    upgrade: (response, request, context) => void upgrade(handlers, response, request, context),
+    open: (ws) => {
+      sockets.add(ws);
+      const data = ws.getUserData();
+      data.handler = data.open(toSocket(ws, sockets));
+    },
+    message: (ws, message, isBinary) => {
+      const data = ws.getUserData();
+      if (isBinary) ws.end(1003, "text frames only");
+      else if (message.byteLength > data.maxMessageBytes) ws.end(1009, "the message is too long");
+      else data.handler?.message(Buffer.from(message).toString("utf8"));
+    },
+    drain: (ws) => {
+      if (ws.getBufferedAmount() === 0) ws.getUserData().handler?.drained();
+    },
+    close: (ws) => {
+      sockets.delete(ws);
+      ws.getUserData().handler?.closed();
+    },
+  });
+
+  return {
+    name: "uws",
+    listen: (host, port) =>
+      new Promise((resolve, reject) => {
+        // Without the exclusive flag a second process would silently share the port.
+        (app.listen as unknown as ExclusiveListen).call(app, host, port, EXCLUSIVE_PORT, (socket) => {
+          listening = socket;
+          if (socket === false) reject(new Error(`cannot listen on ${host}:${port}: the address is taken or not ours`));
+          else resolve(uws.us_socket_local_port(socket));
+        });
+      }),
+    close: async (graceMs) => {
+      draining = true;
+      if (listening !== false) uws.us_listen_socket_close(listening);
+      listening = false;
+      for (const ws of sockets) ws.end(1001, "the service is going away");
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, graceMs);
+      });
+      await Promise.race([Promise.allSettled([...underWay]), late]);
+      clearTimeout(timer);
+      app.close();
+    },
+  };
+}
+
+async function serve(
+  handlers: TransportHandlers,
+  response: HttpResponse,
+  request: HttpRequest,
+  isDraining: () => boolean,
+): Promise<void> {
+  const gone = new AbortController();
+  response.onAborted(() => gone.abort());
+  const method = request.getCaseSensitiveMethod();
+  const incoming = toRequest(response, request, method, gone.signal);
+  const answer = await handlers.request(incoming);
+  if (gone.signal.aborted) return;
+  write(response, answer, method === "HEAD", incoming.leftover() || isDraining());
+}
+
+interface UwsRequest extends TransportRequest {
+  /** Whether a body is under way that nobody took to its end. */
+  leftover(): boolean;
+}
+
+function toRequest(response: HttpResponse, request: HttpRequest, method: string, signal: AbortSignal): UwsRequest {
+  const headers = readHeaders(request);
+  const remoteAddress = Buffer.from(response.getRemoteAddressAsText()).toString("latin1");
+  const declared = Number(headers.get("content-length") ?? 0);
+  const hasBody = declared > 0 || headers.has("transfer-encoding");
+  // A body is only kept when it is handed to a listener in the tick it arrived in.
+  const body = hasBody ? new IncomingBody(response, signal) : null;
+  return {
+    method,
+    path: request.getUrl(),
+    query: request.getQuery() ?? "",
+    header: (name) => headers.get(name),
+    remoteAddress,
+    signal,
+    body: (limitBytes, timeoutMs) => {
+      if (declared > limitBytes) return Promise.reject(new BodyTooLarge());
+      return body === null ? Promise.resolve(new Uint8Array()) : body.read(limitBytes, timeoutMs);
+    },
+    leftover: () => body !== null && !body.complete,
+  };
+}
+
+function readHeaders(request: HttpRequest): ReadonlyMap<string, string> {
+  const headers = new Map<string, string>();
+  request.forEach((name, value) => {
+    const before = headers.get(name);
+    headers.set(name, before === undefined ? value : `${before}${name === "cookie" ? "; " : ", "}${value}`);
+  });
+  return headers;
+}
+
+/** Bytes held for a body nobody has asked for yet; past that the sender is paused. */
+const EARLY_BYTES = 64 * 1024;
+
+/** A body as it arrives; paused until it is asked for once it is more than a little. */
+class IncomingBody {
+  complete = false;
+  readonly #response: HttpResponse;
+  readonly #chunks: Buffer[] = [];
+  #length = 0;
+  #limit = EARLY_BYTES;
+  #reading = false;
+  #paused = false;
+  #settle: ((error: Error | null) => void) | null = null;
+  #aborted = false;
+
+  constructor(response: HttpResponse, signal: AbortSignal) {
+    this.#response = response;
+    signal.addEventListener("abort", () => {
+      this.#aborted = true;
+      this.#settle?.(new ClientGone());
+    });
+    response.onData((chunk, isLast) => this.#hear(chunk, isLast));
+  }
+
+  #hear(chunk: ArrayBuffer, isLast: boolean): void {
+    this.#length += chunk.byteLength;
+    this.complete = isLast;
+    if (this.#length <= this.#limit || !this.#reading) this.#chunks.push(Buffer.from(Buffer.from(chunk)));
+    if (this.#reading && this.#length > this.#limit) this.#settle?.(new BodyTooLarge());
+    else if (isLast) this.#settle?.(null);
+    else if (!this.#reading && this.#length > EARLY_BYTES && !this.#paused) {
+      this.#paused = true;
+      this.#response.pause();
+    }
+  }
+
+  read(limitBytes: number, timeoutMs: number): Promise<Uint8Array> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => this.#settle?.(new BodyTimeout()), timeoutMs);
+      this.#settle = (error) => {
+        clearTimeout(timer);
+        this.#settle = null;
+        if (error === null) resolve(Buffer.concat(this.#chunks));
+        else reject(error);
+      };
+      this.#reading = true;
+      this.#limit = limitBytes;
+      if (this.#aborted) this.#settle(new ClientGone());
+      else if (this.#length > limitBytes) this.#settle(new BodyTooLarge());
+      else if (this.complete) this.#settle(null);
+      else if (this.#paused) this.#response.resume();
+    });
+  }
+}
+
+function write(response: HttpResponse, answer: TransportAnswer, isHead: boolean, closes: boolean): void {
+  response.cork(() => {
+    response.writeStatus(`${answer.status} ${STATUS_CODES[answer.status] ?? ""}`);
+    for (const [name, value] of Object.entries(answer.headers)) response.writeHeader(name, value);
+    if (answer.status === 204 || answer.status === 304) response.endWithoutBody();
+    else if (isHead) response.endWithoutBody(Buffer.byteLength(answer.body), closes);
+    else response.end(answer.body, closes);
+  });
+}
+
+async function upgrade(
+  handlers: TransportHandlers,
+  response: HttpResponse,
+  request: HttpRequest,
+  context: us_socket_context_t,
+): Promise<void> {
+  let gone = false;
+  response.onAborted(() => {
+    gone = true;
+  });
+  const headers = readHeaders(request);
+  const path = request.getUrl();
+  const query = new URLSearchParams(request.getQuery() ?? "");
+  const remoteAddress = Buffer.from(response.getRemoteAddressAsText()).toString("latin1");
+  const header = (name: string) => headers.get(name);
+  const answer = await handlers.upgrade({ path, query, header, remoteAddress, requestId: "" });
+  if (gone) return;
+  if ("refused" in answer) {
+    write(response, answer.refused, false, true);
+    return;
+  }
+  const { open, maxMessageBytes } = answer;
+  response.cork(() => {
+    response.upgrade<SocketData>(
+      { open, maxMessageBytes, handler: null },
+      header("sec-websocket-key") ?? "",
+      header("sec-websocket-protocol") ?? "",
+      header("sec-websocket-extensions") ?? "",
+      context,
+    );
+  });
+}
+
+function toSocket(ws: UwsSocket, open: ReadonlySet<UwsSocket>): Socket {
+  return {
+    send: (text) => {
+      if (open.has(ws)) ws.send(text);
+    },
+    get bufferedBytes() {
+      return open.has(ws) ? ws.getBufferedAmount() : 0;
+    },
+    close: (code, reason) => {
+      if (open.has(ws)) ws.end(code, reason);
+    },
+    ping: () => {
+      if (open.has(ws)) ws.ping();
+    },
+  };
+}
