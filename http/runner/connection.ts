@@ -1,0 +1,211 @@
+import { WebSocket } from "ws";
+import {
+  MAX_FRAME_BYTES,
+  RUNNER_PROTOCOL,
+  type RunnerFrame,
+  type RunnerMessage,
+  type ServiceFrame,
+  type ServiceMessage,
+  serviceFrameSchema,
+} from "../../actors/runners/protocol.js";
+import type { Clock } from "../../runtime/clock.js";
+
+/** What the runner says of itself at each hello. */
+export type Hello = Omit<Extract<RunnerFrame, { frame: "hello" }>, "frame" | "protocol" | "runnerId" | "received">;
+
+export interface ConnectionOptions {
+  /** The service's base URL. */
+  readonly url: string;
+  readonly token: string;
+  readonly clock: Clock;
+  /** In [0, 1): spreads reconnects. */
+  readonly random: () => number;
+  readonly hello: () => Hello;
+  /** Called once for each message of the service, in order. */
+  readonly take: (message: ServiceMessage) => void;
+  /** Claims that the service says are over. */
+  readonly drop: (runIds: readonly string[]) => void;
+  /** Nothing was heard for a whole lease: the service has given every claim to others, or will. */
+  readonly leaseOver: () => void;
+  readonly say: (line: string) => void;
+}
+
+const FIRST_WAIT_MS = 250;
+const LONGEST_WAIT_MS = 15_000;
+/** Wait after a token that was not taken, in milliseconds. */
+const REFUSED_WAIT_MS = 10_000;
+/** Messages kept unacknowledged before {@link Connection.room} makes their makers wait. */
+const OUTBOX_ROOM = 1_000;
+
+/**
+ * The runner's end of the protocol. It owns the numbers of both directions and what is not yet acknowledged:
+ *
+ * 1. A message is kept until the service has acknowledged it, and sent again after each welcome until then.
+ * 2. A message of the service is taken once, by its number.
+ * 3. When nothing was heard for a lease, {@link ConnectionOptions.leaseOver} is called, once.
+ */
+export class Connection {
+  readonly #options: ConnectionOptions;
+  #socket: WebSocket | null = null;
+  #runnerId: string | null = null;
+  #welcomed = false;
+  #n = 0;
+  #received = 0;
+  #leaseMs = 30_000;
+  #heardMs = 0;
+  readonly #outbox = new Map<number, RunnerMessage>();
+  #waiters: (() => void)[] = [];
+  #failures = 0;
+  #closed = false;
+  #cancelRetry: () => void = () => undefined;
+  #cancelBeat: () => void = () => undefined;
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
+  }
+
+  /** Connects, and again whenever the connection is lost, until closed. */
+  open(): void {
+    const { url, token } = this.#options;
+    const socket = new WebSocket(`${url.replace(/^http/, "ws").replace(/\/$/, "")}/api/runner`, {
+      headers: { authorization: `Bearer ${token}` },
+      maxPayload: MAX_FRAME_BYTES,
+      handshakeTimeout: 10_000,
+    });
+    this.#socket = socket;
+    let refused = false;
+    socket.on("open", () => this.#sayHello());
+    socket.on("message", (data) => this.#hear(data.toString()));
+    socket.on("unexpected-response", (_request, response) => {
+      refused = response.statusCode === 401;
+      const why = refused ? "the pool token is not taken" : `the service answered ${response.statusCode}`;
+      this.#options.say(`cannot connect to ${url}: ${why}`);
+      response.destroy();
+      socket.terminate();
+    });
+    socket.on("error", (error) => {
+      if (this.#failures === 0) this.#options.say(`the connection to ${url} failed: ${error.message}`);
+    });
+    socket.on("close", (code, reason) => {
+      if (code === 4401) this.#options.say(`the service ended the connection: ${reason.toString()}`);
+      this.#lost(refused || code === 4401);
+    });
+  }
+
+  /** Sends a message; it arrives once, whatever becomes of the connection. */
+  send(message: RunnerMessage): void {
+    this.#n += 1;
+    this.#outbox.set(this.#n, message);
+    if (this.#welcomed) this.#post(this.#n, message);
+  }
+
+  /** Resolves when there is room for more messages. */
+  async room(): Promise<void> {
+    while (this.#outbox.size >= OUTBOX_ROOM && !this.#closed) {
+      await new Promise<void>((resolve) => this.#waiters.push(resolve));
+    }
+  }
+
+  /** Resolves when everything that was sent is acknowledged. */
+  async settled(): Promise<void> {
+    while (this.#outbox.size > 0 && !this.#closed) {
+      await new Promise<void>((resolve) => this.#waiters.push(resolve));
+    }
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#cancelRetry();
+    this.#cancelBeat();
+    this.#socket?.close(1000, "the runner is going away");
+    this.#wake();
+  }
+
+  #sayHello(): void {
+    const hello = this.#options.hello();
+    const received = this.#received;
+    this.#frame({ frame: "hello", protocol: RUNNER_PROTOCOL, runnerId: this.#runnerId, received, ...hello });
+  }
+
+  #hear(text: string): void {
+    const parsed = serviceFrameSchema.safeParse(JSON.parse(text));
+    if (!parsed.success) {
+      this.#options.say("the service sent a frame that this runner does not know; is it of another release?");
+      this.#socket?.close(4400, "unknown frame");
+      return;
+    }
+    this.#heardMs = this.#options.clock.now();
+    const frame = parsed.data;
+    switch (frame.frame) {
+      case "welcome":
+        return this.#welcome(frame);
+      case "message":
+        this.#acknowledged(frame.ack);
+        if (frame.n <= this.#received) return undefined;
+        this.#received = frame.n;
+        return this.#options.take(frame.message);
+      case "ack":
+        return this.#acknowledged(frame.ack);
+      case "error":
+        return this.#options.say(`the service says: ${frame.message}`);
+    }
+  }
+
+  #welcome(frame: Extract<ServiceFrame, { frame: "welcome" }>): void {
+    if (this.#runnerId === null) this.#options.say(`connected as ${frame.runnerId}`);
+    this.#runnerId = frame.runnerId;
+    this.#leaseMs = frame.leaseSeconds * 1_000;
+    this.#failures = 0;
+    this.#welcomed = true;
+    this.#acknowledged(frame.received);
+    this.#options.drop(frame.claims.flatMap(({ runId, verdict }) => (verdict === "drop" ? [runId] : [])));
+    for (const [n, message] of this.#outbox) this.#post(n, message);
+    this.#beatLater();
+  }
+
+  #beatLater(): void {
+    this.#cancelBeat();
+    const { clock } = this.#options;
+    this.#cancelBeat = clock.at(clock.now() + this.#leaseMs / 3, () => {
+      if (this.#welcomed) {
+        this.#frame({ frame: "beat", ack: this.#received, claims: [...this.#options.hello().claims] });
+      }
+      if (clock.now() - this.#heardMs >= this.#leaseMs) {
+        this.#heardMs = clock.now();
+        this.#options.leaseOver();
+      }
+      this.#beatLater();
+    });
+  }
+
+  #acknowledged(upTo: number): void {
+    for (const n of this.#outbox.keys()) {
+      if (n > upTo) break;
+      this.#outbox.delete(n);
+    }
+    this.#wake();
+  }
+
+  #wake(): void {
+    const waiters = this.#waiters;
+    this.#waiters = [];
+    for (const wake of waiters) wake();
+  }
+
+  #post(n: number, message: RunnerMessage): void {
+    this.#frame({ frame: "message", n, ack: this.#received, message });
+  }
+
+  #frame(frame: RunnerFrame): void {
+    if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(frame));
+  }
+
+  #lost(refused: boolean): void {
+    this.#welcomed = false;
+    if (this.#closed) return;
+    const { clock, random } = this.#options;
+    const wait = refused ? REFUSED_WAIT_MS : Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** this.#failures);
+    this.#failures += 1;
+    this.#cancelRetry = clock.at(clock.now() + wait * (0.5 + random() / 2), () => this.open());
+  }
+}
