@@ -1,12 +1,21 @@
 import { workspaceTokenKind } from "./access/workspace-token.kind.js";
+import { hookKind } from "./hooks/hook.kind.js";
 import { lineKind } from "./lines/line.kind.js";
+import type { AllowList } from "./outbound/allow-list.js";
 import type { Kind } from "./resources/kind.js";
 import { runnerPoolKind } from "./runners/runner-pool.kind.js";
 import { secretKind } from "./workspaces/secret.kind.js";
 import { teamKind } from "./workspaces/team.kind.js";
 import { workspaceKind } from "./workspaces/workspace.kind.js";
 
+/** What the rules of some kinds depend on beyond the store. */
+export interface Deployment {
+  readonly allowList: AllowList;
+  /** Whether there is a key to sign hook tokens with. */
+  readonly signsTokens: boolean;
+}
+
 /** Every resource kind, in the order of the reference's table. A kind is one file and one line here. */
-export function createKinds(): readonly Kind[] {
-  return [workspaceKind, teamKind, lineKind, secretKind, workspaceTokenKind, runnerPoolKind];
+export function createKinds(deployment: Deployment): readonly Kind[] {
+  return [workspaceKind, teamKind, lineKind, hookKind(deployment), secretKind, workspaceTokenKind, runnerPoolKind];
 }

@@ -5,6 +5,7 @@ import type { Sealer } from "../actors/workspaces/secret-value.js";
 import type { Runtime } from "../runtime/runtime.js";
 import { sessionRoutes } from "./access/session.routes.js";
 import type { Config } from "./config.js";
+import { hookRoutes } from "./hooks/hook.routes.js";
 import type { Metrics } from "./metrics.js";
 import { operationRoutes } from "./operations/operation.routes.js";
 import { resourceRoutes } from "./resources/resource.routes.js";
@@ -12,6 +13,7 @@ import type { Route } from "./route.js";
 import { runnerSocket } from "./runners/runner-socket.js";
 import type { Credentials } from "./server.js";
 import type { SocketRoute } from "./socket.js";
+import { streamSocket } from "./streams/stream-socket.js";
 import { taskRoutes } from "./tasks/task.routes.js";
 
 /** What the areas' routes are made of; each takes what it needs. */
@@ -34,10 +36,11 @@ export function createRoutes(parts: RouteParts): readonly Route[] {
     ...sessionRoutes({ runtime, sealer, baseUrl, signInDomains: config.signInDomains }),
     ...resourceRoutes({ runtime, kinds, sealer }),
     ...taskRoutes({ runtime }),
+    ...hookRoutes({ runtime, sealer }),
   ];
 }
 
 /** Every WebSocket endpoint. */
-export function createSockets({ runtime, config }: RouteParts): readonly SocketRoute[] {
-  return [runnerSocket({ runtime, leaseMs: config.leaseSeconds * 1_000 })];
+export function createSockets({ runtime, kinds, config, callerOf }: RouteParts): readonly SocketRoute[] {
+  return [streamSocket({ runtime, kinds, callerOf }), runnerSocket({ runtime, leaseMs: config.leaseSeconds * 1_000 })];
 }

@@ -1,7 +1,10 @@
 import { randomBytes as strongBytes } from "node:crypto";
 import { createActorTypes } from "../actors/actor-types.js";
+import { deliveryEffect, KEPT_OUTPUT_BYTES } from "../actors/hooks/delivery.effects.js";
 import { createKinds } from "../actors/kinds.js";
+import { parseAllowList } from "../actors/outbound/allow-list.js";
 import { mailEffect } from "../actors/outbound/mail.effects.js";
+import { createOutbound } from "../actors/outbound/request.js";
 import { gatings, hearings } from "../actors/subscriptions.js";
 import { createSealer } from "../actors/workspaces/secret-value.js";
 import { type Clock, createEventLoopScheduler, createSystemClock } from "../runtime/clock.js";
@@ -46,7 +49,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const clock = options.clock ?? createSystemClock();
   const store = options.store ?? (await openLmdbStore({ folder: config.dataFolder }));
   const sealer = createSealer(config.secretsKey ?? keptSecretsKey(config.dataFolder, randomBytes), randomBytes);
-  const kinds = createKinds();
+  const allowList = parseAllowList(config.outboundAllow);
+  const kinds = createKinds({ allowList, signsTokens: config.hookSigningKey !== null });
+  const outbound = createOutbound({ allowList, keepBytes: KEPT_OUTPUT_BYTES });
   let baseUrl = config.baseUrl ?? "";
   const runtime = await createRuntime({
     store,
@@ -61,6 +66,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
           from: `Signalbox <signalbox@${new URL(config.baseUrl ?? "http://localhost").hostname}>`,
           logMail: (line) => log.info(line),
         }),
+        deliveryEffect({ reading: () => store.reading, outbound, sealer, clock, baseUrl: () => baseUrl }),
       ],
     },
     clock,
@@ -109,6 +115,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       draining = true;
       await transport.close(DRAIN_MS);
       await runtime.stop();
+      await outbound.close();
       if (options.store === undefined) await store.close();
     },
   };

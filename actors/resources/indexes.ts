@@ -15,6 +15,21 @@ const referrers = table<User>("reference");
 /** `[team, kind, id]` -> what a team holds. */
 const held = table<User>("held");
 
+/** `[kind, team, word, id]` -> true */
+const words = table<true>("resource-word");
+
+/** The resources of a team that their kind lists under a word, by id. */
+export function resourcesUnder<Fields>(
+  reading: Reading,
+  workspaceId: string,
+  under: { readonly kind: string; readonly teamId: string; readonly word: string },
+): ResourceRow<Fields>[] {
+  return words.entries(reading, workspaceId, [under.kind, under.teamId, under.word]).flatMap(({ key }) => {
+    const row = resources.get(reading, workspaceId, under.kind, String(key.at(-1)));
+    return row === undefined ? [] : [row as ResourceRow<Fields>];
+  });
+}
+
 /** How a team-held address begins. */
 export function teamKeyOf(reading: Reading, workspaceId: string, teamId: string | null): string {
   return teamId === null ? "" : (resources.get(reading, workspaceId, "team", teamId)?.address ?? "");
@@ -28,6 +43,9 @@ export function putResource(writing: Writing, kind: Kind, row: ResourceRow, prev
   resourceAddresses.put(writing, workspaceId, [kind.name, row.address], row.id);
   recordPlace(writing, row.id, { workspaceId, kind: kind.name });
   if (row.teamId !== null) held.put(writing, workspaceId, [row.teamId, kind.name, row.id], userOf(row));
+  for (const word of kind.listedUnder?.(row.fields) ?? []) {
+    words.put(writing, workspaceId, [kind.name, row.teamId ?? "", word, row.id], true);
+  }
   for (const hash of hashesOf(kind, row)) recordHash(writing, kind.name, hash, { workspaceId, id: row.id });
   for (const target of targetsOf(writing, kind, row)) {
     referrers.put(writing, workspaceId, [target.kind, target.id, kind.name, row.id], userOf(row));
@@ -45,6 +63,9 @@ function removeIndexes(writing: Writing, kind: Kind, row: ResourceRow): void {
   const { workspaceId } = row;
   resourceAddresses.remove(writing, workspaceId, kind.name, row.address);
   if (row.teamId !== null) held.remove(writing, workspaceId, row.teamId, kind.name, row.id);
+  for (const word of kind.listedUnder?.(row.fields) ?? []) {
+    words.remove(writing, workspaceId, kind.name, row.teamId ?? "", word, row.id);
+  }
   for (const hash of hashesOf(kind, row)) forgetHash(writing, kind.name, hash);
   for (const target of targetsOf(writing, kind, row)) {
     referrers.remove(writing, workspaceId, target.kind, target.id, kind.name, row.id);

@@ -85,6 +85,8 @@ export interface Kind<Fields = Record<string, unknown>> {
   inUse?(row: ResourceRow<Fields>, reading: Reading): string | null;
   /** Why this update may not be made: it would remove something that is still used (a station with tasks); or null. */
   updateInUse?(fields: Fields, previous: ResourceRow<Fields>, reading: Reading): string | null;
+  /** Words that a team's resources of the kind are found by (see `resourcesUnder`): a hook's event. */
+  listedUnder?(fields: Fields): readonly string[];
   /** What a change record keeps beyond the action. */
   details?(row: ResourceRow<Fields>, previous: ResourceRow<Fields> | null): Readonly<Record<string, unknown>>;
 }

@@ -142,9 +142,7 @@ const machine = setup({
     forget: ({ event }) => {
       const message: ForgetRunner = { type: "runner.forget", runnerId: event.turn.self.id };
       event.turn.send(dispatcherOf(event.turn.self.partition), message);
-      outbox
-        .entries(event.turn, event.turn.self.partition, [event.turn.self.id])
-        .forEach(({ key }) => event.turn.remove(key));
+      emptyOutbox(event.turn);
       event.turn.stop();
     },
   },
@@ -195,7 +193,7 @@ function greet(context: RunnerContext, event: Delivered<RunnerHello>): RunnerCon
   );
   for (const runId of lost) loseClaim(turn, runId);
   if (!returns) {
-    outbox.entries(turn, turn.self.partition, [turn.self.id]).forEach(({ key }) => turn.remove(key));
+    emptyOutbox(turn);
   }
   const claims = without(context.claims, lost);
   const { instance, name, labels, harnesses, slots } = hello;
@@ -267,6 +265,10 @@ function loseClaim(turn: Turn, runId: string): void {
 function acknowledge(turn: Turn, upTo: number): void {
   const taken = outbox.entries(turn, turn.self.partition, [turn.self.id], { before: [turn.self.id, upTo + 1] });
   for (const { key } of taken) turn.remove(key);
+}
+
+function emptyOutbox(turn: Turn): void {
+  for (const { key } of outbox.entries(turn, turn.self.partition, [turn.self.id])) turn.remove(key);
 }
 
 /** Runs whose assignment the runner has not taken yet: it cannot know of them. */

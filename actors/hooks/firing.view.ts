@@ -1,0 +1,44 @@
+import { z } from "zod";
+import type { Reading } from "../../storage/store.js";
+import { attempts, type FiringRow } from "./occurrence-rows.js";
+
+const attemptSchema = z.strictObject({
+  n: z.int(),
+  step: z.string(),
+  at: z.string(),
+  tookMs: z.number(),
+  requestHeaders: z.record(z.string(), z.string()),
+  status: z.int().nullable(),
+  body: z.string(),
+  code: z.string().nullable(),
+  reason: z.string().nullable(),
+});
+
+/** A firing as its history shows it. */
+export const firingSchema = z
+  .strictObject({
+    id: z.string(),
+    occurrence: z.string(),
+    hookId: z.string(),
+    hook: z.string(),
+    on: z.string(),
+    teamId: z.string(),
+    taskId: z.string(),
+    runId: z.string().nullable(),
+    state: z.enum(["attempting", "waiting", "delivered", "failed", "refused"]),
+    code: z.string().nullable(),
+    refused: z.string().nullable(),
+    firedAt: z.string(),
+    endedAt: z.string().nullable(),
+    resends: z.string().nullable(),
+    attempts: z.array(attemptSchema),
+  })
+  .meta({ title: "hook-occurrence" });
+
+export function firingView(reading: Reading, workspaceId: string, firing: FiringRow): z.output<typeof firingSchema> {
+  const made = attempts.list(reading, workspaceId, [firing.id]);
+  return {
+    ...firing,
+    attempts: made.map((attempt) => ({ ...attempt, requestHeaders: { ...attempt.requestHeaders } })),
+  };
+}

@@ -1,0 +1,86 @@
+/**
+ * One firing of a hook, `hook-occurrence/<id>`.
+ *
+ * | state      | moved by                                       | next       | also                                     |
+ * |------------|------------------------------------------------|------------|------------------------------------------|
+ * | new        | hook.fire                                      | attempting | the first step's request starts          |
+ * | attempting | effect.ended, step done, steps left            | attempting | the next step's request starts           |
+ * | attempting | effect.ended, step done, none left             | delivered  | a before event may go on                 |
+ * | attempting | effect.ended, the answer refuses (before)      | refused    | the event is refused                     |
+ * | attempting | effect.ended, failed, may be tried again       | waiting    | wake-up after 2 s, doubling up to 1 h    |
+ * | attempting | effect.ended, failed otherwise                 | failed     | block refuses a before event; reported   |
+ * | waiting    | woken                                          | attempting | the same step again                      |
+ */
+import { assign, setup } from "xstate";
+import type { ActorType } from "../../runtime/actor-type.js";
+import type { Address } from "../../runtime/address.js";
+import type { Delivered, EffectEnded, Message, Woken } from "../../runtime/turn.js";
+import type { WorkEvent } from "../tasks/work-event.js";
+import { attempt, finish, fire, outcomeOf, waitForRetry } from "./firing-steps.js";
+
+export interface FireHook extends Message {
+  readonly type: "hook.fire";
+  readonly hookId: string;
+  readonly work: WorkEvent;
+  readonly resends: string | null;
+  /** Set by the runtime when a before event waits for the answer. */
+  readonly gate?: { readonly replyTo: Address; readonly key: string };
+}
+
+export interface FiringContext {
+  readonly attempt: number;
+  readonly step: number;
+  /** When a hook on a before event must be done; 0 on an after event. */
+  readonly deadlineMs: number;
+  readonly gate: { readonly replyTo: Address; readonly key: string } | null;
+}
+
+type FiringEvent = Delivered<FireHook | EffectEnded | Woken>;
+
+const machine = setup({
+  types: { context: {} as FiringContext, events: {} as FiringEvent },
+  guards: {
+    goesOn: ({ context, event }) => event.type === "effect.ended" && outcomeOf(event, context).next === "attempting",
+    delivers: ({ context, event }) => event.type === "effect.ended" && outcomeOf(event, context).next === "delivered",
+    refuses: ({ context, event }) => event.type === "effect.ended" && outcomeOf(event, context).next === "refused",
+    retries: ({ context, event }) => event.type === "effect.ended" && outcomeOf(event, context).next === "waiting",
+  },
+  actions: {
+    fire: assign(({ context, event }) => (event.type === "hook.fire" ? fire(event) : context)),
+    next: assign(({ context, event }) =>
+      event.type === "effect.ended" ? attempt(event.turn, { ...context, step: context.step + 1 }, event) : context,
+    ),
+    again: assign(({ context, event }) => attempt(event.turn, { ...context, attempt: context.attempt + 1 }, null)),
+    wait: ({ context, event }) => {
+      if (event.type === "effect.ended") waitForRetry(event, context);
+    },
+    finish: ({ context, event }) => {
+      if (event.type === "effect.ended") finish(event, context);
+    },
+  },
+}).createMachine({
+  id: "hook-occurrence",
+  context: { attempt: 1, step: 0, deadlineMs: 0, gate: null },
+  initial: "new",
+  states: {
+    new: { on: { "hook.fire": { target: "attempting", actions: "fire" } } },
+    attempting: {
+      on: {
+        "effect.ended": [
+          { guard: "goesOn", target: "attempting", actions: "next" },
+          { guard: "delivers", target: "delivered", actions: "finish" },
+          { guard: "refuses", target: "refused", actions: "finish" },
+          { guard: "retries", target: "waiting", actions: "wait" },
+          { target: "failed", actions: "finish" },
+        ],
+      },
+    },
+    waiting: { on: { woken: { target: "attempting", actions: "again" } } },
+    delivered: {},
+    failed: {},
+    refused: {},
+  },
+});
+
+/** See the table above. */
+export const hookOccurrenceActor: ActorType = { kind: "hook-occurrence", machine, version: 1 };

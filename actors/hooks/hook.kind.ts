@@ -1,0 +1,215 @@
+import { z } from "zod";
+import type { LineFields } from "../lines/line.kind.js";
+import type { AllowList } from "../outbound/allow-list.js";
+import type { FieldError } from "../refusal.js";
+import { repositoryName, slug } from "../resources/fields.js";
+import type { Kind, Reference, WriteScope } from "../resources/kind.js";
+import { resourcesOf } from "../resources/resource-rows.js";
+import { hookEventNames, hookEvents } from "./events.js";
+
+const name = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const toolName = z.string().regex(/^[a-z0-9-]+\.[A-Za-z0-9_.-]+$/, "must be a tool as <integration>.<tool>");
+const headerName = z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, "must be a header name");
+const headerValue = z
+  .string()
+  .max(8_192, "must be at most 8192 characters")
+  .regex(/^[\t\x20-\x7e\x80-\xff]*$/, "must hold no control characters");
+const list = <T extends z.ZodType>(item: T) => z.array(item).max(100, "must be at most 100 entries").default([]);
+
+const request = z.strictObject({
+  url: z.string().min(1, "must not be empty").max(2_000, "must be at most 2000 characters"),
+  headers: z.record(headerName, headerValue).default({}),
+  body: z.json().optional(),
+  from: z.enum(["service", "network"], "must be service or network").default("service"),
+});
+
+const step = z.strictObject({
+  name: slug,
+  call: toolName.optional(),
+  with: z.record(z.string(), z.json()).optional(),
+  request: request.optional(),
+});
+
+const signing = z.strictObject({
+  secret: z.string().refine(isSigningSecret, "must be whsec_ followed by 24 to 64 base64-encoded bytes").optional(),
+  secretVersion: z.int("must be a whole number").min(1, "must be at least 1").optional(),
+  oidc: z.strictObject({ audience: z.string().min(1, "must not be empty").max(255) }).optional(),
+});
+
+const schema = z.strictObject({
+  key: slug,
+  on: z.enum(hookEventNames, "must be an event"),
+  match: z
+    .strictObject({
+      tools: list(toolName),
+      lines: list(slug),
+      stations: list(slug),
+      repositories: list(repositoryName),
+      paths: list(z.string().min(1, "must not be empty").max(1_024)),
+    })
+    .default({ tools: [], lines: [], stations: [], repositories: [], paths: [] }),
+  when: z.string().max(2_000, "must be at most 2000 characters").nullable().default(null),
+  vars: z.record(z.string().regex(name, "must start with a letter or _"), z.string().max(2_000)).default({}),
+  steps: z.array(step).min(1, "must hold at least one step").max(20, "must be at most 20 steps"),
+  signing: signing.nullable().default(null),
+  failure: z.enum(["continue", "block"], "must be continue or block").default("continue"),
+  timeoutSeconds: z
+    .int("must be a whole number")
+    .min(1, "must be at least 1")
+    .max(30, "must be at most 30")
+    .default(10),
+});
+
+export type HookFields = z.output<typeof schema>;
+export type HookStep = HookFields["steps"][number];
+
+/** Where the sealed signing secret is kept. */
+export const SIGNING_SECRET = "signing.secret";
+
+/** A team's rule that runs steps when an event happens to one of its tasks. */
+export function hookKind(deployment: {
+  readonly allowList: AllowList;
+  readonly signsTokens: boolean;
+}): Kind<HookFields> {
+  return {
+    name: "hook",
+    plural: "hooks",
+    idPrefix: "hook",
+    heldBy: "team",
+    permission: "configure",
+    schema,
+    fixed: ["key"],
+    hidden: [{ path: SIGNING_SECRET, keep: "sealed" }],
+    address: (fields, teamKey) => `${teamKey}/${fields.key}`,
+    references,
+    listedUnder: (fields) => [fields.on],
+    check: (fields, scope) => [
+      ...checkEvent(fields, scope),
+      ...checkSteps(fields, deployment.allowList),
+      ...checkSigning(fields, scope, deployment.signsTokens),
+    ],
+  };
+}
+
+function references(fields: HookFields, teamKey: string): readonly Reference[] {
+  return fields.match.lines.map((key, index) => ({
+    path: `match.lines[${index}]`,
+    kind: "line",
+    address: `${teamKey}/${key}`,
+  }));
+}
+
+function checkEvent(fields: HookFields, scope: WriteScope<HookFields>): FieldError[] {
+  const errors: FieldError[] = [];
+  const rule = hookEvents[fields.on];
+  if (!rule.served) errors.push({ path: "on", message: `${fields.on} is not served yet` });
+  if (!rule.tools && fields.match.tools.length > 0) {
+    errors.push({ path: "match.tools", message: "only applies to tool.using and tool.used" });
+  }
+  if (!rule.paths && fields.match.paths.length > 0) {
+    errors.push({ path: "match.paths", message: "only applies to pull-request.opening and pull-request.merged" });
+  }
+  if (fields.failure === "block" && rule.timing === "after") {
+    errors.push({ path: "failure", message: "can only be block on a before event" });
+  }
+  if (fields.when !== null) errors.push({ path: "when", message: "expressions are not served yet" });
+  if (fields.match.stations.length > 0) errors.push(...checkStations(fields, scope));
+  return errors;
+}
+
+function checkStations(fields: HookFields, { reading, workspaceId, teamId }: WriteScope<HookFields>): FieldError[] {
+  const lines = resourcesOf<LineFields>(reading, workspaceId, "line", teamId === null ? {} : { teamId });
+  const keys = new Set(lines.flatMap((line) => line.fields.stations.map((station) => station.key)));
+  return fields.match.stations.flatMap((key, index) =>
+    keys.has(key) ? [] : [{ path: `match.stations[${index}]`, message: `no line of the team has a station ${key}` }],
+  );
+}
+
+function checkSteps(fields: HookFields, allowList: AllowList): FieldError[] {
+  const names = fields.steps.map((one) => one.name);
+  return fields.steps.flatMap((one, index) => {
+    const path = `steps[${index}]`;
+    const errors: FieldError[] = [];
+    if (names.indexOf(one.name) < index) errors.push({ path: `${path}.name`, message: "stands twice" });
+    if ((one.call === undefined) === (one.request === undefined)) {
+      errors.push({ path, message: "must name exactly one of call and request" });
+    }
+    if (one.with !== undefined && one.call === undefined) {
+      errors.push({ path: `${path}.with`, message: "only goes with call" });
+    }
+    if (one.call !== undefined) errors.push({ path: `${path}.call`, message: "tool calls are not served yet" });
+    if (one.request !== undefined) errors.push(...checkRequest(one.request, `${path}.request`, allowList));
+    return errors;
+  });
+}
+
+function checkRequest(given: NonNullable<HookStep["request"]>, path: string, allowList: AllowList): FieldError[] {
+  const errors: FieldError[] = [];
+  if (given.from === "network") {
+    errors.push({ path: `${path}.from`, message: "requests from the workspace's network are not served yet" });
+  }
+  for (const header of Object.keys(given.headers)) {
+    if (/^(authorization|content-type|host)$|^(webhook|service)-/i.test(header)) {
+      errors.push({ path: `${path}.headers${member(header)}`, message: "is set by the service" });
+    }
+  }
+  if (holdsExpression(given)) return [...errors, { path, message: "expressions are not served yet" }];
+  const admission = admit(given.url, allowList);
+  if (admission !== null) errors.push({ path: `${path}.url`, message: admission });
+  return errors;
+}
+
+function admit(text: string, allowList: AllowList): string | null {
+  try {
+    const admission = allowList.admits(new URL(text));
+    return admission.admitted ? null : admission.reason;
+  } catch {
+    return "must be an address such as https://example.com/hook";
+  }
+}
+
+function checkSigning(fields: HookFields, scope: WriteScope<HookFields>, signsTokens: boolean): FieldError[] {
+  const makesRequest = fields.steps.some((one) => one.request !== undefined);
+  const given = fields.signing;
+  if (given === null)
+    return makesRequest ? [{ path: "signing", message: "is required when a step makes a request" }] : [];
+  const hasSecret = scope.hidden[SIGNING_SECRET] !== undefined;
+  if (given.oidc !== undefined) {
+    if (hasSecret || given.secretVersion !== undefined) {
+      return [{ path: "signing", message: "must be either secret and secretVersion or oidc" }];
+    }
+    return [
+      signsTokens
+        ? { path: "signing.oidc", message: "OIDC signing is not served yet" }
+        : { path: "signing.oidc", message: "HOOK_SIGNING_KEY must be set to sign OIDC tokens" },
+    ];
+  }
+  if (given.secretVersion === undefined) return [{ path: "signing.secretVersion", message: "is required" }];
+  const before = scope.previous?.fields.signing?.secretVersion;
+  if (before !== given.secretVersion && !hasSecret) {
+    return [{ path: "signing.secret", message: "is required on create and whenever secretVersion changes" }];
+  }
+  if (before === given.secretVersion && hasSecret) {
+    return [{ path: "signing.secretVersion", message: "must change when a new secret is given" }];
+  }
+  return [];
+}
+
+function isSigningSecret(text: string): boolean {
+  const encoded = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(text)?.[1];
+  if (encoded === undefined) return false;
+  const bytes = Buffer.from(encoded, "base64");
+  return (
+    bytes.length >= 24 &&
+    bytes.length <= 64 &&
+    bytes.toString("base64").replace(/=+$/, "") === encoded.replace(/=+$/, "")
+  );
+}
+
+function holdsExpression(value: unknown): boolean {
+  return JSON.stringify(value).includes("${{");
+}
+
+function member(key: string): string {
+  return name.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`;
+}

@@ -1,0 +1,52 @@
+import { table } from "../../storage/table.js";
+import type { WorkEvent } from "../tasks/work-event.js";
+import type { HookFailureCode } from "./failure.js";
+
+export type FiringState = "attempting" | "waiting" | "delivered" | "failed" | "refused";
+
+/** One firing of a hook, as its history shows it; the event and the attempts stand in rows of their own. */
+export interface FiringRow {
+  readonly id: string;
+  /** The event occurrence, which may have fired other hooks too. */
+  readonly occurrence: string;
+  readonly hookId: string;
+  readonly hook: string;
+  readonly on: WorkEvent["on"];
+  readonly teamId: string;
+  readonly taskId: string;
+  readonly runId: string | null;
+  readonly state: FiringState;
+  /** Why it failed, or null. */
+  readonly code: HookFailureCode | null;
+  /** Why the event was refused, or null. */
+  readonly refused: string | null;
+  readonly firedAt: string;
+  readonly endedAt: string | null;
+  /** The firing that this one sends again, or null. */
+  readonly resends: string | null;
+}
+
+/** One request that a firing made, or could not make. */
+export interface AttemptRow {
+  readonly n: number;
+  readonly step: string;
+  readonly at: string;
+  readonly tookMs: number;
+  /** As sent; signatures, tokens and secrets left out. */
+  readonly requestHeaders: Readonly<Record<string, string>>;
+  /** Null when nothing responded. */
+  readonly status: number | null;
+  /** The first 16 KiB of the response's body. */
+  readonly body: string;
+  readonly code: HookFailureCode | null;
+  readonly reason: string | null;
+}
+
+/** `[firing]` */
+export const firings = table<FiringRow>("hook-firing");
+/** `[firing]` */
+export const firingEvents = table<WorkEvent>("hook-firing-event");
+/** `[firing, n]` */
+export const attempts = table<AttemptRow>("hook-attempt");
+/** `[team, firing]` -> true; ids rise with time */
+export const teamFirings = table<true>("team-firing");

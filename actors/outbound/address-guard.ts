@@ -1,0 +1,66 @@
+import { lookup as systemLookup } from "node:dns";
+import { isIP } from "node:net";
+import ipaddr from "ipaddr.js";
+
+/** Resolves a name to every address it has. */
+export type Resolve = (host: string) => Promise<readonly string[]>;
+
+/** An address that requests may not go to. */
+export class AddressRefused extends Error {
+  override readonly name = "AddressRefused";
+}
+
+/**
+ * Whether an address is a public one. Anything else (private, loopback, link-local with the clouds' metadata, shared,
+ * multicast, reserved, documentation, and every IPv6 form that carries such an IPv4 address) is not.
+ */
+export function isPublicAddress(text: string): boolean {
+  if (!ipaddr.isValid(text) || isIP(text) === 0) return false;
+  const address = ipaddr.parse(text);
+  if (address instanceof ipaddr.IPv4) return address.range() === "unicast";
+  const carried = carriedIPv4(address);
+  if (carried !== null) return carried.range() === "unicast";
+  return address.range() === "unicast" && !isIPv4Compatible(address);
+}
+
+/** The IPv4 address within a mapped, NAT64 (RFC 6052) or 6to4 (RFC 3056) one. */
+function carriedIPv4(address: ipaddr.IPv6): ipaddr.IPv4 | null {
+  if (address.isIPv4MappedAddress()) return address.toIPv4Address();
+  const [first, second, , , , , high, low] = address.parts;
+  if (first === 0x64 && second === 0xff9b) return fromParts(high, low);
+  if (first === 0x2002) return fromParts(second, address.parts[2]);
+  return null;
+}
+
+function fromParts(high = 0, low = 0): ipaddr.IPv4 {
+  return new ipaddr.IPv4([high >> 8, high & 0xff, low >> 8, low & 0xff]);
+}
+
+/** `::a.b.c.d`, long deprecated and still understood by some systems. */
+function isIPv4Compatible(address: ipaddr.IPv6): boolean {
+  return address.parts.slice(0, 6).every((part) => part === 0);
+}
+
+/**
+ * The address to connect to for a host: itself when it is one, else the first it resolves to. Every address it resolves
+ * to must be public unless private ones are admitted; rejects with {@link AddressRefused} otherwise. Connect to what
+ * this gives and to nothing else: a name asked twice may answer differently.
+ */
+export async function guardedAddress(host: string, admitsPrivate: boolean, resolve: Resolve): Promise<string> {
+  const literal = host.replace(/^\[|\]$/g, "");
+  const addresses = isIP(literal) === 0 ? await resolve(host) : [literal];
+  const [first] = addresses;
+  if (first === undefined) throw new Error(`${host} has no address`);
+  const refused = admitsPrivate ? undefined : addresses.find((address) => !isPublicAddress(address));
+  if (refused !== undefined) throw new AddressRefused(`${host} leads to ${refused}, which is not a public address`);
+  return first;
+}
+
+/** Resolves names as the system does. */
+export const resolveWithSystem: Resolve = (host) =>
+  new Promise((resolve, reject) => {
+    systemLookup(host, { all: true, verbatim: true }, (error, addresses) => {
+      if (error === null) resolve(addresses.map(({ address }) => address));
+      else reject(error);
+    });
+  });

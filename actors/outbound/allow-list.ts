@@ -1,0 +1,83 @@
+/** One entry of the deployment's outbound allow-list. */
+interface Entry {
+  /** `https:` unless the entry names another. */
+  readonly protocol: "http:" | "https:";
+  readonly host: string;
+  /** Whether every host below it is meant (`*.host`). */
+  readonly below: boolean;
+  /** Null takes the protocol's default port. */
+  readonly port: string | null;
+  /** An entry written as an address with its protocol admits private addresses too. */
+  readonly admitsPrivate: boolean;
+}
+
+/** What an allow-list says of an address. */
+export type Admission =
+  | { readonly admitted: true; readonly admitsPrivate: boolean }
+  | { readonly admitted: false; readonly reason: string };
+
+/** Which hosts requests of the service may go to. */
+export interface AllowList {
+  /** Whether a request to the URL may be sent, as far as its text tells; the address is checked at the connection. */
+  admits(url: URL): Admission;
+}
+
+/** A setting that is no allow-list; the message names the entry. */
+export class WrongAllowList extends Error {
+  override readonly name = "WrongAllowList";
+}
+
+/**
+ * Reads the comma list of `OUTBOUND_ALLOW`: `host`, `*.host`, `host:port`, or an origin (`http://127.0.0.1:9000`), which
+ * alone admits plain http and private addresses. An empty list admits nothing.
+ */
+export function parseAllowList(text: string): AllowList {
+  const entries = text
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "")
+    .map(parseEntry);
+  return {
+    admits(url) {
+      if (url.username !== "" || url.password !== "") return { admitted: false, reason: "holds credentials" };
+      if (url.protocol !== "https:" && url.protocol !== "http:") return { admitted: false, reason: "must be https" };
+      const found = entries.filter((entry) => covers(entry, url));
+      if (found.length > 0) return { admitted: true, admitsPrivate: found.some((entry) => entry.admitsPrivate) };
+      if (url.protocol === "http:") return { admitted: false, reason: "must be https" };
+      return { admitted: false, reason: `the host ${url.host} is not on the deployment's outbound allow-list` };
+    },
+  };
+}
+
+function parseEntry(text: string): Entry {
+  if (text.includes("://")) {
+    const url = parseUrl(text);
+    const isOrigin = url !== null && /^https?:$/.test(url.protocol) && url.pathname === "/" && url.search === "";
+    if (!isOrigin || url.username !== "")
+      throw new WrongAllowList(`${text} is no origin such as http://127.0.0.1:9000`);
+    const protocol = url.protocol === "http:" ? "http:" : "https:";
+    return { protocol, host: url.hostname, below: false, port: url.port, admitsPrivate: true };
+  }
+  const below = text.startsWith("*.");
+  const url = parseUrl(`https://${below ? text.slice(2) : text}/`);
+  const isHost =
+    url !== null && url.pathname === "/" && url.username === "" && /^[a-z0-9.[\]:-]+$/i.test(text.slice(below ? 2 : 0));
+  if (!isHost) throw new WrongAllowList(`${text} is none of host, *.host, host:port, http://host:port`);
+  const port = /:\d+$/.test(text) && !text.endsWith("]") ? url.port || "443" : null;
+  return { protocol: "https:", host: url.hostname, below, port: port === "443" ? "" : port, admitsPrivate: false };
+}
+
+function covers(entry: Entry, url: URL): boolean {
+  if (url.protocol !== entry.protocol) return false;
+  if (url.port !== (entry.port ?? "")) return false;
+  const host = url.hostname.replace(/\.$/, "");
+  return entry.below ? host.endsWith(`.${entry.host}`) : host === entry.host;
+}
+
+function parseUrl(text: string): URL | null {
+  try {
+    return new URL(text);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,189 @@
+import { z } from "zod";
+import type { Caller } from "../../actors/access/caller.js";
+import { permit, seesOutcomes } from "../../actors/access/visibility.js";
+import { bearerOfCallback } from "../../actors/hooks/callback-token.js";
+import { hookEventNames } from "../../actors/hooks/events.js";
+import { firingSchema, firingView } from "../../actors/hooks/firing.view.js";
+import type { FireHook } from "../../actors/hooks/hook-occurrence.machine.js";
+import { type FiringRow, firingEvents, firings, teamFirings } from "../../actors/hooks/occurrence-rows.js";
+import { isRefusal, type Refusal } from "../../actors/refusal.js";
+import { placeOf } from "../../actors/resources/place.js";
+import { resourceById } from "../../actors/resources/resource-rows.js";
+import { eventTask, lineOf } from "../../actors/tasks/event-task.js";
+import type { NoteTask } from "../../actors/tasks/task-messages.js";
+import { tasks } from "../../actors/tasks/task-rows.js";
+import type { Sealer } from "../../actors/workspaces/secret-value.js";
+import { address } from "../../runtime/address.js";
+import type { Runtime } from "../../runtime/runtime.js";
+import { bearerToken } from "../authenticate.js";
+import { type Answer, type Route, route } from "../route.js";
+
+export interface HookRoutesOptions {
+  readonly runtime: Runtime;
+  readonly sealer: Sealer;
+}
+
+const historyQuery = z.strictObject({
+  hook: z.string().optional(),
+  event: z.enum(hookEventNames, "must be an event").optional(),
+  state: z.enum(["attempting", "waiting", "delivered", "failed", "refused"], "must be a state").optional(),
+  before: z.string().optional(),
+  limit: z.coerce
+    .number("must be a number")
+    .int("must be a whole number")
+    .min(1, "must be at least 1")
+    .max(200, "must be at most 200")
+    .default(50),
+});
+
+const note = z.object({ body: z.string() });
+const MAX_NOTE = 20_000;
+
+/** The history of a team's hooks, and what a hook's receiver may call back with. */
+export function hookRoutes(options: HookRoutesOptions): readonly Route[] {
+  const { runtime } = options;
+  const { reading } = runtime;
+  return [
+    route({
+      method: "GET",
+      path: "/api/teams/{teamId}/hook-occurrences",
+      summary: "What a team's hooks did, newest first",
+      access: "any",
+      query: historyQuery,
+      answers: { 200: z.strictObject({ items: z.array(firingSchema) }) },
+      handle: ({ caller, params, query }) => history(runtime, caller, params.teamId ?? "", query),
+    }),
+    route({
+      method: "GET",
+      path: "/api/teams/{teamId}/hook-occurrences/{id}",
+      summary: "One firing of a hook, with every attempt",
+      access: "any",
+      answers: { 200: firingSchema },
+      handle: ({ caller, params }) => {
+        const found = findFiring(runtime, caller, params);
+        if (isRefusal(found)) return found;
+        return { status: 200, body: firingView(reading, found.workspaceId, found.firing) };
+      },
+    }),
+    route({
+      method: "POST",
+      path: "/api/teams/{teamId}/hook-occurrences/{id}/resend",
+      summary: "Fire a hook again for the same event",
+      access: "any",
+      body: z.strictObject({}),
+      answers: { 202: firingSchema },
+      handle: ({ caller, params }) => resend(runtime, caller, params),
+    }),
+    route({
+      method: "GET",
+      path: "/api/hook-callbacks/task",
+      summary: "The task a hook fired about, for its receiver",
+      access: "public",
+      answers: { 200: z.looseObject({ id: z.string(), title: z.string(), hook: z.string() }) },
+      handle: (request) => {
+        const found = bearerTask(options, request.header("authorization"));
+        if (isRefusal(found)) return found;
+        const { task, workspaceId, firing } = found;
+        const shown = eventTask(task, lineOf(reading, workspaceId, task.lineId));
+        return { status: 200, body: { ...shown, hook: firing.hook } };
+      },
+    }),
+    route({
+      method: "POST",
+      path: "/api/hook-callbacks/notes",
+      summary: "Say something on the task a hook fired about",
+      access: "public",
+      body: note,
+      answers: { 204: null },
+      handle: async (request) => {
+        const found = bearerTask(options, request.header("authorization"));
+        if (isRefusal(found)) return found;
+        const { body } = request.body;
+        if (body === "" || body.length > MAX_NOTE) {
+          return { refused: "bad-request", detail: "A note has 1 to 20,000 characters." };
+        }
+        const { firing, workspaceId, task } = found;
+        const once = request.header("idempotency-key");
+        const key = once === undefined ? null : `${firing.id} ${once.slice(0, 255)}`;
+        const message: NoteTask = { type: "note", from: `hook ${firing.hook}`, text: body, key };
+        await runtime.ask(address(workspaceId, "task", task.id), message);
+        return { status: 204 };
+      },
+    }),
+  ];
+}
+
+function history(
+  { reading }: Runtime,
+  caller: Caller,
+  teamId: string,
+  query: z.output<typeof historyQuery>,
+): Answer | Refusal {
+  const place = placeOf(reading, teamId);
+  if (place?.kind !== "team" || !seesOutcomes(reading, caller, place.workspaceId, teamId)) {
+    return { refused: "not-found" };
+  }
+  const { workspaceId } = place;
+  const before = query.before === undefined ? {} : { before: [teamId, query.before] };
+  const items = teamFirings
+    .entries(reading, workspaceId, [teamId], { reverse: true, ...before })
+    .flatMap(({ key }) => firings.get(reading, workspaceId, String(key.at(-1))) ?? [])
+    .filter(
+      (firing) =>
+        (query.hook === undefined || firing.hook === query.hook) &&
+        (query.event === undefined || firing.on === query.event) &&
+        (query.state === undefined || firing.state === query.state),
+    )
+    .slice(0, query.limit);
+  return { status: 200, body: { items: items.map((firing) => firingView(reading, workspaceId, firing)) } };
+}
+
+function findFiring(
+  { reading }: Runtime,
+  caller: Caller,
+  params: Readonly<Record<string, string>>,
+): { readonly workspaceId: string; readonly firing: FiringRow } | Refusal {
+  const id = params.id ?? "";
+  const place = placeOf(reading, id);
+  const firing = place?.kind === "hook-occurrence" ? firings.get(reading, place.workspaceId, id) : undefined;
+  if (place === undefined || firing === undefined || firing.teamId !== params.teamId) return { refused: "not-found" };
+  if (!seesOutcomes(reading, caller, place.workspaceId, firing.teamId)) return { refused: "not-found" };
+  return { workspaceId: place.workspaceId, firing };
+}
+
+async function resend(
+  runtime: Runtime,
+  caller: Caller,
+  params: Readonly<Record<string, string>>,
+): Promise<Answer | Refusal> {
+  const { reading } = runtime;
+  const found = findFiring(runtime, caller, params);
+  if (isRefusal(found)) return found;
+  const { workspaceId, firing } = found;
+  const refused = permit(reading, caller, workspaceId, "configure", "hook");
+  if (refused !== null) return refused;
+  const work = firingEvents.get(reading, workspaceId, firing.id);
+  if (work === undefined || resourceById(reading, workspaceId, "hook", firing.hookId) === undefined) {
+    return { refused: "conflict", detail: "The hook is gone, so it cannot fire again." };
+  }
+  const id = runtime.newId("occ");
+  const message: FireHook = { type: "hook.fire", hookId: firing.hookId, work, resends: firing.id };
+  await runtime.ask(address(workspaceId, "hook-occurrence", id), message);
+  const fired = firings.get(reading, workspaceId, id);
+  if (fired === undefined) return { refused: "not-found" };
+  return { status: 202, body: firingView(reading, workspaceId, fired) };
+}
+
+function bearerTask({ runtime, sealer }: HookRoutesOptions, authorization: string | undefined) {
+  const refused: Refusal = { refused: "unauthenticated", detail: "The callback token is missing, unknown or too old." };
+  const token = bearerToken(authorization);
+  const bearer = token === null ? null : bearerOfCallback(sealer, token, runtime.clock.now());
+  if (bearer === null) return refused;
+  const { workspaceId, firingId } = bearer;
+  const firing = firings.get(runtime.reading, workspaceId, firingId);
+  const task = firing && tasks.get(runtime.reading, workspaceId, firing.taskId);
+  const workspace = resourceById(runtime.reading, workspaceId, "workspace", workspaceId);
+  return firing === undefined || task === undefined || workspace === undefined
+    ? refused
+    : { workspaceId, firing, task };
+}

@@ -1,0 +1,198 @@
+import { z } from "zod";
+import type { Caller } from "../../actors/access/caller.js";
+import { isRefusal, type Refusal } from "../../actors/refusal.js";
+import type { Kind } from "../../actors/resources/kind.js";
+import type { FeedEntry, Runtime } from "../../runtime/runtime.js";
+import type { Credentials } from "../server.js";
+import type { Socket, SocketHandler, SocketRequest, SocketRoute } from "../socket.js";
+import { type TopicView, topicViews, workspaceOfTopic } from "./topics.js";
+
+export interface StreamOptions {
+  readonly runtime: Runtime;
+  readonly kinds: readonly Kind[];
+  readonly callerOf: (credentials: Credentials) => Caller | null | Refusal;
+}
+
+/** What a client says. */
+const wishSchema = z.union([
+  z.strictObject({ subscribe: z.string().max(200), after: z.int().min(0).optional() }),
+  z.strictObject({ unsubscribe: z.string().max(200) }),
+]);
+
+const MAX_SUBSCRIPTIONS = 200;
+/** Bytes held back for a slow reader; past that its topics begin anew once it has caught up. */
+const MAX_BEHIND_BYTES = 1024 * 1024;
+/** How often an open socket's credential is looked at again, in milliseconds. */
+const RECHECK_MS = 5_000;
+const NOT_ADMITTED = 4401;
+const BAD_WISH = 4400;
+
+/** The stream of changes: subscribe to a topic, get the state now, then every change after it. */
+export function streamSocket(options: StreamOptions): SocketRoute {
+  const views = topicViews(options.kinds);
+  return {
+    path: "/api/stream",
+    summary: "Changes of what the caller may see, as they happen",
+    maxMessageBytes: 4_096,
+    open: async (request) => {
+      const caller = callerOf(options, request);
+      if (isRefusal(caller)) return caller;
+      return (socket) => new Stream(options, views, request, socket);
+    },
+  };
+}
+
+function callerOf(options: StreamOptions, request: SocketRequest): Caller | Refusal {
+  // A page of another host can open sockets with a person's cookie, so an upgrade counts as a write.
+  const caller = options.callerOf({ method: "POST", header: (name) => request.header(name) });
+  if (caller === null) return { refused: "unauthenticated", detail: "This needs a signed-in person or a token." };
+  return caller;
+}
+
+interface Subscription {
+  readonly topic: string;
+  readonly workspaceId: string;
+  readonly id: string;
+  readonly view: TopicView;
+  /** The last sequence number that was sent, or that the first picture holds. */
+  seq: number;
+  /** Set while the reader is too slow: it gets a fresh picture instead of what it missed. */
+  behind: boolean;
+  end: () => void;
+}
+
+/**
+ * One reader's socket. Invariants:
+ *
+ * 1. A topic's first picture and its sequence number are of one moment; changes up to it are never sent after it.
+ * 2. A reader that is too slow is never buffered for: its topics are marked and begin anew when it has caught up.
+ * 3. What the caller may not see any more is not sent: visibility is asked again for each entry.
+ */
+class Stream implements SocketHandler {
+  readonly #options: StreamOptions;
+  readonly #views: ReadonlyMap<string, TopicView>;
+  readonly #request: SocketRequest;
+  readonly #socket: Socket;
+  readonly #subscriptions = new Map<string, Subscription>();
+  #cancelRecheck: () => void = () => undefined;
+
+  constructor(options: StreamOptions, views: ReadonlyMap<string, TopicView>, request: SocketRequest, socket: Socket) {
+    this.#options = options;
+    this.#views = views;
+    this.#request = request;
+    this.#socket = socket;
+    this.#recheckLater();
+  }
+
+  message(text: string): void {
+    const caller = this.#caller();
+    if (caller === null) return;
+    const wish = parseWish(text);
+    if (wish === null) return this.#socket.close(BAD_WISH, "say subscribe or unsubscribe");
+    if ("unsubscribe" in wish) return this.#unsubscribe(wish.unsubscribe);
+    this.#subscribe(wish.subscribe, wish.after, caller);
+  }
+
+  drained(): void {
+    for (const subscription of this.#subscriptions.values()) {
+      if (subscription.behind) this.#begin(subscription, "reset");
+    }
+  }
+
+  closed(): void {
+    this.#cancelRecheck();
+    for (const { end } of this.#subscriptions.values()) end();
+    this.#subscriptions.clear();
+  }
+
+  #subscribe(topic: string, after: number | undefined, caller: Caller): void {
+    const { runtime } = this.#options;
+    this.#unsubscribe(topic);
+    const [kind = "", id = "", ...rest] = topic.split("/");
+    const view = rest.length === 0 ? this.#views.get(kind) : undefined;
+    const workspaceId = workspaceOfTopic(runtime.reading, id);
+    const shown = view && workspaceId ? view(runtime.reading, caller, workspaceId, id) : undefined;
+    if (view === undefined || workspaceId === undefined || shown === undefined) {
+      return this.#send(topic, 0, "error", { message: "There is nothing here that you may see." });
+    }
+    if (this.#subscriptions.size >= MAX_SUBSCRIPTIONS) {
+      return this.#send(topic, 0, "error", { message: `At most ${MAX_SUBSCRIPTIONS} topics at once.` });
+    }
+    const subscription: Subscription = { topic, workspaceId, id, view, seq: after ?? 0, behind: false, end: noop };
+    this.#subscriptions.set(topic, subscription);
+    const missed = after === undefined ? "too-old" : runtime.feed.since(workspaceId, topic, after);
+    subscription.end = runtime.feed.listen(workspaceId, topic, (entry) => this.#hear(subscription, entry));
+    if (missed === "too-old") this.#begin(subscription, after === undefined ? "snapshot" : "reset");
+    else for (const entry of missed) this.#hear(subscription, entry);
+  }
+
+  #unsubscribe(topic: string): void {
+    this.#subscriptions.get(topic)?.end();
+    this.#subscriptions.delete(topic);
+  }
+
+  /** Sends the state now. Reading it and its sequence number is one step: nothing is flushed in between. */
+  #begin(subscription: Subscription, kind: "snapshot" | "reset"): void {
+    const { runtime } = this.#options;
+    const caller = this.#caller();
+    if (caller === null) return;
+    const { topic, workspaceId, id, view } = subscription;
+    const seq = runtime.feed.lastSeq(workspaceId);
+    const shown = view(runtime.reading, caller, workspaceId, id);
+    if (shown === undefined) return this.#gone(topic);
+    subscription.seq = seq;
+    subscription.behind = false;
+    this.#send(topic, seq, kind, shown);
+  }
+
+  #hear(subscription: Subscription, entry: FeedEntry): void {
+    if (subscription.behind || entry.seq <= subscription.seq) return;
+    if (this.#socket.bufferedBytes > MAX_BEHIND_BYTES) {
+      subscription.behind = true;
+      return;
+    }
+    const caller = this.#caller();
+    if (caller === null) return;
+    const { topic, workspaceId, id, view } = subscription;
+    if (view(this.#options.runtime.reading, caller, workspaceId, id) === undefined) return this.#gone(topic);
+    subscription.seq = entry.seq;
+    this.#send(topic, entry.seq, "change", entry.data);
+  }
+
+  #gone(topic: string): void {
+    this.#unsubscribe(topic);
+    this.#send(topic, 0, "error", { message: "There is nothing here that you may see." });
+  }
+
+  /** The caller as of now; a credential that admits nobody any more ends the socket. */
+  #caller(): Caller | null {
+    const caller = callerOf(this.#options, this.#request);
+    if (!isRefusal(caller)) return caller;
+    this.#socket.close(NOT_ADMITTED, "the credential is not valid any more");
+    return null;
+  }
+
+  #recheckLater(): void {
+    const { clock } = this.#options.runtime;
+    this.#cancelRecheck = clock.at(clock.now() + RECHECK_MS, () => {
+      if (this.#caller() !== null) this.#recheckLater();
+    });
+  }
+
+  #send(topic: string, seq: number, kind: "snapshot" | "change" | "reset" | "error", data: unknown): void {
+    this.#socket.send(JSON.stringify({ topic, seq, kind, data }));
+  }
+}
+
+function parseWish(text: string): z.output<typeof wishSchema> | null {
+  try {
+    const parsed = wishSchema.safeParse(JSON.parse(text));
+    return parsed.success ? parsed.data : null;
+  } catch {
+    return null;
+  }
+}
+
+function noop(): void {
+  // Nothing listens yet.
+}
