@@ -1,0 +1,185 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Agent, request as httpRequest } from "undici";
+import WebSocket from "ws";
+import { readConfig } from "../../http/config.js";
+import { createLog } from "../../http/log.js";
+import { startService } from "../../http/service.js";
+import type { Clock } from "../../runtime/clock.js";
+import type { Runtime } from "../../runtime/runtime.js";
+
+/** What a request came back with. */
+export interface Reply {
+  readonly status: number;
+  /** By lower-case name; several of one name are joined by ", ". */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+  /** The body parsed as JSON; null when there was none or it is no object. */
+  readonly body: Readonly<Record<string, unknown>> | null;
+}
+
+/** Someone who sends requests to the service: a signed-in person, the bearer of a token, or nobody. */
+export interface Client {
+  /** The headers that carry the credential. */
+  readonly credentials: Readonly<Record<string, string>>;
+  /** Sends a request; a body that is no text is sent as JSON. */
+  request(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>;
+  /** Creates under a fresh idempotency key and gives the resource; throws when it is not created. */
+  create(path: string, body: unknown): Promise<Readonly<Record<string, unknown>> & { readonly id: string }>;
+  /** Opens a WebSocket with the same credential. */
+  socket(path: string, headers?: Record<string, string>): WebSocket;
+}
+
+/** A real service on a free port of the loopback interface, over a store in a folder of its own. */
+export interface TestService {
+  readonly baseUrl: string;
+  readonly runtime: Runtime;
+  readonly folder: string;
+  /** What it logged, a line each. */
+  readonly logLines: readonly string[];
+  /** The first logged line that fits, those to come included. */
+  logged(pattern: RegExp): Promise<RegExpExecArray>;
+  /** Asks for a sign-in link and takes its token from the log. */
+  linkFor(email: string): Promise<string>;
+  signIn(email: string): Promise<Client>;
+  /** The bearer of a token. */
+  withToken(token: string): Client;
+  readonly anonymous: Client;
+  /** Stops it and keeps the folder; the test's end removes it. */
+  stop(): Promise<void>;
+}
+
+export interface TestServiceOptions {
+  /** Settings of the environment beside those that make it a test's own. */
+  readonly settings?: Readonly<Record<string, string>>;
+  readonly clock?: Clock;
+  /** A folder that outlives the service: the test removes it. */
+  readonly folder?: string;
+}
+
+/** What of a test is needed to clean up after it. */
+export interface Cleaning {
+  teardown(clean: () => Promise<unknown>): void;
+}
+
+/** Starts the service for one test; it is stopped, and its folder removed, at the test's end. */
+export async function startTestService(t: Cleaning, options: TestServiceOptions = {}): Promise<TestService> {
+  const folder = options.folder ?? (await mkdtemp(join(tmpdir(), "signalbox-test-")));
+  const config = readConfig({ DATA_DIR: folder, PORT: "0", LOG_LEVEL: "debug", ...options.settings });
+  const lines = new LogLines();
+  const service = await startService({
+    config,
+    log: createLog(config.logLevel, lines),
+    ...(options.clock === undefined ? {} : { clock: options.clock }),
+  });
+  const agent = new Agent({ connections: 16, pipelining: 1 });
+  const { baseUrl } = service;
+  const clientOf = (credentials: Readonly<Record<string, string>>) => createClient(baseUrl, agent, credentials);
+  const anonymous = clientOf({});
+  let stopped: Promise<void> | null = null;
+  const stop = (): Promise<void> => {
+    stopped ??= service.stop().then(() => agent.destroy());
+    return stopped;
+  };
+  t.teardown(async () => {
+    await stop();
+    if (options.folder === undefined) await rm(folder, { recursive: true, force: true });
+  });
+  const linkFor = async (email: string): Promise<string> => {
+    const from = lines.all.length;
+    const asked = await anonymous.request("POST", "/api/sign-in", { email });
+    if (asked.status !== 202) throw new Error(`asking for a link answered ${asked.status} ${asked.text}`);
+    const found = await lines.next(new RegExp(`sign-in link for ${escaped(email)}: \\S+/sign-in/([\\w-]+)`, "i"), from);
+    return found[1] ?? "";
+  };
+  return {
+    baseUrl,
+    runtime: service.runtime,
+    folder,
+    logLines: lines.all,
+    logged: (pattern) => lines.next(pattern, 0),
+    linkFor,
+    signIn: async (email) => {
+      const opened = await anonymous.request("POST", "/api/sessions", { token: await linkFor(email) });
+      const cookie = opened.headers["set-cookie"]?.split(";")[0];
+      if (opened.status !== 204 || cookie === undefined) throw new Error(`signing in answered ${opened.status}`);
+      return clientOf({ cookie });
+    },
+    withToken: (token) => clientOf({ authorization: `Bearer ${token}` }),
+    anonymous,
+    stop,
+  };
+}
+
+/** Keeps what is logged, and tells who waits for a line. */
+class LogLines {
+  readonly all: string[] = [];
+  readonly #waiting = new Set<() => void>();
+
+  write(text: string): void {
+    this.all.push(text.trimEnd());
+    for (const look of [...this.#waiting]) look();
+  }
+
+  next(pattern: RegExp, from: number): Promise<RegExpExecArray> {
+    return new Promise((resolve) => {
+      let at = from;
+      const look = () => {
+        for (; at < this.all.length; at++) {
+          const found = pattern.exec(this.all[at] ?? "");
+          if (found === null) continue;
+          this.#waiting.delete(look);
+          return resolve(found);
+        }
+      };
+      this.#waiting.add(look);
+      look();
+    });
+  }
+}
+
+let keys = 0;
+
+function createClient(baseUrl: string, agent: Agent, credentials: Readonly<Record<string, string>>): Client {
+  const request: Client["request"] = async (method, path, body, headers = {}) => {
+    const sent = body === undefined || typeof body === "string" ? body : JSON.stringify(body);
+    const answer = await httpRequest(`${baseUrl}${path}`, {
+      method: method as "GET",
+      dispatcher: agent,
+      headers: { ...credentials, ...(sent === undefined ? {} : { "content-type": "application/json" }), ...headers },
+      ...(sent === undefined ? {} : { body: sent }),
+    });
+    const text = await answer.body.text();
+    return { status: answer.statusCode, headers: joined(answer.headers), text, body: parsed(text) };
+  };
+  return {
+    credentials,
+    request,
+    create: async (path, body) => {
+      keys += 1;
+      const made = await request("POST", path, body, { "idempotency-key": `test-${process.pid}-${keys}` });
+      if (made.status !== 201) throw new Error(`POST ${path} answered ${made.status} ${made.text}`);
+      return { ...made.body, id: String(made.body?.id) };
+    },
+    socket: (path, headers = {}) =>
+      new WebSocket(`${baseUrl.replace(/^http/, "ws")}${path}`, { headers: { ...credentials, ...headers } }),
+  };
+}
+
+function joined(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value ?? ""].flat().join(", ")]));
+}
+
+function parsed(text: string): Readonly<Record<string, unknown>> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? { ...value } : null;
+  } catch {
+    return null;
+  }
+}
+
+function escaped(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+}
