@@ -143,6 +143,8 @@ export const jobSchema = z.strictObject({
     effort: z.string().nullable(),
     check: z.string().nullable(),
     passesTo: z.array(z.string()),
+    /** Those of `passesTo` that come later in the line: a run that ends without a word goes to the only one. */
+    next: z.array(z.string()),
   }),
   harness: z.strictObject({
     name: z.string(),

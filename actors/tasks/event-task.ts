@@ -15,6 +15,12 @@ export function stationOf(line: LineFields | undefined, key: string): Station | 
   return line?.stations.find((station) => station.key === key);
 }
 
+/** Those of the stations that come later in the line than `key`; passing to any other sends back. */
+export function laterStations(line: LineFields | undefined, key: string, passesTo: readonly string[]): string[] {
+  const order = line?.stations.map((station) => station.key) ?? [];
+  return passesTo.filter((to) => order.indexOf(to) > order.indexOf(key));
+}
+
 /** A task as events show it. */
 export function eventTask(task: TaskRow, line: LineFields | undefined): EventTask {
   return {

@@ -1,6 +1,6 @@
 import type { Reading } from "../../storage/store.js";
 import type { Job } from "../runners/protocol.js";
-import { lineOf, stationOf } from "./event-task.js";
+import { laterStations, lineOf, stationOf } from "./event-task.js";
 import { runs } from "./run-rows.js";
 import { taskCheckouts, taskNotes, tasks } from "./task-rows.js";
 
@@ -33,6 +33,7 @@ export function jobOf(reading: Reading, workspaceId: string, runId: string, fenc
       effort: station.effort,
       check: station.check,
       passesTo: [...run.passesTo],
+      next: laterStations(line, station.key, run.passesTo),
     },
     // Arguments, environment and secrets come from harness profiles, which are not served yet.
     harness: { name: station.harness, args: [], env: {}, secrets: {} },

@@ -5,7 +5,7 @@ import { enterStation, leaveStation } from "../lines/station-use.js";
 import { invalid, type Refusal } from "../refusal.js";
 import { recordPlace } from "../resources/place.js";
 import { resourceAt } from "../resources/resource-rows.js";
-import { lineOf, stationOf, workEvent } from "./event-task.js";
+import { laterStations, lineOf, stationOf, workEvent } from "./event-task.js";
 import type { EndRun, RunOver, StartRun } from "./run-messages.js";
 import { type RunRow, runCheckouts, runs } from "./run-rows.js";
 import type { TaskContext } from "./task.machine.js";
@@ -88,13 +88,13 @@ export function verdictOf(event: Delivered<RunOver>, context: TaskContext): Verd
 function verdictOfCompleted(turn: Turn, run: RunRow): Verdict {
   const { ending } = run;
   if (ending?.kind === "ask") return { next: "inbox", asks: ending.question };
+  const line = lineOf(turn, turn.self.partition, run.lineId);
   if (ending?.kind === "handover") {
-    const line = lineOf(turn, turn.self.partition, run.lineId);
     return stationOf(line, ending.to) === undefined
       ? { next: "inbox", asks: `It was handed over to ${ending.to}, which the line has no longer.` }
       : { next: "queued", to: ending.to };
   }
-  if (run.passesTo.length === 0) return { next: "done" };
+  if (laterStations(line, run.stationKey, run.passesTo).length === 0) return { next: "done" };
   return { next: "inbox", asks: ending?.note || "The run ended without handing over." };
 }
 

@@ -190,7 +190,7 @@ export class JobRun {
     }
     if (question !== null) return { kind: "ask", question };
     if (accepted !== null) return { kind: "handover", ...accepted };
-    const [only, ...others] = this.job.station.passesTo;
+    const [only, ...others] = this.job.station.next;
     if (only === undefined || others.length > 0) {
       await this.#passCheck(folder, cwd);
       return { kind: "finish", note: only === undefined ? "" : "The agent handed over to none of the next stations." };

@@ -1,0 +1,77 @@
+#!/usr/bin/env node
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+
+/**
+ * The demo's agent: keeps a folder of notes in the repository it works on. It really edits files; told so by the task,
+ * it gets something wrong at first, as agents do. It speaks the lines of the command harness.
+ */
+
+interface Context {
+  readonly task: {
+    readonly title: string;
+    readonly description: string;
+    readonly notes: readonly { readonly from: string; readonly text: string }[];
+  };
+  readonly station: { readonly key: string };
+}
+
+const say = (line: Record<string, unknown>): void => void process.stdout.write(`${JSON.stringify(line)}\n`);
+const step = (text: string, tool: string | null = null): void =>
+  say({ type: "step", kind: tool === null ? "message" : "tool", text, tool });
+
+const context = JSON.parse(readFileSync(process.env.SIGNALBOX_CONTEXT_FILE ?? "", "utf8")) as Context;
+const answers = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
+const { task } = context;
+const slug = task.title.toLowerCase().replace(/[^a-z0-9]+/g, "-");
+const file = `notes/${slug}.md`;
+const index = "notes/INDEX.md";
+const sentBack = task.notes.filter((note) => note.from === "station review");
+
+/** Asks to hand over; gives why not, or null. */
+async function handOver(to: string, note: string): Promise<string | null> {
+  say({ type: "handover", to, note });
+  const { value } = await answers.next();
+  const answer = JSON.parse(value ?? "{}") as { readonly type?: string; readonly reason?: string };
+  return answer.type === "handover.accepted" ? null : (answer.reason ?? "no answer");
+}
+
+function write(title: string): void {
+  mkdirSync("notes", { recursive: true });
+  writeFileSync(file, `${title}\n\n${task.description}\n`);
+  step(`wrote ${file}`, "edit");
+}
+
+function list(): void {
+  const listed = existsSync(index) ? readFileSync(index, "utf8") : "";
+  if (!listed.includes(slug)) appendFileSync(index, `- [${task.title}](${slug}.md)\n`);
+  step(`listed it in ${index}`, "edit");
+}
+
+async function work(): Promise<void> {
+  step(sentBack.length > 0 ? `reading what review said: ${sentBack.at(-1)?.text}` : `working on "${task.title}"`);
+  const isFirst = sentBack.length === 0;
+  write(task.description.includes("(untitled at first)") && isFirst ? task.title : `# ${task.title}`);
+  if (!(task.description.includes("(unlisted at first)") && isFirst)) list();
+  say({ type: "cost", amount: 0.02, currency: "USD" });
+  const lazy = task.description.includes("(says little at first)");
+  const refused = await handOver("review", lazy ? "done" : `Wrote ${file}.`);
+  if (refused === null) return;
+  step(`not yet: ${refused.split("\n")[0]}`);
+  write(`# ${task.title}`);
+  const again = await handOver("review", `Wrote ${file}, with a title.`);
+  if (again !== null) throw new Error(again);
+}
+
+async function review(): Promise<void> {
+  const listed = existsSync(index) && readFileSync(index, "utf8").includes(slug);
+  step(`${file} is ${listed ? "listed" : "not listed"} in ${index}`, "read");
+  say({ type: "cost", amount: 0.01, currency: "USD" });
+  if (!listed) {
+    const refused = await handOver("work", `${file} is missing from ${index}.`);
+    if (refused !== null) throw new Error(refused);
+  }
+}
+
+await (context.station.key === "work" ? work() : review());
+process.exit(0);

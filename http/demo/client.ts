@@ -1,0 +1,66 @@
+import { WebSocket } from "ws";
+
+/** A signed-in person's way to the API. */
+export class Client {
+  readonly #baseUrl: string;
+  #cookie = "";
+  #keys = 0;
+
+  constructor(baseUrl: string) {
+    this.#baseUrl = baseUrl;
+  }
+
+  /** Signs in with the link that the service wrote to its log; `linkFor` finds it there. */
+  async signIn(email: string, linkFor: (email: string) => string | undefined): Promise<void> {
+    await this.post("/api/sign-in", { email });
+    const link = linkFor(email);
+    if (link === undefined) throw new Error("no sign-in link was written");
+    const token = link.slice(link.lastIndexOf("/") + 1);
+    const { headers } = await this.#send("POST", "/api/sessions", { token });
+    this.#cookie = headers.get("set-cookie")?.split(";")[0] ?? "";
+  }
+
+  async get<Body>(path: string): Promise<Body> {
+    return (await (await this.#send("GET", path)).json()) as Body;
+  }
+
+  /** Posts and gives the body and headers; a refusal is thrown with its detail. */
+  async post(
+    path: string,
+    body: unknown,
+  ): Promise<{ readonly body: { readonly id: string }; readonly headers: Headers }> {
+    const answer = await this.#send("POST", path, body);
+    const text = await answer.text();
+    return { body: text === "" ? { id: "" } : (JSON.parse(text) as { id: string }), headers: answer.headers };
+  }
+
+  /** Follows topics of the stream; gives what subscribes to more and what ends it. */
+  async follow(
+    hear: (message: { readonly topic: string; readonly kind: string; readonly data: unknown }) => void,
+  ): Promise<{ subscribe(topic: string): void; end(): void }> {
+    const socket = new WebSocket(`${this.#baseUrl.replace(/^http/, "ws")}/api/stream`, {
+      headers: { cookie: this.#cookie },
+    });
+    socket.on("message", (data) => hear(JSON.parse(data.toString())));
+    await new Promise((resolve, reject) => socket.once("open", resolve).once("error", reject));
+    return {
+      subscribe: (topic) => socket.send(JSON.stringify({ subscribe: topic })),
+      end: () => socket.close(),
+    };
+  }
+
+  async #send(method: string, path: string, body?: unknown): Promise<Response> {
+    this.#keys += 1;
+    const answer = await fetch(`${this.#baseUrl}${path}`, {
+      method,
+      headers: {
+        cookie: this.#cookie,
+        "idempotency-key": `demo-${this.#keys}`,
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    if (answer.ok) return answer;
+    throw new Error(`${method} ${path} answered ${answer.status}: ${await answer.text()}`);
+  }
+}

@@ -1,0 +1,86 @@
+/** Writes what happens to the terminal as it happens, a line a thing. */
+
+interface TaskData {
+  readonly id: string;
+  readonly title: string;
+  readonly station: string;
+  readonly state: string;
+  readonly runId: string | null;
+}
+
+type Change =
+  | { readonly type: "task"; readonly task: TaskData }
+  | { readonly type: "hook"; readonly hook: string; readonly on: string; readonly state: string }
+  | { readonly type: "step"; readonly step: { readonly kind: string; readonly text: string } }
+  | { readonly type: "state" | "configuration" | "note" };
+
+export interface Counts {
+  moves: number;
+  sentBack: number;
+  steps: number;
+  readonly states: Map<string, string>;
+}
+
+export class Show {
+  readonly counts: Counts = { moves: 0, sentBack: 0, steps: 0, states: new Map() };
+  readonly #stations = new Map<string, string>();
+  readonly #titles = new Map<string, string>();
+  readonly #runs = new Set<string>();
+  readonly #follow: (topic: string) => void;
+
+  /** `follow` subscribes to a run's topic once its task names it. */
+  constructor(follow: (topic: string) => void) {
+    this.#follow = follow;
+  }
+
+  hear({ topic, data }: { readonly topic: string; readonly kind: string; readonly data: unknown }): void {
+    const change = data as Change;
+    switch (change.type) {
+      case "task":
+        return this.#task(change.task);
+      case "hook":
+        if (change.state === "delivered" || change.state === "failed" || change.state === "refused") {
+          line("hook", `${change.hook} on ${change.on}: ${change.state}`);
+        }
+        return undefined;
+      case "step":
+        return this.#step(topic.slice("run/".length), change.step);
+      default:
+        // The picture of a run at its subscription holds the steps that came before.
+        return this.#picture(topic, data);
+    }
+  }
+
+  #task(task: TaskData): void {
+    const { counts } = this;
+    this.#titles.set(task.id, task.title);
+    const before = this.#stations.get(task.id);
+    if (before !== undefined && before !== task.station) {
+      counts.moves += 1;
+      if (task.station === "work") counts.sentBack += 1;
+      line("move", `${task.title}: ${before} -> ${task.station}${task.station === "work" ? " (sent back)" : ""}`);
+    }
+    this.#stations.set(task.id, task.station);
+    if (counts.states.get(task.id) !== task.state) line("task", `${task.title}: ${task.state} at ${task.station}`);
+    counts.states.set(task.id, task.state);
+    if (task.runId !== null && !this.#runs.has(task.runId)) {
+      this.#runs.add(task.runId);
+      this.#follow(`run/${task.runId}`);
+    }
+  }
+
+  #picture(topic: string, data: unknown): void {
+    const { steps } = data as { readonly steps?: readonly { readonly kind: string; readonly text: string }[] };
+    for (const step of steps ?? []) this.#step(topic.slice("run/".length), step);
+  }
+
+  #step(runId: string, step: { readonly kind: string; readonly text: string }): void {
+    this.counts.steps += 1;
+    line("step", `${runId.slice(-6)}  ${step.text}`);
+  }
+}
+
+/** A line of the demo's report. */
+export function line(kind: string, text: string): void {
+  console.log(`${kind.padEnd(6)} ${text}`);
+}
