@@ -8,6 +8,7 @@ import type { Config } from "./config.js";
 import { hookRoutes } from "./hooks/hook.routes.js";
 import type { Metrics } from "./metrics.js";
 import { operationRoutes } from "./operations/operation.routes.js";
+import { changeRoutes } from "./resources/change.routes.js";
 import { resourceRoutes } from "./resources/resource.routes.js";
 import type { Route } from "./route.js";
 import { runnerSocket } from "./runners/runner-socket.js";
@@ -35,6 +36,7 @@ export function createRoutes(parts: RouteParts): readonly Route[] {
     ...operationRoutes({ metrics, isReady }),
     ...sessionRoutes({ runtime, sealer, baseUrl, signInDomains: config.signInDomains }),
     ...resourceRoutes({ runtime, kinds, sealer }),
+    ...changeRoutes({ runtime }),
     ...taskRoutes({ runtime }),
     ...hookRoutes({ runtime, sealer }),
   ];

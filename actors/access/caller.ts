@@ -26,18 +26,3 @@ export interface TokenCaller {
 
 /** Who makes a request, once the credential was verified. */
 export type Caller = PersonCaller | TokenCaller;
-
-/** Who a change record names (configuration change record, `by`). */
-export interface ChangedBy {
-  readonly kind: "person" | "token" | "service";
-  readonly userId: string | null;
-  readonly tokenId: string | null;
-  readonly trust: string | null;
-}
-
-/** How a caller is named in change records. */
-export function changedBy(caller: Caller): ChangedBy {
-  return caller.kind === "person"
-    ? { kind: "person", userId: caller.userId, tokenId: null, trust: null }
-    : { kind: "token", userId: caller.issuedBy, tokenId: caller.tokenId, trust: caller.trust };
-}

@@ -1,7 +1,15 @@
 import type { Turn } from "../../runtime/turn.js";
 import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
-import { type Caller, type ChangedBy, changedBy } from "../access/caller.js";
+import type { Caller } from "../access/caller.js";
+
+/** Who a change record names. */
+interface ChangedBy {
+  readonly kind: "person" | "token" | "service";
+  readonly userId: string | null;
+  readonly tokenId: string | null;
+  readonly trust: string | null;
+}
 
 /** One create, update or delete (configuration API, Configuration change record). */
 export interface ChangeRecord {
@@ -45,4 +53,10 @@ export function changeRecords(
 ): ChangeRecord[] {
   const before = page.before === undefined ? {} : { before: [page.before] };
   return records.list(reading, workspaceId, [], { reverse: true, limit: page.limit, ...before });
+}
+
+function changedBy(caller: Caller): ChangedBy {
+  return caller.kind === "person"
+    ? { kind: "person", userId: caller.userId, tokenId: null, trust: null }
+    : { kind: "token", userId: caller.issuedBy, tokenId: caller.tokenId, trust: caller.trust };
 }

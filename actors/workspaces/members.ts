@@ -22,11 +22,6 @@ export function memberOf(reading: Reading, workspaceId: string, userId: string):
   return members.get(reading, workspaceId, userId);
 }
 
-/** Everyone in the workspace. */
-export function membersOf(reading: Reading, workspaceId: string): Member[] {
-  return members.list(reading, workspaceId);
-}
-
 /** Adds a person or replaces what is kept of them; in a turn of the workspace. */
 export function putMember(writing: Writing, workspaceId: string, member: Member): void {
   members.put(writing, workspaceId, member.userId, member);

@@ -54,7 +54,7 @@ t.test(
     const open = Array.from({ length: KEYS }, (_, index) => `key-${index}`);
     let kills = 0;
     while (open.length > 0) {
-      const killAfter = kills < KILLS ? acknowledged.size + Math.ceil(KEYS / (KILLS + 1)) - (kills % 5) : Infinity;
+      const killAfter = kills < KILLS ? acknowledged.size + Math.floor(KEYS / (KILLS + 2)) - (kills % 5) : Infinity;
       const worker = async () => {
         for (;;) {
           const name = open.shift();

@@ -30,6 +30,8 @@ export class ServiceProcess {
       env: { PATH: process.env.PATH ?? "", DATA_DIR: dataFolder, PORT: String(port), ...settings },
       stdio: ["ignore", "pipe", "pipe"],
     });
+    // Every request of a killed service waits for its end.
+    child.setMaxListeners(100);
     const lines: string[] = [];
     const baseUrl = await new Promise<string>((resolve, reject) => {
       let rest = "";

@@ -1,0 +1,19 @@
+#!/usr/bin/env node
+import { Command } from "commander";
+import { openLmdbStore } from "../../storage/lmdb-store.js";
+
+/** Copies a store into a folder, beside a service that goes on serving it. */
+const program = new Command("signalbox-backup")
+  .requiredOption("--data <folder>", "the service's data folder")
+  .requiredOption("--to <folder>", "where the copy goes; absent or empty");
+
+try {
+  const { data, to } = program.parse().opts<{ readonly data: string; readonly to: string }>();
+  const store = await openLmdbStore({ folder: data, readOnly: true });
+  await store.backup(to);
+  await store.close();
+  console.log(`copied ${data} to ${to}; keep ${data}/secrets.key with it, unless SECRETS_KEY is set`);
+} catch (error) {
+  console.error(error instanceof Error ? error.message : String(error));
+  process.exitCode = 1;
+}

@@ -1,0 +1,53 @@
+import { z } from "zod";
+import { permit } from "../../actors/access/visibility.js";
+import { changeRecords } from "../../actors/resources/change-records.js";
+import { workspaceOfSlug } from "../../actors/workspaces/workspace.machine.js";
+import type { Runtime } from "../../runtime/runtime.js";
+import { type Route, route } from "../route.js";
+
+const nullableText = z.string().nullable();
+const changeSchema = z
+  .strictObject({
+    seq: z.int(),
+    resource: z.string(),
+    resourceId: z.string(),
+    key: z.string(),
+    action: z.enum(["created", "updated", "deleted"]),
+    by: z.strictObject({
+      kind: z.enum(["person", "token", "service"]),
+      userId: nullableText,
+      tokenId: nullableText,
+      trust: nullableText,
+    }),
+    client: nullableText,
+    details: z.record(z.string(), z.unknown()),
+    at: z.string(),
+  })
+  .meta({ title: "configuration-change" });
+
+const number = z.coerce.number("must be a number").int("must be a whole number").min(1, "must be at least 1");
+
+/** The change log, for those who administer the workspace; for anyone else it is not there. */
+export function changeRoutes({ runtime }: { readonly runtime: Runtime }): readonly Route[] {
+  return [
+    route({
+      method: "GET",
+      path: "/api/workspaces/{slug}/configuration-changes",
+      summary: "Every change of the configuration, newest first",
+      access: "any",
+      query: z.strictObject({ before: number.optional(), limit: number.max(200, "must be at most 200").default(50) }),
+      answers: { 200: z.strictObject({ items: z.array(changeSchema) }) },
+      handle: ({ caller, params, query }) => {
+        const workspaceId = workspaceOfSlug(runtime.reading, params.slug ?? "");
+        const isAllowed =
+          workspaceId !== undefined &&
+          caller.kind === "person" &&
+          permit(runtime.reading, caller, workspaceId, "administer", "workspace") === null;
+        if (!isAllowed) return { refused: "not-found" };
+        const { before, limit } = query;
+        const items = changeRecords(runtime.reading, workspaceId, before === undefined ? { limit } : { before, limit });
+        return { status: 200, body: { items } };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,74 @@
+/** A body for each kind, with what it refers to; the contract tests run every kind of the catalogue with its own. */
+export interface KindExample {
+  /** A body for a create; `n` makes its address its own. */
+  readonly body: (n: number) => Record<string, unknown>;
+  /** A body for an update of it. */
+  readonly updated: (n: number) => Record<string, unknown>;
+  /** An update that changes a fixed field, and the field's path. */
+  readonly fixed: { readonly body: (n: number) => Record<string, unknown>; readonly path: string };
+  /** A body that its rules refuse, and the path of the refusal. */
+  readonly wrong: { readonly body: Record<string, unknown>; readonly path: string };
+}
+
+const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
+const hook = (n: number) => ({
+  key: `hook-${n}`,
+  on: "task.moved",
+  steps: [{ name: "tell", request: { url: "https://hooks.example.com/in" } }],
+});
+const line = (n: number) => ({
+  key: `line-${n}`,
+  name: "Line",
+  stations: [{ key: "work", name: "Work", kind: "work" }],
+});
+
+/** Settings that the examples need. */
+export const exampleSettings = { OUTBOUND_ALLOW: "hooks.example.com" };
+
+export const kindExamples: Readonly<Record<string, KindExample>> = {
+  workspace: {
+    body: (n) => ({ slug: `space-${n}`, name: "Space" }),
+    updated: (n) => ({ slug: `space-${n}`, name: "Another name" }),
+    fixed: { body: (n) => ({ slug: `other-${n}`, name: "Space" }), path: "slug" },
+    wrong: { body: { slug: "Not a slug", name: "Space" }, path: "slug" },
+  },
+  team: {
+    body: (n) => ({ key: `team-${n}`, name: "Team" }),
+    updated: (n) => ({ key: `team-${n}`, name: "Another name" }),
+    fixed: { body: (n) => ({ key: `other-${n}`, name: "Team" }), path: "key" },
+    wrong: { body: { key: "team", name: "" }, path: "name" },
+  },
+  line: {
+    body: line,
+    updated: (n) => ({ ...line(n), name: "Another name" }),
+    fixed: { body: (n) => ({ ...line(n), key: `other-${n}` }), path: "key" },
+    wrong: {
+      body: { ...line(0), stations: [{ key: "work", name: "Work", kind: "work", passesTo: ["nowhere"] }] },
+      path: "stations[0].passesTo[0]",
+    },
+  },
+  hook: {
+    body: (n) => ({ ...hook(n), signing: { secret, secretVersion: 1 } }),
+    updated: (n) => ({ ...hook(n), timeoutSeconds: 5, signing: { secretVersion: 1 } }),
+    fixed: { body: (n) => ({ ...hook(n), key: `other-${n}`, signing: { secretVersion: 1 } }), path: "key" },
+    wrong: { body: { ...hook(0), signing: { secret: "whsec_short", secretVersion: 1 } }, path: "signing.secret" },
+  },
+  secret: {
+    body: (n) => ({ name: `secret-${n}`, value: `canary-value-${n}`, valueVersion: 1 }),
+    updated: (n) => ({ name: `secret-${n}`, valueVersion: 1, hosts: ["example.com"] }),
+    fixed: { body: (n) => ({ name: `other-${n}`, valueVersion: 1 }), path: "name" },
+    wrong: { body: { name: "secret", valueVersion: 1 }, path: "value" },
+  },
+  "workspace-token": {
+    body: (n) => ({ name: `token-${n}`, scopes: ["read"] }),
+    updated: (n) => ({ name: `token-${n}`, scopes: ["read"], description: "for the robot" }),
+    fixed: { body: (n) => ({ name: `token-${n}`, scopes: ["plan"] }), path: "scopes" },
+    wrong: { body: { name: "token", scopes: ["secrets"] }, path: "scopes" },
+  },
+  "runner-pool": {
+    body: (n) => ({ key: `pool-${n}` }),
+    updated: (n) => ({ key: `pool-${n}`, labels: ["gpu"] }),
+    fixed: { body: (n) => ({ key: `other-${n}` }), path: "key" },
+    wrong: { body: { key: "pool", kind: "push" }, path: "kind" },
+  },
+};

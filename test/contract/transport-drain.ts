@@ -1,0 +1,87 @@
+import { once } from "node:events";
+import type { Test } from "tap";
+import WebSocket from "ws";
+import { type CreateTransport, hearing, listen, text } from "./transport.js";
+
+/** What every transport promises of its beginning and its end. */
+export function drainConformance(t: Test, create: CreateTransport): void {
+  t.test("closing lets the requests under way finish, and takes no new connection", async (t) => {
+    let finish: () => void = () => undefined;
+    const finished = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    let begun: () => void = () => undefined;
+    const underWay = new Promise<void>((resolve) => {
+      begun = resolve;
+    });
+    const { connect, transport } = await listen(t, create, {
+      request: async () => {
+        begun();
+        await finished;
+        return text("finished");
+      },
+    });
+    const connection = await connect();
+    const idle = await connect();
+    connection.send(["GET / HTTP/1.1", "Host: a"]);
+    await underWay;
+    const closed = transport.close(60_000);
+    await t.rejects(connect());
+    finish();
+    const answer = await connection.answer();
+    t.equal(answer.body, "finished");
+    t.equal(answer.headers.connection?.toLowerCase(), "close");
+    await closed;
+    await Promise.all([connection.end(), idle.end()]);
+  });
+
+  t.test("closing cuts what is not finished when its time is up", async (t) => {
+    let begun: () => void = () => undefined;
+    const underWay = new Promise<void>((resolve) => {
+      begun = resolve;
+    });
+    const { connect, transport } = await listen(t, create, {
+      request: () => {
+        begun();
+        return new Promise(() => undefined);
+      },
+    });
+    const connection = await connect();
+    connection.send(["GET / HTTP/1.1", "Host: a"]);
+    await underWay;
+    await transport.close(20);
+    t.equal(await connection.end(), "");
+  });
+
+  t.test("closing ends every socket with 1001", async (t) => {
+    let heard = 0;
+    const { port, transport } = await listen(t, create, {
+      upgrade: async () => ({
+        maxMessageBytes: 100,
+        open: () =>
+          hearing({
+            closed: () => {
+              heard += 1;
+            },
+          }),
+      }),
+    });
+    const sockets = [1, 2, 3].map(() => new WebSocket(`ws://127.0.0.1:${port}/`));
+    await Promise.all(sockets.map((socket) => once(socket, "open")));
+    const ends = sockets.map((socket) => once(socket, "close"));
+    await transport.close(60_000);
+    for (const [code] of await Promise.all(ends)) t.equal(code, 1001);
+    t.equal(heard, 3);
+  });
+
+  t.test("a taken port is refused with a message that names the address", async (t) => {
+    const { port } = await listen(t, create, {});
+    const second = create({
+      request: async () => text("never"),
+      upgrade: async () => ({ refused: text("never") }),
+      malformed: () => text("never"),
+    });
+    t.teardown(() => second.close(0));
+    await t.rejects(second.listen("127.0.0.1", port), { message: new RegExp(`127\\.0\\.0\\.1:${port}`) });
+  });
+}

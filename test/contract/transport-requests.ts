@@ -1,0 +1,258 @@
+import { once } from "node:events";
+import type { Test } from "tap";
+import { BodyTimeout, BodyTooLarge, ClientGone, type TransportRequest } from "../../http/transport.js";
+import { type CreateTransport, listen, text } from "./transport.js";
+
+const LIMIT = 64 * 1024;
+/** Longer than anything takes on loopback, for what is expected to arrive. */
+const AMPLE_MS = 60_000;
+
+/** What was seen of a request, as text. */
+async function describe(request: TransportRequest): Promise<string> {
+  const body = Buffer.from(await request.body(LIMIT, AMPLE_MS)).toString("utf8");
+  return JSON.stringify({ method: request.method, path: request.path, query: request.query, body });
+}
+
+/** What a failed body was answered with. */
+function nameOf(error: unknown): string {
+  if (error instanceof BodyTooLarge) return "too large";
+  if (error instanceof BodyTimeout) return "too slow";
+  return error instanceof ClientGone ? "gone" : String(error);
+}
+
+/** What every transport promises of requests and answers. */
+export function requestConformance(t: Test, create: CreateTransport): void {
+  t.test("a request arrives with its method, its path as it was sent, its query and its body", async (t) => {
+    const { connect } = await listen(t, create, { request: async (request) => text(await describe(request)) });
+    const connection = await connect();
+    for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]) {
+      connection.send([`${method} /a%2Fb/%E2%82%AC/c%20d?x=%20y&z HTTP/1.1`, "Host: a", "Content-Length: 2"], "hi");
+      const answer = await connection.answer();
+      t.equal(answer.status, 200);
+      t.same(JSON.parse(answer.body), { method, path: "/a%2Fb/%E2%82%AC/c%20d", query: "x=%20y&z", body: "hi" });
+    }
+  });
+
+  t.test("an answer to HEAD has the headers of the whole and no body", async (t) => {
+    const { connect } = await listen(t, create, { request: ({ method }) => text(`${method} answered`) });
+    const connection = await connect();
+    connection.send(["HEAD / HTTP/1.1", "Host: a"]);
+    const head = await connection.answer({ head: true });
+    t.equal(head.status, 200);
+    t.equal(head.headers["content-length"], "13");
+    connection.send(["GET / HTTP/1.1", "Host: a"]);
+    t.equal((await connection.answer()).body, "GET answered", "what follows is the next answer");
+  });
+
+  t.test("204 and 304 carry neither body nor length", async (t) => {
+    const { connect } = await listen(t, create, {
+      request: ({ path }) => ({ status: Number(path.slice(1)), headers: { "x-own": "1" }, body: "" }),
+    });
+    const connection = await connect();
+    for (const status of [204, 304, 204]) {
+      connection.send([`GET /${status} HTTP/1.1`, "Host: a"]);
+      const answer = await connection.answer();
+      t.equal(answer.status, status);
+      t.equal(answer.headers["x-own"], "1");
+      if (status === 204) t.notOk(answer.headers["content-length"]);
+    }
+  });
+
+  t.test("header names are found in lower case, and several of one name are joined", async (t) => {
+    const { connect } = await listen(t, create, {
+      request: (request) => text(["x-one", "cookie", "x-none"].map((name) => String(request.header(name))).join("|")),
+    });
+    const connection = await connect();
+    connection.send(["GET / HTTP/1.1", "Host: a", "X-ONE: 1", "x-One:2 ", "COOKIE: a=1", "Cookie: b=2"]);
+    t.equal((await connection.answer()).body, "1, 2|a=1; b=2|undefined");
+  });
+
+  t.test("a body that is not there is empty", async (t) => {
+    const { connect } = await listen(t, create, { request: async (request) => text(await describe(request)) });
+    const connection = await connect();
+    for (const lines of [["Content-Length: 0"], [], ["Transfer-Encoding: chunked"]]) {
+      connection.send(["POST / HTTP/1.1", "Host: a", ...lines], lines[0]?.startsWith("T") ? "0\r\n\r\n" : "");
+      t.equal(JSON.parse((await connection.answer()).body).body, "");
+    }
+  });
+
+  t.test("a chunked body arrives whole, however it is cut", async (t) => {
+    const { connect } = await listen(t, create, { request: async (request) => text(await describe(request)) });
+    const connection = await connect();
+    connection.send(["POST / HTTP/1.1", "Host: a", "Transfer-Encoding: chunked"]);
+    for (const piece of ["4\r\nsig", "n\r\n3\r", "\nalb\r\n", "2\r\nox\r\n0\r\n", "\r\n"]) {
+      connection.write(piece);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    t.equal(JSON.parse((await connection.answer()).body).body, "signalbox");
+    connection.send(["GET /next HTTP/1.1", "Host: a"]);
+    t.equal(JSON.parse((await connection.answer()).body).path, "/next");
+  });
+
+  t.test("a body that says it is too long is refused before it is sent", async (t) => {
+    const { connect } = await listen(t, create, {
+      request: (request) =>
+        request.body(LIMIT, AMPLE_MS).then(
+          () => text("took it"),
+          (error) => text(nameOf(error)),
+        ),
+    });
+    const connection = await connect();
+    connection.send(["POST / HTTP/1.1", "Host: a", `Content-Length: ${LIMIT + 1}`]);
+    const answer = await connection.answer();
+    t.equal(answer.body, "too large");
+    t.equal(answer.headers.connection?.toLowerCase(), "close", "what follows cannot be told from the body");
+  });
+
+  t.test("a body that grows too long is refused while it is being sent", async (t) => {
+    const { connect } = await listen(t, create, {
+      request: (request) =>
+        request.body(LIMIT, AMPLE_MS).then(
+          () => text("took it"),
+          (error) => text(nameOf(error)),
+        ),
+    });
+    const connection = await connect();
+    connection.send(["POST / HTTP/1.1", "Host: a", "Transfer-Encoding: chunked"]);
+    for (let sent = 0; sent <= LIMIT; sent += 1_024) connection.write(`400\r\n${"x".repeat(1_024)}\r\n`);
+    t.equal((await connection.answer()).body, "too large");
+  });
+
+  t.test("a body of just the limit is taken", async (t) => {
+    const { connect } = await listen(t, create, {
+      request: async (request) => text(String((await request.body(LIMIT, AMPLE_MS)).length)),
+    });
+    const connection = await connect();
+    connection.send(["POST / HTTP/1.1", "Host: a", `Content-Length: ${LIMIT}`], "x".repeat(LIMIT));
+    t.equal((await connection.answer()).body, String(LIMIT));
+  });
+
+  t.test("a body that stays away is given up after its time", async (t) => {
+    const { connect } = await listen(t, create, {
+      request: (request) =>
+        request.body(LIMIT, 50).then(
+          () => text("took it"),
+          (error) => text(nameOf(error), 408),
+        ),
+    });
+    const connection = await connect();
+    connection.send(["POST / HTTP/1.1", "Host: a", "Content-Length: 10"], "half");
+    const answer = await connection.answer();
+    t.equal(answer.status, 408);
+    t.equal(answer.body, "too slow");
+    t.equal(answer.headers.connection?.toLowerCase(), "close");
+  });
+
+  t.test("a body nobody takes is not taken for the next request", async (t) => {
+    const { connect } = await listen(t, create, { request: ({ path }) => text(path) });
+    const connection = await connect();
+    connection.send(
+      ["POST /one HTTP/1.1", "Host: a", "Content-Length: 60"],
+      "GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n",
+    );
+    t.equal((await connection.answer()).body, "/one");
+    connection.write("x".repeat(60));
+    t.notMatch(await connection.end(), /smuggled/);
+  });
+
+  t.test("a client that waits for 100 Continue is told to go on only when the body is wanted", async (t) => {
+    const { connect } = await listen(t, create, {
+      request: async (request) => text(request.path === "/wanted" ? await describe(request) : "no need", 200),
+    });
+    const wanted = await connect();
+    wanted.send(["POST /wanted HTTP/1.1", "Host: a", "Content-Length: 2", "Expect: 100-continue"]);
+    t.equal((await wanted.answer()).status, 100);
+    wanted.write("hi");
+    t.equal(JSON.parse((await wanted.answer()).body).body, "hi");
+  });
+
+  t.test("one connection carries one request after another", async (t) => {
+    const { connect } = await listen(t, create, { request: ({ path }) => text(path) });
+    const connection = await connect();
+    for (let count = 0; count < 50; count++) {
+      connection.send([`GET /${count} HTTP/1.1`, "Host: a"]);
+      t.equal((await connection.answer()).body, `/${count}`);
+    }
+  });
+
+  t.test("requests sent without waiting are answered in their order, or the connection ends", async (t) => {
+    const { connect } = await listen(t, create, {
+      request: async ({ path }) => {
+        // The first are the slowest.
+        for (let turns = 10 - (Number(path.slice(1)) || 0); turns > 0; turns--) await new Promise((go) => setImmediate(go));
+        return text(path);
+      },
+    });
+    const connection = await connect();
+    connection.write(Array.from({ length: 10 }, (_, count) => `GET /${count} HTTP/1.1\r\nHost: a\r\n\r\n`).join(""));
+    let next = 0;
+    for (; next < 10; next++) {
+      const answer = await connection.answer().catch(() => null);
+      if (answer === null) break;
+      t.equal(answer.body, `/${next}`);
+    }
+    if (next < 10) t.equal(await connection.end(), "", "an ended connection says nothing more");
+    const again = await connect();
+    again.send(["GET /again HTTP/1.1", "Host: a"]);
+    t.equal((await again.answer()).body, "/again");
+  });
+
+  t.test("a client that goes away is noticed, and its body rejects", async (t) => {
+    let seen: (what: string) => void = () => undefined;
+    const noticed = new Promise<string>((resolve) => {
+      seen = resolve;
+    });
+    const { connect } = await listen(t, create, {
+      request: async (request) => {
+        const aborted = once(request.signal, "abort");
+        const body = request.body(LIMIT, AMPLE_MS).catch(nameOf);
+        connection.destroy();
+        await aborted;
+        seen(`aborted, ${await body}`);
+        return text("nobody reads this");
+      },
+    });
+    const connection = await connect();
+    connection.send(["POST / HTTP/1.1", "Host: a", "Content-Length: 10"], "half");
+    t.equal(await noticed, "aborted, gone");
+  });
+
+  t.test("a big answer reaches a slow reader whole", async (t) => {
+    const big = "0123456789abcdef".repeat(512 * 1024);
+    const { connect } = await listen(t, create, { request: () => text(big) });
+    const connection = await connect();
+    connection.socket.pause();
+    connection.send(["GET / HTTP/1.1", "Host: a"]);
+    connection.socket.resume();
+    const answer = await connection.answer();
+    t.ok(answer.body === big);
+    connection.send(["GET / HTTP/1.1", "Host: a"]);
+    t.equal((await connection.answer()).body.length, big.length, "and the connection goes on");
+  });
+
+  t.test("headers without end are refused, and the connection ends", async (t) => {
+    const { connect } = await listen(t, create, {});
+    const connection = await connect();
+    connection.send(["GET / HTTP/1.1", "Host: a", `X-Long: ${"x".repeat(64 * 1024)}`]);
+    const answer = await connection.answer();
+    t.ok(answer.status === 431 || answer.status === 400, `answered ${answer.status}`);
+    await connection.end();
+  });
+
+  t.test("what is no HTTP request, or of unclear length, is refused and ends the connection", async (t) => {
+    const { connect } = await listen(t, create, { request: async (request) => text(await describe(request)) });
+    const bad = [
+      "this is not http\r\n\r\n",
+      "GET / HTTP/1.1\r\nHost: a\r\nContent-Length: nine\r\n\r\n",
+      "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+      "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabcd",
+      "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nabc\r\n",
+    ];
+    for (const bytes of bad) {
+      const connection = await connect();
+      connection.write(bytes);
+      const got = await connection.end();
+      t.ok(got === "" || /^HTTP\/1\.1 (4\d\d|505) /.test(got), JSON.stringify([bytes, got.slice(0, 60)]));
+    }
+  });
+}

@@ -1,0 +1,236 @@
+import { once } from "node:events";
+import type { Test } from "tap";
+import WebSocket from "ws";
+import type { Socket } from "../../http/socket.js";
+import { type CreateTransport, hearing, listen, text } from "./transport.js";
+
+const MAX = 4 * 1024;
+
+async function closeOf(ws: WebSocket): Promise<{ readonly code: number; readonly reason: string }> {
+  const [code, reason] = (await once(ws, "close")) as [number, Buffer];
+  return { code, reason: reason.toString() };
+}
+
+async function messageOf(ws: WebSocket): Promise<string> {
+  const [data] = (await once(ws, "message")) as [Buffer];
+  return data.toString();
+}
+
+/** What every transport promises of WebSockets. */
+export function socketConformance(t: Test, create: CreateTransport): void {
+  /** A client of an endpoint that echoes, and what its handler heard. */
+  const echoing = async (t: Test, protocols: string[] = []) => {
+    const heard: string[] = [];
+    let ended: () => void = () => undefined;
+    const closed = new Promise<void>((resolve) => {
+      ended = resolve;
+    });
+    const opened: Socket[] = [];
+    const { port, transport } = await listen(t, create, {
+      upgrade: async ({ path, query, header }) => ({
+        maxMessageBytes: MAX,
+        open: (socket) => {
+          opened.push(socket);
+          socket.send(`${path} ${query.get("q")} ${header("x-own")}`);
+          return hearing({
+            message: (message) => {
+              heard.push(message);
+              socket.send(`echo ${message}`);
+            },
+            closed: () => {
+              heard.push("closed");
+              ended();
+            },
+          });
+        },
+      }),
+    });
+    const ws = new WebSocket(`ws://127.0.0.1:${port}/a%20b?q=1`, protocols, { headers: { "X-Own": "me" } });
+    ws.on("error", () => undefined);
+    t.teardown(() => ws.terminate());
+    const first = await messageOf(ws);
+    return { ws, first, heard, closed, socket: opened[0] as Socket, transport, port };
+  };
+
+  t.test("an open socket sends and hears in order, beginning with what it sends as it opens", async (t) => {
+    const { ws, first } = await echoing(t);
+    t.equal(first, "/a%20b 1 me");
+    const all: string[] = [];
+    ws.on("message", (data) => all.push(data.toString()));
+    for (let count = 0; count < 100; count++) ws.send(`message ${count} ✓`);
+    while (all.length < 100) await once(ws, "message");
+    t.same(
+      all,
+      Array.from({ length: 100 }, (_, count) => `echo message ${count} ✓`),
+    );
+  });
+
+  t.test("no sub-protocol is agreed on, and none is needed", async (t) => {
+    const { port } = await listen(t, create, {
+      upgrade: async () => ({ maxMessageBytes: MAX, open: () => hearing({}) }),
+    });
+    const ws = new WebSocket(`ws://127.0.0.1:${port}/`, ["one", "two"]);
+    t.teardown(() => ws.terminate());
+    const [error] = (await once(ws, "error")) as [Error];
+    t.match(error.message, /no subprotocol/i);
+  });
+
+  t.test("a message of just the limit is taken, a longer one closes with 1009", async (t) => {
+    const { ws, heard } = await echoing(t);
+    ws.send("x".repeat(MAX));
+    t.equal((await messageOf(ws)).length, MAX + 5);
+    ws.send("x".repeat(MAX + 1));
+    t.equal((await closeOf(ws)).code, 1009);
+    t.equal(heard[0]?.length, MAX);
+    t.notOk(heard.some((message) => message.length > MAX));
+  });
+
+  t.test("a binary message closes with 1003, text that is not UTF-8 with 1007 or at once", async (t) => {
+    const binary = await echoing(t);
+    binary.ws.send(Buffer.from([1, 2]));
+    t.equal((await closeOf(binary.ws)).code, 1003);
+    const broken = await echoing(t);
+    broken.ws.send(Buffer.from([0xff, 0xfe]), { binary: false });
+    t.ok([1007, 1006].includes((await closeOf(broken.ws)).code));
+    await broken.closed;
+    t.same(broken.heard, ["closed"]);
+  });
+
+  t.test("a close says its code and reason, and nothing is sent after it", async (t) => {
+    const { ws, socket, closed, heard } = await echoing(t);
+    socket.close(4_401, "not any more");
+    socket.send("too late");
+    socket.ping();
+    t.same(await closeOf(ws), { code: 4_401, reason: "not any more" });
+    await closed;
+    socket.send("much too late");
+    socket.close(1_000, "again");
+    t.equal(socket.bufferedBytes, 0);
+    t.same(heard, ["closed"], "closed is heard once, and nothing after it");
+  });
+
+  t.test("a peer that closes, and one that vanishes, are both heard as closed", async (t) => {
+    const polite = await echoing(t);
+    polite.ws.close(1_000, "bye");
+    await polite.closed;
+    const rude = await echoing(t);
+    rude.ws.terminate();
+    await rude.closed;
+    t.same([polite.heard, rude.heard], [["closed"], ["closed"]]);
+  });
+
+  t.test("pings are answered, and a ping of ours arrives", async (t) => {
+    const { ws, socket } = await echoing(t);
+    const pong = once(ws, "pong");
+    ws.ping();
+    await pong;
+    const ping = once(ws, "ping");
+    socket.ping();
+    await ping;
+    t.pass();
+  });
+
+  t.test("a slow reader fills the buffer, and drained tells when it has taken all", async (t) => {
+    let drained: () => void = () => undefined;
+    const drainedOnce = new Promise<void>((resolve) => {
+      drained = resolve;
+    });
+    const opened: Socket[] = [];
+    const { port } = await listen(t, create, {
+      upgrade: async () => ({
+        maxMessageBytes: MAX,
+        open: (socket) => {
+          opened.push(socket);
+          return hearing({ drained: () => drained() });
+        },
+      }),
+    });
+    const ws = new WebSocket(`ws://127.0.0.1:${port}/`);
+    t.teardown(() => ws.terminate());
+    let received = 0;
+    ws.on("message", () => {
+      received += 1;
+    });
+    await once(ws, "open");
+    ws.pause();
+    const message = "x".repeat(1024 * 1024);
+    const socket = opened[0] as Socket;
+    let sent = 0;
+    // The kernel's buffers take some; what they do not is counted.
+    while (socket.bufferedBytes < 4 * 1024 * 1024 && sent < 48) {
+      socket.send(message);
+      sent += 1;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    t.ok(socket.bufferedBytes >= 4 * 1024 * 1024, `${socket.bufferedBytes} bytes are held`);
+    ws.resume();
+    await drainedOnce;
+    t.equal(socket.bufferedBytes, 0);
+    while (received < sent) await once(ws, "message");
+    t.equal(received, sent, "nothing was lost");
+  });
+
+  t.test("a refused upgrade is answered as a request is, and an ordinary request elsewhere goes on", async (t) => {
+    const { connect } = await listen(t, create, {
+      upgrade: async () => ({ refused: { status: 401, headers: { "x-own": "1" }, body: "not you" } }),
+    });
+    const connection = await connect();
+    connection.send([
+      "GET /socket HTTP/1.1",
+      "Host: a",
+      "Connection: Upgrade",
+      "Upgrade: websocket",
+      "Sec-WebSocket-Version: 13",
+      "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+    ]);
+    const answer = await connection.answer();
+    t.equal(answer.status, 401);
+    t.equal(answer.body, "not you");
+    t.equal(answer.headers["x-own"], "1");
+    const plain = await connect();
+    plain.send(["GET / HTTP/1.1", "Host: a"]);
+    t.equal((await plain.answer()).status, 200);
+  });
+
+  t.test("a peer that goes away while it is decided about opens nothing", async (t) => {
+    let opened = false;
+    let decide: () => void = () => undefined;
+    let asked: () => void = () => undefined;
+    const wasAsked = new Promise<void>((resolve) => {
+      asked = resolve;
+    });
+    const decided = new Promise<void>((resolve) => {
+      decide = resolve;
+    });
+    const { port, connect } = await listen(t, create, {
+      request: () => text("still here"),
+      upgrade: async () => {
+        asked();
+        await decided;
+        return {
+          maxMessageBytes: MAX,
+          open: () => {
+            opened = true;
+            return hearing({});
+          },
+        };
+      },
+    });
+    const ws = new WebSocket(`ws://127.0.0.1:${port}/`);
+    ws.on("error", () => undefined);
+    await wasAsked;
+    const gone = new Promise((resolve) => {
+      ws.once("close", resolve);
+    });
+    ws.terminate();
+    await gone;
+    // The transport sees the end of the connection before an answer on a later one.
+    const after = await connect();
+    after.send(["GET / HTTP/1.1", "Host: a"]);
+    await after.answer();
+    decide();
+    after.send(["GET / HTTP/1.1", "Host: a"]);
+    t.equal((await after.answer()).body, "still here");
+    t.equal(opened, false);
+  });
+}

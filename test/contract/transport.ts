@@ -1,0 +1,57 @@
+import type { Test } from "tap";
+import type { SocketHandler } from "../../http/socket.js";
+import type { Transport, TransportAnswer, TransportHandlers, TransportRequest } from "../../http/transport.js";
+import { RawConnection } from "../support/raw-connection.js";
+
+/** Makes the transport that is looked at. */
+export type CreateTransport = (handlers: TransportHandlers) => Transport;
+
+/** What stands behind the transport in one test. */
+export interface Behind {
+  readonly request?: (request: TransportRequest) => Promise<TransportAnswer> | TransportAnswer;
+  readonly upgrade?: TransportHandlers["upgrade"];
+}
+
+export function text(body: string, status = 200): TransportAnswer {
+  return { status, headers: { "content-type": "text/plain" }, body };
+}
+
+/** A handler of sockets that hears nothing it was not told to. */
+export function hearing(heard: Partial<SocketHandler>): SocketHandler {
+  const nothing = () => undefined;
+  return { message: nothing, drained: nothing, closed: nothing, ...heard };
+}
+
+/** Listens on a free port until the test ends. */
+export async function listen(
+  t: Test,
+  create: CreateTransport,
+  behind: Behind,
+): Promise<{ readonly port: number; readonly transport: Transport; readonly connect: () => Promise<RawConnection> }> {
+  const transport = create({
+    request: async (request) => {
+      try {
+        return (await behind.request?.(request)) ?? text("ok");
+      } catch (error) {
+        return text(`the body failed: ${String(error)}`, 400);
+      }
+    },
+    upgrade: behind.upgrade ?? (async () => ({ refused: text("no sockets here", 404) })),
+    malformed: (problem, status) => text(problem.detail, status),
+  });
+  const port = await transport.listen("127.0.0.1", 0);
+  const open = new Set<RawConnection>();
+  t.teardown(async () => {
+    for (const connection of open) connection.destroy();
+    await transport.close(0);
+  });
+  return {
+    port,
+    transport,
+    connect: async () => {
+      const connection = await RawConnection.open(port);
+      open.add(connection);
+      return connection;
+    },
+  };
+}

@@ -1,0 +1,64 @@
+import type { Scope } from "../../actors/access/caller.js";
+import type { Client, Reply, TestService } from "./service.js";
+
+/** A problem body, as far as tests look at it. */
+export interface Problem {
+  readonly type?: string;
+  readonly detail?: string;
+  readonly errors?: readonly { readonly path: string; readonly message: string }[];
+  readonly currentVersion?: number;
+  readonly permission?: string;
+}
+
+/** The body of an answer that is a problem. */
+export function problemOf(reply: Reply): Problem {
+  return reply.body ?? {};
+}
+
+/** The slug of a problem's type. */
+export function slugOf(reply: Reply): string {
+  return problemOf(reply).type?.replace("urn:service:problem:", "") ?? "";
+}
+
+/** A create under a given idempotency key. */
+export function createUnder(client: Client, path: string, body: unknown, key: string): Promise<Reply> {
+  return client.request("POST", path, body, { "idempotency-key": key });
+}
+
+/** An update based on a version. */
+export function replace(client: Client, path: string, version: number, body: unknown): Promise<Reply> {
+  return client.request("PUT", path, body, { "if-match": `"${version}"` });
+}
+
+/** A delete based on a version. */
+export function remove(client: Client, path: string, version: number): Promise<Reply> {
+  return client.request("DELETE", path, undefined, { "if-match": `"${version}"` });
+}
+
+/** A workspace with a team, owned by the client. */
+export async function workspaceWithTeam(
+  owner: Client,
+  slug = "acme",
+): Promise<{ workspaceId: string; teamId: string }> {
+  const { id: workspaceId } = await owner.create("/api/resources/workspaces", { slug, name: "Acme" });
+  const team = await owner.create(`/api/resources/workspaces/${workspaceId}/teams`, { key: "core", name: "Core" });
+  return { workspaceId, teamId: team.id };
+}
+
+/** The bearer of a new workspace token. */
+export async function bearer(
+  service: TestService,
+  owner: Client,
+  of: {
+    readonly workspaceId: string;
+    readonly name: string;
+    readonly scopes: readonly Scope[];
+    readonly expiresAt?: string;
+  },
+): Promise<Client & { readonly tokenId: string }> {
+  const { workspaceId, ...body } = of;
+  const made = await createUnder(owner, `/api/resources/workspaces/${workspaceId}/tokens`, body, `token-${of.name}`);
+  const value = made.headers["service-workspace-token"];
+  if (value === undefined) throw new Error(`no token was issued: ${made.text}`);
+  return { ...service.withToken(value), tokenId: String(made.body?.id) };
+}
