@@ -6,6 +6,7 @@ import {
   BodyTimeout,
   BodyTooLarge,
   ClientGone,
+  MAX_HEADER_BYTES,
   SOCKET_BUFFER_BYTES,
   SOCKET_IDLE_SECONDS,
   type Transport,
@@ -18,7 +19,6 @@ import {
 const HEADERS_TIMEOUT_MS = 10_000;
 /** Time a connection may stay idle between requests, in milliseconds. */
 const KEEP_ALIVE_MS = 65_000;
-const MAX_HEADER_BYTES = 16 * 1024;
 
 /** The transport of `node:http` and `ws`, which works wherever Node does. */
 export function createNodeTransport(handlers: TransportHandlers): Transport {
@@ -30,12 +30,32 @@ export function createNodeTransport(handlers: TransportHandlers): Transport {
     connectionsCheckingInterval: 1_000,
   });
   const sockets = new Set<WebSocket>();
-  const upgrader = new WebSocketServer({ noServer: true, clientTracking: false, perMessageDeflate: false });
+  const upgrader = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    perMessageDeflate: false,
+    handleProtocols: () => false,
+  });
 
-  server.on("request", (incoming, response) => serve(handlers, incoming, response));
-  server.on("checkContinue", (incoming, response) => serve(handlers, incoming, response));
+  let draining = false;
+  // Connections that have not asked for anything yet are not among those that the server takes for idle.
+  const fresh = new Set<Duplex>();
+  const answer = (incoming: IncomingMessage, response: ServerResponse) => {
+    fresh.delete(incoming.socket);
+    void serve(handlers, incoming, response, () => draining);
+  };
+
+  server.on("connection", (connection) => {
+    fresh.add(connection);
+    connection.once("close", () => fresh.delete(connection));
+  });
+  server.on("request", answer);
+  server.on("checkContinue", answer);
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => refuseBytes(handlers, error, socket));
-  server.on("upgrade", (incoming, socket, head) => upgrade(handlers, upgrader, sockets, incoming, socket, head));
+  server.on("upgrade", (incoming, connection, head) => {
+    fresh.delete(connection);
+    void upgrade(handlers, upgrader, sockets, incoming, connection, head);
+  });
 
   const heartbeat = setInterval(() => beat(sockets), (SOCKET_IDLE_SECONDS * 1_000) / 2);
   heartbeat.unref();
@@ -51,21 +71,31 @@ export function createNodeTransport(handlers: TransportHandlers): Transport {
         });
       }),
     close: async (graceMs) => {
+      draining = true;
       clearInterval(heartbeat);
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      const closed = [
+        new Promise<void>((resolve) => server.close(() => resolve())),
+        ...[...sockets].map((socket) => new Promise<void>((resolve) => socket.once("close", () => resolve()))),
+      ];
       for (const socket of sockets) socket.close(1001, "the service is going away");
       server.closeIdleConnections();
+      for (const connection of fresh) connection.destroy();
       const cut = setTimeout(() => {
         for (const socket of sockets) socket.terminate();
         server.closeAllConnections();
       }, graceMs);
-      await closed;
+      await Promise.all(closed);
       clearTimeout(cut);
     },
   };
 }
 
-async function serve(handlers: TransportHandlers, incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+async function serve(
+  handlers: TransportHandlers,
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  isDraining: () => boolean,
+): Promise<void> {
   const gone = new AbortController();
   response.once("close", () => {
     if (!response.writableFinished) gone.abort();
@@ -78,7 +108,7 @@ async function serve(handlers: TransportHandlers, incoming: IncomingMessage, res
     ...answer.headers,
     ...(answer.status === 204 || answer.status === 304 ? {} : { "content-length": String(length) }),
     // What was not read of the body would be taken for the next request.
-    ...(incoming.complete || !hasBody(incoming) ? {} : { connection: "close" }),
+    ...(isDraining() || (!incoming.complete && hasBody(incoming)) ? { connection: "close" } : {}),
   });
   response.end(empty ? undefined : answer.body);
 }

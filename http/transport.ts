@@ -41,7 +41,12 @@ export interface TransportHandlers {
   malformed(problem: Extract<Refusal, { refused: "bad-request" }>, status: number): TransportAnswer;
 }
 
-/** A server of HTTP/1.1 and WebSocket. Two stand behind this: uWebSockets.js, and node:http with ws. */
+/**
+ * A server of HTTP/1.1 and WebSocket. Two stand behind this: uWebSockets.js, and node:http with ws.
+ *
+ * Requests that a client sends without waiting for the answer before (pipelining) are answered in their order by
+ * node:http; uWebSockets.js ends such a connection. Neither ever answers out of order.
+ */
 export interface Transport {
   readonly name: "uws" | "node";
   /** Listens and gives the port. Rejects with a message that names the address when it is taken or not ours. */
@@ -53,6 +58,8 @@ export interface Transport {
   close(graceMs: number): Promise<void>;
 }
 
+/** Longest headers of a request, all together, in bytes; longer ones are answered with 431. */
+export const MAX_HEADER_BYTES = 16 * 1024;
 /** Idle time after which a WebSocket peer that answers no ping is closed, in seconds. */
 export const SOCKET_IDLE_SECONDS = 60;
 /** Bytes a socket may hold back before the transport closes it with 1013; streams stay far below. */

@@ -10,6 +10,7 @@ import {
   BodyTimeout,
   BodyTooLarge,
   ClientGone,
+  MAX_HEADER_BYTES,
   SOCKET_BUFFER_BYTES,
   SOCKET_IDLE_SECONDS,
   type Transport,
@@ -116,10 +117,28 @@ async function serve(
   const gone = new AbortController();
   response.onAborted(() => gone.abort());
   const method = request.getCaseSensitiveMethod();
-  const incoming = toRequest(response, request, method, gone.signal);
+  const headers = readHeaders(request);
+  const fault = faultOf(headers);
+  if (fault !== null) {
+    const { status, detail } = fault;
+    write(response, handlers.malformed({ refused: "bad-request", detail }, status), { isHead: false, closes: true });
+    return;
+  }
+  const incoming = toRequest(response, request, headers, method, gone.signal);
   const answer = await handlers.request(incoming);
   if (gone.signal.aborted) return;
-  write(response, answer, method === "HEAD", incoming.leftover() || isDraining());
+  write(response, answer, { isHead: method === "HEAD", closes: incoming.leftover() || isDraining() });
+}
+
+/** What the library lets through and `node:http` does not. */
+function faultOf(headers: ReadonlyMap<string, string>): { readonly status: number; readonly detail: string } | null {
+  let bytes = 0;
+  for (const [name, value] of headers) bytes += name.length + value.length;
+  if (bytes > MAX_HEADER_BYTES) return { status: 431, detail: "the headers are longer than 16 KiB" };
+  if (!/^\d{1,15}$/.test(headers.get("content-length") ?? "0")) {
+    return { status: 400, detail: "content-length must be one number" };
+  }
+  return null;
 }
 
 interface UwsRequest extends TransportRequest {
@@ -127,8 +146,13 @@ interface UwsRequest extends TransportRequest {
   leftover(): boolean;
 }
 
-function toRequest(response: HttpResponse, request: HttpRequest, method: string, signal: AbortSignal): UwsRequest {
-  const headers = readHeaders(request);
+function toRequest(
+  response: HttpResponse,
+  request: HttpRequest,
+  headers: ReadonlyMap<string, string>,
+  method: string,
+  signal: AbortSignal,
+): UwsRequest {
   const remoteAddress = Buffer.from(response.getRemoteAddressAsText()).toString("latin1");
   const declared = Number(headers.get("content-length") ?? 0);
   const hasBody = declared > 0 || headers.has("transfer-encoding");
@@ -160,6 +184,8 @@ function readHeaders(request: HttpRequest): ReadonlyMap<string, string> {
 
 /** Bytes held for a body nobody has asked for yet; past that the sender is paused. */
 const EARLY_BYTES = 64 * 1024;
+/** Time without a byte of a body after which it is given up: the library cuts such a connection soon after. */
+const STALLED_MS = 6_000;
 
 /** A body as it arrives; paused until it is asked for once it is more than a little. */
 class IncomingBody {
@@ -172,6 +198,7 @@ class IncomingBody {
   #paused = false;
   #settle: ((error: Error | null) => void) | null = null;
   #aborted = false;
+  #stalled: NodeJS.Timeout | undefined;
 
   constructor(response: HttpResponse, signal: AbortSignal) {
     this.#response = response;
@@ -185,6 +212,7 @@ class IncomingBody {
   #hear(chunk: ArrayBuffer, isLast: boolean): void {
     this.#length += chunk.byteLength;
     this.complete = isLast;
+    this.#stalled?.refresh();
     if (this.#length <= this.#limit || !this.#reading) this.#chunks.push(Buffer.from(Buffer.from(chunk)));
     if (this.#reading && this.#length > this.#limit) this.#settle?.(new BodyTooLarge());
     else if (isLast) this.#settle?.(null);
@@ -196,9 +224,12 @@ class IncomingBody {
 
   read(limitBytes: number, timeoutMs: number): Promise<Uint8Array> {
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => this.#settle?.(new BodyTimeout()), timeoutMs);
+      const giveUp = () => this.#settle?.(new BodyTimeout());
+      const timer = setTimeout(giveUp, timeoutMs);
+      this.#stalled = setTimeout(giveUp, STALLED_MS);
       this.#settle = (error) => {
         clearTimeout(timer);
+        clearTimeout(this.#stalled);
         this.#settle = null;
         if (error === null) resolve(Buffer.concat(this.#chunks));
         else reject(error);
@@ -213,13 +244,27 @@ class IncomingBody {
   }
 }
 
-function write(response: HttpResponse, answer: TransportAnswer, isHead: boolean, closes: boolean): void {
+interface Writing {
+  readonly isHead: boolean;
+  /** Whether the connection ends with this answer. */
+  readonly closes: boolean;
+}
+
+function write(response: HttpResponse, answer: TransportAnswer, { isHead, closes }: Writing): void {
   response.cork(() => {
     response.writeStatus(`${answer.status} ${STATUS_CODES[answer.status] ?? ""}`);
     for (const [name, value] of Object.entries(answer.headers)) response.writeHeader(name, value);
-    if (answer.status === 204 || answer.status === 304) response.endWithoutBody();
-    else if (isHead) response.endWithoutBody(Buffer.byteLength(answer.body), closes);
-    else response.end(answer.body, closes);
+    const length = Buffer.byteLength(answer.body);
+    if (answer.status === 204 || answer.status === 304) {
+      // The library ends a connection only with an answer that has a length; the client ends this one.
+      if (closes) response.writeHeader("connection", "close");
+      response.endWithoutBody();
+    } else if (isHead && closes) response.endWithoutBody(length, true);
+    else if (isHead) {
+      // Told a length, the library would wait for that many bytes before it takes the next request.
+      response.writeHeader("content-length", String(length));
+      response.endWithoutBody();
+    } else response.end(answer.body, closes);
   });
 }
 
@@ -241,7 +286,7 @@ async function upgrade(
   const answer = await handlers.upgrade({ path, query, header, remoteAddress, requestId: "" });
   if (gone) return;
   if ("refused" in answer) {
-    write(response, answer.refused, false, true);
+    write(response, answer.refused, { isHead: false, closes: true });
     return;
   }
   const { open, maxMessageBytes } = answer;
@@ -249,7 +294,8 @@ async function upgrade(
     response.upgrade<SocketData>(
       { open, maxMessageBytes, handler: null },
       header("sec-websocket-key") ?? "",
-      header("sec-websocket-protocol") ?? "",
+      // No sub-protocol is spoken.
+      "",
       header("sec-websocket-extensions") ?? "",
       context,
     );

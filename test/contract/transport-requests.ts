@@ -179,7 +179,8 @@ export function requestConformance(t: Test, create: CreateTransport): void {
     const { connect } = await listen(t, create, {
       request: async ({ path }) => {
         // The first are the slowest.
-        for (let turns = 10 - (Number(path.slice(1)) || 0); turns > 0; turns--) await new Promise((go) => setImmediate(go));
+        for (let turns = 10 - (Number(path.slice(1)) || 0); turns > 0; turns--)
+          await new Promise((go) => setImmediate(go));
         return text(path);
       },
     });
