@@ -85,8 +85,9 @@ class LmdbStore implements Store {
     if (this.#readOnly) {
       return Promise.reject(new StoreError("read-only", `the store in ${this.#folder} was opened for reading only`));
     }
-    const committed = this.#write(changes).catch((error: unknown) => {
-      this.#failure ??= storeError(error, this.#folder);
+    const committed = this.#write(changes).catch(async (error: unknown) => {
+      const cause = await causeOf(error);
+      this.#failure ??= storeError(cause, this.#folder);
       throw this.#failure;
     });
     this.#underWay = committed.catch(() => undefined);
@@ -118,6 +119,15 @@ class LmdbStore implements Store {
     await this.#root.close();
     this.#unlock();
   }
+}
+
+/** LMDB's binding says of a batch only that it failed, and promises why beside it. */
+async function causeOf(error: unknown): Promise<unknown> {
+  if (!(error instanceof Error) || !("commitError" in error)) return error;
+  return Promise.resolve(error.commitError).then(
+    () => error,
+    (cause: unknown) => cause,
+  );
 }
 
 class LmdbReading implements Reading {

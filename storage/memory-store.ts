@@ -1,6 +1,6 @@
 import { pack, unpack } from "msgpackr";
 import { compareKeys } from "./key-order.js";
-import { isBelow } from "./ranges.js";
+import { checkBounds, isBelow } from "./ranges.js";
 import {
   type Change,
   type Entry,
@@ -75,6 +75,7 @@ function find(rows: readonly Row[], key: Key): { readonly index: number; readonl
 }
 
 function select<Value>(rows: readonly Row[], range: Range): Entry<Value>[] {
+  checkBounds(range);
   const { prefix, after, before } = range;
   const fits = ({ key }: Row) =>
     key.length > prefix.length &&

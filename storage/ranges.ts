@@ -1,7 +1,9 @@
-import type { Entry, Key, Range } from "./store.js";
+import type { Entry, Key, KeyPart, Range } from "./store.js";
 
 /** Sorts after every key part of ours: what ends a range over everything below a key. */
 const PAST_ALL = Buffer.from([0xff]);
+/** Sorts before every key part of ours, and after the symbols under which LMDB's binding keeps its own records. */
+const BEFORE_ALL = Buffer.from([0x03]);
 
 type Bound = (string | number | Buffer)[];
 
@@ -19,17 +21,26 @@ export function isBelow(key: Key, prefix: Key): boolean {
   return key.length >= prefix.length && prefix.every((part, index) => key[index] === part);
 }
 
+/** Throws where `after` or `before` lies outside the prefix: a mistake of the caller. */
+export function checkBounds({ prefix, after, before }: Range): void {
+  for (const bound of [after, before]) {
+    if (bound !== undefined && !isBelow(bound, prefix)) throw new Error("a bound lies outside its range's prefix");
+  }
+}
+
 /**
  * The bounds of a range, or undefined when it can hold nothing. The lower bound is below `after` and everything
  * under it; the upper bound is `before`; both stay within the prefix.
  */
 export function encodedRange(range: Range): EncodedRange | undefined {
   if (range.limit === 0) return undefined;
-  for (const bound of [range.after, range.before]) {
-    if (bound !== undefined && !isBelow(bound, range.prefix))
-      throw new Error("a bound lies outside its range's prefix");
-  }
-  const from: Bound = range.after === undefined ? [...range.prefix] : [...range.after, PAST_ALL];
+  checkBounds(range);
+  const from: Bound =
+    range.after !== undefined
+      ? [...range.after, PAST_ALL]
+      : range.prefix.length === 0
+        ? [BEFORE_ALL]
+        : [...range.prefix];
   const to: Bound = range.before === undefined ? [...range.prefix, PAST_ALL] : [...range.before];
   const limit = range.limit === undefined ? {} : { limit: range.limit };
   return range.reverse === true
@@ -37,9 +48,11 @@ export function encodedRange(range: Range): EncodedRange | undefined {
     : { start: from, end: to, reverse: false, exclusiveStart: true, ...limit };
 }
 
-/** Collects what a range yields. */
-export function toEntries<Value>(found: Iterable<{ key: Key; value: unknown }>): Entry<Value>[] {
+/** Collects what a range yields; a key of one part comes back from LMDB as the part itself. */
+export function toEntries<Value>(found: Iterable<{ key: Key | KeyPart; value: unknown }>): Entry<Value>[] {
   const entries: Entry<Value>[] = [];
-  for (const { key, value } of found) entries.push({ key, value: value as Value });
+  for (const { key, value } of found) {
+    entries.push({ key: typeof key === "object" ? key : [key], value: value as Value });
+  }
   return entries;
 }

@@ -1,11 +1,14 @@
+import { statfsSync } from "node:fs";
 import { StoreError } from "./store.js";
 
 /** LMDB's and the system's faults as a {@link StoreError} that names the folder and says what to do. */
 export function storeError(error: unknown, folder: string): StoreError {
   if (error instanceof StoreError) return error;
   const text = error instanceof Error ? error.message : String(error);
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  const code = error instanceof Error && "code" in error ? nameOf(error.code) : "";
   const options = { cause: error };
+  // LMDB reports a write that the disk took only a part of as an input/output error.
+  if ((code === "EIO" || /Input.output error/i.test(text)) && isFull(folder)) return storeError(new Error("ENOSPC"), folder);
   if (/ENOSPC|EFBIG|EDQUOT|No space left|File too large|MDB_MAP_FULL|quota/i.test(`${code} ${text}`)) {
     return new StoreError(
       "disk-full",
@@ -27,4 +30,28 @@ export function storeError(error: unknown, folder: string): StoreError {
     return new StoreError("key-too-long", `a key is longer than the store takes: ${text}`, options);
   }
   return new StoreError("failed", `the store in ${folder} failed: ${text}`, options);
+}
+
+/** LMDB gives the system's error numbers (errno.h of Linux). */
+function nameOf(code: unknown): string {
+  const names: Readonly<Record<string, string>> = {
+    13: "EACCES",
+    27: "EFBIG",
+    28: "ENOSPC",
+    30: "EROFS",
+    122: "EDQUOT",
+  };
+  return names[String(code)] ?? String(code);
+}
+
+/** Free space under which a failed write is put down to it, in bytes. */
+const FULL_BYTES = 16 * 1024 * 1024;
+
+function isFull(folder: string): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(folder);
+    return bavail * bsize < FULL_BYTES;
+  } catch {
+    return false;
+  }
 }

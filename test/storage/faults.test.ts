@@ -1,0 +1,203 @@
+import { execFile, spawn } from "node:child_process";
+import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import t, { type Test } from "tap";
+import { restoreBackup } from "../../storage/backup.js";
+import { GLOBAL_PARTITION, metaSpace } from "../../storage/keys.js";
+import { openLmdbStore } from "../../storage/lmdb-store.js";
+import { storeError } from "../../storage/store-errors.js";
+
+const run = promisify(execFile);
+const writer = fileURLToPath(new URL("./writer.js", import.meta.url));
+
+function temporary(t: Test): string {
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-faults-"));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+async function filled(folder: string): Promise<void> {
+  const store = await openLmdbStore({ folder });
+  for (let batch = 0; batch < 30; batch++) {
+    await store.commit(
+      Array.from({ length: 40 }, (_, n) => ({
+        op: "put" as const,
+        key: ["a", batch, n],
+        value: "x".repeat(n === 7 ? 20_000 : 100),
+      })),
+    );
+  }
+  await store.close();
+}
+
+t.test("a second process on the same folder is refused while the first one lives", async (t) => {
+  const folder = join(temporary(t), "store");
+  const store = await openLmdbStore({ folder });
+  const second = await run(process.execPath, [writer, folder]).catch((error: { stderr: string }) => error);
+  t.match(second.stderr, /another process serves the store in .*store/);
+  await store.commit([{ op: "put", key: ["a"], value: 1 }]);
+  await store.close();
+  await (await openLmdbStore({ folder })).close();
+});
+
+t.test(
+  "killed with -9 in the middle of its commits, a writer leaves every batch it was told of, and none half",
+  async (t) => {
+    const folder = join(temporary(t), "store");
+    let last = -1;
+    for (let round = 0; round < 3; round++) {
+      const child = spawn(process.execPath, [writer, folder], { stdio: ["ignore", "pipe", "pipe"] });
+      await new Promise<void>((resolve) => {
+        let rest = "";
+        child.stdout.on("data", (chunk: Buffer) => {
+          const lines = (rest + chunk.toString()).split("\n");
+          rest = lines.pop() ?? "";
+          const told = lines.at(-1);
+          if (told !== undefined) last = Number(told);
+          if (last > (round + 1) * 150) child.kill("SIGKILL");
+        });
+        child.once("close", () => resolve());
+      });
+      const store = await openLmdbStore({ folder });
+      const batches = store.reading.range<number>({ prefix: ["batch"] }).length;
+      t.ok(batches > last, `${batches} batches are there, the last one told was ${last}`);
+      t.equal(store.reading.range({ prefix: ["row"] }).length, batches * 5, "each with all its rows");
+      await store.close();
+    }
+  },
+);
+
+t.test("a file that was cut short or overwritten is refused as damaged, whatever is left of it", async (t) => {
+  const whole = join(temporary(t), "whole");
+  await filled(whole);
+  const size = statSync(join(whole, "data.mdb")).size;
+  const damages: [string, (path: string) => void][] = [
+    ...[0.999, 0.9, 0.5, 0.05, 0.001].map((share): [string, (path: string) => void] => [
+      `cut to ${share}`,
+      (path) => truncateSync(path, Math.floor(size * share)),
+    ]),
+    ["overwritten", (path) => writeFileSync(path, Buffer.alloc(size, 7))],
+    ["second page overwritten", (path) => overwrite(path, 4_096, 64)],
+    ["page size overwritten", (path) => overwrite(path, 48, 4)],
+  ];
+  for (const [name, damage] of damages) {
+    const folder = join(temporary(t), "damaged");
+    cpSync(whole, folder, { recursive: true });
+    damage(join(folder, "data.mdb"));
+    await t.rejects(openLmdbStore({ folder }), { code: "damaged", message: /restore a backup/ }, name);
+  }
+  const store = await openLmdbStore({ folder: whole });
+  t.equal(store.reading.range({ prefix: ["a"] }).length, 1_200);
+  await store.close();
+});
+
+function overwrite(path: string, at: number, length: number): void {
+  const bytes = readFileSync(path);
+  bytes.fill(0x77, at, at + length);
+  writeFileSync(path, bytes);
+}
+
+t.test("an empty file is a new store", async (t) => {
+  const folder = temporary(t);
+  writeFileSync(join(folder, "data.mdb"), "");
+  const store = await openLmdbStore({ folder });
+  t.same(store.reading.range({ prefix: ["a"] }), []);
+  await store.close();
+});
+
+t.test("a store that a newer release wrote is refused", async (t) => {
+  const folder = temporary(t);
+  const store = await openLmdbStore({ folder });
+  await store.commit([{ op: "put", key: [GLOBAL_PARTITION, metaSpace, "format"], value: 99 }]);
+  await store.close();
+  await t.rejects(openLmdbStore({ folder }), { code: "newer-format", message: /format 99.*use a newer release/ });
+});
+
+t.test("a disk that is full fails the commit, keeps what was there, and refuses all that follows", async (t) => {
+  const disk = temporary(t);
+  const mounted = await run("mount", ["-t", "tmpfs", "-o", "size=3m", "tmpfs", disk]).catch(() => null);
+  if (mounted === null) {
+    t.comment("skipped: a small disk can only be mounted by a superuser who may mount");
+    return;
+  }
+  t.teardown(() => run("umount", ["-l", disk]));
+  const folder = join(disk, "store");
+  const ended = await run(process.execPath, [writer, folder, "big"]).catch(
+    (error: { stdout: string; stderr: string }) => error,
+  );
+  t.match(ended.stderr, /the disk that holds .* is full: make room/);
+  t.match(ended.stderr, /and again: the disk/);
+  const told = ended.stdout.trim().split("\n").length;
+  const store = await openLmdbStore({ folder });
+  const batches = store.reading.range({ prefix: ["batch"] }).length;
+  t.ok(batches >= told && told > 0, `${batches} batches are there, ${told} were told of`);
+  t.equal(store.reading.range({ prefix: ["row"] }).length, batches * 5);
+  await store.close();
+});
+
+t.test("a folder that cannot be written is refused as read-only", async (t) => {
+  if (process.getuid?.() === 0) return t.comment("skipped: the superuser may write everywhere");
+  const folder = temporary(t);
+  chmodSync(folder, 0o500);
+  await t.rejects(openLmdbStore({ folder: join(folder, "store") }), { code: "read-only" });
+});
+
+t.test("faults of the system and of LMDB are told apart", async (t) => {
+  const codeOf = (message: string, code?: string | number) =>
+    storeError(Object.assign(new Error(message), code === undefined ? {} : { code }), "/data").code;
+  t.equal(codeOf("mkdir failed", "EROFS"), "read-only");
+  t.equal(codeOf("Permission denied"), "read-only");
+  t.equal(codeOf("write failed", "ENOSPC"), "disk-full");
+  t.equal(codeOf("write failed", 28), "disk-full");
+  t.equal(codeOf("MDB_MAP_FULL: Environment mapsize limit reached"), "disk-full");
+  t.equal(codeOf("MDB_CORRUPTED: Located page was wrong type"), "damaged");
+  t.equal(codeOf("MDB_BAD_VALSIZE: Unsupported size of key"), "key-too-long");
+  t.equal(codeOf("something else"), "failed");
+  t.equal(storeError("no error at all", "/data").code, "failed");
+});
+
+t.test("a key that is too long fails its commit with a message that says so", async (t) => {
+  const store = await openLmdbStore({ folder: temporary(t) });
+  await t.rejects(store.commit([{ op: "put", key: ["a", "x".repeat(3_000)], value: 1 }]), { name: "StoreError" });
+  await store.close();
+});
+
+t.test("a backup taken while writing goes on is consistent, and restores into an empty folder", async (t) => {
+  const root = temporary(t);
+  const folder = join(root, "store");
+  const store = await openLmdbStore({ folder });
+  let writing = true;
+  let batches = 0;
+  const writes = (async () => {
+    while (writing) {
+      await store.commit(
+        [0, 1, 2, 3, 4].map((n) => ({ op: "put" as const, key: ["row", batches, n], value: batches })),
+      );
+      batches += 1;
+    }
+  })();
+  while (batches < 50) await new Promise((resolve) => setImmediate(resolve));
+  const atLeast = batches;
+  await store.backup(join(root, "backup"));
+  const beside = await openLmdbStore({ folder, readOnly: true });
+  await t.rejects(beside.commit([{ op: "put", key: ["a"], value: 1 }]), { code: "read-only" });
+  await beside.backup(join(root, "beside"));
+  await beside.close();
+  writing = false;
+  await writes;
+  for (const from of ["backup", "beside"]) {
+    restoreBackup({ from: join(root, from), folder: join(root, `${from}-restored`) });
+    const restored = await openLmdbStore({ folder: join(root, `${from}-restored`) });
+    const rows = restored.reading.range({ prefix: ["row"] }).length;
+    t.ok(rows >= atLeast * 5 && rows % 5 === 0, `${rows} rows`);
+    await restored.close();
+  }
+  await t.rejects(store.backup(join(root, "backup")), { code: "not-empty" });
+  t.throws(() => restoreBackup({ from: join(root, "backup"), folder }), { code: "not-empty" });
+  t.throws(() => restoreBackup({ from: root, folder: join(root, "new") }), { code: "failed" });
+  await store.close();
+  await store.close();
+});
