@@ -1,4 +1,7 @@
+import { createPrivateKey } from "node:crypto";
 import { z } from "zod";
+import { parseAllowList } from "../actors/outbound/allow-list.js";
+import { parseKey } from "./secrets-key.js";
 
 /** The settings of the service, checked. */
 export interface Config {
@@ -17,6 +20,8 @@ export interface Config {
   readonly hookSigningKey: string | null;
   /** Seconds a claim lasts without a beat of its runner. */
   readonly leaseSeconds: number;
+  /** Bearer that may read the metrics; null admits this machine alone. */
+  readonly metricsToken: string | null;
   readonly transport: "uws" | "node";
   readonly logLevel: "debug" | "info" | "warn" | "error" | "silent";
 }
@@ -28,31 +33,55 @@ export class WrongSetting extends Error {
 
 const httpUrl = z.string().refine((text) => {
   const url = parseUrl(text);
-  return url !== null && /^https?:$/.test(url.protocol) && url.search === "" && url.hash === "";
-}, "must be an http or https address without query or fragment");
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "") return false;
+  return url.pathname === "/" && !/[?#]/.test(text);
+}, "must be an http or https address with nothing after the host");
+
+/** A whole number, written with digits alone. */
+const digits = (least: number, most: number, message: string) =>
+  z
+    .string()
+    .regex(/^\d{1,6}$/, message)
+    .transform(Number)
+    .refine((value) => value >= least && value <= most, message);
 
 const settings = {
   HOST: z.string().min(1).default("127.0.0.1"),
-  PORT: z.coerce.number("must be a port").int("must be a port").min(0).max(65_535).default(8787),
+  PORT: digits(0, 65_535, "must be a port, 0 to 65535").default(8787),
   BASE_URL: httpUrl.optional(),
   DATA_DIR: z.string().min(1).default("./data"),
   SMTP_URL: z
     .string()
-    .regex(/^smtps?:\/\//, "must be an smtp or smtps address")
+    .refine((text) => /^smtps?:$/.test(parseUrl(text)?.protocol ?? ""), "must be an smtp or smtps address")
     .optional(),
-  OUTBOUND_ALLOW: z.string().default(""),
+  OUTBOUND_ALLOW: z
+    .string()
+    .superRefine((text, context) => {
+      try {
+        parseAllowList(text);
+      } catch (error) {
+        context.addIssue({ code: "custom", message: error instanceof Error ? error.message : String(error) });
+      }
+    })
+    .default(""),
   SECRETS_KEY: z
     .string()
-    .refine((text) => Buffer.from(text, "base64").length === 32, "must be 32 bytes in base64")
+    .refine((text) => parseKey(text) !== null, "must be 32 bytes in base64")
     .optional(),
   SIGN_IN_DOMAINS: z
     .string()
     .regex(/^[a-z0-9.-]+(\s*,\s*[a-z0-9.-]+)*$/i, "must be a comma list of mail domains")
     .optional(),
-  HOOK_SIGNING_KEY: z.string().min(1).optional(),
-  LEASE_SECONDS: z.coerce.number("must be seconds").min(1, "must be at least 1").max(3_600).default(30),
+  HOOK_SIGNING_KEY: z.string().refine(isSigningKey, "must be an ES256 private key, PEM (PKCS8) or JWK").optional(),
+  LEASE_SECONDS: digits(1, 3_600, "must be seconds, 1 to 3600").default(30),
+  METRICS_TOKEN: z
+    .string()
+    .regex(/^[A-Za-z0-9._~+/=-]{16,200}$/, "must be 16 to 200 letters, digits or ._~+/=-")
+    .optional(),
   TRANSPORT: z.enum(["uws", "node"], "must be uws or node").default("uws"),
-  LOG_LEVEL: z.enum(["debug", "info", "warn", "error", "silent"]).default("info"),
+  LOG_LEVEL: z
+    .enum(["debug", "info", "warn", "error", "silent"], "must be debug, info, warn, error or silent")
+    .default("info"),
 } as const;
 
 /** Reads the settings from an environment. Throws {@link WrongSetting} for the first that cannot be taken. */
@@ -71,13 +100,14 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     dataFolder: read("DATA_DIR"),
     smtpUrl: read("SMTP_URL") ?? null,
     outboundAllow: read("OUTBOUND_ALLOW"),
-    secretsKey: secretsKey === undefined ? null : Buffer.from(secretsKey, "base64"),
+    secretsKey: secretsKey === undefined ? null : parseKey(secretsKey),
     signInDomains:
       read("SIGN_IN_DOMAINS")
         ?.toLowerCase()
         .split(/\s*,\s*/) ?? null,
     hookSigningKey: read("HOOK_SIGNING_KEY") ?? null,
     leaseSeconds: read("LEASE_SECONDS"),
+    metricsToken: read("METRICS_TOKEN") ?? null,
     transport: read("TRANSPORT"),
     logLevel: read("LOG_LEVEL"),
   };
@@ -88,5 +118,16 @@ function parseUrl(text: string): URL | null {
     return new URL(text);
   } catch {
     return null;
+  }
+}
+
+function isSigningKey(text: string): boolean {
+  try {
+    const key = text.trimStart().startsWith("{")
+      ? createPrivateKey({ key: JSON.parse(text), format: "jwk" })
+      : createPrivateKey(text);
+    return key.asymmetricKeyDetails?.namedCurve === "prime256v1";
+  } catch {
+    return false;
   }
 }

@@ -11,9 +11,13 @@ export function pathText(path: readonly PropertyKey[]): string {
   }, "");
 }
 
-/** What a schema found wrong, an entry a fault, in the order of the body. */
-export function fieldErrors(error: z.ZodError): readonly FieldError[] {
-  return error.issues.flatMap((issue) => errorsOf(issue, []));
+/** Parses by a schema: what it yielded, or what was wrong, an entry a fault, in the order of the body. */
+export function parseBy<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+): { readonly data: z.output<Schema> } | { readonly errors: readonly FieldError[] } {
+  const parsed = schema.safeParse(value, { error: sentenceOf });
+  return parsed.success ? { data: parsed.data } : { errors: parsed.error.issues.flatMap((each) => errorsOf(each, [])) };
 }
 
 function errorsOf(issue: z.core.$ZodIssue, above: readonly PropertyKey[]): FieldError[] {
@@ -24,34 +28,61 @@ function errorsOf(issue: z.core.$ZodIssue, above: readonly PropertyKey[]): Field
     case "invalid_key":
       return [{ path: pathText(path), message: issue.issues[0]?.message ?? "is not a valid name" }];
     case "invalid_union":
-      return unionErrors(issue.errors, path);
-    case "invalid_type":
-      return [{ path: pathText(path), message: typeMessage(issue) }];
+      return unionErrors(issue, path);
     default:
       return [{ path: pathText(path), message: issue.message }];
   }
 }
 
-/** Of the branches that failed, the one that got furthest says best what was wanted. */
-function unionErrors(branches: readonly (readonly z.core.$ZodIssue[])[], path: readonly PropertyKey[]): FieldError[] {
-  const deepest = branches
-    .filter((branch) => branch.some((issue) => issue.path.length > 0 || issue.code !== "invalid_type"))
+/** Of the branches that failed, the one with the fewest faults within it says best what was wanted. */
+function unionErrors(issue: z.core.$ZodIssueInvalidUnion, path: readonly PropertyKey[]): FieldError[] {
+  const closest = issue.errors
+    .filter((branch) => branch.some((inner) => inner.path.length > 0 || inner.code !== "invalid_type"))
     .sort((left, right) => left.length - right.length)[0];
-  if (deepest === undefined) return [{ path: pathText(path), message: "is of none of the forms taken here" }];
-  return deepest.flatMap((issue) => errorsOf(issue, path));
+  if (closest === undefined) return [{ path: pathText(path), message: issue.message }];
+  return closest.flatMap((inner) => errorsOf(inner, path));
 }
 
-function typeMessage(issue: Extract<z.core.$ZodIssue, { code: "invalid_type" }>): string {
-  if (issue.input === undefined) return "is required";
-  const wanted: Record<string, string> = {
-    string: "must be text",
-    number: "must be a number",
-    int: "must be a whole number",
-    boolean: "must be true or false",
-    array: "must be a list",
-    object: "must be an object",
-    record: "must be an object",
-    null: "must be null",
-  };
-  return wanted[issue.expected] ?? `must be ${issue.expected}`;
+const typeSentences: Readonly<Record<string, string>> = {
+  string: "must be text",
+  number: "must be a number",
+  int: "must be a whole number",
+  boolean: "must be true or false",
+  array: "must be a list",
+  object: "must be an object",
+  record: "must be an object",
+  null: "must be null",
+};
+
+/** The short sentence for a fault that its schema has no words of its own for. */
+function sentenceOf(issue: z.core.$ZodRawIssue): string {
+  switch (issue.code) {
+    case "invalid_type":
+      if (issue.input === undefined) return "is required";
+      return typeSentences[String(issue.expected)] ?? `must be ${issue.expected}`;
+    case "invalid_value":
+      if (issue.input === undefined) return "is required";
+      return `must be ${(issue.values as readonly unknown[]).map((value) => JSON.stringify(value)).join(" or ")}`;
+    case "too_small":
+      return sizeSentence("at least", issue.origin, issue.minimum);
+    case "too_big":
+      return sizeSentence("at most", issue.origin, issue.maximum);
+    case "not_multiple_of":
+      return `must be a multiple of ${issue.divisor}`;
+    case "invalid_format":
+      return "is not written as it must be";
+    case "invalid_union":
+      return issue.input === undefined ? "is required" : "is of none of the forms taken here";
+    case "invalid_key":
+      return "is not a valid name";
+    default:
+      return "is not valid";
+  }
+}
+
+function sizeSentence(bound: "at least" | "at most", origin: unknown, size: unknown): string {
+  if (bound === "at least" && size === 1 && origin !== "number" && origin !== "int") return "must not be empty";
+  if (origin === "string") return `must be ${bound} ${size} characters`;
+  if (origin === "array" || origin === "set") return `must hold ${bound} ${size} entries`;
+  return `must be ${bound} ${size}`;
 }

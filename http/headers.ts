@@ -3,7 +3,7 @@ import type { Refusal } from "../actors/refusal.js";
 /** The version served (configuration API, Versioning). */
 export const API_VERSION = "2026-09-23";
 
-/** Headers of every answer. */
+/** Headers of every answer; a page brings its own content-security-policy. */
 export function commonHeaders(requestId: string): Record<string, string> {
   return {
     "service-api-version": API_VERSION,
@@ -11,6 +11,7 @@ export function commonHeaders(requestId: string): Record<string, string> {
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
     "referrer-policy": "no-referrer",
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
     "cache-control": "no-store",
   };
 }

@@ -1,15 +1,18 @@
 import { type DestinationStream, pino } from "pino";
 import pretty from "pino-pretty";
 import type { RuntimeLog } from "../runtime/runtime.js";
+import { StoreError } from "../storage/store.js";
 import type { Config } from "./config.js";
 import type { Served } from "./server.js";
 
 /**
  * What the service says about itself. Every line is made here from named fields: no header, body, path or token is
- * ever handed to it, so none can be in a log.
+ * ever handed to it, so none can be in a log. The one exception is {@link ServiceLog.mail}.
  */
 export interface ServiceLog extends RuntimeLog {
   info(message: string): void;
+  /** Writes a mail that no server is set up to send, at every level: without it nobody could sign in. */
+  mail(line: string): void;
   served(served: Served): void;
   failed(requestId: string, error: unknown): void;
 }
@@ -18,20 +21,38 @@ export interface ServiceLog extends RuntimeLog {
 export function createLog(level: Config["logLevel"], destination?: DestinationStream): ServiceLog {
   const stream = destination ?? (process.stdout.isTTY ? pretty({ sync: true, colorize: true }) : undefined);
   const logger = stream === undefined ? pino({ level, base: null }) : pino({ level, base: null }, stream);
+  const mails = logger.child({}, { level: "info" });
   return {
     info: (message) => logger.info(message),
-    warn: (message, details) => logger.warn(details, message),
-    error: (message, details) => logger.error(details, message),
+    mail: (line) => mails.info(line),
+    warn: (message, details) => logger.warn(plain(details), message),
+    error: (message, details) => logger.error(plain(details), message),
     served: ({ requestId, method, route, status, seconds }) => {
       const line = { requestId, method, route, status, ms: Math.round(seconds * 1e6) / 1e3 };
       if (status >= 500) logger.warn(line, "request");
       else logger.debug(line, "request");
     },
-    failed: (requestId, error) => {
-      const { name, stack } = error instanceof Error ? error : { name: "unknown", stack: undefined };
-      // A stack's first line repeats the message, which may hold a piece of the request.
-      const at = stack?.split("\n").slice(1).join("\n");
-      logger.error({ requestId, error: name, at }, "request failed");
-    },
+    failed: (requestId, error) => logger.error({ requestId, error: traceOf(error) }, "request failed"),
+  };
+}
+
+/** Details with errors made plain: an error's message may repeat a piece of what it failed over. */
+function plain(details: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const entries = Object.entries(details).map(([name, value]) => [
+    name,
+    value instanceof Error ? traceOf(value) : value,
+  ]);
+  return Object.fromEntries(entries);
+}
+
+/** What an error is called and where it was thrown; its message only where it is made of our own words. */
+function traceOf(error: unknown): Record<string, unknown> {
+  if (!(error instanceof Error)) return { name: typeof error };
+  const frames = (error.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line));
+  return {
+    name: error.name,
+    ...(error instanceof StoreError ? { code: error.code, message: error.message } : {}),
+    at: frames.map((line) => line.trim()),
+    ...(error.cause === undefined ? {} : { cause: traceOf(error.cause) }),
   };
 }

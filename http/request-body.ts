@@ -13,6 +13,10 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
 
 /** Reads a JSON body; an absent one is `undefined`. */
 export async function readJson(request: TransportRequest): Promise<{ readonly json: unknown } | Refusal | EdgeRefusal> {
+  const encoding = request.header("content-encoding")?.trim().toLowerCase();
+  if (encoding !== undefined && encoding !== "identity") {
+    return { refused: "unsupported-media-type", detail: "The body must come without a content-encoding." };
+  }
   let bytes: Uint8Array;
   try {
     bytes = await request.body(MAX_BODY_BYTES, BODY_TIMEOUT_MS);

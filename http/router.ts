@@ -35,7 +35,8 @@ export function createRouter(routes: readonly Route[]): Router {
     if (node === undefined) return { refused: "not-found" };
     const found = node.methods.get(method === "HEAD" ? "GET" : method);
     if (found === undefined) {
-      const allow = [...node.methods.keys()].sort().join(", ");
+      const methods = [...node.methods.keys()];
+      const allow = (methods.includes("GET") ? [...methods, "HEAD"] : methods).sort().join(", ");
       return { refused: "method-not-allowed", detail: `this path takes ${allow}`, allow };
     }
     const params: Record<string, string> = {};

@@ -33,7 +33,7 @@ export interface RouteParts {
 export function createRoutes(parts: RouteParts): readonly Route[] {
   const { runtime, kinds, sealer, config, metrics, baseUrl, isReady } = parts;
   return [
-    ...operationRoutes({ metrics, isReady }),
+    ...operationRoutes({ metrics, isReady, metricsToken: config.metricsToken }),
     ...sessionRoutes({ runtime, sealer, baseUrl, signInDomains: config.signInDomains }),
     ...resourceRoutes({ runtime, kinds, sealer }),
     ...changeRoutes({ runtime }),

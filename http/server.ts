@@ -1,7 +1,7 @@
 import type { Caller } from "../actors/access/caller.js";
 import { isRefusal, type Refusal } from "../actors/refusal.js";
 import { NotAccepted, Overloaded, Stopping, TurnFailed } from "../runtime/runtime.js";
-import { fieldErrors } from "./field-errors.js";
+import { parseBy } from "./field-errors.js";
 import { checkApiVersion, clientName, commonHeaders } from "./headers.js";
 import { type EdgeRefusal, problemAnswer } from "./problem.js";
 import { readJson } from "./request-body.js";
@@ -74,15 +74,25 @@ export function createHandlers(options: ServerOptions): TransportHandlers {
 
   const upgrade = async (incoming: SocketRequest): Promise<UpgradeAnswer> => {
     const requestId = options.newRequestId();
+    const begun = options.seconds();
+    const socket = sockets.get(incoming.path);
+    const record = (status: number) => {
+      const seconds = options.seconds() - begun;
+      options.served({ requestId, method: "GET", route: socket?.path ?? null, status, seconds });
+    };
     const refuse = (refusal: Refusal | EdgeRefusal): UpgradeAnswer => {
       const answer = problemAnswer(refusal);
+      record(answer.status);
       return { refused: { ...answer, headers: { ...commonHeaders(requestId), ...answer.headers } } };
     };
-    const socket = sockets.get(incoming.path);
     if (socket === undefined) return refuse({ refused: "not-found" });
+    const version = checkApiVersion(incoming.header("service-api-version"));
+    if (version !== null) return refuse(version);
     try {
       const opened = await socket.open({ ...incoming, header: (name) => incoming.header(name), requestId });
-      return isRefusal(opened) ? refuse(opened) : { maxMessageBytes: socket.maxMessageBytes, open: opened };
+      if (isRefusal(opened)) return refuse(opened);
+      record(101);
+      return { maxMessageBytes: socket.maxMessageBytes, open: opened };
     } catch (error) {
       return refuse(refusalOf(error, requestId, options.failed));
     }
@@ -112,20 +122,20 @@ async function serveRoute(
 
   const read = route.method === "GET" ? { json: undefined } : await readJson(incoming);
   if ("refused" in read) return problemAnswer(read);
-  const body = route.body?.safeParse(read.json ?? {});
-  if (body !== undefined && !body.success) {
-    return problemAnswer({ refused: "invalid", errors: fieldErrors(body.error) });
-  }
-  const query = route.query?.safeParse(Object.fromEntries(new URLSearchParams(incoming.query)));
-  if (query !== undefined && !query.success) {
-    const first = fieldErrors(query.error)[0];
-    return problemAnswer({ refused: "bad-request", detail: `${first?.path ?? "query"}: ${first?.message ?? ""}` });
+  const body =
+    route.body === undefined ? { data: undefined } : parseBy(route.body, read.json === undefined ? {} : read.json);
+  if ("errors" in body) return problemAnswer({ refused: "invalid", errors: body.errors });
+  const asked = Object.fromEntries(new URLSearchParams(incoming.query));
+  const query = route.query === undefined ? { data: undefined } : parseBy(route.query, asked);
+  if ("errors" in query) {
+    const detail = query.errors.map(({ path, message }) => `${path}: ${message}`).join("\n");
+    return problemAnswer({ refused: "bad-request", detail });
   }
 
   const request: RouteRequest = {
     params,
-    query: query?.data,
-    body: body?.data,
+    query: query.data,
+    body: body.data,
     caller,
     header: (name) => incoming.header(name),
     client: clientName(incoming.header("service-client")),

@@ -7,25 +7,30 @@ import { mailEffect } from "../actors/outbound/mail.effects.js";
 import { createOutbound } from "../actors/outbound/request.js";
 import { gatings, hearings } from "../actors/subscriptions.js";
 import { createSealer } from "../actors/workspaces/secret-value.js";
-import { type Clock, createEventLoopScheduler, createSystemClock } from "../runtime/clock.js";
+import { type Clock, createEventLoopScheduler, createSystemClock, type Scheduler } from "../runtime/clock.js";
 import { createRuntime } from "../runtime/host.js";
 import type { Runtime } from "../runtime/runtime.js";
 import { openLmdbStore } from "../storage/lmdb-store.js";
 import type { Store } from "../storage/store.js";
 import { authenticate } from "./authenticate.js";
-import type { Config } from "./config.js";
+import { type Config, WrongSetting } from "./config.js";
 import type { ServiceLog } from "./log.js";
 import { createMetrics } from "./metrics.js";
 import { openTransport } from "./open-transport.js";
-import { createRoutes, createSockets } from "./routes.js";
+import { createRoutes, createSockets, type RouteParts } from "./routes.js";
 import { keptSecretsKey } from "./secrets-key.js";
 import { createHandlers } from "./server.js";
+import type { Transport } from "./transport.js";
 
 export interface ServiceOptions {
   readonly config: Config;
   readonly log: ServiceLog;
   /** The system's clock unless a test drives one. */
   readonly clock?: Clock;
+  /** The event loop unless a test decides. */
+  readonly scheduler?: Scheduler;
+  /** The system's strong ones unless a test wants the same every time. */
+  readonly randomBytes?: (count: number) => Uint8Array;
   /** A store already open, kept open at the end; else one in the data folder. */
   readonly store?: Store;
   /** Told when nothing can be stored any more: the process should end. */
@@ -42,17 +47,42 @@ export interface Service {
 /** Time requests under way are given at a stop, in milliseconds. */
 const DRAIN_MS = 10_000;
 
-/** Starts the whole service in this process. Rejects with a clear message when a part of it cannot start. */
+/**
+ * Starts the whole service in this process. Rejects with a clear message when a part of it cannot start, and leaves
+ * nothing open then.
+ */
 export async function startService(options: ServiceOptions): Promise<Service> {
+  const closing: (() => Promise<void>)[] = [];
+  const close = async (): Promise<void> => {
+    for (const end of closing.splice(0).reverse()) await end();
+  };
+  try {
+    return await open(options, closing, close);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Opens part after part; what is open is closed in the reverse order. */
+async function open(
+  options: ServiceOptions,
+  closing: (() => Promise<void>)[],
+  close: () => Promise<void>,
+): Promise<Service> {
   const { config, log } = options;
-  const randomBytes = (count: number): Uint8Array => strongBytes(count);
+  const randomBytes = options.randomBytes ?? ((count: number): Uint8Array => strongBytes(count));
   const clock = options.clock ?? createSystemClock();
   const store = options.store ?? (await openLmdbStore({ folder: config.dataFolder }));
+  if (options.store === undefined) closing.push(() => store.close());
   const sealer = createSealer(config.secretsKey ?? keptSecretsKey(config.dataFolder, randomBytes), randomBytes);
   const allowList = parseAllowList(config.outboundAllow);
   const kinds = createKinds({ allowList, signsTokens: config.hookSigningKey !== null });
   const outbound = createOutbound({ allowList, keepBytes: KEPT_OUTPUT_BYTES });
-  let baseUrl = config.baseUrl ?? "";
+  closing.push(() => outbound.close());
+  // Effects that an earlier process left may run before the port is known, so what can be told is told at once.
+  let baseUrl = baseUrlOf(config, config.port);
+  let ready = false;
   const runtime = await createRuntime({
     store,
     catalogue: {
@@ -63,60 +93,71 @@ export async function startService(options: ServiceOptions): Promise<Service> {
         mailEffect({
           sealer,
           smtpUrl: config.smtpUrl,
-          from: `Signalbox <signalbox@${new URL(config.baseUrl ?? "http://localhost").hostname}>`,
-          logMail: (line) => log.info(line),
+          from: `Signalbox <signalbox@${new URL(baseUrl).hostname}>`,
+          log,
         }),
         deliveryEffect({ reading: () => store.reading, outbound, sealer, clock, baseUrl: () => baseUrl }),
       ],
     },
     clock,
-    scheduler: createEventLoopScheduler(),
+    scheduler: options.scheduler ?? createEventLoopScheduler(),
     randomBytes,
     log,
-    ...(options.onFatal === undefined ? {} : { onFatal: options.onFatal }),
+    onFatal: (error) => {
+      ready = false;
+      options.onFatal?.(error);
+    },
   });
-  let draining = false;
+  closing.push(() => runtime.stop());
   const metrics = createMetrics(() => runtime.stats());
-  const parts = {
+  const transport = await openEdge(options, {
     runtime,
     kinds,
     sealer,
     config,
     metrics,
     baseUrl: () => baseUrl,
-    isReady: () => !draining,
-    callerOf: (credentials: Parameters<typeof authenticate>[0]) =>
-      authenticate(credentials, runtime.reading, clock, new URL(baseUrl).origin),
-  };
-  const transport = await openTransport(
-    config.transport,
-    createHandlers({
-      routes: createRoutes(parts),
-      sockets: createSockets(parts),
-      authenticate: parts.callerOf,
-      newRequestId: () => runtime.newId("req"),
-      seconds: () => performance.now() / 1_000,
-      served: (served) => {
-        log.served(served);
-        metrics.served(served);
-      },
-      failed: (requestId, error) => log.failed(requestId, error),
-    }),
-    log,
-  );
-  const port = await transport.listen(config.host, config.port);
-  const host = config.host.includes(":") ? `[${config.host}]` : config.host;
-  baseUrl = config.baseUrl ?? `http://${host}:${port}`;
+    isReady: () => ready,
+    callerOf: (credentials) => authenticate(credentials, runtime.reading, clock, new URL(baseUrl).origin),
+  });
+  closing.push(() => transport.close(DRAIN_MS));
+  baseUrl = baseUrlOf(config, await listen(transport, config));
+  ready = true;
   log.info(`listening on ${baseUrl}`);
   return {
     baseUrl,
     runtime,
-    async stop() {
-      draining = true;
-      await transport.close(DRAIN_MS);
-      await runtime.stop();
-      await outbound.close();
-      if (options.store === undefined) await store.close();
+    stop: () => {
+      ready = false;
+      return close();
     },
   };
+}
+
+function openEdge({ config, log }: ServiceOptions, parts: RouteParts): Promise<Transport> {
+  const handlers = createHandlers({
+    routes: createRoutes(parts),
+    sockets: createSockets(parts),
+    authenticate: parts.callerOf,
+    newRequestId: () => parts.runtime.newId("req"),
+    seconds: () => performance.now() / 1_000,
+    served: (served) => {
+      log.served(served);
+      parts.metrics.served(served);
+    },
+    failed: (requestId, error) => log.failed(requestId, error),
+  });
+  return openTransport(config.transport, handlers, log);
+}
+
+async function listen(transport: Transport, { host, port }: Config): Promise<number> {
+  try {
+    return await transport.listen(host, port);
+  } catch (error) {
+    throw new WrongSetting(`HOST, PORT: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function baseUrlOf(config: Config, port: number): string {
+  return config.baseUrl ?? `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${port}`;
 }

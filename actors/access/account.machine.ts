@@ -10,6 +10,9 @@
  * | either  | session.open with no live link    | same    | refused `unauthenticated`                         |
  * | known   | session.close                     | known   | the session admits nobody from that moment        |
  * | either  | woken `expire`                    | same    | links and sessions that are over go               |
+ * | either  | effect.ended, the mail was sent   | same    | the mail is forgotten                             |
+ * | either  | effect.ended, it was not          | same    | tried again later, while its link lasts           |
+ * | either  | woken `mail <id>`                 | same    | the mail is sent again                            |
  */
 import { assign, setup } from "xstate";
 import type { ActorType } from "../../runtime/actor-type.js";
@@ -48,12 +51,23 @@ interface AccountContext {
   readonly userId: string | null;
   readonly links: readonly Kept[];
   readonly sessions: readonly Kept[];
+  /** Mails that are not known to have gone out. */
+  readonly mails: readonly OpenMail[];
+}
+
+interface OpenMail {
+  readonly id: string;
+  readonly sealedMail: string;
+  readonly attempts: number;
+  readonly expiresAtMs: number;
 }
 
 type AccountEvent = Delivered<SendLink | OpenSession | CloseSession | Woken | EffectEnded>;
 
 /** Mails to one address within the time a link lasts. */
 const MAX_LINKS = 5;
+/** Waits before a mail is tried again, in milliseconds; after the last it is given up, and the person asks anew. */
+const MAIL_RETRIES_MS = [5_000, 30_000, 120_000];
 /** Sessions of one person; the oldest goes when there are more. */
 const MAX_SESSIONS = 50;
 
@@ -78,17 +92,17 @@ const machine = setup({
       const refusal: Refusal = { refused: "unauthenticated", detail: "This sign-in link is used up or too old." };
       event.turn.reply(refusal);
     },
-    expire: assign(({ context, event }) => expire(context, event.turn)),
+    wake: assign(({ context, event }) => (event.type === "woken" ? wake(context, event) : context)),
+    endMail: assign(({ context, event }) => (event.type === "effect.ended" ? endMail(context, event) : context)),
   },
 }).createMachine({
   id: "account",
-  context: ({ input }) => ({ email: input.id, userId: null, links: [], sessions: [] }),
+  context: ({ input }) => ({ email: input.id, userId: null, links: [], sessions: [], mails: [] }),
   initial: "unknown",
   on: {
     "link.send": { actions: "sendLink" },
-    woken: { actions: "expire" },
-    // The mail went out, or could not: the person asks again.
-    "effect.ended": { actions: "expire" },
+    woken: { actions: "wake" },
+    "effect.ended": { actions: "endMail" },
   },
   states: {
     unknown: {
@@ -121,9 +135,28 @@ function sendLink(context: AccountContext, event: Delivered<SendLink>): AccountC
   }
   const expiresAtMs = turn.now + SIGN_IN_LINK_MS;
   signInLinks.put(turn, GLOBAL_PARTITION, tokenHash, { email: context.email, expiresAtMs });
-  turn.start({ name: MAIL_EFFECT, id: turn.newId("mail"), input: sealedMail });
-  turn.wake("expire", expiresAtMs);
-  return { ...context, links: [...context.links, { hash: tokenHash, expiresAtMs }] };
+  const id = turn.newId("mail");
+  turn.start({ name: MAIL_EFFECT, id, input: sealedMail });
+  const mails = [...context.mails, { id, sealedMail, attempts: 1, expiresAtMs }];
+  return expire({ ...context, mails, links: [...context.links, { hash: tokenHash, expiresAtMs }] }, turn);
+}
+
+/** Forgets a mail that went out; one that did not is tried again while its link still admits. */
+function endMail(context: AccountContext, { turn, id, result }: Delivered<EffectEnded>): AccountContext {
+  const mail = context.mails.find((open) => open.id === id);
+  const others = context.mails.filter((open) => open.id !== id);
+  const waitMs = MAIL_RETRIES_MS[(mail?.attempts ?? 0) - 1];
+  const isOver = mail === undefined || result.ok || waitMs === undefined || turn.now + waitMs >= mail.expiresAtMs;
+  if (isOver) return { ...context, mails: others };
+  turn.wake(`mail ${id}`, turn.now + waitMs);
+  return { ...context, mails: [...others, { ...mail, attempts: mail.attempts + 1 }] };
+}
+
+function wake(context: AccountContext, { turn, name }: Delivered<Woken>): AccountContext {
+  const mail = context.mails.find(({ id }) => name === `mail ${id}`);
+  if (mail === undefined) return expire(context, turn);
+  turn.start({ name: MAIL_EFFECT, id: mail.id, input: mail.sealedMail });
+  return context;
 }
 
 function openSession(context: AccountContext, event: Delivered<OpenSession>): AccountContext {
@@ -155,7 +188,8 @@ function expire(context: AccountContext, turn: Turn): AccountContext {
   }
   const links = context.links.filter(isLive);
   const kept = context.sessions.filter(isLive);
+  const mails = context.mails.filter(({ expiresAtMs }) => expiresAtMs > turn.now);
   const next = Math.min(...[...links, ...kept].map(({ expiresAtMs }) => expiresAtMs));
   if (Number.isFinite(next)) turn.wake("expire", next);
-  return { ...context, links, sessions: kept };
+  return { ...context, links, sessions: kept, mails };
 }

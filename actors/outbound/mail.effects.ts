@@ -1,15 +1,18 @@
 import { createTransport } from "nodemailer";
+import { z } from "zod";
 import type { Effect } from "../../runtime/actor-type.js";
 import type { Sealer } from "../workspaces/secret-value.js";
 
-/** A mail to send. */
-export interface Mail {
-  readonly to: string;
-  readonly subject: string;
-  readonly text: string;
+const mailSchema = z.strictObject({
+  to: z.string(),
+  subject: z.string(),
+  text: z.string(),
   /** What the log says in place of the mail when there is no mail server; one line. */
-  readonly logLine: string;
-}
+  logLine: z.string(),
+});
+
+/** A mail to send. */
+export type Mail = z.output<typeof mailSchema>;
 
 /** The effect's name. Its input is a {@link Mail} sealed as JSON: mails hold links that admit whoever has them. */
 export const MAIL_EFFECT = "mail";
@@ -24,27 +27,58 @@ export interface MailOptions {
   /** Null writes mails to the log. */
   readonly smtpUrl: string | null;
   readonly from: string;
-  /** Writes one line to the log; the one place where a link may be in it (see the settings). */
-  readonly logMail: (line: string) => void;
+  readonly log: MailLog;
 }
 
-/** Sends mails over SMTP, or writes them to the log when no server is set up. */
+export interface MailLog {
+  /** Writes a mail's line; the one place where a link may be in the log (see the settings). */
+  mail(line: string): void;
+  warn(message: string, details: Record<string, unknown>): void;
+}
+
+/** Times a mail server may take to be reached, to greet and to answer, in milliseconds. */
+const CONNECT_TIMEOUT_MS = 10_000;
+const ANSWER_TIMEOUT_MS = 30_000;
+
+/**
+ * Sends mails over SMTP, or writes them to the log when no server is set up. Ends with `null`; one that could not be
+ * sent ends with an error that holds nothing of the mail, and a line in the log.
+ */
 export function mailEffect(options: MailOptions): Effect {
-  const transport = options.smtpUrl === null ? null : createTransport(options.smtpUrl);
+  const { smtpUrl, log, from, sealer } = options;
+  const transport =
+    smtpUrl === null
+      ? null
+      : createTransport({
+          url: smtpUrl,
+          connectionTimeout: CONNECT_TIMEOUT_MS,
+          greetingTimeout: CONNECT_TIMEOUT_MS,
+          socketTimeout: ANSWER_TIMEOUT_MS,
+        });
   return {
     name: MAIL_EFFECT,
     concurrency: 8,
     run: async (input, { id }) => {
-      if (typeof input !== "string") throw new Error("a mail's input is sealed text");
-      const mail = JSON.parse(options.sealer.open(input)) as Mail;
+      const { to, subject, text, logLine } = mailSchema.parse(JSON.parse(sealer.open(z.string().parse(input))));
       if (transport === null) {
-        options.logMail(mail.logLine);
+        log.mail(logLine);
         return null;
       }
-      const { to, subject, text } = mail;
-      const messageId = `<${id}@signalbox>`;
-      await transport.sendMail({ from: options.from, to, subject, text, messageId });
-      return null;
+      try {
+        await transport.sendMail({ from, to, subject, text, messageId: `<${id}@signalbox>` });
+        return null;
+      } catch (error) {
+        const code = failureCode(error);
+        log.warn("a mail was not sent", { id, code });
+        throw new Error(`the mail was not sent: ${code}`);
+      }
     },
   };
+}
+
+/** What the mail server or the connection to it said, as a code: its text may repeat the mail. */
+function failureCode(error: unknown): string {
+  if (typeof error !== "object" || error === null) return "unknown";
+  const { code, responseCode } = error as { readonly code?: unknown; readonly responseCode?: unknown };
+  return [code, responseCode].filter((part) => typeof part === "string" || typeof part === "number").join(" ");
 }

@@ -1,17 +1,21 @@
 import { z } from "zod";
+import { sha256Hex } from "../../actors/workspaces/secret-value.js";
+import { bearerToken } from "../authenticate.js";
 import type { Metrics } from "../metrics.js";
-import { type Route, route } from "../route.js";
+import { type Route, type RouteRequest, route } from "../route.js";
 
 export interface OperationRoutesOptions {
   readonly metrics: Metrics;
   /** Whether new work is taken: the store is open and the service is not draining. */
   readonly isReady: () => boolean;
+  /** Bearer that may read the metrics; null admits requests of this machine that no proxy passed on. */
+  readonly metricsToken: string | null;
 }
 
 const status = z.strictObject({ status: z.string() });
 
 /** What a supervisor and a monitor ask. They show nothing of any workspace. */
-export function operationRoutes({ metrics, isReady }: OperationRoutesOptions): readonly Route[] {
+export function operationRoutes({ metrics, isReady, metricsToken }: OperationRoutesOptions): readonly Route[] {
   return [
     route({
       method: "GET",
@@ -36,7 +40,21 @@ export function operationRoutes({ metrics, isReady }: OperationRoutesOptions): r
       summary: "Figures for Prometheus",
       access: "public",
       answers: { 200: null },
-      handle: async () => ({ status: 200, text: { type: metrics.contentType, content: await metrics.text() } }),
+      handle: async (request) => {
+        if (!mayRead(request, metricsToken)) {
+          return { refused: "unauthenticated", detail: "The metrics need METRICS_TOKEN as bearer." };
+        }
+        return { status: 200, text: { type: metrics.contentType, content: await metrics.text() } };
+      },
     }),
   ];
+}
+
+function mayRead(request: RouteRequest<"public">, metricsToken: string | null): boolean {
+  if (metricsToken !== null) {
+    const given = bearerToken(request.header("authorization"));
+    return given !== null && sha256Hex(given) === sha256Hex(metricsToken);
+  }
+  const isPassedOn = ["forwarded", "x-forwarded-for", "via"].some((name) => request.header(name) !== undefined);
+  return !isPassedOn && /^(127\.|::1$|::ffff:127\.|0+:0+:0+:0+:0+:0+:0+:0*1$)/.test(request.remoteAddress);
 }

@@ -2,7 +2,7 @@ import type { Refusal } from "../../actors/refusal.js";
 import type { Kind } from "../../actors/resources/kind.js";
 import type { PreparedBody } from "../../actors/resources/messages.js";
 import { type Sealer, sha256Hex } from "../../actors/workspaces/secret-value.js";
-import { fieldErrors } from "../field-errors.js";
+import { parseBy } from "../field-errors.js";
 
 /** A body ready to be sent to the workspace actor, and the value that was made for it, if one was. */
 export interface Prepared extends PreparedBody {
@@ -19,8 +19,8 @@ export function prepare(
   sealer: Sealer,
   makeToken: (() => string) | null,
 ): Prepared | Refusal {
-  const parsed = kind.schema.safeParse(body ?? {});
-  if (!parsed.success) return { refused: "invalid", errors: fieldErrors(parsed.error) };
+  const parsed = parseBy(kind.schema, body);
+  if ("errors" in parsed) return { refused: "invalid", errors: parsed.errors };
   const hidden: Record<string, string> = {};
   let fields: Record<string, unknown> = parsed.data;
   for (const { path, keep } of kind.hidden) {
