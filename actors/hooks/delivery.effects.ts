@@ -7,7 +7,7 @@ import type { Sealer } from "../workspaces/secret-value.js";
 import { callbackToken } from "./callback-token.js";
 import { codeOfStatus, type HookFailureCode } from "./failure.js";
 import { type HookFields, SIGNING_SECRET } from "./hook.kind.js";
-import { type AttemptRow, firingEvents, firings } from "./occurrence-rows.js";
+import { type AttemptRow, firingEvents } from "./occurrence-rows.js";
 import { signature } from "./signing.js";
 
 /** The effect's name. */
@@ -23,6 +23,7 @@ const CONCURRENCY = 512;
 export interface Delivery {
   readonly workspaceId: string;
   readonly firingId: string;
+  readonly hookId: string;
   readonly step: number;
   readonly timeoutMs: number;
 }
@@ -39,7 +40,8 @@ export interface DeliveryOptions {
 }
 
 /** Makes the request of one step of one firing. Every failure is a result with its code; it never rejects. */
-export function deliveryEffect(options: DeliveryOptions): Effect {
+export function deliveryEffect(given: DeliveryOptions): Effect {
+  const options = { ...given, sealer: { ...given.sealer, open: remembering(given.sealer.open) } };
   return {
     name: DELIVERY_EFFECT,
     concurrency: CONCURRENCY,
@@ -84,11 +86,10 @@ interface Unsent {
 function prepare(options: DeliveryOptions, delivery: Delivery, nowMs: number): Prepared | Unsent {
   const reading = options.reading();
   const { workspaceId, firingId } = delivery;
-  const firing = firings.get(reading, workspaceId, firingId);
   const work = firingEvents.get(reading, workspaceId, firingId);
-  const hook = firing && resourceById<HookFields>(reading, workspaceId, "hook", firing.hookId);
+  const hook = resourceById<HookFields>(reading, workspaceId, "hook", delivery.hookId);
   const step = hook?.fields.steps[delivery.step];
-  if (firing === undefined || work === undefined || hook === undefined || step?.request === undefined) {
+  if (work === undefined || hook === undefined || step?.request === undefined) {
     return { step: step?.name ?? "", code: "broken", reason: "the hook no longer reads as it was written" };
   }
   const secret = openSecret(options.sealer, hook);
@@ -145,4 +146,19 @@ function whyFailed(error: unknown): { readonly code: HookFailureCode; readonly r
   return isNetwork
     ? { code: "unreachable", reason: `nothing responded (${code})` }
     : { code: "errored", reason: `the request failed${code === "" ? "" : ` (${code})`}` };
+}
+
+/** Secrets kept open: opening one takes longer than signing with it. */
+const SECRETS_KEPT = 1_000;
+
+function remembering(open: (sealed: string) => string): (sealed: string) => string {
+  const opened = new Map<string, string>();
+  return (sealed) => {
+    const known = opened.get(sealed);
+    if (known !== undefined) return known;
+    if (opened.size >= SECRETS_KEPT) opened.clear();
+    const secret = open(sealed);
+    opened.set(sealed, secret);
+    return secret;
+  };
 }

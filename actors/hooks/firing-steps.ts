@@ -11,7 +11,7 @@ import { hookEvents } from "./events.js";
 import { type HookFailureCode, isRetried, MAX_ATTEMPTS, waitAfter } from "./failure.js";
 import type { HookFields } from "./hook.kind.js";
 import type { FireHook, FiringContext } from "./hook-occurrence.machine.js";
-import { attempts, type FiringRow, type FiringState, firingEvents, firings, teamFirings } from "./occurrence-rows.js";
+import { attempts, type FiringRow, type FiringState, firingEvents, firings } from "./occurrence-rows.js";
 
 /** What the transitions of a firing do; the machine beside it says when. */
 
@@ -24,32 +24,45 @@ export function fire(event: Delivered<FireHook>): FiringContext {
     ...{ teamId: work.teamId, taskId: work.task.id, runId: work.run?.id ?? null, state: "attempting" },
     ...{ code: null, refused: null, firedAt: new Date(turn.now).toISOString(), endedAt: null, resends },
   };
-  firings.put(turn, workspaceId, row.id, row);
+  // Nobody can follow a firing before it is there, so there is nothing to tell yet.
+  firings.put(turn, workspaceId, [work.teamId, row.id], row);
   firingEvents.put(turn, workspaceId, row.id, work);
-  teamFirings.put(turn, workspaceId, [work.teamId, row.id], true);
-  recordPlace(turn, row.id, { workspaceId, kind: "hook-occurrence" });
-  turn.change(`hook-occurrence/${row.id}`, { type: "state", state: row.state });
-  turn.change(`team/${work.teamId}`, { type: "hook", id: row.id, hook: row.hook, on: row.on, state: row.state });
+  recordPlace(turn, row.id, { workspaceId, kind: "hook-occurrence", teamId: work.teamId });
   const isBefore = hookEvents[work.on].timing === "before" && event.gate !== undefined;
-  const deadlineMs = isBefore ? turn.now + timeoutMs(hook) : 0;
-  return attempt(turn, { attempt: 1, step: 0, deadlineMs, gate: event.gate ?? null }, null);
+  const timeoutMs = (hook?.timeoutSeconds ?? 10) * 1_000;
+  return attempt(turn, {
+    ...{ hookId, hook: row.hook, teamId: work.teamId, attempt: 1, step: 0, requests: 0, timeoutMs },
+    steps: hook?.steps.map((step) => step.name) ?? [],
+    blocks: hook?.failure === "block",
+    deadlineMs: isBefore ? turn.now + timeoutMs : 0,
+    gate: event.gate ?? null,
+  });
 }
 
-/** Starts the request of the current step; `ended` is that of the step before, to be kept. */
-export function attempt(turn: Turn, context: FiringContext, ended: EffectEnded | null): FiringContext {
-  if (ended !== null) keepAttempt(turn, ended);
-  const firing = rowOf(turn);
-  if (firing.state !== "attempting") put(turn, { ...firing, state: "attempting" });
-  const hook = hookOf(turn, turn.self.partition, firing.hookId);
-  const left = context.deadlineMs === 0 ? timeoutMs(hook) : Math.min(timeoutMs(hook), context.deadlineMs - turn.now);
+/** Starts the request of the current step. */
+function attempt(turn: Turn, context: FiringContext): FiringContext {
+  const left = context.deadlineMs === 0 ? context.timeoutMs : context.deadlineMs - turn.now;
   const input: Delivery = {
     workspaceId: turn.self.partition,
-    firingId: firing.id,
+    firingId: turn.self.id,
+    hookId: context.hookId,
     step: context.step,
-    timeoutMs: Math.max(1, left),
+    timeoutMs: Math.max(1, Math.min(left, context.timeoutMs)),
   };
-  turn.start({ name: DELIVERY_EFFECT, id: `${firing.id}/${context.attempt}/${context.step}`, input });
-  return context;
+  turn.start({ name: DELIVERY_EFFECT, id: `${turn.self.id}/${context.requests}`, input });
+  return { ...context, requests: context.requests + 1 };
+}
+
+/** The next step, after one that was done. */
+export function goOn(event: Delivered<EffectEnded>, context: FiringContext): FiringContext {
+  keepAttempt(event.turn, event, context);
+  return attempt(event.turn, { ...context, step: context.step + 1 });
+}
+
+/** The same step again, after its wait. */
+export function retry(turn: Turn, context: FiringContext): FiringContext {
+  put(turn, { ...rowOf(turn, context), state: "attempting" });
+  return attempt(turn, { ...context, attempt: context.attempt + 1 });
 }
 
 interface Outcome {
@@ -59,70 +72,62 @@ interface Outcome {
   readonly refused: string | null;
 }
 
-/** What the end of a step's request means. Reads only. */
+/** What the end of a step's request means. */
 export function outcomeOf(event: Delivered<EffectEnded>, context: FiringContext): Outcome {
   const { turn } = event;
   const result = resultOf(event);
-  const firing = rowOf(turn);
-  const hook = hookOf(turn, turn.self.partition, firing.hookId);
   const before = context.gate !== null;
-  if (result.code === null) {
-    const reason = before ? refusalIn(result.body) : null;
-    if (reason !== null) {
-      return { next: "refused", code: null, refused: `Hook ${firing.hook} refused. Reason: ${reason}` };
-    }
-    const isLast = context.step + 1 >= (hook?.steps.length ?? 0);
-    if (isLast) return { next: "delivered", code: null, refused: null };
-    // The hook's time as a whole is over before the next step begins.
-    if (context.deadlineMs === 0 || turn.now < context.deadlineMs) {
-      return { next: "attempting", code: null, refused: null };
-    }
-    return failed(
-      firing,
-      hook,
-      { code: "timeout", step: hook?.steps[context.step + 1]?.name ?? "", reason: "the hook's time ran out" },
-      before,
-    );
+  if (result.code !== null) {
+    return !before && isRetried(result.code) && context.attempt < MAX_ATTEMPTS
+      ? { next: "waiting", code: result.code, refused: null }
+      : failed(context, { code: result.code, step: result.step, reason: result.reason ?? result.code });
   }
-  if (!before && isRetried(result.code) && context.attempt < MAX_ATTEMPTS) {
-    return { next: "waiting", code: result.code, refused: null };
+  const reason = before ? refusalIn(result.body) : null;
+  if (reason !== null) {
+    return { next: "refused", code: null, refused: `Hook ${context.hook} refused. Reason: ${reason}` };
   }
-  return failed(firing, hook, { code: result.code, step: result.step, reason: result.reason ?? result.code }, before);
+  const next = context.steps[context.step + 1];
+  if (next === undefined) return { next: "delivered", code: null, refused: null };
+  // The hook's time as a whole is over before the next step begins.
+  return context.deadlineMs > 0 && turn.now >= context.deadlineMs
+    ? failed(context, { code: "timeout", step: next, reason: "the hook's time ran out" })
+    : { next: "attempting", code: null, refused: null };
 }
 
 function failed(
-  firing: FiringRow,
-  hook: HookFields | undefined,
+  { gate, blocks, hook }: FiringContext,
   failure: { readonly code: HookFailureCode; readonly step: string; readonly reason: string },
-  before: boolean,
 ): Outcome {
-  const blocks = before && hook?.failure === "block";
-  return {
-    next: "failed",
-    code: failure.code,
-    refused: blocks
-      ? `Hook ${firing.hook} failed at step ${failure.step} and blocks on failure. Reason: ${failure.reason}`
-      : null,
-  };
+  const { code, step, reason } = failure;
+  const refused = `Hook ${hook} failed at step ${step} and blocks on failure. Reason: ${reason}`;
+  return { next: "failed", code, refused: gate !== null && blocks ? refused : null };
 }
 
-export function waitForRetry(event: Delivered<EffectEnded>, context: FiringContext): void {
+export function waitForRetry(event: Delivered<EffectEnded>, context: FiringContext): FiringContext {
   const { turn } = event;
-  keepAttempt(turn, event);
-  put(turn, { ...rowOf(turn), state: "waiting" });
+  keepAttempt(turn, event, context);
+  put(turn, { ...rowOf(turn, context), state: "waiting" });
   turn.wake("retry", turn.now + waitAfter(context.attempt));
+  return context;
 }
 
 /** Keeps how it ended, answers a waiting event, and tells the task of a failure that still concerns it. */
 export function finish(event: Delivered<EffectEnded>, context: FiringContext): void {
   const { turn } = event;
   const outcome = outcomeOf(event, context);
-  keepAttempt(turn, event);
-  const firing = rowOf(turn);
+  keepAttempt(turn, event, context);
+  const firing = rowOf(turn, context);
   const superseded = outcome.code !== null && context.gate === null && hasMovedOn(turn, firing);
   const code = superseded ? "superseded" : outcome.code;
   const endedAt = new Date(turn.now).toISOString();
   put(turn, { ...firing, state: outcome.next, code, refused: outcome.refused, endedAt });
+  turn.change(`team/${firing.teamId}`, {
+    type: "hook",
+    id: firing.id,
+    hook: firing.hook,
+    on: firing.on,
+    state: outcome.next,
+  });
   if (context.gate !== null) {
     const answer: KeeperAnswer = { type: "keeper.answered", key: context.gate.key, refused: outcome.refused };
     turn.send(context.gate.replyTo, answer);
@@ -142,10 +147,8 @@ function hasMovedOn(turn: Turn, firing: FiringRow): boolean {
   return work?.task.stationKey !== task.station;
 }
 
-function keepAttempt(turn: Turn, event: EffectEnded): void {
-  const last = attempts.list(turn, turn.self.partition, [turn.self.id], { reverse: true, limit: 1 })[0];
-  const n = (last?.n ?? 0) + 1;
-  attempts.put(turn, turn.self.partition, [turn.self.id, n], { n, ...resultOf(event) });
+function keepAttempt(turn: Turn, event: EffectEnded, { requests }: FiringContext): void {
+  attempts.put(turn, turn.self.partition, [turn.self.id, requests], { n: requests, ...resultOf(event) });
 }
 
 /** An effect that could not report is a step that `errored`. */
@@ -166,22 +169,17 @@ function refusalIn(body: string): string | null {
   }
 }
 
-function rowOf(turn: Turn): FiringRow {
-  const row = firings.get(turn, turn.self.partition, turn.self.id);
+function rowOf(turn: Turn, { teamId }: FiringContext): FiringRow {
+  const row = firings.get(turn, turn.self.partition, teamId, turn.self.id);
   if (row === undefined) throw new Error("a firing without its row");
   return row;
 }
 
 function put(turn: Turn, row: FiringRow): void {
-  firings.put(turn, turn.self.partition, row.id, row);
+  firings.put(turn, turn.self.partition, [row.teamId, row.id], row);
   turn.change(`hook-occurrence/${row.id}`, { type: "state", state: row.state });
-  turn.change(`team/${row.teamId}`, { type: "hook", id: row.id, hook: row.hook, on: row.on, state: row.state });
 }
 
 function hookOf(reading: Reading, workspaceId: string, hookId: string): HookFields | undefined {
   return resourceById<HookFields>(reading, workspaceId, "hook", hookId)?.fields;
-}
-
-function timeoutMs(hook: HookFields | undefined): number {
-  return (hook?.timeoutSeconds ?? 10) * 1_000;
 }

@@ -16,7 +16,7 @@ import type { ActorType } from "../../runtime/actor-type.js";
 import type { Address } from "../../runtime/address.js";
 import type { Delivered, EffectEnded, Message, Woken } from "../../runtime/turn.js";
 import type { WorkEvent } from "../tasks/work-event.js";
-import { attempt, finish, fire, outcomeOf, waitForRetry } from "./firing-steps.js";
+import { finish, fire, goOn, outcomeOf, retry, waitForRetry } from "./firing-steps.js";
 
 export interface FireHook extends Message {
   readonly type: "hook.fire";
@@ -27,9 +27,19 @@ export interface FireHook extends Message {
   readonly gate?: { readonly replyTo: Address; readonly key: string };
 }
 
+/** All that the end of a request is judged by, so that judging it reads no rows. */
 export interface FiringContext {
+  readonly hookId: string;
+  readonly hook: string;
+  readonly teamId: string;
   readonly attempt: number;
   readonly step: number;
+  /** Requests made so far, over all attempts and steps. */
+  readonly requests: number;
+  /** Names of the hook's steps as they were when it fired. */
+  readonly steps: readonly string[];
+  readonly timeoutMs: number;
+  readonly blocks: boolean;
   /** When a hook on a before event must be done; 0 on an after event. */
   readonly deadlineMs: number;
   readonly gate: { readonly replyTo: Address; readonly key: string } | null;
@@ -47,20 +57,19 @@ const machine = setup({
   },
   actions: {
     fire: assign(({ context, event }) => (event.type === "hook.fire" ? fire(event) : context)),
-    next: assign(({ context, event }) =>
-      event.type === "effect.ended" ? attempt(event.turn, { ...context, step: context.step + 1 }, event) : context,
-    ),
-    again: assign(({ context, event }) => attempt(event.turn, { ...context, attempt: context.attempt + 1 }, null)),
-    wait: ({ context, event }) => {
-      if (event.type === "effect.ended") waitForRetry(event, context);
-    },
+    next: assign(({ context, event }) => (event.type === "effect.ended" ? goOn(event, context) : context)),
+    again: assign(({ context, event }) => retry(event.turn, context)),
+    wait: assign(({ context, event }) => (event.type === "effect.ended" ? waitForRetry(event, context) : context)),
     finish: ({ context, event }) => {
       if (event.type === "effect.ended") finish(event, context);
     },
   },
 }).createMachine({
   id: "hook-occurrence",
-  context: { attempt: 1, step: 0, deadlineMs: 0, gate: null },
+  context: {
+    ...{ hookId: "", hook: "", teamId: "", attempt: 1, step: 0, requests: 0, steps: [], timeoutMs: 0 },
+    ...{ blocks: false, deadlineMs: 0, gate: null },
+  },
   initial: "new",
   states: {
     new: { on: { "hook.fire": { target: "attempting", actions: "fire" } } },

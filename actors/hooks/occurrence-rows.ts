@@ -1,4 +1,6 @@
+import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
+import { placeOf } from "../resources/place.js";
 import type { WorkEvent } from "../tasks/work-event.js";
 import type { HookFailureCode } from "./failure.js";
 
@@ -42,11 +44,20 @@ export interface AttemptRow {
   readonly reason: string | null;
 }
 
-/** `[firing]` */
+/** `[team, firing]`; ids rise with time */
 export const firings = table<FiringRow>("hook-firing");
 /** `[firing]` */
 export const firingEvents = table<WorkEvent>("hook-firing-event");
 /** `[firing, n]` */
 export const attempts = table<AttemptRow>("hook-attempt");
-/** `[team, firing]` -> true; ids rise with time */
-export const teamFirings = table<true>("team-firing");
+
+/** The firing of that id, wherever it is; undefined when there is none. */
+export function firingById(
+  reading: Reading,
+  id: string,
+): { readonly workspaceId: string; readonly firing: FiringRow } | undefined {
+  const place = placeOf(reading, id);
+  if (place?.kind !== "hook-occurrence" || place.teamId === undefined) return undefined;
+  const firing = firings.get(reading, place.workspaceId, place.teamId, id);
+  return firing === undefined ? undefined : { workspaceId: place.workspaceId, firing };
+}

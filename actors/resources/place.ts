@@ -7,6 +7,8 @@ export interface Place {
   readonly workspaceId: string;
   /** `line`, `task`, `run`, ... */
   readonly kind: string;
+  /** Where its rows are kept by team. */
+  readonly teamId?: string;
 }
 
 const places = table<Place>("place");

@@ -5,7 +5,7 @@ import { bearerOfCallback } from "../../actors/hooks/callback-token.js";
 import { hookEventNames } from "../../actors/hooks/events.js";
 import { firingSchema, firingView } from "../../actors/hooks/firing.view.js";
 import type { FireHook } from "../../actors/hooks/hook-occurrence.machine.js";
-import { type FiringRow, firingEvents, firings, teamFirings } from "../../actors/hooks/occurrence-rows.js";
+import { type FiringRow, firingById, firingEvents, firings } from "../../actors/hooks/occurrence-rows.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import { placeOf } from "../../actors/resources/place.js";
 import { resourceById } from "../../actors/resources/resource-rows.js";
@@ -125,9 +125,8 @@ function history(
   }
   const { workspaceId } = place;
   const before = query.before === undefined ? {} : { before: [teamId, query.before] };
-  const items = teamFirings
-    .entries(reading, workspaceId, [teamId], { reverse: true, ...before })
-    .flatMap(({ key }) => firings.get(reading, workspaceId, String(key.at(-1))) ?? [])
+  const items = firings
+    .list(reading, workspaceId, [teamId], { reverse: true, ...before })
     .filter(
       (firing) =>
         (query.hook === undefined || firing.hook === query.hook) &&
@@ -143,12 +142,9 @@ function findFiring(
   caller: Caller,
   params: Readonly<Record<string, string>>,
 ): { readonly workspaceId: string; readonly firing: FiringRow } | Refusal {
-  const id = params.id ?? "";
-  const place = placeOf(reading, id);
-  const firing = place?.kind === "hook-occurrence" ? firings.get(reading, place.workspaceId, id) : undefined;
-  if (place === undefined || firing === undefined || firing.teamId !== params.teamId) return { refused: "not-found" };
-  if (!seesOutcomes(reading, caller, place.workspaceId, firing.teamId)) return { refused: "not-found" };
-  return { workspaceId: place.workspaceId, firing };
+  const found = firingById(reading, params.id ?? "");
+  if (found === undefined || found.firing.teamId !== params.teamId) return { refused: "not-found" };
+  return seesOutcomes(reading, caller, found.workspaceId, found.firing.teamId) ? found : { refused: "not-found" };
 }
 
 async function resend(
@@ -169,9 +165,9 @@ async function resend(
   const id = runtime.newId("occ");
   const message: FireHook = { type: "hook.fire", hookId: firing.hookId, work, resends: firing.id };
   await runtime.ask(address(workspaceId, "hook-occurrence", id), message);
-  const fired = firings.get(reading, workspaceId, id);
+  const fired = firingById(reading, id);
   if (fired === undefined) return { refused: "not-found" };
-  return { status: 202, body: firingView(reading, workspaceId, fired) };
+  return { status: 202, body: firingView(reading, workspaceId, fired.firing) };
 }
 
 function bearerTask({ runtime, sealer }: HookRoutesOptions, authorization: string | undefined) {
@@ -180,7 +176,7 @@ function bearerTask({ runtime, sealer }: HookRoutesOptions, authorization: strin
   const bearer = token === null ? null : bearerOfCallback(sealer, token, runtime.clock.now());
   if (bearer === null) return refused;
   const { workspaceId, firingId } = bearer;
-  const firing = firings.get(runtime.reading, workspaceId, firingId);
+  const firing = firingById(runtime.reading, firingId)?.firing;
   const task = firing && tasks.get(runtime.reading, workspaceId, firing.taskId);
   const workspace = resourceById(runtime.reading, workspaceId, "workspace", workspaceId);
   return firing === undefined || task === undefined || workspace === undefined

@@ -1,7 +1,7 @@
 import type { Caller } from "../../actors/access/caller.js";
 import { permit, seesOutcomes } from "../../actors/access/visibility.js";
 import { firingView } from "../../actors/hooks/firing.view.js";
-import { firings } from "../../actors/hooks/occurrence-rows.js";
+import { firingById } from "../../actors/hooks/occurrence-rows.js";
 import type { Kind } from "../../actors/resources/kind.js";
 import { placeOf } from "../../actors/resources/place.js";
 import { represent } from "../../actors/resources/representation.js";
@@ -63,7 +63,7 @@ export function topicViews(kinds: readonly Kind[]): ReadonlyMap<string, TopicVie
     [
       "hook-occurrence",
       (reading, caller, workspaceId, id) => {
-        const firing = firings.get(reading, workspaceId, id);
+        const firing = firingById(reading, id)?.firing;
         if (firing === undefined || !seesOutcomes(reading, caller, workspaceId, firing.teamId)) return undefined;
         return firingView(reading, workspaceId, firing);
       },

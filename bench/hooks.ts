@@ -1,0 +1,225 @@
+import { fork } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setup } from "xstate";
+import { createActorTypes } from "../actors/actor-types.js";
+import { deliveryEffect, KEPT_OUTPUT_BYTES } from "../actors/hooks/delivery.effects.js";
+import { firesAfterHooks } from "../actors/hooks/firing.js";
+import { signature } from "../actors/hooks/signing.js";
+import { createKinds } from "../actors/kinds.js";
+import { parseAllowList } from "../actors/outbound/allow-list.js";
+import { createOutbound } from "../actors/outbound/request.js";
+import type { CreateResource, Written } from "../actors/resources/messages.js";
+import type { WorkEvent, WorkFact } from "../actors/tasks/work-event.js";
+import { createSealer } from "../actors/workspaces/secret-value.js";
+import type { ActorType } from "../runtime/actor-type.js";
+import { address } from "../runtime/address.js";
+import { createEventLoopScheduler, createSystemClock } from "../runtime/clock.js";
+import { createRuntime } from "../runtime/host.js";
+import type { Runtime } from "../runtime/runtime.js";
+import type { Delivered, Message } from "../runtime/turn.js";
+import { openLmdbStore } from "../storage/lmdb-store.js";
+import type { Store } from "../storage/store.js";
+import { percentile, printTable } from "./support/table.js";
+
+const EVENTS = 20_000;
+const WARM_UP = 2_000;
+const IN_FLIGHT = 256;
+const SECRET = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
+
+interface Figures {
+  readonly perSecond: number;
+  readonly p50: number;
+  readonly p99: number;
+  readonly cpuMicros: number;
+}
+
+/** Says that an event happened, as a task does. */
+interface Happened extends Message {
+  readonly type: "happened";
+  readonly work: WorkEvent;
+}
+
+const source: ActorType = {
+  kind: "source",
+  version: 1,
+  machine: setup({
+    types: { events: {} as Delivered<Happened> },
+    actions: {
+      publish: ({ event }) => {
+        const fact: WorkFact = { name: "task.moved", work: event.work };
+        event.turn.publish(fact);
+      },
+    },
+  }).createMachine({ initial: "on", states: { on: { on: { happened: { actions: "publish" } } } } }),
+};
+
+/** Hook deliveries a second, with the actors and without, in one run; see the printed note. */
+export async function run(): Promise<void> {
+  const receiver = fork(new URL("./support/receiver.js", import.meta.url));
+  const [port] = (await once(receiver, "message")) as [number];
+  const url = `http://127.0.0.1:${port}`;
+  const bare = await inFolder((store) => withoutActors(store, url));
+  const whole = await inFolder((store) => withActors(store, url));
+  receiver.disconnect();
+  const row = (name: string, figures: Figures) => [
+    name,
+    Math.round(figures.perSecond),
+    figures.p50.toFixed(1),
+    figures.p99.toFixed(1),
+    Math.round(figures.cpuMicros),
+    (figures.perSecond / bare.perSecond).toFixed(2),
+  ];
+  printTable({
+    title: "Hook throughput",
+    note:
+      `From the event to delivered and recorded, ${IN_FLIGHT} in flight, ${EVENTS.toLocaleString("en-US")} events, one ` +
+      "process serving and one receiving on loopback. Both sides write the event durably, send a signed request, and " +
+      "write the result durably.",
+    columns: ["", "events/s", "p50 ms", "p99 ms", "CPU us each", "ratio"],
+    rows: [row("LMDB and undici alone", bare), row("Signalbox", whole)],
+  });
+}
+
+async function inFolder<T>(work: (store: Store) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-bench-"));
+  const store = await openLmdbStore({ folder });
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Runs `one` for each event, so many at once, and measures all but the first. */
+async function measure(one: (n: number) => Promise<void>): Promise<Figures> {
+  let next = 0;
+  const times: number[] = [];
+  const work = async (until: number, keep: boolean) => {
+    while (next < until) {
+      const n = next++;
+      const begun = performance.now();
+      await one(n);
+      if (keep) times.push(performance.now() - begun);
+    }
+  };
+  await Promise.all(Array.from({ length: IN_FLIGHT }, () => work(WARM_UP, false)));
+  const cpu = process.cpuUsage();
+  const begun = performance.now();
+  await Promise.all(Array.from({ length: IN_FLIGHT }, () => work(WARM_UP + EVENTS, true)));
+  const seconds = (performance.now() - begun) / 1_000;
+  const used = process.cpuUsage(cpu);
+  return {
+    perSecond: times.length / seconds,
+    p50: percentile(times, 0.5),
+    p99: percentile(times, 0.99),
+    cpuMicros: (used.user + used.system) / times.length,
+  };
+}
+
+function workOf(n: number, workspaceId: string, teamId: string): WorkEvent {
+  return {
+    on: "task.moved",
+    occurrence: `occ_${String(n).padStart(26, "0")}`,
+    ...{ workspaceId, teamId, lineId: "line_1", stationId: "sta_1" },
+    task: {
+      ...{ id: `task_${n}`, title: "A task of the benchmark", url: "", line: "notes", station: "Review" },
+      ...{ stationKey: "review", marks: {}, repositories: ["acme/project"], pullRequest: null },
+    },
+    run: null,
+    event: { at: new Date(0).toISOString(), from: "work", to: "review" },
+    causes: [],
+  };
+}
+
+async function withoutActors(store: Store, url: string): Promise<Figures> {
+  const outbound = createOutbound({ allowList: parseAllowList(url), keepBytes: KEPT_OUTPUT_BYTES });
+  const figures = await measure(async (n) => {
+    const work = workOf(n, "ws_1", "team_1");
+    const { event, occurrence, on, task } = work;
+    await store.commit([{ op: "put", key: ["ws_1", "row", "event", occurrence], value: work }]);
+    const body = JSON.stringify({ hook: "bench", on, occurrence, event, task, run: null });
+    const id = `msg_${n}`;
+    const timestamp = Math.floor(Date.now() / 1_000);
+    const headers = {
+      "content-type": "application/json",
+      "webhook-id": id,
+      "webhook-timestamp": String(timestamp),
+      "webhook-signature": signature(SECRET, { id, timestamp, body }),
+    };
+    const signal = new AbortController().signal;
+    const answer = await outbound.post({ url: new URL(url), headers, body, timeoutMs: 10_000, signal });
+    await store.commit([{ op: "put", key: ["ws_1", "row", "result", occurrence], value: answer }]);
+  });
+  await outbound.close();
+  return figures;
+}
+
+async function withActors(store: Store, url: string): Promise<Figures> {
+  const allowList = parseAllowList(url);
+  const outbound = createOutbound({ allowList, keepBytes: KEPT_OUTPUT_BYTES });
+  const kinds = createKinds({ allowList, signsTokens: false });
+  const sealer = createSealer(randomBytes(32), randomBytes);
+  const clock = createSystemClock();
+  const runtime = await createRuntime({
+    store,
+    catalogue: {
+      actors: [...createActorTypes(kinds), source],
+      hearings: [firesAfterHooks],
+      gatings: [],
+      effects: [
+        deliveryEffect({ reading: () => store.reading, outbound, sealer, clock, baseUrl: () => "http://localhost" }),
+      ],
+    },
+    clock,
+    scheduler: createEventLoopScheduler(),
+    randomBytes,
+    log: { warn: console.warn, error: console.error },
+  });
+  const { workspaceId, teamId } = await configure(runtime, url, sealer.seal(SECRET));
+  const waiting = new Map<string, () => void>();
+  runtime.feed.listen(workspaceId, `team/${teamId}`, ({ data }) => {
+    const { id, state } = data as { readonly id?: string; readonly state?: string };
+    if (id === undefined || state !== "delivered") return;
+    const occurrence = id.slice(0, id.indexOf("-"));
+    waiting.get(occurrence)?.();
+    waiting.delete(occurrence);
+  });
+  const figures = await measure(async (n) => {
+    const work = workOf(n, workspaceId, teamId);
+    const delivered = new Promise<void>((resolve) => waiting.set(work.occurrence, resolve));
+    const message: Happened = { type: "happened", work };
+    await runtime.ask(address(workspaceId, "source", String(n % 1_000)), message);
+    await delivered;
+  });
+  await runtime.stop();
+  await outbound.close();
+  return figures;
+}
+
+/** A workspace with a team and one hook on `task.moved`. */
+async function configure(runtime: Runtime, url: string, sealedSecret: string) {
+  const workspaceId = runtime.newId("ws");
+  const caller = { kind: "person", userId: "usr_1", email: "bench@localhost", sessionId: "ses_1" } as const;
+  const create = async (kind: string, teamId: string | null, fields: unknown, hidden: Record<string, string> = {}) => {
+    const message: CreateResource = {
+      ...{ type: "resource.create", kind, caller, client: null, teamId, fields, hidden },
+      idempotency: { scope: "bench", key: kind, digest: "" },
+    };
+    return (await runtime.ask(address(workspaceId, "workspace", workspaceId), message)) as Written;
+  };
+  await create("workspace", null, { slug: "bench", name: "Bench" });
+  const team = await create("team", null, { key: "core", name: "Core" });
+  const hook = {
+    ...{ key: "bench", on: "task.moved", when: null, vars: {}, failure: "continue", timeoutSeconds: 10 },
+    match: { tools: [], lines: [], stations: [], repositories: [], paths: [] },
+    steps: [{ name: "tell", request: { url, headers: {}, from: "service" } }],
+    signing: { secretVersion: 1 },
+  };
+  await create("hook", team.resource.id, hook, { "signing.secret": sealedSecret });
+  return { workspaceId, teamId: team.resource.id };
+}
