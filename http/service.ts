@@ -39,6 +39,8 @@ export interface ServiceOptions {
 
 export interface Service {
   readonly baseUrl: string;
+  /** The port it listens on, which a `BASE_URL` of a proxy does not tell. */
+  readonly port: number;
   readonly runtime: Runtime;
   /** Drains: stops accepting, finishes what is under way, flushes, closes. */
   stop(): Promise<void>;
@@ -121,11 +123,13 @@ async function open(
     callerOf: (credentials) => authenticate(credentials, runtime.reading, clock, new URL(baseUrl).origin),
   });
   closing.push(() => transport.close(DRAIN_MS));
-  baseUrl = baseUrlOf(config, await listen(transport, config));
+  const port = await listen(transport, config);
+  baseUrl = baseUrlOf(config, port);
   ready = true;
   log.info(`listening on ${baseUrl}`);
   return {
     baseUrl,
+    port,
     runtime,
     stop: () => {
       ready = false;

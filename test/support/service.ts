@@ -34,6 +34,7 @@ export interface Client {
 /** A real service on a free port of the loopback interface, over a store in a folder of its own. */
 export interface TestService {
   readonly baseUrl: string;
+  readonly port: number;
   readonly runtime: Runtime;
   readonly folder: string;
   /** What it logged, a line each. */
@@ -74,8 +75,8 @@ export async function startTestService(t: Cleaning, options: TestServiceOptions 
     ...(options.clock === undefined ? {} : { clock: options.clock }),
   });
   const agent = new Agent({ connections: 16, pipelining: 1 });
-  const { baseUrl } = service;
-  const clientOf = (credentials: Readonly<Record<string, string>>) => createClient(baseUrl, agent, credentials);
+  const address = `http://127.0.0.1:${service.port}`;
+  const clientOf = (credentials: Readonly<Record<string, string>>) => createClient(address, agent, credentials);
   const anonymous = clientOf({});
   let stopped: Promise<void> | null = null;
   const stop = (): Promise<void> => {
@@ -94,7 +95,8 @@ export async function startTestService(t: Cleaning, options: TestServiceOptions 
     return found[1] ?? "";
   };
   return {
-    baseUrl,
+    baseUrl: service.baseUrl,
+    port: service.port,
     runtime: service.runtime,
     folder,
     logLines: lines.all,
@@ -141,10 +143,10 @@ class LogLines {
 
 let keys = 0;
 
-function createClient(baseUrl: string, agent: Agent, credentials: Readonly<Record<string, string>>): Client {
+function createClient(address: string, agent: Agent, credentials: Readonly<Record<string, string>>): Client {
   const request: Client["request"] = async (method, path, body, headers = {}) => {
     const sent = body === undefined || typeof body === "string" ? body : JSON.stringify(body);
-    const answer = await httpRequest(`${baseUrl}${path}`, {
+    const answer = await httpRequest(`${address}${path}`, {
       method: method as "GET",
       dispatcher: agent,
       headers: { ...credentials, ...(sent === undefined ? {} : { "content-type": "application/json" }), ...headers },
@@ -163,7 +165,7 @@ function createClient(baseUrl: string, agent: Agent, credentials: Readonly<Recor
       return { ...made.body, id: String(made.body?.id) };
     },
     socket: (path, headers = {}) =>
-      new WebSocket(`${baseUrl.replace(/^http/, "ws")}${path}`, { headers: { ...credentials, ...headers } }),
+      new WebSocket(`${address.replace(/^http/, "ws")}${path}`, { headers: { ...credentials, ...headers } }),
   };
 }
 

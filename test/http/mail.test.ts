@@ -1,0 +1,121 @@
+import { once } from "node:events";
+import { readdir, readFile } from "node:fs/promises";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { SMTPServer } from "smtp-server";
+import t from "tap";
+import { ManualClock } from "../support/manual-clock.js";
+import { type Cleaning, startTestService } from "../support/service.js";
+
+interface Received {
+  readonly to: string[];
+  readonly text: string;
+}
+
+/** A mail server that takes what it is told to, and keeps it. */
+async function startMailServer(t: Cleaning, answer: () => Error | null = () => null) {
+  const received: Received[] = [];
+  const waiting = new Set<() => void>();
+  let attempts = 0;
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ["STARTTLS", "AUTH"],
+    onData(stream, session, done) {
+      const chunks: Buffer[] = [];
+      stream.on("data", (chunk: Buffer) => chunks.push(chunk));
+      stream.on("end", () => {
+        attempts += 1;
+        const refused = answer();
+        if (refused === null) {
+          received.push({
+            to: session.envelope.rcptTo.map(({ address }) => address),
+            text: Buffer.concat(chunks).toString("utf8"),
+          });
+        }
+        done(refused);
+        for (const look of [...waiting]) look();
+      });
+    },
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server.server, "listening");
+  t.teardown(() => new Promise<void>((resolve) => server.close(() => resolve())));
+  const { port } = server.server.address() as AddressInfo;
+  const until = (holds: () => boolean) =>
+    new Promise<void>((resolve) => {
+      const look = () => {
+        if (!holds()) return;
+        waiting.delete(look);
+        resolve();
+      };
+      waiting.add(look);
+      look();
+    });
+  return { url: `smtp://127.0.0.1:${port}`, received, attempts: () => attempts, until };
+}
+
+t.test("with a mail server the link goes by mail, and neither to the log nor to the disk", async (t) => {
+  const mail = await startMailServer(t);
+  const service = await startTestService(t, { settings: { SMTP_URL: mail.url } });
+  const asked = await service.anonymous.request("POST", "/api/sign-in", { email: "ada@example.com" });
+  t.equal(asked.status, 202);
+  await mail.until(() => mail.received.length === 1);
+  const [sent] = mail.received;
+  t.same(sent?.to, ["ada@example.com"]);
+  t.match(sent?.text, /^Subject: Sign in to Signalbox\r$/m);
+  t.match(sent?.text, /^Message-ID: <mail_[0-9A-Z]{26}@signalbox>\r$/im);
+  const token = /\/sign-in\/([\w-]{43})/.exec(sent?.text.replace(/=\r\n/g, "") ?? "")?.[1] ?? "";
+  t.equal((await service.anonymous.request("POST", "/api/sessions", { token })).status, 204);
+  await service.stop();
+  t.notOk(service.logLines.some((line) => line.includes(token) || line.includes("sign-in link")));
+  for (const name of await readdir(service.folder)) {
+    t.notOk((await readFile(join(service.folder, name))).includes(token), `${name} does not hold the token`);
+  }
+});
+
+t.test("a mail that was not taken is sent again while its link lasts, under the same id", async (t) => {
+  const clock = new ManualClock();
+  let refusals = 2;
+  const mail = await startMailServer(t, () => (refusals-- > 0 ? new Error("come back later") : null));
+  const service = await startTestService(t, { clock, settings: { SMTP_URL: mail.url } });
+  await service.anonymous.request("POST", "/api/sign-in", { email: "ada@example.com" });
+  for (const [attempts, waitMs] of [
+    [1, 5_000],
+    [2, 30_000],
+  ] as const) {
+    await mail.until(() => mail.attempts() === attempts);
+    while (service.runtime.stats().pendingEffects > 0) await new Promise((resolve) => setImmediate(resolve));
+    clock.advance(waitMs - 1);
+    t.equal(mail.attempts(), attempts, "not before its time");
+    clock.advance(1);
+  }
+  await mail.until(() => mail.received.length === 1);
+  t.equal(mail.attempts(), 3);
+  t.notOk(
+    service.logLines.some((line) => line.includes("come back later")),
+    "what the server said stays out of the log",
+  );
+});
+
+t.test("a mail server that is not there delays nobody and loses no other mail", async (t) => {
+  const service = await startTestService(t, { settings: { SMTP_URL: "smtp://127.0.0.1:1" } });
+  const asked = await service.anonymous.request("POST", "/api/sign-in", { email: "ada@example.com" });
+  t.equal(asked.status, 202);
+  const [line] = await service.logged(/.*a mail was not sent.*/);
+  t.match(JSON.parse(line), { code: /ECONNREFUSED|ESOCKET/ });
+});
+
+t.test("a mail that was pending when the process ended is sent by the next one", async (t) => {
+  let open = false;
+  const mail = await startMailServer(t, () => (open ? null : new Error("not yet")));
+  const service = await startTestService(t, { settings: { SMTP_URL: mail.url } });
+  await service.anonymous.request("POST", "/api/sign-in", { email: "ada@example.com" });
+  await mail.until(() => mail.attempts() > 0);
+  await service.stop();
+  open = true;
+  const clock = new ManualClock(Date.now() + 10_000);
+  const next = await startTestService(t, { folder: service.folder, clock, settings: { SMTP_URL: mail.url } });
+  await mail.until(() => mail.received.length === 1);
+  const token = /\/sign-in\/([\w-]{43})/.exec(mail.received[0]?.text.replace(/=\r\n/g, "") ?? "")?.[1] ?? "";
+  t.equal((await next.anonymous.request("POST", "/api/sessions", { token })).status, 204);
+});

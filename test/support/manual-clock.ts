@@ -1,0 +1,34 @@
+import type { Clock } from "../../runtime/clock.js";
+
+/** A clock that stands still until a test moves it. */
+export class ManualClock implements Clock {
+  #nowMs: number;
+  readonly #alarms = new Set<{ readonly atMs: number; readonly wake: () => void }>();
+
+  constructor(startMs = Date.parse("2026-09-23T12:00:00.000Z")) {
+    this.#nowMs = startMs;
+  }
+
+  now(): number {
+    return this.#nowMs;
+  }
+
+  at(atMs: number, wake: () => void): () => void {
+    const alarm = { atMs, wake };
+    this.#alarms.add(alarm);
+    return () => this.#alarms.delete(alarm);
+  }
+
+  /** Lets time pass; what falls due is woken in order, what it sets for within that time too. */
+  advance(ms: number): void {
+    const endMs = this.#nowMs + ms;
+    for (;;) {
+      const due = [...this.#alarms].filter(({ atMs }) => atMs <= endMs).sort((a, b) => a.atMs - b.atMs)[0];
+      if (due === undefined) break;
+      this.#alarms.delete(due);
+      this.#nowMs = Math.max(this.#nowMs, due.atMs);
+      due.wake();
+    }
+    this.#nowMs = endMs;
+  }
+}
