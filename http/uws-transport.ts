@@ -5,6 +5,7 @@ import uws, {
   type us_socket_context_t,
 } from "uWebSockets.js";
 import { STATUS_CODES } from "node:http";
+import { connect } from "node:net";
 import type { Socket, SocketHandler } from "./socket.js";
 import {
   BodyTimeout,
@@ -27,16 +28,6 @@ interface SocketData {
 }
 
 type UwsSocket = uws.WebSocket<SocketData>;
-
-/** `LIBUS_LISTEN_EXCLUSIVE_PORT`; the published types lack the form of `listen` that takes it with a host. */
-const EXCLUSIVE_PORT = 1;
-type ExclusiveListen = (
-  this: uws.TemplatedApp,
-  host: string,
-  port: number,
-  options: number,
-  listening: (socket: us_listen_socket | false) => void,
-) => void;
 
 /** Largest message any endpoint takes; each endpoint's own limit is checked on arrival. */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
@@ -83,15 +74,20 @@ export function createUwsTransport(handlers: TransportHandlers): Transport {
 
   return {
     name: "uws",
-    listen: (host, port) =>
-      new Promise((resolve, reject) => {
-        // Without the exclusive flag a second process would silently share the port.
-        (app.listen as unknown as ExclusiveListen).call(app, host, port, EXCLUSIVE_PORT, (socket) => {
-          listening = socket;
-          if (socket === false) reject(new Error(`cannot listen on ${host}:${port}: the address is taken or not ours`));
-          else resolve(uws.us_socket_local_port(socket));
+    listen: async (host, port) => {
+      for (let waited = 0; ; waited += RETRY_MS) {
+        const bound = await new Promise<number | null>((resolve) => {
+          app.listen(host, port, (socket) => {
+            listening = socket;
+            resolve(socket === false ? null : uws.us_socket_local_port(socket));
+          });
         });
-      }),
+        if (bound !== null) return bound;
+        const isHeld = port !== 0 && waited < RELEASE_MS && !(await isAnswered(host, port));
+        if (!isHeld) throw new Error(`cannot listen on ${host}:${port}: the address is taken or not ours`);
+        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      }
+    },
     close: async (graceMs) => {
       draining = true;
       if (listening !== false) uws.us_listen_socket_close(listening);
@@ -127,7 +123,9 @@ async function serve(
   const incoming = toRequest(response, request, headers, method, gone.signal);
   const answer = await handlers.request(incoming);
   if (gone.signal.aborted) return;
-  write(response, answer, { isHead: method === "HEAD", closes: incoming.leftover() || isDraining() });
+  const closes = incoming.leftover() || isDraining();
+  incoming.forget();
+  write(response, answer, { isHead: method === "HEAD", closes });
 }
 
 /** What the library lets through and `node:http` does not. */
@@ -144,6 +142,8 @@ function faultOf(headers: ReadonlyMap<string, string>): { readonly status: numbe
 interface UwsRequest extends TransportRequest {
   /** Whether a body is under way that nobody took to its end. */
   leftover(): boolean;
+  /** Lets what still arrives of the body go: the response may not be touched once it was answered. */
+  forget(): void;
 }
 
 function toRequest(
@@ -170,6 +170,7 @@ function toRequest(
       return body === null ? Promise.resolve(new Uint8Array()) : body.read(limitBytes, timeoutMs);
     },
     leftover: () => body !== null && !body.complete,
+    forget: () => body?.forget(),
   };
 }
 
@@ -198,6 +199,7 @@ class IncomingBody {
   #paused = false;
   #settle: ((error: Error | null) => void) | null = null;
   #aborted = false;
+  #forgotten = false;
   #stalled: NodeJS.Timeout | undefined;
 
   constructor(response: HttpResponse, signal: AbortSignal) {
@@ -209,7 +211,13 @@ class IncomingBody {
     response.onData((chunk, isLast) => this.#hear(chunk, isLast));
   }
 
+  forget(): void {
+    this.#forgotten = true;
+    this.#chunks.length = 0;
+  }
+
   #hear(chunk: ArrayBuffer, isLast: boolean): void {
+    if (this.#forgotten) return;
     this.#length += chunk.byteLength;
     this.complete = isLast;
     this.#stalled?.refresh();
@@ -317,4 +325,25 @@ function toSocket(ws: UwsSocket, open: ReadonlySet<UwsSocket>): Socket {
       if (open.has(ws)) ws.ping();
     },
   };
+}
+
+/** How long the system keeps an address for the connections of a process that is gone (TIME_WAIT), with some to spare. */
+const RELEASE_MS = 75_000;
+const RETRY_MS = 250;
+
+/**
+ * Whether a process listens there. uWebSockets.js binds without SO_REUSEADDR, so after a kill its address stays taken
+ * for a minute by connections that nobody holds; that is waited out, a live owner is not.
+ */
+function isAnswered(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = connect({ host: host === "0.0.0.0" ? "127.0.0.1" : host, port });
+    const settle = (answered: boolean) => {
+      probe.destroy();
+      resolve(answered);
+    };
+    probe
+      .once("connect", () => settle(true))
+      .once("error", (error: NodeJS.ErrnoException) => settle(error.code !== "ECONNREFUSED"));
+  });
 }

@@ -155,6 +155,18 @@ export function requestConformance(t: Test, create: CreateTransport): void {
     t.notMatch(await connection.end(), /smuggled/);
   });
 
+  t.test("a body that goes on arriving after its answer harms nobody", async (t) => {
+    const { connect } = await listen(t, create, { request: ({ path }) => text(path) });
+    const connection = await connect();
+    connection.send(["POST /one HTTP/1.1", "Host: a", "Content-Length: 10000000"]);
+    t.equal((await connection.answer()).body, "/one");
+    for (let sent = 0; sent < 32; sent++) connection.write("x".repeat(32 * 1024));
+    await connection.end();
+    const other = await connect();
+    other.send(["GET /two HTTP/1.1", "Host: a"]);
+    t.equal((await other.answer()).body, "/two");
+  });
+
   t.test("a client that waits for 100 Continue is told to go on only when the body is wanted", async (t) => {
     const { connect } = await listen(t, create, {
       request: async (request) => text(request.path === "/wanted" ? await describe(request) : "no need", 200),

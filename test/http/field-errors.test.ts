@@ -1,0 +1,94 @@
+import t from "tap";
+import { z } from "zod";
+import { parseBy, pathText } from "../../http/field-errors.js";
+
+function faults(schema: z.ZodType, value: unknown): string[] {
+  const parsed = parseBy(schema, value);
+  return "errors" in parsed ? parsed.errors.map(({ path, message }) => `${path}: ${message}`) : [];
+}
+
+t.test("paths are written as the reference writes them", async (t) => {
+  t.equal(pathText([]), "");
+  t.equal(pathText(["list", 0, "field"]), "list[0].field");
+  t.equal(pathText(["map", "plain_name", "field"]), "map.plain_name.field");
+  t.equal(pathText(["map", 'odd "key"', "field"]), 'map["odd \\"key\\""].field');
+  t.equal(pathText([0, "a"]), "[0].a");
+});
+
+t.test("faults are short sentences where a schema has no words of its own", async (t) => {
+  const schema = z.strictObject({
+    name: z.string().min(1).max(3),
+    size: z.int().min(1).max(9),
+    tags: z.array(z.string()).min(1).max(2),
+    on: z.boolean(),
+    kind: z.enum(["work", "review"]),
+    at: z.iso.datetime(),
+    step: z.number().multipleOf(5),
+    own: z.string().max(1, "is my own sentence"),
+  });
+  t.same(faults(schema, {}), [
+    "name: is required",
+    "size: is required",
+    "tags: is required",
+    "on: is required",
+    "kind: is required",
+    "at: is required",
+    "step: is required",
+    "own: is required",
+  ]);
+  t.same(faults(schema, { name: "", size: 0, tags: [], on: 1, kind: "x", at: "now", step: 3, own: "ab" }), [
+    "name: must not be empty",
+    "size: must be at least 1",
+    "tags: must not be empty",
+    "on: must be true or false",
+    'kind: must be "work" or "review"',
+    "at: is not written as it must be",
+    "step: must be a multiple of 5",
+    "own: is my own sentence",
+  ]);
+  t.same(
+    faults(schema, { name: "abcd", size: 1.5, tags: ["a", "b", "c"], on: null, kind: 1, at: 1, step: "5", own: "a" }),
+    [
+      "name: must be at most 3 characters",
+      "size: must be a whole number",
+      "tags: must hold at most 2 entries",
+      "on: must be true or false",
+      'kind: must be "work" or "review"',
+      "at: must be text",
+      "step: must be a number",
+    ],
+  );
+});
+
+t.test("entries of a list are told by their place", async (t) => {
+  t.same(faults(z.strictObject({ tags: z.array(z.string()) }), { tags: ["a", 1, null] }), [
+    "tags[1]: must be text",
+    "tags[2]: must be text",
+  ]);
+});
+
+t.test("unknown fields are told where they stand", async (t) => {
+  const schema = z.strictObject({ list: z.array(z.strictObject({ a: z.string() })) });
+  t.same(faults(schema, { list: [{ a: "x", b: 1 }], c: 1 }), [
+    "list[0].b: is not a field here",
+    "c: is not a field here",
+  ]);
+});
+
+t.test("of several forms, the faults of the one that was meant are told", async (t) => {
+  const schema = z.strictObject({
+    signing: z.union([
+      z.strictObject({ secret: z.string(), secretVersion: z.int() }),
+      z.strictObject({ oidc: z.strictObject({ audience: z.string() }) }),
+    ]),
+  });
+  t.same(faults(schema, { signing: { secret: "x" } }), ["signing.secretVersion: is required"]);
+  t.same(faults(schema, { signing: 7 }), ["signing: is of none of the forms taken here"]);
+  t.same(faults(schema, {}), ["signing: is required"]);
+});
+
+t.test("names of a map are checked as values are", async (t) => {
+  const schema = z.strictObject({ env: z.record(z.string().regex(/^[A-Z]+$/, "must be capitals"), z.string()) });
+  t.same(faults(schema, { env: { "a b": "x" } }), ['env["a b"]: must be capitals']);
+  t.same(faults(schema, { env: { A: 1 } }), ["env.A: must be text"]);
+});
