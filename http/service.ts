@@ -18,6 +18,7 @@ import type { ServiceLog } from "./log.js";
 import { createMetrics } from "./metrics.js";
 import { openTransport } from "./open-transport.js";
 import { createRoutes, createSockets, type RouteParts } from "./routes.js";
+import { setAdrift } from "./runners/set-adrift.js";
 import { keptSecretsKey } from "./secrets-key.js";
 import { createHandlers } from "./server.js";
 import type { Transport } from "./transport.js";
@@ -123,6 +124,7 @@ async function open(
     callerOf: (credentials) => authenticate(credentials, runtime.reading, clock, new URL(baseUrl).origin),
   });
   closing.push(() => transport.close(DRAIN_MS));
+  await setAdrift(runtime);
   const port = await listen(transport, config);
   baseUrl = baseUrlOf(config, port);
   ready = true;

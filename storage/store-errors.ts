@@ -8,7 +8,8 @@ export function storeError(error: unknown, folder: string): StoreError {
   const code = error instanceof Error && "code" in error ? nameOf(error.code) : "";
   const options = { cause: error };
   // LMDB reports a write that the disk took only a part of as an input/output error.
-  if ((code === "EIO" || /Input.output error/i.test(text)) && isFull(folder)) return storeError(new Error("ENOSPC"), folder);
+  if ((code === "EIO" || /Input.output error/i.test(text)) && isFull(folder))
+    return storeError(new Error("ENOSPC"), folder);
   if (/ENOSPC|EFBIG|EDQUOT|No space left|File too large|MDB_MAP_FULL|quota/i.test(`${code} ${text}`)) {
     return new StoreError(
       "disk-full",

@@ -51,3 +51,5 @@ export const queuedRuns = table<QueuedRun>("queued-run");
 export const claims = table<ClaimRow>("claim");
 /** `[runner, n]` */
 export const outbox = table<OutboxMessage>("runner-outbox");
+/** `[workspace, runner]` under the global partition: who had a socket, for the next start of the service. */
+export const connectedRunners = table<{ readonly workspaceId: string; readonly runnerId: string }>("connected-runner");

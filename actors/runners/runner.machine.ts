@@ -12,7 +12,9 @@
  * | connected | runner.left                       | away      | nothing new is placed there; the lease goes on          |
  * | either    | tell                              | same      | joins the outbox                                        |
  * | either    | claim.ended                       | same      | the claim is forgotten                                  |
- * | either    | woken `lease`, late               | same      | the service was down: one more lease                    |
+ * | connected | runner.adrift                     | away      | the service was down: one more lease                    |
+ * | away      | runner.adrift                     | away      | likewise                                                |
+ * | either    | woken `lease`, late               | same      | likewise                                                |
  * | connected | woken `lease`                     | connected | every claim is lost                                     |
  * | away      | woken `lease`                     | (ended)   | every claim is lost; the runner is forgotten            |
  */
@@ -20,9 +22,10 @@ import { assign, setup } from "xstate";
 import type { ActorType } from "../../runtime/actor-type.js";
 import { address } from "../../runtime/address.js";
 import type { Delivered, Message, Turn, Woken } from "../../runtime/turn.js";
+import { GLOBAL_PARTITION } from "../../storage/keys.js";
 import { dispatcherOf, type ForgetRunner, type OfferRunner } from "./dispatcher.machine.js";
 import type { RunnerFrame, RunnerMessage } from "./protocol.js";
-import { type OutboxMessage, outbox } from "./runner-rows.js";
+import { connectedRunners, type OutboxMessage, outbox } from "./runner-rows.js";
 
 export interface RunnerHello extends Message {
   readonly type: "runner.hello";
@@ -47,6 +50,10 @@ export interface RunnerBeat extends Message {
 export interface RunnerLeft extends Message {
   readonly type: "runner.left";
   readonly connection: string;
+}
+/** From the service when it starts: whatever socket there was is gone with the process before. */
+export interface RunnerAdrift extends Message {
+  readonly type: "runner.adrift";
 }
 /** From a run: something to send to the runner. */
 export interface TellRunner extends Message {
@@ -94,7 +101,12 @@ interface RunnerContext {
   readonly claims: Readonly<Record<string, number>>;
 }
 
-type RunnerEvent = Delivered<RunnerHello | RunnerSaid | RunnerBeat | RunnerLeft | TellRunner | ClaimEnded | Woken>;
+type RunnerEvent = Delivered<
+  RunnerHello | RunnerSaid | RunnerBeat | RunnerLeft | RunnerAdrift | TellRunner | ClaimEnded | Woken
+>;
+
+/** A wake-up that comes later than this was due while the service was down, or as good as down. */
+const LATE_MS = 250;
 
 const nobody: RunnerContext = {
   instance: "",
@@ -115,7 +127,7 @@ const machine = setup({
   types: { context: {} as RunnerContext, events: {} as RunnerEvent },
   guards: {
     isCurrent: ({ context, event }) => "connection" in event && event.connection === context.connection,
-    isLate: ({ context, event }) => event.type === "woken" && event.turn.now - event.dueMs > context.leaseMs / 2,
+    isLate: ({ event }) => event.type === "woken" && event.turn.now - event.dueMs > LATE_MS,
   },
   actions: {
     greet: assign(({ context, event }) => (event.type === "runner.hello" ? greet(context, event) : context)),
@@ -126,7 +138,10 @@ const machine = setup({
       event.turn.wake("lease", event.turn.now + context.leaseMs);
       return context;
     }),
-    leave: ({ context, event }) => offer(context, event.turn, false),
+    leave: ({ context, event }) => {
+      connectedRunners.remove(event.turn, GLOBAL_PARTITION, event.turn.self.partition, event.turn.self.id);
+      offer(context, event.turn, false);
+    },
     tell: assign(({ context, event }) => (event.type === "tell" ? tell(context, event) : context)),
     refuseClaim: ({ event }) => {
       if (event.type === "tell" && event.message.type === "run.assign") loseClaim(event.turn, event.message.runId);
@@ -163,6 +178,7 @@ const machine = setup({
         "runner.said": { guard: "isCurrent", actions: "take" },
         "runner.beat": { guard: "isCurrent", actions: "beat" },
         "runner.left": { guard: "isCurrent", target: "away", actions: "leave" },
+        "runner.adrift": { target: "away", actions: ["leave", "extend"] },
         tell: { actions: "tell" },
         "claim.ended": { actions: "endClaim" },
         woken: [{ guard: "isLate", actions: "extend" }, { actions: "loseAll" }],
@@ -170,6 +186,7 @@ const machine = setup({
     },
     away: {
       on: {
+        "runner.adrift": { actions: "extend" },
         "runner.hello": { target: "connected", actions: "greet" },
         tell: { actions: "tell" },
         "claim.ended": { actions: "endClaim" },
@@ -205,6 +222,10 @@ function greet(context: RunnerContext, event: Delivered<RunnerHello>): RunnerCon
     sent: returns ? Math.max(context.sent, hello.received) : hello.received,
   };
   offer(next, turn, true);
+  connectedRunners.put(turn, GLOBAL_PARTITION, [turn.self.partition, turn.self.id], {
+    workspaceId: turn.self.partition,
+    runnerId: turn.self.id,
+  });
   turn.wake("lease", turn.now + leaseMs);
   const welcome: Welcome = {
     received: next.received,

@@ -122,9 +122,20 @@ export class Connection {
   }
 
   #sayHello(): void {
-    const hello = this.#options.hello();
+    const hello = { ...this.#options.hello(), claims: this.#claims() };
     const received = this.#received;
     this.#frame({ frame: "hello", protocol: RUNNER_PROTOCOL, runnerId: this.#runnerId, received, ...hello });
+  }
+
+  /** A claim is held until its end is acknowledged, not only until the work is done. */
+  #claims(): Hello["claims"] {
+    const claims = new Map(this.#options.hello().claims.map((claim) => [claim.runId, claim]));
+    for (const message of this.#outbox.values()) {
+      if (message.type === "run.ended" && !claims.has(message.runId)) {
+        claims.set(message.runId, { runId: message.runId, fence: message.fence });
+      }
+    }
+    return [...claims.values()];
   }
 
   #hear(text: string): void {
@@ -168,7 +179,7 @@ export class Connection {
     const { clock } = this.#options;
     this.#cancelBeat = clock.at(clock.now() + this.#leaseMs / 3, () => {
       if (this.#welcomed) {
-        this.#frame({ frame: "beat", ack: this.#received, claims: [...this.#options.hello().claims] });
+        this.#frame({ frame: "beat", ack: this.#received, claims: this.#claims() });
       }
       if (clock.now() - this.#heardMs >= this.#leaseMs) {
         this.#heardMs = clock.now();
