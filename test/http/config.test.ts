@@ -1,0 +1,100 @@
+import { generateKeyPairSync } from "node:crypto";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import t from "tap";
+import { readConfig, WrongSetting } from "../../http/config.js";
+import { keptSecretsKey } from "../../http/secrets-key.js";
+
+const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+const { privateKey: otherCurve } = generateKeyPairSync("ec", { namedCurve: "P-384" });
+const pem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+
+t.test("without settings the service listens on this machine alone, over a folder beside it", async (t) => {
+  t.match(readConfig({}), {
+    host: "127.0.0.1",
+    port: 8787,
+    baseUrl: null,
+    dataFolder: "./data",
+    smtpUrl: null,
+    outboundAllow: "",
+    secretsKey: null,
+    signInDomains: null,
+    hookSigningKey: null,
+    metricsToken: null,
+    transport: "uws",
+    logLevel: "info",
+  });
+  t.same(readConfig({ PORT: "", BASE_URL: "" }), readConfig({}), "an empty setting is none");
+});
+
+t.test("settings are taken as they are written", async (t) => {
+  const key = Buffer.alloc(32, 7);
+  const config = readConfig({
+    HOST: "0.0.0.0",
+    PORT: "0",
+    BASE_URL: "https://signalbox.example/",
+    SMTP_URL: "smtps://user:pass@mail.example:465",
+    OUTBOUND_ALLOW: "hooks.example, *.example.org, http://127.0.0.1:9000",
+    SECRETS_KEY: key.toString("base64"),
+    SIGN_IN_DOMAINS: "Example.com , example.org",
+    HOOK_SIGNING_KEY: pem,
+  });
+  t.equal(config.baseUrl, "https://signalbox.example");
+  t.same(config.signInDomains, ["example.com", "example.org"]);
+  t.ok(config.secretsKey !== null && key.equals(config.secretsKey));
+  t.ok(readConfig({ HOOK_SIGNING_KEY: JSON.stringify(privateKey.export({ format: "jwk" })) }).hookSigningKey);
+});
+
+t.test("a setting that cannot be taken is named in one line that does not repeat its value", async (t) => {
+  const wrong: readonly (readonly [string, string])[] = [
+    ["PORT", "65536"],
+    ["PORT", "-1"],
+    ["PORT", "80a"],
+    ["PORT", "0x50"],
+    ["BASE_URL", "signalbox.example"],
+    ["BASE_URL", "ftp://signalbox.example"],
+    ["BASE_URL", "https://signalbox.example/?a"],
+    ["BASE_URL", "https://signalbox.example/path"],
+    ["BASE_URL", "https://user:canary@signalbox.example"],
+    ["SMTP_URL", "mail.example"],
+    ["SMTP_URL", "https://canary@mail.example"],
+    ["OUTBOUND_ALLOW", "hooks.example, not a host"],
+    ["SECRETS_KEY", "canary"],
+    ["SECRETS_KEY", `${"A".repeat(43)}!`],
+    ["SIGN_IN_DOMAINS", "a@b"],
+    ["HOOK_SIGNING_KEY", "canary"],
+    ["HOOK_SIGNING_KEY", otherCurve.export({ type: "pkcs8", format: "pem" }).toString()],
+    ["LEASE_SECONDS", "0"],
+    ["METRICS_TOKEN", "canary"],
+    ["TRANSPORT", "canary"],
+    ["LOG_LEVEL", "canary"],
+  ];
+  for (const [name, value] of wrong) {
+    t.throws(
+      () => readConfig({ [name]: value }),
+      { name: "WrongSetting", message: new RegExp(`^${name}: [^\\n]+$`) },
+      name,
+    );
+    try {
+      readConfig({ [name]: value });
+    } catch (error) {
+      t.ok(error instanceof WrongSetting && !error.message.includes("canary"), `${name} keeps its value to itself`);
+    }
+  }
+});
+
+t.test("the secrets key is made once, for its owner alone, and kept", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-key-"));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  const made = keptSecretsKey(folder, (count) => new Uint8Array(count).fill(9));
+  t.equal(made.length, 32);
+  t.equal(statSync(join(folder, "secrets.key")).mode & 0o777, 0o600);
+  const again = keptSecretsKey(folder, () => {
+    throw new Error("no second key is made");
+  });
+  t.ok(Buffer.from(made).equals(again));
+  t.equal(readFileSync(join(folder, "secrets.key"), "utf8").trim(), Buffer.from(made).toString("base64"));
+  writeFileSync(join(folder, "secrets.key"), "short");
+  t.throws(() => keptSecretsKey(folder, () => new Uint8Array(32)), /secrets\.key does not hold a key/);
+});
