@@ -177,7 +177,8 @@ function record(
   action: "created" | "updated" | "deleted",
 ): void {
   const topics = [`workspace/${row.workspaceId}`];
-  if (row.teamId !== null) topics.push(`team/${row.teamId}`);
+  const teamId = kind.name === "team" ? row.id : row.teamId;
+  if (teamId !== null) topics.push(`team/${teamId}`);
   const key = row.address.slice(row.address.lastIndexOf("/") + 1);
   const details = kind.details?.(row, previous) ?? {};
   const { caller, client } = message;

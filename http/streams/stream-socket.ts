@@ -5,7 +5,7 @@ import type { Kind } from "../../actors/resources/kind.js";
 import type { FeedEntry, Runtime } from "../../runtime/runtime.js";
 import type { Credentials } from "../server.js";
 import type { Socket, SocketHandler, SocketRequest, SocketRoute } from "../socket.js";
-import { type TopicView, topicViews, workspaceOfTopic } from "./topics.js";
+import { type About, aboutOf, createTopics, type Topic } from "./topics.js";
 
 export interface StreamOptions {
   readonly runtime: Runtime;
@@ -24,12 +24,14 @@ const MAX_SUBSCRIPTIONS = 200;
 const MAX_BEHIND_BYTES = 1024 * 1024;
 /** How often an open socket's credential is looked at again, in milliseconds. */
 const RECHECK_MS = 5_000;
+/** Close codes of this endpoint; 4000 to 4999 are an application's own (RFC 6455, 7.4.2). */
 const NOT_ADMITTED = 4401;
 const BAD_WISH = 4400;
+const NOTHING_HERE = "There is nothing here that you may see.";
 
 /** The stream of changes: subscribe to a topic, get the state now, then every change after it. */
 export function streamSocket(options: StreamOptions): SocketRoute {
-  const views = topicViews(options.kinds);
+  const topics = createTopics(options.kinds);
   return {
     path: "/api/stream",
     summary: "Changes of what the caller may see, as they happen",
@@ -37,7 +39,7 @@ export function streamSocket(options: StreamOptions): SocketRoute {
     open: async (request) => {
       const caller = callerOf(options, request);
       if (isRefusal(caller)) return caller;
-      return (socket) => new Stream(options, views, request, socket);
+      return (socket) => new Stream(options, topics, request, socket);
     },
   };
 }
@@ -50,10 +52,9 @@ function callerOf(options: StreamOptions, request: SocketRequest): Caller | Refu
 }
 
 interface Subscription {
-  readonly topic: string;
-  readonly workspaceId: string;
-  readonly id: string;
-  readonly view: TopicView;
+  readonly name: string;
+  readonly about: About;
+  readonly topic: Topic;
   /** The last sequence number that was sent, or that the first picture holds. */
   seq: number;
   /** Set while the reader is too slow: it gets a fresh picture instead of what it missed. */
@@ -70,15 +71,15 @@ interface Subscription {
  */
 class Stream implements SocketHandler {
   readonly #options: StreamOptions;
-  readonly #views: ReadonlyMap<string, TopicView>;
+  readonly #topics: ReadonlyMap<string, Topic>;
   readonly #request: SocketRequest;
   readonly #socket: Socket;
   readonly #subscriptions = new Map<string, Subscription>();
   #cancelRecheck: () => void = () => undefined;
 
-  constructor(options: StreamOptions, views: ReadonlyMap<string, TopicView>, request: SocketRequest, socket: Socket) {
+  constructor(options: StreamOptions, topics: ReadonlyMap<string, Topic>, request: SocketRequest, socket: Socket) {
     this.#options = options;
-    this.#views = views;
+    this.#topics = topics;
     this.#request = request;
     this.#socket = socket;
     this.#recheckLater();
@@ -105,30 +106,29 @@ class Stream implements SocketHandler {
     this.#subscriptions.clear();
   }
 
-  #subscribe(topic: string, after: number | undefined, caller: Caller): void {
+  #subscribe(name: string, after: number | undefined, caller: Caller): void {
     const { runtime } = this.#options;
-    this.#unsubscribe(topic);
-    const [kind = "", id = "", ...rest] = topic.split("/");
-    const view = rest.length === 0 ? this.#views.get(kind) : undefined;
-    const workspaceId = workspaceOfTopic(runtime.reading, id);
-    const shown = view && workspaceId ? view(runtime.reading, caller, workspaceId, id) : undefined;
-    if (view === undefined || workspaceId === undefined || shown === undefined) {
-      return this.#send(topic, 0, "error", { message: "There is nothing here that you may see." });
+    this.#unsubscribe(name);
+    const [kind = "", id = "", ...rest] = name.split("/");
+    const topic = rest.length === 0 ? this.#topics.get(kind) : undefined;
+    const about = aboutOf(runtime.reading, id);
+    if (topic === undefined || about === undefined || !topic.sees(runtime.reading, caller, about)) {
+      return this.#send(name, 0, "error", { message: NOTHING_HERE });
     }
     if (this.#subscriptions.size >= MAX_SUBSCRIPTIONS) {
-      return this.#send(topic, 0, "error", { message: `At most ${MAX_SUBSCRIPTIONS} topics at once.` });
+      return this.#send(name, 0, "error", { message: `At most ${MAX_SUBSCRIPTIONS} topics at once.` });
     }
-    const subscription: Subscription = { topic, workspaceId, id, view, seq: after ?? 0, behind: false, end: noop };
-    this.#subscriptions.set(topic, subscription);
-    const missed = after === undefined ? "too-old" : runtime.feed.since(workspaceId, topic, after);
-    subscription.end = runtime.feed.listen(workspaceId, topic, (entry) => this.#hear(subscription, entry));
+    const subscription: Subscription = { name, about, topic, seq: after ?? 0, behind: false, end: noop };
+    this.#subscriptions.set(name, subscription);
+    const missed = after === undefined ? "too-old" : runtime.feed.since(about.workspaceId, name, after);
+    subscription.end = runtime.feed.listen(about.workspaceId, name, (entry) => this.#hear(subscription, entry));
     if (missed === "too-old") this.#begin(subscription, after === undefined ? "snapshot" : "reset");
     else for (const entry of missed) this.#hear(subscription, entry);
   }
 
-  #unsubscribe(topic: string): void {
-    this.#subscriptions.get(topic)?.end();
-    this.#subscriptions.delete(topic);
+  #unsubscribe(name: string): void {
+    this.#subscriptions.get(name)?.end();
+    this.#subscriptions.delete(name);
   }
 
   /** Sends the state now. Reading it and its sequence number is one step: nothing is flushed in between. */
@@ -136,13 +136,12 @@ class Stream implements SocketHandler {
     const { runtime } = this.#options;
     const caller = this.#caller();
     if (caller === null) return;
-    const { topic, workspaceId, id, view } = subscription;
-    const seq = runtime.feed.lastSeq(workspaceId);
-    const shown = view(runtime.reading, caller, workspaceId, id);
-    if (shown === undefined) return this.#gone(topic);
+    const { name, about, topic } = subscription;
+    const seq = runtime.feed.lastSeq(about.workspaceId);
+    if (!topic.sees(runtime.reading, caller, about)) return this.#gone(name);
     subscription.seq = seq;
     subscription.behind = false;
-    this.#send(topic, seq, kind, shown);
+    this.#send(name, seq, kind, topic.picture(runtime.reading, about));
   }
 
   #hear(subscription: Subscription, entry: FeedEntry): void {
@@ -153,15 +152,17 @@ class Stream implements SocketHandler {
     }
     const caller = this.#caller();
     if (caller === null) return;
-    const { topic, workspaceId, id, view } = subscription;
-    if (view(this.#options.runtime.reading, caller, workspaceId, id) === undefined) return this.#gone(topic);
+    const { name, about, topic } = subscription;
+    const { reading } = this.#options.runtime;
+    if (!topic.sees(reading, caller, about)) return this.#gone(name);
     subscription.seq = entry.seq;
-    this.#send(topic, entry.seq, "change", entry.data);
+    const shown = topic.change === undefined ? entry.data : topic.change(reading, caller, about, entry.data);
+    if (shown !== undefined) this.#send(name, entry.seq, "change", shown);
   }
 
-  #gone(topic: string): void {
-    this.#unsubscribe(topic);
-    this.#send(topic, 0, "error", { message: "There is nothing here that you may see." });
+  #gone(name: string): void {
+    this.#unsubscribe(name);
+    this.#send(name, 0, "error", { message: NOTHING_HERE });
   }
 
   /** The caller as of now; a credential that admits nobody any more ends the socket. */

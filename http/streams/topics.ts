@@ -1,7 +1,8 @@
+import { z } from "zod";
 import type { Caller } from "../../actors/access/caller.js";
 import { permit, seesOutcomes } from "../../actors/access/visibility.js";
 import { firingView } from "../../actors/hooks/firing.view.js";
-import { firingById } from "../../actors/hooks/occurrence-rows.js";
+import { firings } from "../../actors/hooks/occurrence-rows.js";
 import type { Kind } from "../../actors/resources/kind.js";
 import { placeOf } from "../../actors/resources/place.js";
 import { represent } from "../../actors/resources/representation.js";
@@ -12,66 +13,128 @@ import { taskView } from "../../actors/tasks/task.view.js";
 import { tasks, teamTasks } from "../../actors/tasks/task-rows.js";
 import type { Reading } from "../../storage/store.js";
 
-/** What a topic shows at its beginning, as far as the caller may see it; undefined where the API answers 404. */
-export type TopicView = (reading: Reading, caller: Caller, workspaceId: string, id: string) => unknown;
+/** What a topic is about: something that the API names by its id. */
+export interface About {
+  readonly workspaceId: string;
+  readonly id: string;
+}
+
+/** One kind of topic of the stream. */
+export interface Topic {
+  /** Whether it is there and the caller may see it: false where the API answers 404. Asked again for each change. */
+  readonly sees: (reading: Reading, caller: Caller, about: About) => boolean;
+  /** What it shows at its beginning; undefined when it is gone. */
+  readonly picture: (reading: Reading, about: About) => unknown;
+  /** A change as the caller may see it, or undefined when they may not; without this it is shown as it is. */
+  readonly change?: (reading: Reading, caller: Caller, about: About, data: unknown) => unknown;
+}
 
 /** Steps in a run's first picture; the earlier ones are read over the API. */
 const STEPS_SHOWN = 200;
 const TASKS_SHOWN = 100;
 
 /** The topics of the stream by kind, `<kind>/<id>`. An area adds a line. */
-export function topicViews(kinds: readonly Kind[]): ReadonlyMap<string, TopicView> {
-  const resource = (name: string) => {
-    const kind = kinds.find((one) => one.name === name);
-    return (reading: Reading, caller: Caller, workspaceId: string, id: string) => {
-      const row = resourceById(reading, workspaceId, name, id);
-      if (kind === undefined || row === undefined) return undefined;
-      return permit(reading, caller, workspaceId, "read", name) === null ? represent(kind, row, reading) : undefined;
-    };
-  };
-  const team = resource("team");
-  return new Map<string, TopicView>([
-    ["workspace", resource("workspace")],
-    [
-      "team",
-      (reading, caller, workspaceId, id) => {
-        const shown = team(reading, caller, workspaceId, id);
-        if (shown === undefined) return undefined;
-        const latest = teamTasks.entries(reading, workspaceId, [id], { reverse: true, limit: TASKS_SHOWN });
-        const work = latest.flatMap(({ key }) => tasks.get(reading, workspaceId, String(key.at(-1))) ?? []);
-        return { team: shown, tasks: work.map((task) => taskView(reading, workspaceId, task)) };
-      },
-    ],
-    [
-      "task",
-      (reading, caller, workspaceId, id) => {
-        const task = tasks.get(reading, workspaceId, id);
-        if (task === undefined || permit(reading, caller, workspaceId, "read", "team") !== null) return undefined;
-        return taskView(reading, workspaceId, task);
-      },
-    ],
-    [
-      "run",
-      (reading, caller, workspaceId, id) => {
-        const run = runs.get(reading, workspaceId, id);
-        if (run === undefined || !seesOutcomes(reading, caller, workspaceId, run.teamId)) return undefined;
-        const after = Math.max(-1, run.steps - STEPS_SHOWN - 1);
-        const steps = stepsView(reading, workspaceId, id, { after, limit: STEPS_SHOWN });
-        return { run: runView(reading, workspaceId, run), steps };
-      },
-    ],
-    [
-      "hook-occurrence",
-      (reading, caller, workspaceId, id) => {
-        const firing = firingById(reading, id)?.firing;
-        if (firing === undefined || !seesOutcomes(reading, caller, workspaceId, firing.teamId)) return undefined;
-        return firingView(reading, workspaceId, firing);
-      },
-    ],
+export function createTopics(kinds: readonly Kind[]): ReadonlyMap<string, Topic> {
+  return new Map<string, Topic>([
+    ["workspace", resourceTopic(kinds, "workspace")],
+    ["team", teamTopic(resourceTopic(kinds, "team"))],
+    ["task", taskTopic],
+    ["run", runTopic],
+    ["hook-occurrence", firingTopic],
   ]);
 }
 
-/** The workspace of what a topic is about. */
-export function workspaceOfTopic(reading: Reading, id: string): string | undefined {
-  return placeOf(reading, id)?.workspaceId;
+/** Where an id belongs, or undefined when nothing has it. */
+export function aboutOf(reading: Reading, id: string): About | undefined {
+  const workspaceId = placeOf(reading, id)?.workspaceId;
+  return workspaceId === undefined ? undefined : { workspaceId, id };
 }
+
+function resourceTopic(kinds: readonly Kind[], name: string): Topic {
+  const kind = kinds.find((one) => one.name === name);
+  if (kind === undefined) throw new Error(`no kind ${name}`);
+  return {
+    sees: (reading, caller, { workspaceId, id }) =>
+      resourceById(reading, workspaceId, name, id) !== undefined &&
+      permit(reading, caller, workspaceId, "read", name) === null,
+    picture: (reading, { workspaceId, id }) => {
+      const row = resourceById(reading, workspaceId, name, id);
+      return row === undefined ? undefined : represent(kind, row, reading);
+    },
+    change: shownChange,
+  };
+}
+
+/**
+ * Who changed what, and how, stands in the change log, which only people who administer the workspace read; others
+ * are told that something changed. How hooks went is for those who may read how the team's work turned out.
+ */
+function shownChange(reading: Reading, caller: Caller, { workspaceId, id }: About, data: unknown): unknown {
+  const told = changeSchema.safeParse(data).data;
+  if (told?.type === "hook") return seesOutcomes(reading, caller, workspaceId, id) ? data : undefined;
+  if (told?.type !== "configuration") return data;
+  const administers =
+    caller.kind === "person" && permit(reading, caller, workspaceId, "administer", "workspace") === null;
+  return administers ? data : told;
+}
+
+/** The changes that not everyone sees whole, cut to what everyone does. */
+const changeSchema = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("hook") }),
+  z.object({
+    type: z.literal("configuration"),
+    change: z.object({
+      resource: z.string(),
+      resourceId: z.string(),
+      key: z.string(),
+      action: z.string(),
+      at: z.string(),
+    }),
+  }),
+]);
+
+function teamTopic(team: Topic): Topic {
+  return {
+    ...team,
+    picture: (reading, about) => {
+      const { workspaceId, id } = about;
+      const latest = teamTasks.entries(reading, workspaceId, [id], { reverse: true, limit: TASKS_SHOWN });
+      const work = latest.flatMap(({ key }) => tasks.get(reading, workspaceId, String(key.at(-1))) ?? []);
+      return { team: team.picture(reading, about), tasks: work.map((task) => taskView(reading, workspaceId, task)) };
+    },
+  };
+}
+
+const taskTopic: Topic = {
+  sees: (reading, caller, { workspaceId, id }) =>
+    tasks.get(reading, workspaceId, id) !== undefined && permit(reading, caller, workspaceId, "read", "team") === null,
+  picture: (reading, { workspaceId, id }) => {
+    const task = tasks.get(reading, workspaceId, id);
+    return task === undefined ? undefined : taskView(reading, workspaceId, task);
+  },
+};
+
+const runTopic: Topic = {
+  sees: (reading, caller, { workspaceId, id }) => {
+    const run = runs.get(reading, workspaceId, id);
+    return run !== undefined && seesOutcomes(reading, caller, workspaceId, run.teamId);
+  },
+  picture: (reading, { workspaceId, id }) => {
+    const run = runs.get(reading, workspaceId, id);
+    if (run === undefined) return undefined;
+    const after = Math.max(-1, run.steps - STEPS_SHOWN - 1);
+    const steps = stepsView(reading, workspaceId, id, { after, limit: STEPS_SHOWN });
+    return { run: runView(reading, workspaceId, run), steps };
+  },
+};
+
+const firingTopic: Topic = {
+  sees: (reading, caller, { workspaceId, id }) => {
+    const firing = firings.get(reading, workspaceId, id);
+    return firing !== undefined && seesOutcomes(reading, caller, workspaceId, firing.teamId);
+  },
+  picture: (reading, { workspaceId, id }) => {
+    const firing = firings.get(reading, workspaceId, id);
+    return firing === undefined ? undefined : firingView(reading, workspaceId, firing);
+  },
+};
