@@ -1,0 +1,166 @@
+import t from "tap";
+import { accountActor } from "../../../actors/access/account.machine.js";
+import { callerOfSession, emailOfLink, SESSION_MS, SIGN_IN_LINK_MS, userOf } from "../../../actors/access/session.js";
+import { MAIL_EFFECT } from "../../../actors/outbound/mail.effects.js";
+import { address } from "../../../runtime/address.js";
+import type { Message } from "../../../runtime/turn.js";
+import { GLOBAL_PARTITION } from "../../../storage/keys.js";
+import { type Stepping, stepByHand, type TurnTaken } from "../../support/turn.js";
+
+const MINUTE_MS = 60_000;
+
+function account(): Stepping {
+  return stepByHand(accountActor, address(GLOBAL_PARTITION, "account", "ada@example.com"));
+}
+
+const send = (name: string): Message =>
+  ({ type: "link.send", tokenHash: name, sealedMail: `sealed ${name}` }) as Message;
+const open = (link: string, session: string): Message =>
+  ({ type: "session.open", linkHash: link, sessionHash: session }) as Message;
+const close = (session: string): Message => ({ type: "session.close", sessionHash: session }) as Message;
+
+/** Lets the earliest wake-ups set so far fall due, as the runtime would. */
+function woken(name: string, dueMs: number): Message {
+  return { type: "woken", name, dueMs } as Message;
+}
+
+function ended(mail: string, sent: boolean): Message {
+  const result = sent ? { ok: true, output: null } : { ok: false, error: "not sent" };
+  return { type: "effect.ended", effect: MAIL_EFFECT, id: mail, result } as Message;
+}
+
+const mailOf = (taken: TurnTaken): string => taken.started[0]?.id ?? "";
+
+t.test("in every state, each message does what the table says", async (t) => {
+  const unknown = () => account();
+  const known = () => {
+    const ada = account();
+    ada.take(send("first"));
+    ada.take(open("first", "session"));
+    return ada;
+  };
+  const live = (make: () => Stepping) => () => {
+    const ada = make();
+    ada.take(send("link"));
+    return ada;
+  };
+  const cases: readonly (readonly [string, () => Stepping, Message, string, boolean])[] = [
+    ["unknown, link.send", unknown, send("link"), "unknown", true],
+    ["unknown, session.open live", live(unknown), open("link", "s"), "known", true],
+    ["unknown, session.open not live", unknown, open("link", "s"), "unknown", true],
+    ["unknown, session.close", unknown, close("s"), "unknown", false],
+    ["unknown, woken", live(unknown), woken("expire", 0), "unknown", true],
+    ["unknown, effect.ended", live(unknown), ended("none", true), "unknown", true],
+    ["known, link.send", known, send("link"), "known", true],
+    ["known, session.open live", live(known), open("link", "s"), "known", true],
+    ["known, session.open not live", known, open("link", "s"), "known", true],
+    ["known, session.close", known, close("session"), "known", true],
+    ["known, woken", known, woken("expire", 0), "known", true],
+    ["known, effect.ended", known, ended("none", false), "known", true],
+  ];
+  for (const [name, make, message, state, isTaken] of cases) {
+    const ada = make();
+    t.equal(ada.take(message).taken, isTaken, name);
+    t.equal(ada.value, state, name);
+  }
+});
+
+t.test("a link is kept by its hash, and its mail is an effect that holds it sealed", async (t) => {
+  const ada = account();
+  const taken = ada.take(send("hash"));
+  t.match(taken.started, [{ name: MAIL_EFFECT, id: /^mail_/, input: "sealed hash" }]);
+  t.equal(emailOfLink(ada.rows, "hash", ada.now), "ada@example.com");
+  t.same(taken.wakes, [{ name: "expire", dueMs: ada.now + SIGN_IN_LINK_MS }]);
+});
+
+t.test("the first session makes the person, later ones find them", async (t) => {
+  const ada = account();
+  ada.take(send("one"));
+  const first = ada.take(open("one", "s1")).answer as { readonly userId: string };
+  ada.take(send("two"));
+  t.same(ada.take(open("two", "s2")).answer, first);
+  t.same(userOf(ada.rows, first.userId), { userId: first.userId, email: "ada@example.com", name: "ada" });
+  t.match(callerOfSession(ada.rows, "s2", ada.now), { kind: "person", userId: first.userId });
+});
+
+t.test("a used link and an old one admit nobody, and say the same", async (t) => {
+  const ada = account();
+  ada.take(send("used"));
+  ada.take(open("used", "s1"));
+  ada.take(send("old"));
+  ada.now += SIGN_IN_LINK_MS;
+  const answers = [ada.take(open("used", "s2")), ada.take(open("old", "s3")), ada.take(open("never", "s4"))];
+  for (const { answer, intents } of answers) {
+    t.match(answer, { refused: "unauthenticated" });
+    t.equal(intents.length, 0, "nothing is written");
+  }
+  t.equal(new Set(answers.map(({ answer }) => JSON.stringify(answer))).size, 1);
+});
+
+t.test("a session ends with a sign-out, with its time, or when the person has too many", async (t) => {
+  const ada = account();
+  const signIn = (name: string) => {
+    ada.take(send(`link ${name}`));
+    ada.take(open(`link ${name}`, name));
+  };
+  signIn("out");
+  ada.take(close("out"));
+  t.equal(callerOfSession(ada.rows, "out", ada.now), null);
+  signIn("oldest");
+  for (let count = 0; count < 50; count++) signIn(`s${count}`);
+  t.equal(callerOfSession(ada.rows, "oldest", ada.now), null);
+  t.ok(callerOfSession(ada.rows, "s0", ada.now));
+  ada.now += SESSION_MS;
+  t.equal(callerOfSession(ada.rows, "s49", ada.now), null);
+  ada.take(woken("expire", ada.now));
+  t.equal(ada.rows.range({ prefix: [GLOBAL_PARTITION, "row", "session"] }).length, 0, "and its row goes");
+});
+
+t.test("what is over goes at its wake-up, and the next wake-up is for what is over next", async (t) => {
+  const ada = account();
+  const began = ada.now;
+  ada.take(send("one"));
+  ada.now += MINUTE_MS;
+  ada.take(send("two"));
+  ada.now = began + SIGN_IN_LINK_MS;
+  const taken = ada.take(woken("expire", ada.now));
+  t.same(taken.wakes, [{ name: "expire", dueMs: began + MINUTE_MS + SIGN_IN_LINK_MS }]);
+  t.equal(ada.rows.range({ prefix: [GLOBAL_PARTITION, "row", "sign-in-link"] }).length, 1);
+});
+
+t.test("a sixth link within the life of the first is refused until that one is over", async (t) => {
+  const ada = account();
+  for (let count = 0; count < 5; count++) ada.take(send(`link ${count}`));
+  const refused = ada.take(send("sixth"));
+  t.match(refused.answer, { refused: "too-many-requests", retryAfterSeconds: 15 * 60 });
+  t.same([refused.started, refused.wakes], [[], []]);
+  ada.now += SIGN_IN_LINK_MS;
+  t.equal(ada.take(send("later")).started.length, 1);
+});
+
+t.test("a mail is tried again after 5, 30 and 120 seconds under its id, then given up", async (t) => {
+  const ada = account();
+  const mail = mailOf(ada.take(send("link")));
+  for (const waitMs of [5_000, 30_000, 120_000]) {
+    const failed = ada.take(ended(mail, false));
+    t.same(failed.wakes, [{ name: `mail ${mail}`, dueMs: ada.now + waitMs }]);
+    ada.now += waitMs;
+    t.same(ada.take(woken(`mail ${mail}`, ada.now)).started, [{ name: MAIL_EFFECT, id: mail, input: "sealed link" }]);
+  }
+  t.same(ada.take(ended(mail, false)).wakes, []);
+  t.same(ada.take(woken(`mail ${mail}`, ada.now)).started, []);
+});
+
+t.test("a mail whose link would be over by then is not tried again", async (t) => {
+  const ada = account();
+  const mail = mailOf(ada.take(send("link")));
+  ada.now += SIGN_IN_LINK_MS - 1_000;
+  t.same(ada.take(ended(mail, false)).wakes, []);
+});
+
+t.test("a mail that went out is forgotten", async (t) => {
+  const ada = account();
+  const mail = mailOf(ada.take(send("link")));
+  ada.take(ended(mail, true));
+  t.notMatch(JSON.stringify(ada.context()), /sealed/);
+});
