@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -88,7 +89,9 @@ async function main(): Promise<void> {
     inTime && done === taskTexts.length && counts.sentBack === 2 && received.vetoes === 1 && received.forged === 0;
   const end = async (code: number) => {
     stream.end();
+    const gone = once(runner, "exit");
     runner.kill("SIGTERM");
+    await gone;
     await service.stop();
     await receiver.close();
     rmSync(folder, { recursive: true, force: true });

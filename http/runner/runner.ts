@@ -33,6 +33,9 @@ export interface Runner {
 
 const VERSION = "0.1.0";
 
+/** How long a runner that ends waits for its last reports to be acknowledged, in milliseconds. */
+const SETTLE_MS = 10_000;
+
 /** Starts a runner: ends what an earlier one left behind, connects, and works what it is given. */
 export async function startRunner(options: RunnerOptions): Promise<Runner> {
   const left = await clearLeftovers(options.workFolder);
@@ -108,7 +111,10 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
     slots = 0;
     connection.send({ type: "offer", slots });
     await Promise.all(working);
+    // A service that is gone for good acknowledges nothing more.
+    const cancel = options.clock.at(options.clock.now() + SETTLE_MS, () => connection.close());
     await connection.settled();
+    cancel();
     connection.close();
   };
   return {

@@ -1,0 +1,284 @@
+import { createServer } from "node:net";
+import t, { type Test } from "tap";
+import { type Answering, type HookReceiver, hookReceiver, hookSecret } from "../../support/hook-receiver.js";
+import { createUnder, problemOf, workspaceWithTeam } from "../../support/resources.js";
+import { type Client, startTestService, type TestService } from "../../support/service.js";
+
+const ok: Answering = (response) => response.end("{}");
+
+interface Firing {
+  readonly id: string;
+  readonly state: string;
+  readonly code: string | null;
+  readonly hook: string;
+  readonly attempts: readonly {
+    readonly status: number | null;
+    readonly code: string | null;
+    readonly body: string;
+    readonly requestHeaders: Record<string, string>;
+  }[];
+}
+
+interface Scene {
+  readonly service: TestService;
+  readonly owner: Client;
+  readonly teamId: string;
+  readonly receiver: HookReceiver;
+  readonly openTask: () => Promise<string>;
+  readonly firings: () => Promise<readonly Firing[]>;
+  /** The newest firing once it is in one of these states. */
+  readonly settled: (...states: string[]) => Promise<Firing>;
+  readonly addHook: (hook: Record<string, unknown>) => Promise<void>;
+}
+
+async function scene(t: Test, answer: Answering, allow = ""): Promise<Scene> {
+  const receiver = await hookReceiver(t, answer);
+  const service = await startTestService(t, { settings: { OUTBOUND_ALLOW: `${receiver.url},${allow}` } });
+  const owner = await service.signIn("ada@example.com");
+  const { teamId } = await workspaceWithTeam(owner);
+  await owner.create(`/api/resources/teams/${teamId}/lines`, {
+    key: "dev",
+    name: "Dev",
+    stations: [
+      { key: "work", name: "Work", kind: "work", passesTo: ["review"] },
+      { key: "review", name: "Review", kind: "review" },
+    ],
+  });
+  const history = `/api/teams/${teamId}/hook-occurrences`;
+  const firings = async () => ((await owner.request("GET", history)).body?.items ?? []) as readonly Firing[];
+  return {
+    ...{ service, owner, teamId, receiver, firings },
+    openTask: async () => {
+      const opened = await owner.request("POST", `/api/teams/${teamId}/tasks`, { title: "Do it", line: "dev" });
+      return String(opened.body?.id);
+    },
+    settled: async (...states) => {
+      for (;;) {
+        const found = (await firings()).find(({ state }) => states.includes(state));
+        if (found !== undefined) return found;
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    },
+    addHook: async (hook) => {
+      const made = await createUnder(owner, `/api/resources/teams/${teamId}/hooks`, hook, `hook-${hook.key}`);
+      if (made.status !== 201) throw new Error(made.text);
+    },
+  };
+}
+
+const hook = (url: string, more: Record<string, unknown> = {}) => ({
+  key: "tell",
+  on: "task.opened",
+  steps: [{ name: "tell", request: { url } }],
+  signing: { secret: hookSecret, secretVersion: 1 },
+  ...more,
+});
+
+t.test("an after-hook is delivered with the default body, every header, and a signature that verifies", async (t) => {
+  const { addHook, openTask, receiver, settled, owner, teamId } = await scene(t, ok);
+  await addHook(
+    hook(`${receiver.url}/in?x=1`, {
+      steps: [{ name: "tell", request: { url: receiver.url, headers: { "x-mine": "yes" } } }],
+    }),
+  );
+  const taskId = await openTask();
+  const [request] = await receiver.arrived(1);
+  t.match(request?.verified, {
+    hook: "tell",
+    on: "task.opened",
+    task: { id: taskId, line: "dev", station: "Work", stationKey: "work" },
+    run: null,
+  });
+  t.same(Object.keys(request?.verified ?? {}).sort(), ["event", "hook", "occurrence", "on", "run", "task"]);
+  t.match(request?.headers, {
+    "content-type": "application/json",
+    "user-agent": "Service-Hooks/1",
+    "webhook-id": /^msg_/,
+    "webhook-timestamp": /^\d{10}$/,
+    "service-hook": "tell",
+    "service-callback-url": /\/api\/hook-callbacks$/,
+    "service-callback-token": /./,
+    "x-mine": "yes",
+  });
+  const firing = await settled("delivered");
+  t.equal(firing.attempts.length, 1);
+  t.notMatch(JSON.stringify(firing), String(request?.headers["service-callback-token"]), "no token in the history");
+  t.notMatch(JSON.stringify(firing), String(request?.headers["webhook-signature"]), "no signature in the history");
+
+  const again = await owner.request("POST", `/api/teams/${teamId}/hook-occurrences/${firing.id}/resend`, {});
+  t.equal(again.status, 202, again.text);
+  const requests = await receiver.arrived(2);
+  t.same(requests[1]?.verified, requests[0]?.verified, "the same event again");
+  t.not(requests[1]?.headers["webhook-id"], requests[0]?.headers["webhook-id"]);
+});
+
+t.test("a receiver calls back with its token: reads the task, says a note once", async (t) => {
+  const { addHook, openTask, receiver, service, owner } = await scene(t, ok);
+  await addHook(hook(receiver.url));
+  const taskId = await openTask();
+  const [request] = await receiver.arrived(1);
+  const bearer = service.withToken(String(request?.headers["service-callback-token"]));
+  const task = await bearer.request("GET", "/api/hook-callbacks/task");
+  t.match(task.body, { id: taskId, hook: "tell", stationKey: "work" });
+  for (let time = 0; time < 2; time++) {
+    const said = await bearer.request(
+      "POST",
+      "/api/hook-callbacks/notes",
+      { body: "seen" },
+      { "idempotency-key": "one" },
+    );
+    t.equal(said.status, 204);
+  }
+  const notes = (await owner.request("GET", `/api/tasks/${taskId}`)).body?.notes as { from: string; text: string }[];
+  t.same(
+    notes.map(({ from, text }) => [from, text]),
+    [["hook tell", "seen"]],
+  );
+  t.equal((await bearer.request("POST", "/api/hook-callbacks/notes", { body: "" })).status, 400);
+  t.equal((await bearer.request("POST", "/api/hook-callbacks/notes", { body: "x".repeat(20_001) })).status, 400);
+  const forged = service.withToken(`${String(request?.headers["service-callback-token"]).slice(0, -1)}0`);
+  t.equal((await forged.request("GET", "/api/hook-callbacks/task")).status, 401);
+  t.equal((await service.anonymous.request("GET", "/api/hook-callbacks/task")).status, 401);
+});
+
+t.test("each way to fail has its code, and is tried again or not as the table says", async (t) => {
+  const closed = await new Promise<number>((resolve) => {
+    const server = createServer();
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
+    });
+  });
+  const status =
+    (code: number): Answering =>
+    (response) =>
+      response.writeHead(code).end();
+  const cases: [string, Answering, string, string][] = [
+    ["408", status(408), "throttled", "waiting"],
+    ["425", status(425), "throttled", "waiting"],
+    ["429", status(429), "throttled", "waiting"],
+    ["500", status(500), "server-error", "waiting"],
+    ["503", status(503), "server-error", "waiting"],
+    ["404", status(404), "rejected", "failed"],
+    [
+      "a redirect",
+      (response) => response.writeHead(302, { location: "http://169.254.169.254/" }).end(),
+      "rejected",
+      "failed",
+    ],
+    ["a reset", (_response, _n, socket) => socket.resetAndDestroy(), "unreachable", "waiting"],
+    ["no answer", () => undefined, "unreachable", "waiting"],
+  ];
+  for (const [name, answer, code, state] of cases) {
+    await t.test(name, async (t) => {
+      const { addHook, openTask, receiver, settled } = await scene(t, answer);
+      await addHook(hook(receiver.url, { timeoutSeconds: 1 }));
+      await openTask();
+      const firing = await settled("waiting", "failed", "delivered");
+      t.same([firing.state, firing.attempts.at(-1)?.code], [state, code]);
+    });
+  }
+  await t.test("a closed port", async (t) => {
+    const { addHook, openTask, settled } = await scene(t, ok, `http://127.0.0.1:${closed}`);
+    await addHook(hook(`http://127.0.0.1:${closed}`));
+    await openTask();
+    t.same((await settled("waiting", "failed")).attempts[0]?.code, "unreachable");
+  });
+});
+
+t.test("an answer is kept up to 16 KiB, and a body without an end does not hold it up", async (t) => {
+  const endless: Answering = (response) => {
+    const write = () => {
+      while (!response.destroyed && response.write("x".repeat(8_192))) {
+        // The socket takes more.
+      }
+    };
+    response.on("drain", write);
+    write();
+  };
+  const { addHook, openTask, receiver, settled } = await scene(t, endless);
+  await addHook(hook(receiver.url));
+  await openTask();
+  const firing = await settled("delivered", "failed", "waiting");
+  t.same([firing.state, firing.attempts[0]?.body.length], ["delivered", 16 * 1024]);
+});
+
+t.test("a failure that is not tried again is said on the task, unless the task has moved on", async (t) => {
+  const { addHook, openTask, receiver, settled, owner } = await scene(t, (response) => response.writeHead(404).end());
+  await addHook(hook(receiver.url));
+  const taskId = await openTask();
+  t.equal((await settled("failed")).code, "rejected");
+  const task = await owner.request("GET", `/api/tasks/${taskId}`);
+  t.match(task.body?.notes, [{ from: "hook tell", text: /rejected/ }]);
+});
+
+t.test("a hook fires only where its lists match", async (t) => {
+  const { addHook, openTask, receiver, owner, settled } = await scene(t, ok);
+  await addHook(hook(receiver.url, { key: "elsewhere", match: { stations: ["review"] } }));
+  await addHook(hook(receiver.url, { key: "other-repository", match: { repositories: ["acme/other"] } }));
+  await addHook(
+    hook(receiver.url, { key: "moves", on: "task.moved", match: { lines: ["dev"], stations: ["review"] } }),
+  );
+  const taskId = await openTask();
+  await owner.request("POST", `/api/tasks/${taskId}/move`, { to: "review" });
+  await receiver.arrived(1);
+  const firing = await settled("delivered");
+  t.same(
+    receiver.requests.map(({ verified }) => [verified?.hook, (verified?.event as { to?: string } | undefined)?.to]),
+    [["moves", "review"]],
+  );
+  t.equal(firing.hook, "moves");
+});
+
+t.test("what is not served yet, and what may never be, is refused when the hook is written", async (t) => {
+  const { owner, teamId, receiver } = await scene(t, ok);
+  const request = { url: receiver.url };
+  const cases: [Record<string, unknown>, string, RegExp][] = [
+    [{ on: "tool.using" }, "on", /not served yet/],
+    [{ when: "true" }, "when", /not served yet/],
+    [{ steps: [{ name: "a", call: "x.y" }] }, "steps[0].call", /not served yet/],
+    [{ steps: [{ name: "a", request: { url: `https://$${"{{ x }}"}` } }] }, "steps[0].request", /not served yet/],
+    [{ steps: [{ name: "a", request: { ...request, from: "network" } }] }, "steps[0].request.from", /not served yet/],
+    [{ signing: { oidc: { audience: "x" } } }, "signing.oidc", /HOOK_SIGNING_KEY must be set to sign OIDC tokens/],
+    [{ signing: null }, "signing", /required/],
+    [{ failure: "block" }, "failure", /before event/],
+    [{ timeoutSeconds: 31 }, "timeoutSeconds", /at most 30/],
+    [{ match: { paths: ["**"] } }, "match.paths", /only applies/],
+    [{ match: { lines: ["nowhere"] } }, "match.lines[0]", /there is no line core\/nowhere/],
+    [{ match: { stations: ["nowhere"] } }, "match.stations[0]", /nowhere/],
+    [{ steps: [{ name: "a", request: { url: "https://example.com" } }] }, "steps[0].request.url", /allow-list/],
+    [{ steps: [{ name: "a", request: { url: "http://example.com" } }] }, "steps[0].request.url", /https/],
+    [{ steps: [{ name: "a" }] }, "steps[0]", /exactly one/],
+    [
+      { steps: [{ name: "a", request: { ...request, headers: { Authorization: "x" } } }] },
+      "steps[0].request.headers.Authorization",
+      /set by the service/,
+    ],
+    [
+      { steps: [{ name: "a", request: { ...request, headers: { "webhook-id": "x" } } }] },
+      'steps[0].request.headers["webhook-id"]',
+      /set by/,
+    ],
+    [
+      {
+        steps: [
+          { name: "a", request },
+          { name: "a", request },
+        ],
+      },
+      "steps[1].name",
+      /twice/,
+    ],
+  ];
+  for (const [index, [more, path, message]] of cases.entries()) {
+    const made = await createUnder(
+      owner,
+      `/api/resources/teams/${teamId}/hooks`,
+      hook(receiver.url, more),
+      `case-${index}`,
+    );
+    t.equal(made.status, 422, path);
+    const found = problemOf(made).errors?.find((error) => error.path === path);
+    t.match(found?.message, message, `${path}: ${made.text}`);
+  }
+});

@@ -1,0 +1,64 @@
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { Webhook } from "standardwebhooks";
+import type { Cleaning } from "./service.js";
+
+/** The signing secret that receivers here verify with. */
+export const hookSecret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
+
+export interface HookRequest {
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  /** The body, once the reference library has verified it; null when it has not. */
+  readonly verified: Readonly<Record<string, unknown>> | null;
+}
+
+export interface HookReceiver {
+  readonly url: string;
+  readonly requests: readonly HookRequest[];
+  /** Resolves once so many requests have come. */
+  arrived(count: number): Promise<readonly HookRequest[]>;
+}
+
+/** How a receiver answers its n-th request, from 1; it may also do worse than answer. */
+export type Answering = (response: ServerResponse, n: number, socket: Socket) => void;
+
+/** A real receiver on loopback, which verifies with the reference library of Standard Webhooks. */
+export async function hookReceiver(t: Cleaning, answer: Answering): Promise<HookReceiver> {
+  const requests: HookRequest[] = [];
+  let waiting: { readonly count: number; readonly resolve: () => void }[] = [];
+  const webhook = new Webhook(hookSecret);
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(Buffer.from(chunk));
+    const text = Buffer.concat(chunks).toString("utf8");
+    const named = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
+    requests.push({ headers: request.headers, text, verified: verify(webhook, text, named) });
+    answer(response, requests.length, request.socket);
+    for (const { resolve } of waiting.filter(({ count }) => requests.length >= count)) resolve();
+    waiting = waiting.filter(({ count }) => requests.length < count);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.teardown(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    requests,
+    arrived: async (count) => {
+      if (requests.length < count) await new Promise<void>((resolve) => waiting.push({ count, resolve }));
+      return requests;
+    },
+  };
+}
+
+function verify(webhook: Webhook, text: string, headers: Record<string, string>): Record<string, unknown> | null {
+  try {
+    return webhook.verify(text, headers) as Record<string, unknown>;
+  } catch {
+    return null;
+  }
+}
