@@ -35,6 +35,34 @@ export function drainConformance(t: Test, create: CreateTransport): void {
     await Promise.all([connection.end(), idle.end()]);
   });
 
+  t.test("closing waits for a big answer until its slow reader has it whole", async (t) => {
+    let answered: () => void = () => undefined;
+    const underWay = new Promise<void>((resolve) => {
+      answered = resolve;
+    });
+    const big = "0123456789abcdef".repeat(1024 * 1024);
+    const { connect, transport } = await listen(t, create, {
+      request: () => {
+        setImmediate(answered);
+        return text(big);
+      },
+    });
+    const connection = await connect();
+    connection.socket.pause();
+    connection.send(["GET / HTTP/1.1", "Host: a"]);
+    await underWay;
+    let isClosed = false;
+    const closed = transport.close(60_000).then(() => {
+      isClosed = true;
+    });
+    await new Promise((resolve) => setImmediate(resolve));
+    t.equal(isClosed, false);
+    connection.socket.resume();
+    t.ok((await connection.answer()).body === big);
+    connection.destroy();
+    await closed;
+  });
+
   t.test("closing cuts what is not finished when its time is up", async (t) => {
     let begun: () => void = () => undefined;
     const underWay = new Promise<void>((resolve) => {

@@ -1,4 +1,4 @@
-import type { ActorType, Hearing } from "../../runtime/actor-type.js";
+import type { ActorType } from "../../runtime/actor-type.js";
 import type { Address } from "../../runtime/address.js";
 import { freeze } from "../../runtime/freeze.js";
 import { createIdentities } from "../../runtime/ids.js";
@@ -87,12 +87,6 @@ export function stepByHand(type: ActorType, self: Address, options: SteppingOpti
     },
   };
   return stepping;
-}
-
-/** Lets a hearing hear one fact. */
-export function hearByHand(hearing: Hearing, fact: Fact, self: Address, options: SteppingOptions = {}): TurnTaken {
-  const hand = handTurn(self, options.rows ?? memoryRows(), options);
-  return hand.run(hand.now, (turn) => hearing.hear(fact, turn) ?? true).taken;
 }
 
 /** Runs any function within a turn of `self` and hands back what it recorded. */

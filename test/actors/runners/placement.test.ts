@@ -1,0 +1,139 @@
+import fc from "fast-check";
+import t from "tap";
+import { type PlacementState, place, waitingReason } from "../../../actors/runners/placement.js";
+import type { QueuedRun, RunnerRow } from "../../../actors/runners/runner-rows.js";
+
+const label = fc.constantFrom("gpu", "arm", "big");
+const runner = fc.record({
+  poolId: fc.constantFrom("pool_a", "pool_b", "pool_gone"),
+  labels: fc.uniqueArray(label),
+  harnesses: fc.subarray(["command", "other"]),
+  slots: fc.integer({ min: 0, max: 3 }),
+  connected: fc.boolean(),
+});
+const queued = fc.record({
+  poolId: fc.constantFrom(null, "pool_a", "pool_b", "pool_gone"),
+  labels: fc.uniqueArray(label, { maxLength: 2 }),
+  harness: fc.constantFrom("command", "other"),
+});
+const scene = fc
+  .record({
+    runners: fc.array(runner, { maxLength: 5 }),
+    queue: fc.array(queued, { maxLength: 8 }),
+    concurrency: fc.option(fc.integer({ min: 1, max: 3 })),
+    held: fc.array(fc.integer({ min: 0, max: 2 }), { minLength: 5, maxLength: 5 }),
+  })
+  .map(({ runners, queue, concurrency, held }) => {
+    const rows: RunnerRow[] = runners.map((one, n) => ({ ...one, runnerId: `runner_${n}`, name: "", since: "" }));
+    const state: PlacementState = {
+      runners: rows,
+      pools: [
+        { id: "pool_a", key: "a", concurrency },
+        { id: "pool_b", key: "b", concurrency: null },
+      ],
+      held: new Map(rows.map(({ runnerId }, n) => [runnerId, held[n] ?? 0])),
+    };
+    const runs: QueuedRun[] = queue.map((one, n) => ({ ...one, runId: `run_${n}`, taskId: "task", queuedAtMs: n }));
+    return { state, runs };
+  });
+
+t.test("placement gives each run once, only to runners that fit, within slots and concurrency", async () => {
+  fc.assert(
+    fc.property(scene, ({ state, runs }) => {
+      const placed = place(runs, state);
+      const held = new Map(state.held);
+      for (const { run, runner } of placed) {
+        held.set(runner.runnerId, (held.get(runner.runnerId) ?? 0) + 1);
+        const fits =
+          runner.connected &&
+          state.pools.some(({ id }) => id === runner.poolId) &&
+          (run.poolId === null || run.poolId === runner.poolId) &&
+          run.labels.every((wanted) => runner.labels.includes(wanted)) &&
+          runner.harnesses.includes(run.harness) &&
+          (held.get(runner.runnerId) ?? 0) <= runner.slots;
+        if (!fits) return false;
+      }
+      for (const { id, concurrency } of state.pools) {
+        const before = total(state, state.held, id);
+        const after = total(state, held, id);
+        if (concurrency !== null && after > Math.max(before, concurrency)) return false;
+      }
+      return new Set(placed.map(({ run }) => run.runId)).size === placed.length;
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+t.test("a run that is not placed has a reason, and one that has a reason is not placed", async () => {
+  fc.assert(
+    fc.property(scene, ({ state, runs }) => {
+      const [first] = runs;
+      if (first === undefined) return true;
+      const isPlaced = place([first], state).length === 1;
+      return isPlaced === (waitingReason(first, state) === null);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+function total(state: PlacementState, held: ReadonlyMap<string, number>, poolId: string): number {
+  return state.runners
+    .filter((one) => one.poolId === poolId)
+    .reduce((sum, one) => sum + (held.get(one.runnerId) ?? 0), 0);
+}
+
+t.test("the oldest run goes first, to the runner with most room", async (t) => {
+  const base = { poolId: "pool_a", labels: [], harnesses: ["command"], connected: true, name: "", since: "" };
+  const state: PlacementState = {
+    runners: [
+      { ...base, runnerId: "small", slots: 1 },
+      { ...base, runnerId: "large", slots: 3 },
+    ],
+    pools: [{ id: "pool_a", key: "a", concurrency: null }],
+    held: new Map(),
+  };
+  const run = (runId: string, queuedAtMs: number): QueuedRun => ({
+    ...{ runId, queuedAtMs, taskId: "task", poolId: null, labels: [], harness: "command" },
+  });
+  const placed = place([run("old", 1), run("new", 2)], state);
+  t.same(
+    placed.map(({ run: { runId }, runner: { runnerId } }) => [runId, runnerId]),
+    [
+      ["old", "large"],
+      ["new", "large"],
+    ],
+  );
+});
+
+t.test("reasons name what is missing", async (t) => {
+  const run: QueuedRun = {
+    runId: "run",
+    taskId: "task",
+    poolId: "pool_a",
+    labels: ["gpu"],
+    harness: "command",
+    queuedAtMs: 0,
+  };
+  const pools = [{ id: "pool_a", key: "main", concurrency: 1 }];
+  const one: RunnerRow = {
+    ...{
+      runnerId: "r",
+      poolId: "pool_a",
+      name: "",
+      labels: ["gpu"],
+      harnesses: ["command"],
+      slots: 1,
+      connected: true,
+      since: "",
+    },
+  };
+  const why = (runner: Partial<RunnerRow>, held = 0) =>
+    waitingReason(run, { runners: [{ ...one, ...runner }], pools, held: new Map([["r", held]]) });
+  t.equal(why({}), null);
+  t.match(why({ connected: false }), /No runner of pool main is connected/);
+  t.match(why({ labels: [] }), /labels gpu/);
+  t.match(why({ harnesses: [] }), /harness command/);
+  t.match(why({}, 1), /busy/);
+  t.match(why({ slots: 2 }, 1), /concurrency/);
+  t.match(waitingReason({ ...run, poolId: "pool_x" }, { runners: [], pools, held: new Map() }), /is gone/);
+});

@@ -1,0 +1,187 @@
+import t from "tap";
+import type { RunnerMessage } from "../../../actors/runners/protocol.js";
+import { runActor } from "../../../actors/tasks/run.machine.js";
+import type { StartRun } from "../../../actors/tasks/run-messages.js";
+import { type RunRow, runs } from "../../../actors/tasks/run-rows.js";
+import { type TaskRow, tasks } from "../../../actors/tasks/task-rows.js";
+import { address } from "../../../runtime/address.js";
+import type { Message } from "../../../runtime/turn.js";
+import { memoryRows, type Stepping, stepByHand } from "../../support/turn.js";
+import { line, lineId, putLine, teamId, workspaceId } from "../../support/work.js";
+
+const claim = { runId: "run_1", fence: 1 };
+const task: TaskRow = {
+  ...{ id: "task_1", teamId, lineId, title: "Do it", description: "", url: "", station: "work", state: "queued" },
+  ...{ assignee: null, openedBy: { kind: "person", userId: "usr_1" }, marks: {}, pullRequest: null, runId: "run_1" },
+  ...{ asks: null, failure: null, openedAt: "", movedAt: "" },
+};
+const [work] = line.stations;
+const start = {
+  type: "run.start",
+  ...{ taskId: "task_1", teamId, lineId, stationId: "sta_work", stationKey: "work", passesTo: ["review"] },
+  ...{ config: { station: work, repositories: [] }, fingerprint: "f" },
+  needs: { poolId: null, labels: [], harness: "command" },
+} as unknown as StartRun;
+
+const said = (message: Omit<RunnerMessage, "runId" | "fence"> & Record<string, unknown>, more = {}): Message =>
+  ({ type: "run.said", runnerId: "runner_1", said: { ...claim, ...message }, ...more }) as Message;
+const ended = { type: "run.ended", ending: null, failure: null, checkouts: [], check: null, spent: null };
+
+/** One message of each kind that a run may get. */
+const messages: Record<string, Message> = {
+  start,
+  claim: { type: "run.claim", runnerId: "runner_1" } as Message,
+  "may start": { type: "gate.answered", gate: "run.starting", id: "run.starting 1", refused: null } as Message,
+  "may not start": {
+    type: "gate.answered",
+    gate: "run.starting",
+    id: "run.starting 1",
+    refused: "not today",
+  } as Message,
+  started: said({ type: "run.started" }),
+  step: said({ type: "run.step", step: { index: 0, kind: "message", text: "hi", tool: null, spent: null } }),
+  handover: said({ type: "run.handover", id: "1-1", to: "review", note: "done" }),
+  "bad handover": said({ type: "run.handover", id: "1-1", to: "nowhere", note: "" }),
+  completed: said({ ...ended, outcome: "completed" } as never),
+  failed: said({ ...ended, outcome: "failed" } as never),
+  "old fence": said({ type: "run.started", fence: 7 } as never),
+  "another runner": said({ type: "run.started" }, { runnerId: "runner_2" }),
+  lost: { type: "claim.lost", runnerId: "runner_1" } as Message,
+  "lost elsewhere": { type: "claim.lost", runnerId: "runner_2" } as Message,
+  stop: { type: "run.end", outcome: "stopped", reason: "stop" } as Message,
+  withdraw: { type: "run.end", outcome: "withdrawn", reason: "closed" } as Message,
+};
+
+const paths: Record<string, readonly string[]> = {
+  new: [],
+  queued: ["start"],
+  claimed: ["start", "claim"],
+  assigned: ["start", "claim", "may start"],
+  running: ["start", "claim", "may start", "started"],
+  ended: ["start", "claim", "may start", "started", "completed"],
+};
+
+/** State x message -> state and outcome; what is not here is refused. */
+const table: Record<string, Record<string, string>> = {
+  new: { start: "queued" },
+  queued: {
+    ...{ claim: "claimed", stop: "ended stopped", withdraw: "ended withdrawn" },
+    ...Object.fromEntries(
+      ["started", "step", "handover", "bad handover", "completed", "failed", "old fence", "another runner"].map(
+        (name) => [name, "queued"],
+      ),
+    ),
+  },
+  claimed: {
+    ...{ "may start": "claimed", "may not start": "ended withdrawn", started: "running", step: "claimed" },
+    ...{ handover: "claimed", "bad handover": "claimed", completed: "ended completed", failed: "ended failed" },
+    ...{ "old fence": "claimed", "another runner": "claimed", lost: "ended abandoned" },
+    ...{ stop: "ended stopped", withdraw: "ended withdrawn" },
+  },
+  assigned: {
+    ...{ "may start": "claimed", "may not start": "ended withdrawn", started: "running", step: "claimed" },
+    ...{ handover: "claimed", "bad handover": "claimed", completed: "ended completed", failed: "ended failed" },
+    ...{ "old fence": "claimed", "another runner": "claimed", lost: "ended abandoned" },
+    ...{ stop: "claimed", withdraw: "ended withdrawn" },
+  },
+  running: {
+    ...{ "may start": "running", "may not start": "running", step: "running", handover: "running" },
+    ...{ "bad handover": "running", completed: "ended completed", failed: "ended failed", "old fence": "running" },
+    ...{ "another runner": "running", lost: "ended abandoned", stop: "running", withdraw: "ended withdrawn" },
+  },
+  ended: {
+    claim: "ended completed",
+    ...Object.fromEntries(
+      ["started", "step", "handover", "bad handover", "completed", "failed", "old fence", "another runner"].map(
+        (name) => [name, "ended completed"],
+      ),
+    ),
+  },
+};
+
+function run(path: readonly string[]): Stepping {
+  const rows = memoryRows();
+  putLine(rows);
+  tasks.put(rows, workspaceId, "task_1", task);
+  const stepping = stepByHand(runActor, address(workspaceId, "run", "run_1"), { rows });
+  for (const name of path) if (!stepping.take(message(name)).taken) throw new Error(`${name} was refused`);
+  return stepping;
+}
+
+function message(name: string): Message {
+  const found = messages[name];
+  if (found === undefined) throw new Error(name);
+  return found;
+}
+
+const rowOf = ({ rows }: Stepping): RunRow | undefined => runs.get(rows, workspaceId, "run_1");
+
+for (const [state, path] of Object.entries(paths)) {
+  for (const name of Object.keys(messages)) {
+    const wanted = table[state]?.[name];
+    t.test(`${state} x ${name}: ${wanted ?? "refused"}`, async (t) => {
+      const stepping = run(path);
+      const turn = stepping.take(message(name));
+      t.equal(turn.taken, wanted !== undefined);
+      if (wanted === undefined) return t.same(turn.intents, []);
+      const outcome = rowOf(stepping)?.outcome ?? null;
+      t.equal([stepping.value, ...(outcome === null ? [] : [outcome])].join(" "), wanted);
+    });
+  }
+}
+
+t.test("a claim raises the fence and asks the gate before the runner hears of it", async (t) => {
+  const stepping = run(["start"]);
+  const turn = stepping.take(message("claim"));
+  t.same(
+    turn.questions.map(({ name }) => name),
+    ["run.starting"],
+  );
+  t.same(turn.sent, []);
+  t.equal(rowOf(stepping)?.fence, 1);
+  const assigned = stepping.take(message("may start"));
+  t.match(assigned.sent, [
+    { to: { kind: "runner", id: "runner_1" }, message: { message: { type: "run.assign", fence: 1 } } },
+  ]);
+});
+
+t.test("a message that carries an old fence changes nothing and is told to drop the claim", async (t) => {
+  const stepping = run(["start", "claim", "may start"]);
+  const before = JSON.stringify(rowOf(stepping));
+  const turn = stepping.take(message("old fence"));
+  t.match(turn.sent, [{ message: { message: { type: "run.drop", fence: 7 } } }]);
+  t.equal(JSON.stringify(rowOf(stepping)), before);
+});
+
+t.test("a step is kept once, by its index", async (t) => {
+  const stepping = run(["start", "claim", "may start", "started"]);
+  stepping.take(message("step"));
+  const again = stepping.take(message("step"));
+  t.equal(rowOf(stepping)?.steps, 1);
+  t.same(again.changes, []);
+});
+
+t.test("a handover waits for its gate; one to a station that is none of the next is refused at once", async (t) => {
+  const stepping = run(["start", "claim", "may start", "started"]);
+  const asked = stepping.take(message("handover"));
+  const [question] = asked.questions;
+  t.match(question, { name: "handover.giving", work: { event: { to: "review", note: "done" } } });
+  const stale = { type: "gate.answered", gate: "handover.giving", id: "handover.giving 1 0-0", refused: null };
+  t.same(stepping.take(stale).sent, [], "an answer to another question is not passed on");
+  const answered = stepping.take({ ...stale, id: question?.id ?? "", refused: "say more" } as Message);
+  t.match(answered.sent, [{ message: { message: { type: "run.handover-answered", id: "1-1", refused: "say more" } } }]);
+  const bad = stepping.take(message("bad handover"));
+  t.same(bad.questions, []);
+  t.match(bad.sent, [{ message: { message: { type: "run.handover-answered", refused: /choose review/ } } }]);
+});
+
+t.test("an end is told once to the task, the dispatcher and whoever hears of it", async (t) => {
+  const stepping = run(["start", "claim", "may start", "started"]);
+  const turn = stepping.take(message("completed"));
+  t.match(turn.facts, [{ name: "run.ended", work: { event: { outcome: "completed" } } }]);
+  t.same(turn.sent.map(({ to, message: sent }) => `${to.kind} ${sent.type}`).sort(), [
+    "dispatcher claim.release",
+    "runner claim.ended",
+    "task run.over",
+  ]);
+});

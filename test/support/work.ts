@@ -1,0 +1,35 @@
+import type { LineFields } from "../../actors/lines/line.kind.js";
+import type { Station } from "../../actors/lines/station.js";
+import { type ResourceRow, resourceAddresses, resources } from "../../actors/resources/resource-rows.js";
+import type { Writing } from "../../storage/store.js";
+
+/** Rows of a workspace with a line of two stations, for machines stepped by hand. */
+
+export const workspaceId = "ws_1";
+export const teamId = "team_1";
+export const lineId = "line_1";
+
+function station(key: string, more: Partial<Station> = {}): Station {
+  return {
+    ...{ id: `sta_${key}`, key, name: key, kind: "work", harness: "command", model: null, effort: null, profile: null },
+    ...{ prompt: "", skills: [], tools: [], judge: null, check: null, diffs: false, decisions: false },
+    ...{ runners: { pool: null, labels: [] }, passesTo: [], timeoutMinutes: 60, alerts: [] },
+    ...more,
+  };
+}
+
+export const line: LineFields = {
+  ...{ key: "dev", name: "Dev", repositories: [{ name: "acme/app", setup: null, image: null }] },
+  ...{ source: null, replayCheck: null },
+  stations: [station("work", { passesTo: ["review"] }), station("review", { kind: "review", passesTo: ["work"] })],
+};
+
+/** Writes the line where machines look for it. */
+export function putLine(rows: Writing): void {
+  const row: ResourceRow = {
+    ...{ id: lineId, kind: "line", version: 1, workspaceId, teamId, address: "core/dev", fields: { ...line } },
+    ...{ hidden: {}, added: {}, createdAt: "", updatedAt: "" },
+  };
+  resources.put(rows, workspaceId, ["line", lineId], row);
+  resourceAddresses.put(rows, workspaceId, ["line", "core/dev"], lineId);
+}
