@@ -1,0 +1,198 @@
+import t from "tap";
+import type { DeliveryResult } from "../../../actors/hooks/delivery.effects.js";
+import { type FireHook, hookOccurrenceActor } from "../../../actors/hooks/hook-occurrence.machine.js";
+import { attempts, firings } from "../../../actors/hooks/occurrence-rows.js";
+import { type ResourceRow, resources } from "../../../actors/resources/resource-rows.js";
+import { type TaskRow, tasks } from "../../../actors/tasks/task-rows.js";
+import type { WorkEvent } from "../../../actors/tasks/work-event.js";
+import { address } from "../../../runtime/address.js";
+import type { Message } from "../../../runtime/turn.js";
+import { memoryRows, type Stepping, stepByHand } from "../../support/turn.js";
+import { lineId, teamId, workspaceId } from "../../support/work.js";
+
+const gate = { replyTo: address(workspaceId, "gate", "gate_1"), key: "key" };
+
+function work(on: WorkEvent["on"]): WorkEvent {
+  return {
+    ...{ on, occurrence: "occ_1", workspaceId, teamId, lineId, stationId: "sta_work", run: null, causes: [] },
+    task: {
+      ...{ id: "task_1", title: "", url: "", line: "dev", station: "Work", stationKey: "work", marks: {} },
+      ...{ repositories: [], pullRequest: null },
+    },
+    event: { at: "" },
+  };
+}
+
+const result = (more: Partial<DeliveryResult>): Message => {
+  const output: DeliveryResult = {
+    ...{ step: "one", at: "", tookMs: 1, requestHeaders: {}, status: 200, body: "{}", code: null, reason: null },
+    ...more,
+  };
+  return { type: "effect.ended", effect: "hook-delivery", id: "x", result: { ok: true, output } } as Message;
+};
+
+const done = result({});
+const refuses = result({ body: '{"refuse":"too late"}' });
+const broke = result({ status: 500, code: "server-error", reason: "it responded 500" });
+const rejected = result({ status: 404, code: "rejected", reason: "it responded 404" });
+const crashed = {
+  type: "effect.ended",
+  effect: "hook-delivery",
+  id: "x",
+  result: { ok: false, error: "no" },
+} as Message;
+const woken = { type: "woken", name: "retry", dueMs: 0 } as Message;
+
+interface Arranged {
+  readonly stepping: Stepping;
+  readonly state: () => string;
+}
+
+function arrange(options: {
+  on: WorkEvent["on"];
+  before?: boolean;
+  failure?: string;
+  steps?: number;
+  at?: string;
+}): Arranged {
+  const { on, before = false, failure = "continue", steps = 1, at = "work" } = options;
+  const rows = memoryRows();
+  const names = ["one", "two", "three"].slice(0, steps);
+  const hook = {
+    ...{ id: "hook_1", kind: "hook", version: 1, workspaceId, teamId, address: "core/tell", hidden: {}, added: {} },
+    fields: {
+      key: "tell",
+      on,
+      failure,
+      timeoutSeconds: 5,
+      steps: names.map((name) => ({ name, request: { url: "x" } })),
+    },
+    ...{ createdAt: "", updatedAt: "" },
+  } as unknown as ResourceRow;
+  resources.put(rows, workspaceId, ["hook", "hook_1"], hook);
+  const task = { id: "task_1", teamId, lineId, station: at, state: "queued" } as TaskRow;
+  tasks.put(rows, workspaceId, "task_1", task);
+  const stepping = stepByHand(hookOccurrenceActor, address(workspaceId, "hook-occurrence", "occ_1-x"), { rows });
+  const fire: FireHook = {
+    type: "hook.fire",
+    hookId: "hook_1",
+    work: work(on),
+    resends: null,
+    ...(before ? { gate } : {}),
+  };
+  stepping.take(fire);
+  return { stepping, state: () => firings.get(rows, workspaceId, teamId, "occ_1-x")?.state ?? "" };
+}
+
+t.test("an after-hook: state x message", async (t) => {
+  const table: [string, Message[], string][] = [
+    ["fired", [], "attempting"],
+    ["done", [done], "delivered"],
+    ["refusing is nothing to an after event", [refuses], "delivered"],
+    ["a server error", [broke], "waiting"],
+    ["a crash of the effect", [crashed], "waiting"],
+    ["tried again", [broke, woken], "attempting"],
+    ["done at the second attempt", [broke, woken, done], "delivered"],
+    ["rejected", [rejected], "failed"],
+    ["rejected after a wait", [broke, woken, rejected], "failed"],
+    ["eight attempts", Array.from({ length: 15 }, (_, n) => (n % 2 === 0 ? broke : woken)), "failed"],
+    ["seven attempts", Array.from({ length: 13 }, (_, n) => (n % 2 === 0 ? broke : woken)), "waiting"],
+  ];
+  for (const [name, messages, wanted] of table) {
+    const { stepping, state } = arrange({ on: "task.moved" });
+    for (const message of messages) t.ok(stepping.take(message).taken, name);
+    t.equal(state(), wanted, name);
+    t.equal(stepping.value, wanted, name);
+  }
+});
+
+t.test("what is over takes nothing more, and nobody fires twice", async (t) => {
+  for (const messages of [[done], [rejected]]) {
+    const { stepping } = arrange({ on: "task.moved" });
+    for (const message of messages) stepping.take(message);
+    for (const message of [done, broke, woken]) t.notOk(stepping.take(message).taken);
+  }
+  const { stepping } = arrange({ on: "task.moved" });
+  t.notOk(stepping.take(woken).taken, "no wake-up is waited for while a request is under way");
+});
+
+t.test("the wait doubles from two seconds, by a durable wake-up", async (t) => {
+  const { stepping } = arrange({ on: "task.moved" });
+  const waits: number[] = [];
+  for (let attempt = 0; attempt < 7; attempt++) {
+    const turn = stepping.take(broke);
+    waits.push((turn.wakes[0]?.dueMs ?? 0) - stepping.now);
+    stepping.take(woken);
+  }
+  t.same(waits, [2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 128_000]);
+});
+
+t.test("steps run in order, each once; a retry begins at the step that failed", async (t) => {
+  const { stepping, state } = arrange({ on: "task.moved", steps: 3 });
+  const steps: unknown[] = [];
+  for (const message of [done, broke, woken, done, done]) {
+    for (const { input } of stepping.take(message).started) steps.push((input as { step: number }).step);
+  }
+  t.same(steps, [1, 1, 2]);
+  t.equal(state(), "delivered");
+  t.equal(attempts.list(stepping.rows, workspaceId, ["occ_1-x"]).length, 4);
+});
+
+t.test("a before-hook answers its event, once, with the reference's words", async (t) => {
+  const cases: [string, Parameters<typeof arrange>[0], Message, string | null, string][] = [
+    ["done", { on: "handover.giving", before: true }, done, null, "delivered"],
+    ["refuses", { on: "handover.giving", before: true }, refuses, "Hook tell refused. Reason: too late", "refused"],
+    ["fails, continue", { on: "run.starting", before: true }, broke, null, "failed"],
+    [
+      "fails, block",
+      { on: "run.starting", before: true, failure: "block" },
+      broke,
+      "Hook tell failed at step one and blocks on failure. Reason: it responded 500",
+      "failed",
+    ],
+    [
+      "refuses whatever failure is",
+      { on: "run.starting", before: true, failure: "block" },
+      refuses,
+      "Hook tell refused. Reason: too late",
+      "refused",
+    ],
+    [
+      "an empty refusal is none",
+      { on: "run.starting", before: true },
+      result({ body: '{"refuse":""}' }),
+      null,
+      "delivered",
+    ],
+    ["no JSON is no refusal", { on: "run.starting", before: true }, result({ body: "refuse" }), null, "delivered"],
+  ];
+  for (const [name, options, message, refused, state] of cases) {
+    const arranged = arrange(options);
+    const turn = arranged.stepping.take(message);
+    const answers = turn.sent.filter(({ to }) => to.kind === "gate").map(({ message: sent }) => sent);
+    t.same(answers, [{ type: "keeper.answered", key: "key", refused }], name);
+    t.equal(arranged.state(), state, name);
+  }
+});
+
+t.test("a before-hook has its time as a whole: what is left over for a later step gets less, then none", async (t) => {
+  const { stepping } = arrange({ on: "run.starting", before: true, failure: "block", steps: 3 });
+  stepping.now += 3_000;
+  const [second] = stepping.take(done).started;
+  t.match(second?.input, { timeoutMs: 2_000 });
+  stepping.now += 2_000;
+  const turn = stepping.take(done);
+  t.match(turn.sent, [
+    { message: { refused: /failed at step three and blocks on failure. Reason: the hook's time ran out/ } },
+  ]);
+});
+
+t.test("a failure is said on the task, once, unless the task has moved on", async (t) => {
+  const here = arrange({ on: "task.moved" });
+  t.match(here.stepping.take(rejected).sent, [
+    { to: { kind: "task", id: "task_1" }, message: { type: "note", key: "occ_1-x" } },
+  ]);
+  const gone = arrange({ on: "task.moved", at: "review" });
+  t.same(gone.stepping.take(rejected).sent, []);
+  t.equal(firings.get(gone.stepping.rows, workspaceId, teamId, "occ_1-x")?.code, "superseded");
+});
