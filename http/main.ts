@@ -8,28 +8,31 @@ import { type Service, startService } from "./service.js";
 async function main(): Promise<void> {
   const config = readConfig(process.env);
   const log = createLog(config.logLevel);
-  const service = await startService({
+  const starting = startService({
     config,
     log,
     onFatal: (error) => {
-      log.error("the store cannot be written any more", { reason: String(error) });
+      log.error("the store cannot be written any more", { error });
       process.exit(1);
     },
   });
-  drainOnSignal(service, (message) => log.info(message));
+  drainOnSignal(starting, (message) => log.info(message));
+  await starting;
 }
 
-function drainOnSignal(service: Service, say: (message: string) => void): void {
+/** A signal during the start is kept until the start is over. */
+function drainOnSignal(starting: Promise<Service>, say: (message: string) => void): void {
   let stopping = false;
   const stop = async () => {
     if (stopping) process.exit(1);
     stopping = true;
     say("draining");
-    await service.stop();
+    await (await starting).stop();
     say("stopped");
     process.exit(0);
   };
-  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void stop());
+  // A start that fails is told of, and ends the process, below.
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void stop().catch(() => undefined));
 }
 
 main().catch((error: unknown) => {

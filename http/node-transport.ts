@@ -20,6 +20,9 @@ const HEADERS_TIMEOUT_MS = 10_000;
 /** Time a connection may stay idle between requests, in milliseconds. */
 const KEEP_ALIVE_MS = 65_000;
 
+/** Bodies longer than this, in bytes, may not fit into the system's buffers at once. */
+const BIG_BODY = 64 * 1024;
+
 /** The transport of `node:http` and `ws`, which works wherever Node does. */
 export function createNodeTransport(handlers: TransportHandlers): Transport {
   const server = createServer({
@@ -110,7 +113,9 @@ async function serve(
     // What was not read of the body would be taken for the next request.
     ...(isDraining() || (!incoming.complete && hasBody(incoming)) ? { connection: "close" } : {}),
   });
-  response.end(empty ? undefined : answer.body);
+  // A finished response counts as idle although its bytes may wait for a slow reader; a drain would cut it.
+  if (!empty && length > BIG_BODY) response.write(answer.body, () => response.end());
+  else response.end(empty ? undefined : answer.body);
 }
 
 function hasBody(incoming: IncomingMessage): boolean {

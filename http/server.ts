@@ -140,10 +140,15 @@ async function serveRoute(
     header: (name) => incoming.header(name),
     client: clientName(incoming.header("service-client")),
     requestId,
-    remoteAddress: incoming.remoteAddress,
-    signal: incoming.signal,
+    get remoteAddress() {
+      return incoming.remoteAddress;
+    },
+    get signal() {
+      return incoming.signal;
+    },
   };
-  return encode(await withinTime(route.handle(request)));
+  const answer = route.handle(request);
+  return encode(answer instanceof Promise ? await withinTime(answer) : answer);
 }
 
 /** A public route is called with whoever is known, others only with a caller they take. */
@@ -157,7 +162,7 @@ function admit(route: Route, caller: Caller | null | Refusal): RouteRequest["cal
   return caller;
 }
 
-async function withinTime<T>(work: Promise<T> | T): Promise<T | EdgeRefusal> {
+async function withinTime<T>(work: Promise<T>): Promise<T | EdgeRefusal> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<EdgeRefusal>((resolve) => {
     timer = setTimeout(

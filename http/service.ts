@@ -85,6 +85,7 @@ async function open(
   closing.push(() => outbound.close());
   // Effects that an earlier process left may run before the port is known, so what can be told is told at once.
   let baseUrl = baseUrlOf(config, config.port);
+  let origin = new URL(baseUrl).origin;
   let ready = false;
   const runtime = await createRuntime({
     store,
@@ -121,12 +122,13 @@ async function open(
     metrics,
     baseUrl: () => baseUrl,
     isReady: () => ready,
-    callerOf: (credentials) => authenticate(credentials, runtime.reading, clock, new URL(baseUrl).origin),
+    callerOf: (credentials) => authenticate(credentials, runtime.reading, clock, origin),
   });
   closing.push(() => transport.close(DRAIN_MS));
   await setAdrift(runtime);
   const port = await listen(transport, config);
   baseUrl = baseUrlOf(config, port);
+  origin = new URL(baseUrl).origin;
   ready = true;
   log.info(`listening on ${baseUrl}`);
   return {

@@ -4,21 +4,11 @@ import uws, {
   type us_listen_socket,
   type us_socket_context_t,
 } from "uWebSockets.js";
-import { STATUS_CODES } from "node:http";
 import { connect } from "node:net";
 import type { Socket, SocketHandler } from "./socket.js";
-import {
-  BodyTimeout,
-  BodyTooLarge,
-  ClientGone,
-  MAX_HEADER_BYTES,
-  SOCKET_BUFFER_BYTES,
-  SOCKET_IDLE_SECONDS,
-  type Transport,
-  type TransportAnswer,
-  type TransportHandlers,
-  type TransportRequest,
-} from "./transport.js";
+import { SOCKET_BUFFER_BYTES, SOCKET_IDLE_SECONDS, type Transport, type TransportHandlers } from "./transport.js";
+import { BIG_BODY, write, writeBig } from "./uws-answer.js";
+import { Client, faultOf, readHeaders, toRequest } from "./uws-request.js";
 
 /** What a socket carries from its upgrade to its end. */
 interface SocketData {
@@ -110,8 +100,7 @@ async function serve(
   request: HttpRequest,
   isDraining: () => boolean,
 ): Promise<void> {
-  const gone = new AbortController();
-  response.onAborted(() => gone.abort());
+  const client = new Client(response);
   const method = request.getCaseSensitiveMethod();
   const headers = readHeaders(request);
   const fault = faultOf(headers);
@@ -120,160 +109,14 @@ async function serve(
     write(response, handlers.malformed({ refused: "bad-request", detail }, status), { isHead: false, closes: true });
     return;
   }
-  const incoming = toRequest(response, request, headers, method, gone.signal);
+  const incoming = toRequest(response, request, headers, method, client);
   const answer = await handlers.request(incoming);
-  if (gone.signal.aborted) return;
-  const closes = incoming.leftover() || isDraining();
+  if (client.isGone) return;
+  const leftover = incoming.leftover();
   incoming.forget();
-  write(response, answer, { isHead: method === "HEAD", closes });
-}
-
-/** What the library lets through and `node:http` does not. */
-function faultOf(headers: ReadonlyMap<string, string>): { readonly status: number; readonly detail: string } | null {
-  let bytes = 0;
-  for (const [name, value] of headers) bytes += name.length + value.length;
-  if (bytes > MAX_HEADER_BYTES) return { status: 431, detail: "the headers are longer than 16 KiB" };
-  if (!/^\d{1,15}$/.test(headers.get("content-length") ?? "0")) {
-    return { status: 400, detail: "content-length must be one number" };
-  }
-  return null;
-}
-
-interface UwsRequest extends TransportRequest {
-  /** Whether a body is under way that nobody took to its end. */
-  leftover(): boolean;
-  /** Lets what still arrives of the body go: the response may not be touched once it was answered. */
-  forget(): void;
-}
-
-function toRequest(
-  response: HttpResponse,
-  request: HttpRequest,
-  headers: ReadonlyMap<string, string>,
-  method: string,
-  signal: AbortSignal,
-): UwsRequest {
-  const remoteAddress = Buffer.from(response.getRemoteAddressAsText()).toString("latin1");
-  const declared = Number(headers.get("content-length") ?? 0);
-  const hasBody = declared > 0 || headers.has("transfer-encoding");
-  // A body is only kept when it is handed to a listener in the tick it arrived in.
-  const body = hasBody ? new IncomingBody(response, signal) : null;
-  return {
-    method,
-    path: request.getUrl(),
-    query: request.getQuery() ?? "",
-    header: (name) => headers.get(name),
-    remoteAddress,
-    signal,
-    body: (limitBytes, timeoutMs) => {
-      if (declared > limitBytes) return Promise.reject(new BodyTooLarge());
-      return body === null ? Promise.resolve(new Uint8Array()) : body.read(limitBytes, timeoutMs);
-    },
-    leftover: () => body !== null && !body.complete,
-    forget: () => body?.forget(),
-  };
-}
-
-function readHeaders(request: HttpRequest): ReadonlyMap<string, string> {
-  const headers = new Map<string, string>();
-  request.forEach((name, value) => {
-    const before = headers.get(name);
-    headers.set(name, before === undefined ? value : `${before}${name === "cookie" ? "; " : ", "}${value}`);
-  });
-  return headers;
-}
-
-/** Bytes held for a body nobody has asked for yet; past that the sender is paused. */
-const EARLY_BYTES = 64 * 1024;
-/** Time without a byte of a body after which it is given up: the library cuts such a connection soon after. */
-const STALLED_MS = 6_000;
-
-/** A body as it arrives; paused until it is asked for once it is more than a little. */
-class IncomingBody {
-  complete = false;
-  readonly #response: HttpResponse;
-  readonly #chunks: Buffer[] = [];
-  #length = 0;
-  #limit = EARLY_BYTES;
-  #reading = false;
-  #paused = false;
-  #settle: ((error: Error | null) => void) | null = null;
-  #aborted = false;
-  #forgotten = false;
-  #stalled: NodeJS.Timeout | undefined;
-
-  constructor(response: HttpResponse, signal: AbortSignal) {
-    this.#response = response;
-    signal.addEventListener("abort", () => {
-      this.#aborted = true;
-      this.#settle?.(new ClientGone());
-    });
-    response.onData((chunk, isLast) => this.#hear(chunk, isLast));
-  }
-
-  forget(): void {
-    this.#forgotten = true;
-    this.#chunks.length = 0;
-  }
-
-  #hear(chunk: ArrayBuffer, isLast: boolean): void {
-    if (this.#forgotten) return;
-    this.#length += chunk.byteLength;
-    this.complete = isLast;
-    this.#stalled?.refresh();
-    if (this.#length <= this.#limit || !this.#reading) this.#chunks.push(Buffer.from(Buffer.from(chunk)));
-    if (this.#reading && this.#length > this.#limit) this.#settle?.(new BodyTooLarge());
-    else if (isLast) this.#settle?.(null);
-    else if (!this.#reading && this.#length > EARLY_BYTES && !this.#paused) {
-      this.#paused = true;
-      this.#response.pause();
-    }
-  }
-
-  read(limitBytes: number, timeoutMs: number): Promise<Uint8Array> {
-    return new Promise((resolve, reject) => {
-      const giveUp = () => this.#settle?.(new BodyTimeout());
-      const timer = setTimeout(giveUp, timeoutMs);
-      this.#stalled = setTimeout(giveUp, STALLED_MS);
-      this.#settle = (error) => {
-        clearTimeout(timer);
-        clearTimeout(this.#stalled);
-        this.#settle = null;
-        if (error === null) resolve(Buffer.concat(this.#chunks));
-        else reject(error);
-      };
-      this.#reading = true;
-      this.#limit = limitBytes;
-      if (this.#aborted) this.#settle(new ClientGone());
-      else if (this.#length > limitBytes) this.#settle(new BodyTooLarge());
-      else if (this.complete) this.#settle(null);
-      else if (this.#paused) this.#response.resume();
-    });
-  }
-}
-
-interface Writing {
-  readonly isHead: boolean;
-  /** Whether the connection ends with this answer. */
-  readonly closes: boolean;
-}
-
-function write(response: HttpResponse, answer: TransportAnswer, { isHead, closes }: Writing): void {
-  response.cork(() => {
-    response.writeStatus(`${answer.status} ${STATUS_CODES[answer.status] ?? ""}`);
-    for (const [name, value] of Object.entries(answer.headers)) response.writeHeader(name, value);
-    const length = Buffer.byteLength(answer.body);
-    if (answer.status === 204 || answer.status === 304) {
-      // The library ends a connection only with an answer that has a length; the client ends this one.
-      if (closes) response.writeHeader("connection", "close");
-      response.endWithoutBody();
-    } else if (isHead && closes) response.endWithoutBody(length, true);
-    else if (isHead) {
-      // Told a length, the library would wait for that many bytes before it takes the next request.
-      response.writeHeader("content-length", String(length));
-      response.endWithoutBody();
-    } else response.end(answer.body, closes);
-  });
+  const isBig = answer.body.length > BIG_BODY && method !== "HEAD" && !leftover;
+  if (isBig) await writeBig(response, answer, client, isDraining());
+  else write(response, answer, { isHead: method === "HEAD", closes: leftover || isDraining() });
 }
 
 async function upgrade(

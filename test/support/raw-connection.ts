@@ -82,7 +82,8 @@ export class RawConnection {
         this.#chunks = [received.subarray(length)];
         return received.toString("utf8", 0, length);
       }
-      if (this.#ended) throw new Error(`the connection ended after ${JSON.stringify(received.toString())}`);
+      if (this.#ended)
+        throw new Error(`the connection ended after ${JSON.stringify(received.toString("utf8", 0, 200))}`);
       await this.#more();
     }
   }

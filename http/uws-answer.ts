@@ -1,0 +1,62 @@
+import type { HttpResponse } from "uWebSockets.js";
+import { STATUS_CODES } from "node:http";
+import type { TransportAnswer } from "./transport.js";
+import type { Client } from "./uws-request.js";
+
+/** How an answer goes out. */
+export interface Writing {
+  readonly isHead: boolean;
+  /** Whether the connection ends with this answer. */
+  readonly closes: boolean;
+}
+
+/** Sends an answer at once. */
+export function write(response: HttpResponse, answer: TransportAnswer, { isHead, closes }: Writing): void {
+  response.cork(() => {
+    response.writeStatus(statusLine(answer.status));
+    for (const [name, value] of Object.entries(answer.headers)) response.writeHeader(name, value);
+    const length = Buffer.byteLength(answer.body);
+    if (answer.status === 204 || answer.status === 304) {
+      // The library ends a connection only with an answer that has a length; the client ends this one.
+      if (closes) response.writeHeader("connection", "close");
+      response.endWithoutBody();
+    } else if (isHead && closes) response.endWithoutBody(length, true);
+    else if (isHead) {
+      // Told a length, the library would wait for that many bytes before it takes the next request.
+      response.writeHeader("content-length", String(length));
+      response.endWithoutBody();
+    } else response.end(answer.body, closes);
+  });
+}
+
+/** Bodies longer than this, in characters, are sent piece by piece, so that a drain knows when they are through. */
+export const BIG_BODY = 64 * 1024;
+
+/** Sends an answer of a big body; resolves when all of it was taken, or the client is gone. */
+export function writeBig(
+  response: HttpResponse,
+  answer: TransportAnswer,
+  client: Client,
+  closes: boolean,
+): Promise<void> {
+  const bytes = Buffer.from(answer.body);
+  return new Promise((resolve) => {
+    client.onGone(resolve);
+    const sendFrom = (offset: number): boolean => {
+      const [isTaken, isDone] = response.tryEnd(bytes.subarray(offset), bytes.length);
+      if (isDone) resolve();
+      return isTaken;
+    };
+    response.onWritable(sendFrom);
+    response.cork(() => {
+      response.writeStatus(statusLine(answer.status));
+      for (const [name, value] of Object.entries(answer.headers)) response.writeHeader(name, value);
+      if (closes) response.writeHeader("connection", "close");
+      sendFrom(0);
+    });
+  });
+}
+
+function statusLine(status: number): string {
+  return `${status} ${STATUS_CODES[status] ?? ""}`;
+}

@@ -1,0 +1,160 @@
+import type { HttpRequest, HttpResponse } from "uWebSockets.js";
+import { BodyTimeout, BodyTooLarge, ClientGone, MAX_HEADER_BYTES, type TransportRequest } from "./transport.js";
+
+/** Whether the other side is still there. */
+export class Client {
+  isGone = false;
+  readonly #heard: (() => void)[] = [];
+  #controller: AbortController | null = null;
+
+  constructor(response: HttpResponse) {
+    response.onAborted(() => {
+      this.isGone = true;
+      this.#controller?.abort();
+      for (const hear of this.#heard) hear();
+    });
+  }
+
+  /** Made only where it is asked for: most requests never need one. */
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.isGone) this.#controller.abort();
+    return this.#controller.signal;
+  }
+
+  onGone(hear: () => void): void {
+    this.#heard.push(hear);
+  }
+}
+
+/** What the library lets through and `node:http` does not. */
+export function faultOf(
+  headers: ReadonlyMap<string, string>,
+): { readonly status: number; readonly detail: string } | null {
+  let bytes = 0;
+  for (const [name, value] of headers) bytes += name.length + value.length;
+  if (bytes > MAX_HEADER_BYTES) return { status: 431, detail: "the headers are longer than 16 KiB" };
+  if (!/^\d{1,15}$/.test(headers.get("content-length") ?? "0")) {
+    return { status: 400, detail: "content-length must be one number" };
+  }
+  return null;
+}
+
+/** A request over the library, and what becomes of its body once it was answered. */
+export interface UwsRequest extends TransportRequest {
+  /** Whether a body is under way that nobody took to its end. */
+  leftover(): boolean;
+  /** Lets what still arrives of the body go: the response may not be touched once it was answered. */
+  forget(): void;
+}
+
+/** Reads all of a request that is only there in the tick it came in. */
+export function toRequest(
+  response: HttpResponse,
+  request: HttpRequest,
+  headers: ReadonlyMap<string, string>,
+  method: string,
+  client: Client,
+): UwsRequest {
+  const declared = Number(headers.get("content-length") ?? 0);
+  const hasBody = declared > 0 || headers.has("transfer-encoding");
+  // A body is only kept when it is handed to a listener in the tick it arrived in.
+  const body = hasBody ? new IncomingBody(response, client) : null;
+  return {
+    method,
+    path: request.getUrl(),
+    query: request.getQuery() ?? "",
+    header: (name) => headers.get(name),
+    get remoteAddress() {
+      return client.isGone ? "" : Buffer.from(response.getRemoteAddressAsText()).toString("latin1");
+    },
+    get signal() {
+      return client.signal;
+    },
+    body: (limitBytes, timeoutMs) => {
+      if (declared > limitBytes) return Promise.reject(new BodyTooLarge());
+      return body === null ? Promise.resolve(new Uint8Array()) : body.read(limitBytes, timeoutMs);
+    },
+    leftover: () => body !== null && !body.complete,
+    forget: () => body?.forget(),
+  };
+}
+
+/** Headers by lower-case name, several of one name joined. */
+export function readHeaders(request: HttpRequest): ReadonlyMap<string, string> {
+  const headers = new Map<string, string>();
+  request.forEach((name, value) => {
+    const before = headers.get(name);
+    headers.set(name, before === undefined ? value : `${before}${name === "cookie" ? "; " : ", "}${value}`);
+  });
+  return headers;
+}
+
+/** Bytes held for a body nobody has asked for yet; past that the sender is paused. */
+const EARLY_BYTES = 64 * 1024;
+/** Time without a byte of a body after which it is given up: the library cuts such a connection soon after. */
+const STALLED_MS = 6_000;
+
+/** A body as it arrives; paused until it is asked for once it is more than a little. */
+class IncomingBody {
+  complete = false;
+  readonly #response: HttpResponse;
+  readonly #chunks: Buffer[] = [];
+  #length = 0;
+  #limit = EARLY_BYTES;
+  #reading = false;
+  #paused = false;
+  #settle: ((error: Error | null) => void) | null = null;
+  #aborted = false;
+  #forgotten = false;
+  #stalled: NodeJS.Timeout | undefined;
+
+  constructor(response: HttpResponse, client: Client) {
+    this.#response = response;
+    client.onGone(() => {
+      this.#aborted = true;
+      this.#settle?.(new ClientGone());
+    });
+    response.onData((chunk, isLast) => this.#hear(chunk, isLast));
+  }
+
+  forget(): void {
+    this.#forgotten = true;
+    this.#chunks.length = 0;
+  }
+
+  #hear(chunk: ArrayBuffer, isLast: boolean): void {
+    if (this.#forgotten) return;
+    this.#length += chunk.byteLength;
+    this.complete = isLast;
+    this.#stalled?.refresh();
+    if (this.#length <= this.#limit || !this.#reading) this.#chunks.push(Buffer.from(Buffer.from(chunk)));
+    if (this.#reading && this.#length > this.#limit) this.#settle?.(new BodyTooLarge());
+    else if (isLast) this.#settle?.(null);
+    else if (!this.#reading && this.#length > EARLY_BYTES && !this.#paused) {
+      this.#paused = true;
+      this.#response.pause();
+    }
+  }
+
+  read(limitBytes: number, timeoutMs: number): Promise<Uint8Array> {
+    return new Promise((resolve, reject) => {
+      const giveUp = () => this.#settle?.(new BodyTimeout());
+      const timer = setTimeout(giveUp, timeoutMs);
+      this.#stalled = setTimeout(giveUp, STALLED_MS);
+      this.#settle = (error) => {
+        clearTimeout(timer);
+        clearTimeout(this.#stalled);
+        this.#settle = null;
+        if (error === null) resolve(Buffer.concat(this.#chunks));
+        else reject(error);
+      };
+      this.#reading = true;
+      this.#limit = limitBytes;
+      if (this.#aborted) this.#settle(new ClientGone());
+      else if (this.#length > limitBytes) this.#settle(new BodyTooLarge());
+      else if (this.complete) this.#settle(null);
+      else if (this.#paused) this.#response.resume();
+    });
+  }
+}
