@@ -1,0 +1,110 @@
+import t from "tap";
+import { createKinds } from "../../actors/kinds.js";
+import { parseAllowList } from "../../actors/outbound/allow-list.js";
+import { createSealer } from "../../actors/workspaces/secret-value.js";
+import { readConfig } from "../../http/config.js";
+import { createMetrics } from "../../http/metrics.js";
+import type { Route } from "../../http/route.js";
+import { createRoutes, createSockets, type RouteParts } from "../../http/routes.js";
+import { type Client, startTestService, type TestService } from "../support/service.js";
+
+/** The table of routes, as the service makes it. */
+function partsOf({ runtime, folder }: TestService): RouteParts {
+  return {
+    runtime,
+    kinds: createKinds({ allowList: parseAllowList(""), signsTokens: false }),
+    sealer: createSealer(new Uint8Array(32), (count) => new Uint8Array(count)),
+    config: readConfig({ DATA_DIR: folder }),
+    metrics: createMetrics(() => runtime.stats()),
+    baseUrl: () => "http://localhost",
+    isReady: () => true,
+    callerOf: () => null,
+  };
+}
+
+/** Paths that anyone may ask for; a new one is added here on purpose or not at all. */
+const publicRoutes = [
+  "GET /healthz",
+  "GET /readyz",
+  "GET /metrics",
+  "POST /api/sign-in",
+  "POST /api/sessions",
+  "GET /sign-in/{token}",
+  // Bearer of these is the callback token of a hook's request, which the handler looks at itself.
+  "GET /api/hook-callbacks/task",
+  "POST /api/hook-callbacks/notes",
+];
+
+const nameOf = ({ method, path }: Route) => `${method} ${path}`;
+
+/** A route's path with ids put in where the test has them. */
+function fill(route: Route, ids: Readonly<Record<string, string>>): string {
+  return route.path.replace(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? "none_01J0000000000000000000000");
+}
+
+async function statusOf(client: Client, route: Route, path: string): Promise<number> {
+  const body = route.method === "GET" || route.method === "DELETE" ? undefined : {};
+  const headers = { "idempotency-key": "k", "if-match": '"1"' };
+  return (
+    await client.request(route.method, `${path}${route.path.endsWith("/import") ? "?address=x" : ""}`, body, headers)
+  ).status;
+}
+
+t.test("every route but the public ones needs a credential that admits", async (t) => {
+  const service = await startTestService(t);
+  const routes = createRoutes(partsOf(service));
+  t.same(routes.filter(({ access }) => access === "public").map(nameOf), publicRoutes);
+  for (const route of routes.filter(({ access }) => access !== "public")) {
+    t.equal(await statusOf(service.anonymous, route, fill(route, {})), 401, `${nameOf(route)} without a credential`);
+    t.equal(
+      await statusOf(service.withToken("nonsense"), route, fill(route, {})),
+      401,
+      `${nameOf(route)} with a wrong one`,
+    );
+  }
+});
+
+t.test("a stranger finds nothing of a workspace, by any route, and no route fails", async (t) => {
+  const service = await startTestService(t);
+  const ada = await service.signIn("ada@example.com");
+  const eve = await service.signIn("eve@example.com");
+  const workspace = await ada.create("/api/resources/workspaces", { slug: "acme", name: "Acme" });
+  const team = await ada.create(`/api/resources/workspaces/${workspace.id}/teams`, { key: "core", name: "Core" });
+  const foreign = await eve.create("/api/resources/workspaces", { slug: "evil", name: "Evil" });
+  const issued = await eve.request(
+    "POST",
+    `/api/resources/workspaces/${foreign.id}/tokens`,
+    { name: "all", scopes: ["configure", "secrets", "runners", "trusts"] },
+    { "idempotency-key": "k" },
+  );
+  const bearer = service.withToken(issued.headers["service-workspace-token"] ?? "");
+  const scoped = createRoutes(partsOf(service)).filter(({ path, access }) => access !== "public" && path.includes("{"));
+  t.ok(scoped.length > 30);
+  for (const route of scoped) {
+    const id = route.path.includes("/teams/{id}") ? team.id : workspace.id;
+    const path = fill(route, { workspaceId: workspace.id, teamId: team.id, slug: "acme", id });
+    const byStranger = await statusOf(eve, route, path);
+    // A body of the wrong form is refused before anything is looked for, so it tells nothing either.
+    t.ok(byStranger === 404 || byStranger === 422, `${nameOf(route)} by a stranger answers ${byStranger}`);
+    t.equal(byStranger, await statusOf(eve, route, fill(route, {})), "the same as for what is not there");
+    const byToken = await statusOf(bearer, route, path);
+    t.equal(byToken, route.access === "person" ? 401 : 404, `${nameOf(route)} by a token of elsewhere`);
+  }
+});
+
+t.test("every socket needs a credential that admits", async (t) => {
+  const service = await startTestService(t);
+  const sockets = createSockets(partsOf(service));
+  t.ok(sockets.length >= 2);
+  for (const { path } of sockets) {
+    for (const client of [service.anonymous, service.withToken("nonsense")]) {
+      const socket = client.socket(path);
+      const said = await new Promise<string>((resolve) => {
+        socket.once("error", (error) => resolve(error.message));
+        socket.once("open", () => resolve("open"));
+      });
+      socket.terminate();
+      t.match(said, /401/, path);
+    }
+  }
+});
