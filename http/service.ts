@@ -43,7 +43,7 @@ export interface Service {
   /** The port it listens on, which a `BASE_URL` of a proxy does not tell. */
   readonly port: number;
   readonly runtime: Runtime;
-  /** Drains: stops accepting, finishes what is under way, flushes, closes. */
+  /** Drains: stops accepting, finishes what is under way, flushes, closes. Asked again, it waits for the same end. */
   stop(): Promise<void>;
 }
 
@@ -131,13 +131,15 @@ async function open(
   origin = new URL(baseUrl).origin;
   ready = true;
   log.info(`listening on ${baseUrl}`);
+  let stopped: Promise<void> | null = null;
   return {
     baseUrl,
     port,
     runtime,
     stop: () => {
       ready = false;
-      return close();
+      stopped ??= close();
+      return stopped;
     },
   };
 }

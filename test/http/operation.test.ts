@@ -1,4 +1,6 @@
 import t from "tap";
+import { createMemoryStore } from "../../storage/memory-store.js";
+import { type Store, StoreError } from "../../storage/store.js";
 import { startTestService } from "../support/service.js";
 
 t.test("healthz and readyz answer anyone and show nothing", async (t) => {
@@ -44,4 +46,27 @@ t.test("with a token the metrics are for its bearer alone", async (t) => {
   t.equal(await ask(), 401);
   t.equal(await ask("Bearer 0123456789abcdee"), 401);
   t.equal(await ask("Bearer 0123456789abcdef"), 200);
+});
+
+t.test("once the store has failed, writes are unavailable and nobody is sent here any more", async (t) => {
+  const memory = createMemoryStore();
+  let fails = false;
+  const store: Store = {
+    reading: memory.reading,
+    view: () => memory.view(),
+    backup: (folder) => memory.backup(folder),
+    close: () => memory.close(),
+    commit: (changes) =>
+      fails ? Promise.reject(new StoreError("disk-full", "the disk is full")) : memory.commit(changes),
+  };
+  const service = await startTestService(t, { store });
+  await service.signIn("ada@example.com");
+  fails = true;
+  const refused = await service.anonymous.request("POST", "/api/sign-in", { email: "bob@example.com" });
+  t.equal(refused.status, 503);
+  t.equal(refused.body?.type, "urn:service:problem:unavailable");
+  t.ok(Number(refused.headers["retry-after"]) > 0);
+  t.equal((await service.anonymous.request("GET", "/readyz")).status, 503);
+  t.equal((await service.anonymous.request("GET", "/healthz")).status, 200);
+  t.ok(await service.logged(/"code":"disk-full","message":"the disk is full"/));
 });

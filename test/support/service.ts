@@ -8,6 +8,7 @@ import { createLog } from "../../http/log.js";
 import { startService } from "../../http/service.js";
 import type { Clock } from "../../runtime/clock.js";
 import type { Runtime } from "../../runtime/runtime.js";
+import type { Store } from "../../storage/store.js";
 
 /** What a request came back with. */
 export interface Reply {
@@ -55,6 +56,8 @@ export interface TestServiceOptions {
   /** Settings of the environment beside those that make it a test's own. */
   readonly settings?: Readonly<Record<string, string>>;
   readonly clock?: Clock;
+  /** Kept open; else one in the folder. */
+  readonly store?: Store;
   /** A folder that outlives the service: the test removes it. */
   readonly folder?: string;
 }
@@ -73,6 +76,7 @@ export async function startTestService(t: Cleaning, options: TestServiceOptions 
     config,
     log: createLog(config.logLevel, lines),
     ...(options.clock === undefined ? {} : { clock: options.clock }),
+    ...(options.store === undefined ? {} : { store: options.store }),
   });
   const agent = new Agent({ connections: 16, pipelining: 1 });
   const address = `http://127.0.0.1:${service.port}`;
