@@ -4,6 +4,8 @@ import { BodyTimeout, BodyTooLarge, ClientGone, MAX_HEADER_BYTES, type Transport
 /** Whether the other side is still there. */
 export class Client {
   isGone = false;
+  /** Whether the answer is out: the response may not be asked for anything then. */
+  isAnswered = false;
   readonly #heard: (() => void)[] = [];
   #controller: AbortController | null = null;
 
@@ -66,7 +68,9 @@ export function toRequest(
     query: request.getQuery() ?? "",
     header: (name) => headers.get(name),
     get remoteAddress() {
-      return client.isGone ? "" : Buffer.from(response.getRemoteAddressAsText()).toString("latin1");
+      return client.isGone || client.isAnswered
+        ? ""
+        : Buffer.from(response.getRemoteAddressAsText()).toString("latin1");
     },
     get signal() {
       return client.signal;

@@ -114,6 +114,7 @@ async function serve(
   if (client.isGone) return;
   const leftover = incoming.leftover();
   incoming.forget();
+  client.isAnswered = true;
   const isBig = answer.body.length > BIG_BODY && method !== "HEAD" && !leftover;
   if (isBig) await writeBig(response, answer, client, isDraining());
   else write(response, answer, { isHead: method === "HEAD", closes: leftover || isDraining() });

@@ -3,7 +3,13 @@ import { z } from "zod";
 import type { Refusal } from "../../actors/refusal.js";
 import { type Route, type RouteRequest, route } from "../../http/route.js";
 import { createHandlers, type Served } from "../../http/server.js";
-import type { TransportAnswer, TransportRequest } from "../../http/transport.js";
+import {
+  BodyTimeout,
+  BodyTooLarge,
+  ClientGone,
+  type TransportAnswer,
+  type TransportRequest,
+} from "../../http/transport.js";
 import { NotAccepted, Overloaded, Stopping, TurnFailed } from "../../runtime/runtime.js";
 
 const person = { kind: "person", userId: "usr_1", email: "a@b.c", sessionId: "ses_1" } as const;
@@ -38,7 +44,7 @@ function edge(routes: readonly Route[]) {
   const send = (
     method: string,
     path: string,
-    { body = "", headers = {} }: { readonly body?: string; readonly headers?: Record<string, string> } = {},
+    { body = "", headers = {} }: { readonly body?: string | Error; readonly headers?: Record<string, string> } = {},
   ): Promise<TransportAnswer> => {
     const [pathOnly = "", query = ""] = path.split("?");
     const all: Record<string, string> = { ...(body === "" ? {} : { "content-type": "application/json" }), ...headers };
@@ -48,7 +54,10 @@ function edge(routes: readonly Route[]) {
       query,
       header: (name) => all[name],
       remoteAddress: "192.0.2.7",
-      body: async () => Buffer.from(body),
+      body: async () => {
+        if (body instanceof Error) throw body;
+        return Buffer.from(body);
+      },
       signal: new AbortController().signal,
     };
     return handlers.request(request);
@@ -241,4 +250,12 @@ t.test("refusals keep what their problems carry", async (t) => {
   ] as const) {
     t.match(await refusing({ refused, detail: "d" }), { status, type: `urn:service:problem:${refused}`, detail: "d" });
   }
+});
+
+t.test("a body that fails on its way is the client's affair", async (t) => {
+  const { send, failed } = edge([answering(() => ({ status: 200 }), { method: "POST", body: z.unknown() })]);
+  problem(t, await send("POST", "/a/1", { body: new BodyTooLarge() }), 413, "too-large");
+  problem(t, await send("POST", "/a/1", { body: new BodyTimeout() }), 408, "request-timeout");
+  problem(t, await send("POST", "/a/1", { body: new ClientGone() }), 400, "bad-request");
+  t.same(failed, []);
 });
