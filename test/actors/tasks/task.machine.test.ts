@@ -1,0 +1,189 @@
+import t from "tap";
+import type { RunEnding } from "../../../actors/runners/protocol.js";
+import { type RunOutcome, type RunRow, runs } from "../../../actors/tasks/run-rows.js";
+import { taskActor } from "../../../actors/tasks/task.machine.js";
+import { taskNotes, tasks } from "../../../actors/tasks/task-rows.js";
+import { address } from "../../../runtime/address.js";
+import type { Message } from "../../../runtime/turn.js";
+import { memoryRows, type Stepping, stepByHand } from "../../support/turn.js";
+import { lineId, putLine, teamId, workspaceId } from "../../support/work.js";
+
+const by = "usr_1";
+const open = {
+  ...{ type: "task.open", teamId, lineId, title: "Do it", description: "", url: "", station: null, assignee: by, by },
+} as Message;
+
+/** How a run may be over, by a name. */
+const endings: Record<string, { readonly outcome: RunOutcome; readonly ending: RunEnding | null }> = {
+  "handed over": { outcome: "completed", ending: { kind: "handover", to: "review", note: "look" } },
+  "handed over to nowhere": { outcome: "completed", ending: { kind: "handover", to: "gone", note: "" } },
+  asks: { outcome: "completed", ending: { kind: "ask", question: "Which?" } },
+  "finished early": { outcome: "completed", ending: { kind: "finish", note: "" } },
+  failed: { outcome: "failed", ending: null },
+  stopped: { outcome: "stopped", ending: null },
+  withdrawn: { outcome: "withdrawn", ending: null },
+  abandoned: { outcome: "abandoned", ending: null },
+};
+
+function task(): Stepping {
+  const rows = memoryRows();
+  putLine(rows);
+  return stepByHand(taskActor, address(workspaceId, "task", "task_1"), { rows });
+}
+
+const rowOf = ({ rows }: Stepping) => tasks.get(rows, workspaceId, "task_1");
+const runOf = (stepping: Stepping) => rowOf(stepping)?.runId ?? "";
+
+/** The current run is over as named; its row says how. */
+function over(stepping: Stepping, name: string): Message {
+  const id = runOf(stepping);
+  const ended = endings[name];
+  const station = rowOf(stepping)?.station ?? "";
+  const passesTo = station === "work" ? ["review"] : ["work"];
+  const row = {
+    id,
+    taskId: "task_1",
+    lineId,
+    stationKey: station,
+    passesTo,
+    failure: null,
+    reason: "said so",
+    ...ended,
+  };
+  runs.put(stepping.rows, workspaceId, id, row as unknown as RunRow);
+  return { type: "run.over", runId: id, outcome: ended?.outcome } as Message;
+}
+
+const plain: Record<string, Message> = {
+  open,
+  began: { type: "run.began" } as Message,
+  answer: { type: "task.answer", by, text: "this one" } as Message,
+  "answer by another": { type: "task.answer", by: "usr_2", text: "no" } as Message,
+  stop: { type: "task.stop", by } as Message,
+  "stop by another": { type: "task.stop", by: "usr_2" } as Message,
+  retry: { type: "task.retry", by } as Message,
+  move: { type: "task.move", by, to: "review" } as Message,
+  "move nowhere": { type: "task.move", by, to: "gone" } as Message,
+  close: { type: "task.close", by } as Message,
+  withdraw: { type: "task.withdraw" } as Message,
+  assign: { type: "task.assign", by, assignee: "usr_2" } as Message,
+  note: { type: "note", from: "hook tell", text: "seen", key: null } as Message,
+  "another run's end": { type: "run.over", runId: "run_other", outcome: "completed" } as Message,
+};
+
+function message(stepping: Stepping, name: string): Message {
+  if (name in endings) return over(stepping, name);
+  const found = plain[name];
+  if (found === undefined) throw new Error(name);
+  return name === "began" ? ({ ...found, runId: runOf(stepping) } as Message) : found;
+}
+
+const paths: Record<string, readonly string[]> = {
+  new: [],
+  queued: ["open"],
+  running: ["open", "began"],
+  inbox: ["open", "began", "asks"],
+  done: ["open", "began", "handed over", "began", "finished early"],
+  closed: ["open", "close"],
+};
+
+const working = (state: string): Record<string, string> => ({
+  ...{ "handed over": "queued at review", "handed over to nowhere": "inbox at work", asks: "inbox at work" },
+  ...{
+    "finished early": "inbox at work",
+    failed: "inbox at work",
+    stopped: "inbox at work",
+    withdrawn: "inbox at work",
+  },
+  ...{ abandoned: "queued at work", stop: `${state} at work`, "stop by another": `${state} at work` },
+  ...{
+    move: "queued at review",
+    "move nowhere": `${state} at work`,
+    close: "closed at work",
+    withdraw: "closed at work",
+  },
+  ...{ assign: `${state} at work`, note: `${state} at work`, "another run's end": `${state} at work` },
+});
+const over9 = (at: string) =>
+  Object.fromEntries([...Object.keys(endings), "another run's end", "note"].map((name) => [name, at]));
+
+/** State x message -> state and station; what is not here is refused. */
+const table: Record<string, Record<string, string>> = {
+  new: { open: "queued at work", note: "new" },
+  queued: { ...working("queued"), began: "running at work" },
+  running: working("running"),
+  inbox: {
+    ...over9("inbox at work"),
+    ...{ answer: "queued at work", "answer by another": "inbox at work", retry: "queued at work" },
+    ...{
+      move: "queued at review",
+      "move nowhere": "inbox at work",
+      close: "closed at work",
+      withdraw: "closed at work",
+    },
+    ...{ assign: "inbox at work" },
+  },
+  done: over9("done at review"),
+  closed: over9("closed at work"),
+};
+
+for (const [state, path] of Object.entries(paths)) {
+  for (const name of [...Object.keys(plain), ...Object.keys(endings)]) {
+    const wanted = table[state]?.[name];
+    t.test(`${state} x ${name}: ${wanted ?? "refused"}`, async (t) => {
+      const stepping = task();
+      for (const step of path) t.ok(stepping.take(message(stepping, step)).taken, step);
+      const turn = stepping.take(message(stepping, name));
+      t.equal(turn.taken, wanted !== undefined);
+      if (wanted === undefined) return;
+      const row = rowOf(stepping);
+      t.equal(row === undefined ? String(stepping.value) : `${stepping.value} at ${row.station}`, wanted);
+      if (row !== undefined) t.equal(row.state, stepping.value, "the row says what the machine does");
+    });
+  }
+}
+
+t.test(
+  "a review that finds nothing later in the line finishes the task; passing to an earlier station sends back",
+  async (t) => {
+    const stepping = task();
+    for (const name of ["open", "began", "handed over", "began"]) stepping.take(message(stepping, name));
+    endings["sent back"] = { outcome: "completed", ending: { kind: "handover", to: "work", note: "not listed" } };
+    const turn = stepping.take(message(stepping, "sent back"));
+    delete endings["sent back"];
+    t.equal(rowOf(stepping)?.station, "work");
+    t.match(turn.facts, [{ name: "task.moved", work: { event: { from: "review", to: "work" } } }]);
+    t.same(
+      taskNotes.list(stepping.rows, workspaceId, ["task_1"]).map(({ from, text }) => [from, text]),
+      [
+        ["station work", "look"],
+        ["station review", "not listed"],
+      ],
+    );
+  },
+);
+
+t.test("five runs abandoned in a row bring the task to a person; a completed one begins the count anew", async (t) => {
+  const stepping = task();
+  stepping.take(open);
+  for (let time = 1; time <= 4; time++) stepping.take(message(stepping, "abandoned"));
+  t.equal(stepping.value, "queued");
+  stepping.take(message(stepping, "abandoned"));
+  t.equal(stepping.value, "inbox");
+  t.match(rowOf(stepping)?.asks, /5 runs in a row/);
+});
+
+t.test("only the assignee answers and stops; the refusal says so", async (t) => {
+  const stepping = task();
+  stepping.take(open);
+  t.match(stepping.take(message(stepping, "stop by another")).answer, { refused: "forbidden" });
+  const turn = stepping.take(message(stepping, "stop"));
+  t.match(turn.sent, [{ to: { kind: "run" }, message: { type: "run.end", outcome: "stopped" } }]);
+});
+
+t.test("a note with a key is said once", async (t) => {
+  const stepping = task();
+  stepping.take(open);
+  for (let time = 0; time < 2; time++) stepping.take({ ...plain.note, type: "note", key: "once" } as Message);
+  t.equal(taskNotes.list(stepping.rows, workspaceId, ["task_1"]).length, 1);
+});
