@@ -26,6 +26,8 @@ export interface ChangeRecord {
 
 /** `[seq]` */
 const records = table<ChangeRecord>("configuration-change");
+/** `["last"]`: the number of the last change; looking for the last record among unflushed ones costs more. */
+const sequence = table<number>("configuration-sequence");
 
 /** Appends to the workspace's change log, in the batch of the change itself. */
 export function recordChange(
@@ -34,9 +36,10 @@ export function recordChange(
   topics: readonly string[],
 ): void {
   const { caller, ...rest } = change;
-  const last = records.list(turn, turn.self.partition, [], { reverse: true, limit: 1 })[0];
+  const seq = (sequence.get(turn, turn.self.partition, "last") ?? 0) + 1;
+  sequence.put(turn, turn.self.partition, "last", seq);
   const record: ChangeRecord = {
-    seq: (last?.seq ?? 0) + 1,
+    seq,
     ...rest,
     by: changedBy(caller),
     at: new Date(turn.now).toISOString(),
