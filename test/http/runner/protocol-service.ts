@@ -1,0 +1,154 @@
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Test } from "tap";
+import { type WebSocket, WebSocketServer } from "ws";
+import {
+  type RunnerFrame,
+  type RunnerMessage,
+  runnerFrameSchema,
+  type ServiceFrame,
+  type ServiceMessage,
+  serviceFrameSchema,
+} from "../../../actors/runners/protocol.js";
+
+/** What arrived: a frame, on the how manieth connection. */
+export interface Arrived {
+  readonly connection: number;
+  readonly frame: RunnerFrame;
+}
+
+/**
+ * The service's end of the runner protocol on a real socket, moved by hand: it takes only frames of the schema, and
+ * sends only such. A frame that is none fails whoever waits for one.
+ */
+export class ProtocolService {
+  readonly arrived: Arrived[] = [];
+  /** Close codes of the runner's ends, in their order. */
+  readonly closed: number[] = [];
+  /** The bearer token it takes. */
+  token = "pool-token";
+  refusals = 0;
+  readonly #server: Server;
+  readonly #sockets = new WebSocketServer({ noServer: true });
+  #socket: WebSocket | null = null;
+  #connections = 0;
+  #n = 0;
+  #broken: Error | null = null;
+  readonly #watchers = new Set<() => void>();
+
+  private constructor(server: Server) {
+    this.#server = server;
+    server.on("upgrade", (request, socket, head) => {
+      if (request.url !== "/api/runner" || request.headers.authorization !== `Bearer ${this.token}`) {
+        this.refusals += 1;
+        socket.end("HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
+        return this.#look();
+      }
+      return this.#sockets.handleUpgrade(request, socket, head, (opened) => this.#opened(opened));
+    });
+  }
+
+  /** Starts on a free port, and ends with the test. */
+  static async start(t: Test): Promise<ProtocolService> {
+    const service = new ProtocolService(createServer());
+    service.#server.listen(0, "127.0.0.1");
+    await once(service.#server, "listening");
+    t.teardown(() => {
+      service.cut();
+      service.#server.close();
+      service.#server.closeAllConnections();
+    });
+    return service;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /** How many connections were made. */
+  get connections(): number {
+    return this.#connections;
+  }
+
+  send(frame: ServiceFrame): void {
+    this.sendText(JSON.stringify(serviceFrameSchema.parse(frame)));
+  }
+
+  sendText(text: string): void {
+    this.#socket?.send(text);
+  }
+
+  welcome(more: Partial<Extract<ServiceFrame, { frame: "welcome" }>> = {}): void {
+    this.send({ frame: "welcome", runnerId: "runner_1", received: 0, leaseSeconds: 60, claims: [], ...more });
+  }
+
+  /** Sends the next numbered message; gives its number. */
+  tell(message: ServiceMessage, ack = 0): number {
+    this.#n += 1;
+    this.send({ frame: "message", n: this.#n, ack, message });
+    return this.#n;
+  }
+
+  /** Ends the connection as a broken network does. */
+  cut(): void {
+    this.#socket?.terminate();
+  }
+
+  /** Resolves with the first frame of this type on the present connection or a later one that `fits`. */
+  frame<F extends RunnerFrame["frame"]>(
+    type: F,
+    fits: (frame: Extract<RunnerFrame, { frame: F }>) => boolean = () => true,
+    connection = 1,
+  ): Promise<Extract<RunnerFrame, { frame: F }>> {
+    const isWanted = (frame: RunnerFrame): frame is Extract<RunnerFrame, { frame: F }> =>
+      frame.frame === type && fits(frame as Extract<RunnerFrame, { frame: F }>);
+    return this.until(() => {
+      for (const { connection: on, frame } of this.arrived) if (on >= connection && isWanted(frame)) return frame;
+      return undefined;
+    });
+  }
+
+  /** The numbered messages that came on one connection. */
+  messages(connection: number): { readonly n: number; readonly message: RunnerMessage }[] {
+    return this.arrived.flatMap(({ connection: on, frame }) =>
+      on === connection && frame.frame === "message" ? [{ n: frame.n, message: frame.message }] : [],
+    );
+  }
+
+  /** Resolves once `look` gives something; it looks again whenever something came or ended. */
+  until<T>(look: () => T | undefined): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const watch = () => {
+        const found = look();
+        if (this.#broken !== null) reject(this.#broken);
+        else if (found !== undefined) resolve(found);
+        else return;
+        this.#watchers.delete(watch);
+      };
+      this.#watchers.add(watch);
+      watch();
+    });
+  }
+
+  #opened(socket: WebSocket): void {
+    this.#connections += 1;
+    const connection = this.#connections;
+    this.#socket = socket;
+    socket.on("message", (data) => {
+      const parsed = runnerFrameSchema.safeParse(JSON.parse(data.toString()));
+      if (parsed.success) this.arrived.push({ connection, frame: parsed.data });
+      else this.#broken = parsed.error;
+      this.#look();
+    });
+    socket.on("close", (code) => {
+      this.closed.push(code);
+      this.#look();
+    });
+    this.#look();
+  }
+
+  #look(): void {
+    for (const watch of [...this.#watchers]) watch();
+  }
+}
