@@ -7,6 +7,7 @@ import { sessionRoutes } from "./access/session.routes.js";
 import type { Config } from "./config.js";
 import { hookRoutes } from "./hooks/hook.routes.js";
 import type { Metrics } from "./metrics.js";
+import { deadLetterRoutes } from "./operations/dead-letter.routes.js";
 import { operationRoutes } from "./operations/operation.routes.js";
 import { changeRoutes } from "./resources/change.routes.js";
 import { resourceRoutes } from "./resources/resource.routes.js";
@@ -37,6 +38,7 @@ export function createRoutes(parts: RouteParts): readonly Route[] {
     ...sessionRoutes({ runtime, sealer, baseUrl, signInDomains: config.signInDomains }),
     ...resourceRoutes({ runtime, kinds, sealer }),
     ...changeRoutes({ runtime }),
+    ...deadLetterRoutes({ runtime }),
     ...taskRoutes({ runtime }),
     ...hookRoutes({ runtime, sealer }),
   ];

@@ -1,0 +1,48 @@
+import t from "tap";
+import { address } from "../../runtime/address.js";
+import type { Message } from "../../runtime/turn.js";
+import { workspaceWithTeam } from "../support/resources.js";
+import { startTestService } from "../support/service.js";
+
+t.test(
+  "a message that kept crashing its actor is listed, and sent again on demand, for those who administer",
+  async (t) => {
+    const service = await startTestService(t);
+    const owner = await service.signIn("ada@example.com");
+    const stranger = await service.signIn("eve@example.com");
+    const { workspaceId } = await workspaceWithTeam(owner);
+    const path = "/api/workspaces/acme/dead-letters";
+    t.same((await owner.request("GET", path)).body, { items: [] });
+
+    // A run that says nothing of its labels crashes the dispatcher once it has a runner to compare with.
+    const pools = `/api/resources/workspaces/${workspaceId}/runner-pools`;
+    const { id: poolId } = await owner.create(pools, { key: "main" });
+    const runner = { runnerId: "r", poolId, name: "", labels: [], harnesses: [], slots: 1, connected: true, since: "" };
+    const { runtime } = service;
+    await runtime.ask(address(workspaceId, "dispatcher", workspaceId), { type: "runner.offer", runner } as Message);
+    const start = {
+      type: "run.start",
+      taskId: "task_1",
+      needs: { poolId: null, harness: "command" },
+    } as unknown as Message;
+    await runtime.ask(address(workspaceId, "run", "run_1"), start);
+    const listed = async () => ((await owner.request("GET", path)).body?.items ?? []) as readonly { id: string }[];
+    const first = await until(listed, (items) => items.length === 1);
+    t.match(first, [{ to: `dispatcher/${workspaceId}`, message: "run.queue", error: /./ }]);
+    t.equal((await owner.request("POST", `${path}/${first[0]?.id}/retry`, {})).status, 202);
+    const second = await until(listed, (items) => items.length === 1 && items[0]?.id !== first[0]?.id);
+    t.match(second, [{ message: "run.queue" }], "its cause is still there, so it is set aside again");
+
+    t.equal((await stranger.request("GET", path)).status, 404);
+    t.equal((await owner.request("POST", `${path}/nothing/retry`, {})).status, 404);
+    t.equal((await service.anonymous.request("GET", path)).status, 401);
+  },
+);
+
+async function until<T>(look: () => Promise<T>, holds: (found: T) => boolean): Promise<T> {
+  for (;;) {
+    const found = await look();
+    if (holds(found)) return found;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
