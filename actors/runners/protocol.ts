@@ -9,7 +9,9 @@
  * 3. Both send numbered messages (`n` rises by one in each direction, through reconnects) and acknowledge what they
  *    have taken (`ack`, on its own or with a message). The service takes a message only once: a lower or equal `n`
  *    than the last taken is acknowledged and dropped. What was not acknowledged is sent again after the next welcome.
- * 4. `beat` every third of the lease renews the leases of all claims the runner holds. It is not numbered.
+ * 4. `beat` every third of the lease renews the leases of all claims the runner holds. It is not numbered as messages
+ *    are; the `ack` that answers it names it, so that the runner knows which beat got through. A runner whose beats do
+ *    not get through for a lease kills what it runs.
  *
  * Every message about a run carries the fence of its claim: a message with another fence than the run's current one
  * changes nothing and is answered by `run.drop`.
@@ -202,7 +204,13 @@ export const runnerFrameSchema = z.discriminatedUnion("frame", [
   }),
   z.strictObject({ frame: z.literal("message"), n: z.int().min(1), ack: z.int().min(0), message: runnerMessageSchema }),
   z.strictObject({ frame: z.literal("ack"), ack: z.int().min(0) }),
-  z.strictObject({ frame: z.literal("beat"), ack: z.int().min(0), claims: z.array(z.strictObject(claim)).max(1_000) }),
+  z.strictObject({
+    frame: z.literal("beat"),
+    ack: z.int().min(0),
+    claims: z.array(z.strictObject(claim)).max(1_000),
+    /** Named again by the `ack` that answers it. */
+    beat: z.int().min(1).optional(),
+  }),
 ]);
 export type RunnerFrame = z.infer<typeof runnerFrameSchema>;
 
@@ -221,7 +229,12 @@ export const serviceFrameSchema = z.discriminatedUnion("frame", [
     ack: z.int().min(0),
     message: serviceMessageSchema,
   }),
-  z.strictObject({ frame: z.literal("ack"), ack: z.int().min(0) }),
+  z.strictObject({
+    frame: z.literal("ack"),
+    ack: z.int().min(0),
+    /** The beat that this answers, whose leases begin anew; absent when it answers a message. */
+    beat: z.int().min(1).optional(),
+  }),
   /** The frame or the hello cannot be taken; the service closes after it. */
   z.strictObject({ frame: z.literal("error"), message: z.string() }),
 ]);

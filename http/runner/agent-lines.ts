@@ -2,11 +2,11 @@ import { z } from "zod";
 import { MAX_STEP_CHARACTERS } from "../../actors/runners/protocol.js";
 
 /** What an agent program writes to its standard output, a JSON object a line. Any other line is output to be shown. */
-export const agentLineSchema = z.discriminatedUnion("type", [
+const agentLineSchema = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("step"),
     kind: z.enum(["message", "tool", "output", "thought", "error"]).default("message"),
-    text: z.string().transform(cut),
+    text: z.string(),
     tool: z.string().max(255).nullable().default(null),
   }),
   z.object({ type: z.literal("cost"), amount: z.number().min(0), currency: z.string().regex(/^[A-Z]{3}$/) }),
@@ -14,7 +14,16 @@ export const agentLineSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("ask"), question: z.string().min(1).max(20_000) }),
 ]);
 
-export type AgentLine = z.output<typeof agentLineSchema>;
+const wantedSchema = z.object({ type: z.enum(["step", "cost", "handover", "ask"]) });
+
+/** A line that was meant as a message and is none, with what is wrong about it. */
+export interface WrongLine {
+  readonly type: "wrong";
+  readonly wanted: z.output<typeof wantedSchema>["type"];
+  readonly problem: string;
+}
+
+export type AgentLine = z.output<typeof agentLineSchema> | WrongLine;
 
 /** What the runner writes to an agent's standard input, a JSON object a line. */
 export type AnswerLine =
@@ -24,15 +33,27 @@ export type AnswerLine =
 /** A line as the agent meant it; null when it is no message. */
 export function parseAgentLine(line: string): AgentLine | null {
   if (!line.startsWith("{")) return null;
+  const body = parseJson(line);
+  const parsed = agentLineSchema.safeParse(body);
+  if (parsed.success) return parsed.data;
+  const wanted = wantedSchema.safeParse(body);
+  if (!wanted.success) return null;
+  const problem = parsed.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`).join("; ");
+  return { type: "wrong", wanted: wanted.data.type, problem };
+}
+
+function parseJson(text: string): unknown {
   try {
-    const parsed = agentLineSchema.safeParse(JSON.parse(line));
-    return parsed.success ? parsed.data : null;
+    return JSON.parse(text);
   } catch {
     return null;
   }
 }
 
-/** A text cut to what a step holds. */
+/** A text cut to what a step holds, never within a character. */
 export function cut(text: string): string {
-  return text.length <= MAX_STEP_CHARACTERS ? text : `${text.slice(0, MAX_STEP_CHARACTERS - 1)}…`;
+  if (text.length <= MAX_STEP_CHARACTERS) return text;
+  const end = MAX_STEP_CHARACTERS - 1;
+  const splitsPair = /[\ud800-\udbff]/.test(text.charAt(end - 1));
+  return `${text.slice(0, splitsPair ? end - 1 : end)}…`;
 }

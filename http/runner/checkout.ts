@@ -1,79 +1,59 @@
-import { existsSync } from "node:fs";
-import { mkdir, rename, rm } from "node:fs/promises";
+import { appendFile, copyFile, mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Job } from "../../actors/runners/protocol.js";
 import { git } from "./git.js";
+import type { Mirrors, Origin } from "./mirrors.js";
 
+/** A repository laid out for a run. */
 export interface Checkout {
   readonly repository: string;
-  /** Where its files lie. */
+  /** Where its files lie: a clone of the agent's own. */
   readonly folder: string;
+  /** A bare git directory that the agent has no use for: what was changed is found out with it, not with the clone's. */
+  readonly record: string;
   /** The commit that its diff is against. */
   readonly base: string;
 }
 
-const REPOSITORY = /^[A-Za-z0-9][A-Za-z0-9._-]*\/[A-Za-z0-9_][A-Za-z0-9._-]*$/;
+/** Where a checkout goes. */
+export interface Site {
+  readonly folder: string;
+  readonly record: string;
+  readonly signal: AbortSignal;
+}
 
-/** Lays out checkouts from mirrors that are kept between runs, one a repository. */
-export class Checkouts {
-  readonly #mirrors: string;
-  readonly #gitUrl: string;
-  readonly #busy = new Map<string, Promise<unknown>>();
-
-  /** `gitUrl` holds `{name}` where `owner/name` belongs. */
-  constructor(options: { readonly workFolder: string; readonly gitUrl: string }) {
-    this.#mirrors = join(options.workFolder, "mirrors");
-    this.#gitUrl = options.gitUrl;
-  }
-
-  /**
-   * Lays out a repository in `folder` at the wanted base (or the head of its default branch) with what the task has
-   * changed so far. Rejects with what git said.
-   */
-  async layOut(wanted: Job["checkouts"][number], folder: string): Promise<Checkout> {
-    const { repository, base, diff } = wanted;
-    if (!REPOSITORY.test(repository) || repository.includes(".."))
-      throw new Error(`${repository} is no repository name`);
-    const mirror = await this.#mirror(repository, base);
+/**
+ * Lays out a repository at the wanted base (or the head of its default branch) with what the task has changed so far,
+ * staged. Rejects with what git said.
+ */
+export async function layOut(mirrors: Mirrors, wanted: Job["checkouts"][number], site: Site): Promise<Checkout> {
+  const { repository, base, diff } = wanted;
+  const { folder, record, signal } = site;
+  const commit = await mirrors.from({ repository, base, signal }, async (origin) => {
+    await makeRecord(origin, record);
     await mkdir(dirname(folder), { recursive: true });
-    await git(dirname(folder), ["clone", "--quiet", "--no-checkout", "--", mirror, folder]);
-    await git(folder, ["checkout", "--quiet", "--detach", base ?? "HEAD"]);
-    const at = (await git(folder, ["rev-parse", "HEAD"])).trim();
-    if (diff !== "") await git(folder, ["apply", "--index", "--binary", "--whitespace=nowarn", "-"], diff);
-    return { repository, folder, base: at };
-  }
-
-  /** Brings the mirror up to date; one at a time for a repository. A commit that is there already needs no network. */
-  #mirror(repository: string, base: string | null): Promise<string> {
-    const before = this.#busy.get(repository) ?? Promise.resolve();
-    const fetched = before.catch(() => undefined).then(() => this.#fetch(repository, base));
-    this.#busy.set(repository, fetched);
-    return fetched;
-  }
-
-  async #fetch(repository: string, base: string | null): Promise<string> {
-    const mirror = join(this.#mirrors, `${repository}.git`);
-    if (!existsSync(mirror)) {
-      await mkdir(dirname(mirror), { recursive: true });
-      const partial = `${mirror}.partial`;
-      await rm(partial, { recursive: true, force: true });
-      const url = this.#gitUrl.replaceAll("{name}", repository);
-      await git(dirname(mirror), ["clone", "--quiet", "--mirror", "--", url, partial]);
-      await rename(partial, mirror);
-      return mirror;
-    }
-    const isThere = base !== null && (await git(mirror, ["cat-file", "-e", `${base}^{commit}`]).then(yes, no));
-    if (!isThere) await git(mirror, ["fetch", "--quiet", "--prune", "origin"]);
-    return mirror;
-  }
+    const clone = ["clone", "--quiet", "--shared", "--no-checkout", "--template=", "--", origin.mirror, folder];
+    await git(dirname(folder), clone, { signal });
+    return origin.commit;
+  });
+  const options = { env: { GIT_DIR: record }, signal };
+  await git(record, ["read-tree", commit], options);
+  const apply = ["apply", "--cached", "--binary", "--whitespace=nowarn", "-"];
+  if (diff !== "") await git(record, apply, { ...options, input: diff });
+  const tree = (await git(record, ["write-tree"], options)).trim();
+  // Files that the task has made so far are objects of the record alone.
+  await appendFile(join(folder, ".git/objects/info/alternates"), `${record}/objects\n`);
+  await git(folder, ["config", "remote.origin.pushurl", "nothing-is-pushed-from-a-run"], { signal });
+  await git(folder, ["update-ref", "--no-deref", "HEAD", commit], { signal });
+  await git(folder, ["read-tree", "-u", "--reset", tree], { signal });
+  // Copied with what git knows of the files, so that only what changes is read again.
+  await copyFile(join(folder, ".git/index"), join(record, "index"));
+  return { repository, folder, record, base: commit };
 }
 
-/** Everything changed since the base, untracked files included, as a git diff. Nothing is committed or pushed. */
-export async function changesOf(checkout: Checkout): Promise<string> {
-  await git(checkout.folder, ["add", "--all"]);
-  const against = ["diff", "--cached", "--binary", "--no-color", "--no-ext-diff", "--no-textconv", checkout.base];
-  return git(checkout.folder, against);
+async function makeRecord({ mirror }: Origin, record: string): Promise<void> {
+  await mkdir(record, { recursive: true });
+  await git(record, ["init", "--quiet", "--bare", "--template=", "."]);
+  await mkdir(join(record, "objects/info"), { recursive: true });
+  await writeFile(join(record, "objects/info/alternates"), `${mirror}/objects\n`);
 }
-
-const yes = () => true;
-const no = () => false;

@@ -1,7 +1,7 @@
 import type { Job } from "../../actors/runners/protocol.js";
-import { type AnswerLine, cut, parseAgentLine } from "./agent-lines.js";
+import { type AgentLine, type AnswerLine, parseAgentLine } from "./agent-lines.js";
 import { Tail } from "./command.js";
-import { type AgentResult, type Harness, HarnessNotFound, type HarnessRun } from "./harness.js";
+import { type Harness, HarnessNotFound, type HarnessRun } from "./harness.js";
 import { linesOf } from "./lines.js";
 import { ProcessGroup } from "./process-group.js";
 
@@ -14,32 +14,25 @@ export function commandHarness(defaultCommand: readonly string[]): Harness {
     name: "command",
     run: async (job, run) => {
       const group = await start(job, run, defaultCommand);
-      const stop = () => void group.stop();
-      run.signal.addEventListener("abort", stop, { once: true });
-      if (run.signal.aborted) stop();
+      const free = group.obey(run.halt);
       await run.started(group);
       const tail = new Tail();
-      // Whatever the program left running must not hold its pipes open.
-      group.child.once("exit", () => setTimeout(() => group.kill(), PIPE_GRACE_MS).unref());
       await Promise.all([readOutput(group, run, tail), readErrors(group, run, tail)]);
       const { exitCode } = await group.ended;
-      run.signal.removeEventListener("abort", stop);
-      group.sweep();
-      return { exitCode, output: tail.text } satisfies AgentResult;
+      free();
+      return { exitCode, output: tail.text };
     },
   };
 }
-
-/** Time for what the leader's children still print once it is gone, in milliseconds. */
-const PIPE_GRACE_MS = 2_000;
 
 async function start(job: Job, run: HarnessRun, defaultCommand: readonly string[]): Promise<ProcessGroup> {
   const [program, ...args] = job.harness.args.length > 0 ? job.harness.args : defaultCommand;
   if (program === undefined) {
     throw new HarnessNotFound("the command harness has no program: start the runner with --command");
   }
+  const { cwd, env, mark } = run;
   try {
-    return await ProcessGroup.start({ argv: [program, ...args], cwd: run.cwd, env: run.env });
+    return await ProcessGroup.start({ argv: [program, ...args], cwd, env, mark: `${mark}agent` });
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
     throw new HarnessNotFound(`the program ${program} cannot be started here (${code})`);
@@ -47,28 +40,39 @@ async function start(job: Job, run: HarnessRun, defaultCommand: readonly string[
 }
 
 async function readOutput(group: ProcessGroup, run: HarnessRun, tail: Tail): Promise<void> {
-  const answer = (line: AnswerLine) => group.child.stdin?.write(`${JSON.stringify(line)}\n`);
   for await (const text of linesOf(group.stdout)) {
     const line = parseAgentLine(text);
     if (line === null) {
       tail.add(`${text}\n`);
-      await run.step({ kind: "output", text: cut(text), tool: null });
+      await run.step({ kind: "output", text, tool: null });
       continue;
     }
-    switch (line.type) {
-      case "step":
-        await run.step({ kind: line.kind, text: line.text, tool: line.tool });
-        break;
-      case "cost":
-        await run.cost({ amount: line.amount, currency: line.currency });
-        break;
-      case "ask":
-        run.ask(line.question);
-        break;
-      case "handover": {
-        const refused = await run.handover(line.to, line.note);
-        answer(refused === null ? { type: "handover.accepted" } : { type: "handover.refused", reason: refused });
-      }
+    const answer = await take(line, run);
+    if (answer !== null) group.child.stdin?.write(`${JSON.stringify(answer)}\n`);
+  }
+}
+
+/** Does what a line says; gives what the agent is to be answered, if anything. */
+async function take(line: AgentLine, run: HarnessRun): Promise<AnswerLine | null> {
+  switch (line.type) {
+    case "step":
+      await run.step({ kind: line.kind, text: line.text, tool: line.tool });
+      return null;
+    case "cost":
+      await run.cost({ amount: line.amount, currency: line.currency });
+      return null;
+    case "ask":
+      run.ask(line.question);
+      return null;
+    case "handover": {
+      const refused = await run.handover(line.to, line.note);
+      return refused === null ? { type: "handover.accepted" } : { type: "handover.refused", reason: refused };
+    }
+    case "wrong": {
+      const text = `a ${line.wanted} line of the agent was not understood: ${line.problem}`;
+      await run.step({ kind: "error", text, tool: null });
+      // Whoever hands over waits for an answer.
+      return line.wanted === "handover" ? { type: "handover.refused", reason: text } : null;
     }
   }
 }
@@ -76,6 +80,6 @@ async function readOutput(group: ProcessGroup, run: HarnessRun, tail: Tail): Pro
 async function readErrors(group: ProcessGroup, run: HarnessRun, tail: Tail): Promise<void> {
   for await (const text of linesOf(group.stderr)) {
     tail.add(`${text}\n`);
-    await run.step({ kind: "error", text: cut(text), tool: null });
+    await run.step({ kind: "error", text, tool: null });
   }
 }

@@ -1,4 +1,5 @@
 import { MAX_OUTPUT_CHARACTERS } from "../../actors/runners/protocol.js";
+import type { Halt } from "./halt.js";
 import { type Launch, ProcessGroup } from "./process-group.js";
 
 export interface CommandResult {
@@ -8,25 +9,26 @@ export interface CommandResult {
   readonly output: string;
 }
 
-/** Runs a shell command to its end; `signal` ends it and everything it started. */
-export async function runShell(
-  command: string,
-  where: Omit<Launch, "argv">,
-  signal: AbortSignal,
-): Promise<CommandResult> {
-  const group = await ProcessGroup.start({ ...where, argv: ["/bin/sh", "-c", command] });
+export interface CommandRun extends Omit<Launch, "argv"> {
+  /** Ends the command and everything it started. */
+  readonly halt: Halt;
+  /** Told of the command's process before anything else. */
+  readonly started: (group: ProcessGroup) => Promise<void>;
+}
+
+/** Runs a shell command to its end, which is also the end of what it left running. */
+export async function runShell(command: string, run: CommandRun): Promise<CommandResult> {
+  const { cwd, env, mark, halt, started } = run;
+  const group = await ProcessGroup.start({ argv: ["/bin/sh", "-c", command], cwd, env, mark });
+  const free = group.obey(halt);
   const tail = new Tail();
   group.child.stdin?.end();
   for (const stream of [group.stdout, group.stderr]) {
     stream.setEncoding("utf8").on("data", (text: string) => tail.add(text));
   }
-  const abort = () => void group.stop();
-  signal.addEventListener("abort", abort, { once: true });
-  if (signal.aborted) abort();
-  // The shell's end is the command's, whatever it left running with the pipes open.
-  group.child.once("exit", () => group.kill());
+  await started(group);
   const { exitCode } = await group.ended;
-  signal.removeEventListener("abort", abort);
+  free();
   return { exitCode, output: tail.text };
 }
 

@@ -9,9 +9,12 @@ import {
   serviceFrameSchema,
 } from "../../actors/runners/protocol.js";
 import type { Clock } from "../../runtime/clock.js";
+import { Lease } from "./lease.js";
+import { Outbox } from "./outbox.js";
 
 /** What the runner says of itself at each hello. */
 export type Hello = Omit<Extract<RunnerFrame, { frame: "hello" }>, "frame" | "protocol" | "runnerId" | "received">;
+export type Claim = Hello["claims"][number];
 
 export interface ConnectionOptions {
   /** The service's base URL. */
@@ -24,8 +27,8 @@ export interface ConnectionOptions {
   /** Called once for each message of the service, in order. */
   readonly take: (message: ServiceMessage) => void;
   /** Claims that the service says are over. */
-  readonly drop: (runIds: readonly string[]) => void;
-  /** Nothing was heard for a whole lease: the service has given every claim to others, or will. */
+  readonly drop: (claims: readonly Claim[]) => void;
+  /** No beat got through for a whole lease: the service has given every claim to others, or will. */
   readonly leaseOver: () => void;
   readonly say: (line: string) => void;
 }
@@ -33,115 +36,111 @@ export interface ConnectionOptions {
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 15_000;
 /** Wait after a token that was not taken, in milliseconds. */
-const REFUSED_WAIT_MS = 10_000;
-/** How long the service may take to welcome, in milliseconds. */
-const WELCOME_WAIT_MS = 10_000;
-/** Messages kept unacknowledged before {@link Connection.room} makes their makers wait; in characters of JSON too. */
-const OUTBOX_ROOM = 1_000;
-const OUTBOX_CHARACTERS = 16 * 1024 * 1024;
+const REFUSED_WAIT_MS = 30_000;
+/** How long a welcome may take, in milliseconds. */
+const WELCOME_MS = 10_000;
+/** Close code of a service that takes the pool's token no more. */
+const NOT_ADMITTED = 4401;
 
 /**
  * The runner's end of the protocol. It owns the numbers of both directions and what is not yet acknowledged:
  *
  * 1. A message is kept until the service has acknowledged it, and sent again after each welcome until then.
  * 2. A message of the service is taken once, by its number.
- * 3. When nothing was heard for a lease, {@link ConnectionOptions.leaseOver} is called, once.
- * 4. A connection that brings nothing for two thirds of a lease is given up, and another one made.
+ * 3. When no beat got through for a lease, {@link ConnectionOptions.leaseOver} is called, once.
+ * 4. A service that leaves a beat or a hello unanswered is left, and tried again.
  */
 export class Connection {
   readonly #options: ConnectionOptions;
+  readonly #outbox = new Outbox();
+  readonly #lease: Lease;
   #socket: WebSocket | null = null;
   #runnerId: string | null = null;
   #welcomed = false;
-  #n = 0;
+  #helloMs = 0;
   #received = 0;
-  #leaseMs = 30_000;
-  #heardMs = 0;
-  readonly #outbox = new Map<number, { readonly message: RunnerMessage; readonly characters: number }>();
-  #waiting = 0;
-  #waiters: (() => void)[] = [];
   #failures = 0;
   #closed = false;
   #cancelRetry: () => void = () => undefined;
+  /** Ends the wait for the welcome, then for the next beat. */
   #cancelBeat: () => void = () => undefined;
-  #cancelLease: () => void = () => undefined;
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
+    this.#lease = new Lease(options.clock, options.leaseOver);
   }
 
   /** Connects, and again whenever the connection is lost, until closed. */
   open(): void {
-    const { url, token } = this.#options;
+    const { url, token, say } = this.#options;
     const socket = new WebSocket(`${url.replace(/^http/, "ws").replace(/\/$/, "")}/api/runner`, {
       headers: { authorization: `Bearer ${token}` },
       maxPayload: MAX_FRAME_BYTES,
-      handshakeTimeout: 10_000,
+      handshakeTimeout: WELCOME_MS,
+      perMessageDeflate: false,
     });
     this.#socket = socket;
     let refused = false;
-    socket.on("open", () => this.#sayHello(socket));
+    socket.on("open", () => this.#sayHello());
     socket.on("message", (data) => this.#hear(data.toString()));
     socket.on("unexpected-response", (_request, response) => {
       refused = response.statusCode === 401;
       const why = refused ? "the pool token is not taken" : `the service answered ${response.statusCode}`;
-      this.#options.say(`cannot connect to ${url}: ${why}`);
+      say(`cannot connect to ${url}: ${why}`);
       response.destroy();
       socket.terminate();
     });
     socket.on("error", (error) => {
-      if (this.#failures === 0) this.#options.say(`the connection to ${url} failed: ${error.message}`);
+      if (this.#failures === 0 && !refused) say(`the connection to ${url} failed: ${error.message}`);
     });
     socket.on("close", (code, reason) => {
-      if (code === 4401) this.#options.say(`the service ended the connection: ${reason.toString()}`);
-      this.#lost(refused || code === 4401);
+      const notAdmitted = code === NOT_ADMITTED;
+      if (notAdmitted) say(`the service ended the connection: ${reason.toString()}`);
+      this.#lost(refused || notAdmitted);
     });
   }
 
   /** Sends a message; it arrives once, whatever becomes of the connection. */
   send(message: RunnerMessage): void {
-    this.#n += 1;
-    const characters = JSON.stringify(message).length;
-    this.#outbox.set(this.#n, { message, characters });
-    this.#waiting += characters;
-    if (this.#welcomed) this.#post(this.#n, message);
+    const n = this.#outbox.add(message);
+    if (this.#welcomed) this.#post(n, message);
   }
 
-  /** Resolves when there is room for more messages. */
-  async room(): Promise<void> {
-    while ((this.#outbox.size >= OUTBOX_ROOM || this.#waiting >= OUTBOX_CHARACTERS) && !this.#closed) {
-      await new Promise<void>((resolve) => this.#waiters.push(resolve));
-    }
+  /** Resolves when there is room for more messages, or when `signal` is aborted. */
+  room(signal: AbortSignal): Promise<void> {
+    return this.#outbox.room(signal);
   }
 
-  /** Resolves when everything that was sent is acknowledged. */
-  async settled(): Promise<void> {
-    while (this.#outbox.size > 0 && !this.#closed) {
-      await new Promise<void>((resolve) => this.#waiters.push(resolve));
-    }
+  /** Resolves when everything that was sent is acknowledged, or when closed. */
+  settled(): Promise<void> {
+    return this.#outbox.settled();
   }
 
   close(): void {
     this.#closed = true;
     this.#cancelRetry();
     this.#cancelBeat();
-    this.#cancelLease();
+    this.#lease.end();
     this.#socket?.close(1000, "the runner is going away");
-    this.#wake();
+    this.#outbox.close();
   }
 
-  #sayHello(socket: WebSocket): void {
-    const { clock } = this.#options;
-    this.#cancelBeat = clock.at(clock.now() + WELCOME_WAIT_MS, () => socket.terminate());
+  #sayHello(): void {
+    const { clock, say } = this.#options;
+    this.#helloMs = clock.now();
     const hello = { ...this.#options.hello(), claims: this.#claims() };
     const received = this.#received;
     this.#frame({ frame: "hello", protocol: RUNNER_PROTOCOL, runnerId: this.#runnerId, received, ...hello });
+    this.#cancelBeat = clock.at(clock.now() + WELCOME_MS, () => {
+      say("the service does not welcome this runner: trying again");
+      this.#socket?.terminate();
+    });
   }
 
   /** A claim is held until its end is acknowledged, not only until the work is done. */
-  #claims(): Hello["claims"] {
+  #claims(): Claim[] {
     const claims = new Map(this.#options.hello().claims.map((claim) => [claim.runId, claim]));
-    for (const { message } of this.#outbox.values()) {
+    for (const { message } of this.#outbox.entries) {
       if (message.type === "run.ended" && !claims.has(message.runId)) {
         claims.set(message.runId, { runId: message.runId, fence: message.fence });
       }
@@ -154,75 +153,54 @@ export class Connection {
     if (frame === null) {
       this.#options.say("the service sent a frame that this runner does not know; is it of another release?");
       this.#socket?.close(4400, "unknown frame");
-      return;
+      return undefined;
     }
-    this.#heardMs = this.#options.clock.now();
     switch (frame.frame) {
       case "welcome":
         return this.#welcome(frame);
       case "message":
-        this.#acknowledged(frame.ack);
-        return this.#take(frame.n, frame.message);
+        return this.#taken(frame);
       case "ack":
-        return this.#acknowledged(frame.ack);
+        this.#outbox.acknowledged(frame.ack);
+        return frame.beat === undefined ? undefined : this.#lease.heard(frame.beat);
       case "error":
         return this.#options.say(`the service says: ${frame.message}`);
     }
   }
 
-  #take(n: number, message: ServiceMessage): void {
-    const isNew = n > this.#received;
-    if (isNew) this.#received = n;
+  #taken(frame: Extract<ServiceFrame, { frame: "message" }>): void {
+    this.#outbox.acknowledged(frame.ack);
+    if (frame.n > this.#received) {
+      this.#received = frame.n;
+      this.#options.take(frame.message);
+    }
     this.#frame({ frame: "ack", ack: this.#received });
-    if (isNew) this.#options.take(message);
   }
 
   #welcome(frame: Extract<ServiceFrame, { frame: "welcome" }>): void {
-    if (this.#runnerId === null) this.#options.say(`connected as ${frame.runnerId}`);
+    this.#options.say(`connected ${this.#runnerId === frame.runnerId ? "again " : ""}as ${frame.runnerId}`);
     this.#runnerId = frame.runnerId;
-    this.#leaseMs = frame.leaseSeconds * 1_000;
     this.#failures = 0;
     this.#welcomed = true;
-    this.#acknowledged(frame.received);
-    this.#options.drop(frame.claims.flatMap(({ runId, verdict }) => (verdict === "drop" ? [runId] : [])));
-    for (const [n, { message }] of this.#outbox) this.#post(n, message);
+    this.#lease.begin(frame.leaseSeconds * 1_000, this.#helloMs);
+    this.#outbox.acknowledged(frame.received);
+    this.#options.drop(frame.claims.filter(({ verdict }) => verdict === "drop"));
+    for (const { n, message } of this.#outbox.entries) this.#post(n, message);
     this.#beatLater();
-    this.#watchLease();
   }
 
   #beatLater(): void {
     this.#cancelBeat();
-    const { clock } = this.#options;
-    this.#cancelBeat = clock.at(clock.now() + this.#leaseMs / 3, () => {
-      if (clock.now() - this.#heardMs >= (this.#leaseMs * 2) / 3) return this.#socket?.terminate();
-      this.#frame({ frame: "beat", ack: this.#received, claims: this.#claims() });
-      return this.#beatLater();
+    const { clock, say } = this.#options;
+    this.#cancelBeat = clock.at(clock.now() + this.#lease.beatMs, () => {
+      if (this.#lease.isWaiting) {
+        say("the service does not answer: connecting anew");
+        this.#socket?.terminate();
+        return;
+      }
+      this.#frame({ frame: "beat", ack: this.#received, claims: this.#claims(), beat: this.#lease.beat() });
+      this.#beatLater();
     });
-  }
-
-  /** Goes on through reconnects, until a lease has passed without a frame; the next welcome begins it anew. */
-  #watchLease(): void {
-    this.#cancelLease();
-    const { clock, leaseOver } = this.#options;
-    this.#cancelLease = clock.at(this.#heardMs + this.#leaseMs, () => {
-      if (clock.now() - this.#heardMs >= this.#leaseMs) leaseOver();
-      else this.#watchLease();
-    });
-  }
-
-  #acknowledged(upTo: number): void {
-    for (const [n, { characters }] of this.#outbox) {
-      if (n > upTo) break;
-      this.#outbox.delete(n);
-      this.#waiting -= characters;
-    }
-    this.#wake();
-  }
-
-  #wake(): void {
-    const waiters = this.#waiters;
-    this.#waiters = [];
-    for (const wake of waiters) wake();
   }
 
   #post(n: number, message: RunnerMessage): void {

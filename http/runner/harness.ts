@@ -1,12 +1,15 @@
 import type { Job, RunStep, Spent } from "../../actors/runners/protocol.js";
+import type { Halt } from "./halt.js";
 import type { ProcessGroup } from "./process-group.js";
 
 /** What a harness is given for one run, and where it reports. */
 export interface HarnessRun {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Aborted when the agent must end. */
-  readonly signal: AbortSignal;
+  /** The mark of what the run starts. */
+  readonly mark: string;
+  /** Says when the agent must end. */
+  readonly halt: Halt;
   /** Told of the agent's process before anything else. */
   readonly started: (group: ProcessGroup) => Promise<void>;
   /** Resolves when the next step may come. */

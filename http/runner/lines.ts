@@ -1,16 +1,24 @@
 import type { Readable } from "node:stream";
 
-/** Longest line kept, in characters; what is longer is cut there, and the rest of it is passed over. */
-const MAX_LINE = 1_000_000;
+/** Longest line kept, in characters; the rest of a longer one is passed over. */
+const MAX_LINE = 256 * 1024;
 
 /** The lines of a stream as they come. Whoever is slow to take them slows the writer down. */
 export async function* linesOf(stream: Readable): AsyncGenerator<string> {
   let rest = "";
   stream.setEncoding("utf8");
   for await (const chunk of stream as AsyncIterable<string>) {
-    const parts = (rest + chunk).split("\n");
-    rest = (parts.pop() ?? "").slice(0, MAX_LINE);
-    yield* parts;
+    const parts = chunk.split("\n");
+    const last = parts.pop() ?? "";
+    for (const part of parts) {
+      yield join(rest, part).replace(/\r$/, "");
+      rest = "";
+    }
+    rest = join(rest, last);
   }
   if (rest !== "") yield rest;
+}
+
+function join(before: string, more: string): string {
+  return before.length >= MAX_LINE ? before : (before + more).slice(0, MAX_LINE);
 }

@@ -1,24 +1,28 @@
 #!/usr/bin/env node
 import { randomBytes } from "node:crypto";
-import { mkdirSync } from "node:fs";
 import { homedir, hostname } from "node:os";
 import { join, resolve } from "node:path";
-import { Command, InvalidArgumentError } from "commander";
+import { Command, InvalidArgumentError, Option } from "commander";
 import { createSystemClock } from "../../runtime/clock.js";
 import { startRunner } from "./runner.js";
 
-/** The runner as a program: options from the command line, SIGTERM drains, a second signal stops what runs. */
+/**
+ * The runner as a program: options from the command line, the token better from the environment. SIGTERM drains, a
+ * second signal stops what runs, a third kills it.
+ */
 
 const program = new Command("signalbox-runner")
   .description("Works the runs of a Signalbox service.")
   .requiredOption("--url <url>", "the service's address", httpUrl)
-  .option("--pool-token <token>", "the runner pool's token (or SIGNALBOX_POOL_TOKEN)", process.env.SIGNALBOX_POOL_TOKEN)
+  .addOption(new Option("--pool-token <token>", "the runner pool's token").env("SIGNALBOX_POOL_TOKEN"))
   .option("--name <name>", "how the runner is called", hostname())
   .option("--label <label>", "a label it offers; may be given several times", gather, [])
   .option("--slots <n>", "runs at once", count, 1)
   .option("--work-folder <folder>", "where it keeps mirrors and checkouts", join(homedir(), ".signalbox-runner"))
   .option("--git-url <template>", "where repositories come from", template, "https://github.com/{name}.git")
-  .option("--command <program...>", "the agent program of the command harness, with its arguments", []);
+  .option("--pass-env <name>", "a variable of this environment that agents see; may be given several times", gather, [])
+  .option("--command <program...>", "the agent program of the command harness, with its arguments", [])
+  .argument("[program...]", "the same, after --, when its arguments begin with dashes");
 
 function httpUrl(text: string): string {
   if (!/^https?:\/\/[^\s/]/.test(text)) throw new InvalidArgumentError("It must be an http or https address.");
@@ -48,6 +52,7 @@ interface Options {
   readonly slots: number;
   readonly workFolder: string;
   readonly gitUrl: string;
+  readonly passEnv: readonly string[];
   readonly command: readonly string[];
 }
 
@@ -59,25 +64,29 @@ async function main(): Promise<void> {
   // The agents' programs inherit nothing of this, but other tools of the machine might.
   delete process.env.SIGNALBOX_POOL_TOKEN;
   const workFolder = resolve(options.workFolder);
-  mkdirSync(workFolder, { recursive: true, mode: 0o700 });
-  const { url, poolToken: token = "", name, label: labels, slots, gitUrl, command } = options;
+  const { url, poolToken: token = "", name, label: labels, slots, gitUrl, passEnv } = options;
+  const command = [...options.command, ...program.args];
   const runner = await startRunner({
-    ...{ url, token, name, labels, slots, workFolder, gitUrl, command },
+    ...{ url, token, name, labels, slots, workFolder, gitUrl, passEnv, command },
     clock: createSystemClock(),
     random: Math.random,
     instance: randomBytes(16).toString("hex"),
     say: (line) => console.log(line),
   });
+  process.on("exit", () => runner.kill());
   let signals = 0;
   const end = () => {
     signals += 1;
-    console.log(signals === 1 ? "draining: runs under way are finished" : "stopping");
-    void (signals === 1 ? runner.drain() : runner.stop()).then(() => process.exit(0));
+    console.log(["draining: runs under way are finished", "stopping"][signals - 1] ?? "killed");
+    if (signals > 2) process.exit(1);
+    (signals === 1 ? runner.drain() : runner.stop()).then(() => process.exit(0), failed);
   };
   process.on("SIGTERM", end).on("SIGINT", end);
 }
 
-main().catch((error: unknown) => {
-  console.error(error instanceof Error ? error.message : String(error));
+function failed(error: unknown): void {
+  console.error(`error: ${error instanceof Error ? error.message : String(error)}`);
   process.exit(1);
-});
+}
+
+main().catch(failed);

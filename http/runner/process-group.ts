@@ -1,38 +1,58 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
 import { PassThrough, type Readable } from "node:stream";
-
-/** How long a group has to end after SIGTERM, in milliseconds. */
-export const KILL_GRACE_MS = 5_000;
+import type { Halt } from "./halt.js";
+import { killMarked, MARK } from "./process-marks.js";
 
 export interface Launch {
   readonly argv: readonly [string, ...string[]];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
+  /** By which everything it starts is found again at its end; null for programs that start nothing lasting. */
+  readonly mark: string | null;
 }
 
 /** How a process ended. */
 export interface Ended {
+  /** Null when a signal ended it. */
   readonly exitCode: number | null;
   readonly signal: NodeJS.Signals | null;
 }
 
-/** A program with everything it starts: a process group of its own, ended as a whole. */
+/** How often pipes are looked at that something still holds open after the program's end, in milliseconds. */
+const PIPE_LOOK_MS = 250;
+
+/**
+ * A program with everything it starts: a process group of its own, ended as a whole.
+ *
+ * 1. The program's end is the group's: what it left running is killed then, also what left the group (by its mark).
+ * 2. What was printed up to then can still be read, however slowly.
+ */
 export class ProcessGroup {
   readonly child: ChildProcess;
   /** What it prints, kept from the first byte on: node throws away what nobody listens to when a program ends. */
   readonly stdout: Readable;
   readonly stderr: Readable;
+  /** Resolves when the program is over and its pipes are read to their end. */
   readonly ended: Promise<Ended>;
-  #over = false;
+  readonly #mark: string | null;
 
-  private constructor(child: ChildProcess) {
+  private constructor(child: ChildProcess, mark: string | null) {
     this.child = child;
-    this.stdout = child.stdout?.pipe(new PassThrough()) ?? new PassThrough().end();
-    this.stderr = child.stderr?.pipe(new PassThrough()) ?? new PassThrough().end();
+    this.#mark = mark;
+    const out = new PassThrough();
+    const err = new PassThrough();
+    child.stdout?.pipe(out);
+    child.stderr?.pipe(err);
+    this.stdout = out;
+    this.stderr = err;
+    child.once("exit", () => {
+      this.kill();
+      this.#watchPipes();
+    });
     this.ended = new Promise((resolve) => {
       child.once("close", (exitCode, signal) => {
-        this.#over = true;
+        out.end();
+        err.end();
         resolve({ exitCode, signal });
       });
     });
@@ -40,13 +60,18 @@ export class ProcessGroup {
   }
 
   /** Starts the program. Rejects when it cannot be started (`ENOENT`: there is no such program). */
-  static start({ argv, cwd, env }: Launch): Promise<ProcessGroup> {
+  static start({ argv, cwd, env, mark }: Launch): Promise<ProcessGroup> {
     const [program, ...args] = argv;
-    const child = spawn(program, args, { cwd, env: { ...env }, detached: true, stdio: ["pipe", "pipe", "pipe"] });
-    const group = new ProcessGroup(child);
+    const marks = mark === null ? {} : { [MARK]: mark };
+    const child = spawn(program, args, {
+      cwd,
+      env: { ...env, ...marks },
+      detached: true,
+      stdio: ["pipe", "pipe", "pipe"],
+    });
     return new Promise((resolve, reject) => {
       child.once("error", reject);
-      child.once("spawn", () => resolve(group));
+      child.once("spawn", () => resolve(new ProcessGroup(child, mark)));
     });
   }
 
@@ -54,23 +79,36 @@ export class ProcessGroup {
     return this.child.pid ?? 0;
   }
 
-  /** SIGTERM to the group, SIGKILL to what is left of it after the grace time or once the leader is gone. */
-  async stop(graceMs = KILL_GRACE_MS): Promise<void> {
-    killGroup(this.pid, "SIGTERM");
-    const timer = setTimeout(() => killGroup(this.pid, "SIGKILL"), graceMs);
-    await this.ended;
-    clearTimeout(timer);
-    killGroup(this.pid, "SIGKILL");
+  /** Ends it when the run is halted: SIGTERM first, SIGKILL once killing begins. Gives what ends the watch. */
+  obey(halt: Halt): () => void {
+    const stop = () => killGroup(this.pid, "SIGTERM");
+    const kill = () => this.kill();
+    if (halt.stopping.aborted) kill();
+    halt.stopping.addEventListener("abort", stop, { once: true });
+    halt.killing.addEventListener("abort", kill, { once: true });
+    return () => {
+      halt.stopping.removeEventListener("abort", stop);
+      halt.killing.removeEventListener("abort", kill);
+    };
   }
 
-  /** SIGKILL at once. */
+  /** SIGKILL to all of it at once. */
   kill(): void {
     killGroup(this.pid, "SIGKILL");
+    if (this.#mark !== null) killMarked(this.#mark);
   }
 
-  /** Ends what the leader left behind, once it is over itself. */
-  sweep(): void {
-    if (this.#over) killGroup(this.pid, "SIGKILL");
+  /** A process that left the group and hid its mark may hold the pipes open: once they are read empty, they close. */
+  #watchPipes(): void {
+    let idle = 0;
+    const pipes = [this.child.stdout, this.child.stderr, this.stdout, this.stderr];
+    const look = setInterval(() => {
+      idle = pipes.every((pipe) => (pipe?.readableLength ?? 0) === 0) ? idle + 1 : 0;
+      if (idle < 2) return;
+      this.child.stdout?.destroy();
+      this.child.stderr?.destroy();
+    }, PIPE_LOOK_MS);
+    void this.ended.then(() => clearInterval(look));
   }
 }
 
@@ -81,15 +119,5 @@ export function killGroup(pid: number, signal: NodeJS.Signals): void {
     process.kill(-pid, signal);
   } catch {
     // It is gone, which is what was wanted.
-  }
-}
-
-/** When a process started, in the kernel's ticks since boot: with its pid it names one process for good. Null if gone. */
-export function startTime(pid: number): string | null {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? null;
-  } catch {
-    return null;
   }
 }

@@ -1,12 +1,20 @@
-import { existsSync } from "node:fs";
-import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { appendFile, mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import type { Job } from "../../actors/runners/protocol.js";
-import { killGroup, type ProcessGroup, startTime } from "./process-group.js";
+import type { ProcessGroup } from "./process-group.js";
+import { noteOf } from "./process-marks.js";
+
+/** Where the processes of a run are noted, a line each. */
+export const PROCESSES = "processes";
+
+/** Any identity will do for commits that stay where they are. */
+const GIT_CONFIG = "[user]\n\tname = Signalbox agent\n\temail = agent@localhost\n";
 
 /**
- * The folder of one run: `checkouts/`, `context/` (what the agent reads), `home/` (its HOME and TMPDIR), `agent.pid`.
- * It is removed at the end of the run.
+ * The folder of one run: `checkouts/<owner>/<name>`, `records/` (how changes are found out), `context/` (what the agent
+ * reads), `home/` (its HOME) and `temporary/`. It is removed at the end of the run.
  */
 export class RunFolder {
   readonly path: string;
@@ -18,8 +26,10 @@ export class RunFolder {
   static async create(workFolder: string, job: Pick<Job, "runId" | "fence">): Promise<RunFolder> {
     const folder = new RunFolder(join(workFolder, "runs", `${job.runId.replace(/[^A-Za-z0-9_]/g, "")}-${job.fence}`));
     await rm(folder.path, { recursive: true, force: true });
-    await mkdir(folder.home, { recursive: true, mode: 0o700 });
+    for (const path of [folder.home, folder.temporary]) await mkdir(path, { recursive: true, mode: 0o700 });
     await mkdir(folder.context, { recursive: true });
+    await mkdir(folder.checkouts, { recursive: true });
+    await writeFile(join(folder.home, ".gitconfig"), GIT_CONFIG);
     return folder;
   }
 
@@ -27,37 +37,49 @@ export class RunFolder {
     return join(this.path, "home");
   }
 
+  get temporary(): string {
+    return join(this.path, "temporary");
+  }
+
   get context(): string {
     return join(this.path, "context");
   }
 
+  get checkouts(): string {
+    return join(this.path, "checkouts");
+  }
+
   checkout(repository: string): string {
-    return join(this.path, "checkouts", repository.replace("/", "__"));
+    return join(this.checkouts, repository);
   }
 
-  /** Notes the agent's process, so that the next runner can end it should this one be killed. */
+  record(repository: string): string {
+    return join(this.path, "records", `${repository}.git`);
+  }
+
+  /** The mark of what this run starts. */
+  get mark(): string {
+    return `${this.path}/`;
+  }
+
+  /** Notes a process of the run, so that the next runner can end it should this one be killed. */
   async note(group: ProcessGroup): Promise<void> {
-    await writeFile(join(this.path, "agent.pid"), `${group.pid} ${startTime(group.pid) ?? ""}`);
+    await appendFile(join(this.path, PROCESSES), `${noteOf(group.pid)}\n`);
   }
 
-  async remove(): Promise<void> {
-    await rm(this.path, { recursive: true, force: true, maxRetries: 3 });
+  /** Rejects when something of it cannot be removed. */
+  remove(): Promise<void> {
+    return removeAll(this.path);
   }
 }
 
-/** Ends the agents that a killed runner left running, and removes their folders. Gives how many were found. */
-export async function clearLeftovers(workFolder: string): Promise<number> {
-  const runs = join(workFolder, "runs");
-  if (!existsSync(runs)) return 0;
-  const left = await readdir(runs);
-  for (const name of left) {
-    const noted = await readFile(join(runs, name, "agent.pid"), "utf8").catch(() => "");
-    const [pid, started] = noted.split(" ");
-    // A pid alone may have been given to another process since.
-    if (pid !== undefined && started !== undefined && started !== "" && startTime(Number(pid)) === started) {
-      killGroup(Number(pid), "SIGKILL");
-    }
-    await rm(join(runs, name), { recursive: true, force: true, maxRetries: 3 });
+/** Removes a folder, also one that holds folders nobody may write to. Rejects when something is left. */
+export async function removeAll(path: string): Promise<void> {
+  const options = { recursive: true, force: true, maxRetries: 3 } as const;
+  try {
+    await rm(path, options);
+  } catch {
+    await promisify(execFile)("chmod", ["-R", "u+rwX", "--", path]).catch(() => undefined);
+    await rm(path, options);
   }
-  return left.length;
 }

@@ -135,7 +135,7 @@ class RunnerConnection implements SocketHandler {
       case "beat": {
         const beat: RunnerBeat = { type: "runner.beat", connection, ack: frame.ack };
         await this.#runtime.ask(runner, beat);
-        return this.#send({ frame: "ack", ack: this.#received });
+        return this.#send({ frame: "ack", ack: this.#received, beat: frame.beat });
       }
       case "ack":
         return undefined;

@@ -12,7 +12,26 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t, { type Test } from "tap";
-import { type Checkout, Checkouts, changesOf } from "../../../http/runner/checkout.js";
+import type { Job } from "../../../actors/runners/protocol.js";
+import { changesOf as readChanges } from "../../../http/runner/changes.js";
+import { type Checkout, layOut } from "../../../http/runner/checkout.js";
+import { Mirrors } from "../../../http/runner/mirrors.js";
+
+const { signal } = new AbortController();
+const changesOf = (checkout: Checkout) => readChanges(checkout, { signal, maxBytes: 1_000_000 });
+
+/** Lays out checkouts over the mirrors of one work folder. */
+class Checkouts {
+  readonly #mirrors: Mirrors;
+
+  constructor(options: { readonly workFolder: string; readonly gitUrl: string }) {
+    this.#mirrors = new Mirrors(options);
+  }
+
+  layOut(wanted: Job["checkouts"][number], folder: string): Promise<Checkout> {
+    return layOut(this.#mirrors, wanted, { folder, record: `${folder}.record`, signal });
+  }
+}
 
 interface Scene {
   readonly folder: string;
@@ -112,6 +131,7 @@ t.test("hooks of a repository are not run", async (t) => {
   const { folder, checkouts } = scene(t);
   const checkout = await checkouts.layOut(wanted(), join(folder, "first"));
   const hook = join(checkout.folder, ".git/hooks/post-checkout");
+  mkdirSync(join(checkout.folder, ".git/hooks"));
   writeFileSync(hook, `#!/bin/sh\ntouch ${folder}/ran\n`);
   chmodSync(hook, 0o755);
   writeFileSync(join(checkout.folder, ".git/config"), `[core]\n\tfsmonitor = "touch ${folder}/ran; false"\n`, {
@@ -124,7 +144,11 @@ t.test("hooks of a repository are not run", async (t) => {
 t.test("names that would lead elsewhere are refused, and a diff that does not fit is an error", async (t) => {
   const { folder, checkouts } = scene(t);
   for (const repository of ["../evil", "a/..", "a/../b", "--upload-pack=x/y", "a/b/c", "acme", "", "acme/.git"]) {
-    await t.rejects(checkouts.layOut(wanted({ repository }), join(folder, "x")), /no repository name/, repository);
+    await t.rejects(
+      checkouts.layOut(wanted({ repository }), join(folder, "x")),
+      /is no repository's owner\/name/,
+      repository,
+    );
   }
   await t.rejects(checkouts.layOut(wanted({ repository: "acme/absent" }), join(folder, "absent")), {
     name: "GitFailed",

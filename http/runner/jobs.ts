@@ -1,0 +1,61 @@
+import type { Job, ServiceMessage } from "../../actors/runners/protocol.js";
+import { type JobOptions, JobRun } from "./job-run.js";
+
+/** The runs under way, at most one claim of each. */
+export class Jobs {
+  readonly #options: JobOptions;
+  readonly #runs = new Map<string, JobRun>();
+  readonly #working = new Set<Promise<void>>();
+
+  constructor(options: JobOptions) {
+    this.#options = options;
+  }
+
+  /** Those whose claims are still worked for. */
+  get held(): readonly JobRun[] {
+    return [...this.#runs.values()].filter(({ isHeld }) => isHeld);
+  }
+
+  find(claim: { readonly runId: string; readonly fence: number }): JobRun | undefined {
+    const run = this.#runs.get(claim.runId);
+    return run?.job.fence === claim.fence ? run : undefined;
+  }
+
+  take(message: ServiceMessage): void {
+    switch (message.type) {
+      case "run.assign":
+        return this.#assign(message.job);
+      case "run.stop":
+        return this.find(message)?.end("stop");
+      case "run.drop":
+        return this.find(message)?.end("drop");
+      case "run.handover-answered":
+        return this.find(message)?.answer(message.id, message.refused);
+    }
+  }
+
+  endAll(cut: "stop" | "drop"): void {
+    for (const run of this.#runs.values()) run.end(cut);
+  }
+
+  /** Resolves when nothing is under way, what came meanwhile included. */
+  async done(): Promise<void> {
+    while (this.#working.size > 0) await Promise.all(this.#working);
+  }
+
+  #assign(job: Job): void {
+    const before = this.#runs.get(job.runId);
+    if (before !== undefined && before.job.fence >= job.fence) return;
+    before?.end("drop");
+    const { say } = this.#options;
+    const run = new JobRun(job, this.#options);
+    this.#runs.set(job.runId, run);
+    say(`${job.runId}: at ${job.station.key}`);
+    const work = run.work().then(() => {
+      if (this.#runs.get(job.runId) === run) this.#runs.delete(job.runId);
+      this.#working.delete(work);
+      say(`${job.runId}: ended`);
+    });
+    this.#working.add(work);
+  }
+}

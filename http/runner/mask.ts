@@ -1,0 +1,15 @@
+/** Shorter values stand in ordinary words: masking them would hide what was said, and tell them by what is missing. */
+const SHORTEST = 6;
+
+/** What stands in a secret's place. */
+const MASKED = "***";
+
+/** Makes what takes the values of secrets, and each line of those that have several, out of a text. */
+export function maskOf(secrets: readonly string[]): (text: string) => string {
+  const hidden = secrets
+    .flatMap((secret) => [secret, ...secret.split("\n")])
+    .map((part) => part.trim())
+    .filter((part) => part.length >= SHORTEST)
+    .sort((one, other) => other.length - one.length);
+  return (text) => hidden.reduce((masked, part) => masked.replaceAll(part, MASKED), text);
+}

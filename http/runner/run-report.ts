@@ -1,0 +1,43 @@
+import { type CheckoutResult, MAX_DIFF_BYTES, MAX_FRAME_BYTES } from "../../actors/runners/protocol.js";
+import { changesOf } from "./changes.js";
+import type { Checkout } from "./checkout.js";
+import { OutputTooLong } from "./git.js";
+import { JobFailed, messageOf } from "./job-failed.js";
+
+/** Room for everything of a report but its diffs, in bytes of JSON. */
+const REST_OF_FRAME = 2 * 1024 * 1024;
+
+export interface Collected {
+  readonly results: readonly CheckoutResult[];
+  /** Why some changes are missing; null when none are. */
+  readonly failed: JobFailed | null;
+}
+
+/** What was changed in each checkout, as far as it can be read and fits one frame. */
+export async function collect(checkouts: readonly Checkout[], signal: AbortSignal): Promise<Collected> {
+  const results: CheckoutResult[] = [];
+  let failed: JobFailed | null = null;
+  let room = MAX_FRAME_BYTES - REST_OF_FRAME;
+  for (const checkout of checkouts) {
+    const { repository, base } = checkout;
+    try {
+      const diff = await changesOf(checkout, { signal, maxBytes: MAX_DIFF_BYTES });
+      // On the wire a character may take more bytes than in the diff.
+      const bytes = Buffer.byteLength(JSON.stringify(diff));
+      if (bytes > room) throw new OutputTooLong(`with it a report would take more than ${MAX_FRAME_BYTES} bytes`);
+      room -= bytes;
+      results.push({ repository, base, diff });
+    } catch (error) {
+      failed ??= unread(repository, error);
+    }
+  }
+  return { results, failed };
+}
+
+function unread(repository: string, error: unknown): JobFailed {
+  if (!(error instanceof OutputTooLong)) {
+    return new JobFailed("runner-error", `the changes to ${repository} could not be read`, messageOf(error));
+  }
+  const message = `the changes to ${repository} are too large, a diff has at most ${MAX_DIFF_BYTES} bytes`;
+  return new JobFailed("diff-too-large", message, error.message);
+}
