@@ -51,6 +51,7 @@ export class JobRun {
   readonly job: Job;
   readonly #options: JobOptions;
   readonly #halt: Halt;
+  readonly #dropped = new AbortController();
   readonly #handovers: Handovers;
   readonly #mask: (text: string) => string;
   #cut: Cut | null = null;
@@ -84,8 +85,9 @@ export class JobRun {
   end(cut: Cut): void {
     this.#cut = this.#cut === null || cut === "drop" ? cut : this.#cut;
     this.#handovers.close();
-    if (cut === "drop") this.#halt.kill();
-    else this.#halt.stop();
+    if (cut !== "drop") return this.#halt.stop();
+    this.#dropped.abort();
+    return this.#halt.kill();
   }
 
   /** The service's answer to a handover. */
@@ -257,7 +259,7 @@ export class JobRun {
 
   async #report(checkouts: readonly Checkout[], ending: RunEnding | null, failed: JobFailed | null): Promise<void> {
     if (!this.isHeld) return;
-    const collected = await collect(checkouts, this.#halt.killing);
+    const collected = await collect(checkouts, this.#dropped.signal);
     const failure = failed ?? collected.failed;
     const stopped = this.#cut === "stop";
     this.#send({

@@ -264,7 +264,7 @@ t.test("a service that does not welcome is left after ten seconds", async (t) =>
 
 t.test("a frame that the runner does not know ends the connection, not the runner", async (t) => {
   const made = await welcomed(t);
-  const { service, clock, taken } = made;
+  const { service, clock, said, taken } = made;
   let connections = 1;
   for (const text of ["no json", '{"frame":"unheard of"}', '{"frame":"ack","ack":-1}', "null"]) {
     const before = clock.waitsMs.length;

@@ -10,7 +10,7 @@ import { ProtocolService } from "./protocol-service.js";
 
 type Message<T extends RunnerMessage["type"]> = Extract<RunnerMessage, { type: T }>;
 
-/** What a test says of a job besides what {@link RunScene.job} fills in. */
+/** What a test says of a job besides what {@link jobOf} fills in. */
 export interface JobWish {
   readonly runId?: string;
   readonly fence?: number;
@@ -57,7 +57,7 @@ export class RunScene {
 
   /** Gives the runner a job; resolves at once. */
   assign(wish: JobWish): Job {
-    const job = this.job(wish);
+    const job = jobOf(wish);
     this.service.tell({ type: "run.assign", job });
     return job;
   }
@@ -66,25 +66,6 @@ export class RunScene {
   async work(wish: JobWish): Promise<Message<"run.ended">> {
     const { runId } = this.assign(wish);
     return this.message("run.ended", (ended) => ended.runId === runId);
-  }
-
-  job(wish: JobWish): Job {
-    const { runId = "run_1", fence = 1, agent = "true", timeoutMinutes = 60, checkouts = [{}] } = wish;
-    return {
-      ...{ runId, fence, workspaceId: "ws_1", timeoutMinutes },
-      task: { id: "task_1", title: "Do it", description: "All of it.", url: "http://127.0.0.1/tasks/1", notes: [] },
-      line: { key: "dev", name: "Dev" },
-      station: {
-        ...{ key: "work", name: "Work", kind: "work", prompt: "Work well.", model: null, effort: null, check: null },
-        ...{ passesTo: ["review"], next: [] },
-        ...wish.station,
-      },
-      harness: { name: "command", args: ["/bin/sh", "-c", agent], env: {}, secrets: {}, ...wish.harness },
-      checkouts: checkouts.map((checkout) => ({
-        ...{ repository: "acme/app", setup: null, image: null, base: null, diff: "" },
-        ...checkout,
-      })),
-    };
   }
 
   /** The first message of a type that fits, once it came. */
@@ -118,6 +99,26 @@ export class RunScene {
   path(name: string): string {
     return join(this.folder, name);
   }
+}
+
+/** A job for the command harness, with one checkout of `acme/app` unless wished otherwise. */
+export function jobOf(wish: JobWish): Job {
+  const { runId = "run_1", fence = 1, agent = "true", timeoutMinutes = 60, checkouts = [{}] } = wish;
+  return {
+    ...{ runId, fence, workspaceId: "ws_1", timeoutMinutes },
+    task: { id: "task_1", title: "Do it", description: "All of it.", url: "http://127.0.0.1/tasks/1", notes: [] },
+    line: { key: "dev", name: "Dev" },
+    station: {
+      ...{ key: "work", name: "Work", kind: "work", prompt: "Work well.", model: null, effort: null, check: null },
+      ...{ passesTo: ["review"], next: [] },
+      ...wish.station,
+    },
+    harness: { name: "command", args: ["/bin/sh", "-c", agent], env: {}, secrets: {}, ...wish.harness },
+    checkouts: checkouts.map((checkout) => ({
+      ...{ repository: "acme/app", setup: null, image: null, base: null, diff: "" },
+      ...checkout,
+    })),
+  };
 }
 
 function isOf<T extends RunnerMessage["type"]>(message: RunnerMessage, type: T): message is Message<T> {
