@@ -53,14 +53,14 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
   await mirrors.unlock();
   const harness = commandHarness(options.command);
   const harnesses = new Map([[harness.name, harness]]);
-  const jobs = new Jobs({
+  const jobs: Jobs = new Jobs({
     ...{ workFolder, passEnv: options.passEnv, clock, say, mirrors, harnesses },
     send: (message) => connection.send(message),
     room: (signal) => connection.room(signal),
   });
   let { slots } = options;
 
-  const connection = new Connection({
+  const connection: Connection = new Connection({
     ...{ url: options.url, token: options.token, clock, random: options.random, say },
     take: (message) => jobs.take(message),
     drop: (claims) => {
