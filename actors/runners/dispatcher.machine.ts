@@ -9,6 +9,7 @@
  * | placing| runner.offer     | placing| what the runner offers is kept; runs are placed                   |
  * | placing| runner.forget    | placing| the runner is gone                                                |
  * | placing| claim.release    | placing| the claim is over; runs are placed                                |
+ * | placing| pools.changed    | placing| runs are placed                                                   |
  *
  * A run that is placed gets `run.claim`, once; whether it takes it is its own to decide.
  */
@@ -16,9 +17,10 @@ import { setup } from "xstate";
 import type { ActorType } from "../../runtime/actor-type.js";
 import { address } from "../../runtime/address.js";
 import type { Delivered, Message, Turn } from "../../runtime/turn.js";
-import { place } from "./placement.js";
+import { freePlaces, place, waitingReason } from "./placement.js";
 import { placementState } from "./placement-state.js";
-import { claims, type QueuedRun, queuedRuns, type RunnerRow, runners } from "./runner-rows.js";
+import { dequeue, enqueue, longestWaiting, needsQueued } from "./run-queue.js";
+import { claims, type QueuedRun, type RunnerRow, runners } from "./runner-rows.js";
 
 export interface QueueRun extends Message {
   readonly type: "run.queue";
@@ -26,7 +28,7 @@ export interface QueueRun extends Message {
 }
 export interface UnqueueRun extends Message {
   readonly type: "run.unqueue";
-  readonly run: Pick<QueuedRun, "runId" | "queuedAtMs">;
+  readonly run: QueuedRun;
 }
 export interface OfferRunner extends Message {
   readonly type: "runner.offer";
@@ -42,16 +44,18 @@ export interface ReleaseClaim extends Message {
   readonly runId: string;
 }
 
+/** A pool was made or changed: what it allows may have changed. */
+export interface PoolsChanged extends Message {
+  readonly type: "pools.changed";
+}
+
 /** What a placed run is told. */
 export interface ClaimRun extends Message {
   readonly type: "run.claim";
   readonly runnerId: string;
 }
 
-type DispatcherEvent = Delivered<QueueRun | UnqueueRun | OfferRunner | ForgetRunner | ReleaseClaim>;
-
-/** Runs looked at in one turn; more are looked at when a place comes free. */
-const QUEUE_SLICE = 1_000;
+type DispatcherEvent = Delivered<QueueRun | UnqueueRun | OfferRunner | ForgetRunner | ReleaseClaim | PoolsChanged>;
 
 const machine = setup({
   types: { context: {} as Record<string, never>, events: {} as DispatcherEvent },
@@ -73,6 +77,7 @@ const machine = setup({
         "runner.offer": { actions: "take" },
         "runner.forget": { actions: "take" },
         "claim.release": { actions: "take" },
+        "pools.changed": { actions: "take" },
       },
     },
   },
@@ -91,25 +96,33 @@ function record(event: DispatcherEvent): void {
   const workspaceId = turn.self.partition;
   switch (event.type) {
     case "run.queue":
-      return queuedRuns.put(turn, workspaceId, [event.run.queuedAtMs, event.run.runId], event.run);
+      return enqueue(turn, workspaceId, event.run);
     case "run.unqueue":
-      return queuedRuns.remove(turn, workspaceId, event.run.queuedAtMs, event.run.runId);
+      return dequeue(turn, workspaceId, event.run);
     case "runner.offer":
       return runners.put(turn, workspaceId, event.runner.runnerId, event.runner);
     case "runner.forget":
       return runners.remove(turn, workspaceId, event.runnerId);
     case "claim.release":
       return claims.remove(turn, workspaceId, event.runnerId, event.runId);
+    case "pools.changed":
+      return;
   }
 }
 
 function placeRuns(turn: Turn): void {
   const workspaceId = turn.self.partition;
-  const queue = queuedRuns.list(turn, workspaceId, [], { limit: QUEUE_SLICE });
-  if (queue.length === 0) return;
-  for (const { run, runner } of place(queue, placementState(turn, workspaceId))) {
+  const wanted = needsQueued(turn, workspaceId);
+  if (wanted.length === 0) return;
+  const state = placementState(turn, workspaceId);
+  const places = freePlaces(state);
+  if (places === 0) return;
+  const queue = wanted
+    .filter((needs) => waitingReason(needs, state) === null)
+    .flatMap((needs) => longestWaiting(turn, workspaceId, needs, places));
+  for (const { run, runner } of place(queue, state)) {
     const { runnerId, poolId } = runner;
-    queuedRuns.remove(turn, workspaceId, run.queuedAtMs, run.runId);
+    dequeue(turn, workspaceId, run);
     claims.put(turn, workspaceId, [runnerId, run.runId], { runnerId, runId: run.runId, poolId });
     const claim: ClaimRun = { type: "run.claim", runnerId };
     turn.send(address(workspaceId, "run", run.runId), claim);

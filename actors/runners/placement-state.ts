@@ -1,8 +1,9 @@
 import type { Reading } from "../../storage/store.js";
 import { type ResourceRow, resourcesOf } from "../resources/resource-rows.js";
 import { type PlacementState, waitingReason } from "./placement.js";
+import { isQueued } from "./run-queue.js";
 import type { RunnerPoolFields } from "./runner-pool.kind.js";
-import { claims, queuedRuns, runners } from "./runner-rows.js";
+import { claims, type QueuedRun, runners } from "./runner-rows.js";
 
 /** Reads what placement decides over: the workspace's pools, runners and claims. */
 export function placementState(reading: Reading, workspaceId: string): PlacementState {
@@ -15,11 +16,6 @@ export function placementState(reading: Reading, workspaceId: string): Placement
 }
 
 /** Why the queued run waits, or null when it is not queued or will be taken right away. */
-export function whyWaiting(
-  reading: Reading,
-  workspaceId: string,
-  run: { readonly runId: string; readonly queuedAtMs: number },
-): string | null {
-  const queued = queuedRuns.get(reading, workspaceId, run.queuedAtMs, run.runId);
-  return queued === undefined ? null : waitingReason(queued, placementState(reading, workspaceId));
+export function whyWaiting(reading: Reading, workspaceId: string, run: QueuedRun): string | null {
+  return isQueued(reading, workspaceId, run) ? waitingReason(run, placementState(reading, workspaceId)) : null;
 }

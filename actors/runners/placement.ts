@@ -1,4 +1,4 @@
-import type { QueuedRun, RunnerRow } from "./runner-rows.js";
+import type { QueuedRun, RunNeeds, RunnerRow } from "./runner-rows.js";
 
 /** A pool as placement sees it. */
 export interface PlacementPool {
@@ -26,68 +26,106 @@ export interface Assignment {
  * holds up no younger one.
  */
 export function place(queue: readonly QueuedRun[], state: PlacementState): Assignment[] {
-  const held = new Map(state.held);
+  const tally = tallyOf(state);
   const assignments: Assignment[] = [];
-  for (const run of queue) {
-    const current = { ...state, held };
-    const free = state.runners
-      .filter((runner) => reasonAgainst(run, runner, current) === null)
-      .sort(
-        (left, right) => freeSlots(right, held) - freeSlots(left, held) || (left.runnerId < right.runnerId ? -1 : 1),
-      );
-    const runner = free[0];
-    if (runner === undefined) continue;
-    held.set(runner.runnerId, (held.get(runner.runnerId) ?? 0) + 1);
-    assignments.push({ run, runner });
+  for (const run of [...queue].sort(byAge)) {
+    let best: RunnerRow | null = null;
+    for (const runner of state.runners) {
+      if (reasonAgainst(run, runner, tally) !== null) continue;
+      if (best === null || isBetter(runner, best, tally)) best = runner;
+    }
+    if (best === null) continue;
+    take(best, tally);
+    assignments.push({ run, runner: best });
   }
   return assignments;
 }
 
+/** Runs that could be placed at most, whatever they need. */
+export function freePlaces(state: PlacementState): number {
+  const tally = tallyOf(state);
+  const free = state.runners.filter((runner) => runner.connected && tally.pools.has(runner.poolId));
+  return free.reduce((sum, runner) => sum + Math.max(0, freeSlots(runner, tally)), 0);
+}
+
 /** Why no runner takes the run now, in a sentence for a person; null when one can. */
-export function waitingReason(run: QueuedRun, state: PlacementState): string | null {
-  const pool = state.pools.find(({ id }) => id === run.poolId);
+export function waitingReason(run: RunNeeds, state: PlacementState): string | null {
+  const tally = tallyOf(state);
+  const pool = run.poolId === null ? undefined : tally.pools.get(run.poolId);
   if (run.poolId !== null && pool === undefined) return "The pool that the station names is gone.";
   const where = pool === undefined ? "of the workspace" : `of pool ${pool.key}`;
-  const connected = state.runners.filter((runner) => runner.connected && isInPool(run, runner, state));
+  const connected = state.runners.filter((runner) => runner.connected && isInPool(run, runner, tally));
   if (connected.length === 0) return `No runner ${where} is connected.`;
   const labelled = connected.filter((runner) => missingLabels(run, runner).length === 0);
-  if (labelled.length === 0) return `No connected runner ${where} has the labels ${run.labels.join(", ")}.`;
+  if (labelled.length === 0) return `No connected runner ${where} has ${labelsText(run.labels)}.`;
   const fitting = labelled.filter((runner) => runner.harnesses.includes(run.harness));
   if (fitting.length === 0) return `No connected runner ${where} offers the harness ${run.harness}.`;
-  const reasons = fitting.map((runner) => reasonAgainst(run, runner, state));
+  const reasons = fitting.map((runner) => reasonAgainst(run, runner, tally));
   if (reasons.includes(null)) return null;
   return reasons.includes("slots")
     ? `Every fitting runner ${where} is busy.`
-    : `The pool runs as many as its concurrency allows.`;
+    : `No more runs at once are allowed ${where}: ${concurrencyText(fitting, tally)}.`;
+}
+
+function concurrencyText(fitting: readonly RunnerRow[], { pools }: Tally): string {
+  const full = [...new Set(fitting.map(({ poolId }) => poolId))].flatMap((id) => pools.get(id) ?? []);
+  return full.map(({ key, concurrency }) => `the concurrency of ${key} is ${concurrency}`).join(", ");
+}
+
+function labelsText(labels: readonly string[]): string {
+  return labels.length === 1 ? `the label ${labels[0]}` : `the labels ${labels.join(", ")}`;
 }
 
 type ReasonAgainst = "away" | "pool" | "labels" | "harness" | "slots" | "concurrency";
 
-function reasonAgainst(run: QueuedRun, runner: RunnerRow, state: PlacementState): ReasonAgainst | null {
+function reasonAgainst(run: RunNeeds, runner: RunnerRow, tally: Tally): ReasonAgainst | null {
   if (!runner.connected) return "away";
-  if (!isInPool(run, runner, state)) return "pool";
+  if (!isInPool(run, runner, tally)) return "pool";
   if (missingLabels(run, runner).length > 0) return "labels";
   if (!runner.harnesses.includes(run.harness)) return "harness";
-  if (freeSlots(runner, state.held) <= 0) return "slots";
-  const concurrency = state.pools.find(({ id }) => id === runner.poolId)?.concurrency ?? null;
-  return concurrency !== null && heldInPool(runner.poolId, state) >= concurrency ? "concurrency" : null;
+  if (freeSlots(runner, tally) <= 0) return "slots";
+  const concurrency = tally.pools.get(runner.poolId)?.concurrency ?? null;
+  return concurrency !== null && (tally.heldByPool.get(runner.poolId) ?? 0) >= concurrency ? "concurrency" : null;
 }
 
 /** A runner of a pool that is gone takes nothing more. */
-function isInPool(run: QueuedRun, runner: RunnerRow, { pools }: PlacementState): boolean {
-  return pools.some(({ id }) => id === runner.poolId) && (run.poolId === null || run.poolId === runner.poolId);
+function isInPool(run: RunNeeds, runner: RunnerRow, { pools }: Tally): boolean {
+  return pools.has(runner.poolId) && (run.poolId === null || run.poolId === runner.poolId);
 }
 
-function missingLabels(run: QueuedRun, runner: RunnerRow): string[] {
+function missingLabels(run: RunNeeds, runner: RunnerRow): string[] {
   return run.labels.filter((label) => !runner.labels.includes(label));
 }
 
-function freeSlots(runner: RunnerRow, held: ReadonlyMap<string, number>): number {
-  return runner.slots - (held.get(runner.runnerId) ?? 0);
+function byAge(left: QueuedRun, right: QueuedRun): number {
+  return left.queuedAtMs - right.queuedAtMs || (left.runId < right.runId ? -1 : 1);
 }
 
-function heldInPool(poolId: string, { runners, held }: PlacementState): number {
-  return runners
-    .filter((runner) => runner.poolId === poolId)
-    .reduce((sum, runner) => sum + (held.get(runner.runnerId) ?? 0), 0);
+function isBetter(runner: RunnerRow, than: RunnerRow, tally: Tally): boolean {
+  const more = freeSlots(runner, tally) - freeSlots(than, tally);
+  return more > 0 || (more === 0 && runner.runnerId < than.runnerId);
+}
+
+/** The state, counted so that each question about it is one look-up. */
+interface Tally {
+  readonly pools: ReadonlyMap<string, PlacementPool>;
+  readonly held: Map<string, number>;
+  readonly heldByPool: Map<string, number>;
+}
+
+function tallyOf({ runners, pools, held }: PlacementState): Tally {
+  const heldByPool = new Map<string, number>();
+  for (const { runnerId, poolId } of runners) {
+    heldByPool.set(poolId, (heldByPool.get(poolId) ?? 0) + (held.get(runnerId) ?? 0));
+  }
+  return { pools: new Map(pools.map((pool) => [pool.id, pool])), held: new Map(held), heldByPool };
+}
+
+function take({ runnerId, poolId }: RunnerRow, { held, heldByPool }: Tally): void {
+  held.set(runnerId, (held.get(runnerId) ?? 0) + 1);
+  heldByPool.set(poolId, (heldByPool.get(poolId) ?? 0) + 1);
+}
+
+function freeSlots(runner: RunnerRow, { held }: Tally): number {
+  return runner.slots - (held.get(runner.runnerId) ?? 0);
 }

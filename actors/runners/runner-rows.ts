@@ -12,14 +12,17 @@ export interface RunnerRow {
   readonly since: string;
 }
 
-/** What a queued run needs. Written by the dispatcher. */
-export interface QueuedRun {
-  readonly runId: string;
-  readonly taskId: string;
+/** What a run needs of its runner. */
+export interface RunNeeds {
   /** Null takes any pool of the workspace. */
   readonly poolId: string | null;
   readonly labels: readonly string[];
   readonly harness: string;
+}
+
+/** A run that waits for a runner. */
+export interface QueuedRun extends RunNeeds {
+  readonly runId: string;
   readonly queuedAtMs: number;
 }
 
@@ -45,8 +48,6 @@ export type OutboxMessage =
 
 /** `[runner]` */
 export const runners = table<RunnerRow>("runner");
-/** `[queuedAtMs, run]`, oldest first */
-export const queuedRuns = table<QueuedRun>("queued-run");
 /** `[runner, run]` */
 export const claims = table<ClaimRow>("claim");
 /** `[runner, n]` */

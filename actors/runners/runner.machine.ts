@@ -15,7 +15,8 @@
  * | connected | runner.adrift                     | away      | the service was down: one more lease                    |
  * | away      | runner.adrift                     | away      | likewise                                                |
  * | either    | woken `lease`, late               | same      | likewise                                                |
- * | connected | woken `lease`                     | connected | every claim is lost                                     |
+ * | connected | woken `lease`                     | away      | every claim is lost; nothing is placed there until it   |
+ * |           |                                   |           | says hello                                              |
  * | away      | woken `lease`                     | (ended)   | every claim is lost; the runner is forgotten            |
  */
 import { assign, setup } from "xstate";
@@ -25,7 +26,8 @@ import type { Delivered, Message, Turn, Woken } from "../../runtime/turn.js";
 import { GLOBAL_PARTITION } from "../../storage/keys.js";
 import { dispatcherOf, type ForgetRunner, type OfferRunner } from "./dispatcher.machine.js";
 import type { RunnerFrame, RunnerMessage } from "./protocol.js";
-import { connectedRunners, type OutboxMessage, outbox } from "./runner-rows.js";
+import type { ClaimEnded, ClaimLost, RunSaid, TellRunner } from "./runner-messages.js";
+import { connectedRunners, outbox } from "./runner-rows.js";
 
 export interface RunnerHello extends Message {
   readonly type: "runner.hello";
@@ -55,28 +57,6 @@ export interface RunnerLeft extends Message {
 export interface RunnerAdrift extends Message {
   readonly type: "runner.adrift";
 }
-/** From a run: something to send to the runner. */
-export interface TellRunner extends Message {
-  readonly type: "tell";
-  readonly message: OutboxMessage;
-}
-/** From a run: it is over, and its claim with it. */
-export interface ClaimEnded extends Message {
-  readonly type: "claim.ended";
-  readonly runId: string;
-}
-
-/** What a run is told by its runner's actor. */
-export interface RunSaid extends Message {
-  readonly type: "run.said";
-  readonly runnerId: string;
-  readonly said: Exclude<RunnerMessage, { type: "offer" }>;
-}
-export interface ClaimLost extends Message {
-  readonly type: "claim.lost";
-  readonly runnerId: string;
-}
-
 /** What the edge is answered after a hello. */
 export interface Welcome {
   readonly received: number;
@@ -181,7 +161,10 @@ const machine = setup({
         "runner.adrift": { target: "away", actions: ["leave", "extend"] },
         tell: { actions: "tell" },
         "claim.ended": { actions: "endClaim" },
-        woken: [{ guard: "isLate", actions: "extend" }, { actions: "loseAll" }],
+        woken: [
+          { guard: "isLate", actions: "extend" },
+          { target: "away", actions: ["loseAll", "leave", "extend"] },
+        ],
       },
     },
     away: {

@@ -1,8 +1,8 @@
 import type { Reading } from "../../storage/store.js";
 import type { Job } from "../runners/protocol.js";
 import { laterStations, lineOf, stationOf } from "./event-task.js";
-import { runs } from "./run-rows.js";
-import { taskCheckouts, taskNotes, tasks } from "./task-rows.js";
+import { runConfigs, runs } from "./run-rows.js";
+import { latestNotes, taskCheckouts, tasks } from "./task-rows.js";
 
 /** Everything a runner needs for a run, or undefined when the claim is not the run's current one any more. */
 export function jobOf(reading: Reading, workspaceId: string, runId: string, fence: number): Job | undefined {
@@ -10,8 +10,9 @@ export function jobOf(reading: Reading, workspaceId: string, runId: string, fenc
   if (run === undefined || run.fence !== fence || run.state === "ended") return undefined;
   const task = tasks.get(reading, workspaceId, run.taskId);
   const line = lineOf(reading, workspaceId, run.lineId);
-  if (task === undefined || line === undefined) return undefined;
-  const { station, repositories } = run.config;
+  const config = runConfigs.get(reading, workspaceId, runId);
+  if (task === undefined || line === undefined || config === undefined) return undefined;
+  const { station, repositories } = config;
   return {
     runId,
     fence,
@@ -21,7 +22,7 @@ export function jobOf(reading: Reading, workspaceId: string, runId: string, fenc
       title: task.title,
       description: task.description,
       url: task.url,
-      notes: taskNotes.list(reading, workspaceId, [task.id]).map(({ at, from, text }) => ({ at, from, text })),
+      notes: latestNotes(reading, workspaceId, task.id).map(({ at, from, text }) => ({ at, from, text })),
     },
     line: { key: line.key, name: line.name },
     station: {

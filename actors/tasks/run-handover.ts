@@ -2,6 +2,7 @@ import type { GateAnswer, Turn } from "../../runtime/turn.js";
 import type { RunnerMessage } from "../runners/protocol.js";
 import { workEvent } from "./event-task.js";
 import type { RunContext } from "./run.machine.js";
+import { type RunRow, runs } from "./run-rows.js";
 import { rowOf, tellRunner } from "./run-steps.js";
 import { tasks } from "./task-rows.js";
 import type { WorkQuestion } from "./work-event.js";
@@ -9,6 +10,7 @@ import type { WorkQuestion } from "./work-event.js";
 /** A handover that the gate has not answered yet. */
 export interface PendingHandover {
   readonly id: string;
+  readonly to: string;
   readonly question: string;
 }
 
@@ -37,15 +39,22 @@ export function askHandover(turn: Turn, context: RunContext, wish: HandoverWish)
     }),
   };
   turn.ask(question);
-  return { ...context, handover: { id: wish.id, question: question.id } };
+  return { ...context, handover: { id: wish.id, to: wish.to, question: question.id } };
 }
 
-/** Passes the gate's answer on to the agent; one to an earlier wish is not wanted any more. */
+/** Passes the gate's answer on to the agent and keeps it; one to an earlier wish is not wanted any more. */
 export function answerHandover(turn: Turn, context: RunContext, given: GateAnswer): RunContext {
   const { handover } = context;
   if (handover === null || handover.question !== given.id) return context;
+  const decided = { to: handover.to, refused: given.refused };
+  runs.put(turn, turn.self.partition, turn.self.id, { ...rowOf(turn), handover: decided });
   answer(turn, context, handover.id, given.refused);
   return { ...context, handover: null };
+}
+
+/** Whether the run was given leave to hand over to `to`. */
+export function mayHandOver(row: RunRow, to: string): boolean {
+  return row.handover !== null && row.handover.to === to && row.handover.refused === null;
 }
 
 function answer(turn: Turn, context: RunContext, id: string, refused: string | null): void {

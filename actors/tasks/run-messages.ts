@@ -1,6 +1,6 @@
 import type { Message } from "../../runtime/turn.js";
 import type { RunConfig } from "../lines/fingerprint.js";
-import type { QueuedRun } from "../runners/runner-rows.js";
+import type { RunNeeds } from "../runners/runner-rows.js";
 import type { RunOutcome } from "./run-rows.js";
 
 /** From a task: the run to queue. */
@@ -14,7 +14,15 @@ export interface StartRun extends Message {
   readonly passesTo: readonly string[];
   readonly config: RunConfig;
   readonly fingerprint: string;
-  readonly needs: Pick<QueuedRun, "poolId" | "labels" | "harness">;
+  readonly needs: RunNeeds;
+}
+
+/** From the edge: the claim's job cannot be sent to any runner. */
+export interface JobUndeliverable extends Message {
+  readonly type: "job.undeliverable";
+  readonly fence: number;
+  /** One sentence for a person. */
+  readonly why: string;
 }
 
 /** From a task: end the run so, whatever it does. `stopped` lets the runner end it and report. */

@@ -1,11 +1,12 @@
 import { table } from "../../storage/table.js";
 import type { RunConfig } from "../lines/fingerprint.js";
 import type { CheckoutResult, RunEnding, RunFailure, RunStep, Spent } from "../runners/protocol.js";
+import type { RunNeeds } from "../runners/runner-rows.js";
 
 export type RunState = "queued" | "claimed" | "running" | "ended";
 export type RunOutcome = "completed" | "failed" | "stopped" | "abandoned" | "withdrawn" | "superseded";
 
-/** A run as it is read; its steps and diffs stand in rows of their own. */
+/** A run as it is read; its config, steps and diffs stand in rows of their own. */
 export interface RunRow {
   readonly id: string;
   readonly taskId: string;
@@ -20,11 +21,14 @@ export interface RunRow {
   readonly runnerId: string | null;
   /** Rises with each claim; a message that carries another changes nothing. */
   readonly fence: number;
-  readonly config: RunConfig;
   readonly fingerprint: string;
+  readonly needs: RunNeeds;
   readonly passesTo: readonly string[];
   readonly steps: number;
+  /** What its steps said so far, in the currency of the first that said any; at the end what the runner reports. */
   readonly spent: Spent | null;
+  /** The last handover that was decided on: where to, and why it may not be given (null when it may). */
+  readonly handover: { readonly to: string; readonly refused: string | null } | null;
   readonly ending: RunEnding | null;
   readonly failure: RunFailure | null;
   readonly check: { readonly passed: boolean; readonly exitCode: number | null; readonly output: string } | null;
@@ -35,6 +39,8 @@ export interface RunRow {
 
 /** `[run]` */
 export const runs = table<RunRow>("run");
+/** `[run]`: what it runs with, fixed when it was queued. */
+export const runConfigs = table<RunConfig>("run-config");
 /** `[run, index]` */
 export const runSteps = table<RunStep & { readonly at: string }>("run-step");
 /** `[run, repository]` */

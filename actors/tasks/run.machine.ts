@@ -11,7 +11,9 @@
  * | claimed,running | run.step of the claim                     | same           | kept, shown in the stream               |
  * | claimed,running | run.handover of the claim                 | same           | gate `handover.giving`, or refused      |
  * | claimed,running | gate.answered for a handover              | same           | the runner is answered                  |
- * | claimed,running | run.ended of the claim                    | ended          | completed, failed or stopped            |
+ * | claimed,running | run.ended of the claim                    | ended          | completed, failed or stopped; failed    |
+ * |                 |                                           |                | when it hands over without leave        |
+ * | claimed         | job.undeliverable of the claim            | ended          | failed: no runner could take the job    |
  * | claimed,running | claim.lost                                | ended          | abandoned                               |
  * | queued          | run.end                                   | ended          | with its outcome                        |
  * | claimed,running | run.end `stopped`                         | same           | the runner is told to stop              |
@@ -21,25 +23,13 @@
  */
 import { assign, setup } from "xstate";
 import type { ActorType } from "../../runtime/actor-type.js";
-import { address } from "../../runtime/address.js";
 import type { Delivered, GateAnswer } from "../../runtime/turn.js";
 import type { ClaimRun } from "../runners/dispatcher.machine.js";
-import type { ClaimLost, RunSaid } from "../runners/runner.machine.js";
+import type { ClaimLost, RunSaid } from "../runners/runner-messages.js";
+import { dropStale, endByReport, endRun, endUndeliverable, giveBack } from "./run-ending.js";
 import { answerHandover, askHandover, type PendingHandover } from "./run-handover.js";
-import type { EndRun, RunBegan, StartRun } from "./run-messages.js";
-import { runs } from "./run-rows.js";
-import {
-  claimRun,
-  dropStale,
-  endByReport,
-  endRun,
-  giveBack,
-  keepStep,
-  queueRun,
-  rowOf,
-  stopRun,
-  tellRunner,
-} from "./run-steps.js";
+import type { EndRun, JobUndeliverable, StartRun } from "./run-messages.js";
+import { beginRun, claimRun, keepStep, queueRun, stopRun, tellRunner } from "./run-steps.js";
 
 /** Small on purpose: what is read of a run stands in its row. */
 export interface RunContext {
@@ -50,7 +40,7 @@ export interface RunContext {
   readonly handover: PendingHandover | null;
 }
 
-type RunEvent = Delivered<StartRun | ClaimRun | RunSaid | ClaimLost | EndRun | GateAnswer>;
+type RunEvent = Delivered<StartRun | ClaimRun | RunSaid | ClaimLost | JobUndeliverable | EndRun | GateAnswer>;
 
 const STARTING = "run.starting";
 
@@ -64,6 +54,7 @@ const machine = setup({
     isHandover: ({ event }) => event.type === "run.said" && event.said.type === "run.handover",
     isEnd: ({ event }) => event.type === "run.said" && event.said.type === "run.ended",
     isLostHere: ({ context, event }) => event.type === "claim.lost" && event.runnerId === context.runnerId,
+    isFence: ({ context, event }) => event.type === "job.undeliverable" && event.fence === context.fence,
     mayStart: ({ event }) => event.type === "gate.answered" && event.gate === STARTING && event.refused === null,
     mayNotStart: ({ event }) => event.type === "gate.answered" && event.gate === STARTING,
     isStop: ({ context, event }) => event.type === "run.end" && event.outcome === "stopped" && context.assigned,
@@ -82,14 +73,7 @@ const machine = setup({
         endRun(event.turn, context, { outcome: "withdrawn", reason: event.refused ?? "" });
       }
     },
-    begin: ({ event }) => {
-      const row = rowOf(event.turn);
-      const startedAt = new Date(event.turn.now).toISOString();
-      runs.put(event.turn, event.turn.self.partition, row.id, { ...row, state: "running", startedAt });
-      event.turn.change(`run/${row.id}`, { type: "state", state: "running" });
-      const began: RunBegan = { type: "run.began", runId: row.id };
-      event.turn.send(address(event.turn.self.partition, "task", row.taskId), began);
-    },
+    begin: ({ event }) => beginRun(event.turn),
     keepStep: ({ event }) => {
       if (event.type === "run.said" && event.said.type === "run.step") keepStep(event.turn, event.said.step);
     },
@@ -103,6 +87,9 @@ const machine = setup({
     ),
     endByReport: ({ context, event }) => {
       if (event.type === "run.said" && event.said.type === "run.ended") endByReport(event.turn, context, event.said);
+    },
+    endUndeliverable: ({ context, event }) => {
+      if (event.type === "job.undeliverable") endUndeliverable(event.turn, context, event);
     },
     abandon: ({ context, event }) =>
       endRun(event.turn, context, { outcome: "abandoned", reason: "The runner was lost." }),
@@ -147,6 +134,7 @@ const machine = setup({
           { guard: "isEnd", target: "ended", actions: "endByReport" },
         ],
         "claim.lost": { guard: "isLostHere", target: "ended", actions: "abandon" },
+        "job.undeliverable": { guard: "isFence", target: "ended", actions: "endUndeliverable" },
         "run.end": [
           { guard: "isStop", actions: "stop" },
           { target: "ended", actions: "end" },

@@ -8,7 +8,20 @@ import {
   stepSchema as runnerStepSchema,
   spentSchema,
 } from "../runners/protocol.js";
-import { type RunRow, runCheckouts, runSteps } from "./run-rows.js";
+import { type RunRow, runCheckouts, runConfigs, runSteps } from "./run-rows.js";
+
+/** What it runs with: the station's and the repositories' settings when it was queued. */
+const configSchema = z.looseObject({
+  station: z.looseObject({
+    key: z.string(),
+    kind: z.enum(["work", "review"]),
+    harness: z.string(),
+    prompt: z.string(),
+  }),
+  repositories: z.array(
+    z.strictObject({ name: z.string(), setup: z.string().nullable(), image: z.string().nullable() }),
+  ),
+});
 
 /** A run as it is read. */
 export const runSchema = z
@@ -24,13 +37,16 @@ export const runSchema = z
     /** Why no runner has taken it; null when it is not queued, or one is about to. */
     waiting: z.strictObject({ reason: z.string() }).nullable(),
     runnerId: z.string().nullable(),
+    /** What it needs of a runner. */
+    needs: z.strictObject({ poolId: z.string().nullable(), labels: z.array(z.string()), harness: z.string() }),
     steps: z.int(),
     spent: spentSchema.nullable(),
+    handover: z.strictObject({ to: z.string(), refused: z.string().nullable() }).nullable(),
     ending: endingSchema.nullable(),
     failure: failureSchema.nullable(),
     check: z.strictObject({ passed: z.boolean(), exitCode: z.int().nullable(), output: z.string() }).nullable(),
     checkouts: z.array(checkoutResultSchema),
-    config: z.unknown(),
+    config: configSchema.nullable(),
     fingerprint: z.string(),
     queuedAt: z.string(),
     startedAt: z.string().nullable(),
@@ -45,14 +61,22 @@ export const stepSchema = runnerStepSchema.extend({ at: z.string() }).meta({ tit
 
 export function runView(reading: Reading, workspaceId: string, run: RunRow): RunView {
   const { teamId: _team, stationKey, passesTo: _next, fence: _fence, queuedAtMs, ...shown } = run;
-  const reason = run.state === "queued" ? whyWaiting(reading, workspaceId, { runId: run.id, queuedAtMs }) : null;
+  const queued = { runId: run.id, queuedAtMs, ...run.needs };
+  const reason = run.state === "queued" ? whyWaiting(reading, workspaceId, queued) : null;
   return {
     ...shown,
+    needs: { ...run.needs, labels: [...run.needs.labels] },
     station: stationKey,
+    config: configView(reading, workspaceId, run.id),
     waiting: reason === null ? null : { reason },
     checkouts: runCheckouts.list(reading, workspaceId, [run.id]),
     queuedAt: new Date(queuedAtMs).toISOString(),
   };
+}
+
+function configView(reading: Reading, workspaceId: string, runId: string): RunView["config"] {
+  const config = runConfigs.get(reading, workspaceId, runId);
+  return config === undefined ? null : { station: { ...config.station }, repositories: [...config.repositories] };
 }
 
 /** Steps after an index, in order. */

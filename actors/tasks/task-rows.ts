@@ -1,3 +1,4 @@
+import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 import type { CheckoutResult, RunFailure } from "../runners/protocol.js";
 
@@ -50,3 +51,11 @@ export const onceNotes = table<true>("task-note-once");
 export const taskCheckouts = table<CheckoutResult>("task-checkout");
 /** `[task, run]` -> true */
 export const taskRuns = table<true>("task-run");
+
+/** Notes that a reader or a run is shown, the latest of them. */
+const NOTES_SHOWN = 200;
+
+/** The latest notes of a task, oldest first. */
+export function latestNotes(reading: Reading, workspaceId: string, taskId: string): TaskNote[] {
+  return taskNotes.list(reading, workspaceId, [taskId], { reverse: true, limit: NOTES_SHOWN }).reverse();
+}

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Reading } from "../../storage/store.js";
 import { failureSchema } from "../runners/protocol.js";
 import { lineOf } from "./event-task.js";
-import { type TaskRow, taskNotes } from "./task-rows.js";
+import { latestNotes, type TaskRow } from "./task-rows.js";
 
 /** A task as it is read. */
 export const taskSchema = z
@@ -31,11 +31,8 @@ export const taskSchema = z
 
 export type TaskView = z.output<typeof taskSchema>;
 
-/** Notes shown with a task, the latest of them. */
-const NOTES_SHOWN = 200;
-
 export function taskView(reading: Reading, workspaceId: string, task: TaskRow): TaskView {
-  const notes = taskNotes.list(reading, workspaceId, [task.id], { reverse: true, limit: NOTES_SHOWN }).reverse();
+  const notes = latestNotes(reading, workspaceId, task.id);
   const line = lineOf(reading, workspaceId, task.lineId)?.key ?? "";
   return { ...task, marks: { ...task.marks }, line, notes: notes.map((note) => ({ ...note })) };
 }

@@ -5,7 +5,8 @@
  * |--------|--------------------------------------------|--------|----------------------------------------------|
  * | absent | resource.create of the workspace           | open   | its creator is the owner; the slug is taken  |
  * | absent | the same, refused or repeated               | absent | answered from the workspace that has the key |
- * | open   | resource.create, .update, .delete           | open   | rows, indexes, change record, one batch      |
+ * | open   | resource.create, .update, .delete           | open   | rows, indexes, change record, one batch;     |
+ * |        |                                            |        | fact `<kind>.changed`                        |
  * | open   | resource.delete of the workspace            | closed | fact `workspace.closed`; the slug stays taken|
  * | open   | woken `sweep`                               | open   | idempotency keys past their window go        |
  */
@@ -19,7 +20,7 @@ import { earlierAttempt, IDEMPOTENCY_WINDOW_MS, sweepAttempts } from "../resourc
 import type { Kind } from "../resources/kind.js";
 import type { CreateResource, ResourceMessage, Written } from "../resources/messages.js";
 import { createResource, deleteResource, taken, updateResource } from "../resources/operations.js";
-import { resourceById } from "../resources/resource-rows.js";
+import { type ResourceRow, resourceById } from "../resources/resource-rows.js";
 import { forgetMemberships, memberOf, putMember } from "./members.js";
 import type { WorkspaceFields } from "./workspace.kind.js";
 
@@ -27,6 +28,11 @@ import type { WorkspaceFields } from "./workspace.kind.js";
 export interface WorkspaceClosed extends Fact {
   readonly name: "workspace.closed";
   readonly workspaceId: string;
+}
+
+/** Heard as `<kind>.changed` when a resource of the kind was created, updated or deleted. */
+interface ResourceChanged extends Fact {
+  readonly id: string;
 }
 
 /** `[slug]` under the global partition: every slug ever taken. */
@@ -58,7 +64,9 @@ export function workspaceActor(kinds: readonly Kind[]): ActorType {
     actions: {
       write: assign(({ context, event }) => {
         if (event.type === "woken") return context;
-        event.turn.reply(write(event, kindOf(event.kind)));
+        const written = write(event, kindOf(event.kind));
+        event.turn.reply(written);
+        if (!isRefusal(written) && !written.replayed) announce(event.turn, written.resource);
         if (context.sweeping) return context;
         event.turn.wake("sweep", event.turn.now + IDEMPOTENCY_WINDOW_MS);
         return { sweeping: true };
@@ -100,6 +108,11 @@ export function workspaceActor(kinds: readonly Kind[]): ActorType {
     },
   });
   return { kind: "workspace", machine, version: 1 };
+}
+
+function announce(turn: Turn, { kind, id }: ResourceRow): void {
+  const changed: ResourceChanged = { name: `${kind}.changed`, id };
+  turn.publish(changed);
 }
 
 function write(event: Delivered<ResourceMessage>, kind: Kind): Written | Refusal {

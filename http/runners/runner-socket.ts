@@ -12,6 +12,7 @@ import type { RunnerBeat, RunnerHello, RunnerLeft, RunnerSaid, Welcome } from ".
 import type { RunnerPoolFields } from "../../actors/runners/runner-pool.kind.js";
 import { type OutboxMessage, outbox } from "../../actors/runners/runner-rows.js";
 import { jobOf } from "../../actors/tasks/job.js";
+import type { JobUndeliverable } from "../../actors/tasks/run-messages.js";
 import { sha256Hex } from "../../actors/workspaces/secret-value.js";
 import { type Address, address } from "../../runtime/address.js";
 import { NotAccepted, type Runtime } from "../../runtime/runtime.js";
@@ -65,7 +66,10 @@ function poolOf({ reading }: Runtime, tokenHash: string): Pool | undefined {
 
 /**
  * One socket of a runner. It owns no state that matters: what was taken and what is to be sent stands in the actor and
- * its outbox, and every frame is handed on in the order it came.
+ * its outbox.
+ *
+ * 1. Every frame is handed on in the order it came, and none after one that was not taken: its sender sends it again,
+ *    and a later number taken before it would make it one seen already.
  */
 class RunnerConnection implements SocketHandler {
   readonly #runtime: Runtime;
@@ -78,7 +82,10 @@ class RunnerConnection implements SocketHandler {
   #sent = 0;
   #received = 0;
   #turn: Promise<void> = Promise.resolve();
-  #closed = false;
+  /** Set once the connection is closed or being closed: nothing is taken or sent after that. */
+  #hasEnded = false;
+  /** Set while a run is told that its job cannot be sent. */
+  #isHeld = false;
 
   constructor(options: RunnerSocketOptions, pool: Pool & { readonly tokenHash: string }, socket: Socket) {
     this.#runtime = options.runtime;
@@ -92,7 +99,7 @@ class RunnerConnection implements SocketHandler {
     const frame = parseFrame(text);
     if (frame === null) return this.#end(BAD_FRAME, "this is no frame of the runner protocol");
     this.#turn = this.#turn
-      .then(() => (this.#closed ? undefined : this.#take(frame)))
+      .then(() => (this.#hasEnded ? undefined : this.#take(frame)))
       .catch((error: unknown) => {
         // A runner that is not taken now comes again; a bug is the runtime's to log.
         this.#end(AGAIN, error instanceof NotAccepted ? "another connection took over" : "try again");
@@ -104,11 +111,15 @@ class RunnerConnection implements SocketHandler {
   }
 
   closed(): void {
-    this.#closed = true;
+    this.#hasEnded = true;
     this.#unlisten?.();
+    // A hello under way is taken first: its runner has to be told too that the socket is gone.
+    this.#turn = this.#turn.then(() => this.#leave()).then(noop, noop);
+  }
+
+  async #leave(): Promise<void> {
     const left: RunnerLeft = { type: "runner.left", connection: this.#connection };
-    const runner = this.#runner;
-    if (runner !== null) this.#turn = this.#turn.then(() => this.#runtime.ask(runner, left)).then(noop, noop);
+    if (this.#runner !== null) await this.#runtime.ask(this.#runner, left);
   }
 
   async #take(frame: RunnerFrame): Promise<void> {
@@ -155,8 +166,8 @@ class RunnerConnection implements SocketHandler {
     const connection = this.#connection;
     const message: RunnerHello = { type: "runner.hello", connection, poolId, leaseMs: this.#leaseMs, hello };
     const welcome = (await this.#runtime.ask(runner, message)) as Welcome;
-    if (this.#closed) return;
     this.#runner = runner;
+    if (this.#hasEnded) return;
     this.#sent = frame.received;
     this.#received = welcome.received;
     this.#send({
@@ -179,16 +190,37 @@ class RunnerConnection implements SocketHandler {
   /** Sends what waits in the outbox, as far as the peer takes it. */
   #flush(): void {
     const runner = this.#runner;
-    if (runner === null || this.#closed) return;
+    if (runner === null || this.#hasEnded || this.#isHeld) return;
     const { workspaceId } = this.#pool;
     const waiting = outbox.entries(this.#runtime.reading, workspaceId, [runner.id], {
       after: [runner.id, this.#sent],
     });
     for (const { key, value } of waiting) {
       if (this.#socket.bufferedBytes > MAX_FRAME_BYTES) return;
-      this.#sent = Number(key[key.length - 1]);
-      this.#send({ frame: "message", n: this.#sent, ack: this.#received, message: this.#toMessage(value) });
+      const n = Number(key[key.length - 1]);
+      const frame = JSON.stringify(this.#numbered(n, this.#toMessage(value)));
+      if (Buffer.byteLength(frame) > MAX_FRAME_BYTES) return this.#giveUpJob(value);
+      this.#sent = n;
+      this.#socket.send(frame);
     }
+  }
+
+  #numbered(n: number, message: ServiceMessage): ServiceFrame {
+    return { frame: "message", n, ack: this.#received, message };
+  }
+
+  /** A job that fits no frame ends its run; nothing is sent past it until then, so that its number is not lost. */
+  #giveUpJob({ runId, fence }: OutboxMessage): void {
+    const why = "What the task has changed and what was said on it are too large to be sent to a runner.";
+    const message: JobUndeliverable = { type: "job.undeliverable", fence, why };
+    this.#isHeld = true;
+    this.#runtime.ask(address(this.#pool.workspaceId, "run", runId), message).then(
+      () => {
+        this.#isHeld = false;
+        this.#flush();
+      },
+      () => this.#end(AGAIN, "try again"),
+    );
   }
 
   /** A job is built, its secrets opened, only here. One whose claim is over becomes the word to drop it. */
@@ -200,11 +232,12 @@ class RunnerConnection implements SocketHandler {
   }
 
   #send(frame: ServiceFrame): void {
-    if (!this.#closed) this.#socket.send(JSON.stringify(frame));
+    if (!this.#hasEnded) this.#socket.send(JSON.stringify(frame));
   }
 
   #end(code: number, reason: string): void {
     this.#send({ frame: "error", message: reason });
+    this.#hasEnded = true;
     this.#socket.close(code, reason);
   }
 }

@@ -33,7 +33,7 @@ const scene = fc
       ],
       held: new Map(rows.map(({ runnerId }, n) => [runnerId, held[n] ?? 0])),
     };
-    const runs: QueuedRun[] = queue.map((one, n) => ({ ...one, runId: `run_${n}`, taskId: "task", queuedAtMs: n }));
+    const runs: QueuedRun[] = queue.map((one, n) => ({ ...one, runId: `run_${n}`, queuedAtMs: n }));
     return { state, runs };
   });
 
@@ -93,7 +93,7 @@ t.test("the oldest run goes first, to the runner with most room", async (t) => {
     held: new Map(),
   };
   const run = (runId: string, queuedAtMs: number): QueuedRun => ({
-    ...{ runId, queuedAtMs, taskId: "task", poolId: null, labels: [], harness: "command" },
+    ...{ runId, queuedAtMs, poolId: null, labels: [], harness: "command" },
   });
   const placed = place([run("old", 1), run("new", 2)], state);
   t.same(
@@ -108,7 +108,7 @@ t.test("the oldest run goes first, to the runner with most room", async (t) => {
 t.test("reasons name what is missing", async (t) => {
   const run: QueuedRun = {
     runId: "run",
-    taskId: "task",
+
     poolId: "pool_a",
     labels: ["gpu"],
     harness: "command",
@@ -131,7 +131,7 @@ t.test("reasons name what is missing", async (t) => {
     waitingReason(run, { runners: [{ ...one, ...runner }], pools, held: new Map([["r", held]]) });
   t.equal(why({}), null);
   t.match(why({ connected: false }), /No runner of pool main is connected/);
-  t.match(why({ labels: [] }), /labels gpu/);
+  t.match(why({ labels: [] }), /has the label gpu/);
   t.match(why({ harnesses: [] }), /harness command/);
   t.match(why({}, 1), /busy/);
   t.match(why({ slots: 2 }, 1), /concurrency/);

@@ -44,6 +44,13 @@ const messages: Record<string, Message> = {
   "bad handover": said({ type: "run.handover", id: "1-1", to: "nowhere", note: "" }),
   completed: said({ ...ended, outcome: "completed" } as never),
   failed: said({ ...ended, outcome: "failed" } as never),
+  "handed over": said({
+    ...ended,
+    outcome: "completed",
+    ending: { kind: "handover", to: "review", note: "" },
+  } as never),
+  undeliverable: { type: "job.undeliverable", fence: 1, why: "too large" } as Message,
+  "another undeliverable": { type: "job.undeliverable", fence: 7, why: "too large" } as Message,
   "old fence": said({ type: "run.started", fence: 7 } as never),
   "another runner": said({ type: "run.started" }, { runnerId: "runner_2" }),
   lost: { type: "claim.lost", runnerId: "runner_1" } as Message,
@@ -67,34 +74,53 @@ const table: Record<string, Record<string, string>> = {
   queued: {
     ...{ claim: "claimed", stop: "ended stopped", withdraw: "ended withdrawn" },
     ...Object.fromEntries(
-      ["started", "step", "handover", "bad handover", "completed", "failed", "old fence", "another runner"].map(
-        (name) => [name, "queued"],
-      ),
+      [
+        "started",
+        "step",
+        "handover",
+        "bad handover",
+        "completed",
+        "failed",
+        "handed over",
+        "old fence",
+        "another runner",
+      ].map((name) => [name, "queued"]),
     ),
   },
   claimed: {
     ...{ "may start": "claimed", "may not start": "ended withdrawn", started: "running", step: "claimed" },
     ...{ handover: "claimed", "bad handover": "claimed", completed: "ended completed", failed: "ended failed" },
     ...{ "old fence": "claimed", "another runner": "claimed", lost: "ended abandoned" },
+    ...{ "handed over": "ended failed", undeliverable: "ended failed" },
     ...{ stop: "ended stopped", withdraw: "ended withdrawn" },
   },
   assigned: {
     ...{ "may start": "claimed", "may not start": "ended withdrawn", started: "running", step: "claimed" },
     ...{ handover: "claimed", "bad handover": "claimed", completed: "ended completed", failed: "ended failed" },
     ...{ "old fence": "claimed", "another runner": "claimed", lost: "ended abandoned" },
+    ...{ "handed over": "ended failed", undeliverable: "ended failed" },
     ...{ stop: "claimed", withdraw: "ended withdrawn" },
   },
   running: {
     ...{ "may start": "running", "may not start": "running", step: "running", handover: "running" },
     ...{ "bad handover": "running", completed: "ended completed", failed: "ended failed", "old fence": "running" },
     ...{ "another runner": "running", lost: "ended abandoned", stop: "running", withdraw: "ended withdrawn" },
+    ...{ "handed over": "ended failed" },
   },
   ended: {
     claim: "ended completed",
     ...Object.fromEntries(
-      ["started", "step", "handover", "bad handover", "completed", "failed", "old fence", "another runner"].map(
-        (name) => [name, "ended completed"],
-      ),
+      [
+        "started",
+        "step",
+        "handover",
+        "bad handover",
+        "completed",
+        "failed",
+        "handed over",
+        "old fence",
+        "another runner",
+      ].map((name) => [name, "ended completed"]),
     ),
   },
 };
@@ -182,6 +208,48 @@ t.test("an end is told once to the task, the dispatcher and whoever hears of it"
   t.same(turn.sent.map(({ to, message: sent }) => `${to.kind} ${sent.type}`).sort(), [
     "dispatcher claim.release",
     "runner claim.ended",
+    "task run.over",
+  ]);
+});
+
+t.test("a handover ends the run only where leave was given for it", async (t) => {
+  const stepping = run(["start", "claim", "may start", "started"]);
+  const answer = (refused: string | null) => {
+    const [question] = stepping.take(message("handover")).questions;
+    stepping.take({ type: "gate.answered", gate: "handover.giving", id: question?.id ?? "", refused } as Message);
+  };
+  answer("say more");
+  t.same(rowOf(stepping)?.handover, { to: "review", refused: "say more" });
+  answer(null);
+  t.same(rowOf(stepping)?.handover, { to: "review", refused: null });
+  stepping.take(message("handed over"));
+  t.match(rowOf(stepping), { outcome: "completed", ending: { kind: "handover", to: "review" } });
+
+  const without = run(["start", "claim", "may start", "started"]);
+  without.take(message("handed over"));
+  t.match(rowOf(without), { outcome: "failed", failure: { code: "runner-error", message: /no leave/ } });
+});
+
+t.test("what the steps spent adds up, until the runner reports the whole", async (t) => {
+  const stepping = run(["start", "claim", "may start", "started"]);
+  const spend = (index: number, amount: number, currency: string) =>
+    stepping.take(said({ type: "run.step", step: { ...step, index, spent: { amount, currency } } }));
+  const step = { kind: "message", text: "hi", tool: null };
+  spend(0, 0.25, "EUR");
+  spend(1, 0.5, "EUR");
+  spend(2, 9, "USD");
+  t.same(rowOf(stepping)?.spent, { amount: 0.75, currency: "EUR" });
+  stepping.take(message("completed"));
+  t.same(rowOf(stepping)?.spent, { amount: 0.75, currency: "EUR" }, "a report without a sum takes nothing away");
+});
+
+t.test("a run whose job no frame holds fails and says so; the runner's slot is free", async (t) => {
+  const stepping = run(["start", "claim", "may start"]);
+  const turn = stepping.take(message("undeliverable"));
+  t.match(rowOf(stepping), { outcome: "failed", failure: { code: "not-supported", message: "too large" } });
+  t.same(turn.sent.map(({ to, message: sent }) => `${to.kind} ${sent.type}`).sort(), [
+    "dispatcher claim.release",
+    "runner tell",
     "task run.over",
   ]);
 });

@@ -1,0 +1,93 @@
+import { address } from "../../runtime/address.js";
+import type { Delivered, Turn } from "../../runtime/turn.js";
+import { dispatcherOf, type ReleaseClaim, type UnqueueRun } from "../runners/dispatcher.machine.js";
+import type { RunFailure, RunnerMessage } from "../runners/protocol.js";
+import type { ClaimEnded, RunSaid } from "../runners/runner-messages.js";
+import type { OutboxMessage } from "../runners/runner-rows.js";
+import { workEvent } from "./event-task.js";
+import type { RunContext } from "./run.machine.js";
+import { mayHandOver } from "./run-handover.js";
+import type { JobUndeliverable, RunOver } from "./run-messages.js";
+import { type RunOutcome, type RunRow, runCheckouts, runs } from "./run-rows.js";
+import { rowOf, tellRunner } from "./run-steps.js";
+import { tasks } from "./task-rows.js";
+import type { WorkFact } from "./work-event.js";
+
+/** What the ends of a run do; the machine beside it says when. */
+
+type EndReport = Extract<RunnerMessage, { type: "run.ended" }>;
+
+/** The runner's own report of the end. */
+export function endByReport(turn: Turn, context: RunContext, report: EndReport): void {
+  const row = rowOf(turn);
+  for (const checkout of report.checkouts) {
+    runCheckouts.put(turn, turn.self.partition, [row.id, checkout.repository], checkout);
+  }
+  const { outcome, failure } = believed(row, report);
+  const spent = report.spent ?? row.spent;
+  runs.put(turn, turn.self.partition, row.id, { ...row, ending: report.ending, failure, check: report.check, spent });
+  const ended: ClaimEnded = { type: "claim.ended", runId: row.id };
+  if (context.runnerId !== null) turn.send(address(turn.self.partition, "runner", context.runnerId), ended);
+  finish(turn, context, outcome, failure?.message ?? null);
+}
+
+/** A handover counts only when leave was given for it; whatever a runner says, a gate is not passed by. */
+function believed(row: RunRow, report: EndReport): Pick<EndReport, "outcome" | "failure"> {
+  const { outcome, ending, failure } = report;
+  if (outcome !== "completed" || ending?.kind !== "handover" || mayHandOver(row, ending.to))
+    return { outcome, failure };
+  const message = `The runner says that the run handed over to ${ending.to}, which it was given no leave to do.`;
+  return { outcome: "failed", failure: { code: "runner-error", message, output: "" } };
+}
+
+/** The run can never be sent to a runner. */
+export function endUndeliverable(turn: Turn, context: RunContext, { why }: JobUndeliverable): void {
+  const failure: RunFailure = { code: "not-supported", message: why, output: "" };
+  runs.put(turn, turn.self.partition, turn.self.id, { ...rowOf(turn), failure });
+  endRun(turn, context, { outcome: "failed", reason: why });
+}
+
+/** The end that the service decides on; whoever holds the claim drops it. */
+export function endRun(
+  turn: Turn,
+  context: RunContext,
+  end: { readonly outcome: RunOutcome; readonly reason: string },
+): void {
+  tellRunner(turn, context, { type: "run.drop", runId: turn.self.id, fence: context.fence });
+  if (context.runnerId === null) {
+    const { id: runId, queuedAtMs, needs } = rowOf(turn);
+    const unqueue: UnqueueRun = { type: "run.unqueue", run: { runId, queuedAtMs, ...needs } };
+    turn.send(dispatcherOf(turn.self.partition), unqueue);
+  }
+  finish(turn, context, end.outcome, end.reason);
+}
+
+function finish(turn: Turn, context: RunContext, outcome: RunOutcome, reason: string | null): void {
+  const workspaceId = turn.self.partition;
+  const at = new Date(turn.now).toISOString();
+  const row: RunRow = { ...rowOf(turn), state: "ended", outcome, reason, endedAt: at };
+  runs.put(turn, workspaceId, row.id, row);
+  turn.change(`run/${row.id}`, { type: "state", state: "ended", outcome, reason });
+  if (context.runnerId !== null) giveBack(turn, context.runnerId);
+  const task = tasks.get(turn, workspaceId, row.taskId);
+  if (task !== undefined) {
+    const on = "run.ended";
+    const of = { on, occurrence: turn.newId("occ"), run: { id: row.id }, event: { at, outcome }, causes: [] } as const;
+    const fact: WorkFact = { name: on, work: workEvent(turn, workspaceId, task, of) };
+    turn.publish(fact);
+  }
+  const over: RunOver = { type: "run.over", runId: row.id, outcome };
+  turn.send(address(workspaceId, "task", row.taskId), over);
+}
+
+/** Frees the runner's slot. */
+export function giveBack(turn: Turn, runnerId: string): void {
+  const release: ReleaseClaim = { type: "claim.release", runnerId, runId: turn.self.id };
+  turn.send(dispatcherOf(turn.self.partition), release);
+}
+
+/** Answers a message of a claim that is over: that runner kills what it runs for it. */
+export function dropStale(turn: Turn, event: Delivered<RunSaid>): void {
+  const drop: OutboxMessage = { type: "run.drop", runId: turn.self.id, fence: event.said.fence };
+  if (event.said.type !== "run.ended") tellRunner(turn, { runnerId: event.runnerId }, drop);
+}

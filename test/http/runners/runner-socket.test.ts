@@ -1,0 +1,130 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import t, { type Test } from "tap";
+import { MAX_FRAME_BYTES, type RunnerMessage } from "../../../actors/runners/protocol.js";
+import { openLmdbStore } from "../../../storage/lmdb-store.js";
+import type { Range, Reading, Store } from "../../../storage/store.js";
+import type { RunnerPeer } from "../../support/runner-peer.js";
+import { openWorkplace } from "../../support/workplace.js";
+
+interface FaultyStore {
+  readonly store: Store;
+  readonly folder: string;
+  /** The next range read of such keys fails, once. */
+  failNext(table: string): void;
+}
+
+/** A store whose disk can be made to fail one read. */
+async function openFaultyStore(t: Test): Promise<FaultyStore> {
+  const folder = await mkdtemp(join(tmpdir(), "signalbox-faulty-"));
+  const store = await openLmdbStore({ folder });
+  t.teardown(async () => {
+    await store.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+  let failing: string | null = null;
+  const reading: Reading = {
+    get: (key) => store.reading.get(key),
+    range: <Value>(range: Range) => {
+      if (failing !== null && range.prefix[2] === failing) {
+        failing = null;
+        throw new Error("the disk cannot be read");
+      }
+      return store.reading.range<Value>(range);
+    },
+  };
+  const faulty: Store = {
+    reading,
+    commit: (changes) => store.commit(changes),
+    view: () => store.view(),
+    backup: (to) => store.backup(to),
+    close: () => store.close(),
+  };
+  const failNext = (table: string): void => {
+    failing = table;
+  };
+  return { store: faulty, folder, failNext };
+}
+
+const step = (claim: { runId: string; fence: number }, index: number): RunnerMessage => ({
+  type: "run.step",
+  runId: claim.runId,
+  fence: claim.fence,
+  step: { index, kind: "message", text: `step ${index}`, tool: null, spent: null },
+});
+
+async function begin(peer: RunnerPeer) {
+  const { runId, fence } = await peer.job();
+  peer.say({ type: "run.started", runId, fence });
+  await peer.taken(1);
+  return { runId, fence };
+}
+
+for (const TRANSPORT of ["uws", "node"]) {
+  t.test(
+    `over ${TRANSPORT}, a message that came after one that failed is not taken, so that neither is lost`,
+    async (t) => {
+      const { store, folder, failNext } = await openFaultyStore(t);
+      const place = await openWorkplace(t, { store, folder, settings: { TRANSPORT } });
+      const taskId = await place.open();
+      const peer = await place.runner();
+      const claim = await begin(peer);
+      failNext("runner-outbox");
+      peer.say(step(claim, 0), 2);
+      peer.say(step(claim, 1), 3);
+      t.equal((await peer.closed()).code, 4503);
+      const { runnerId } = await peer.frame("welcome");
+      const again = await place.runner({ runnerId, received: 1, claims: [claim] });
+      t.equal((await again.frame("welcome")).received, 1, "neither was taken");
+      again.say(step(claim, 0), 2);
+      again.say(step(claim, 1), 3);
+      await again.taken(3);
+      const [run] = await place.runs(taskId);
+      const steps = await place.ada.request("GET", `/api/runs/${run?.id}/steps`);
+      t.match(steps.body?.items, [{ text: "step 0" }, { text: "step 1" }]);
+    },
+  );
+}
+
+t.test("a run whose job no frame holds fails, and its runner goes on to the next", async (t) => {
+  const place = await openWorkplace(t);
+  const taskId = await place.open({ description: "x".repeat(50_000) });
+  const peer = await place.runner();
+  const claim = await begin(peer);
+  peer.say({ type: "run.handover", ...claim, id: "h", to: "review", note: "" });
+  t.match(await peer.message("run.handover-answered"), { refused: null });
+  const diff = "y".repeat(MAX_FRAME_BYTES - 10_000);
+  const checkouts = [{ repository: "acme/app", base: "a".repeat(40), diff }];
+  const ending = { kind: "handover", to: "review", note: "" } as const;
+  const left = { outcome: "completed", ending, failure: null, checkouts, check: null, spent: null } as const;
+  peer.say({ type: "run.ended", ...claim, ...left });
+  await place.when(`task/${taskId}`, async () => (await place.task(taskId)).state === "inbox");
+  t.match(await place.task(taskId), { station: "review", failure: { code: "not-supported", message: /too large/ } });
+  t.equal((await peer.message("run.drop")).fence, 1, "in place of the job, it is told to drop the claim");
+  const from = peer.frames.length;
+  await place.open();
+  t.match(await peer.job(from), { station: { key: "work" } }, "its slot is free");
+});
+
+t.test("a raised concurrency places at once what waited for it", async (t) => {
+  const place = await openWorkplace(t, { pool: { concurrency: 1 } });
+  const peer = await place.runner({ slots: 2 });
+  await place.open();
+  const first = await peer.job();
+  const second = await place.open();
+  const [waiting] = await place.runs(second);
+  t.same(waiting?.waiting, {
+    reason: "No more runs at once are allowed of pool main: the concurrency of main is 1.",
+  });
+  const pool = await place.ada.request("GET", `/api/resources/runner-pools/${place.poolId}`);
+  const changed = await place.ada.request(
+    "PUT",
+    `/api/resources/runner-pools/${place.poolId}`,
+    { key: "main", concurrency: 2 },
+    { "if-match": pool.headers.etag ?? "" },
+  );
+  t.equal(changed.status, 200);
+  const from = peer.frames.findIndex((frame) => frame.frame === "message") + 1;
+  t.not((await peer.job(from)).runId, first.runId);
+});

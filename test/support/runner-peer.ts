@@ -1,0 +1,144 @@
+import type WebSocket from "ws";
+import {
+  type Job,
+  RUNNER_PROTOCOL,
+  type RunnerFrame,
+  type RunnerMessage,
+  type ServiceFrame,
+  type ServiceMessage,
+  serviceFrameSchema,
+} from "../../actors/runners/protocol.js";
+import type { TestService } from "./service.js";
+
+type Hello = Extract<RunnerFrame, { frame: "hello" }>;
+type FrameOf<Name extends ServiceFrame["frame"]> = Extract<ServiceFrame, { frame: Name }>;
+type MessageOf<Type extends ServiceMessage["type"]> = Extract<ServiceMessage, { type: Type }>;
+
+/** A runner's end of the protocol on a real socket, moved by hand. It takes only frames of the schema. */
+export class RunnerPeer {
+  readonly frames: ServiceFrame[] = [];
+  readonly #socket: WebSocket;
+  #n = 0;
+  #beats = 0;
+  /** The last service message that came. */
+  #received = 0;
+  #closed: { readonly code: number; readonly reason: string } | null = null;
+  readonly #watchers = new Set<() => void>();
+
+  private constructor(socket: WebSocket) {
+    this.#socket = socket;
+    socket.on("message", (data) => {
+      const frame = serviceFrameSchema.parse(JSON.parse(data.toString()));
+      if (frame.frame === "message") this.#received = frame.n;
+      this.frames.push(frame);
+      this.#look();
+    });
+    socket.on("close", (code, reason) => {
+      this.#closed = { code, reason: reason.toString() };
+      this.#look();
+    });
+    socket.on("error", () => undefined);
+  }
+
+  /** Connects with the pool's token; rejects when that is refused. */
+  static async connect(service: TestService, token: string): Promise<RunnerPeer> {
+    const socket = service.withToken(token).socket("/api/runner");
+    const peer = new RunnerPeer(socket);
+    await new Promise<void>((resolve, reject) => socket.once("open", () => resolve()).once("error", reject));
+    return peer;
+  }
+
+  /** Connects and says hello as a new runner of one slot with the harness `command`, but for what is said otherwise. */
+  static async join(service: TestService, token: string, said: Partial<Hello> = {}): Promise<RunnerPeer> {
+    const peer = await RunnerPeer.connect(service, token);
+    peer.hello(said);
+    await peer.frame("welcome");
+    return peer;
+  }
+
+  hello(said: Partial<Hello> = {}): void {
+    this.post({
+      ...{ frame: "hello", protocol: RUNNER_PROTOCOL, runnerId: null, instance: "0123456789abcdef", name: "peer" },
+      ...{ version: "1", labels: [], harnesses: ["command"], slots: 1, received: 0, claims: [] },
+      ...said,
+    });
+  }
+
+  /** Sends a message under the next number, or the one given. */
+  say(message: RunnerMessage, n = this.#n + 1): void {
+    this.#n = n;
+    this.post({ frame: "message", n, ack: this.#received, message });
+  }
+
+  /** Renews the lease; resolves when that is answered. */
+  async beat(): Promise<void> {
+    this.#beats += 1;
+    const beat = this.#beats;
+    this.post({ frame: "beat", ack: this.#received, claims: [], beat });
+    await this.#until((frame) => (frame.frame === "ack" && frame.beat === beat ? frame : undefined));
+  }
+
+  /** The first frame of this name from `from` on, those to come included. */
+  frame<Name extends ServiceFrame["frame"]>(name: Name, from = 0): Promise<FrameOf<Name>> {
+    return this.#until((frame) => (frame.frame === name ? (frame as FrameOf<Name>) : undefined), from);
+  }
+
+  /** The first message of this type from `from` on, those to come included. */
+  message<Type extends ServiceMessage["type"]>(type: Type, from = 0): Promise<MessageOf<Type>> {
+    return this.#until(
+      (frame) =>
+        frame.frame === "message" && frame.message.type === type ? (frame.message as MessageOf<Type>) : undefined,
+      from,
+    );
+  }
+
+  /** The next job it is given. */
+  async job(from = 0): Promise<Job> {
+    return (await this.message("run.assign", from)).job;
+  }
+
+  /** Resolves when the service has taken message `n`. */
+  async taken(n: number): Promise<void> {
+    await this.#until((frame) => (frame.frame === "ack" && frame.ack >= n ? frame : undefined));
+  }
+
+  async closed(): Promise<{ readonly code: number; readonly reason: string }> {
+    while (this.#closed === null) await this.#more();
+    return this.#closed;
+  }
+
+  /** Cuts the line, as a machine that is gone does. */
+  cut(): void {
+    this.#socket.terminate();
+  }
+
+  post(frame: RunnerFrame): void {
+    this.#socket.send(JSON.stringify(frame));
+  }
+
+  async #until<Found>(look: (frame: ServiceFrame) => Found | undefined, from = 0): Promise<Found> {
+    for (let at = from; ; ) {
+      for (; at < this.frames.length; at++) {
+        const frame = this.frames[at];
+        const found = frame === undefined ? undefined : look(frame);
+        if (found !== undefined) return found;
+      }
+      if (this.#closed !== null) throw new Error(`closed with ${this.#closed.code} ${this.#closed.reason}`);
+      await this.#more();
+    }
+  }
+
+  #more(): Promise<void> {
+    return new Promise((resolve) => {
+      const watcher = () => {
+        this.#watchers.delete(watcher);
+        resolve();
+      };
+      this.#watchers.add(watcher);
+    });
+  }
+
+  #look(): void {
+    for (const watcher of [...this.#watchers]) watcher();
+  }
+}

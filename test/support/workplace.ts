@@ -1,0 +1,76 @@
+import type { Test } from "tap";
+import { RunnerPeer } from "./runner-peer.js";
+import { type Client, startTestService, type TestService, type TestServiceOptions } from "./service.js";
+
+/** A service with a workspace, a team, a pool and a line `dev`, whose work a test takes up as a runner. */
+export interface Workplace {
+  readonly service: TestService;
+  /** Owner of the workspace, on the team. */
+  readonly ada: Client;
+  readonly workspaceId: string;
+  readonly teamId: string;
+  readonly poolId: string;
+  readonly token: string;
+  /** A new runner, cut at the test's end. */
+  runner(hello?: Parameters<typeof RunnerPeer.join>[2]): Promise<RunnerPeer>;
+  /** Opens a task on the line and gives its id. */
+  open(task?: Readonly<Record<string, unknown>>): Promise<string>;
+  task(taskId: string): Promise<Readonly<Record<string, unknown>>>;
+  /** Its runs, newest first. */
+  runs(taskId: string): Promise<readonly Readonly<Record<string, unknown>>[]>;
+  /** Looks again after every change of the topic until it holds. */
+  when(topic: string, holds: () => Promise<boolean>): Promise<void>;
+}
+
+/** Two stations: what is done at `work` goes to `review`, which may send it back. */
+const twoStations = [
+  { key: "work", name: "Work", kind: "work", runners: { pool: "main" }, passesTo: ["review"] },
+  { key: "review", name: "Review", kind: "review", runners: { pool: "main" }, passesTo: ["work"] },
+];
+
+interface WorkplaceOptions extends TestServiceOptions {
+  readonly stations?: readonly unknown[];
+  readonly pool?: Readonly<Record<string, unknown>>;
+}
+
+export async function openWorkplace(t: Test, options: WorkplaceOptions = {}): Promise<Workplace> {
+  const { stations = twoStations, pool: poolFields = {}, ...of } = options;
+  const service = await startTestService(t, of);
+  const { runtime } = service;
+  const ada = await service.signIn("ada@example.com");
+  const workspace = await ada.create("/api/resources/workspaces", { slug: "acme", name: "Acme" });
+  const within = `/api/resources/workspaces/${workspace.id}`;
+  const team = await ada.create(`${within}/teams`, { key: "core", name: "Core" });
+  const body = { key: "main", ...poolFields };
+  const pool = await ada.request("POST", `${within}/runner-pools`, body, { "idempotency-key": "pool" });
+  const line = { key: "dev", name: "Dev", repositories: [{ name: "acme/app" }], stations };
+  await ada.create(`/api/resources/teams/${team.id}/lines`, line);
+  const token = String(pool.headers["service-pool-token"]);
+  const read = async (path: string) => (await ada.request("GET", path)).body ?? {};
+  return {
+    ...{ service, ada, workspaceId: workspace.id, teamId: team.id, poolId: String(pool.body?.id), token },
+    runner: async (hello = {}) => {
+      const peer = await RunnerPeer.join(service, token, hello);
+      t.teardown(async () => peer.cut());
+      return peer;
+    },
+    open: async (task = {}) => {
+      const opened = await ada.request("POST", `/api/teams/${team.id}/tasks`, { title: "Do it", line: "dev", ...task });
+      if (opened.status !== 201) throw new Error(`opening a task answered ${opened.status} ${opened.text}`);
+      return String(opened.body?.id);
+    },
+    task: (taskId) => read(`/api/tasks/${taskId}`),
+    runs: async (taskId) => (await read(`/api/tasks/${taskId}/runs`)).items as Readonly<Record<string, unknown>>[],
+    when: (topic, holds) =>
+      new Promise((resolve, reject) => {
+        const look = () =>
+          void holds().then((done) => {
+            if (!done) return;
+            end();
+            resolve();
+          }, reject);
+        const end = runtime.feed.listen(workspace.id, topic, look);
+        look();
+      }),
+  };
+}
