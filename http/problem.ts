@@ -13,8 +13,11 @@ export type EdgeRefusal =
 
 type AnyRefusal = Refusal | EdgeRefusal;
 
+/** The slug of a problem: what follows `urn:service:problem:` in its type. */
+export type ProblemSlug = AnyRefusal["refused"];
+
 /** Status and title of each problem (configuration API, Errors). The one place that knows statuses. */
-const problems: Readonly<Record<AnyRefusal["refused"], readonly [status: number, title: string]>> = {
+export const problems: Readonly<Record<ProblemSlug, readonly [status: number, title: string]>> = {
   "bad-request": [400, "The request is malformed"],
   "idempotency-key-required": [400, "An Idempotency-Key is required"],
   "malformed-if-match": [400, "If-Match is not one entity tag"],

@@ -1,6 +1,7 @@
-import type { z } from "zod";
+import { z } from "zod";
 import type { Caller, PersonCaller, TokenCaller } from "../actors/access/caller.js";
 import type { Refusal } from "../actors/refusal.js";
+import type { EdgeRefusal, ProblemSlug } from "./problem.js";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
@@ -41,6 +42,24 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** A success, where the schema of its body does not say it all. */
+export interface Success {
+  /** Null for none, or for text. */
+  readonly body: z.ZodType | null;
+  /** The media type of a body that is no JSON. */
+  readonly text?: string;
+  /** Headers beyond those of every answer, by lower-case name, and what each says. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** A body for the documents; fields that it leaves out are filled in from the schema. */
+  readonly example?: unknown;
+}
+
+/** What a route ends in: a success, or a problem to be. */
+export type Outcome = Answer | Refusal | EdgeRefusal;
+
+/** Headers that a handler asks for itself. */
+export type RequestHeader = "idempotency-key" | "if-match";
+
 /**
  * One endpoint, as data: the router, the documents and the tests read the same table. `params` in the path stand in
  * braces: `/api/teams/{teamId}/tasks`.
@@ -50,11 +69,20 @@ export interface Route {
   readonly path: string;
   /** One line for the documents. */
   readonly summary: string;
+  /** More for the documents, where one line does not say it: who may call it, what else it does. */
+  readonly description?: string;
   readonly access: RouteAccess;
   readonly body?: z.ZodType;
+  /** The body for the documents, where `body` lets all through because the handler parses it once it may be written. */
+  readonly takes?: z.ZodType;
+  /** A body for the documents, as `Success.example`. */
+  readonly example?: unknown;
   readonly query?: z.ZodType;
-  /** What a success answers, by status: the body's schema, or null for none. */
-  readonly answers: Readonly<Record<number, z.ZodType | null>>;
+  readonly headers?: Readonly<Partial<Record<RequestHeader, "required" | "optional">>>;
+  /** What a success answers, by status: the body's schema, null for none, or a {@link Success}. */
+  readonly answers: Readonly<Record<number, z.ZodType | null | Success>>;
+  /** Problems that do not follow from the rest of this declaration (see `openapi/problems.ts`). */
+  readonly problems?: readonly ProblemSlug[];
   handle(request: RouteRequest<RouteAccess, unknown, unknown>): Promise<Answer | Refusal> | Answer | Refusal;
 }
 
@@ -73,4 +101,9 @@ export function route<
   Query extends z.ZodType = z.ZodUndefined,
 >(definition: TypedRoute<Access, Body, Query>): Route {
   return definition as Route;
+}
+
+/** A declared answer in its long form. */
+export function successOf(declared: z.ZodType | null | Success): Success {
+  return declared === null || declared instanceof z.ZodType ? { body: declared } : declared;
 }

@@ -5,7 +5,7 @@ import { parseBy } from "./field-errors.js";
 import { checkApiVersion, clientName, commonHeaders } from "./headers.js";
 import { type EdgeRefusal, problemAnswer } from "./problem.js";
 import { readJson } from "./request-body.js";
-import type { Answer, Route, RouteRequest } from "./route.js";
+import type { Outcome, Route, RouteRequest } from "./route.js";
 import { createRouter } from "./router.js";
 import type { SocketRequest, SocketRoute } from "./socket.js";
 import type { TransportAnswer, TransportHandlers, TransportRequest, UpgradeAnswer } from "./transport.js";
@@ -32,6 +32,8 @@ export interface ServerOptions {
   /** Seconds from any fixed point, for durations. */
   readonly seconds: () => number;
   readonly served: (served: Served) => void;
+  /** Told what a route ends in, before it is encoded; for who checks that answers are as they are declared. */
+  readonly answered?: (route: Route, outcome: Outcome) => void;
   /** Told of a throw that is a bug, with nothing of the request but its id. */
   readonly failed: (requestId: string, error: unknown) => void;
 }
@@ -52,15 +54,19 @@ export function createHandlers(options: ServerOptions): TransportHandlers {
     const begun = options.seconds();
     const found = findRoute(incoming.method, incoming.path);
     const route = "route" in found ? found.route : null;
+    let outcome: Outcome;
     let answer: TransportAnswer;
     try {
-      if ("route" in found) answer = await serveRoute(options, found.route, found.params, incoming, requestId);
+      if ("route" in found) outcome = await serveRoute(options, found.route, found.params, incoming, requestId);
       else if (sockets.has(incoming.path)) {
-        answer = problemAnswer({ refused: "upgrade-required", detail: "This address takes WebSocket connections." });
-      } else answer = problemAnswer(found);
+        outcome = { refused: "upgrade-required", detail: "This address takes WebSocket connections." };
+      } else outcome = found;
+      answer = encode(outcome);
     } catch (error) {
-      answer = problemAnswer(refusalOf(error, requestId, options.failed));
+      outcome = refusalOf(error, requestId, options.failed);
+      answer = problemAnswer(outcome);
     }
+    if (route !== null) options.answered?.(route, outcome);
     const { status } = answer;
     options.served({
       requestId,
@@ -114,22 +120,22 @@ async function serveRoute(
   params: Readonly<Record<string, string>>,
   incoming: TransportRequest,
   requestId: string,
-): Promise<TransportAnswer> {
+): Promise<Outcome> {
   const version = checkApiVersion(incoming.header("service-api-version"));
-  if (version !== null) return problemAnswer(version);
+  if (version !== null) return version;
   const caller = admit(route, options.authenticate(incoming));
-  if (isRefusal(caller)) return problemAnswer(caller);
+  if (isRefusal(caller)) return caller;
 
   const read = route.method === "GET" ? { json: undefined } : await readJson(incoming);
-  if ("refused" in read) return problemAnswer(read);
+  if ("refused" in read) return read;
   const body =
     route.body === undefined ? { data: undefined } : parseBy(route.body, read.json === undefined ? {} : read.json);
-  if ("errors" in body) return problemAnswer({ refused: "invalid", errors: body.errors });
+  if ("errors" in body) return { refused: "invalid", errors: body.errors };
   const asked = Object.fromEntries(new URLSearchParams(incoming.query));
   const query = route.query === undefined ? { data: undefined } : parseBy(route.query, asked);
   if ("errors" in query) {
     const detail = query.errors.map(({ path, message }) => `${path}: ${message}`).join("\n");
-    return problemAnswer({ refused: "bad-request", detail });
+    return { refused: "bad-request", detail };
   }
 
   const request: RouteRequest = {
@@ -148,7 +154,7 @@ async function serveRoute(
     },
   };
   const answer = route.handle(request);
-  return encode(answer instanceof Promise ? await withinTime(answer) : answer);
+  return answer instanceof Promise ? await withinTime(answer) : answer;
 }
 
 /** A public route is called with whoever is known, others only with a caller they take. */
@@ -177,7 +183,7 @@ async function withinTime<T>(work: Promise<T>): Promise<T | EdgeRefusal> {
   }
 }
 
-function encode(answer: Answer | Refusal | EdgeRefusal): TransportAnswer {
+function encode(answer: Outcome): TransportAnswer {
   if ("refused" in answer) return problemAnswer(answer);
   if (answer.text !== undefined) {
     const headers = { "content-type": answer.text.type, ...answer.headers };

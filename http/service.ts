@@ -17,6 +17,7 @@ import { type Config, WrongSetting } from "./config.js";
 import type { ServiceLog } from "./log.js";
 import { createMetrics } from "./metrics.js";
 import { openTransport } from "./open-transport.js";
+import type { Outcome, Route } from "./route.js";
 import { createRoutes, createSockets, type RouteParts } from "./routes.js";
 import { setAdrift } from "./runners/set-adrift.js";
 import { keptSecretsKey } from "./secrets-key.js";
@@ -34,6 +35,8 @@ export interface ServiceOptions {
   readonly randomBytes?: (count: number) => Uint8Array;
   /** A store already open, kept open at the end; else one in the data folder. */
   readonly store?: Store;
+  /** Told what each request to a route ends in; tests check it against what the route declares. */
+  readonly answered?: (route: Route, outcome: Outcome) => void;
   /** Told when nothing can be stored any more: the process should end. */
   readonly onFatal?: (error: unknown) => void;
 }
@@ -144,7 +147,7 @@ async function open(
   };
 }
 
-function openEdge({ config, log }: ServiceOptions, parts: RouteParts): Promise<Transport> {
+function openEdge({ config, log, answered }: ServiceOptions, parts: RouteParts): Promise<Transport> {
   const handlers = createHandlers({
     routes: createRoutes(parts),
     sockets: createSockets(parts),
@@ -156,6 +159,7 @@ function openEdge({ config, log }: ServiceOptions, parts: RouteParts): Promise<T
       parts.metrics.served(served);
     },
     failed: (requestId, error) => log.failed(requestId, error),
+    ...(answered === undefined ? {} : { answered }),
   });
   return openTransport(config.transport, handlers, log);
 }

@@ -42,6 +42,7 @@ export const workspaceTokenKind: Kind<WorkspaceTokenFields> = {
       issuedAt: new Date(scope.now).toISOString(),
     },
   }),
+  added: { issuedBy: z.string().describe("The person who issued it."), issuedAt: z.iso.datetime() },
 };
 
 function checkToken(fields: WorkspaceTokenFields, scope: WriteScope<WorkspaceTokenFields>): readonly FieldError[] {

@@ -81,6 +81,8 @@ export interface Kind<Fields = Record<string, unknown>> {
     fields: Fields,
     scope: WriteScope<Fields>,
   ): { readonly fields: Fields; readonly added: Readonly<Record<string, unknown>> };
+  /** The schemas of the fields that `complete` gives in `added`; answers are held against them. */
+  readonly added?: Readonly<Record<string, z.ZodType>>;
   /** Why it may not be deleted although nothing refers to it (a team with open tasks), or null. */
   inUse?(row: ResourceRow<Fields>, reading: Reading): string | null;
   /** Why this update may not be made: it would remove something that is still used (a station with tasks); or null. */

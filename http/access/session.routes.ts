@@ -9,7 +9,7 @@ import { address } from "../../runtime/address.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { GLOBAL_PARTITION } from "../../storage/keys.js";
 import { SESSION_COOKIE, sessionToken } from "../authenticate.js";
-import { type Answer, type Route, route } from "../route.js";
+import { type Answer, type Route, route, type Success } from "../route.js";
 import { RateLimit } from "./rate-limit.js";
 import { signInPage } from "./sign-in-page.js";
 
@@ -30,6 +30,8 @@ const email = z
   .max(254, "must be at most 254 characters")
   .transform((text) => text.toLowerCase());
 const token = z.string().min(1, "must not be empty").max(200, "is too long");
+
+const setsCookie: Success = { body: null, headers: { "set-cookie": "The session's cookie." } };
 
 const me = z.strictObject({
   userId: z.string(),
@@ -64,7 +66,8 @@ export function sessionRoutes(options: SessionRoutesOptions): readonly Route[] {
       summary: "Open a session with the token of a sign-in link",
       access: "public",
       body: z.strictObject({ token }),
-      answers: { 204: null },
+      answers: { 204: setsCookie },
+      problems: ["unauthenticated"],
       handle: (request) => openSession(options, request.body.token),
     }),
     route({
@@ -87,7 +90,7 @@ export function sessionRoutes(options: SessionRoutesOptions): readonly Route[] {
       path: "/api/sessions",
       summary: "Sign out",
       access: "person",
-      answers: { 204: null },
+      answers: { 204: setsCookie },
       handle: async (request) => {
         const sessionHash = sha256Hex(sessionToken(request.header("cookie")) ?? "");
         const account = address(GLOBAL_PARTITION, "account", request.caller.email);
@@ -101,7 +104,9 @@ export function sessionRoutes(options: SessionRoutesOptions): readonly Route[] {
       path: "/sign-in/{token}",
       summary: "The page that a sign-in link opens",
       access: "public",
-      answers: { 200: null },
+      answers: {
+        200: { body: null, text: "text/html", headers: { "content-security-policy": "What the page may load." } },
+      },
       handle: () => signInPage(),
     }),
   ];

@@ -36,6 +36,16 @@ const historyQuery = z.strictObject({
     .default(50),
 });
 
+/** The task as its hook's receiver reads it. */
+const callbackTaskSchema = z
+  .strictObject({
+    ...{ id: z.string(), title: z.string(), url: z.string(), line: z.string(), station: z.string() },
+    ...{ stationKey: z.string(), marks: z.record(z.string(), z.string()), repositories: z.array(z.string()) },
+    pullRequest: z.looseObject({ url: z.string() }).nullable(),
+    hook: z.string(),
+  })
+  .meta({ title: "callback-task" });
+
 const note = z.object({ body: z.string() });
 const MAX_NOTE = 20_000;
 
@@ -79,7 +89,8 @@ export function hookRoutes(options: HookRoutesOptions): readonly Route[] {
       path: "/api/hook-callbacks/task",
       summary: "The task a hook fired about, for its receiver",
       access: "public",
-      answers: { 200: z.looseObject({ id: z.string(), title: z.string(), hook: z.string() }) },
+      answers: { 200: callbackTaskSchema },
+      problems: ["unauthenticated"],
       handle: (request) => {
         const found = bearerTask(options, request.header("authorization"));
         if (isRefusal(found)) return found;
@@ -94,7 +105,9 @@ export function hookRoutes(options: HookRoutesOptions): readonly Route[] {
       summary: "Say something on the task a hook fired about",
       access: "public",
       body: note,
+      headers: { "idempotency-key": "optional" },
       answers: { 204: null },
+      problems: ["unauthenticated"],
       handle: async (request) => {
         const found = bearerTask(options, request.header("authorization"));
         if (isRefusal(found)) return found;

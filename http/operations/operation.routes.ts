@@ -39,7 +39,8 @@ export function operationRoutes({ metrics, isReady, metricsToken }: OperationRou
       path: "/metrics",
       summary: "Figures for Prometheus",
       access: "public",
-      answers: { 200: null },
+      answers: { 200: { body: null, text: "text/plain" } },
+      problems: ["unauthenticated"],
       handle: async (request) => {
         if (!mayRead(request, metricsToken)) {
           return { refused: "unauthenticated", detail: "The metrics need METRICS_TOKEN as bearer." };

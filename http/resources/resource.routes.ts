@@ -13,8 +13,9 @@ import { workspaceOfSlug } from "../../actors/workspaces/workspace.machine.js";
 import { address } from "../../runtime/address.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { idempotencyKey, ifMatchVersion } from "../headers.js";
-import { type Answer, type Route, type RouteRequest, route } from "../route.js";
+import { type Answer, type Route, type RouteRequest, route, type Success } from "../route.js";
 import { prepare } from "./prepare.js";
+import { representationSchema } from "./shown-schema.js";
 
 export interface ResourceRoutesOptions {
   readonly kinds: readonly Kind[];
@@ -35,7 +36,9 @@ export function resourceRoutes(options: ResourceRoutesOptions): readonly Route[]
 
 function routesOf(kind: Kind, options: ResourceRoutesOptions): Route[] {
   const { reading } = options.runtime;
-  const answer = representationSchema(kind);
+  const shown = representationSchema(kind);
+  const tagged = { etag: "The version as a strong entity tag: what `If-Match` takes." };
+  const answer: Success = { body: shown, headers: tagged };
   const one = `${base}/${kind.plural}/{id}`;
   const all = kind.heldBy === "none" ? `${base}/workspaces` : `${base}/workspaces/{workspaceId}/${kind.plural}`;
   const created = kind.heldBy === "team" ? `${base}/teams/{teamId}/${kind.plural}` : all;
@@ -51,7 +54,9 @@ function routesOf(kind: Kind, options: ResourceRoutesOptions): Route[] {
       summary: `Create a ${kind.name}`,
       access: "any",
       body: anyBody,
-      answers: { 201: answer },
+      takes: kind.schema,
+      headers: { "idempotency-key": "required" },
+      answers: { 201: { body: shown, headers: { ...tagged, ...createdHeaders(kind) } } },
       handle: (request) => create(kind, options, request),
     }),
     route({
@@ -71,6 +76,8 @@ function routesOf(kind: Kind, options: ResourceRoutesOptions): Route[] {
       summary: `Replace a ${kind.name}`,
       access: "any",
       body: anyBody,
+      takes: kind.schema,
+      headers: { "if-match": "required" },
       answers: { 200: answer },
       handle: (request) => update(kind, options, request),
     }),
@@ -79,6 +86,7 @@ function routesOf(kind: Kind, options: ResourceRoutesOptions): Route[] {
       path: one,
       summary: kind.name === "workspace" ? "Close a workspace" : `Delete a ${kind.name}`,
       access: "any",
+      headers: { "if-match": "required" },
       answers: { 204: null },
       handle: (request) => remove(kind, options, request),
     }),
@@ -89,6 +97,7 @@ function routesOf(kind: Kind, options: ResourceRoutesOptions): Route[] {
       access: "any",
       query: importQuery,
       answers: { 200: answer },
+      problems: ["not-found"],
       handle: (request) => {
         const workspaceId = importedFrom(kind, options, request, request.query.address);
         if (isRefusal(workspaceId)) return workspaceId;
@@ -101,7 +110,7 @@ function routesOf(kind: Kind, options: ResourceRoutesOptions): Route[] {
       path: all,
       summary: `List every ${kind.name}`,
       access: "any",
-      answers: { 200: z.strictObject({ items: z.array(answer) }) },
+      answers: { 200: z.strictObject({ items: z.array(shown) }) },
       handle: (request) => {
         const rows =
           kind.heldBy === "none" ? visibleWorkspaces(options, request.caller) : listed(kind, options, request);
@@ -112,15 +121,12 @@ function routesOf(kind: Kind, options: ResourceRoutesOptions): Route[] {
   ];
 }
 
-function representationSchema(kind: Kind): z.ZodType {
-  return z
-    .looseObject({
-      id: z.string(),
-      version: z.int(),
-      address: z.string(),
-      warnings: z.array(z.strictObject({ path: z.string(), message: z.string(), severity: z.literal("warning") })),
-    })
-    .meta({ title: kind.name });
+/** What a create's answer may carry beyond its ETag. */
+function createdHeaders({ reveals, name }: Kind): Record<string, string> {
+  return {
+    "idempotent-replayed": "`true` when an earlier request with the same key created it.",
+    ...(reveals === undefined ? {} : { [reveals.header]: `The value that was issued for the ${name}. Shown once.` }),
+  };
 }
 
 /** The row behind `{id}`, as far as the caller may see it. */

@@ -9,6 +9,7 @@ import { startService } from "../../http/service.js";
 import type { Clock } from "../../runtime/clock.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import type { Store } from "../../storage/store.js";
+import { differenceFrom } from "./declared.js";
 
 /** What a request came back with. */
 export interface Reply {
@@ -67,20 +68,30 @@ export interface Cleaning {
   teardown(clean: () => Promise<unknown>): void;
 }
 
-/** Starts the service for one test; it is stopped, and its folder removed, at the test's end. */
+/**
+ * Starts the service for one test; it is stopped, and its folder removed, at the test's end. Every outcome of a route
+ * is held against what the route declares: the first that differs makes the client's request throw, or the end fail.
+ */
 export async function startTestService(t: Cleaning, options: TestServiceOptions = {}): Promise<TestService> {
   const folder = options.folder ?? (await mkdtemp(join(tmpdir(), "signalbox-test-")));
   const config = readConfig({ DATA_DIR: folder, PORT: "0", LOG_LEVEL: "debug", ...options.settings });
   const lines = new LogLines();
+  const differences: string[] = [];
+  const checkDeclared = (): void => {
+    const [first] = differences.splice(0);
+    if (first !== undefined) throw new Error(first);
+  };
   const service = await startService({
     config,
     log: createLog(config.logLevel, lines),
+    answered: (route, outcome) => void differences.push(...[differenceFrom(route, outcome) ?? []].flat()),
     ...(options.clock === undefined ? {} : { clock: options.clock }),
     ...(options.store === undefined ? {} : { store: options.store }),
   });
   const agent = new Agent({ connections: 16, pipelining: 1 });
   const address = `http://127.0.0.1:${service.port}`;
-  const clientOf = (credentials: Readonly<Record<string, string>>) => createClient(address, agent, credentials);
+  const clientOf = (credentials: Readonly<Record<string, string>>) =>
+    createClient({ address, agent, credentials, checkDeclared });
   const anonymous = clientOf({});
   let stopped: Promise<void> | null = null;
   const stop = (): Promise<void> => {
@@ -90,6 +101,7 @@ export async function startTestService(t: Cleaning, options: TestServiceOptions 
   t.teardown(async () => {
     await stop();
     if (options.folder === undefined) await rm(folder, { recursive: true, force: true });
+    checkDeclared();
   });
   const linkFor = async (email: string): Promise<string> => {
     const from = lines.all.length;
@@ -147,7 +159,15 @@ class LogLines {
 
 let keys = 0;
 
-function createClient(address: string, agent: Agent, credentials: Readonly<Record<string, string>>): Client {
+interface ClientParts {
+  readonly address: string;
+  readonly agent: Agent;
+  readonly credentials: Readonly<Record<string, string>>;
+  /** Throws when an outcome was not as declared. */
+  readonly checkDeclared: () => void;
+}
+
+function createClient({ address, agent, credentials, checkDeclared }: ClientParts): Client {
   const request: Client["request"] = async (method, path, body, headers = {}) => {
     const sent = body === undefined || typeof body === "string" ? body : JSON.stringify(body);
     const answer = await httpRequest(`${address}${path}`, {
@@ -157,6 +177,7 @@ function createClient(address: string, agent: Agent, credentials: Readonly<Recor
       ...(sent === undefined ? {} : { body: sent }),
     });
     const text = await answer.body.text();
+    checkDeclared();
     return { status: answer.statusCode, headers: joined(answer.headers), text, body: parsed(text) };
   };
   return {

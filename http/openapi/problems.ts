@@ -1,0 +1,36 @@
+import type { ProblemSlug } from "../problem.js";
+import type { Route } from "../route.js";
+
+/** What any request can end in. */
+const always: readonly ProblemSlug[] = [
+  "bad-request",
+  "unsupported-api-version",
+  "too-many-requests",
+  "internal",
+  "unavailable",
+];
+
+/**
+ * The problems that a route can answer with: what follows from its declaration, and what it names itself. The
+ * documents show them, and the tests hold every answer they see against them.
+ */
+export function problemsOf(route: Route): readonly ProblemSlug[] {
+  const writes = route.method !== "GET";
+  const slugs = new Set<ProblemSlug>([...always, ...(route.problems ?? [])]);
+  const add = (applies: boolean, ...more: ProblemSlug[]) => {
+    if (applies) for (const slug of more) slugs.add(slug);
+  };
+  add(route.access !== "public", "unauthenticated");
+  add(route.access !== "public" && writes, "forbidden");
+  add(route.access !== "public" && route.path.includes("{"), "not-found");
+  add(writes, "request-timeout", "too-large", "unsupported-media-type", "conflict");
+  add(route.body !== undefined || route.takes !== undefined, "invalid");
+  const key = route.headers?.["idempotency-key"];
+  add(key === "required", "idempotency-key-required", "already-exists", "in-use");
+  add(key !== undefined, "idempotency-key-reused");
+  add(
+    route.headers?.["if-match"] !== undefined,
+    ...(["malformed-if-match", "precondition-required", "moved-on", "in-use"] as const),
+  );
+  return [...slugs];
+}
