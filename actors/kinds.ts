@@ -15,7 +15,10 @@ export interface Deployment {
   readonly signsTokens: boolean;
 }
 
-/** Every resource kind, in the order of the reference's table. A kind is one file and one line here. */
+/**
+ * Every resource kind; those that others refer to come first, so that an export can name them. A kind is one file and
+ * one line here.
+ */
 export function createKinds(deployment: Deployment): readonly Kind[] {
-  return [workspaceKind, teamKind, lineKind, hookKind(deployment), secretKind, workspaceTokenKind, runnerPoolKind];
+  return [workspaceKind, secretKind, runnerPoolKind, workspaceTokenKind, teamKind, lineKind, hookKind(deployment)];
 }

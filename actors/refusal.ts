@@ -38,3 +38,13 @@ export function isRefusal(answer: unknown): answer is Refusal {
 export function invalid(path: string, message: string): Refusal {
   return { refused: "invalid", errors: [{ path, message }] };
 }
+
+/** A path as the reference writes it: `field`, `list[0].field`, `map["odd key"].field`; "" for the whole. */
+export function pathText(path: readonly PropertyKey[]): string {
+  return path.reduce<string>((text, part) => {
+    if (typeof part === "number") return `${text}[${part}]`;
+    const name = String(part);
+    if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) return `${text}[${JSON.stringify(name)}]`;
+    return text === "" ? name : `${text}.${name}`;
+  }, "");
+}

@@ -1,15 +1,5 @@
 import type { z } from "zod";
-import type { FieldError } from "../actors/refusal.js";
-
-/** A path as the reference writes it: `field`, `list[0].field`, `map["odd key"].field`; "" for the whole. */
-export function pathText(path: readonly PropertyKey[]): string {
-  return path.reduce<string>((text, part) => {
-    if (typeof part === "number") return `${text}[${part}]`;
-    const name = String(part);
-    if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) return `${text}[${JSON.stringify(name)}]`;
-    return text === "" ? name : `${text}.${name}`;
-  }, "");
-}
+import { type FieldError, pathText } from "../actors/refusal.js";
 
 /** Parses by a schema: what it yielded, or what was wrong, an entry a fault, in the order of the body. */
 export function parseBy<Schema extends z.ZodType>(

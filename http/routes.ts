@@ -10,6 +10,7 @@ import type { Metrics } from "./metrics.js";
 import { deadLetterRoutes } from "./operations/dead-letter.routes.js";
 import { operationRoutes } from "./operations/operation.routes.js";
 import { changeRoutes } from "./resources/change.routes.js";
+import { exportRoutes } from "./resources/export.routes.js";
 import { resourceRoutes } from "./resources/resource.routes.js";
 import type { Route } from "./route.js";
 import { runnerSocket } from "./runners/runner-socket.js";
@@ -37,6 +38,7 @@ export function createRoutes(parts: RouteParts): readonly Route[] {
     ...operationRoutes({ metrics, isReady, metricsToken: config.metricsToken }),
     ...sessionRoutes({ runtime, sealer, baseUrl, signInDomains: config.signInDomains }),
     ...resourceRoutes({ runtime, kinds, sealer }),
+    ...exportRoutes({ reading: runtime.reading, kinds }),
     ...changeRoutes({ runtime }),
     ...deadLetterRoutes({ runtime }),
     ...taskRoutes({ runtime }),

@@ -30,6 +30,7 @@ export const workspaceTokenKind: Kind<WorkspaceTokenFields> = {
   peopleOnly: true,
   schema,
   fixed: ["name", "scopes", "expiresAt"],
+  hcl: null,
   hidden: [{ path: TOKEN_FIELD, keep: "hash" }],
   reveals: { path: TOKEN_FIELD, header: "service-workspace-token", when: () => true },
   address: (fields) => fields.name,

@@ -79,6 +79,7 @@ export function hookKind(deployment: {
     permission: "configure",
     schema,
     fixed: ["key"],
+    hcl: {},
     hidden: [{ path: SIGNING_SECRET, keep: "sealed" }],
     address: (fields, teamKey) => `${teamKey}/${fields.key}`,
     references,

@@ -49,6 +49,7 @@ export const lineKind: Kind<LineBody> = {
   permission: "configure",
   schema,
   fixed: ["key"],
+  hcl: { omitted: ["stations[].id"], files: textsOf },
   hidden: [],
   address: (fields, teamKey) => `${teamKey}/${fields.key}`,
   references,
@@ -122,4 +123,16 @@ function repeated(values: readonly string[]): number[] {
 function withIds(fields: LineBody, scope: WriteScope<LineBody>): Station[] {
   const known = new Map(scope.previous?.fields.stations.map((station) => [station.key, station.id]));
   return fields.stations.map((station) => ({ ...station, id: known.get(station.key) ?? scope.newId("sta") }));
+}
+
+/** Each station's prompt and its judge's rubric; a judge with claims alone has none. */
+function textsOf(fields: LineBody, teamKey: string): { path: string; file: string; content: string }[] {
+  return fields.stations.flatMap(({ key, prompt, judge }, index) => {
+    const file = `${teamKey}/${fields.key}/${key}.md`;
+    const texts = [
+      { path: `stations[${index}].prompt`, file: `prompts/${file}`, content: prompt },
+      { path: `stations[${index}].judge.rubric`, file: `judges/${file}`, content: judge?.rubric ?? "" },
+    ];
+    return texts.filter(({ content }) => content !== "");
+  });
 }

@@ -29,6 +29,17 @@ export interface HiddenField {
   readonly keep: "sealed" | "hash";
 }
 
+/** How a kind is written as HCL, beyond what its schema says. */
+export interface HclForm<Fields> {
+  /** Read-only paths within the body, left out; empty brackets stand for any index: `stations[].id`. */
+  readonly omitted?: readonly string[];
+  /** Long texts that stand in files of their own: where the text is in the body, and the file's path in an export. */
+  files?(
+    fields: Fields,
+    teamKey: string,
+  ): readonly { readonly path: string; readonly file: string; readonly content: string }[];
+}
+
 /** What the rules of a kind may look at: the turn's reads and where the resource stands. */
 export interface WriteScope<Fields> {
   readonly reading: Reading;
@@ -65,7 +76,7 @@ export interface Kind<Fields = Record<string, unknown>> {
   readonly peopleOnly?: boolean;
   /** The body with every field, hidden ones included; what it yields is what is stored and read. */
   readonly schema: z.ZodType<Fields>;
-  /** Paths an update may not change. */
+  /** Paths an update may not change; the first is the field that the address ends with. */
   readonly fixed: readonly string[];
   readonly hidden: readonly HiddenField[];
   /** A hidden field whose value the service makes when it is not given, told once in a response header on create. */
@@ -89,6 +100,8 @@ export interface Kind<Fields = Record<string, unknown>> {
   updateInUse?(fields: Fields, previous: ResourceRow<Fields>, reading: Reading): string | null;
   /** Words that a team's resources of the kind are found by (see `resourcesUnder`): a hook's event. */
   listedUnder?(fields: Fields): readonly string[];
+  /** How it is exported; null for a kind that is not. */
+  readonly hcl: HclForm<Fields> | null;
   /** What a change record keeps beyond the action. */
   details?(row: ResourceRow<Fields>, previous: ResourceRow<Fields> | null): Readonly<Record<string, unknown>>;
 }

@@ -30,6 +30,7 @@ export const runnerPoolKind: Kind<RunnerPoolFields> = {
   permission: "manage-runners",
   schema,
   fixed: ["key", "kind"],
+  hcl: {},
   hidden: [{ path: "token", keep: "hash" }],
   reveals: { path: "token", header: "service-pool-token", when: (fields) => fields.kind === "pull" },
   address: (fields) => fields.key,

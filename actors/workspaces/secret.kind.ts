@@ -27,6 +27,7 @@ export const secretKind: Kind<SecretFields> = {
   permission: "manage-secrets",
   schema,
   fixed: ["name"],
+  hcl: {},
   hidden: [{ path: "value", keep: "sealed" }],
   address: (fields) => fields.name,
   references: () => [],

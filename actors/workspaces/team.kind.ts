@@ -15,6 +15,7 @@ export const teamKind: Kind<TeamFields> = {
   permission: "configure",
   schema,
   fixed: ["key"],
+  hcl: {},
   hidden: [],
   address: (fields) => fields.key,
   references: () => [],

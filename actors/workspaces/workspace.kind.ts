@@ -15,6 +15,7 @@ export const workspaceKind: Kind<WorkspaceFields> = {
   permission: "configure",
   schema,
   fixed: ["slug"],
+  hcl: {},
   hidden: [],
   address: (fields) => fields.slug,
   references: () => [],

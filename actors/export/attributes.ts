@@ -1,0 +1,122 @@
+import { z } from "zod";
+import { pathText } from "../refusal.js";
+import type { Entries, HclValue } from "./hcl.js";
+
+type Schema = z.core.JSONSchema.JSONSchema;
+
+/** What is written otherwise than as the text or number it is. */
+export interface Substitutions {
+  /** What stands for the text at a path of the body, or null to write it as it is. */
+  at(path: string, text: string): HclValue | null;
+  /** The value of a field that is never read back, or null to leave it out. */
+  hidden(path: string): HclValue | null;
+  isHidden(path: string): boolean;
+  /** Fields left out, by their path with empty brackets for an index: `stations[].id`. */
+  readonly omitted: readonly string[];
+}
+
+/**
+ * The fields of a resource as attributes, in the order of its schema. Names of the schema become snake_case; names
+ * that a user chose (of a map, within free JSON) stay, sorted. What is null is left out, as an attribute that is not
+ * set, but for null within free JSON. A write-only field is `<name>_wo`, what counts its versions `<name>_wo_version`.
+ */
+export function attributesOf(schema: z.ZodType, fields: unknown, substitutions: Substitutions): Entries {
+  return structEntries(propertiesOf(shapeOf(schema)), recordOf(fields), [], substitutions);
+}
+
+/** A schema is described once: a workspace may hold thousands of one kind. */
+const shapes = new WeakMap<z.ZodType, Schema>();
+
+function shapeOf(schema: z.ZodType): Schema {
+  const known = shapes.get(schema);
+  if (known !== undefined) return known;
+  const shape = z.toJSONSchema(schema, { io: "output", unrepresentable: "any" });
+  shapes.set(schema, shape);
+  return shape;
+}
+
+function structEntries(
+  properties: Readonly<Record<string, Schema>>,
+  fields: Readonly<Record<string, unknown>>,
+  path: readonly PropertyKey[],
+  substitutions: Substitutions,
+): Entries {
+  const hiddenNames = new Set(
+    Object.keys(properties).filter((name) => substitutions.isHidden(pathText([...path, name]))),
+  );
+  const entries: [string, HclValue][] = [];
+  for (const [name, schema] of Object.entries(properties)) {
+    const at = [...path, name];
+    if (substitutions.omitted.includes(pathText(at).replace(/\[\d+\]/g, "[]"))) continue;
+    if (hiddenNames.has(name)) {
+      const value = substitutions.hidden(pathText(at));
+      if (value !== null) entries.push([`${snakeCase(name)}_wo`, value]);
+      continue;
+    }
+    const value = fields[name];
+    if (value === null || value === undefined) continue;
+    const versioned = name.endsWith("Version") ? name.slice(0, -"Version".length) : "";
+    const written = hiddenNames.has(versioned) ? `${snakeCase(versioned)}_wo_version` : snakeCase(name);
+    entries.push([written, valueFor(schema, value, at, substitutions)]);
+  }
+  return entries;
+}
+
+function valueFor(
+  schema: Schema,
+  value: unknown,
+  path: readonly PropertyKey[],
+  substitutions: Substitutions,
+): HclValue {
+  if (typeof value === "string") return substitutions.at(pathText(path), value) ?? value;
+  if (typeof value === "number" || typeof value === "boolean" || value === null) return value;
+  const branch = branchFor(schema, value);
+  if (Array.isArray(value)) {
+    const items = typeof branch.items === "object" && !Array.isArray(branch.items) ? branch.items : {};
+    return value.map((item, index) => valueFor(items, item, [...path, index], substitutions));
+  }
+  const properties = propertiesOf(branch);
+  const fields = recordOf(value);
+  if (Object.keys(properties).length > 0) {
+    return { entries: structEntries(properties, fields, path, substitutions) };
+  }
+  const below = typeof branch.additionalProperties === "object" ? branch.additionalProperties : {};
+  return {
+    entries: Object.keys(fields)
+      .sort()
+      .filter((name) => fields[name] !== undefined)
+      .map((name) => [name, valueFor(below, fields[name], [...path, name], substitutions)] as const),
+  };
+}
+
+/** Of a schema's alternatives the one that the value was read by; the schema itself when there are none. */
+function branchFor(schema: Schema, value: unknown): Schema {
+  const alternatives = (schema.anyOf ?? schema.oneOf ?? []).filter((each): each is Schema => typeof each === "object");
+  if (alternatives.length === 0) return schema;
+  const nested = alternatives.map((each) => branchFor(each, value));
+  if (Array.isArray(value)) return nested.find((each) => each.items !== undefined) ?? {};
+  const names = Object.keys(recordOf(value));
+  return (
+    nested.find((each) => {
+      const known = propertiesOf(each);
+      return Object.keys(known).length > 0 && names.every((name) => name in known);
+    }) ??
+    nested.find((each) => each.type === "object") ??
+    {}
+  );
+}
+
+function propertiesOf({ properties }: Schema): Readonly<Record<string, Schema>> {
+  return Object.fromEntries(
+    Object.entries(properties ?? {}).map(([name, each]) => [name, typeof each === "object" ? each : {}]),
+  );
+}
+
+function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null ? Object.fromEntries(Object.entries(value)) : {};
+}
+
+/** `timeoutSeconds` -> `timeout_seconds`. */
+export function snakeCase(name: string): string {
+  return name.replace(/-/g, "_").replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}

@@ -1,0 +1,106 @@
+import type { Kind } from "../resources/kind.js";
+import type { ResourceRow } from "../resources/resource-rows.js";
+import { attributesOf, snakeCase } from "./attributes.js";
+import { type Block, type Entries, escaped, type HclValue } from "./hcl.js";
+
+export interface ExportedFile {
+  readonly path: string;
+  readonly content: string;
+}
+
+/** One resource as HCL: what it reads from outside, itself with its import, and the files that it reads. */
+export interface ExportedResource {
+  readonly variables: readonly Block[];
+  readonly blocks: readonly Block[];
+  readonly files: readonly ExportedFile[];
+}
+
+/** How a block names another resource: the resource of that kind and address, or null to write its key instead. */
+export type Refer = (kind: string, address: string) => string | null;
+
+/**
+ * Writes a resource. `holders` are the attributes that say what holds it (`workspace_id`, `team_id`), `teamKey` is ""
+ * for a resource that no team holds.
+ */
+export function exportResource(
+  kind: Kind,
+  row: ResourceRow,
+  context: { readonly teamKey: string; readonly holders: Entries; readonly refer: Refer },
+): ExportedResource {
+  const { teamKey, holders, refer } = context;
+  const texts = new Map(
+    (kind.hcl?.files?.(row.fields, teamKey) ?? []).map(({ path, file, content }) => [path, { path: file, content }]),
+  );
+  const references = new Map(kind.references(row.fields, teamKey).map((each) => [each.path, each]));
+  const variables: Block[] = [];
+  const attributes = attributesOf(kind.schema, row.fields, {
+    omitted: kind.hcl?.omitted ?? [],
+    isHidden: (path) => kind.hidden.some((hidden) => hidden.path === path),
+    hidden: (path) => {
+      if (row.hidden[path] === undefined) return null;
+      const variable = variableFor(kind, row, path);
+      variables.push(variable);
+      return { expression: `var.${variable.labels[0]}` };
+    },
+    at: (path, text) => {
+      const file = texts.get(path);
+      if (file !== undefined) return { expression: `file("\${path.module}/${escaped(file.path)}")` };
+      const reference = references.get(path);
+      return reference === undefined ? null : referenceTo(refer(reference.kind, reference.address), reference, text);
+    },
+  });
+  const type = resourceType(kind);
+  const name = blockName(row.address);
+  return {
+    variables,
+    blocks: [
+      {
+        type: "import",
+        labels: [],
+        attributes: [
+          ["to", { expression: `${type}.${name}` }],
+          ["id", importId(kind, row)],
+        ],
+      },
+      { type: "resource", labels: [type, name], attributes: [...holders, ...attributes] },
+    ],
+    files: [...texts.values()],
+  };
+}
+
+/** `service_runner_pool` */
+export function resourceType({ name }: Pick<Kind, "name">): string {
+  return `service_${snakeCase(name)}`;
+}
+
+/** `core/web-app` -> `core_web-app`: keys hold no underscore, so that no two addresses share a name. */
+export function blockName(address: string): string {
+  const name = address.replaceAll("/", "_");
+  return /^[0-9]/.test(name) ? `_${name}` : name;
+}
+
+/** What the provider imports by: the workspace and the address in it, as the import operation takes them. */
+function importId(kind: Kind, row: ResourceRow): string {
+  return kind.heldBy === "none" ? row.address : `${row.workspaceId}/${row.address}`;
+}
+
+/** A value that is the key of what it names, or begins with it (a tool of an integration). */
+function referenceTo(block: string | null, { address }: { readonly address: string }, text: string): HclValue | null {
+  if (block === null) return null;
+  const key = address.slice(address.lastIndexOf("/") + 1);
+  if (text === key) return { expression: block };
+  return text.startsWith(`${key}.`) ? { expression: `"\${${block}}${escaped(text.slice(key.length))}"` } : null;
+}
+
+function variableFor(kind: Kind, row: ResourceRow, path: string): Block {
+  const name = `${snakeCase(kind.name)}_${blockName(row.address)}_${snakeCase(path.replaceAll(".", "_"))}`;
+  return {
+    type: "variable",
+    labels: [name],
+    attributes: [
+      ["description", `The ${path} of the ${kind.name} ${row.address}, which is never read back.`],
+      ["type", { expression: "string" }],
+      ["sensitive", true],
+    ],
+  };
+}

@@ -1,0 +1,203 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { format } from "@cdktn/hcl-tools";
+import { parse } from "@cdktn/hcl2json";
+import t, { type Test } from "tap";
+import { createKinds } from "../../../actors/kinds.js";
+import { parseAllowList } from "../../../actors/outbound/allow-list.js";
+import { applyModule, type ModuleFile, readModule } from "../../support/hcl-module.js";
+import { bearer } from "../../support/resources.js";
+import { type Client, startTestService, type TestService } from "../../support/service.js";
+
+const settings = { OUTBOUND_ALLOW: "hooks.example.com" };
+const kinds = createKinds({ allowList: parseAllowList(settings.OUTBOUND_ALLOW), signsTokens: false });
+const hostile = ["$", '{var.secret} %{ if } "quoted" \\ \n<<EOT\nEOT\n\tend \u0000 é 💥 $$', "{x}"].join("");
+const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
+const token = "pool-token-pool-token-pool-token-pool";
+
+/** Values for what an export never holds, by the end of the variable's name. */
+function valueFor(variable: string): string {
+  if (variable.endsWith("_signing_secret")) return secret;
+  return variable.startsWith("runner_pool_") ? token : "a secret value";
+}
+
+/** A workspace with something of every exported kind, each with every field that it has. */
+async function wholeWorkspace(owner: Client): Promise<string> {
+  const { id } = await owner.create("/api/resources/workspaces", {
+    slug: "acme",
+    name: `Acme ${hostile}`.slice(0, 100),
+  });
+  const held = `/api/resources/workspaces/${id}`;
+  await owner.create(`${held}/runner-pools`, { key: "1-linux", labels: ["x.y_z"], concurrency: 3, token });
+  await owner.create(`${held}/secrets`, { name: "deploy", value: "v", valueVersion: 2, hosts: ["*.example.com:8443"] });
+  for (const key of ["web", "app"]) {
+    const { id: teamId } = await owner.create(`${held}/teams`, { key, name: key });
+    await teamOf(owner, teamId);
+  }
+  return id;
+}
+
+async function teamOf(owner: Client, teamId: string): Promise<void> {
+  const held = `/api/resources/teams/${teamId}`;
+  await owner.create(`${held}/lines`, {
+    key: "main-line",
+    name: hostile.slice(0, 100),
+    repositories: [{ name: "acme/app", setup: 'npm ci\nnpm test -- "$' + '{X}"', image: null }],
+    source: { repository: "acme/config", path: "lines/main.tf" },
+    replayCheck: { mostRegressions: 1, ceiling: 2.5, currency: "EUR", minGain: 0.1 },
+    stations: [
+      {
+        ...{ key: "build", name: "Build", kind: "work", harness: "command", model: "m", effort: "high" },
+        ...{ prompt: hostile, check: "make check", diffs: true, decisions: true, timeoutMinutes: 12.5 },
+        judge: { rubric: hostile, scale: "number", passScore: 0.5, claims: ["It works.", hostile], model: "m" },
+        runners: { pool: "1-linux", labels: ["x.y_z"] },
+        passesTo: ["review"],
+        alerts: [{ measure: "cost", above: -1.5, over: 10 }],
+      },
+      { key: "review", name: "Review", kind: "review", judge: { claims: ["Only a claim."] } },
+    ],
+  });
+  const body = {
+    text: hostile,
+    nested: { "odd key": [1, { deep: null }], [hostile]: true, Camel: "$" + "{ event.at }" },
+  };
+  await owner.create(`${held}/hooks`, {
+    key: "tell",
+    on: "run.starting",
+    match: { lines: ["main-line"], stations: ["build"], repositories: ["acme/app"] },
+    vars: { level: hostile, camelCase: "x" },
+    steps: [{ name: "one", request: { url: "https://hooks.example.com/in", headers: { "x-Odd": "1" }, body } }],
+    signing: { secret, secretVersion: 3 },
+    failure: "block",
+    timeoutSeconds: 30,
+  });
+}
+
+async function exportOf(client: Client, workspaceId: string): Promise<readonly ModuleFile[]> {
+  const reply = await client.request("GET", `/api/resources/workspaces/${workspaceId}/export`);
+  if (reply.status !== 200) throw new Error(reply.text);
+  return JSON.parse(reply.text).files;
+}
+
+async function exported(t: Test): Promise<{ service: TestService; owner: Client; id: string }> {
+  const service = await startTestService(t, { settings });
+  const owner = await service.signIn("owner@example.com");
+  return { service, owner, id: await wholeWorkspace(owner) };
+}
+
+t.test(
+  "what is exported, made anew in an empty workspace and exported again, differs in nothing but ids",
+  async (t) => {
+    const { owner, id } = await exported(t);
+    const files = await exportOf(owner, id);
+    const module = await readModule(files, kinds);
+    t.same(
+      new Set(module.resources.map(({ kind }) => kind.name)),
+      new Set(kinds.filter(({ hcl }) => hcl !== null).map(({ name }) => name)),
+      "every exported kind has part in it",
+    );
+
+    const other = await (await startTestService(t, { settings })).signIn("someone.else@example.com");
+    const made = await applyModule(module, other, valueFor);
+    const again = await exportOf(other, String(made.get("service_workspace.acme")?.id));
+    const newIds = new Map([[id, String(made.get("service_workspace.acme")?.id)]]);
+    t.same(
+      again,
+      files.map(({ path, content }) => ({ path, content: renamed(content, newIds) })),
+    );
+    t.not(JSON.stringify(again), JSON.stringify(files), "the ids do differ");
+  },
+);
+
+function renamed(content: string, ids: ReadonlyMap<string, string>): string {
+  return [...ids].reduce((text, [from, to]) => text.replaceAll(from, to), content);
+}
+
+t.test("an export is the same bytes each time, in canonical form, its files in the order of their paths", async (t) => {
+  const { owner, id } = await exported(t);
+  const path = `/api/resources/workspaces/${id}/export`;
+  const first = await owner.request("GET", path);
+  t.equal((await owner.request("GET", path)).text, first.text);
+  const files = await exportOf(owner, id);
+  t.same(
+    files.map(({ path }) => path),
+    [
+      ...["judges/app/main-line/build.md", "judges/web/main-line/build.md", "main.tf"],
+      ...["prompts/app/main-line/build.md", "prompts/web/main-line/build.md", "variables.tf"],
+    ],
+  );
+  for (const { path, content } of files.filter(({ path }) => path.endsWith(".tf"))) {
+    t.equal(await format(content), content, `${path} is canonical`);
+  }
+  t.equal(files.find(({ path }) => path === "prompts/app/main-line/build.md")?.content, hostile);
+});
+
+t.test(
+  "everything is adopted by an import, refers by expressions, and holds no value that is never read back",
+  async (t) => {
+    const { owner, id } = await exported(t);
+    const files = await exportOf(owner, id);
+    const module = await readModule(files, kinds);
+    t.same(
+      [...module.imports.keys()].sort(),
+      module.resources.map(({ kind, name }) => `service_${kind.name.replaceAll("-", "_")}.${name}`).sort(),
+    );
+    t.equal(module.imports.get("service_line.web_main-line"), `${id}/web/main-line`);
+    t.equal(module.imports.get("service_workspace.acme"), "acme");
+    t.same([...module.variables].sort(), [
+      ...["hook_app_tell_signing_secret", "hook_web_tell_signing_secret"],
+      ...["runner_pool__1-linux_token", "secret_deploy_value"],
+    ]);
+    const text = JSON.stringify(files);
+    for (const value of [secret, token]) t.notOk(text.includes(value));
+    t.notMatch(text, /(team|line|sta|pool|sec|hook)_[0-9A-HJKMNP-TV-Z]{26}/, "no id but the workspace's, in imports");
+    const main = files.find(({ path }) => path === "main.tf")?.content ?? "";
+    t.match(main, /pool += service_runner_pool\._1-linux\.key/);
+    t.match(main, /lines += \[service_line\.app_main-line\.key\]/);
+    t.match(main, /team_id += service_team\.app\.id/);
+    t.match(main, /prompt += file\("\$\{path\.module\}\/prompts\/app\/main-line\/build\.md"\)/);
+    t.match(main, /secret_wo += var\.hook_app_tell_signing_secret\n +secret_wo_version = 3/);
+  },
+);
+
+t.test("one resource stands alone: its variables, its import and itself, with the files that it reads", async (t) => {
+  const { service, owner, id } = await exported(t);
+  const reader = await bearer(service, owner, { workspaceId: id, name: "reader", scopes: ["read"] });
+  for (const kind of kinds.filter(({ hcl }) => hcl !== null)) {
+    const list = kind.heldBy === "none" ? "/workspaces" : `/workspaces/${id}/${kind.plural}`;
+    const items = (await reader.request("GET", `/api/resources${list}`)).body?.items;
+    const [item] = Array.isArray(items) ? items : [];
+    const reply = await reader.request("GET", `/api/resources/${kind.plural}/${item.id}/hcl`);
+    t.equal(reply.status, 200, kind.name);
+    const { hcl, files } = JSON.parse(reply.text);
+    t.equal(await format(hcl), hcl, `${kind.name} is canonical`);
+    const blocks = Object.keys(await parse("main.tf", hcl)).sort();
+    t.same(blocks, kind.hidden.length > 0 ? ["import", "resource", "variable"] : ["import", "resource"]);
+    t.notMatch(hcl, /service_\w+\.[\w-]+\.(id|key)/, "it names others by what they are");
+    t.equal(files.length, kind.name === "line" ? 2 : 0);
+  }
+});
+
+t.test("tokens are not exported, and only those who may read export", async (t) => {
+  const { service, owner, id } = await exported(t);
+  const made = await bearer(service, owner, { workspaceId: id, name: "one", scopes: ["read"] });
+  t.equal((await owner.request("GET", `/api/resources/tokens/${made.tokenId}/hcl`)).status, 404);
+  const stranger = await service.signIn("stranger@example.com");
+  t.equal((await stranger.request("GET", `/api/resources/workspaces/${id}/export`)).status, 404);
+  t.equal((await stranger.request("GET", `/api/resources/workspaces/${id}/hcl`)).status, 404);
+});
+
+const noTerraform = spawnSync("terraform", ["version"]).error === undefined ? false : "no terraform on this machine";
+t.test("terraform itself finds nothing to format", { skip: noTerraform }, async (t) => {
+  const { owner, id } = await exported(t);
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-export-"));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  for (const { path, content } of await exportOf(owner, id)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), content);
+  }
+  const checked = spawnSync("terraform", ["fmt", "-check", "-recursive", folder], { encoding: "utf8" });
+  t.equal(checked.status, 0, checked.stderr);
+});

@@ -1,0 +1,159 @@
+import { parse } from "@cdktn/hcl2json";
+import { z } from "zod";
+import type { Kind } from "../../actors/resources/kind.js";
+import type { Client } from "./service.js";
+
+export interface ModuleFile {
+  readonly path: string;
+  readonly content: string;
+}
+
+type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
+type JsonObject = { readonly [name: string]: Json };
+type Schema = z.core.JSONSchema.JSONSchema;
+
+interface Declared {
+  readonly kind: Kind;
+  readonly name: string;
+  readonly attributes: JsonObject;
+}
+
+/** An HCL module as HCL's own parser reads it. */
+export interface HclModule {
+  readonly resources: readonly Declared[];
+  readonly variables: readonly string[];
+  /** `service_team.core` -> what it is imported by. */
+  readonly imports: ReadonlyMap<string, string>;
+  readonly files: ReadonlyMap<string, string>;
+}
+
+/** Reads an export back; resources come in the order of the catalogue. */
+export async function readModule(files: readonly ModuleFile[], kinds: readonly Kind[]): Promise<HclModule> {
+  const contents = new Map(files.map(({ path, content }) => [path, content]));
+  const main: JsonObject = await parse("main.tf", contents.get("main.tf") ?? "");
+  const variables: JsonObject = await parse("variables.tf", contents.get("variables.tf") ?? "");
+  const types = objectOf(main.resource);
+  return {
+    resources: kinds.flatMap((kind) =>
+      Object.entries(objectOf(types[typeOf(kind)])).map(([name, declared]) => ({
+        kind,
+        name,
+        attributes: objectOf(listOf(declared)[0]),
+      })),
+    ),
+    variables: Object.keys(objectOf(variables.variable)),
+    imports: new Map(
+      listOf(main.import).map((each) => {
+        const { to, id } = objectOf(each);
+        return [String(to).replace(/^\$\{|\}$/g, ""), String(id)];
+      }),
+    ),
+    files: contents,
+  };
+}
+
+/** Creates everything that a module declares, as its provider would, with the variables' values from `valueFor`. */
+export async function applyModule(
+  module: HclModule,
+  client: Client,
+  valueFor: (variable: string) => string,
+): Promise<ReadonlyMap<string, JsonObject>> {
+  const made = new Map<string, JsonObject>();
+  for (const { kind, name, attributes } of module.resources) {
+    const evaluate = (text: string) => evaluated(text, { module, made, valueFor });
+    const { workspace_id, team_id, ...rest } = objectOf(mapped(attributes, evaluate));
+    const body = bodyOf(rest, z.toJSONSchema(kind.schema, { io: "input", unrepresentable: "any" }));
+    const holder =
+      kind.heldBy === "none" ? "" : kind.heldBy === "team" ? `/teams/${team_id}` : `/workspaces/${workspace_id}`;
+    const resource = await client.create(`/api/resources${holder}/${kind.plural}`, body);
+    made.set(`${typeOf(kind)}.${name}`, JSON.parse(JSON.stringify(resource)));
+  }
+  return made;
+}
+
+interface Scope {
+  readonly module: HclModule;
+  readonly made: ReadonlyMap<string, JsonObject>;
+  readonly valueFor: (variable: string) => string;
+}
+
+/** A template of the few forms that an export uses: a reference, a variable, a file, text around a reference. */
+function evaluated(text: string, { module, made, valueFor }: Scope): Json {
+  const file = /^\$\{file\("\$\{path\.module\}\/(.*)"\)\}$/.exec(text)?.[1];
+  if (file !== undefined) return read(module, JSON.parse(`"${unescaped(file)}"`));
+  const variable = /^\$\{var\.([\w-]+)\}$/.exec(text)?.[1];
+  if (variable !== undefined) return valueFor(variable);
+  const filled = text.replace(/(?<!\$)\$\{(service_\w+\.[\w-]+)\.(\w+)\}/g, (_, name: string, field: string) => {
+    const value = made.get(name)?.[field];
+    if (value === undefined) throw new Error(`${name} has no ${field} yet`);
+    return String(value);
+  });
+  return unescaped(filled);
+}
+
+function read(module: HclModule, path: string): string {
+  const content = module.files.get(path);
+  if (content === undefined) throw new Error(`there is no file ${path}`);
+  return content;
+}
+
+function unescaped(text: string): string {
+  return text.replace(/([$%])\1\{/g, "$1{");
+}
+
+function mapped(value: Json, evaluate: (text: string) => Json): Json {
+  if (typeof value === "string") return evaluate(value);
+  if (isList(value)) return value.map((each) => mapped(each, evaluate));
+  if (value === null || typeof value !== "object") return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [unescaped(name), mapped(each, evaluate)]));
+}
+
+/** The body of the API behind attributes: its own names again, where the schema knows them. */
+function bodyOf(value: Json, schema: Schema): Json {
+  if (isList(value)) {
+    const items = alternativesOf(schema).find((each) => each.items !== undefined)?.items;
+    return value.map((each) => bodyOf(each, typeof items === "object" && !Array.isArray(items) ? items : {}));
+  }
+  if (value === null || typeof value !== "object") return value;
+  for (const { properties } of alternativesOf(schema)) {
+    const names = new Map(
+      Object.keys(properties ?? {}).flatMap((name) => attributeNames(name).map((at) => [at, name])),
+    );
+    if (names.size === 0 || !Object.keys(value).every((at) => names.has(at))) continue;
+    return Object.fromEntries(
+      Object.entries(value).map(([at, each]) => {
+        const name = names.get(at) ?? at;
+        const below = properties?.[name];
+        return [name, bodyOf(each, typeof below === "object" ? below : {})];
+      }),
+    );
+  }
+  return value;
+}
+
+function alternativesOf(schema: Schema): Schema[] {
+  const nested = [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])].filter((each) => typeof each === "object");
+  return nested.length === 0 ? [schema] : nested.flatMap(alternativesOf);
+}
+
+/** What a field is called in HCL: by itself, as one that is only written, as the version of such a one. */
+function attributeNames(name: string): string[] {
+  const snake = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return [snake, `${snake}_wo`, snake.replace(/_version$/, "_wo_version")];
+}
+
+function typeOf({ name }: Kind): string {
+  return `service_${name.replaceAll("-", "_")}`;
+}
+
+function isList(value: Json | undefined): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
+function listOf(value: Json | undefined): readonly Json[] {
+  return isList(value) ? value : [];
+}
+
+function objectOf(value: Json | undefined): JsonObject {
+  return value === null || typeof value !== "object" || isList(value) ? {} : value;
+}
