@@ -11,7 +11,7 @@ import { type AgentResult, type Harness, HarnessNotFound } from "./harness.js";
 import { JobFailed, messageOf, toFailure } from "./job-failed.js";
 import { maskOf } from "./mask.js";
 import type { Mirrors } from "./mirrors.js";
-import { killMarked } from "./process-marks.js";
+import { endMarked } from "./process-marks.js";
 import { environmentOf } from "./run-environment.js";
 import { RunFolder } from "./run-folder.js";
 import { collect } from "./run-report.js";
@@ -110,7 +110,7 @@ export class JobRun {
       failed = error instanceof JobFailed ? error : new JobFailed("runner-error", messageOf(error));
     }
     cancelTimeout();
-    if (place !== null) killMarked(place.folder.mark);
+    if (place !== null) await endMarked(place.folder.mark);
     await this.#report(place?.checkouts ?? [], ending, this.#failure(failed));
     this.#halt.over();
     await place?.folder.remove().catch((error: unknown) => say(`${this.job.runId}: ${messageOf(error)}`));

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
+import { setTimeout as pause } from "node:timers/promises";
 
 /**
  * Marks in the environment, by which everything that a program started is found again: also what left its process
@@ -8,19 +9,34 @@ import { readdirSync, readFileSync } from "node:fs";
 /** The variable that holds a mark; it is passed on to whatever is started. */
 export const MARK = "SIGNALBOX_MARK";
 
-/** Rounds made over all processes: one may have been started while the last round was under way. */
-const ROUNDS = 5;
+/** Rounds made over all processes at most: one may have been started while the last round was under way. */
+const ROUNDS = 100;
 
-/** Kills every process whose mark begins so. Gives how many there were. */
-export function killMarked(prefix: string): number {
-  let killed = 0;
+/** How long killed processes have to be gone, in milliseconds: the system takes them down when it gets to it. */
+const GONE_MS = 5_000;
+/** How often it is looked whether they are, in milliseconds. */
+const GONE_LOOK_MS = 5;
+
+/** Kills every process whose mark begins so. They run no further, but may not be gone yet. */
+export function killMarked(prefix: string): void {
+  const killed = new Set<number>();
   for (let round = 0; round < ROUNDS; round += 1) {
-    const found = marked(prefix);
-    if (found.length === 0) break;
-    killed += found.length;
-    for (const pid of found) kill(pid);
+    const found = marked(prefix).filter((pid) => !killed.has(pid));
+    if (found.length === 0) return;
+    for (const pid of found) {
+      killed.add(pid);
+      kill(pid);
+    }
   }
-  return killed;
+}
+
+/** As {@link killMarked}; resolves when they are gone, or when the system has not ended them for {@link GONE_MS}. */
+export async function endMarked(prefix: string): Promise<void> {
+  for (let waited = 0; waited < GONE_MS; waited += GONE_LOOK_MS) {
+    if (marked(prefix).length === 0) return;
+    killMarked(prefix);
+    await pause(GONE_LOOK_MS);
+  }
 }
 
 function marked(prefix: string): number[] {

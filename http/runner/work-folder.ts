@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { killGroup } from "./process-group.js";
-import { aliveByNote, killMarked, noteOf } from "./process-marks.js";
+import { aliveByNote, endMarked, noteOf } from "./process-marks.js";
 import { PROCESSES, removeAll } from "./run-folder.js";
 
 const OWNER = "runner.pid";
@@ -46,7 +46,7 @@ export async function clearLeftovers(workFolder: string): Promise<number> {
       if (pid !== null) killGroup(pid, "SIGKILL");
     }
   }
-  killMarked(`${runs}/`);
+  await endMarked(`${runs}/`);
   for (const name of left) await removeAll(join(runs, name));
   return left.length;
 }

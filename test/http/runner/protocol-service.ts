@@ -29,6 +29,8 @@ export class ProtocolService {
   /** The bearer token it takes. */
   token = "pool-token";
   refusals = 0;
+  /** Whether it acknowledges each message at once. */
+  acknowledges = false;
   readonly #server: Server;
   readonly #sockets = new WebSocketServer({ noServer: true });
   #socket: WebSocket | null = null;
@@ -137,7 +139,7 @@ export class ProtocolService {
     this.#socket = socket;
     socket.on("message", (data) => {
       const parsed = runnerFrameSchema.safeParse(JSON.parse(data.toString()));
-      if (parsed.success) this.arrived.push({ connection, frame: parsed.data });
+      if (parsed.success) this.#take(connection, parsed.data);
       else this.#broken = parsed.error;
       this.#look();
     });
@@ -146,6 +148,11 @@ export class ProtocolService {
       this.#look();
     });
     this.#look();
+  }
+
+  #take(connection: number, frame: RunnerFrame): void {
+    this.arrived.push({ connection, frame });
+    if (this.acknowledges && frame.frame === "message") this.send({ frame: "ack", ack: frame.n });
   }
 
   #look(): void {

@@ -1,0 +1,183 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, watch, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import type { Test } from "tap";
+import type { Job, RunnerMessage } from "../../../actors/runners/protocol.js";
+import { type Runner, startRunner } from "../../../http/runner/runner.js";
+import { ManualClock } from "../../support/manual-clock.js";
+import { ProtocolService } from "./protocol-service.js";
+
+type Message<T extends RunnerMessage["type"]> = Extract<RunnerMessage, { type: T }>;
+
+/** What a test says of a job besides what {@link jobOf} fills in. */
+export interface JobWish {
+  readonly runId?: string;
+  readonly fence?: number;
+  /** The agent, as a shell script. */
+  readonly agent?: string;
+  readonly station?: Partial<Job["station"]>;
+  readonly harness?: Partial<Job["harness"]>;
+  readonly timeoutMinutes?: number;
+  readonly checkouts?: readonly Partial<Job["checkouts"][number]>[];
+}
+
+export interface SceneWish {
+  /** One made by {@link sceneFolder}. */
+  readonly folder?: string;
+  readonly passEnv?: readonly string[];
+}
+
+/**
+ * A real runner that is connected to a service moved by hand, over real git repositories `acme/app` and `acme/other`.
+ * Time stands still unless a test moves it.
+ */
+export class RunScene {
+  readonly folder: string;
+  readonly service: ProtocolService;
+  readonly clock: ManualClock;
+  readonly runner: Runner;
+
+  private constructor(made: { folder: string; service: ProtocolService; clock: ManualClock; runner: Runner }) {
+    this.folder = made.folder;
+    this.service = made.service;
+    this.clock = made.clock;
+    this.runner = made.runner;
+  }
+
+  static async start(t: Test, more: SceneWish = {}): Promise<RunScene> {
+    const folder = more.folder ?? sceneFolder(t);
+    const service = await ProtocolService.start(t);
+    const clock = new ManualClock();
+    const runner = await startRunner({
+      ...{ url: service.url, token: service.token, name: "tester", labels: [], slots: 4, command: [] },
+      passEnv: [...(more.passEnv ?? [])],
+      workFolder: join(folder, "work"),
+      gitUrl: join(folder, "repositories/{name}"),
+      ...{ clock, random: () => 0.5, instance: "0123456789abcdef", say: () => undefined },
+    });
+    t.teardown(() => runner.kill());
+    await service.frame("hello");
+    service.welcome({ leaseSeconds: 86_400 });
+    return new RunScene({ folder, service, clock, runner });
+  }
+
+  /** Gives the runner a job; resolves at once. */
+  assign(wish: JobWish): Job {
+    const job = jobOf(wish);
+    this.service.tell({ type: "run.assign", job });
+    return job;
+  }
+
+  /** Gives the runner a job and waits for its end. */
+  async work(wish: JobWish): Promise<Message<"run.ended">> {
+    const { runId } = this.assign(wish);
+    return this.message("run.ended", (ended) => ended.runId === runId);
+  }
+
+  /** The first message of a type that fits, once it came. */
+  message<T extends RunnerMessage["type"]>(
+    type: T,
+    fits: (message: Message<T>) => boolean = () => true,
+  ): Promise<Message<T>> {
+    return this.service.until(() => this.messages(type).find(fits));
+  }
+
+  /** The messages of a type that came so far. */
+  messages<T extends RunnerMessage["type"]>(type: T): Message<T>[] {
+    return this.service.arrived.flatMap(({ frame }) =>
+      frame.frame === "message" && isOf(frame.message, type) ? [frame.message] : [],
+    );
+  }
+
+  /** Every step so far, as `kind: text`. */
+  steps(): string[] {
+    return this.messages("run.step").map(({ step }) => `${step.kind}: ${step.text}`);
+  }
+
+  /** Answers the handover with this place in the run's order. */
+  async answerHandover(place: number, refused: string | null): Promise<Message<"run.handover">> {
+    const asked = await this.service.until(() => this.messages("run.handover")[place]);
+    const { runId, fence, id } = asked;
+    this.service.tell({ type: "run.handover-answered", runId, fence, id, refused });
+    return asked;
+  }
+
+  path(name: string): string {
+    return join(this.folder, name);
+  }
+}
+
+/** A job for the command harness, with one checkout of `acme/app` unless wished otherwise. */
+export function jobOf(wish: JobWish): Job {
+  const { runId = "run_1", fence = 1, agent = "true", timeoutMinutes = 60, checkouts = [{}] } = wish;
+  return {
+    ...{ runId, fence, workspaceId: "ws_1", timeoutMinutes },
+    task: { id: "task_1", title: "Do it", description: "All of it.", url: "http://127.0.0.1/tasks/1", notes: [] },
+    line: { key: "dev", name: "Dev" },
+    station: {
+      ...{ key: "work", name: "Work", kind: "work", prompt: "Work well.", model: null, effort: null, check: null },
+      ...{ passesTo: ["review"], next: [] },
+      ...wish.station,
+    },
+    harness: { name: "command", args: ["/bin/sh", "-c", agent], env: {}, secrets: {}, ...wish.harness },
+    checkouts: checkouts.map((checkout) => ({
+      ...{ repository: "acme/app", setup: null, image: null, base: null, diff: "" },
+      ...checkout,
+    })),
+  };
+}
+
+function isOf<T extends RunnerMessage["type"]>(message: RunnerMessage, type: T): message is Message<T> {
+  return message.type === type;
+}
+
+/** A folder with the repositories, removed with the test. */
+export function sceneFolder(t: Test): string {
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-runner-"));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }));
+  for (const name of ["acme/app", "acme/other"]) layRepository(join(folder, "repositories", name));
+  return folder;
+}
+
+function layRepository(folder: string): void {
+  mkdirSync(folder, { recursive: true });
+  inRepository(folder, "init", "--quiet", "--initial-branch", "main");
+  writeFileSync(join(folder, "a.txt"), "one\n");
+  inRepository(folder, "add", ".");
+  inRepository(folder, "commit", "--quiet", "-m", "Begin");
+}
+
+/** Git in a folder, as a person of no importance. */
+export function inRepository(folder: string, ...args: readonly string[]): string {
+  return execFileSync("git", ["-c", "user.name=T", "-c", "user.email=t@localhost", ...args], {
+    cwd: folder,
+    encoding: "utf8",
+  });
+}
+
+/** Resolves with a file's text once it ends with a newline. */
+export async function fileOf(path: string): Promise<string> {
+  const read = () => (existsSync(path) ? readFileSync(path, "utf8") : "");
+  const watcher = watch(dirname(path));
+  try {
+    for (;;) {
+      const changed = new Promise((resolve) => watcher.once("change", resolve));
+      const text = read();
+      if (text.endsWith("\n")) return text;
+      await changed;
+    }
+  } finally {
+    watcher.close();
+  }
+}
+
+/** Whether a process runs; one that ended and was not yet reaped does not. */
+export function isAlive(pid: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return !/^[ZX]/.test(stat.slice(stat.lastIndexOf(")") + 2));
+  } catch {
+    return false;
+  }
+}
