@@ -10,7 +10,7 @@ import {
 } from "../../actors/runners/protocol.js";
 import type { RunnerBeat, RunnerHello, RunnerLeft, RunnerSaid, Welcome } from "../../actors/runners/runner.machine.js";
 import type { RunnerPoolFields } from "../../actors/runners/runner-pool.kind.js";
-import { type OutboxMessage, outbox } from "../../actors/runners/runner-rows.js";
+import { type OutboxMessage, outbox, runners } from "../../actors/runners/runner-rows.js";
 import { jobOf } from "../../actors/tasks/job.js";
 import type { JobUndeliverable } from "../../actors/tasks/run-messages.js";
 import { sha256Hex } from "../../actors/workspaces/secret-value.js";
@@ -160,8 +160,7 @@ class RunnerConnection implements SocketHandler {
     if (this.#runner !== null) return this.#end(BAD_FRAME, "there was a hello already");
     const { workspaceId, poolId } = this.#pool;
     const { frame: _frame, protocol: _protocol, runnerId: known, ...hello } = frame;
-    // The runner is addressed in the pool's workspace, so an id of another one is nobody's here.
-    const runnerId = known !== null && RUNNER_ID.test(known) ? known : this.#runtime.newId("runner");
+    const runnerId = known !== null && this.#mayBe(known) ? known : this.#runtime.newId("runner");
     const runner = address(workspaceId, "runner", runnerId);
     const connection = this.#connection;
     const message: RunnerHello = { type: "runner.hello", connection, poolId, leaseMs: this.#leaseMs, hello };
@@ -179,6 +178,16 @@ class RunnerConnection implements SocketHandler {
     });
     this.#unlisten = this.#runtime.feed.listen(workspaceId, `runner/${runnerId}`, ({ data }) => this.#hear(data));
     this.#flush();
+  }
+
+  /**
+   * Whether a runner of this pool may go by the id. It is addressed in the pool's workspace, so an id of another one is
+   * nobody's here; one of another pool's runner would take that runner's claims away.
+   */
+  #mayBe(runnerId: string): boolean {
+    const { workspaceId, poolId } = this.#pool;
+    const known = runners.get(this.#runtime.reading, workspaceId, runnerId);
+    return RUNNER_ID.test(runnerId) && (known === undefined || known.poolId === poolId);
   }
 
   #hear(data: unknown): void {

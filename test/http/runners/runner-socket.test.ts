@@ -5,7 +5,7 @@ import t, { type Test } from "tap";
 import { MAX_FRAME_BYTES, type RunnerMessage } from "../../../actors/runners/protocol.js";
 import { openLmdbStore } from "../../../storage/lmdb-store.js";
 import type { Range, Reading, Store } from "../../../storage/store.js";
-import type { RunnerPeer } from "../../support/runner-peer.js";
+import { RunnerPeer } from "../../support/runner-peer.js";
 import { openWorkplace } from "../../support/workplace.js";
 
 interface FaultyStore {
@@ -127,4 +127,22 @@ t.test("a raised concurrency places at once what waited for it", async (t) => {
   t.equal(changed.status, 200);
   const from = peer.frames.findIndex((frame) => frame.frame === "message") + 1;
   t.not((await peer.job(from)).runId, first.runId);
+});
+
+t.test("a runner of another pool cannot go by the id of this one's", async (t) => {
+  const place = await openWorkplace(t);
+  const taskId = await place.open();
+  const peer = await place.runner();
+  await begin(peer);
+  const { runnerId } = await peer.frame("welcome");
+  const pools = `/api/resources/workspaces/${place.workspaceId}/runner-pools`;
+  const other = await place.ada.request("POST", pools, { key: "other" }, { "idempotency-key": "other" });
+  const stranger = await RunnerPeer.join(place.service, String(other.headers["service-pool-token"]), {
+    runnerId,
+    instance: "another-instance-of-it",
+  });
+  t.teardown(async () => stranger.cut());
+  t.not((await stranger.frame("welcome")).runnerId, runnerId);
+  await peer.beat();
+  t.match(await place.runs(taskId), [{ state: "running", runnerId }]);
 });

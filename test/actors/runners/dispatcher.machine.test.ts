@@ -1,0 +1,100 @@
+import t from "tap";
+import { resourceAddresses, resources } from "../../../actors/resources/resource-rows.js";
+import { dispatcherActor, dispatcherOf } from "../../../actors/runners/dispatcher.machine.js";
+import { claims, type QueuedRun, type RunnerRow, runners } from "../../../actors/runners/runner-rows.js";
+import type { Message } from "../../../runtime/turn.js";
+import type { Writing } from "../../../storage/store.js";
+import { countingRows } from "../../support/counting-rows.js";
+import { memoryRows, type Stepping, stepByHand, type TurnTaken } from "../../support/turn.js";
+import { workspaceId } from "../../support/work.js";
+
+const run = (runId: string, more: Partial<QueuedRun> = {}): QueuedRun => ({
+  ...{ runId, poolId: "pool_1", labels: [], harness: "command", queuedAtMs: Number(runId.slice(4)), ...more },
+});
+const runner: RunnerRow = {
+  ...{ runnerId: "runner_1", poolId: "pool_1", name: "one", labels: [], harnesses: ["command"], slots: 1 },
+  ...{ connected: true, since: "" },
+};
+const queue = (queued: QueuedRun): Message => ({ type: "run.queue", run: queued }) as Message;
+const unqueue = (queued: QueuedRun): Message => ({ type: "run.unqueue", run: queued }) as Message;
+const offer = (more: Partial<RunnerRow> = {}): Message =>
+  ({ type: "runner.offer", runner: { ...runner, ...more } }) as Message;
+const forget = { type: "runner.forget", runnerId: "runner_1" } as Message;
+const release = (runId: string): Message => ({ type: "claim.release", runnerId: "runner_1", runId }) as Message;
+const poolsChanged = { type: "pools.changed" } as Message;
+
+function dispatcher(concurrency: number | null = null, rows: Writing = memoryRows()): Stepping {
+  putPool(rows, concurrency);
+  return stepByHand(dispatcherActor, dispatcherOf(workspaceId), { rows });
+}
+
+function putPool(rows: Writing, concurrency: number | null): void {
+  resourceAddresses.put(rows, workspaceId, ["runner-pool", "main"], "pool_1");
+  resources.put(rows, workspaceId, ["runner-pool", "pool_1"], {
+    ...{ id: "pool_1", kind: "runner-pool", version: 1, workspaceId, teamId: null, address: "main" },
+    ...{ fields: { key: "main", kind: "pull", labels: [], concurrency }, hidden: {}, added: {} },
+    ...{ createdAt: "", updatedAt: "" },
+  });
+}
+
+const placed = ({ sent }: TurnTaken) =>
+  sent.map(({ to, message }) => `${to.id} ${message.type} ${(message as { runnerId?: string }).runnerId ?? ""}`);
+
+t.test("a run is placed once, as soon as a runner has room for it, and never before", async (t) => {
+  const stepping = dispatcher();
+  t.same(placed(stepping.take(queue(run("run_1")))), []);
+  t.same(placed(stepping.take(offer({ connected: false }))), []);
+  t.same(placed(stepping.take(offer())), ["run_1 run.claim runner_1"]);
+  t.same(placed(stepping.take(queue(run("run_2")))), [], "its one slot is taken");
+  t.same(placed(stepping.take(poolsChanged)), []);
+  t.same(placed(stepping.take(release("run_1"))), ["run_2 run.claim runner_1"]);
+  t.match(claims.list(stepping.rows, workspaceId), [{ runId: "run_2", poolId: "pool_1" }]);
+});
+
+t.test("a run that left the queue is not placed; one that is not there leaves it in peace", async (t) => {
+  const stepping = dispatcher();
+  stepping.take(queue(run("run_1")));
+  stepping.take(queue(run("run_2")));
+  t.same(placed(stepping.take(unqueue(run("run_1")))), []);
+  t.ok(stepping.take(unqueue(run("run_7"))).taken);
+  t.same(placed(stepping.take(offer())), ["run_2 run.claim runner_1"]);
+});
+
+t.test("a runner that is forgotten is given nothing", async (t) => {
+  const stepping = dispatcher();
+  stepping.take(offer());
+  stepping.take(forget);
+  t.same(runners.list(stepping.rows, workspaceId), []);
+  t.same(placed(stepping.take(queue(run("run_1")))), []);
+  t.ok(stepping.take(forget).taken, "one that is not there is fine");
+  t.ok(stepping.take(release("run_1")).taken, "and so is a claim that is not");
+});
+
+t.test("a pool whose concurrency rises gives what waited for that", async (t) => {
+  const stepping = dispatcher(1);
+  stepping.take(offer({ slots: 3 }));
+  for (const id of ["run_1", "run_2", "run_3"]) stepping.take(queue(run(id)));
+  t.equal(claims.list(stepping.rows, workspaceId).length, 1);
+  putPool(stepping.rows, 2);
+  t.same(placed(stepping.take(poolsChanged)), ["run_2 run.claim runner_1"]);
+});
+
+t.test("runs are placed oldest first over different needs, and labels count in any order", async (t) => {
+  const stepping = dispatcher();
+  stepping.take(queue(run("run_3", { labels: ["a", "b"] })));
+  stepping.take(queue(run("run_2", { poolId: null })));
+  stepping.take(queue(run("run_1", { labels: ["b", "a", "a"] })));
+  const turn = stepping.take(offer({ labels: ["a", "b"], slots: 2 }));
+  t.same(placed(turn), ["run_1 run.claim runner_1", "run_2 run.claim runner_1"]);
+  t.same(placed(stepping.take(release("run_1"))), ["run_3 run.claim runner_1"]);
+});
+
+t.test("thousands of runs that no runner fits cost those that one fits nothing", async (t) => {
+  const rows = countingRows(memoryRows());
+  const stepping = dispatcher(null, rows);
+  for (let n = 1; n <= 2_000; n++) stepping.take(queue(run(`run_${n}`, { labels: ["gpu"] })));
+  stepping.take(offer());
+  rows.reset();
+  t.same(placed(stepping.take(queue(run("run_9999")))), ["run_9999 run.claim runner_1"]);
+  t.ok(rows.read < 20, `${rows.read} rows were read`);
+});

@@ -1,0 +1,212 @@
+import t from "tap";
+import type { RunnerMessage } from "../../../actors/runners/protocol.js";
+import { type RunnerHello, runnerActor } from "../../../actors/runners/runner.machine.js";
+import { connectedRunners, outbox } from "../../../actors/runners/runner-rows.js";
+import { address } from "../../../runtime/address.js";
+import type { Message } from "../../../runtime/turn.js";
+import { GLOBAL_PARTITION } from "../../../storage/keys.js";
+import { type Stepping, stepByHand, type TurnTaken } from "../../support/turn.js";
+import { workspaceId } from "../../support/work.js";
+
+const LEASE_MS = 30_000;
+const NOW = Date.parse("2026-01-01T00:00:00.000Z");
+
+const hello = (more: Partial<RunnerHello["hello"]> = {}, connection = "con_1"): Message =>
+  ({
+    ...{ type: "runner.hello", connection, poolId: "pool_1", leaseMs: LEASE_MS },
+    hello: {
+      ...{ instance: "instance_1", name: "one", version: "1", labels: ["gpu"], harnesses: ["command"], slots: 2 },
+      ...{ received: 0, claims: [], ...more },
+    },
+  }) as RunnerHello;
+const said = (n: number, message: RunnerMessage, more = {}): Message =>
+  ({ type: "runner.said", connection: "con_1", n, ack: 0, message, ...more }) as Message;
+const tell = (type: string, runId = "run_1", fence = 1): Message =>
+  ({ type: "tell", message: { type, runId, fence } }) as Message;
+const started: RunnerMessage = { type: "run.started", runId: "run_1", fence: 1 };
+const woken = (lateMs: number): Message =>
+  ({ type: "woken", name: "lease", dueMs: NOW + LEASE_MS - lateMs }) as Message;
+
+/** One message of each kind that a runner's actor may get. Those that wake it come a lease after the start. */
+const messages: Record<string, Message> = {
+  hello: hello(),
+  "hello of another instance": hello({ instance: "instance_2" }, "con_2"),
+  said: said(1, started),
+  "said on an older connection": said(1, started, { connection: "con_0" }),
+  offer: said(1, { type: "offer", slots: 0 }),
+  beat: { type: "runner.beat", connection: "con_1", ack: 0 } as Message,
+  "beat on an older connection": { type: "runner.beat", connection: "con_0", ack: 0 } as Message,
+  left: { type: "runner.left", connection: "con_1" } as Message,
+  "left on an older connection": { type: "runner.left", connection: "con_0" } as Message,
+  adrift: { type: "runner.adrift" } as Message,
+  assign: tell("run.assign"),
+  drop: tell("run.drop"),
+  "claim ended": { type: "claim.ended", runId: "run_1" } as Message,
+  woken: woken(0),
+  "woken late": woken(251),
+};
+
+const paths: Record<string, readonly string[]> = {
+  absent: [],
+  connected: ["hello", "assign"],
+  away: ["hello", "assign", "left"],
+};
+
+/** State x message -> state; what is not here is refused. */
+const table: Record<string, Record<string, string>> = {
+  absent: { hello: "connected", "hello of another instance": "connected", assign: "absent", drop: "absent" },
+  connected: {
+    ...{ hello: "connected", "hello of another instance": "connected", said: "connected", offer: "connected" },
+    ...{ beat: "connected", left: "away", adrift: "away", assign: "connected", drop: "connected" },
+    ...{ "claim ended": "connected", woken: "away", "woken late": "connected" },
+  },
+  away: {
+    ...{ hello: "connected", "hello of another instance": "connected", adrift: "away", assign: "away", drop: "away" },
+    ...{ "claim ended": "away", woken: "absent", "woken late": "away" },
+  },
+};
+
+function runner(path: readonly string[]): Stepping {
+  const stepping = stepByHand(runnerActor, address(workspaceId, "runner", "runner_1"), { now: NOW });
+  for (const name of path) if (!stepping.take(message(name)).taken) throw new Error(`${name} was refused`);
+  return stepping;
+}
+
+function message(name: string): Message {
+  const found = messages[name];
+  if (found === undefined) throw new Error(name);
+  return found;
+}
+
+const lostOf = ({ sent }: TurnTaken) =>
+  sent.flatMap(({ to, message: { type } }) => (type === "claim.lost" ? [to.id] : []));
+const offersOf = ({ sent }: TurnTaken) =>
+  sent.flatMap(({ message: said }) => (said.type === "runner.offer" ? [(said as unknown as Offer).runner] : []));
+const claimsOf = (stepping: Stepping) => stepping.context<{ claims: Record<string, number> }>().claims;
+const waiting = ({ rows }: Stepping) =>
+  outbox.entries(rows, workspaceId, ["runner_1"]).map(({ key, value }) => `${key.at(-1)} ${value.type}`);
+
+interface Offer {
+  readonly runner: { readonly connected: boolean; readonly slots: number };
+}
+
+for (const [state, path] of Object.entries(paths)) {
+  for (const name of Object.keys(messages)) {
+    const wanted = table[state]?.[name];
+    t.test(`${state} x ${name}: ${wanted ?? "refused"}`, async (t) => {
+      const stepping = runner(path);
+      stepping.now = NOW + LEASE_MS;
+      const turn = stepping.take(message(name));
+      t.equal(turn.taken, wanted !== undefined);
+      if (wanted === undefined) return t.same(turn.intents, []);
+      t.equal(stepping.value, wanted);
+    });
+  }
+}
+
+t.test("the first hello is answered, offered to the dispatcher, and begins the lease", async (t) => {
+  const stepping = runner([]);
+  const turn = stepping.take(hello({ claims: [{ runId: "run_9", fence: 4 }] }));
+  t.same(turn.answer, { received: 0, claims: [{ runId: "run_9", fence: 4, verdict: "drop" }] });
+  t.match(offersOf(turn), [{ runnerId: "runner_1", poolId: "pool_1", labels: ["gpu"], slots: 2, connected: true }]);
+  t.same(turn.wakes, [{ name: "lease", dueMs: NOW + LEASE_MS }]);
+  t.equal(connectedRunners.list(stepping.rows, GLOBAL_PARTITION).length, 1);
+});
+
+t.test("a runner that comes back keeps the claims it holds under their fences, and loses the others", async (t) => {
+  const stepping = runner(["hello"]);
+  for (const runId of ["run_1", "run_2", "run_3"]) stepping.take(tell("run.assign", runId));
+  const claims = [
+    { runId: "run_1", fence: 1 },
+    { runId: "run_2", fence: 7 },
+  ];
+  const back = stepping.take(hello({ received: 3, claims }, "con_2"));
+  t.same(
+    (back.answer as { claims: { verdict: string }[] }).claims.map(({ verdict }) => verdict),
+    ["keep", "drop"],
+  );
+  t.same(lostOf(back), ["run_2", "run_3"]);
+  t.same(claimsOf(stepping), { run_1: 1 });
+  t.same(waiting(stepping), [], "what it took is not sent again");
+});
+
+t.test("an assignment that the runner has not taken yet is no lost claim when it comes back", async (t) => {
+  const stepping = runner(["hello", "assign", "left"]);
+  const back = stepping.take(hello({ received: 0 }, "con_2"));
+  t.same(lostOf(back), []);
+  t.same(waiting(stepping), ["1 run.assign"]);
+});
+
+t.test("another instance has nothing: every claim is lost, and numbers begin after what it says it took", async (t) => {
+  const stepping = runner(["hello", "assign", "said"]);
+  const anew = stepping.take(hello({ instance: "instance_2", claims: [{ runId: "run_1", fence: 1 }] }, "con_2"));
+  t.same(lostOf(anew), ["run_1"]);
+  t.match(anew.answer, { received: 0, claims: [{ verdict: "drop" }] });
+  t.same(waiting(stepping), []);
+  stepping.take(tell("run.assign", "run_2"));
+  t.same(waiting(stepping), ["1 run.assign"]);
+});
+
+t.test("what the runner said is taken once, by its number, and handed to its run", async (t) => {
+  const stepping = runner(["hello", "assign"]);
+  const first = stepping.take(said(1, started, { ack: 1 }));
+  t.match(first.sent, [{ to: { kind: "run", id: "run_1" }, message: { type: "run.said", runnerId: "runner_1" } }]);
+  t.same(waiting(stepping), [], "it acknowledged the assignment");
+  const again = stepping.take(said(1, started));
+  t.same(again.sent, []);
+  t.same(again.answer, { received: 1 });
+});
+
+t.test("a runner that drains offers no slots", async (t) => {
+  const stepping = runner(["hello"]);
+  t.match(offersOf(stepping.take(message("offer"))), [{ slots: 0, connected: true }]);
+});
+
+t.test("a beat renews the lease", async (t) => {
+  const stepping = runner(["hello"]);
+  stepping.now = NOW + 10_000;
+  t.same(stepping.take(message("beat")).wakes, [{ name: "lease", dueMs: NOW + 10_000 + LEASE_MS }]);
+});
+
+t.test("a lease that runs out loses every claim; on a hanging socket nothing is placed until a hello", async (t) => {
+  const stepping = runner(["hello", "assign"]);
+  stepping.now = NOW + LEASE_MS;
+  const over = stepping.take(woken(0));
+  t.same(lostOf(over), ["run_1"]);
+  t.match(offersOf(over), [{ connected: false }]);
+  t.same(connectedRunners.list(stepping.rows, GLOBAL_PARTITION), []);
+  t.same(over.wakes, [{ name: "lease", dueMs: NOW + 2 * LEASE_MS }], "a claim given meanwhile is not forgotten");
+  stepping.take(tell("run.assign", "run_2"));
+  stepping.now = NOW + 2 * LEASE_MS;
+  const gone = stepping.take({ type: "woken", name: "lease", dueMs: stepping.now } as Message);
+  t.same(lostOf(gone), ["run_2"]);
+  t.ok(gone.stopped);
+  t.ok(gone.sent.some(({ to, message: { type } }) => to.kind === "dispatcher" && type === "runner.forget"));
+  t.same(waiting(stepping), []);
+});
+
+t.test("a wake-up that comes late, as after an outage, gives one more lease", async (t) => {
+  for (const path of [paths.connected, paths.away]) {
+    const stepping = runner(path ?? []);
+    stepping.now = NOW + LEASE_MS;
+    const turn = stepping.take(woken(251));
+    t.same(lostOf(turn), []);
+    t.same(turn.wakes, [{ name: "lease", dueMs: NOW + 2 * LEASE_MS }]);
+  }
+});
+
+t.test("a claim for a runner that is gone is lost at once", async (t) => {
+  t.same(lostOf(runner([]).take(tell("run.assign"))), ["run_1"]);
+  t.same(runner([]).take(tell("run.stop")).sent, []);
+});
+
+t.test("an ended or dropped claim is not lost later", async (t) => {
+  for (const end of [message("claim ended"), tell("run.drop")]) {
+    const stepping = runner(["hello", "assign"]);
+    stepping.take(end);
+    t.same(claimsOf(stepping), {});
+  }
+  const stepping = runner(["hello", "assign"]);
+  stepping.take(tell("run.drop", "run_1", 7));
+  t.same(claimsOf(stepping), { run_1: 1 }, "a drop of another fence is not about this claim");
+});

@@ -1,0 +1,44 @@
+import type { Range, Reading, Writing } from "../../storage/store.js";
+
+/** How many rows were read through it since the last reset. */
+interface Count {
+  readonly read: number;
+  reset(): void;
+}
+
+/** A reading that counts the rows it hands out: a look-up is one, found or not. */
+export function countingReading(under: Reading): Reading & Count {
+  let read = 0;
+  return {
+    get: (key) => {
+      read += 1;
+      return under.get(key);
+    },
+    range: <Value>(range: Range) => {
+      const found = under.range<Value>(range);
+      read += found.length;
+      return found;
+    },
+    get read() {
+      return read;
+    },
+    reset: () => {
+      read = 0;
+    },
+  };
+}
+
+/** As {@link countingReading}, for rows that are written too. */
+export function countingRows(under: Writing): Writing & Count {
+  const counting = countingReading(under);
+  return {
+    get: (key) => counting.get(key),
+    range: (range) => counting.range(range),
+    put: (key, value) => under.put(key, value),
+    remove: (key) => under.remove(key),
+    get read() {
+      return counting.read;
+    },
+    reset: () => counting.reset(),
+  };
+}
