@@ -1,9 +1,11 @@
 import { workspaceTokenKind } from "./access/workspace-token.kind.js";
+import { tokenTrustKind } from "./access/workspace-token-trust.kind.js";
 import { hookKind } from "./hooks/hook.kind.js";
 import { lineKind } from "./lines/line.kind.js";
 import type { AllowList } from "./outbound/allow-list.js";
 import type { Kind } from "./resources/kind.js";
 import { runnerPoolKind } from "./runners/runner-pool.kind.js";
+import { runnerTrustKind } from "./runners/runner-trust.kind.js";
 import { secretKind } from "./workspaces/secret.kind.js";
 import { teamKind } from "./workspaces/team.kind.js";
 import { workspaceKind } from "./workspaces/workspace.kind.js";
@@ -20,5 +22,15 @@ export interface Deployment {
  * one line here.
  */
 export function createKinds(deployment: Deployment): readonly Kind[] {
-  return [workspaceKind, secretKind, runnerPoolKind, workspaceTokenKind, teamKind, lineKind, hookKind(deployment)];
+  return [
+    workspaceKind,
+    secretKind,
+    runnerPoolKind,
+    runnerTrustKind(deployment),
+    workspaceTokenKind,
+    tokenTrustKind(deployment),
+    teamKind,
+    lineKind,
+    hookKind(deployment),
+  ];
 }

@@ -29,6 +29,21 @@ export const scopePermissions: Readonly<Record<Scope, readonly Permission[]>> = 
   trusts: ["read", "manage-token-trusts"],
 };
 
+/** What a scope also grants (configuration API, Token scopes). */
+const alsoGrants: Readonly<Record<Scope, readonly Scope[]>> = {
+  read: [],
+  plan: ["read"],
+  configure: ["plan", "read"],
+  secrets: ["read"],
+  runners: ["read"],
+  trusts: ["read"],
+};
+
+/** Whether the bearer of some scopes holds every one of others, what theirs also grant included. */
+export function holdsScopes(held: readonly Scope[], wanted: readonly Scope[]): boolean {
+  return wanted.every((scope) => held.some((own) => own === scope || alsoGrants[own].includes(scope)));
+}
+
 /** The title of a 403 for a missing permission; `about` is the kind it is about (configuration API, Titles). */
 export function forbiddenTitle(permission: Permission, about: string): string {
   if (permission === "plan") return "Not allowed to plan";

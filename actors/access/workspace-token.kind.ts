@@ -4,13 +4,14 @@ import { slug } from "../resources/fields.js";
 import type { Kind, WriteScope } from "../resources/kind.js";
 import type { Scope } from "./caller.js";
 
-const scopes = z
+/** Scopes of a token, as a body gives them; {@link checkScopes} has the rules between them. */
+export const tokenScopes = z
   .array(z.enum(["read", "plan", "configure", "secrets", "runners", "trusts"], "must be a scope"))
   .min(1, "must name at least one scope");
 
 const schema = z.strictObject({
   name: slug,
-  scopes,
+  scopes: tokenScopes,
   description: z.string().max(255, "must be at most 255 characters").default(""),
   expiresAt: z.iso.datetime({ offset: true, error: "must be an RFC 3339 time" }).nullable().default(null),
 });

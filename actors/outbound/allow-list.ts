@@ -1,3 +1,6 @@
+import { isIP } from "node:net";
+import { isPublicAddress } from "./address-guard.js";
+
 /** One entry of the deployment's outbound allow-list. */
 interface Entry {
   /** `https:` unless the entry names another. */
@@ -47,6 +50,28 @@ export function parseAllowList(text: string): AllowList {
       return { admitted: false, reason: `the host ${url.host} is not on the deployment's outbound allow-list` };
     },
   };
+}
+
+/**
+ * The list that fetching an issuer's keys goes by: every public https address, and of private addresses and plain http
+ * only what the deployment's list names with its protocol.
+ */
+export function issuersOf(list: AllowList): AllowList {
+  return {
+    admits(url) {
+      const admission = list.admits(url);
+      const isOpen = url.protocol === "https:" && url.username === "" && url.password === "";
+      return admission.admitted || !isOpen ? admission : { admitted: true, admitsPrivate: false };
+    },
+  };
+}
+
+/** Whether an issuer can be asked for its keys, as far as its text tells. */
+export function reachesIssuer(list: AllowList, url: URL): boolean {
+  const admission = issuersOf(list).admits(url);
+  if (!admission.admitted || admission.admitsPrivate) return admission.admitted;
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  return isIP(host) === 0 ? host !== "localhost" && !host.endsWith(".localhost") : isPublicAddress(host);
 }
 
 function parseEntry(text: string): Entry {

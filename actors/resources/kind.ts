@@ -2,7 +2,7 @@ import type { z } from "zod";
 import type { Reading } from "../../storage/store.js";
 import type { Caller } from "../access/caller.js";
 import type { Permission } from "../permission.js";
-import type { FieldError } from "../refusal.js";
+import type { FieldError, Refusal } from "../refusal.js";
 import type { ResourceRow } from "./resource-rows.js";
 
 /** A setting that is accepted but cannot be honoured as written (common fields). */
@@ -56,6 +56,13 @@ export interface WriteScope<Fields> {
   newId(prefix: string): string;
 }
 
+/** Who writes what over what: no fields on a delete, nothing before on a create. */
+export interface Attempt<Fields> {
+  readonly caller: Caller;
+  readonly fields: Fields | null;
+  readonly previous: ResourceRow<Fields> | null;
+}
+
 /**
  * One resource kind, as data. The engine makes the six operations, references and `in-use`, the change log, routes
  * and documentation from it: adding a kind is one such file and one line in the catalogue, `actors/kinds.ts`.
@@ -84,6 +91,8 @@ export interface Kind<Fields = Record<string, unknown>> {
   /** `teamKey` is "" for a kind that no team holds. */
   address(fields: Fields, teamKey: string): string;
   references(fields: Fields, teamKey: string): readonly Reference[];
+  /** Why this caller may not make this write, although they hold `permission`; or null. Asked before anything else. */
+  refuses?(attempt: Attempt<Fields>): Refusal | null;
   /** Rules beyond the schema and references. */
   check?(fields: Fields, scope: WriteScope<Fields>): readonly FieldError[];
   warnings?(fields: Fields, reading: Reading, row: ResourceRow<Fields>): readonly Warning[];

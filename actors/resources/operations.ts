@@ -15,6 +15,9 @@ const USERS_NAMED = 5;
 /** The create of any kind, within a turn of the workspace. */
 export function createResource(turn: Turn, kind: Kind, message: CreateResource): Written | Refusal {
   const workspaceId = turn.self.partition;
+  const fields = message.fields as Record<string, unknown>;
+  const refused = kind.refuses?.({ caller: message.caller, fields, previous: null }) ?? null;
+  if (refused !== null) return refused;
   const attemptsIn = kind.heldBy === "none" ? GLOBAL_PARTITION : workspaceId;
   const earlier = earlierAttempt(turn, attemptsIn, message.idempotency);
   if (earlier !== null) return isRefusal(earlier) ? earlier : replay(turn, kind, earlier);
@@ -52,6 +55,9 @@ export function updateResource(turn: Turn, kind: Kind, message: UpdateResource):
   const workspaceId = turn.self.partition;
   const previous = resourceById(turn, workspaceId, kind.name, message.id);
   if (previous === undefined) return { refused: "not-found" };
+  const fields = message.fields as Record<string, unknown>;
+  const refused = kind.refuses?.({ caller: message.caller, fields, previous }) ?? null;
+  if (refused !== null) return refused;
   if (previous.version !== message.version) return movedOn(previous);
   const teamKey = teamKeyOf(turn, workspaceId, previous.teamId);
   const scope = scopeOf(turn, { ...message, teamId: previous.teamId }, teamKey, previous, message.hidden);
@@ -78,6 +84,8 @@ export function updateResource(turn: Turn, kind: Kind, message: UpdateResource):
 export function deleteResource(turn: Turn, kind: Kind, message: DeleteResource): Written | Refusal {
   const row = resourceById(turn, turn.self.partition, kind.name, message.id);
   if (row === undefined) return { refused: "not-found" };
+  const refused = kind.refuses?.({ caller: message.caller, fields: null, previous: row }) ?? null;
+  if (refused !== null) return refused;
   if (row.version !== message.version) return movedOn(row);
   const users = usersOf(turn, row, USERS_NAMED + 1);
   if (users.length > 0) {

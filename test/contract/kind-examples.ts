@@ -1,5 +1,7 @@
 /** A body for each kind, with what it refers to; the contract tests run every kind of the catalogue with its own. */
 export interface KindExample {
+  /** What is created in the workspace first, since the bodies refer to it. */
+  readonly needs?: readonly { readonly collection: string; readonly body: Record<string, unknown> }[];
   /** A body for a create; `n` makes its address its own. */
   readonly body: (n: number) => Record<string, unknown>;
   /** A body for an update of it. */
@@ -21,6 +23,15 @@ const line = (n: number) => ({
   name: "Line",
   stations: [{ key: "work", name: "Work", kind: "work" }],
 });
+
+const trust = (n: number) => ({
+  key: `trust-${n}`,
+  issuer: "https://ci.example.com",
+  subject: "repo:acme/app:*",
+  scopes: ["read"],
+});
+
+const hostTrust = (n: number) => ({ key: `trust-${n}`, issuer: "https://hosts.example.com", subject: "host-1" });
 
 /** Settings that the examples need. */
 export const exampleSettings = { OUTBOUND_ALLOW: "hooks.example.com" };
@@ -65,10 +76,23 @@ export const kindExamples: Readonly<Record<string, KindExample>> = {
     fixed: { body: (n) => ({ name: `token-${n}`, scopes: ["plan"] }), path: "scopes" },
     wrong: { body: { name: "token", scopes: ["secrets"] }, path: "scopes" },
   },
+  "workspace-token-trust": {
+    body: trust,
+    updated: (n) => ({ ...trust(n), lifetimeMinutes: 5, claims: { actor: "deploy-*" } }),
+    fixed: { body: (n) => ({ ...trust(n), key: `other-${n}` }), path: "key" },
+    wrong: { body: { ...trust(0), subject: "repo:*" }, path: "subject" },
+  },
   "runner-pool": {
     body: (n) => ({ key: `pool-${n}` }),
     updated: (n) => ({ key: `pool-${n}`, labels: ["gpu"] }),
     fixed: { body: (n) => ({ key: `other-${n}` }), path: "key" },
     wrong: { body: { key: "pool", kind: "push" }, path: "kind" },
+  },
+  "runner-trust": {
+    needs: [{ collection: "runner-pools", body: { key: "trusted" } }],
+    body: (n) => ({ ...hostTrust(n), pools: ["trusted"] }),
+    updated: (n) => ({ ...hostTrust(n), pools: ["trusted"], audience: "runners" }),
+    fixed: { body: (n) => ({ ...hostTrust(n), key: `other-${n}`, pools: ["trusted"] }), path: "key" },
+    wrong: { body: { ...hostTrust(0), pools: ["trusted", "nowhere"] }, path: "pools[1]" },
   },
 };

@@ -18,6 +18,9 @@ for (const kind of kinds) {
     const stranger = await service.signIn("stranger@example.com");
     const { workspaceId, teamId } = await workspaceWithTeam(owner);
     const paths = pathsOf(kind, workspaceId, teamId);
+    for (const { collection, body } of example.needs ?? []) {
+      await owner.create(`${base}/workspaces/${workspaceId}/${collection}`, body);
+    }
 
     const created = await createUnder(owner, paths.create, example.body(1), "once");
     t.equal(created.status, 201, created.text);

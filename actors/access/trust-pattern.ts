@@ -1,0 +1,50 @@
+/**
+ * Patterns of a trust: one word, in which `*` stands for any run of characters, colons included (configuration API,
+ * Workspace token trust).
+ */
+
+/** Whether the whole of `text` is of the pattern's form. Takes time in proportion to both, whatever they are. */
+export function matchesPattern(pattern: string, text: string): boolean {
+  const [first = "", ...rest] = pattern.split("*");
+  const last = rest.pop();
+  if (last === undefined) return text === pattern;
+  if (!text.startsWith(first)) return false;
+  let at = first.length;
+  for (const piece of rest) {
+    const found = text.indexOf(piece, at);
+    if (found === -1) return false;
+    at = found + piece.length;
+  }
+  return text.length - last.length >= at && text.endsWith(last);
+}
+
+/** Whether a subject with a `*` says whose it is before it; one without names everything. */
+export function namesOwner(subject: string): boolean {
+  const star = subject.indexOf("*");
+  return star === -1 || subject.slice(0, star).includes("/");
+}
+
+const WITH_ID = /@\d+$/;
+
+/**
+ * What a code host's subject pattern cannot match, as a sentence, or null for one that is no code host's. Subjects of
+ * code hosts come in two forms, with names alone (`repo:acme/app:…`) or with immutable ids in them
+ * (`repo:acme@123/app@456:…`); the owner stands before the first `*`, so a pattern fits one of them at most.
+ */
+export function unmatchedForm(subject: string): string | null {
+  const parts = /^repo:([^/:*]+)\/([^/:*]*)(\*?)/.exec(subject);
+  if (parts === null) return null;
+  const [, owner = "", repository = "", star] = parts;
+  const isOpen = star === "*" || repository === "";
+  const ownerHasId = WITH_ID.test(owner);
+  const shown = isOpen ? "<repository>" : repository.replace(WITH_ID, "");
+  const name = owner.replace(WITH_ID, "");
+  const byName = `repo:${name}/${shown}:…`;
+  const byId = `repo:${name}@<owner id>/${shown}@<repository id>:…`;
+  if (!isOpen && ownerHasId !== WITH_ID.test(repository)) {
+    return `matches no subject of a code host: those are ${byName} or ${byId}`;
+  }
+  return ownerHasId
+    ? `matches only subjects that hold ids; a code host that sends names alone sends ${byName}, which needs a trust of its own`
+    : `matches only subjects of names alone; a code host that puts immutable ids into its subjects sends ${byId}, which needs a trust of its own`;
+}

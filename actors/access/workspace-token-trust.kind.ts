@@ -1,0 +1,58 @@
+import { z } from "zod";
+import type { AllowList } from "../outbound/allow-list.js";
+import type { Refusal } from "../refusal.js";
+import { slug } from "../resources/fields.js";
+import type { Kind, WriteScope } from "../resources/kind.js";
+import type { Caller } from "./caller.js";
+import { holdsScopes } from "./permissions.js";
+import { termWarnings, trustTerms } from "./trust-terms.js";
+import { forbid } from "./visibility.js";
+import { checkScopes, tokenScopes } from "./workspace-token.kind.js";
+
+const lifetime = "must be 1 to 60 minutes";
+
+const schema = z.strictObject({
+  key: slug,
+  ...trustTerms,
+  scopes: tokenScopes,
+  lifetimeMinutes: z.int("must be a whole number").min(1, lifetime).max(60, lifetime).default(15),
+});
+
+export type TokenTrustFields = z.output<typeof schema>;
+
+const KIND = "workspace-token-trust";
+const PERMISSION = "manage-token-trusts";
+
+/** Which workloads may have a workspace token, and with which scopes, for the OIDC token of their platform. */
+export function tokenTrustKind({ allowList }: { readonly allowList: AllowList }): Kind<TokenTrustFields> {
+  return {
+    name: KIND,
+    plural: "token-trusts",
+    idPrefix: "trust",
+    heldBy: "workspace",
+    permission: PERMISSION,
+    schema,
+    fixed: ["key"],
+    hcl: {},
+    hidden: [],
+    address: (fields) => fields.key,
+    references: () => [],
+    refuses: ({ caller, fields, previous }) =>
+      passesOn(caller, [...(fields?.scopes ?? []), ...(previous?.fields.scopes ?? [])]),
+    check: (fields) => checkScopes(fields.scopes),
+    warnings: (fields) => termWarnings(fields, allowList),
+    added: { definedBy: z.string().describe("The person whom minted tokens act for.") },
+    complete: (fields, scope) => ({ fields, added: { definedBy: definerOf(scope) } }),
+    details: ({ fields: { key: _key, ...terms } }) => terms,
+  };
+}
+
+/** A token may pass on only what it holds itself (configuration API, Trust-defined tokens). */
+function passesOn(caller: Caller, scopes: TokenTrustFields["scopes"]): Refusal | null {
+  return caller.kind === "person" || holdsScopes(caller.scopes, scopes) ? null : forbid(PERMISSION, KIND);
+}
+
+/** The person whom minted tokens act for: who defined the trust first, whoever changes it later. */
+function definerOf({ previous, caller }: WriteScope<TokenTrustFields>): unknown {
+  return previous?.added.definedBy ?? (caller.kind === "person" ? caller.userId : caller.issuedBy);
+}

@@ -1,0 +1,50 @@
+import { z } from "zod";
+import { termWarnings, trustTerms } from "../access/trust-terms.js";
+import type { AllowList } from "../outbound/allow-list.js";
+import type { FieldError } from "../refusal.js";
+import { distinct, slug } from "../resources/fields.js";
+import type { Kind, WriteScope } from "../resources/kind.js";
+import { resourceAt } from "../resources/resource-rows.js";
+import type { RunnerPoolFields } from "./runner-pool.kind.js";
+
+/** Pools that one trust may admit to: a host gets a token for each. */
+const MAX_POOLS = 20;
+
+const schema = z.strictObject({
+  key: slug,
+  ...trustTerms,
+  pools: distinct(slug, "must name each pool once")
+    .min(1, "must name at least one pool")
+    .max(MAX_POOLS, `must name at most ${MAX_POOLS} pools`),
+});
+
+export type RunnerTrustFields = z.output<typeof schema>;
+
+/** Which hosts may join which pools for the OIDC token of their platform, with no pool token put on them. */
+export function runnerTrustKind({ allowList }: { readonly allowList: AllowList }): Kind<RunnerTrustFields> {
+  return {
+    name: "runner-trust",
+    plural: "runner-trusts",
+    idPrefix: "rtrust",
+    heldBy: "workspace",
+    permission: "manage-runners",
+    schema,
+    fixed: ["key"],
+    hcl: {},
+    hidden: [],
+    address: (fields) => fields.key,
+    references: ({ pools }) =>
+      pools.map((address, index) => ({ path: `pools[${index}]`, kind: "runner-pool", address })),
+    check: checkPools,
+    warnings: (fields) => termWarnings(fields, allowList),
+    details: ({ fields: { key: _key, ...terms } }) => terms,
+  };
+}
+
+/** Runners connect to pull pools; a push pool is told of work instead. */
+function checkPools({ pools }: RunnerTrustFields, scope: WriteScope<RunnerTrustFields>): readonly FieldError[] {
+  return pools.flatMap((key, index) => {
+    const pool = resourceAt<RunnerPoolFields>(scope.reading, scope.workspaceId, "runner-pool", key);
+    return pool?.fields.kind === "push" ? [{ path: `pools[${index}]`, message: "must be a pull pool" }] : [];
+  });
+}
