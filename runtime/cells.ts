@@ -1,8 +1,8 @@
+import { checkKey } from "../storage/key-check.js";
 import type { Reading } from "../storage/store.js";
 import type { Address } from "./address.js";
 import type { Behaviours } from "./behaviour.js";
 import { Cell, type CellRecord, cellKey, cellName } from "./cell.js";
-import { checkKey } from "./key-check.js";
 import { Queue } from "./queue.js";
 
 /** Cells looked at in one sweep of memory. */

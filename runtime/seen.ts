@@ -1,7 +1,7 @@
+import { checkKey } from "../storage/key-check.js";
 import { GLOBAL_PARTITION, seenSpace } from "../storage/keys.js";
 import type { Key, Writing } from "../storage/store.js";
 import type { Address } from "./address.js";
-import { checkKey } from "./key-check.js";
 
 /** How long a message id is remembered, in milliseconds. */
 export const SEEN_FOR_MS = 24 * 60 * 60 * 1000;

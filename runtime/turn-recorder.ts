@@ -1,9 +1,9 @@
+import { checkKey } from "../storage/key-check.js";
 import { GLOBAL_PARTITION, rowSpace } from "../storage/keys.js";
 import type { Entry, Key, Range, Writing } from "../storage/store.js";
 import type { Address } from "./address.js";
 import { freeze } from "./freeze.js";
 import type { Identities } from "./ids.js";
-import { checkKey } from "./key-check.js";
 import type { EffectRequest, Fact, GateQuestion, Message, Turn } from "./turn.js";
 
 /** One intent of a turn, besides rows, the reply and the end of the actor. In the order they were recorded. */

@@ -1,3 +1,4 @@
+import { checkKey } from "../storage/key-check.js";
 import type { Batch } from "./batch.js";
 import { notTaken } from "./behaviour.js";
 import type { Cell } from "./cell.js";
@@ -6,7 +7,6 @@ import { type Effects, effectKey, pendingFor } from "./effects.js";
 import type { Envelope } from "./envelope.js";
 import type { ChangeFeed } from "./feed.js";
 import { freeze } from "./freeze.js";
-import { checkKey } from "./key-check.js";
 import type { Layers } from "./layers.js";
 import type { Mail } from "./mail.js";
 import type { Post } from "./post.js";

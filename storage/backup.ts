@@ -1,15 +1,27 @@
-import { copyFileSync, existsSync, mkdirSync, readdirSync } from "node:fs";
-import { join } from "node:path";
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { checkDataFile, DATA_FILE } from "./data-file.js";
+import { syncToDisk } from "./durable-files.js";
 import { StoreError } from "./store.js";
 import { storeError } from "./store-errors.js";
 
-/** Makes `folder` (mode 0700) and lets `copy` write a consistent copy into it; `not-empty` when it holds something. */
+/**
+ * Has `copy` write a consistent copy into `folder`, and resolves when it is on disk, for this user alone.
+ * Rejects with `not-empty` when the folder holds something; what a copy that failed has left is removed.
+ */
 export async function backupInto(folder: string, copy: (folder: string) => Promise<unknown>): Promise<void> {
-  prepareTarget(folder);
+  if (existsSync(folder) && readdirSync(folder).length > 0) {
+    throw new StoreError("not-empty", `${folder} is not empty: name a folder that is absent or empty`);
+  }
+  const file = join(folder, DATA_FILE);
+  let made: string | undefined;
   try {
+    made = mkdirSync(folder, { recursive: true, mode: 0o700 });
     await copy(folder);
+    chmodSync(file, 0o600);
+    for (const path of [file, folder, dirname(folder)]) syncToDisk(path);
   } catch (error) {
+    rmSync(made ?? file, { recursive: true, force: true });
     throw storeError(error, folder);
   }
 }
@@ -18,18 +30,11 @@ export async function backupInto(folder: string, copy: (folder: string) => Promi
  * Puts a backup into a folder that a service can then be started on. The backup is checked first and left as it is;
  * the target must be absent or empty.
  */
-export function restoreBackup(options: { readonly from: string; readonly folder: string }): void {
-  if (!existsSync(join(options.from, DATA_FILE))) {
+export async function restoreBackup(options: { readonly from: string; readonly folder: string }): Promise<void> {
+  const source = join(options.from, DATA_FILE);
+  if (!existsSync(source)) {
     throw new StoreError("failed", `${options.from} holds no backup: there is no ${DATA_FILE} in it`);
   }
   checkDataFile(options.from);
-  prepareTarget(options.folder);
-  copyFileSync(join(options.from, DATA_FILE), join(options.folder, DATA_FILE));
-}
-
-function prepareTarget(folder: string): void {
-  if (existsSync(folder) && readdirSync(folder).length > 0) {
-    throw new StoreError("not-empty", `${folder} is not empty: name a folder that is absent or empty`);
-  }
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  await backupInto(options.folder, async (folder) => copyFileSync(source, join(folder, DATA_FILE)));
 }

@@ -4,13 +4,26 @@ import type { Key } from "./store.js";
 export function compareKeys(left: Key, right: Key): number {
   const shared = Math.min(left.length, right.length);
   for (let index = 0; index < shared; index++) {
-    const a = left[index];
-    const b = right[index];
+    const a = left[index] ?? "";
+    const b = right[index] ?? "";
     if (a === b) continue;
-    if (typeof a === "number" && typeof b === "number") return a - b;
-    if (typeof a === "number") return -1;
-    if (typeof b === "number") return 1;
-    return Buffer.compare(Buffer.from(a ?? ""), Buffer.from(b ?? ""));
+    if (typeof a === "number") return typeof b === "number" ? a - b : -1;
+    return typeof b === "number" ? 1 : compareText(a, b);
   }
   return left.length - right.length;
+}
+
+/** UTF-8 sorts by code points. UTF-16 does too, but that its surrogates lie below U+E000 to U+FFFF. */
+function compareText(left: string, right: string): number {
+  const shared = Math.min(left.length, right.length);
+  for (let index = 0; index < shared; index++) {
+    const a = left.charCodeAt(index);
+    const b = right.charCodeAt(index);
+    if (a !== b) return rank(a) - rank(b);
+  }
+  return left.length - right.length;
+}
+
+function rank(unit: number): number {
+  return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
 }

@@ -1,27 +1,21 @@
 /**
- * The store over LMDB. It owns one folder: `data.mdb` (LMDB's file) and `signalbox.lock`.
+ * The store over LMDB. It owns one folder: `data.mdb`, LMDB's `lock.mdb` (its readers) and `signalbox.lock`.
  *
  * 1. A commit resolves after its fsync, and what is visible is durable (`overlappingSync` is off).
  * 2. One process writes a folder: an exclusive lock that the system drops with the process, however it ends.
- * 3. After a commit failed, every later one is refused: nobody builds on what is not there.
+ * 3. A file is looked at before LMDB maps it: a damaged one would end the process with a signal.
  */
-import { chmodSync, mkdirSync } from "node:fs";
-import { type Database, open, type RootDatabase, type Transaction } from "lmdb";
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { open } from "lmdb";
 import { backupInto } from "./backup.js";
-import { checkDataFile } from "./data-file.js";
+import { checkDataFile, DATA_FILE } from "./data-file.js";
+import { syncToDisk } from "./durable-files.js";
 import { lockFolder } from "./folder-lock.js";
+import { LmdbCommits, type LmdbRoot } from "./lmdb-commits.js";
+import { LmdbReading, type LmdbSource, LmdbView } from "./lmdb-reading.js";
 import { migrate } from "./migrations.js";
-import { encodedRange, toEntries } from "./ranges.js";
-import {
-  type Change,
-  type Key,
-  type KeyPart,
-  type Range,
-  type Reading,
-  type Store,
-  StoreError,
-  type View,
-} from "./store.js";
+import { type Change, type Reading, type Store, StoreError, type View } from "./store.js";
 import { storeError } from "./store-errors.js";
 
 export interface LmdbOptions {
@@ -30,151 +24,113 @@ export interface LmdbOptions {
   readonly readOnly?: boolean;
 }
 
-type LmdbKey = KeyPart[];
-type Values = Database<unknown, LmdbKey>;
+/** Transactions that read at the same time: one a view whose state no other view shares, over all processes. */
+const MOST_READERS = 1024;
 
 /** Opens or creates the store in `folder` (mode 0700). Rejects with a {@link StoreError} that names the folder. */
 export async function openLmdbStore(options: LmdbOptions): Promise<Store> {
   const { folder } = options;
   const readOnly = options.readOnly ?? false;
-  let unlock = (): void => undefined;
+  const held: (() => unknown)[] = [];
+  const release = async () => {
+    for (let step = held.pop(); step !== undefined; step = held.pop()) await step();
+  };
   try {
-    if (!readOnly) {
-      mkdirSync(folder, { recursive: true, mode: 0o700 });
-      unlock = await lockFolder(folder);
-      chmodSync(folder, 0o700);
-    }
+    if (readOnly) assertStoreIn(folder);
+    else held.push(await prepareFolder(folder));
     checkDataFile(folder);
-    const root: RootDatabase<unknown, LmdbKey> = open({
+    const root: LmdbRoot = open({
       path: folder,
       noSubdir: false,
       overlappingSync: false,
       encoding: "msgpack",
       sharedStructuresKey: Symbol.for("structures"),
-      maxReaders: 512,
+      maxReaders: MOST_READERS,
       readOnly,
     });
-    const store = new LmdbStore(folder, root, readOnly, unlock);
-    await migrate(store, folder, readOnly);
+    held.push(() => root.close());
+    const store = new LmdbStore({ root, folder, closed: false }, readOnly, release);
+    await migrate(store, { folder, readOnly });
     return store;
   } catch (error) {
-    unlock();
+    await release();
     throw storeError(error, folder);
+  }
+}
+
+function assertStoreIn(folder: string): void {
+  if (existsSync(join(folder, DATA_FILE))) return;
+  throw new StoreError("failed", `${folder} holds no store: there is no ${DATA_FILE} in it`);
+}
+
+/** Makes the folder and its file, both for this user alone, and gives what lets go of their lock. */
+async function prepareFolder(folder: string): Promise<() => void> {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const unlock = await lockFolder(folder);
+  try {
+    chmodSync(folder, 0o700);
+    const file = join(folder, DATA_FILE);
+    const isNew = !existsSync(file);
+    closeSync(openSync(file, "a", 0o600));
+    chmodSync(file, 0o600);
+    if (isNew) for (const path of [folder, dirname(folder)]) syncToDisk(path);
+    return unlock;
+  } catch (error) {
+    unlock();
+    throw error;
   }
 }
 
 class LmdbStore implements Store {
   readonly reading: Reading;
-  readonly #folder: string;
-  readonly #root: Values & { close(): Promise<void> };
+  readonly #source: LmdbSource;
+  readonly #commits: LmdbCommits;
   readonly #readOnly: boolean;
-  readonly #unlock: () => void;
-  #failure: StoreError | undefined;
-  #underWay: Promise<unknown> = Promise.resolve();
+  readonly #release: () => Promise<void>;
+  readonly #backups = new Set<Promise<void>>();
+  #closing: Promise<void> | null = null;
 
-  constructor(folder: string, root: RootDatabase<unknown, LmdbKey>, readOnly: boolean, unlock: () => void) {
-    this.#folder = folder;
-    this.#root = root;
+  constructor(source: LmdbSource, readOnly: boolean, release: () => Promise<void>) {
+    this.reading = new LmdbReading(source);
+    this.#source = source;
+    this.#commits = new LmdbCommits(source.root, source.folder);
     this.#readOnly = readOnly;
-    this.#unlock = unlock;
-    this.reading = new LmdbReading(root);
+    this.#release = release;
   }
 
   commit(changes: readonly Change[]): Promise<void> {
-    if (this.#failure !== undefined) return Promise.reject(this.#failure);
-    if (this.#readOnly) {
-      return Promise.reject(new StoreError("read-only", `the store in ${this.#folder} was opened for reading only`));
-    }
-    const committed = this.#write(changes).catch(async (error: unknown) => {
-      const cause = await causeOf(error);
-      this.#failure ??= storeError(cause, this.#folder);
-      throw this.#failure;
-    });
-    this.#underWay = committed.catch(() => undefined);
-    return committed;
-  }
-
-  async #write(changes: readonly Change[]): Promise<void> {
-    await this.#root.batch(() => {
-      for (const change of changes) {
-        if (change.op === "put") this.#root.put([...change.key], change.value);
-        else this.#root.remove([...change.key]);
-      }
-    });
+    if (!this.#readOnly) return this.#commits.commit(changes);
+    return Promise.reject(new StoreError("read-only", `the store in ${this.#source.folder} was opened for reading`));
   }
 
   view(): View {
-    if (this.#failure?.code === "closed") throw this.#failure;
-    return new LmdbView(this.#root);
+    return new LmdbView(this.#source);
   }
 
   async backup(folder: string): Promise<void> {
-    await backupInto(folder, (to) => this.#root.backup(to, false));
+    if (this.#closing !== null) throw this.#closed();
+    const copying = backupInto(folder, (to) => this.#source.root.backup(to, false));
+    this.#backups.add(copying);
+    try {
+      await copying;
+    } finally {
+      this.#backups.delete(copying);
+    }
   }
 
-  async close(): Promise<void> {
-    if (this.#failure?.code === "closed") return;
-    this.#failure = new StoreError("closed", `the store in ${this.#folder} is closed`);
-    await this.#underWay;
-    await this.#root.close();
-    this.#unlock();
-  }
-}
-
-/** LMDB's binding says of a batch only that it failed, and promises why beside it. */
-async function causeOf(error: unknown): Promise<unknown> {
-  if (!(error instanceof Error) || !("commitError" in error)) return error;
-  return Promise.resolve(error.commitError).then(
-    () => error,
-    (cause: unknown) => cause,
-  );
-}
-
-class LmdbReading implements Reading {
-  readonly #root: Values;
-  readonly #transaction: Transaction | undefined;
-
-  constructor(root: Values, transaction?: Transaction) {
-    this.#root = root;
-    this.#transaction = transaction;
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
   }
 
-  get<Value>(key: Key): Value | undefined {
-    const found =
-      this.#transaction === undefined ? this.#root.get([...key]) : this.#within([...key], this.#transaction);
-    return found as Value | undefined;
+  async #close(): Promise<void> {
+    await this.#commits.end(this.#closed());
+    await Promise.allSettled(this.#backups);
+    this.#source.closed = true;
+    await this.#release();
   }
 
-  #within(key: LmdbKey, transaction: Transaction): unknown {
-    return this.#root.get(key, { transaction });
-  }
-
-  range<Value>(range: Range) {
-    const bounds = encodedRange(range);
-    if (bounds === undefined) return [];
-    return toEntries<Value>(
-      this.#root.getRange({
-        ...bounds,
-        snapshot: true,
-        ...(this.#transaction === undefined ? {} : { transaction: this.#transaction }),
-      }),
-    );
-  }
-}
-
-class LmdbView extends LmdbReading implements View {
-  readonly #transaction: Transaction;
-  #open = true;
-
-  constructor(root: Values) {
-    const transaction = root.useReadTransaction();
-    super(root, transaction);
-    this.#transaction = transaction;
-  }
-
-  close(): void {
-    if (!this.#open) return;
-    this.#open = false;
-    this.#transaction.done();
+  #closed(): StoreError {
+    return new StoreError("closed", `the store in ${this.#source.folder} is closed`);
   }
 }

@@ -1,6 +1,8 @@
-import { pack, unpack } from "msgpackr";
+import { Packr } from "msgpackr";
+import { checkChange } from "./change-check.js";
+import { isKey } from "./key-check.js";
 import { compareKeys } from "./key-order.js";
-import { checkBounds, isBelow } from "./ranges.js";
+import { canHold, isBelow } from "./ranges.js";
 import {
   type Change,
   type Entry,
@@ -11,6 +13,10 @@ import {
   StoreError,
   type View,
 } from "./store.js";
+import { storeError } from "./store-errors.js";
+
+/** What is read is the reader's own. */
+const packr = new Packr({ useRecords: false, copyBuffers: true });
 
 interface Row {
   readonly key: Key;
@@ -21,41 +27,74 @@ interface Row {
 export function createMemoryStore(): Store {
   let rows: readonly Row[] = [];
   let closed = false;
-  const assertOpen = () => {
-    if (closed) throw new StoreError("closed", "the store in memory is closed");
+  let failure: StoreError | null = null;
+  const reader = (at: () => readonly Row[], isClosed: () => boolean): Reading => {
+    const open = () => {
+      if (isClosed()) throw closedError();
+      return at();
+    };
+    return {
+      get: <Value>(key: Key) => get<Value>(open(), key),
+      range: <Value>(range: Range) => select<Value>(open(), range),
+    };
   };
-  const reader = (at: () => readonly Row[]): Reading => ({
-    get: <Value>(key: Key) => {
-      const { index, found } = find(at(), key);
-      const row = found ? at()[index] : undefined;
-      return row === undefined ? undefined : (unpack(row.bytes) as Value);
-    },
-    range: <Value>(range: Range) => select<Value>(at(), range),
-  });
   return {
-    reading: reader(() => rows),
+    reading: reader(
+      () => rows,
+      () => closed,
+    ),
     commit: async (changes) => {
-      assertOpen();
-      rows = apply(rows, changes);
+      if (failure !== null) throw failure;
+      try {
+        rows = apply(rows, changes);
+      } catch (error) {
+        failure = storeError(error, "memory");
+        throw failure;
+      }
     },
     view: (): View => {
+      if (closed) throw closedError();
       const then = rows;
-      return { ...reader(() => then), close: () => undefined };
+      let done = false;
+      const reading = reader(
+        () => then,
+        () => closed || done,
+      );
+      return {
+        ...reading,
+        close: () => {
+          done = true;
+        },
+      };
     },
     backup: async () => {
-      throw new StoreError("failed", "a store in memory has no folder to copy");
+      throw closed ? closedError() : new StoreError("failed", "a store in memory has no folder to copy");
     },
     close: async () => {
       closed = true;
+      failure = closedError();
     },
   };
+}
+
+function closedError(): StoreError {
+  return new StoreError("closed", "the store in memory is closed");
+}
+
+function get<Value>(rows: readonly Row[], key: Key): Value | undefined {
+  if (!isKey(key)) return undefined;
+  const { index, found } = find(rows, key);
+  const row = found ? rows[index] : undefined;
+  return row === undefined ? undefined : (packr.unpack(row.bytes) as Value);
 }
 
 function apply(rows: readonly Row[], changes: readonly Change[]): readonly Row[] {
   const next = [...rows];
   for (const change of changes) {
+    checkChange(change);
     const { index, found } = find(next, change.key);
-    if (change.op === "put") next.splice(index, found ? 1 : 0, { key: [...change.key], bytes: pack(change.value) });
+    if (change.op === "put")
+      next.splice(index, found ? 1 : 0, { key: [...change.key], bytes: packr.pack(change.value) });
     else if (found) next.splice(index, 1);
   }
   return next;
@@ -75,7 +114,7 @@ function find(rows: readonly Row[], key: Key): { readonly index: number; readonl
 }
 
 function select<Value>(rows: readonly Row[], range: Range): Entry<Value>[] {
-  checkBounds(range);
+  if (!canHold(range)) return [];
   const { prefix, after, before } = range;
   const fits = ({ key }: Row) =>
     key.length > prefix.length &&
@@ -87,7 +126,7 @@ function select<Value>(rows: readonly Row[], range: Range): Entry<Value>[] {
   for (let index = begin; index < rows.length; index++) {
     const row = rows[index];
     if (row === undefined || (row.key.length >= prefix.length && !isBelow(row.key, prefix))) break;
-    if (fits(row)) found.push({ key: row.key, value: unpack(row.bytes) as Value });
+    if (fits(row)) found.push({ key: row.key, value: packr.unpack(row.bytes) as Value });
     if (range.reverse !== true && found.length === range.limit) break;
   }
   const ordered = range.reverse === true ? found.reverse() : found;

@@ -1,27 +1,36 @@
 import { GLOBAL_PARTITION, metaSpace } from "./keys.js";
-import { type Change, type Key, type Store, StoreError } from "./store.js";
+import { type Change, type Key, type Reading, type Store, StoreError } from "./store.js";
 
-/** The format this code writes. Rises when stored rows change their shape or keys. */
-export const FORMAT_VERSION = 1;
+/** What brings a store from one format to the next, in one batch. */
+export type MigrationStep = (reading: Reading) => readonly Change[];
+
+/** The step at `index` brings a store from format `index + 1` to the next: one is added when rows change their form. */
+const steps: readonly MigrationStep[] = [];
 
 const FORMAT_KEY: Key = [GLOBAL_PARTITION, metaSpace, "format"];
 
-/** What brings a store from format `index + 1` to the next, in one batch. */
-const steps: readonly ((store: Store) => readonly Change[])[] = [];
+export interface MigrateOptions {
+  readonly folder: string;
+  /** Looks at the format only: an older one stays as it is. */
+  readonly readOnly: boolean;
+  readonly steps?: readonly MigrationStep[];
+}
 
 /** Marks a new store, brings an older one up to date, and refuses a newer one with `newer-format`. */
-export async function migrate(store: Store, folder: string, readOnly: boolean): Promise<void> {
+export async function migrate(store: Store, options: MigrateOptions): Promise<void> {
+  const wanted = options.steps ?? steps;
+  const current = wanted.length + 1;
   const found = store.reading.get<number>(FORMAT_KEY);
-  if (found !== undefined && found > FORMAT_VERSION) {
+  if (found !== undefined && found > current) {
     throw new StoreError(
       "newer-format",
-      `the store in ${folder} has format ${found}, this release reads up to ${FORMAT_VERSION}: use a newer release`,
+      `the store in ${options.folder} has format ${found}, this release reads up to ${current}: use a newer release`,
     );
   }
-  if (readOnly || found === FORMAT_VERSION) return;
-  for (let version = found ?? FORMAT_VERSION; version < FORMAT_VERSION; version++) {
-    const changes = steps[version - 1]?.(store) ?? [];
-    await store.commit([...changes, { op: "put", key: FORMAT_KEY, value: version + 1 }]);
+  if (options.readOnly) return;
+  if (found === undefined) return store.commit([{ op: "put", key: FORMAT_KEY, value: current }]);
+  for (const [index, step] of wanted.entries()) {
+    if (index + 1 < found) continue;
+    await store.commit([...step(store.reading), { op: "put", key: FORMAT_KEY, value: index + 2 }]);
   }
-  if (found === undefined) await store.commit([{ op: "put", key: FORMAT_KEY, value: FORMAT_VERSION }]);
 }

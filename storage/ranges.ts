@@ -1,4 +1,5 @@
-import type { Entry, Key, KeyPart, Range } from "./store.js";
+import { checkKey, hasRoomBelow } from "./key-check.js";
+import type { Entry, Key, Range } from "./store.js";
 
 /** Sorts after every key part of ours: what ends a range over everything below a key. */
 const PAST_ALL = Buffer.from([0xff]);
@@ -21,23 +22,28 @@ export function isBelow(key: Key, prefix: Key): boolean {
   return key.length >= prefix.length && prefix.every((part, index) => key[index] === part);
 }
 
-/** Throws where `after` or `before` lies outside the prefix: a mistake of the caller. */
-export function checkBounds({ prefix, after, before }: Range): void {
+/**
+ * Whether a range can hold anything: not below a prefix that is no key. Throws where `after` or `before` is no key or
+ * lies outside the prefix: a mistake of the caller.
+ */
+export function canHold({ prefix, after, before, limit }: Range): boolean {
   for (const bound of [after, before]) {
-    if (bound !== undefined && !isBelow(bound, prefix)) throw new Error("a bound lies outside its range's prefix");
+    if (bound === undefined) continue;
+    if (!isBelow(bound, prefix)) throw new Error("a bound lies outside its range's prefix");
+    checkKey(bound);
   }
+  return limit !== 0 && (prefix.length === 0 || hasRoomBelow(prefix));
 }
 
 /**
- * The bounds of a range, or undefined when it can hold nothing. The lower bound is below `after` and everything
+ * The bounds of a range, or null when it can hold nothing. The lower bound is below `after` and everything
  * under it; the upper bound is `before`; both stay within the prefix.
  */
-export function encodedRange(range: Range): EncodedRange | undefined {
-  if (range.limit === 0) return undefined;
-  checkBounds(range);
+export function encodedRange(range: Range): EncodedRange | null {
+  if (!canHold(range)) return null;
   const from: Bound =
     range.after !== undefined
-      ? [...range.after, PAST_ALL]
+      ? pastAllBelow(range.after)
       : range.prefix.length === 0
         ? [BEFORE_ALL]
         : [...range.prefix];
@@ -48,11 +54,15 @@ export function encodedRange(range: Range): EncodedRange | undefined {
     : { start: from, end: to, reverse: false, exclusiveStart: true, ...limit };
 }
 
+function pastAllBelow(key: Key): Bound {
+  return hasRoomBelow(key) ? [...key, PAST_ALL] : [...key];
+}
+
 /** Collects what a range yields; a key of one part comes back from LMDB as the part itself. */
-export function toEntries<Value>(found: Iterable<{ key: Key | KeyPart; value: unknown }>): Entry<Value>[] {
+export function toEntries<Value>(found: Iterable<{ key: unknown; value: unknown }>): Entry<Value>[] {
   const entries: Entry<Value>[] = [];
   for (const { key, value } of found) {
-    entries.push({ key: typeof key === "object" ? key : [key], value: value as Value });
+    entries.push({ key: (Array.isArray(key) ? key : [key]) as Key, value: value as Value });
   }
   return entries;
 }

@@ -6,7 +6,10 @@
  * {@link Overlay} over a reading.
  */
 
-/** One part of a key: a string without NUL, or a safe integer (no -0). Numbers sort before strings. */
+/**
+ * One part of a key: well-formed text (no lone surrogate) without U+0000 to U+0004, or a safe integer (no -0).
+ * Numbers sort before text. Under any other key nothing is found, and writing it is refused.
+ */
 export type KeyPart = string | number;
 
 /** A key: parts in order, at most {@link MAX_KEY_BYTES} bytes once encoded. Sorted part by part. */
@@ -15,7 +18,13 @@ export type Key = readonly KeyPart[];
 /** Longest encoded key LMDB takes, in bytes. */
 export const MAX_KEY_BYTES = 1978;
 
-/** One key with its value. Values are plain data (what msgpackr round-trips): never mutated once read or put. */
+/**
+ * One key with its value. A value is plain data: what JSON holds, and undefined, Date, Map, Buffer, NaN, the infinities
+ * and integers of 64 bits (bigint) inside it. Refused are undefined, a function or a symbol as the whole value, symbols
+ * within and greater integers. Other things come back changed: a function within as undefined, an object of a class as a
+ * record or what its `toJSON` says, a Set as a list, -0 as 0, a lone surrogate as U+FFFD, a field `__proto__` under
+ * another name.
+ */
 export interface Entry<Value = unknown> {
   readonly key: Key;
   readonly value: Value;
@@ -62,14 +71,14 @@ export interface Store {
   /**
    * Writes all changes or none, in the order given, and resolves once they are on disk (fsync).
    * Batches become durable in the order of the calls. Rejects with a {@link StoreError}; nothing of the batch is
-   * then visible, and every batch committed after it rejects too.
+   * then visible, and every batch committed after it rejects too: nobody builds on what is not there.
    */
   commit(changes: readonly Change[]): Promise<void>;
-  /** Opens a consistent view. */
+  /** Opens a consistent view. Throws `closed`, as its reads and all others do once the store is closed. */
   view(): View;
-  /** Copies a consistent state into an empty or absent folder while serving goes on. */
+  /** Copies a consistent state into an empty or absent folder while serving goes on. Leaves nothing if it fails. */
   backup(folder: string): Promise<void>;
-  /** Waits for commits under way, then closes. Later calls reject. */
+  /** Waits for commits and backups under way, then closes. Whatever is asked of the store or its views later fails. */
   close(): Promise<void>;
 }
 

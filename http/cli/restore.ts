@@ -9,7 +9,7 @@ const program = new Command("signalbox-restore")
 
 try {
   const { from, data } = program.parse().opts<{ readonly from: string; readonly data: string }>();
-  restoreBackup({ from, folder: data });
+  await restoreBackup({ from, folder: data });
   console.log(`restored ${from} into ${data}; put its secrets.key there too, unless SECRETS_KEY is set`);
 } catch (error) {
   console.error(error instanceof Error ? error.message : String(error));

@@ -189,15 +189,15 @@ t.test("a backup taken while writing goes on is consistent, and restores into an
   writing = false;
   await writes;
   for (const from of ["backup", "beside"]) {
-    restoreBackup({ from: join(root, from), folder: join(root, `${from}-restored`) });
+    await restoreBackup({ from: join(root, from), folder: join(root, `${from}-restored`) });
     const restored = await openLmdbStore({ folder: join(root, `${from}-restored`) });
     const rows = restored.reading.range({ prefix: ["row"] }).length;
     t.ok(rows >= atLeast * 5 && rows % 5 === 0, `${rows} rows`);
     await restored.close();
   }
   await t.rejects(store.backup(join(root, "backup")), { code: "not-empty" });
-  t.throws(() => restoreBackup({ from: join(root, "backup"), folder }), { code: "not-empty" });
-  t.throws(() => restoreBackup({ from: root, folder: join(root, "new") }), { code: "failed" });
+  await t.rejects(restoreBackup({ from: join(root, "backup"), folder }), { code: "not-empty" });
+  await t.rejects(restoreBackup({ from: root, folder: join(root, "new") }), { code: "failed" });
   await store.close();
   await store.close();
 });

@@ -1,14 +1,24 @@
 import fc from "fast-check";
 import type { Test } from "tap";
+import { isKey } from "../../storage/key-check.js";
 import { compareKeys } from "../../storage/key-order.js";
 import { isBelow } from "../../storage/ranges.js";
-import type { Change, Entry, Key, Range, Reading, Store } from "../../storage/store.js";
+import {
+  type Change,
+  type Entry,
+  type Key,
+  MAX_KEY_BYTES,
+  type Range,
+  type Reading,
+  type Store,
+} from "../../storage/store.js";
 
 /** What every store promises, run against each. */
 
 const part = fc.oneof(
-  fc.constantFrom("a", "b", "ab", "row", "é", "~", "\u{10348}", "￿"),
-  fc.string({ minLength: 1, maxLength: 4 }).filter((text) => !text.includes("\0")),
+  fc.constantFrom("a", "b", "ab", "row", "é", "~", "\u{10348}", "￿", "", "\u0005", "\u001b", "x".repeat(70)),
+  fc.string({ unit: "binary", minLength: 1, maxLength: 4 }).filter((text) => isKey([text])),
+  fc.string({ unit: "grapheme", minLength: 60, maxLength: 70 }),
   fc.integer({ min: -3, max: 12 }),
   fc.constantFrom(0, 1, 255, 256, 65_536, Number.MAX_SAFE_INTEGER, -Number.MAX_SAFE_INTEGER),
 );
@@ -130,10 +140,92 @@ export function storeContract(
     await store.close();
   });
 
-  t.test("a closed store takes nothing more", async (t) => {
+  t.test("a closed store takes nothing more and shows nothing more, nor do its views", async (t) => {
     const store = await open();
+    await store.commit([{ op: "put", key: ["a"], value: 1 }]);
+    const [ended, left] = [store.view(), store.view()];
+    ended.close();
+    assertClosed(t, ended, "a view that was closed");
+    t.equal(left.get(["a"]), 1);
+    const last = store.commit([{ op: "put", key: ["b"], value: 2 }]);
+    await Promise.all([store.close(), store.close()]);
+    await last;
+    await t.rejects(store.commit([{ op: "put", key: ["a"], value: 1 }]), { name: "StoreError", code: "closed" });
+    assertClosed(t, store.reading, "the store");
+    assertClosed(t, left, "a view that was left open");
+    t.throws(() => store.view(), { name: "StoreError", code: "closed" });
+    await t.rejects(store.backup("/nowhere"), { name: "StoreError", code: "closed" });
+    left.close();
     await store.close();
-    await t.rejects(store.commit([{ op: "put", key: ["a"], value: 1 }]), { code: "closed" });
+  });
+
+  for (const [name, unkeyed] of keysRefused) {
+    t.test(`${name} is refused as a key, and nothing is found under it`, async (t) => {
+      const store = await open();
+      await store.commit([{ op: "put", key: ["a", 1], value: 1 }]);
+      t.equal(store.reading.get(unkeyed), undefined);
+      t.equal(store.reading.get(["a", ...unkeyed]), undefined);
+      if (unkeyed.length > 0) t.same(store.reading.range({ prefix: unkeyed }), []);
+      const bound = ["a", ...(unkeyed.length > 0 ? unkeyed : [""])];
+      if (unkeyed.length > 0) {
+        t.throws(() => store.reading.range({ prefix: ["a"], after: bound }));
+        t.throws(() => store.reading.range({ prefix: ["a"], before: bound }));
+      }
+      const put = store.commit([
+        { op: "put", key: ["a", 2], value: 2 },
+        { op: "put", key: unkeyed, value: 3 },
+      ]);
+      await t.rejects(put, { name: "StoreError" });
+      t.equal(store.reading.get(["a", 2]), undefined, "nothing of its batch is there");
+      await t.rejects(store.commit([{ op: "put", key: ["a", 3], value: 3 }]), { name: "StoreError" });
+      t.equal(store.reading.get(["a", 3]), undefined, "nothing that came after it is there");
+      await store.close();
+    });
+    t.test(`removing under ${name} is refused`, async (t) => {
+      const store = await open();
+      await t.rejects(store.commit([{ op: "remove", key: unkeyed }]), { name: "StoreError" });
+      await store.close();
+    });
+  }
+
+  t.test("a key of the greatest length is taken, one that is a byte longer is refused as too long", async (t) => {
+    for (const longest of longestKeys) {
+      const store = await open();
+      await store.commit([{ op: "put", key: longest, value: "longest" }]);
+      t.equal(store.reading.get(longest), "longest");
+      t.same(store.reading.range({ prefix: longest }), [], "nothing has room below it");
+      t.same(store.reading.range({ prefix: longest.slice(0, -1), after: longest }), []);
+      t.match(store.reading.range({ prefix: longest.slice(0, -1), reverse: true, limit: 1 }), [{ value: "longest" }]);
+      const longer = [...longest.slice(0, -1), `${longest.at(-1)}y`];
+      await t.rejects(store.commit([{ op: "put", key: longer, value: 1 }]), { code: "key-too-long" });
+      await store.close();
+    }
+  });
+
+  for (const [name, nothing] of valuesRefused) {
+    t.test(`${name} is refused as a value, and its batch with it`, async (t) => {
+      const store = await open();
+      const put = store.commit([
+        { op: "put", key: ["a", 1], value: 1 },
+        { op: "put", key: ["a", 2], value: nothing },
+        { op: "put", key: ["a", 3], value: 3 },
+      ]);
+      await t.rejects(put, { name: "StoreError" });
+      t.same(store.reading.range({ prefix: ["a"] }), []);
+      await store.close();
+    });
+  }
+
+  t.test("what was read can be changed without changing the store", async (t) => {
+    const store = await open();
+    const list = [1];
+    await store.commit([{ op: "put", key: ["a"], value: { list, bytes: Buffer.from("abc") } }]);
+    list.push(2);
+    const read = store.reading.get<{ list: number[]; bytes: Buffer }>(["a"]);
+    read?.list.push(3);
+    read?.bytes.fill(0);
+    t.same(store.reading.get(["a"]), { list: [1], bytes: Buffer.from("abc") });
+    await store.close();
   });
 
   t.test("a bound outside its prefix is a mistake of the caller", async (t) => {
@@ -141,6 +233,43 @@ export function storeContract(
     t.throws(() => store.reading.range({ prefix: ["a"], after: ["b", 1] }), /outside/);
     await store.close();
   });
+}
+
+/** Keys that no store holds. */
+const keysRefused: readonly [string, Key][] = [
+  ["no part at all", []],
+  ["an absent part", JSON.parse("[null]")],
+  ["a part that is true", JSON.parse("[true]")],
+  ["a list in a list", JSON.parse('[["a"]]')],
+  ["-0", [-0]],
+  ["a fraction", ["a", 0.5]],
+  ["a number that is none", [Number.NaN]],
+  ["an integer that is not safe", [2 ** 53]],
+  ...[0, 1, 2, 3, 4].map((unit): [string, Key] => [`U+000${unit}`, [`a${String.fromCharCode(unit)}`]]),
+  ["the first half of a surrogate pair", ["a\ud800"]],
+  ["the second half of a surrogate pair", ["\udc00a"]],
+  ["a surrogate pair the wrong way round", ["\udc00\ud800"]],
+  ["two first halves of surrogate pairs", ["\ud800\ud800"]],
+  ["a key that is too long", ["x".repeat(3_000)]],
+];
+
+/** Keys of exactly {@link MAX_KEY_BYTES} bytes, by what their parts take. */
+const longestKeys: readonly Key[] = [
+  ["a", "x".repeat(MAX_KEY_BYTES - 2)],
+  ["é\u{10348}€", 7, -7, "", "\u0005", "x".repeat(MAX_KEY_BYTES - 9 - 9 - 9 - 1 - 2 - 5)],
+];
+
+const valuesRefused: readonly [string, unknown][] = [
+  ["nothing", undefined],
+  ["a function", () => 1],
+  ["a symbol", Symbol("a")],
+  ["a symbol within", { list: [Symbol("a")] }],
+  ["an integer of more than 64 bits", 2n ** 70n],
+];
+
+function assertClosed(t: Test, reading: Reading, name: string): void {
+  t.throws(() => reading.get(["a"]), { name: "StoreError", code: "closed" }, name);
+  t.throws(() => reading.range({ prefix: ["a"] }), { name: "StoreError", code: "closed" }, name);
 }
 
 function compare(

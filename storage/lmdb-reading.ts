@@ -1,0 +1,94 @@
+import type { Transaction } from "lmdb";
+import { isKey } from "./key-check.js";
+import type { LmdbRoot } from "./lmdb-commits.js";
+import { encodedRange, toEntries } from "./ranges.js";
+import { type Entry, type Key, type Range, type Reading, StoreError, type View } from "./store.js";
+import { storeError } from "./store-errors.js";
+
+/** Where readings and views of one store read, and whether they still may. */
+export interface LmdbSource {
+  readonly root: LmdbRoot;
+  readonly folder: string;
+  closed: boolean;
+}
+
+/** Reads what is durable now. */
+export class LmdbReading implements Reading {
+  readonly #source: LmdbSource;
+
+  constructor(source: LmdbSource) {
+    this.#source = source;
+  }
+
+  get<Value>(key: Key): Value | undefined {
+    return get<Value>(this.#source, key, undefined);
+  }
+
+  range<Value>(range: Range): Entry<Value>[] {
+    return rangeOf<Value>(this.#source, range, undefined);
+  }
+}
+
+/** Reads what was durable when it was opened: LMDB keeps those pages until it is closed. */
+export class LmdbView implements View {
+  readonly #source: LmdbSource;
+  readonly #transaction: Transaction;
+  #open = true;
+
+  constructor(source: LmdbSource) {
+    assertOpen(source);
+    this.#source = source;
+    try {
+      this.#transaction = source.root.useReadTransaction();
+    } catch (error) {
+      throw storeError(error, source.folder);
+    }
+  }
+
+  get<Value>(key: Key): Value | undefined {
+    this.#assertOpen();
+    return get<Value>(this.#source, key, { transaction: this.#transaction });
+  }
+
+  range<Value>(range: Range): Entry<Value>[] {
+    this.#assertOpen();
+    return rangeOf<Value>(this.#source, range, { transaction: this.#transaction });
+  }
+
+  close(): void {
+    if (!this.#open) return;
+    this.#open = false;
+    if (!this.#source.closed) this.#transaction.done();
+  }
+
+  #assertOpen(): void {
+    if (!this.#open) throw new StoreError("closed", `a view of the store in ${this.#source.folder} is closed`);
+  }
+}
+
+type At = { readonly transaction: Transaction } | undefined;
+
+function get<Value>(source: LmdbSource, key: Key, at: At): Value | undefined {
+  assertOpen(source);
+  if (!isKey(key)) return undefined;
+  try {
+    return source.root.get([...key], at) as Value | undefined;
+  } catch (error) {
+    throw storeError(error, source.folder);
+  }
+}
+
+function rangeOf<Value>(source: LmdbSource, range: Range, at: At): Entry<Value>[] {
+  assertOpen(source);
+  const bounds = encodedRange(range);
+  if (bounds === null) return [];
+  try {
+    return toEntries<Value>(source.root.getRange({ ...bounds, snapshot: true, ...at }));
+  } catch (error) {
+    throw storeError(error, source.folder);
+  }
+}
+
+function assertOpen(source: LmdbSource): void {
+  if (source.closed) throw new StoreError("closed", `the store in ${source.folder} is closed`);
+}
