@@ -9,6 +9,7 @@ import { hookRoutes } from "./hooks/hook.routes.js";
 import type { Metrics } from "./metrics.js";
 import { deadLetterRoutes } from "./operations/dead-letter.routes.js";
 import { operationRoutes } from "./operations/operation.routes.js";
+import { memberRoutes } from "./people/member.routes.js";
 import { changeRoutes } from "./resources/change.routes.js";
 import { exportRoutes } from "./resources/export.routes.js";
 import { resourceRoutes } from "./resources/resource.routes.js";
@@ -40,6 +41,7 @@ export function createRoutes(parts: RouteParts): readonly Route[] {
     ...resourceRoutes({ runtime, kinds, sealer }),
     ...exportRoutes({ reading: runtime.reading, kinds }),
     ...changeRoutes({ runtime }),
+    ...memberRoutes({ runtime }),
     ...deadLetterRoutes({ runtime }),
     ...taskRoutes({ runtime }),
     ...hookRoutes({ runtime, sealer }),

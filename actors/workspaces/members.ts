@@ -7,13 +7,20 @@ import { resourceById } from "../resources/resource-rows.js";
 /** A person in a workspace. */
 export interface Member {
   readonly userId: string;
+  /** In lower case, as accounts are kept. */
+  readonly email: string;
   readonly role: Role;
   /** Ids of the teams they are on. */
   readonly teams: readonly string[];
   readonly since: string;
 }
 
+/** `[user]` */
 const members = table<Member>("member");
+/** `[mail address]` -> the member with it. */
+const memberEmails = table<string>("member-email");
+/** `[user]`: the members who own the workspace. */
+const owners = table<true>("owner");
 /** `[user, workspace]` under the global partition: which workspaces a person is in. */
 const memberships = table<{ readonly workspaceId: string }>("membership");
 
@@ -22,10 +29,46 @@ export function memberOf(reading: Reading, workspaceId: string, userId: string):
   return members.get(reading, workspaceId, userId);
 }
 
-/** Adds a person or replaces what is kept of them; in a turn of the workspace. */
+/** Members in the order of their ids, at most `limit`, those after `after` when it is given. */
+export function membersOf(
+  reading: Reading,
+  workspaceId: string,
+  page: { readonly after?: string; readonly limit: number },
+): Member[] {
+  const after = page.after === undefined ? {} : { after: [page.after] };
+  return members.list(reading, workspaceId, [], { limit: page.limit, ...after });
+}
+
+/** Whether nobody else owns the workspace. */
+export function isLastOwner(reading: Reading, workspaceId: string, userId: string): boolean {
+  const found = owners.entries(reading, workspaceId, [], { limit: 2 });
+  return found.length === 1 && found[0]?.key.at(-1) === userId;
+}
+
+/** Adds a person or replaces what is kept of them; in a turn in the workspace. */
 export function putMember(writing: Writing, workspaceId: string, member: Member): void {
-  members.put(writing, workspaceId, member.userId, member);
-  memberships.put(writing, GLOBAL_PARTITION, [member.userId, workspaceId], { workspaceId });
+  const { userId } = member;
+  members.put(writing, workspaceId, userId, member);
+  memberEmails.put(writing, workspaceId, member.email, userId);
+  if (member.role === "owner") owners.put(writing, workspaceId, userId, true);
+  else owners.remove(writing, workspaceId, userId);
+  memberships.put(writing, GLOBAL_PARTITION, [userId, workspaceId], { workspaceId });
+}
+
+/** Takes a person and their places on teams from the workspace; in a turn in the workspace. */
+export function removeMember(writing: Writing, workspaceId: string, { userId, email }: Member): void {
+  members.remove(writing, workspaceId, userId);
+  memberEmails.remove(writing, workspaceId, email);
+  owners.remove(writing, workspaceId, userId);
+  memberships.remove(writing, GLOBAL_PARTITION, userId, workspaceId);
+}
+
+/** Takes everyone off a team that is no more. */
+export function dissolveTeam(writing: Writing, workspaceId: string, teamId: string): void {
+  for (const member of members.list(writing, workspaceId)) {
+    if (!member.teams.includes(teamId)) continue;
+    putMember(writing, workspaceId, { ...member, teams: member.teams.filter((id) => id !== teamId) });
+  }
 }
 
 /** Takes everyone's membership from the index, so that a closed workspace is in nobody's list. */

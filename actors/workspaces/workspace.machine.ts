@@ -7,6 +7,7 @@
  * | absent | the same, refused or repeated               | absent | answered from the workspace that has the key |
  * | open   | resource.create, .update, .delete           | open   | rows, indexes, change record, one batch;     |
  * |        |                                            |        | fact `<kind>.changed`                        |
+ * | open   | member.role, .remove, team.join, .leave     | open   | the person's row; always an owner is left    |
  * | open   | resource.delete of the workspace            | closed | fact `workspace.closed`; the slug stays taken|
  * | open   | woken `sweep`                               | open   | idempotency keys past their window go        |
  */
@@ -18,10 +19,11 @@ import { table } from "../../storage/table.js";
 import { isRefusal, type Refusal } from "../refusal.js";
 import { earlierAttempt, IDEMPOTENCY_WINDOW_MS, sweepAttempts } from "../resources/idempotency.js";
 import type { Kind } from "../resources/kind.js";
-import type { CreateResource, ResourceMessage, Written } from "../resources/messages.js";
+import type { CreateResource, DeleteResource, ResourceMessage, Written } from "../resources/messages.js";
 import { createResource, deleteResource, taken, updateResource } from "../resources/operations.js";
 import { type ResourceRow, resourceById } from "../resources/resource-rows.js";
-import { forgetMemberships, memberOf, putMember } from "./members.js";
+import { dissolveTeam, forgetMemberships, memberOf, putMember } from "./members.js";
+import { changeMembership, type MembershipMessage } from "./membership.js";
 import type { WorkspaceFields } from "./workspace.kind.js";
 
 /** Heard when a workspace is closed. */
@@ -40,7 +42,7 @@ const slugs = table<{ readonly workspaceId: string }>("workspace-slug");
 
 const SWEEP_EVERY_MS = 60 * 60 * 1_000;
 
-type WorkspaceEvent = Delivered<ResourceMessage> | Delivered<Woken>;
+type WorkspaceEvent = Delivered<ResourceMessage> | Delivered<MembershipMessage> | Delivered<Woken>;
 
 /** The id of the workspace with this slug, open or closed. */
 export function workspaceOfSlug(reading: Pick<Turn, "get" | "range">, slug: string): string | undefined {
@@ -63,7 +65,7 @@ export function workspaceActor(kinds: readonly Kind[]): ActorType {
     },
     actions: {
       write: assign(({ context, event }) => {
-        if (event.type === "woken") return context;
+        if (!("kind" in event)) return context;
         const written = write(event, kindOf(event.kind));
         event.turn.reply(written);
         if (!isRefusal(written) && !written.replayed) announce(event.turn, written.resource);
@@ -71,6 +73,9 @@ export function workspaceActor(kinds: readonly Kind[]): ActorType {
         event.turn.wake("sweep", event.turn.now + IDEMPOTENCY_WINDOW_MS);
         return { sweeping: true };
       }),
+      changeMembership: ({ event }) => {
+        if (event.type !== "woken" && !("kind" in event)) event.turn.reply(changeMembership(event));
+      },
       close: ({ event }) => {
         if (event.type === "resource.delete") closeWorkspace(event, kindOf("workspace"));
       },
@@ -101,6 +106,10 @@ export function workspaceActor(kinds: readonly Kind[]): ActorType {
             { guard: "closes", target: "closed", actions: "close" },
             { target: "open", actions: "write" },
           ],
+          "member.role": { target: "open", actions: "changeMembership" },
+          "member.remove": { target: "open", actions: "changeMembership" },
+          "team.join": { target: "open", actions: "changeMembership" },
+          "team.leave": { target: "open", actions: "changeMembership" },
           woken: { target: "open", actions: "sweep" },
         },
       },
@@ -122,7 +131,7 @@ function write(event: Delivered<ResourceMessage>, kind: Kind): Written | Refusal
     case "resource.update":
       return updateResource(event.turn, kind, event);
     case "resource.delete":
-      return deleteResource(event.turn, kind, event);
+      return deleteWithin(event, kind);
   }
 }
 
@@ -143,8 +152,9 @@ function openWorkspace(event: Delivered<CreateResource>, kind: Kind): Written | 
   const written = createResource(turn, kind, event);
   if (!free || isRefusal(written) || caller.kind !== "person") return written;
   slugs.put(turn, GLOBAL_PARTITION, slug, { workspaceId: turn.self.partition });
+  const { userId, email } = caller;
   const since = new Date(turn.now).toISOString();
-  putMember(turn, turn.self.partition, { userId: caller.userId, role: "owner", teams: [], since });
+  putMember(turn, turn.self.partition, { userId, email, role: "owner", teams: [], since });
   return written;
 }
 
@@ -159,11 +169,17 @@ function createWithin(event: Delivered<CreateResource>, kind: Kind): Written | R
   return written;
 }
 
-function mayClose(event: Delivered<Extract<ResourceMessage, { type: "resource.delete" }>>): boolean {
+function deleteWithin(event: Delivered<DeleteResource>, kind: Kind): Written | Refusal {
+  const written = deleteResource(event.turn, kind, event);
+  if (kind.name === "team" && !isRefusal(written)) dissolveTeam(event.turn, event.turn.self.partition, event.id);
+  return written;
+}
+
+function mayClose(event: Delivered<DeleteResource>): boolean {
   return resourceById(event.turn, event.turn.self.partition, "workspace", event.id)?.version === event.version;
 }
 
-function closeWorkspace(event: Delivered<Extract<ResourceMessage, { type: "resource.delete" }>>, kind: Kind): void {
+function closeWorkspace(event: Delivered<DeleteResource>, kind: Kind): void {
   const { turn } = event;
   turn.reply(deleteResource(turn, kind, event));
   forgetMemberships(turn, turn.self.partition);

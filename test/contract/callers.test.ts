@@ -35,6 +35,12 @@ const publicRoutes = [
   "POST /api/hook-callbacks/notes",
 ];
 
+/** Bodies of the right form, so that a caller is refused for who they are. */
+const bodies: Readonly<Record<string, unknown>> = {
+  "PATCH /api/workspaces/{slug}/members/{userId}": { role: "member" },
+  "POST /api/teams/{teamId}/members": { userId: "usr_01J0000000000000000000000" },
+};
+
 const nameOf = ({ method, path }: Route) => `${method} ${path}`;
 
 /** A route's path with ids put in where the test has them. */
@@ -43,7 +49,7 @@ function fill(route: Route, ids: Readonly<Record<string, string>>): string {
 }
 
 async function statusOf(client: Client, route: Route, path: string): Promise<number> {
-  const body = route.method === "GET" || route.method === "DELETE" ? undefined : {};
+  const body = route.method === "GET" || route.method === "DELETE" ? undefined : (bodies[nameOf(route)] ?? {});
   const headers = { "idempotency-key": "k", "if-match": '"1"' };
   return (
     await client.request(route.method, `${path}${route.path.endsWith("/import") ? "?address=x" : ""}`, body, headers)

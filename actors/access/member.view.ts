@@ -1,0 +1,54 @@
+import { z } from "zod";
+import type { Reading } from "../../storage/store.js";
+import { resourceById } from "../resources/resource-rows.js";
+import { isLastOwner, type Member } from "../workspaces/members.js";
+import { assignableRoles, type Ranked } from "../workspaces/role-change.js";
+import { userOf } from "./session.js";
+
+const role = z.enum(["owner", "admin", "member"]);
+const team = z.strictObject({ id: z.string(), key: z.string(), name: z.string() });
+
+/** A team as it is shown beside people. */
+export type TeamName = z.output<typeof team>;
+
+/** A person of a workspace as another of it sees them. */
+export const memberSchema = z
+  .strictObject({
+    userId: z.string(),
+    name: z.string(),
+    email: z.string(),
+    role,
+    teams: z.array(team),
+    /** The roles that the caller may give them beside the one they hold, the highest first. */
+    assignableRoles: z.array(role),
+    since: z.string(),
+  })
+  .meta({ title: "member" });
+
+/** A member as the caller, a member too, sees them. */
+export function memberView(
+  reading: Reading,
+  workspaceId: string,
+  member: Member,
+  caller: Ranked,
+): z.output<typeof memberSchema> {
+  const { userId, email, since } = member;
+  const standing = { caller, target: member, isLastOwner: isLastOwner(reading, workspaceId, userId) };
+  return {
+    userId,
+    name: userOf(reading, userId)?.name ?? email,
+    email,
+    role: member.role,
+    teams: teamNames(reading, workspaceId, member.teams),
+    assignableRoles: assignableRoles(standing),
+    since,
+  };
+}
+
+/** The teams that are still there, by id. */
+export function teamNames(reading: Reading, workspaceId: string, ids: readonly string[]): TeamName[] {
+  return ids.flatMap((id) => {
+    const row = resourceById<{ readonly name: string }>(reading, workspaceId, "team", id);
+    return row === undefined ? [] : [{ id, key: row.address, name: row.fields.name }];
+  });
+}

@@ -1,0 +1,133 @@
+import type { Delivered, Message, Turn } from "../../runtime/turn.js";
+import type { Role } from "../access/caller.js";
+import type { Refusal } from "../refusal.js";
+import { resourceById } from "../resources/resource-rows.js";
+import { isLastOwner, type Member, memberOf, putMember, removeMember } from "./members.js";
+import { notAMember, onlyLeadsSetRoles, refuseRemoval, refuseRole, type Standing } from "./role-change.js";
+
+/** Gives a person a role; answered with the {@link Member}. */
+export interface ChangeRole extends Message {
+  readonly type: "member.role";
+  /** The person who asks; what they may is looked at in the turn, where nobody can have changed it meanwhile. */
+  readonly by: string;
+  readonly userId: string;
+  readonly role: Role;
+}
+
+/** Takes a person from the workspace, or lets them leave; answered with the {@link Member} they were. */
+export interface RemoveMember extends Message {
+  readonly type: "member.remove";
+  readonly by: string;
+  readonly userId: string;
+}
+
+/** Adds a person of the workspace to a team; answered with the {@link Member}. */
+export interface JoinTeam extends Message {
+  readonly type: "team.join";
+  readonly teamId: string;
+  readonly userId: string;
+}
+
+/** Takes a person from a team; answered with the {@link Member}, or `not-found` when they are not on it. */
+export interface LeaveTeam extends Message {
+  readonly type: "team.leave";
+  readonly teamId: string;
+  readonly userId: string;
+}
+
+export type MembershipMessage = ChangeRole | RemoveMember | JoinTeam | LeaveTeam;
+
+/** What a change of the people of a workspace does, within its turn. */
+export function changeMembership(event: Delivered<MembershipMessage>): Member | Refusal {
+  switch (event.type) {
+    case "member.role":
+      return changeRole(event);
+    case "member.remove":
+      return remove(event);
+    case "team.join":
+      return joinTeam(event);
+    case "team.leave":
+      return leaveTeam(event);
+  }
+}
+
+/** Lets a person in, in a turn in the workspace: as `role` and on those teams; one who is in keeps their role. */
+function admit(
+  turn: Turn,
+  person: { readonly userId: string; readonly email: string },
+  place: { readonly role: Role; readonly teams: readonly string[] },
+): Member {
+  const workspaceId = turn.self.partition;
+  const known = memberOf(turn, workspaceId, person.userId);
+  const teams = place.teams.filter((id) => resourceById(turn, workspaceId, "team", id) !== undefined);
+  const member: Member =
+    known === undefined
+      ? { userId: person.userId, email: person.email, role: place.role, teams, since: new Date(turn.now).toISOString() }
+      : { ...known, teams: [...new Set([...known.teams, ...teams])] };
+  putMember(turn, workspaceId, member);
+  tell(turn, member, "joined");
+  return member;
+}
+
+function changeRole(event: Delivered<ChangeRole>): Member | Refusal {
+  const { turn, role } = event;
+  const standing = standingOf(event);
+  if (standing === null) return { refused: "not-found" };
+  const { caller, target } = standing;
+  if (target === undefined) return caller.role === "member" ? onlyLeadsSetRoles : notAMember;
+  const refused = refuseRole({ ...standing, target }, role);
+  if (refused !== null) return refused;
+  if (target.role === role) return target;
+  const changed: Member = { ...target, role };
+  putMember(turn, turn.self.partition, changed);
+  tell(turn, changed, "role");
+  return changed;
+}
+
+function remove(event: Delivered<RemoveMember>): Member | Refusal {
+  const { turn } = event;
+  const standing = standingOf(event);
+  if (standing?.target === undefined) return { refused: "not-found" };
+  const { target } = standing;
+  const refused = refuseRemoval({ ...standing, target });
+  if (refused !== null) return refused;
+  removeMember(turn, turn.self.partition, target);
+  tell(turn, target, "removed");
+  return target;
+}
+
+function joinTeam({ turn, teamId, userId }: Delivered<JoinTeam>): Member | Refusal {
+  const workspaceId = turn.self.partition;
+  if (resourceById(turn, workspaceId, "team", teamId) === undefined) return { refused: "not-found" };
+  const member = memberOf(turn, workspaceId, userId);
+  if (member === undefined) {
+    return { refused: "invalid", errors: [{ path: "userId", message: "is nobody in this workspace" }] };
+  }
+  return member.teams.includes(teamId) ? member : admit(turn, member, { role: member.role, teams: [teamId] });
+}
+
+function leaveTeam({ turn, teamId, userId }: Delivered<LeaveTeam>): Member | Refusal {
+  const member = memberOf(turn, turn.self.partition, userId);
+  if (member === undefined || !member.teams.includes(teamId)) return { refused: "not-found" };
+  const changed: Member = { ...member, teams: member.teams.filter((id) => id !== teamId) };
+  putMember(turn, turn.self.partition, changed);
+  tell(turn, changed, "left-team");
+  return changed;
+}
+
+/** Who asks and whom it is about; null when who asks is not in the workspace any more. */
+function standingOf(
+  event: Delivered<ChangeRole | RemoveMember>,
+): (Omit<Standing, "target"> & { readonly target: Member | undefined }) | null {
+  const { turn, by, userId } = event;
+  const workspaceId = turn.self.partition;
+  const caller = memberOf(turn, workspaceId, by);
+  if (caller === undefined) return null;
+  const target = memberOf(turn, workspaceId, userId);
+  return { caller, target, isLastOwner: isLastOwner(turn, workspaceId, userId) };
+}
+
+/** Tells readers of the workspace; one who is no more in it learns by it that there is nothing left to see. */
+function tell(turn: Turn, { userId, role, teams }: Member, what: "joined" | "role" | "removed" | "left-team"): void {
+  turn.change(`workspace/${turn.self.partition}`, { type: "member", what, userId, role, teams });
+}

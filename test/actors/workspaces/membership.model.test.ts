@@ -1,0 +1,99 @@
+import fc from "fast-check";
+import t from "tap";
+import type { Role } from "../../../actors/access/caller.js";
+import { createKinds } from "../../../actors/kinds.js";
+import { parseAllowList } from "../../../actors/outbound/allow-list.js";
+import { isRefusal } from "../../../actors/refusal.js";
+import { type Member, membersOf, putMember, workspacesOf } from "../../../actors/workspaces/members.js";
+import type { MembershipMessage } from "../../../actors/workspaces/membership.js";
+import { workspaceActor } from "../../../actors/workspaces/workspace.machine.js";
+import { address } from "../../../runtime/address.js";
+import { type Stepping, stepByHand } from "../../support/turn.js";
+
+const WORKSPACE = "ws_1";
+const people = ["usr_a", "usr_b", "usr_c", "usr_d"];
+const roles: readonly Role[] = ["owner", "admin", "member"];
+
+type Command = Extract<MembershipMessage, { readonly by: string }>;
+
+const person = fc.constantFrom(...people);
+const command: fc.Arbitrary<Command> = fc.oneof(
+  fc.record({
+    type: fc.constant("member.role" as const),
+    by: person,
+    userId: person,
+    role: fc.constantFrom(...roles),
+  }),
+  fc.record({ type: fc.constant("member.remove" as const), by: person, userId: person }),
+);
+
+/** A workspace in which the first person is the owner and the others hold the given roles, null for who is not in it. */
+function workspace(others: readonly (Role | null)[]): Stepping {
+  const kinds = createKinds({ allowList: parseAllowList(""), signsTokens: false });
+  const stepping = stepByHand(workspaceActor(kinds), address(WORKSPACE, "workspace", WORKSPACE));
+  stepping.restore("open", { sweeping: true });
+  for (const [index, userId] of people.entries()) {
+    const role = index === 0 ? "owner" : (others[index - 1] ?? null);
+    if (role === null) continue;
+    putMember(stepping.rows, WORKSPACE, { userId, email: `${userId}@example.com`, role, teams: [], since: "" });
+  }
+  return stepping;
+}
+
+/** The reference's words as plainly as they can be written: what a command makes of who holds which role. */
+function expected(held: ReadonlyMap<string, Role>, { type, by, userId, ...rest }: Command): Map<string, Role> | null {
+  const caller = held.get(by);
+  const target = held.get(userId);
+  if (caller === undefined || target === undefined) return null;
+  const ownersAfterwards = [...held].filter(([id, role]) => role === "owner" && id !== userId).length;
+  const after = new Map(held);
+  if (type === "member.role" && "role" in rest) {
+    if (caller === "member") return null;
+    if (rest.role === target) return after;
+    if (caller === "admin" && (target !== "member" || rest.role === "owner")) return null;
+    after.set(userId, rest.role);
+    return rest.role !== "owner" && ownersAfterwards === 0 ? null : after;
+  }
+  const mayRemove = by === userId || caller === "owner" || (caller === "admin" && target === "member");
+  after.delete(userId);
+  return mayRemove && !(target === "owner" && ownersAfterwards === 0) ? after : null;
+}
+
+t.test(
+  "whatever is asked in whatever order, the roles are those the reference says and an owner is left",
+  async (t) => {
+    const other = fc.option(fc.constantFrom(...roles), { nil: null });
+    fc.assert(
+      fc.property(fc.tuple(other, other, other), fc.array(command, { maxLength: 40 }), (others, commands) => {
+        const stepping = workspace(others);
+        const held = () =>
+          new Map(
+            membersOf(stepping.rows, WORKSPACE, { limit: 100 }).map(({ userId, role }): [string, Role] => [
+              userId,
+              role,
+            ]),
+          );
+        for (const one of commands) {
+          const before = held();
+          const after = expected(before, one);
+          const answer = stepping.take(one).answer as Member;
+          if (isRefusal(answer) !== (after === null)) throw new Error(`${JSON.stringify(one)} in ${[...before]}`);
+          const now = held();
+          if (JSON.stringify([...now]) !== JSON.stringify([...(after ?? before)])) throw new Error("another outcome");
+          if (![...now.values()].includes("owner")) throw new Error("no owner is left");
+        }
+      }),
+      { numRuns: 500 },
+    );
+    t.pass();
+  },
+);
+
+t.test("who is removed is in no list, no index and on no team any more", async (t) => {
+  const stepping = workspace(["member", null, null]);
+  const kept = () => stepping.rows.range({ prefix: [] }).filter(({ key }) => JSON.stringify(key).includes("usr_b"));
+  t.ok(kept().length >= 3);
+  stepping.take({ type: "member.remove", by: "usr_a", userId: "usr_b" } as Command);
+  t.same(kept(), []);
+  t.same(workspacesOf(stepping.rows, "usr_b"), []);
+});
