@@ -4,7 +4,6 @@ import uws, {
   type us_listen_socket,
   type us_socket_context_t,
 } from "uWebSockets.js";
-import { connect } from "node:net";
 import type { Socket, SocketHandler } from "./socket.js";
 import { SOCKET_BUFFER_BYTES, SOCKET_IDLE_SECONDS, type Transport, type TransportHandlers } from "./transport.js";
 import { BIG_BODY, write, writeBig } from "./uws-answer.js";
@@ -21,6 +20,22 @@ type UwsSocket = uws.WebSocket<SocketData>;
 
 /** Largest message any endpoint takes; each endpoint's own limit is checked on arrival. */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
+
+/** Another process may take a port between its being found free and its being taken. */
+const FREE_PORT_TRIES = 20;
+
+// What the library has and its types leave out.
+declare module "uWebSockets.js" {
+  const LIBUS_LISTEN_EXCLUSIVE_PORT: uws.ListenOptions;
+  interface TemplatedApp {
+    listen(
+      host: uws.RecognizedString,
+      port: number,
+      options: uws.ListenOptions,
+      cb: (listenSocket: us_listen_socket | false) => void,
+    ): TemplatedApp;
+  }
+}
 
 /** The transport of uWebSockets.js. Importing this module throws where its native binary does not load. */
 export function createUwsTransport(handlers: TransportHandlers): Transport {
@@ -65,18 +80,18 @@ export function createUwsTransport(handlers: TransportHandlers): Transport {
   return {
     name: "uws",
     listen: async (host, port) => {
-      for (let waited = 0; ; waited += RETRY_MS) {
-        const bound = await new Promise<number | null>((resolve) => {
-          app.listen(host, port, (socket) => {
-            listening = socket;
-            resolve(socket === false ? null : uws.us_socket_local_port(socket));
-          });
-        });
-        if (bound !== null) return bound;
-        const isHeld = port !== 0 && waited < RELEASE_MS && !(await isAnswered(host, port));
-        if (!isHeld) throw new Error(`cannot listen on ${host}:${port}: the address is taken or not ours`);
-        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      const taken = () => new Error(`cannot listen on ${host}:${port}: the address is taken or not ours`);
+      if (port !== 0) {
+        listening = bind(app, host, port);
+        if (listening === false) throw taken();
+        return port;
       }
+      for (let tries = 0; tries < FREE_PORT_TRIES; tries += 1) {
+        const free = freePort(app, host);
+        listening = free !== null && bind(app, host, free);
+        if (free !== null && listening !== false) return free;
+      }
+      throw taken();
     },
     close: async (graceMs) => {
       draining = true;
@@ -92,6 +107,27 @@ export function createUwsTransport(handlers: TransportHandlers): Transport {
       app.close();
     },
   };
+}
+
+/**
+ * Listens there, alone: left to itself the library lets several processes share an address (SO_REUSEPORT). What a
+ * killed process left of its connections does not stand in the way (SO_REUSEADDR).
+ */
+function bind(app: uws.TemplatedApp, host: string, port: number): us_listen_socket | false {
+  let bound: us_listen_socket | false = false;
+  app.listen(host, port, uws.LIBUS_LISTEN_EXCLUSIVE_PORT, (socket) => {
+    bound = socket;
+  });
+  return bound;
+}
+
+/** A port that is free. It is let go of again, since the library sets no SO_REUSEADDR where the system chooses. */
+function freePort(app: uws.TemplatedApp, host: string): number | null {
+  const socket = bind(app, host, 0);
+  if (socket === false) return null;
+  const port = uws.us_socket_local_port(socket);
+  uws.us_listen_socket_close(socket);
+  return port;
 }
 
 async function serve(
@@ -169,25 +205,4 @@ function toSocket(ws: UwsSocket, open: ReadonlySet<UwsSocket>): Socket {
       if (open.has(ws)) ws.ping();
     },
   };
-}
-
-/** How long the system keeps an address for the connections of a process that is gone (TIME_WAIT), with some to spare. */
-const RELEASE_MS = 75_000;
-const RETRY_MS = 250;
-
-/**
- * Whether a process listens there. uWebSockets.js binds without SO_REUSEADDR, so after a kill its address stays taken
- * for a minute by connections that nobody holds; that is waited out, a live owner is not.
- */
-function isAnswered(host: string, port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const probe = connect({ host: host === "0.0.0.0" ? "127.0.0.1" : host, port });
-    const settle = (answered: boolean) => {
-      probe.destroy();
-      resolve(answered);
-    };
-    probe
-      .once("connect", () => settle(true))
-      .once("error", (error: NodeJS.ErrnoException) => settle(error.code !== "ECONNREFUSED"));
-  });
 }

@@ -112,4 +112,22 @@ export function drainConformance(t: Test, create: CreateTransport): void {
     t.teardown(() => second.close(0));
     await t.rejects(second.listen("127.0.0.1", port), { message: new RegExp(`127\\.0\\.0\\.1:${port}`) });
   });
+
+  t.test("an address is held alone, and can be taken again at once whatever connections were left", async (t) => {
+    const { port, transport, connect } = await listen(t, create, {});
+    const connection = await connect();
+    connection.send(["GET / HTTP/1.1", "Host: a"]);
+    t.equal((await connection.answer()).status, 200);
+    // The side that closes first is the one that the system remembers.
+    await transport.close(0);
+    await connection.end();
+    const made = () => {
+      const upgrade = async () => ({ refused: text("never") });
+      const later = create({ request: async () => text("here"), upgrade, malformed: () => text("never") });
+      t.teardown(() => later.close(0));
+      return later;
+    };
+    t.equal(await made().listen("127.0.0.1", port), port);
+    await t.rejects(made().listen("127.0.0.1", port), { message: new RegExp(`127\\.0\\.0\\.1:${port}`) });
+  });
 }

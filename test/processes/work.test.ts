@@ -33,8 +33,7 @@ interface RunView {
   readonly checkouts: readonly { readonly diff: string }[];
 }
 
-// The service must come back on its port at once; uWebSockets.js waits until the system has let go of it.
-const settings = { LEASE_SECONDS: "2", TRANSPORT: "node" };
+const settings = { LEASE_SECONDS: "2" };
 
 async function arrange(t: Test, station: Record<string, unknown> = {}): Promise<Setting> {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-work-"));
