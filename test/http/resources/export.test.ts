@@ -32,6 +32,10 @@ async function wholeWorkspace(owner: Client): Promise<string> {
   const held = `/api/resources/workspaces/${id}`;
   await owner.create(`${held}/runner-pools`, { key: "1-linux", labels: ["x.y_z"], concurrency: 3, token });
   await owner.create(`${held}/secrets`, { name: "deploy", value: "v", valueVersion: 2, hosts: ["*.example.com:8443"] });
+  const terms = { issuer: "https://ci.example.com/$" + "{x}", audience: "a%{b}", claims: { job_ref: '"*"' } };
+  await owner.create(`${held}/runner-trusts`, { key: "hosts", ...terms, subject: "host/*", pools: ["1-linux"] });
+  const minted = { scopes: ["read", "configure"], lifetimeMinutes: 5 };
+  await owner.create(`${held}/token-trusts`, { key: "ci", ...terms, subject: "repo:acme/app:*", ...minted });
   for (const key of ["web", "app"]) {
     const { id: teamId } = await owner.create(`${held}/teams`, { key, name: key });
     await teamOf(owner, teamId);
