@@ -1,18 +1,19 @@
 import {
   type AnyActorScope,
   type AnyEventObject,
-  type AnyMachineSnapshot,
   type AnyStateMachine,
   createActor,
   type ExecutableActionObject,
+  isMachineSnapshot,
   type StateNode,
 } from "xstate";
 import type { StoredState } from "./actor-type.js";
 import type { Address } from "./address.js";
+import { flatStep } from "./flat-step.js";
 import type { Message, Turn } from "./turn.js";
 
 /** The state of a machine between two steps: immutable, so an older one can be gone back to. */
-export type MachineState = AnyMachineSnapshot;
+export type MachineState = StoredState;
 
 /** Steps one machine as a pure function of state, message and turn. Holds nothing between two steps. */
 export interface Stepper {
@@ -30,6 +31,30 @@ const NOBODY: Address = { partition: "", kind: "", id: "" };
 /** Prepares a machine for stepping. Throws when the machine uses what a stored, stepped actor cannot keep. */
 export function createStepper(machine: AnyStateMachine): Stepper {
   refuseUnsteppable(machine.root, machine.id);
+  const general = generalStepper(machine);
+  const step = flatStep(machine, {
+    spawn: () => refuse(machine, "spawn"),
+    checkReturned: (action, returned) => checkReturned(machine, action, returned),
+  });
+  if (step === null) return general;
+  const storedOf = (state: MachineState): StoredState => ({ value: state.value, context: state.context });
+  const isSame = typeof machine.config.context !== "function";
+  let first: StoredState | null = null;
+  return {
+    initial(of) {
+      if (first !== null) return first;
+      const state = storedOf(general.initial(of));
+      if (isSame) first = state;
+      return state;
+    },
+    restore: (stored) => storedOf(general.restore(stored)),
+    store: storedOf,
+    step,
+  };
+}
+
+/** Steps through XState itself, whatever the machine. */
+function generalStepper(machine: AnyStateMachine): Stepper {
   const actor = createActor(machine, { input: NOBODY });
   let taken = false;
   actor.system.inspect((event) => {
@@ -60,6 +85,7 @@ export function createStepper(machine: AnyStateMachine): Stepper {
     step(state, message, turn) {
       taken = false;
       const event: AnyEventObject = { ...message, turn };
+      if (!isMachineSnapshot(state)) throw new Error(`a ${machine.id} is stepped from a state of another stepper`);
       const next = machine.transition(state, event, scope);
       return taken ? next : null;
     },
@@ -69,8 +95,11 @@ export function createStepper(machine: AnyStateMachine): Stepper {
 function execute(machine: AnyStateMachine, action: ExecutableActionObject): void {
   if (action.type.startsWith("xstate.")) refuse(machine, action.type.slice("xstate.".length));
   if (action.exec === undefined) throw new Error(`machine ${machine.id} has no action ${action.type}`);
-  const returned: unknown = action.exec(action.info, action.params);
-  if (returned instanceof Promise) throw new Error(`the action ${action.type} of ${machine.id} returns a promise`);
+  checkReturned(machine, action.type, action.exec(action.info, action.params));
+}
+
+function checkReturned(machine: AnyStateMachine, action: string, returned: unknown): void {
+  if (returned instanceof Promise) throw new Error(`the action ${action} of ${machine.id} returns a promise`);
 }
 
 function refuse(machine: AnyStateMachine, what: string): never {
