@@ -1,7 +1,9 @@
 import { workspaceTokenKind } from "./access/workspace-token.kind.js";
 import { tokenTrustKind } from "./access/workspace-token-trust.kind.js";
 import { hookKind } from "./hooks/hook.kind.js";
+import { harnessProfileKind } from "./lines/harness-profile.kind.js";
 import { lineKind } from "./lines/line.kind.js";
+import { skillKind } from "./lines/skill.kind.js";
 import type { AllowList } from "./outbound/allow-list.js";
 import type { Kind } from "./resources/kind.js";
 import { runnerPoolKind } from "./runners/runner-pool.kind.js";
@@ -30,6 +32,8 @@ export function createKinds(deployment: Deployment): readonly Kind[] {
     workspaceTokenKind,
     tokenTrustKind(deployment),
     teamKind,
+    skillKind,
+    harnessProfileKind,
     lineKind,
     hookKind(deployment),
   ];

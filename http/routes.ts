@@ -49,6 +49,9 @@ export function createRoutes(parts: RouteParts): readonly Route[] {
 }
 
 /** Every WebSocket endpoint. */
-export function createSockets({ runtime, kinds, config, callerOf }: RouteParts): readonly SocketRoute[] {
-  return [streamSocket({ runtime, kinds, callerOf }), runnerSocket({ runtime, leaseMs: config.leaseSeconds * 1_000 })];
+export function createSockets({ runtime, kinds, sealer, config, callerOf }: RouteParts): readonly SocketRoute[] {
+  return [
+    streamSocket({ runtime, kinds, callerOf }),
+    runnerSocket({ runtime, sealer, leaseMs: config.leaseSeconds * 1_000 }),
+  ];
 }

@@ -31,7 +31,11 @@ export function exportResource(
   const texts = new Map(
     (kind.hcl?.files?.(row.fields, teamKey) ?? []).map(({ path, file, content }) => [path, { path: file, content }]),
   );
-  const references = new Map(kind.references(row.fields, teamKey).map((each) => [each.path, each]));
+  const references = new Map(
+    kind
+      .references(row.fields, teamKey)
+      .flatMap(({ path, kind: target, address }) => (address === undefined ? [] : [[path, { kind: target, address }]])),
+  );
   const variables: Block[] = [];
   const attributes = attributesOf(kind.schema, row.fields, {
     omitted: kind.hcl?.omitted ?? [],

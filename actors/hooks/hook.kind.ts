@@ -1,10 +1,8 @@
 import { z } from "zod";
-import type { LineFields } from "../lines/line.kind.js";
 import type { AllowList } from "../outbound/allow-list.js";
 import type { FieldError } from "../refusal.js";
 import { repositoryName, slug } from "../resources/fields.js";
 import type { Kind, Reference, WriteScope } from "../resources/kind.js";
-import { resourcesOf } from "../resources/resource-rows.js";
 import { hookEventNames, hookEvents } from "./events.js";
 
 const name = /^[A-Za-z_][A-Za-z0-9_]*$/;
@@ -83,24 +81,31 @@ export function hookKind(deployment: {
     hidden: [{ path: SIGNING_SECRET, keep: "sealed" }],
     address: (fields, teamKey) => `${teamKey}/${fields.key}`,
     references,
-    listedUnder: (fields) => [fields.on],
+    listedUnder: { what: "event", words: (fields) => [fields.on] },
     check: (fields, scope) => [
-      ...checkEvent(fields, scope),
+      ...checkEvent(fields),
       ...checkSteps(fields, deployment.allowList),
       ...checkSigning(fields, scope, deployment.signsTokens),
     ],
   };
 }
 
-function references(fields: HookFields, teamKey: string): readonly Reference[] {
-  return fields.match.lines.map((key, index) => ({
+function references({ match }: HookFields, teamKey: string): readonly Reference[] {
+  const lines = match.lines.map((key, index) => ({
     path: `match.lines[${index}]`,
     kind: "line",
     address: `${teamKey}/${key}`,
   }));
+  const stations = match.stations.map((word, index) => ({
+    path: `match.stations[${index}]`,
+    kind: "line",
+    word,
+    missing: `no line of the team has a station ${word}`,
+  }));
+  return [...lines, ...stations];
 }
 
-function checkEvent(fields: HookFields, scope: WriteScope<HookFields>): FieldError[] {
+function checkEvent(fields: HookFields): FieldError[] {
   const errors: FieldError[] = [];
   const rule = hookEvents[fields.on];
   if (!rule.served) errors.push({ path: "on", message: `${fields.on} is not served yet` });
@@ -114,16 +119,7 @@ function checkEvent(fields: HookFields, scope: WriteScope<HookFields>): FieldErr
     errors.push({ path: "failure", message: "can only be block on a before event" });
   }
   if (fields.when !== null) errors.push({ path: "when", message: "expressions are not served yet" });
-  if (fields.match.stations.length > 0) errors.push(...checkStations(fields, scope));
   return errors;
-}
-
-function checkStations(fields: HookFields, { reading, workspaceId, teamId }: WriteScope<HookFields>): FieldError[] {
-  const lines = resourcesOf<LineFields>(reading, workspaceId, "line", teamId === null ? {} : { teamId });
-  const keys = new Set(lines.flatMap((line) => line.fields.stations.map((station) => station.key)));
-  return fields.match.stations.flatMap((key, index) =>
-    keys.has(key) ? [] : [{ path: `match.stations[${index}]`, message: `no line of the team has a station ${key}` }],
-  );
 }
 
 function checkSteps(fields: HookFields, allowList: AllowList): FieldError[] {

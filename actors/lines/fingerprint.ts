@@ -1,17 +1,18 @@
 import { createHash } from "node:crypto";
 import type { LineFields } from "./line.kind.js";
+import type { RunSetup } from "./run-setup.js";
 import type { Station } from "./station.js";
 
 /** Everything that affects how a run at a station goes. */
-export interface RunConfig {
+export interface RunConfig extends RunSetup {
   readonly station: Omit<Station, "id" | "name" | "passesTo" | "alerts" | "runners">;
   readonly repositories: LineFields["repositories"];
 }
 
 /** The config that a run at the station runs with. */
-export function runConfig(line: Pick<LineFields, "repositories">, station: Station): RunConfig {
+export function runConfig(line: Pick<LineFields, "repositories">, station: Station, setup: RunSetup): RunConfig {
   const { id: _id, name: _name, passesTo: _passesTo, alerts: _alerts, runners: _runners, ...affecting } = station;
-  return { station: affecting, repositories: line.repositories };
+  return { station: affecting, repositories: line.repositories, ...setup };
 }
 
 /** A SHA-256 (hex) over the config, the same for equal configs whatever the order of their members. */

@@ -2,6 +2,8 @@ import { z } from "zod";
 import type { FieldError } from "../refusal.js";
 import { displayName, repositoryName, slug } from "../resources/fields.js";
 import type { Kind, Reference, WriteScope } from "../resources/kind.js";
+import { resourceAt } from "../resources/resource-rows.js";
+import type { HarnessProfileFields } from "./harness-profile.kind.js";
 import { currencySchema, type Station, stationSchema } from "./station.js";
 import { openTasksAt } from "./station-use.js";
 
@@ -53,6 +55,7 @@ export const lineKind: Kind<LineBody> = {
   hidden: [],
   address: (fields, teamKey) => `${teamKey}/${fields.key}`,
   references,
+  listedUnder: { what: "station", words: ({ stations }) => stations.map(({ key }) => key) },
   check: checkLine,
   complete: (fields, scope) => ({ fields: { ...fields, stations: withIds(fields, scope) }, added: {} }),
   inUse: (row, reading) => {
@@ -69,12 +72,21 @@ export const lineKind: Kind<LineBody> = {
   },
 };
 
-function references(fields: LineBody): readonly Reference[] {
-  return fields.stations.flatMap((station, index) =>
-    station.runners.pool === null
-      ? []
-      : [{ path: `stations[${index}].runners.pool`, kind: "runner-pool", address: station.runners.pool }],
-  );
+function references(fields: LineBody, teamKey: string): readonly Reference[] {
+  return fields.stations.flatMap((station, index) => stationReferences(station, `stations[${index}]`, teamKey));
+}
+
+function stationReferences(station: LineBody["stations"][number], path: string, teamKey: string): Reference[] {
+  const { runners, profile, skills } = station;
+  const pools =
+    runners.pool === null ? [] : [{ path: `${path}.runners.pool`, kind: "runner-pool", address: runners.pool }];
+  const profiles =
+    profile === null ? [] : [{ path: `${path}.profile`, kind: "harness-profile", address: `${teamKey}/${profile}` }];
+  return [
+    ...pools,
+    ...profiles,
+    ...skills.map((key, at) => ({ path: `${path}.skills[${at}]`, kind: "skill", address: `${teamKey}/${key}` })),
+  ];
 }
 
 function checkLine(fields: LineBody, scope: WriteScope<LineBody>): readonly FieldError[] {
@@ -102,13 +114,19 @@ function checkStation(
   if (station.id !== undefined && station.id !== known) {
     errors.push({ path: `${path}.id`, message: "is read-only" });
   }
-  // The kinds that these name are not served yet, so nothing can stand at the address.
-  if (station.profile !== null) {
-    errors.push({ path: `${path}.profile`, message: `there is no harness-profile ${station.profile}` });
+  const profile =
+    station.profile === null
+      ? undefined
+      : resourceAt<HarnessProfileFields>(
+          scope.reading,
+          scope.workspaceId,
+          "harness-profile",
+          `${scope.teamKey}/${station.profile}`,
+        );
+  if (profile !== undefined && profile.fields.harness !== station.harness) {
+    errors.push({ path: `${path}.profile`, message: `is for the harness ${profile.fields.harness}` });
   }
-  for (const [index, skill] of station.skills.entries()) {
-    errors.push({ path: `${path}.skills[${index}]`, message: `there is no skill ${skill}` });
-  }
+  // Integrations are not served yet, so none offers a tool.
   for (const [index, { tool }] of station.tools.entries()) {
     errors.push({ path: `${path}.tools[${index}]`, message: `no integration of the team offers ${tool}` });
   }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { displayName, slug } from "../resources/fields.js";
+import { displayName, distinct, slug } from "../resources/fields.js";
 
 const text = (most: number) => z.string().max(most, `must be at most ${most} characters`);
 const label = z
@@ -8,7 +8,7 @@ const label = z
   .max(64, "must be at most 64 characters");
 
 /** Labels that a station asks for and a runner offers. */
-export const labelsSchema = z.array(label).max(50, "must be at most 50 labels");
+export const labelsSchema = distinct(label, "must name each label once").max(50, "must be at most 50 labels");
 
 const toolName = z.string().regex(/^[a-z0-9-]+\.[A-Za-z0-9_.-]+$/, "must be a tool as <integration>.<tool>");
 
@@ -32,13 +32,22 @@ const alert = z.strictObject({
   over: z.int("must be a whole number").min(1, "must be at least 1"),
 });
 
+/** A way that runners start an agent. */
+export const harnessName = text(64).regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, "must be lowercase words joined by dashes");
+
+/** How long a run may take. */
+export const timeoutMinutes = z
+  .number("must be a number")
+  .positive("must be above 0")
+  .max(24 * 60, "must be at most a day");
+
 /** One station of a line as a body gives it. `id` is read-only: taken back as it was read, never set. */
 export const stationSchema = z.strictObject({
   id: z.string().optional(),
   key: slug,
   name: displayName,
   kind: z.enum(["work", "review"], "must be work or review"),
-  harness: text(64).min(1, "must not be empty").default("command"),
+  harness: harnessName.default("command"),
   model: text(255).nullable().default(null),
   effort: z
     .enum(["low", "medium", "high", "xhigh", "max"], "must be low, medium, high, xhigh or max")
@@ -46,7 +55,7 @@ export const stationSchema = z.strictObject({
     .default(null),
   profile: slug.nullable().default(null),
   prompt: text(200_000).default(""),
-  skills: z.array(slug).max(50, "must be at most 50 skills").default([]),
+  skills: distinct(slug, "must name each skill once").max(20, "must be at most 20 skills").default([]),
   tools: z
     .array(
       z.union([
@@ -63,12 +72,8 @@ export const stationSchema = z.strictObject({
   runners: z
     .strictObject({ pool: slug.nullable().default(null), labels: labelsSchema.default([]) })
     .default({ pool: null, labels: [] }),
-  passesTo: z.array(slug).max(50, "must be at most 50 stations").default([]),
-  timeoutMinutes: z
-    .number("must be a number")
-    .positive("must be above 0")
-    .max(24 * 60, "must be at most a day")
-    .default(60),
+  passesTo: distinct(slug, "must name each station once").max(50, "must be at most 50 stations").default([]),
+  timeoutMinutes: timeoutMinutes.default(60),
   alerts: z.array(alert).max(20, "must be at most 20 alerts").default([]),
 });
 

@@ -1,11 +1,12 @@
 import type { Reading, Writing } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 import { forgetHash, recordHash } from "./hash-index.js";
-import type { Kind, Reference } from "./kind.js";
+import type { AddressReference, Kind, Reference, WordReference } from "./kind.js";
 import { forgetPlace, recordPlace } from "./place.js";
-import { type ResourceRow, resourceAddresses, resourceAt, resources } from "./resource-rows.js";
+import { type ResourceRow, resourceAddresses, resources } from "./resource-rows.js";
 
-interface User {
+/** What names another resource. */
+export interface User {
   readonly kind: string;
   readonly address: string;
 }
@@ -17,6 +18,8 @@ const held = table<User>("held");
 
 /** `[kind, team, word, id]` -> true */
 const words = table<true>("resource-word");
+/** `[target kind, team, word, source kind, source id]` -> who names the word. */
+const wordReferrers = table<User>("word-reference");
 
 /** The resources of a team that their kind lists under a word, by id. */
 export function resourcesUnder<Fields>(
@@ -43,12 +46,16 @@ export function putResource(writing: Writing, kind: Kind, row: ResourceRow, prev
   resourceAddresses.put(writing, workspaceId, [kind.name, row.address], row.id);
   recordPlace(writing, row.id, { workspaceId, kind: kind.name });
   if (row.teamId !== null) held.put(writing, workspaceId, [row.teamId, kind.name, row.id], userOf(row));
-  for (const word of kind.listedUnder?.(row.fields) ?? []) {
+  for (const word of wordsOf(kind, row.fields)) {
     words.put(writing, workspaceId, [kind.name, row.teamId ?? "", word, row.id], true);
   }
   for (const hash of hashesOf(kind, row)) recordHash(writing, kind.name, hash, { workspaceId, id: row.id });
-  for (const target of targetsOf(writing, kind, row)) {
+  const { addresses, words: named } = referencesOf(writing, kind, row);
+  for (const target of targetsOf(writing, workspaceId, addresses)) {
     referrers.put(writing, workspaceId, [target.kind, target.id, kind.name, row.id], userOf(row));
+  }
+  for (const { kind: target, word } of named) {
+    wordReferrers.put(writing, workspaceId, [target, row.teamId ?? "", word, kind.name, row.id], userOf(row));
   }
 }
 
@@ -63,12 +70,16 @@ function removeIndexes(writing: Writing, kind: Kind, row: ResourceRow): void {
   const { workspaceId } = row;
   resourceAddresses.remove(writing, workspaceId, kind.name, row.address);
   if (row.teamId !== null) held.remove(writing, workspaceId, row.teamId, kind.name, row.id);
-  for (const word of kind.listedUnder?.(row.fields) ?? []) {
+  for (const word of wordsOf(kind, row.fields)) {
     words.remove(writing, workspaceId, kind.name, row.teamId ?? "", word, row.id);
   }
   for (const hash of hashesOf(kind, row)) forgetHash(writing, kind.name, hash);
-  for (const target of targetsOf(writing, kind, row)) {
+  const { addresses, words: named } = referencesOf(writing, kind, row);
+  for (const target of targetsOf(writing, workspaceId, addresses)) {
     referrers.remove(writing, workspaceId, target.kind, target.id, kind.name, row.id);
+  }
+  for (const { kind: target, word } of named) {
+    wordReferrers.remove(writing, workspaceId, target, row.teamId ?? "", word, kind.name, row.id);
   }
 }
 
@@ -79,23 +90,73 @@ export function usersOf(reading: Reading, row: ResourceRow, limit: number): read
   return [...referring, ...holding].slice(0, limit);
 }
 
-/** What the fields refer to; `id` is undefined where nothing stands at the address. */
-export function resolveReferences(
-  reading: Reading,
-  workspaceId: string,
-  references: readonly Reference[],
-): readonly (Reference & { readonly id: string | undefined })[] {
-  return references.map((reference) => ({
-    ...reference,
-    id: resourceAt(reading, workspaceId, reference.kind, reference.address)?.id,
-  }));
+/** A word that a resource alone is listed under, with those of the team that name it. */
+export interface WordInUse {
+  readonly word: string;
+  readonly users: readonly User[];
 }
 
-function targetsOf(reading: Reading, kind: Kind, row: ResourceRow): { readonly kind: string; readonly id: string }[] {
-  const teamKey = teamKeyOf(reading, row.workspaceId, row.teamId);
-  return resolveReferences(reading, row.workspaceId, kind.references(row.fields, teamKey)).flatMap((target) =>
-    target.id === undefined ? [] : [{ kind: target.kind, id: target.id }],
-  );
+/**
+ * The first word that others of the team name and nothing would be listed under any more if `row` had the fields
+ * `next` (null: if it were gone); null when there is none. At most `limit` users.
+ */
+export function lostWord(
+  reading: Reading,
+  kind: Kind,
+  row: ResourceRow,
+  { next, limit }: { readonly next: ResourceRow["fields"] | null; readonly limit: number },
+): WordInUse | null {
+  const kept = new Set(next === null ? [] : wordsOf(kind, next));
+  for (const word of wordsOf(kind, row.fields)) {
+    if (kept.has(word)) continue;
+    const under = [kind.name, row.teamId ?? "", word];
+    const users = wordReferrers.list(reading, row.workspaceId, under, { limit });
+    if (users.length > 0 && words.list(reading, row.workspaceId, under, { limit: 2 }).length < 2)
+      return { word, users };
+  }
+  return null;
+}
+
+/** Those of the references that name nothing that is there. */
+export function danglingReferences(
+  reading: Reading,
+  workspaceId: string,
+  { references, teamId }: { readonly references: readonly Reference[]; readonly teamId: string | null },
+): readonly Reference[] {
+  return references.filter((reference) => {
+    if (!("word" in reference)) {
+      return resourceAddresses.get(reading, workspaceId, reference.kind, reference.address) === undefined;
+    }
+    const under = [reference.kind, teamId ?? "", reference.word];
+    return words.list(reading, workspaceId, under, { limit: 1 }).length === 0;
+  });
+}
+
+function referencesOf(
+  reading: Reading,
+  kind: Kind,
+  row: ResourceRow,
+): { readonly addresses: readonly AddressReference[]; readonly words: readonly WordReference[] } {
+  const all = kind.references(row.fields, teamKeyOf(reading, row.workspaceId, row.teamId));
+  return {
+    addresses: all.flatMap((reference) => ("word" in reference ? [] : [reference])),
+    words: all.flatMap((reference) => ("word" in reference ? [reference] : [])),
+  };
+}
+
+function targetsOf(
+  reading: Reading,
+  workspaceId: string,
+  references: readonly AddressReference[],
+): { readonly kind: string; readonly id: string }[] {
+  return references.flatMap(({ kind, address }) => {
+    const id = resourceAddresses.get(reading, workspaceId, kind, address);
+    return id === undefined ? [] : [{ kind, id }];
+  });
+}
+
+function wordsOf(kind: Kind, fields: ResourceRow["fields"]): readonly string[] {
+  return kind.listedUnder?.words(fields) ?? [];
 }
 
 function hashesOf(kind: Kind, row: ResourceRow): string[] {

@@ -13,12 +13,33 @@ export interface Warning {
 }
 
 /** A field that names another resource of the same workspace. */
-export interface Reference {
+export interface AddressReference {
   /** Where it stands: `stations[0].runners.pool`. */
   readonly path: string;
   readonly kind: string;
   /** The full address of what is named: `<team key>/<key>` for a team-held kind. */
   readonly address: string;
+}
+
+/** A field that names what some resource of the same team is listed under: a tool of an integration. */
+export interface WordReference {
+  readonly path: string;
+  readonly kind: string;
+  readonly word: string;
+  /** The address of the only one that can be listed under it. */
+  readonly address?: string;
+  /** What is said where no resource of that kind is listed under the word. */
+  readonly missing: string;
+}
+
+/** What a field names; it must be there when it is written, and stays until nothing names it. */
+export type Reference = AddressReference | WordReference;
+
+/** Words that a team's resources of a kind are found by. */
+export interface Listing<Fields> {
+  /** What a word is: `tool`, `station`, `event`. */
+  readonly what: string;
+  words(fields: Fields): readonly string[];
 }
 
 /** A field that is taken but never given back. */
@@ -88,8 +109,9 @@ export interface Kind<Fields = Record<string, unknown>> {
   readonly hidden: readonly HiddenField[];
   /** A hidden field whose value the service makes when it is not given, told once in a response header on create. */
   readonly reveals?: { readonly path: string; readonly header: string; when(fields: Fields): boolean };
+  /** `holder` is the address of what holds it: a workspace's slug, a team's key; "" for what nothing holds. */
+  address(fields: Fields, holder: string): string;
   /** `teamKey` is "" for a kind that no team holds. */
-  address(fields: Fields, teamKey: string): string;
   references(fields: Fields, teamKey: string): readonly Reference[];
   /** Why this caller may not make this write, although they hold `permission`; or null. Asked before anything else. */
   refuses?(attempt: Attempt<Fields>): Refusal | null;
@@ -107,8 +129,8 @@ export interface Kind<Fields = Record<string, unknown>> {
   inUse?(row: ResourceRow<Fields>, reading: Reading): string | null;
   /** Why this update may not be made: it would remove something that is still used (a station with tasks); or null. */
   updateInUse?(fields: Fields, previous: ResourceRow<Fields>, reading: Reading): string | null;
-  /** Words that a team's resources of the kind are found by (see `resourcesUnder`): a hook's event. */
-  listedUnder?(fields: Fields): readonly string[];
+  /** What a team's resources of the kind are found by, and others of the team may name (see `resourcesUnder`). */
+  readonly listedUnder?: Listing<Fields>;
   /** How it is exported; null for a kind that is not. */
   readonly hcl: HclForm<Fields> | null;
   /** What a change record keeps beyond the action. */

@@ -4,10 +4,10 @@ import { GLOBAL_PARTITION } from "../../storage/keys.js";
 import { type FieldError, isRefusal, type Refusal } from "../refusal.js";
 import { recordChange } from "./change-records.js";
 import { earlierAttempt, recordAttempt } from "./idempotency.js";
-import { putResource, removeResource, resolveReferences, teamKeyOf, usersOf } from "./indexes.js";
-import type { Kind, WriteScope } from "./kind.js";
+import { danglingReferences, lostWord, putResource, removeResource, teamKeyOf, type User, usersOf } from "./indexes.js";
+import type { Kind, Reference, WriteScope } from "./kind.js";
 import type { CreateResource, DeleteResource, UpdateResource, Written } from "./messages.js";
-import { type ResourceRow, resourceAt, resourceById } from "./resource-rows.js";
+import { type ResourceRow, resourceAddresses, resourceById } from "./resource-rows.js";
 
 /** Users named in an `in-use` answer. */
 const USERS_NAMED = 5;
@@ -27,8 +27,8 @@ export function createResource(turn: Turn, kind: Kind, message: CreateResource):
   const scope = scopeOf(turn, message, teamKey, null, message.hidden);
   const checked = checkFields(turn, kind, message.fields, scope);
   if (isRefusal(checked)) return checked;
-  const address = kind.address(checked.fields, teamKey);
-  if (resourceAt(turn, workspaceId, kind.name, address) !== undefined) return taken(kind, address);
+  const address = kind.address(checked.fields, holderAddress(turn, kind, teamKey));
+  if (resourceAddresses.get(turn, workspaceId, kind.name, address) !== undefined) return taken(kind, address);
 
   const at = new Date(turn.now).toISOString();
   const row: ResourceRow = {
@@ -65,7 +65,7 @@ export function updateResource(turn: Turn, kind: Kind, message: UpdateResource):
   if (fixed.length > 0) return { refused: "invalid", errors: fixed };
   const checked = checkFields(turn, kind, message.fields, scope);
   if (isRefusal(checked)) return checked;
-  const use = kind.updateInUse?.(checked.fields, previous, turn) ?? null;
+  const use = kind.updateInUse?.(checked.fields, previous, turn) ?? wordInUse(turn, kind, previous, checked.fields);
   if (use !== null) return { refused: "in-use", detail: use };
   const row: ResourceRow = {
     ...previous,
@@ -88,16 +88,30 @@ export function deleteResource(turn: Turn, kind: Kind, message: DeleteResource):
   if (refused !== null) return refused;
   if (row.version !== message.version) return movedOn(row);
   const users = usersOf(turn, row, USERS_NAMED + 1);
-  if (users.length > 0) {
-    const named = users.slice(0, USERS_NAMED).map((user) => `${user.kind} ${user.address}`);
-    const more = users.length > USERS_NAMED ? " and more" : "";
-    return { refused: "in-use", detail: `The ${kind.name} ${row.address} is used by ${named.join(", ")}${more}.` };
-  }
-  const use = kind.inUse?.(row, turn) ?? null;
+  if (users.length > 0) return { refused: "in-use", detail: usedBy(`The ${kind.name} ${row.address}`, users) };
+  const use = kind.inUse?.(row, turn) ?? wordInUse(turn, kind, row, null);
   if (use !== null) return { refused: "in-use", detail: use };
   removeResource(turn, kind, row);
   record(turn, kind, message, row, row, "deleted");
   return { resource: row, replayed: false };
+}
+
+/** Why what `row` is listed under may not vanish with this write, or null. */
+function wordInUse(turn: Turn, kind: Kind, row: ResourceRow, next: ResourceRow["fields"] | null): string | null {
+  const lost = lostWord(turn, kind, row, { next, limit: USERS_NAMED + 1 });
+  if (lost === null) return null;
+  return usedBy(`The ${kind.listedUnder?.what ?? kind.name} ${lost.word} of ${kind.name} ${row.address}`, lost.users);
+}
+
+function usedBy(what: string, users: readonly User[]): string {
+  const named = users.slice(0, USERS_NAMED).map((user) => `${user.kind} ${user.address}`);
+  return `${what} is used by ${named.join(", ")}${users.length > USERS_NAMED ? " and more" : ""}.`;
+}
+
+function holderAddress(turn: Turn, kind: Kind, teamKey: string): string {
+  if (kind.heldBy !== "workspace") return teamKey;
+  const { partition } = turn.self;
+  return resourceById(turn, partition, "workspace", partition)?.address ?? "";
 }
 
 function replay(
@@ -140,12 +154,16 @@ function checkFields(
   scope: WriteScope<Record<string, unknown>>,
 ): Checked | Refusal {
   const fields = body as Record<string, unknown>;
-  const dangling = resolveReferences(turn, scope.workspaceId, kind.references(fields, scope.teamKey))
-    .filter((reference) => reference.id === undefined)
-    .map(({ path, kind: target, address }) => ({ path, message: `there is no ${target} ${address}` }));
-  const errors = [...(kind.check?.(fields, scope) ?? []), ...dangling];
+  const references = kind.references(fields, scope.teamKey);
+  const dangling = danglingReferences(turn, scope.workspaceId, { references, teamId: scope.teamId });
+  const errors = [...(kind.check?.(fields, scope) ?? []), ...dangling.map(missing)];
   if (errors.length > 0) return { refused: "invalid", errors };
   return kind.complete?.(fields, scope) ?? { fields, added: scope.previous?.added ?? {} };
+}
+
+function missing(reference: Reference): FieldError {
+  const { path, kind } = reference;
+  return { path, message: "word" in reference ? reference.missing : `there is no ${kind} ${reference.address}` };
 }
 
 function changedFixed(kind: Kind, before: unknown, after: unknown): FieldError[] {

@@ -154,7 +154,21 @@ export const jobSchema = z.strictObject({
     env: z.record(z.string(), z.string()),
     /** Environment name -> value. */
     secrets: z.record(z.string(), z.string()),
+    /** Names of secrets that the harness wants and that are gone: the run fails with `secret-missing`. */
+    missingSecrets: z.array(z.string()).default([]),
   }),
+  /** What the agent is taught, laid out for it before it starts. */
+  skills: z
+    .array(
+      z.strictObject({
+        key: z.string(),
+        name: z.string(),
+        description: z.string(),
+        /** Relative paths, without `..`. */
+        files: z.array(z.strictObject({ path: z.string(), content: z.string() })),
+      }),
+    )
+    .default([]),
   timeoutMinutes: z.number().positive(),
   checkouts: z.array(
     z.strictObject({

@@ -1,8 +1,10 @@
 import { address } from "../../runtime/address.js";
 import type { Delivered, Turn } from "../../runtime/turn.js";
 import { fingerprintOf, runConfig } from "../lines/fingerprint.js";
+import { keepSkills, setupOf } from "../lines/run-setup.js";
 import { enterStation, leaveStation } from "../lines/station-use.js";
 import { invalid, type Refusal } from "../refusal.js";
+import { teamKeyOf } from "../resources/indexes.js";
 import { recordPlace } from "../resources/place.js";
 import { resourceAt } from "../resources/resource-rows.js";
 import { laterStations, lineOf, stationOf, workEvent } from "./event-task.js";
@@ -181,7 +183,9 @@ function startRun(turn: Turn, row: TaskRow): string {
   const station = stationOf(line, row.station);
   if (line === undefined || station === undefined) throw new Error("a task at a station that is not there");
   const runId = turn.newId("run");
-  const config = runConfig(line, station);
+  const place = { workspaceId, teamKey: teamKeyOf(turn, workspaceId, row.teamId) };
+  keepSkills(turn, place, station.skills);
+  const config = runConfig(line, station, setupOf(turn, place, station));
   const pool = station.runners.pool;
   const start: StartRun = {
     type: "run.start",

@@ -132,6 +132,10 @@ export class JobRun {
   }
 
   async #attempt(place: Place): Promise<RunEnding> {
+    const { missingSecrets } = this.job.harness;
+    if (missingSecrets.length > 0) {
+      throw new JobFailed("secret-missing", `there is no secret ${missingSecrets.join(", ")} any more`);
+    }
     await this.#layOut(place);
     const result = await this.#agent(place);
     const ended = () => new JobFailed("harness-failed", "the agent was ended", result.output);
@@ -164,9 +168,10 @@ export class JobRun {
 
   async #agent(place: Place): Promise<AgentResult> {
     const { folder } = place;
-    const { task, line, station, harness } = this.job;
+    const { task, line, station, harness, skills } = this.job;
     const found = this.#options.harnesses.get(harness.name);
     if (found === undefined) throw new JobFailed("harness-not-found", `there is no harness ${harness.name} here`);
+    await folder.laySkills(skills);
     await writeFile(join(folder.context, "prompt.md"), station.prompt);
     await writeFile(join(folder.context, "context.json"), JSON.stringify({ task, line, station }, null, 2));
     return found

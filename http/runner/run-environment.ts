@@ -29,6 +29,7 @@ export function environmentOf(
     SIGNALBOX_STATION: job.station.key,
     SIGNALBOX_PROMPT_FILE: join(folder.context, "prompt.md"),
     SIGNALBOX_CONTEXT_FILE: join(folder.context, "context.json"),
+    SIGNALBOX_SKILLS: folder.skills,
     SIGNALBOX_CHECKOUTS: JSON.stringify(Object.fromEntries(folders)),
   };
 }

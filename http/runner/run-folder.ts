@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { appendFile, mkdir, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join, sep } from "node:path";
 import { promisify } from "node:util";
 import type { Job } from "../../actors/runners/protocol.js";
 import type { ProcessGroup } from "./process-group.js";
@@ -14,7 +14,7 @@ const GIT_CONFIG = "[user]\n\tname = Signalbox agent\n\temail = agent@localhost\
 
 /**
  * The folder of one run: `checkouts/<owner>/<name>`, `records/` (how changes are found out), `context/` (what the agent
- * reads), `home/` (its HOME) and `temporary/`. It is removed at the end of the run.
+ * reads, its skills among it), `home/` (its HOME) and `temporary/`. It is removed at the end of the run.
  */
 export class RunFolder {
   readonly path: string;
@@ -47,6 +47,25 @@ export class RunFolder {
 
   get checkouts(): string {
     return join(this.path, "checkouts");
+  }
+
+  /** Where the skills of the run lie, a folder each. */
+  get skills(): string {
+    return join(this.context, "skills");
+  }
+
+  /** Lays out the files of the run's skills. */
+  async laySkills(skills: Job["skills"]): Promise<void> {
+    await mkdir(this.skills, { recursive: true });
+    for (const { key, files } of skills) {
+      const folder = join(this.skills, key);
+      for (const { path, content } of files) {
+        const target = join(folder, path);
+        if (!target.startsWith(`${folder}${sep}`)) throw new Error(`the skill ${key} holds the path ${path}`);
+        await mkdir(dirname(target), { recursive: true });
+        await writeFile(target, content);
+      }
+    }
   }
 
   checkout(repository: string): string {

@@ -11,9 +11,9 @@ import {
 import type { RunnerBeat, RunnerHello, RunnerLeft, RunnerSaid, Welcome } from "../../actors/runners/runner.machine.js";
 import type { RunnerPoolFields } from "../../actors/runners/runner-pool.kind.js";
 import { type OutboxMessage, outbox, runners } from "../../actors/runners/runner-rows.js";
-import { jobOf } from "../../actors/tasks/job.js";
+import { type JobSource, jobOf } from "../../actors/tasks/job.js";
 import type { JobUndeliverable } from "../../actors/tasks/run-messages.js";
-import { sha256Hex } from "../../actors/workspaces/secret-value.js";
+import { type Sealer, sha256Hex } from "../../actors/workspaces/secret-value.js";
 import { type Address, address } from "../../runtime/address.js";
 import { NotAccepted, type Runtime } from "../../runtime/runtime.js";
 import { bearerToken } from "../authenticate.js";
@@ -21,6 +21,7 @@ import type { Socket, SocketHandler, SocketRoute } from "../socket.js";
 
 export interface RunnerSocketOptions {
   readonly runtime: Runtime;
+  readonly sealer: Sealer;
   readonly leaseMs: number;
 }
 
@@ -73,6 +74,7 @@ function poolOf({ reading }: Runtime, tokenHash: string): Pool | undefined {
  */
 class RunnerConnection implements SocketHandler {
   readonly #runtime: Runtime;
+  readonly #source: JobSource;
   readonly #leaseMs: number;
   readonly #pool: Pool & { readonly tokenHash: string };
   readonly #socket: Socket;
@@ -89,6 +91,7 @@ class RunnerConnection implements SocketHandler {
 
   constructor(options: RunnerSocketOptions, pool: Pool & { readonly tokenHash: string }, socket: Socket) {
     this.#runtime = options.runtime;
+    this.#source = { reading: options.runtime.reading, sealer: options.sealer };
     this.#leaseMs = options.leaseMs;
     this.#pool = pool;
     this.#socket = socket;
@@ -236,7 +239,7 @@ class RunnerConnection implements SocketHandler {
   #toMessage(message: OutboxMessage): ServiceMessage {
     if (message.type !== "run.assign") return message;
     const { runId, fence } = message;
-    const job = jobOf(this.#runtime.reading, this.#pool.workspaceId, runId, fence);
+    const job = jobOf(this.#source, this.#pool.workspaceId, { runId, fence });
     return job === undefined ? { type: "run.drop", runId, fence } : { type: "run.assign", job };
   }
 

@@ -33,6 +33,12 @@ const trust = (n: number) => ({
 
 const hostTrust = (n: number) => ({ key: `trust-${n}`, issuer: "https://hosts.example.com", subject: "host-1" });
 
+const skill = (n: number) => ({
+  key: `skill-${n}`,
+  name: "Skill",
+  files: [{ path: "SKILL.md", content: "# How it is done\n" }],
+});
+
 /** Settings that the examples need. */
 export const exampleSettings = { OUTBOUND_ALLOW: "hooks.example.com" };
 
@@ -57,6 +63,18 @@ export const kindExamples: Readonly<Record<string, KindExample>> = {
       body: { ...line(0), stations: [{ key: "work", name: "Work", kind: "work", passesTo: ["nowhere"] }] },
       path: "stations[0].passesTo[0]",
     },
+  },
+  skill: {
+    body: skill,
+    updated: (n) => ({ ...skill(n), files: [...skill(n).files, { path: "scripts/run.sh", content: "true\n" }] }),
+    fixed: { body: (n) => ({ ...skill(n), key: `other-${n}` }), path: "key" },
+    wrong: { body: { ...skill(0), files: [{ path: "../SKILL.md", content: "" }] }, path: "files[0].path" },
+  },
+  "harness-profile": {
+    body: (n) => ({ key: `profile-${n}`, args: ["agent"], env: { LEVEL: "high" } }),
+    updated: (n) => ({ key: `profile-${n}`, timeoutMinutes: 5 }),
+    fixed: { body: (n) => ({ key: `profile-${n}`, harness: "other" }), path: "harness" },
+    wrong: { body: { key: "profile", secrets: { API_KEY: "not-there" } }, path: "secrets.API_KEY" },
   },
   hook: {
     body: (n) => ({ ...hook(n), signing: { secret, secretVersion: 1 } }),

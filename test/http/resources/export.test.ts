@@ -15,6 +15,7 @@ const settings = { OUTBOUND_ALLOW: "hooks.example.com" };
 const kinds = createKinds({ allowList: parseAllowList(settings.OUTBOUND_ALLOW), signsTokens: false });
 const hostile = ["$", '{var.secret} %{ if } "quoted" \\ \n<<EOT\nEOT\n\tend \u0000 é 💥 $$', "{x}"].join("");
 const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
+const weirdPath = ["a b/$", "{x} %{y}.md"].join("");
 const token = "pool-token-pool-token-pool-token-pool";
 
 /** Values for what an export never holds, by the end of the variable's name. */
@@ -45,6 +46,17 @@ async function wholeWorkspace(owner: Client): Promise<string> {
 
 async function teamOf(owner: Client, teamId: string): Promise<void> {
   const held = `/api/resources/teams/${teamId}`;
+  await owner.create(`${held}/skills`, {
+    ...{ key: "greet", name: hostile.slice(0, 100), description: hostile },
+    files: [
+      { path: "SKILL.md", content: hostile },
+      { path: weirdPath, content: "" },
+    ],
+  });
+  await owner.create(`${held}/harness-profiles`, {
+    ...{ key: "shell", args: ["sh", hostile.replace("\0", "")], timeoutMinutes: 5 },
+    ...{ env: { LEVEL: hostile.replace("\0", "") }, secrets: { DEPLOY_KEY: "deploy" } },
+  });
   await owner.create(`${held}/lines`, {
     key: "main-line",
     name: hostile.slice(0, 100),
@@ -56,7 +68,7 @@ async function teamOf(owner: Client, teamId: string): Promise<void> {
         ...{ key: "build", name: "Build", kind: "work", harness: "command", model: "m", effort: "high" },
         ...{ prompt: hostile, check: "make check", diffs: true, decisions: true, timeoutMinutes: 12.5 },
         judge: { rubric: hostile, scale: "number", passScore: 0.5, claims: ["It works.", hostile], model: "m" },
-        runners: { pool: "1-linux", labels: ["x.y_z"] },
+        ...{ runners: { pool: "1-linux", labels: ["x.y_z"] }, profile: "shell", skills: ["greet"] },
         passesTo: ["review"],
         alerts: [{ measure: "cost", above: -1.5, over: 10 }],
       },
@@ -129,7 +141,9 @@ t.test("an export is the same bytes each time, in canonical form, its files in t
     files.map(({ path }) => path),
     [
       ...["judges/app/main-line/build.md", "judges/web/main-line/build.md", "main.tf"],
-      ...["prompts/app/main-line/build.md", "prompts/web/main-line/build.md", "variables.tf"],
+      ...["prompts/app/main-line/build.md", "prompts/web/main-line/build.md"],
+      ...["app", "web"].flatMap((team) => ["SKILL.md", weirdPath].map((path) => `skills/${team}/greet/${path}`)),
+      "variables.tf",
     ],
   );
   for (const { path, content } of files.filter(({ path }) => path.endsWith(".tf"))) {
@@ -160,6 +174,8 @@ t.test(
     const main = files.find(({ path }) => path === "main.tf")?.content ?? "";
     t.match(main, /pool += service_runner_pool\._1-linux\.key/);
     t.match(main, /lines += \[service_line\.app_main-line\.key\]/);
+    t.match(main, /skills += \[service_skill\.app_greet\.key\]/);
+    t.match(main, /DEPLOY_KEY = service_secret\.deploy\.name/);
     t.match(main, /team_id += service_team\.app\.id/);
     t.match(main, /prompt += file\("\$\{path\.module\}\/prompts\/app\/main-line\/build\.md"\)/);
     t.match(main, /secret_wo += var\.hook_app_tell_signing_secret\n +secret_wo_version = 3/);
@@ -180,7 +196,7 @@ t.test("one resource stands alone: its variables, its import and itself, with th
     const blocks = Object.keys(await parse("main.tf", hcl)).sort();
     t.same(blocks, kind.hidden.length > 0 ? ["import", "resource", "variable"] : ["import", "resource"]);
     t.notMatch(hcl, /service_\w+\.[\w-]+\.(id|key)/, "it names others by what they are");
-    t.equal(files.length, kind.name === "line" ? 2 : 0);
+    t.equal(files.length, kind.name === "line" || kind.name === "skill" ? 2 : 0);
   }
 });
 

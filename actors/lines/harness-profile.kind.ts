@@ -1,0 +1,58 @@
+import { z } from "zod";
+import type { FieldError } from "../refusal.js";
+import { slug } from "../resources/fields.js";
+import type { Kind } from "../resources/kind.js";
+import { harnessName, timeoutMinutes } from "./station.js";
+
+const MAX_VARIABLES = 100;
+
+const variable = z
+  .string()
+  .max(128, "must be at most 128 characters")
+  .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "must be the name of an environment variable")
+  .refine((name) => !name.startsWith("SIGNALBOX_"), "must not begin with SIGNALBOX_: the runner sets these");
+
+const text = z
+  .string()
+  .max(8_192, "must be at most 8192 characters")
+  .refine((value) => !value.includes("\0"), "must hold no NUL character");
+
+function variables<Value extends z.ZodType>(value: Value) {
+  return z
+    .record(variable, value)
+    .refine((map) => Object.keys(map).length <= MAX_VARIABLES, `must be at most ${MAX_VARIABLES} variables`)
+    .default({});
+}
+
+const schema = z.strictObject({
+  key: slug,
+  harness: harnessName.default("command"),
+  args: z.array(text).max(100, "must be at most 100 arguments").default([]),
+  env: variables(text),
+  /** Environment name -> name of a secret. */
+  secrets: variables(slug),
+  timeoutMinutes: timeoutMinutes.nullable().default(null),
+});
+
+export type HarnessProfileFields = z.output<typeof schema>;
+
+/** How a harness is started: its arguments and environment, secrets of the workspace among them. */
+export const harnessProfileKind: Kind<HarnessProfileFields> = {
+  name: "harness-profile",
+  plural: "harness-profiles",
+  idPrefix: "prof",
+  heldBy: "team",
+  permission: "configure",
+  schema,
+  // Stations that name the profile run on its harness.
+  fixed: ["key", "harness"],
+  hcl: {},
+  hidden: [],
+  address: (fields, teamKey) => `${teamKey}/${fields.key}`,
+  references: ({ secrets }) =>
+    Object.entries(secrets).map(([name, address]) => ({ path: `secrets.${name}`, kind: "secret", address })),
+  check: ({ env, secrets }): readonly FieldError[] =>
+    Object.keys(secrets)
+      .filter((name) => Object.hasOwn(env, name))
+      .map((name) => ({ path: `secrets.${name}`, message: "stands in env too" })),
+};

@@ -1,0 +1,80 @@
+import { z } from "zod";
+import type { FieldError } from "../refusal.js";
+import { displayName, slug } from "../resources/fields.js";
+import type { Kind } from "../resources/kind.js";
+
+/** The file that an agent reads first. */
+const ENTRY = "SKILL.md";
+const MAX_FILES = 100;
+const MAX_BYTES = 512 * 1024;
+
+const file = z.strictObject({
+  path: z
+    .string()
+    .max(255, "must be at most 255 characters")
+    .refine(
+      isRelativePath,
+      "must be a relative path such as scripts/run.sh, without .., .git, \\ or control characters",
+    ),
+  content: z.string(),
+});
+
+const schema = z.strictObject({
+  key: slug,
+  name: displayName,
+  description: z.string().max(1_024, "must be at most 1024 characters").default(""),
+  files: z.array(file).min(1, `must hold one ${ENTRY}`).max(MAX_FILES, `must be at most ${MAX_FILES} files`),
+});
+
+export type SkillFields = z.output<typeof schema>;
+
+/** Files that teach an agent how something is done; stations name the skills their runs are given. */
+export const skillKind: Kind<SkillFields> = {
+  name: "skill",
+  plural: "skills",
+  idPrefix: "skill",
+  heldBy: "team",
+  permission: "configure",
+  schema,
+  fixed: ["key"],
+  hcl: {
+    files: ({ key, files }, teamKey) =>
+      files.map(({ path, content }, index) => ({
+        path: `files[${index}].content`,
+        file: `skills/${teamKey}/${key}/${path}`,
+        content,
+      })),
+  },
+  hidden: [],
+  address: (fields, teamKey) => `${teamKey}/${fields.key}`,
+  references: () => [],
+  check: ({ files }) => checkFiles(files),
+};
+
+/** Paths are compared without letter case, so that the files can be laid out on any file system. */
+function checkFiles(files: SkillFields["files"]): readonly FieldError[] {
+  const paths = files.map(({ path }) => path.toLowerCase());
+  const first = new Map<string, number>();
+  for (const [index, path] of paths.entries()) if (!first.has(path)) first.set(path, index);
+  const folders = new Set(paths.flatMap(foldersOf));
+  const errors = paths.flatMap((path, index): FieldError[] => {
+    const at = `files[${index}].path`;
+    if ((first.get(path) ?? index) < index) return [{ path: at, message: "stands twice" }];
+    return folders.has(path) ? [{ path: at, message: "is the folder of another file" }] : [];
+  });
+  if (!files.some(({ path }) => path === ENTRY)) errors.push({ path: "files", message: `must hold one ${ENTRY}` });
+  const bytes = files.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0);
+  if (bytes > MAX_BYTES) errors.push({ path: "files", message: `must be at most ${MAX_BYTES / 1_024} KiB together` });
+  return errors;
+}
+
+function foldersOf(path: string): string[] {
+  const parts = path.split("/").slice(0, -1);
+  return parts.map((_, index) => parts.slice(0, index + 1).join("/"));
+}
+
+function isRelativePath(path: string): boolean {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
+  if (/[\\:\u0000-\u001f\u007f]/.test(path)) return false;
+  return path.split("/").every((part) => !/^(\.{0,2}|\.git)$/i.test(part) && part === part.trim());
+}

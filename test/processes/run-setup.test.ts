@@ -1,0 +1,89 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import t from "tap";
+import { createUnder, remove, replace, workspaceWithTeam } from "../support/resources.js";
+import { type Client, startTestService } from "../support/service.js";
+import { RunnerProcess } from "./runner-process.js";
+
+const base = "/api/resources";
+
+/** Says what it was given, line by line. */
+const agent = `
+echo "level $LEVEL"
+echo "key $API_KEY"
+cat "$SIGNALBOX_SKILLS/greeting/SKILL.md" "$SIGNALBOX_SKILLS/greeting/words/hello.txt"
+`;
+
+async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
+  for (;;) {
+    const found = await look();
+    if (found !== undefined) return found;
+    await new Promise((resolve) => setTimeout(resolve, 30));
+  }
+}
+
+async function runOf(person: Client, taskId: string) {
+  return until(async () => {
+    const runs = (await person.request("GET", `/api/tasks/${taskId}/runs`)).body?.items;
+    const [run] = runs as { id: string; state: string; outcome: string; failure: { code: string } | null }[];
+    return run?.state === "ended" ? run : undefined;
+  });
+}
+
+t.test("a run gets its station's profile, secrets and skills, as they were when it was queued", async (t) => {
+  const service = await startTestService(t);
+  const ada = await service.signIn("ada@example.com");
+  const { workspaceId, teamId } = await workspaceWithTeam(ada);
+  const pool = await createUnder(ada, `${base}/workspaces/${workspaceId}/runner-pools`, { key: "main" }, "pool");
+  const secret = { name: "api-key", value: "the value of the key", valueVersion: 1 };
+  const { id: secretId } = await ada.create(`${base}/workspaces/${workspaceId}/secrets`, secret);
+  const files = [
+    { path: "SKILL.md", content: "how to greet\n" },
+    { path: "words/hello.txt", content: "hello there\n" },
+  ];
+  const skill = { key: "greeting", name: "Greeting", files };
+  const { id: skillId } = await ada.create(`${base}/teams/${teamId}/skills`, skill);
+  const profile = {
+    ...{ key: "shell", args: ["sh", "-c", agent], env: { LEVEL: "high" }, secrets: { API_KEY: "api-key" } },
+  };
+  const { id: profileId } = await ada.create(`${base}/teams/${teamId}/harness-profiles`, profile);
+  const station = { key: "work", name: "Work", kind: "work", profile: "shell", skills: ["greeting"] };
+  await ada.create(`${base}/teams/${teamId}/lines`, { key: "dev", name: "Dev", stations: [station] });
+
+  const open = async (title: string) =>
+    String((await ada.request("POST", `/api/teams/${teamId}/tasks`, { title, line: "dev" })).body?.id);
+  const first = await open("First");
+  const changed = { ...skill, files: [{ path: "SKILL.md", content: "how not to greet\n" }] };
+  t.equal((await replace(ada, `${base}/skills/${skillId}`, 1, changed)).status, 200);
+
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-setup-"));
+  const runner = new RunnerProcess({
+    ...{ url: service.baseUrl, token: pool.headers["service-pool-token"] ?? "", workFolder: folder },
+    ...{ gitUrl: join(folder, "{name}"), command: ["false"] },
+  });
+  t.teardown(async () => {
+    await runner.end("SIGKILL");
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const run = await runOf(ada, first);
+  t.equal(run.outcome, "completed");
+  const steps = (await ada.request("GET", `/api/runs/${run.id}/steps`)).body?.items as { text: string }[];
+  t.same(
+    steps.map(({ text }) => text),
+    ["level high", "key ***", "how to greet", "hello there"],
+    "the secret reached the agent, and its value is masked in what is shown",
+  );
+
+  await runner.end("SIGTERM");
+  const second = await open("Second");
+  t.equal((await replace(ada, `${base}/harness-profiles/${profileId}`, 1, { ...profile, secrets: {} })).status, 200);
+  t.equal((await remove(ada, `${base}/secrets/${secretId}`, 1)).status, 204);
+  const other = new RunnerProcess({
+    ...{ url: service.baseUrl, token: pool.headers["service-pool-token"] ?? "", workFolder: folder },
+    ...{ gitUrl: join(folder, "{name}"), command: ["false"] },
+  });
+  t.teardown(() => other.end("SIGKILL"));
+  const failed = await runOf(ada, second);
+  t.same([failed.outcome, failed.failure?.code], ["failed", "secret-missing"]);
+});
