@@ -120,7 +120,11 @@ export function jobOf(wish: JobWish): Job {
       ...{ passesTo: ["review"], next: [] },
       ...wish.station,
     },
-    harness: { name: "command", args: ["/bin/sh", "-c", agent], env: {}, secrets: {}, ...wish.harness },
+    harness: {
+      ...{ name: "command", args: ["/bin/sh", "-c", agent], env: {}, secrets: {}, missingSecrets: [] },
+      ...wish.harness,
+    },
+    skills: [],
     checkouts: checkouts.map((checkout) => ({
       ...{ repository: "acme/app", setup: null, image: null, base: null, diff: "" },
       ...checkout,
