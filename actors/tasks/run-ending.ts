@@ -9,7 +9,7 @@ import type { RunContext } from "./run.machine.js";
 import { mayHandOver } from "./run-handover.js";
 import type { JobUndeliverable, RunOver } from "./run-messages.js";
 import { type RunOutcome, type RunRow, runCheckouts, runs } from "./run-rows.js";
-import { rowOf, tellRunner } from "./run-steps.js";
+import { putRun, rowOf, tellRunner } from "./run-steps.js";
 import { tasks } from "./task-rows.js";
 import type { WorkFact } from "./work-event.js";
 
@@ -66,8 +66,7 @@ function finish(turn: Turn, context: RunContext, outcome: RunOutcome, reason: st
   const workspaceId = turn.self.partition;
   const at = new Date(turn.now).toISOString();
   const row: RunRow = { ...rowOf(turn), state: "ended", outcome, reason, endedAt: at };
-  runs.put(turn, workspaceId, row.id, row);
-  turn.change(`run/${row.id}`, { type: "state", state: "ended", outcome, reason });
+  putRun(turn, row);
   if (context.runnerId !== null) giveBack(turn, context.runnerId);
   const task = tasks.get(turn, workspaceId, row.taskId);
   if (task !== undefined) {

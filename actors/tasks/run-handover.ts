@@ -2,8 +2,8 @@ import type { GateAnswer, Turn } from "../../runtime/turn.js";
 import type { RunnerMessage } from "../runners/protocol.js";
 import { workEvent } from "./event-task.js";
 import type { RunContext } from "./run.machine.js";
-import { type RunRow, runs } from "./run-rows.js";
-import { rowOf, tellRunner } from "./run-steps.js";
+import type { RunRow } from "./run-rows.js";
+import { putRun, rowOf, tellRunner } from "./run-steps.js";
 import { tasks } from "./task-rows.js";
 import type { WorkQuestion } from "./work-event.js";
 
@@ -47,7 +47,7 @@ export function answerHandover(turn: Turn, context: RunContext, given: GateAnswe
   const { handover } = context;
   if (handover === null || handover.question !== given.id) return context;
   const decided = { to: handover.to, refused: given.refused };
-  runs.put(turn, turn.self.partition, turn.self.id, { ...rowOf(turn), handover: decided });
+  putRun(turn, { ...rowOf(turn), handover: decided });
   answer(turn, context, handover.id, given.refused);
   return { ...context, handover: null };
 }

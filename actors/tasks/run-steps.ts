@@ -6,6 +6,7 @@ import type { TellRunner } from "../runners/runner-messages.js";
 import type { OutboxMessage } from "../runners/runner-rows.js";
 import { workEvent } from "./event-task.js";
 import type { RunContext } from "./run.machine.js";
+import { runShown } from "./run.view.js";
 import type { RunBegan, StartRun } from "./run-messages.js";
 import { type RunRow, runConfigs, runSteps, runs } from "./run-rows.js";
 import { tasks } from "./task-rows.js";
@@ -18,6 +19,12 @@ export function rowOf(turn: Turn): RunRow {
   const row = runs.get(turn, turn.self.partition, turn.self.id);
   if (row === undefined) throw new Error("a run without its row");
   return row;
+}
+
+/** Keeps the row and shows it in the run's stream. */
+export function putRun(turn: Turn, row: RunRow): void {
+  runs.put(turn, turn.self.partition, row.id, row);
+  turn.change(`run/${row.id}`, { type: "run", run: runShown(row) });
 }
 
 export function queueRun(event: Delivered<StartRun>): void {
@@ -36,9 +43,8 @@ export function queueRun(event: Delivered<StartRun>): void {
       endedAt: null,
     },
   };
-  runs.put(turn, workspaceId, row.id, row);
+  putRun(turn, row);
   runConfigs.put(turn, workspaceId, row.id, config);
-  turn.change(`run/${row.id}`, { type: "state", state: "queued" });
   const message: QueueRun = {
     type: "run.queue",
     run: { runId: row.id, ...needs, queuedAtMs: turn.now },
@@ -50,8 +56,7 @@ export function claimRun(context: RunContext, event: Delivered<ClaimRun>, gate: 
   const { turn, runnerId } = event;
   const row = rowOf(turn);
   const fence = context.fence + 1;
-  runs.put(turn, turn.self.partition, row.id, { ...row, state: "claimed", runnerId, fence });
-  turn.change(`run/${row.id}`, { type: "state", state: "claimed" });
+  putRun(turn, { ...row, state: "claimed", runnerId, fence });
   const task = tasks.get(turn, turn.self.partition, row.taskId);
   if (task === undefined) throw new Error("a run without its task");
   const question: WorkQuestion = {
@@ -80,8 +85,7 @@ export function tellRunner(turn: Turn, context: Pick<RunContext, "runnerId">, me
 export function beginRun(turn: Turn): void {
   const row = rowOf(turn);
   const startedAt = new Date(turn.now).toISOString();
-  runs.put(turn, turn.self.partition, row.id, { ...row, state: "running", startedAt });
-  turn.change(`run/${row.id}`, { type: "state", state: "running" });
+  putRun(turn, { ...row, state: "running", startedAt });
   const began: RunBegan = { type: "run.began", runId: row.id };
   turn.send(address(turn.self.partition, "task", row.taskId), began);
 }
@@ -92,9 +96,9 @@ export function keepStep(turn: Turn, step: RunStep): void {
   if (step.index !== row.steps) return;
   const kept = { ...step, at: new Date(turn.now).toISOString() };
   runSteps.put(turn, turn.self.partition, [row.id, step.index], kept);
-  const spent = sumOf(row.spent, step.spent);
-  runs.put(turn, turn.self.partition, row.id, { ...row, steps: row.steps + 1, spent });
-  turn.change(`run/${row.id}`, { type: "step", step: kept });
+  const changed = { steps: row.steps + 1, spent: sumOf(row.spent, step.spent) };
+  runs.put(turn, turn.self.partition, row.id, { ...row, ...changed });
+  turn.change(`run/${row.id}`, { type: "step", step: kept, run: changed });
 }
 
 export function stopRun(turn: Turn, context: RunContext, reason: string): void {

@@ -23,58 +23,73 @@ const configSchema = z.looseObject({
   ),
 });
 
-/** A run as it is read. */
-export const runSchema = z
-  .strictObject({
-    id: z.string(),
-    taskId: z.string(),
-    lineId: z.string(),
-    stationId: z.string(),
-    station: z.string(),
-    state: z.enum(["queued", "claimed", "running", "ended"]),
-    outcome: z.enum(["completed", "failed", "stopped", "abandoned", "withdrawn", "superseded"]).nullable(),
-    reason: z.string().nullable(),
+/** What a run's own row says: what its stream shows. */
+const runRowSchema = z.strictObject({
+  id: z.string(),
+  taskId: z.string(),
+  lineId: z.string(),
+  stationId: z.string(),
+  station: z.string(),
+  state: z.enum(["queued", "claimed", "running", "ended"]),
+  outcome: z.enum(["completed", "failed", "stopped", "abandoned", "withdrawn", "superseded"]).nullable(),
+  reason: z.string().nullable(),
+  runnerId: z.string().nullable(),
+  /** What it needs of a runner. */
+  needs: z.strictObject({ poolId: z.string().nullable(), labels: z.array(z.string()), harness: z.string() }),
+  steps: z.int(),
+  spent: spentSchema.nullable(),
+  handover: z.strictObject({ to: z.string(), refused: z.string().nullable() }).nullable(),
+  ending: endingSchema.nullable(),
+  failure: failureSchema.nullable(),
+  check: z.strictObject({ passed: z.boolean(), exitCode: z.int().nullable(), output: z.string() }).nullable(),
+  fingerprint: z.string(),
+  queuedAt: z.string(),
+  startedAt: z.string().nullable(),
+  endedAt: z.string().nullable(),
+});
+
+/** A run as lists show it. */
+export const runItemSchema = runRowSchema
+  .extend({
     /** Why no runner has taken it; null when it is not queued, or one is about to. */
     waiting: z.strictObject({ reason: z.string() }).nullable(),
-    runnerId: z.string().nullable(),
-    /** What it needs of a runner. */
-    needs: z.strictObject({ poolId: z.string().nullable(), labels: z.array(z.string()), harness: z.string() }),
-    steps: z.int(),
-    spent: spentSchema.nullable(),
-    handover: z.strictObject({ to: z.string(), refused: z.string().nullable() }).nullable(),
-    ending: endingSchema.nullable(),
-    failure: failureSchema.nullable(),
-    check: z.strictObject({ passed: z.boolean(), exitCode: z.int().nullable(), output: z.string() }).nullable(),
-    checkouts: z.array(checkoutResultSchema),
-    config: configSchema.nullable(),
-    fingerprint: z.string(),
-    queuedAt: z.string(),
-    startedAt: z.string().nullable(),
-    endedAt: z.string().nullable(),
   })
-  .meta({ title: "run" });
+  .meta({ title: "run in a list" });
 
-export type RunView = z.output<typeof runSchema>;
+/** A run as it is read. */
+export const runSchema = runItemSchema
+  .extend({ checkouts: z.array(checkoutResultSchema), config: configSchema.nullable() })
+  .meta({ title: "run" });
 
 /** A step as it is read. */
 export const stepSchema = runnerStepSchema.extend({ at: z.string() }).meta({ title: "step" });
 
-export function runView(reading: Reading, workspaceId: string, run: RunRow): RunView {
-  const { teamId: _team, stationKey, passesTo: _next, fence: _fence, queuedAtMs, ...shown } = run;
-  const queued = { runId: run.id, queuedAtMs, ...run.needs };
-  const reason = run.state === "queued" ? whyWaiting(reading, workspaceId, queued) : null;
+/** The run without what it is weighed down by, as its stream shows it. */
+export function runShown(run: RunRow): z.output<typeof runRowSchema> {
+  const { teamId: _team, stationKey, passesTo: _next, fence: _fence, queuedAtMs, needs, ...shown } = run;
   return {
     ...shown,
-    needs: { ...run.needs, labels: [...run.needs.labels] },
+    needs: { ...needs, labels: [...needs.labels] },
     station: stationKey,
-    config: configView(reading, workspaceId, run.id),
-    waiting: reason === null ? null : { reason },
-    checkouts: runCheckouts.list(reading, workspaceId, [run.id]),
     queuedAt: new Date(queuedAtMs).toISOString(),
   };
 }
 
-function configView(reading: Reading, workspaceId: string, runId: string): RunView["config"] {
+export function runItemView(reading: Reading, workspaceId: string, run: RunRow): z.output<typeof runItemSchema> {
+  const queued = { runId: run.id, queuedAtMs: run.queuedAtMs, ...run.needs };
+  const reason = run.state === "queued" ? whyWaiting(reading, workspaceId, queued) : null;
+  return { ...runShown(run), waiting: reason === null ? null : { reason } };
+}
+
+export function runView(reading: Reading, workspaceId: string, run: RunRow): z.output<typeof runSchema> {
+  return {
+    ...runItemView(reading, workspaceId, run),
+    checkouts: runCheckouts.list(reading, workspaceId, [run.id]),
+    config: configView(reading, workspaceId, run.id),
+  };
+}
+
+function configView(reading: Reading, workspaceId: string, runId: string): z.output<typeof runSchema>["config"] {
   const config = runConfigs.get(reading, workspaceId, runId);
   return config === undefined ? null : { station: { ...config.station }, repositories: [...config.repositories] };
 }

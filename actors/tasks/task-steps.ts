@@ -11,6 +11,7 @@ import { laterStations, lineOf, stationOf, workEvent } from "./event-task.js";
 import type { EndRun, RunOver, StartRun } from "./run-messages.js";
 import { type RunRow, runCheckouts, runs } from "./run-rows.js";
 import type { TaskContext } from "./task.machine.js";
+import { taskItemView } from "./task.view.js";
 import type { NoteTask, OpenTask } from "./task-messages.js";
 import { onceNotes, type TaskRow, taskCheckouts, taskNotes, taskRuns, tasks, teamTasks } from "./task-rows.js";
 import type { WorkFact } from "./work-event.js";
@@ -29,8 +30,9 @@ export function taskRow(turn: Turn): TaskRow {
 
 function put(turn: Turn, row: TaskRow): TaskRow {
   tasks.put(turn, turn.self.partition, row.id, row);
-  turn.change(`task/${row.id}`, { type: "task", task: row });
-  turn.change(`team/${row.teamId}`, { type: "task", task: row });
+  const change = { type: "task", task: taskItemView(turn, turn.self.partition, row) };
+  turn.change(`task/${row.id}`, change);
+  turn.change(`team/${row.teamId}`, change);
   return row;
 }
 

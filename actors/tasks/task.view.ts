@@ -4,8 +4,8 @@ import { failureSchema } from "../runners/protocol.js";
 import { lineOf } from "./event-task.js";
 import { latestNotes, type TaskRow } from "./task-rows.js";
 
-/** A task as it is read. */
-export const taskSchema = z
+/** A task as lists and streams show it. */
+export const taskItemSchema = z
   .strictObject({
     id: z.string(),
     title: z.string(),
@@ -23,16 +23,22 @@ export const taskSchema = z
     runId: z.string().nullable(),
     asks: z.string().nullable(),
     failure: failureSchema.nullable(),
-    notes: z.array(z.strictObject({ seq: z.int(), at: z.string(), from: z.string(), text: z.string() })),
     openedAt: z.string(),
     movedAt: z.string(),
   })
+  .meta({ title: "task in a list" });
+
+/** A task as it is read. */
+export const taskSchema = taskItemSchema
+  .extend({ notes: z.array(z.strictObject({ seq: z.int(), at: z.string(), from: z.string(), text: z.string() })) })
   .meta({ title: "task" });
 
-export type TaskView = z.output<typeof taskSchema>;
+/** The task without what was said on it. */
+export function taskItemView(reading: Reading, workspaceId: string, task: TaskRow): z.output<typeof taskItemSchema> {
+  return { ...task, marks: { ...task.marks }, line: lineOf(reading, workspaceId, task.lineId)?.key ?? "" };
+}
 
-export function taskView(reading: Reading, workspaceId: string, task: TaskRow): TaskView {
-  const notes = latestNotes(reading, workspaceId, task.id);
-  const line = lineOf(reading, workspaceId, task.lineId)?.key ?? "";
-  return { ...task, marks: { ...task.marks }, line, notes: notes.map((note) => ({ ...note })) };
+export function taskView(reading: Reading, workspaceId: string, task: TaskRow): z.output<typeof taskSchema> {
+  const notes = latestNotes(reading, workspaceId, task.id).map((note) => ({ ...note }));
+  return { ...taskItemView(reading, workspaceId, task), notes };
 }

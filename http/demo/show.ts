@@ -12,7 +12,7 @@ type Change =
   | { readonly type: "task"; readonly task: TaskData }
   | { readonly type: "hook"; readonly hook: string; readonly on: string; readonly state: string }
   | { readonly type: "step"; readonly step: { readonly kind: string; readonly text: string } }
-  | { readonly type: "state" | "configuration" | "note" };
+  | { readonly type: "run" | "configuration" | "note" };
 
 export interface Counts {
   moves: number;

@@ -7,9 +7,9 @@ import type { Kind } from "../../actors/resources/kind.js";
 import { placeOf } from "../../actors/resources/place.js";
 import { represent } from "../../actors/resources/representation.js";
 import { resourceById } from "../../actors/resources/resource-rows.js";
-import { runView, stepsView } from "../../actors/tasks/run.view.js";
+import { runShown, stepsView } from "../../actors/tasks/run.view.js";
 import { runs } from "../../actors/tasks/run-rows.js";
-import { taskView } from "../../actors/tasks/task.view.js";
+import { taskItemView, taskView } from "../../actors/tasks/task.view.js";
 import { tasks, teamTasks } from "../../actors/tasks/task-rows.js";
 import type { Reading } from "../../storage/store.js";
 
@@ -100,7 +100,10 @@ function teamTopic(team: Topic): Topic {
       const { workspaceId, id } = about;
       const latest = teamTasks.entries(reading, workspaceId, [id], { reverse: true, limit: TASKS_SHOWN });
       const work = latest.flatMap(({ key }) => tasks.get(reading, workspaceId, String(key.at(-1))) ?? []);
-      return { team: team.picture(reading, about), tasks: work.map((task) => taskView(reading, workspaceId, task)) };
+      return {
+        team: team.picture(reading, about),
+        tasks: work.map((task) => taskItemView(reading, workspaceId, task)),
+      };
     },
   };
 }
@@ -124,7 +127,7 @@ const runTopic: Topic = {
     if (run === undefined) return undefined;
     const after = Math.max(-1, run.steps - STEPS_SHOWN - 1);
     const steps = stepsView(reading, workspaceId, id, { after, limit: STEPS_SHOWN });
-    return { run: runView(reading, workspaceId, run), steps };
+    return { run: runShown(run), steps };
   },
 };
 

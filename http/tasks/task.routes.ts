@@ -6,9 +6,9 @@ import { invalid, isRefusal, type Refusal } from "../../actors/refusal.js";
 import { placeOf } from "../../actors/resources/place.js";
 import { resourceAt } from "../../actors/resources/resource-rows.js";
 import { stationOf } from "../../actors/tasks/event-task.js";
-import { runSchema, runView, stepSchema, stepsView } from "../../actors/tasks/run.view.js";
+import { runItemSchema, runItemView, runSchema, runView, stepSchema, stepsView } from "../../actors/tasks/run.view.js";
 import { type RunRow, runs } from "../../actors/tasks/run-rows.js";
-import { taskSchema, taskView } from "../../actors/tasks/task.view.js";
+import { taskItemSchema, taskItemView, taskSchema, taskView } from "../../actors/tasks/task.view.js";
 import { type TaskRow, taskRuns, tasks, teamTasks } from "../../actors/tasks/task-rows.js";
 import { memberOf } from "../../actors/workspaces/members.js";
 import { address } from "../../runtime/address.js";
@@ -90,7 +90,7 @@ export function taskRoutes({ runtime }: { readonly runtime: Runtime }): readonly
       summary: "List a team's tasks, newest first",
       access: "any",
       query: listing,
-      answers: { 200: z.strictObject({ items: z.array(taskSchema) }) },
+      answers: { 200: z.strictObject({ items: z.array(taskItemSchema) }) },
       handle: ({ caller, params, query }) => listTasks(runtime, caller, params.teamId ?? "", query),
     }),
     route({
@@ -157,7 +157,7 @@ export function taskRoutes({ runtime }: { readonly runtime: Runtime }): readonly
       path: "/api/tasks/{taskId}/runs",
       summary: "The runs of a task, newest first",
       access: "any",
-      answers: { 200: z.strictObject({ items: z.array(runSchema) }) },
+      answers: { 200: z.strictObject({ items: z.array(runItemSchema) }) },
       handle: ({ caller, params }) => {
         const found = findTask(runtime, caller, params.taskId ?? "");
         if (isRefusal(found)) return found;
@@ -165,7 +165,7 @@ export function taskRoutes({ runtime }: { readonly runtime: Runtime }): readonly
         if (!seesOutcomes(reading, caller, workspaceId, task.teamId)) return { refused: "not-found" };
         const ids = taskRuns.entries(reading, workspaceId, [task.id], { reverse: true, limit: 200 });
         const items = ids.flatMap(({ key }) => runs.get(reading, workspaceId, String(key.at(-1))) ?? []);
-        return { status: 200, body: { items: items.map((run) => runView(reading, workspaceId, run)) } };
+        return { status: 200, body: { items: items.map((run) => runItemView(reading, workspaceId, run)) } };
       },
     }),
     route({
@@ -243,7 +243,7 @@ function listTasks(
   const items = teamTasks
     .entries(reading, workspaceId, [teamId], { reverse: true, ...before })
     .flatMap(({ key }) => tasks.get(reading, workspaceId, String(key.at(-1))) ?? [])
-    .map((task) => ({ task, view: taskView(reading, workspaceId, task) }))
+    .map((task) => ({ task, view: taskItemView(reading, workspaceId, task) }))
     .filter(({ task, view }) => {
       if (query.state !== undefined && task.state !== query.state) return false;
       if (query.line !== undefined && view.line !== query.line) return false;

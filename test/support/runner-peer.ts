@@ -6,11 +6,14 @@ import {
   type RunnerMessage,
   type ServiceFrame,
   type ServiceMessage,
+  type Spent,
   serviceFrameSchema,
 } from "../../actors/runners/protocol.js";
 import type { TestService } from "./service.js";
 
 type Hello = Extract<RunnerFrame, { frame: "hello" }>;
+type EndReport = Extract<RunnerMessage, { type: "run.ended" }>;
+type Claim = Pick<Job, "runId" | "fence">;
 type FrameOf<Name extends ServiceFrame["frame"]> = Extract<ServiceFrame, { frame: Name }>;
 type MessageOf<Type extends ServiceMessage["type"]> = Extract<ServiceMessage, { type: Type }>;
 
@@ -20,6 +23,8 @@ export class RunnerPeer {
   readonly #socket: WebSocket;
   #n = 0;
   #beats = 0;
+  /** Number of the message that brought the last job. */
+  #lastJob = 0;
   /** The last service message that came. */
   #received = 0;
   #closed: { readonly code: number; readonly reason: string } | null = null;
@@ -92,9 +97,43 @@ export class RunnerPeer {
     );
   }
 
-  /** The next job it is given. */
-  async job(from = 0): Promise<Job> {
-    return (await this.message("run.assign", from)).job;
+  /** The next job it is given, each once. */
+  job(): Promise<Job> {
+    return this.#until((frame) => {
+      if (frame.frame !== "message" || frame.message.type !== "run.assign") return undefined;
+      if (frame.n <= this.#lastJob) return undefined;
+      this.#lastJob = frame.n;
+      return frame.message.job;
+    });
+  }
+
+  start({ runId, fence }: Claim): void {
+    this.say({ type: "run.started", runId, fence });
+  }
+
+  step({ runId, fence }: Claim, index: number, spent: Spent | null = null): void {
+    const step = { index, kind: "message", text: `step ${index}`, tool: null, spent } as const;
+    this.say({ type: "run.step", runId, fence, step });
+  }
+
+  /** Asks for leave to hand over; gives the refusal, or null. */
+  async askHandover({ runId, fence }: Claim, to: string, note = ""): Promise<string | null> {
+    const from = this.frames.length;
+    this.say({ type: "run.handover", runId, fence, id: `h-${from}`, to, note });
+    return (await this.message("run.handover-answered", from)).refused;
+  }
+
+  /** Asks for leave and ends with the handover. */
+  async handOver(claim: Claim, to: string, note = ""): Promise<void> {
+    const refused = await this.askHandover(claim, to, note);
+    if (refused !== null) throw new Error(refused);
+    this.end(claim, { ending: { kind: "handover", to, note } });
+  }
+
+  /** Reports the end: completed without a word, but for what is said otherwise. */
+  end({ runId, fence }: Claim, report: Partial<EndReport> = {}): void {
+    const left = { failure: null, checkouts: [], check: null, spent: null };
+    this.say({ type: "run.ended", runId, fence, outcome: "completed", ending: null, ...left, ...report });
   }
 
   /** Resolves when the service has taken message `n`. */

@@ -1,0 +1,96 @@
+import t, { type Test } from "tap";
+import type { RunnerPeer } from "../../support/runner-peer.js";
+import { type StreamMessage, StreamReader } from "../../support/stream-reader.js";
+import { openWorkplace, type Workplace } from "../../support/workplace.js";
+
+type Shown = Readonly<Record<string, unknown>>;
+
+/** A task that is handed over, sent back, asks, is answered, and fails. */
+async function liveThrough(place: Workplace, taskId: string, peer: RunnerPeer): Promise<void> {
+  const first = await peer.job();
+  peer.start(first);
+  for (const index of [0, 1]) peer.step(first, index, { amount: 0.5, currency: "EUR" });
+  await peer.handOver(first, "review", "look at it");
+  await peer.handOver(await peer.job(), "work", "not yet");
+  peer.end(await peer.job(), { ending: { kind: "ask", question: "Red or blue?" } });
+  const inInbox = async () => (await place.task(taskId)).state === "inbox";
+  await place.when(`task/${taskId}`, inInbox);
+  await place.ada.request("POST", `/api/tasks/${taskId}/answer`, { text: "Blue." });
+  const failure = { code: "harness-failed", message: "It broke.", output: "boom" } as const;
+  peer.end(await peer.job(), { outcome: "failed", failure });
+  await place.when(`task/${taskId}`, inInbox);
+  await place.ada.request("POST", `/api/tasks/${taskId}/assign`, { assignee: null });
+  await place.ada.request("POST", `/api/tasks/${taskId}/notes`, { text: "the last word" });
+}
+
+async function follow(t: Test, place: Workplace, topic: string): Promise<StreamReader> {
+  const reader = await StreamReader.open(place.ada);
+  t.teardown(async () => reader.end());
+  reader.subscribe(topic);
+  await reader.until(({ kind }) => kind === "snapshot");
+  return reader;
+}
+
+/** What a reader has after every change up to the one that fits. */
+async function applied(
+  reader: StreamReader,
+  apply: (before: Shown, change: Shown) => Shown,
+  fits: (message: StreamMessage) => boolean,
+): Promise<Shown> {
+  const last = await reader.until((message) => message.kind === "change" && fits(message));
+  const [snapshot, ...changes] = reader.messages.slice(0, reader.messages.indexOf(last) + 1);
+  return changes.reduce<Shown>((before, { data }) => apply(before, data), snapshot?.data ?? {});
+}
+
+const fresh = async (t: Test, place: Workplace, topic: string): Promise<Shown> =>
+  (await (await follow(t, place, topic)).until(() => true)).data;
+
+const list = (value: unknown): Shown[] => value as Shown[];
+const shown = (value: unknown): Shown => value as Shown;
+
+function applyToTask(task: Shown, change: Shown): Shown {
+  if (change.type === "task") return { ...task, ...shown(change.task) };
+  return change.type === "note" ? { ...task, notes: [...list(task.notes), shown(change.note)] } : task;
+}
+
+function applyToTeam(team: Shown, change: Shown): Shown {
+  if (change.type !== "task") return team;
+  const task = shown(change.task);
+  const tasks = [task, ...list(team.tasks).filter(({ id }) => id !== task.id)];
+  return { ...team, tasks: tasks.sort((left, right) => (String(left.id) < String(right.id) ? 1 : -1)) };
+}
+
+function applyToRun({ run, steps }: Shown, change: Shown): Shown {
+  return {
+    run: { ...shown(run), ...shown(change.run) },
+    steps: change.type === "step" ? [...list(steps), shown(change.step)] : steps,
+  };
+}
+
+t.test("who applies the changes of a task, its team and its run has what a fresh snapshot shows", async (t) => {
+  const place = await openWorkplace(t);
+  const onTeam = await follow(t, place, `team/${place.teamId}`);
+  const taskId = await place.open();
+  const other = await place.open({ title: "Another" });
+  const [firstRun] = await place.runs(taskId);
+  const onTask = await follow(t, place, `task/${taskId}`);
+  const onRun = await follow(t, place, `run/${firstRun?.id}`);
+  await place.ada.request("POST", `/api/tasks/${other}/close`, {});
+  const peer = await place.runner();
+  await liveThrough(place, taskId, peer);
+
+  const isLast = ({ data }: StreamMessage) => shown(data.note ?? {}).text === "the last word";
+  const task = await applied(onTask, applyToTask, isLast);
+  t.same(task, await fresh(t, place, `task/${taskId}`));
+  t.match(task, { line: "dev", station: "work", state: "inbox", assignee: null, failure: { output: "boom" } });
+  t.equal(list(task.notes).length, 5);
+
+  const isUnassigned = ({ data }: StreamMessage) => data.type === "task" && shown(data.task).assignee === null;
+  const team = await applied(onTeam, applyToTeam, isUnassigned);
+  t.same(team, await fresh(t, place, `team/${place.teamId}`));
+  t.match(team.tasks, [{ id: other, state: "closed" }, { id: taskId }]);
+
+  const run = await applied(onRun, applyToRun, ({ data }) => shown(data.run).state === "ended");
+  t.same(run, await fresh(t, place, `run/${firstRun?.id}`));
+  t.match(run.run, { steps: 2, spent: { amount: 1, currency: "EUR" }, handover: { to: "review", refused: null } });
+});
