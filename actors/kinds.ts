@@ -8,6 +8,7 @@ import type { AllowList } from "./outbound/allow-list.js";
 import type { Kind } from "./resources/kind.js";
 import { runnerPoolKind } from "./runners/runner-pool.kind.js";
 import { runnerTrustKind } from "./runners/runner-trust.kind.js";
+import { workspaceRunnersKind } from "./runners/workspace-runners.kind.js";
 import { secretKind } from "./workspaces/secret.kind.js";
 import { teamKind } from "./workspaces/team.kind.js";
 import { workspaceKind } from "./workspaces/workspace.kind.js";
@@ -28,6 +29,7 @@ export function createKinds(deployment: Deployment): readonly Kind[] {
     workspaceKind,
     secretKind,
     runnerPoolKind,
+    workspaceRunnersKind,
     runnerTrustKind(deployment),
     workspaceTokenKind,
     tokenTrustKind(deployment),

@@ -4,15 +4,18 @@ import { type PlacementState, waitingReason } from "./placement.js";
 import { isQueued } from "./run-queue.js";
 import type { RunnerPoolFields } from "./runner-pool.kind.js";
 import { claims, type QueuedRun, runners } from "./runner-rows.js";
+import { workspaceRunners } from "./workspace-runners.kind.js";
 
-/** Reads what placement decides over: the workspace's pools, runners and claims. */
+/** Reads what placement decides over: the workspace's pools, runners and claims, and its rules. */
 export function placementState(reading: Reading, workspaceId: string): PlacementState {
   const held = new Map<string, number>();
   for (const { runnerId } of claims.list(reading, workspaceId)) held.set(runnerId, (held.get(runnerId) ?? 0) + 1);
   const pools = resourcesOf<RunnerPoolFields>(reading, workspaceId, "runner-pool").map(
     ({ id, fields }: ResourceRow<RunnerPoolFields>) => ({ id, key: fields.key, concurrency: fields.concurrency }),
   );
-  return { runners: runners.list(reading, workspaceId), pools, held };
+  const { defaultPool, maxConcurrentRuns } = workspaceRunners(reading, workspaceId);
+  const defaultPoolId = pools.find(({ key }) => key === defaultPool)?.id ?? null;
+  return { runners: runners.list(reading, workspaceId), pools, held, defaultPoolId, mostRuns: maxConcurrentRuns };
 }
 
 /** Why the queued run waits, or null when it is not queued or will be taken right away. */

@@ -14,6 +14,10 @@ export interface PlacementState {
   readonly pools: readonly PlacementPool[];
   /** Claims by runner id. */
   readonly held: ReadonlyMap<string, number>;
+  /** The pool of runs that name none; null lets them go to any. */
+  readonly defaultPoolId: string | null;
+  /** Runs at once over all runners of the workspace; null for no bound. */
+  readonly mostRuns: number | null;
 }
 
 export interface Assignment {
@@ -45,14 +49,16 @@ export function place(queue: readonly QueuedRun[], state: PlacementState): Assig
 export function freePlaces(state: PlacementState): number {
   const tally = tallyOf(state);
   const free = state.runners.filter((runner) => runner.connected && tally.pools.has(runner.poolId));
-  return free.reduce((sum, runner) => sum + Math.max(0, freeSlots(runner, tally)), 0);
+  const slots = free.reduce((sum, runner) => sum + Math.max(0, freeSlots(runner, tally)), 0);
+  return Math.min(slots, Math.max(0, tally.mostRuns - tally.heldInAll));
 }
 
 /** Why no runner takes the run now, in a sentence for a person; null when one can. */
 export function waitingReason(run: RunNeeds, state: PlacementState): string | null {
   const tally = tallyOf(state);
-  const pool = run.poolId === null ? undefined : tally.pools.get(run.poolId);
-  if (run.poolId !== null && pool === undefined) return "The pool that the station names is gone.";
+  const wanted = poolOf(run, tally);
+  const pool = wanted === null ? undefined : tally.pools.get(wanted);
+  if (wanted !== null && pool === undefined) return "The pool that the station names is gone.";
   const where = pool === undefined ? "of the workspace" : `of pool ${pool.key}`;
   const connected = state.runners.filter((runner) => runner.connected && isInPool(run, runner, tally));
   if (connected.length === 0) return `No runner ${where} is connected.`;
@@ -62,6 +68,7 @@ export function waitingReason(run: RunNeeds, state: PlacementState): string | nu
   if (fitting.length === 0) return `No connected runner ${where} offers the harness ${run.harness}.`;
   const reasons = fitting.map((runner) => reasonAgainst(run, runner, tally));
   if (reasons.includes(null)) return null;
+  if (tally.heldInAll >= tally.mostRuns) return `The workspace allows no more than ${tally.mostRuns} runs at once.`;
   return reasons.includes("slots")
     ? `Every fitting runner ${where} is busy.`
     : `No more runs at once are allowed ${where}: ${concurrencyText(fitting, tally)}.`;
@@ -76,9 +83,10 @@ function labelsText(labels: readonly string[]): string {
   return labels.length === 1 ? `the label ${labels[0]}` : `the labels ${labels.join(", ")}`;
 }
 
-type ReasonAgainst = "away" | "pool" | "labels" | "harness" | "slots" | "concurrency";
+type ReasonAgainst = "away" | "pool" | "labels" | "harness" | "slots" | "concurrency" | "workspace";
 
 function reasonAgainst(run: RunNeeds, runner: RunnerRow, tally: Tally): ReasonAgainst | null {
+  if (tally.heldInAll >= tally.mostRuns) return "workspace";
   if (!runner.connected) return "away";
   if (!isInPool(run, runner, tally)) return "pool";
   if (missingLabels(run, runner).length > 0) return "labels";
@@ -89,8 +97,13 @@ function reasonAgainst(run: RunNeeds, runner: RunnerRow, tally: Tally): ReasonAg
 }
 
 /** A runner of a pool that is gone takes nothing more. */
-function isInPool(run: RunNeeds, runner: RunnerRow, { pools }: Tally): boolean {
-  return pools.has(runner.poolId) && (run.poolId === null || run.poolId === runner.poolId);
+function isInPool(run: RunNeeds, runner: RunnerRow, tally: Tally): boolean {
+  const wanted = poolOf(run, tally);
+  return tally.pools.has(runner.poolId) && (wanted === null || wanted === runner.poolId);
+}
+
+function poolOf({ poolId }: RunNeeds, { defaultPoolId }: Pick<Tally, "defaultPoolId">): string | null {
+  return poolId ?? defaultPoolId;
 }
 
 function missingLabels(run: RunNeeds, runner: RunnerRow): string[] {
@@ -111,17 +124,26 @@ interface Tally {
   readonly pools: ReadonlyMap<string, PlacementPool>;
   readonly held: Map<string, number>;
   readonly heldByPool: Map<string, number>;
+  readonly defaultPoolId: string | null;
+  readonly mostRuns: number;
+  heldInAll: number;
 }
 
-function tallyOf({ runners, pools, held }: PlacementState): Tally {
+function tallyOf({ runners, pools, held, defaultPoolId, mostRuns }: PlacementState): Tally {
   const heldByPool = new Map<string, number>();
   for (const { runnerId, poolId } of runners) {
     heldByPool.set(poolId, (heldByPool.get(poolId) ?? 0) + (held.get(runnerId) ?? 0));
   }
-  return { pools: new Map(pools.map((pool) => [pool.id, pool])), held: new Map(held), heldByPool };
+  return {
+    ...{ pools: new Map(pools.map((pool) => [pool.id, pool])), held: new Map(held), heldByPool },
+    ...{ defaultPoolId, mostRuns: mostRuns ?? Number.POSITIVE_INFINITY },
+    heldInAll: [...held.values()].reduce((sum, count) => sum + count, 0),
+  };
 }
 
-function take({ runnerId, poolId }: RunnerRow, { held, heldByPool }: Tally): void {
+function take({ runnerId, poolId }: RunnerRow, tally: Tally): void {
+  const { held, heldByPool } = tally;
+  tally.heldInAll += 1;
   held.set(runnerId, (held.get(runnerId) ?? 0) + 1);
   heldByPool.set(poolId, (heldByPool.get(poolId) ?? 0) + 1);
 }

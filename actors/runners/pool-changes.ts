@@ -1,10 +1,10 @@
 import type { Hearing } from "../../runtime/actor-type.js";
 import { dispatcherOf, type PoolsChanged } from "./dispatcher.machine.js";
 
-/** A pool whose concurrency was raised takes at once what waited for that. */
+/** A pool or workspace that allows more than before takes at once what waited for that. */
 export const placesAfterPoolChanges: Hearing = {
   name: "runs are placed when a runner pool changes",
-  facts: ["runner-pool.changed"],
+  facts: ["runner-pool.changed", "workspace-runners.changed"],
   hear: (_fact, turn) => {
     const message: PoolsChanged = { type: "pools.changed" };
     turn.send(dispatcherOf(turn.self.partition), message);

@@ -6,8 +6,10 @@ export interface KindExample {
   readonly body: (n: number) => Record<string, unknown>;
   /** A body for an update of it. */
   readonly updated: (n: number) => Record<string, unknown>;
-  /** An update that changes a fixed field, and the field's path. */
-  readonly fixed: { readonly body: (n: number) => Record<string, unknown>; readonly path: string };
+  /** An update that changes a fixed field, and the field's path; null for a kind that has none. */
+  readonly fixed: { readonly body: (n: number) => Record<string, unknown>; readonly path: string } | null;
+  /** Whether a workspace has at most one. */
+  readonly isAlone?: true;
   /** A body that its rules refuse, and the path of the refusal. */
   readonly wrong: { readonly body: Record<string, unknown>; readonly path: string };
 }
@@ -99,6 +101,13 @@ export const kindExamples: Readonly<Record<string, KindExample>> = {
     updated: (n) => ({ ...trust(n), lifetimeMinutes: 5, claims: { actor: "deploy-*" } }),
     fixed: { body: (n) => ({ ...trust(n), key: `other-${n}` }), path: "key" },
     wrong: { body: { ...trust(0), subject: "repo:*" }, path: "subject" },
+  },
+  "workspace-runners": {
+    body: (n) => ({ maxConcurrentRuns: n + 1 }),
+    updated: () => ({ defaultPool: null }),
+    fixed: null,
+    isAlone: true,
+    wrong: { body: { defaultPool: "not-there" }, path: "defaultPool" },
   },
   "runner-pool": {
     body: (n) => ({ key: `pool-${n}` }),

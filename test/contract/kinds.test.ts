@@ -60,8 +60,10 @@ for (const kind of kinds) {
     t.same((await owner.request("GET", one)).body, updated.body, "an update returns exactly what a read does");
     const stale = await replace(owner, one, 1, example.updated(1));
     t.same([stale.status, slugOf(stale), problemOf(stale).currentVersion], [409, "moved-on", 2]);
-    const fixed = await replace(owner, one, 2, example.fixed.body(1));
-    t.same([fixed.status, problemOf(fixed).errors?.[0]?.path], [422, example.fixed.path], fixed.text);
+    if (example.fixed !== null) {
+      const fixed = await replace(owner, one, 2, example.fixed.body(1));
+      t.same([fixed.status, problemOf(fixed).errors?.[0]?.path], [422, example.fixed.path], fixed.text);
+    }
 
     const imported = await owner.request(
       "GET",
@@ -69,7 +71,7 @@ for (const kind of kinds) {
     );
     t.same(imported.body, updated.body);
     t.equal((await owner.request("GET", `${paths.import}?address=nothing-here`)).status, 404);
-    await owner.create(paths.create, example.body(0));
+    if (example.isAlone !== true) await owner.create(paths.create, example.body(0));
     const { items } = (await owner.request("GET", paths.list)).body as unknown as { items: { address: string }[] };
     const addresses = items.map(({ address }) => address);
     t.same(addresses, [...addresses].sort(), "a list is in address order");

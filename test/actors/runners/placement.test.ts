@@ -22,8 +22,10 @@ const scene = fc
     queue: fc.array(queued, { maxLength: 8 }),
     concurrency: fc.option(fc.integer({ min: 1, max: 3 })),
     held: fc.array(fc.integer({ min: 0, max: 2 }), { minLength: 5, maxLength: 5 }),
+    defaultPoolId: fc.constantFrom(null, "pool_a", "pool_b"),
+    mostRuns: fc.option(fc.integer({ min: 1, max: 8 })),
   })
-  .map(({ runners, queue, concurrency, held }) => {
+  .map(({ runners, queue, concurrency, held, defaultPoolId, mostRuns }) => {
     const rows: RunnerRow[] = runners.map((one, n) => ({ ...one, runnerId: `runner_${n}`, name: "", since: "" }));
     const state: PlacementState = {
       runners: rows,
@@ -32,6 +34,7 @@ const scene = fc
         { id: "pool_b", key: "b", concurrency: null },
       ],
       held: new Map(rows.map(({ runnerId }, n) => [runnerId, held[n] ?? 0])),
+      ...{ defaultPoolId, mostRuns },
     };
     const runs: QueuedRun[] = queue.map((one, n) => ({ ...one, runId: `run_${n}`, queuedAtMs: n }));
     return { state, runs };
@@ -47,7 +50,7 @@ t.test("placement gives each run once, only to runners that fit, within slots an
         const fits =
           runner.connected &&
           state.pools.some(({ id }) => id === runner.poolId) &&
-          (run.poolId === null || run.poolId === runner.poolId) &&
+          [null, runner.poolId].includes(run.poolId ?? state.defaultPoolId) &&
           run.labels.every((wanted) => runner.labels.includes(wanted)) &&
           runner.harnesses.includes(run.harness) &&
           (held.get(runner.runnerId) ?? 0) <= runner.slots;
@@ -58,6 +61,8 @@ t.test("placement gives each run once, only to runners that fit, within slots an
         const after = total(state, held, id);
         if (concurrency !== null && after > Math.max(before, concurrency)) return false;
       }
+      const all = (counts: ReadonlyMap<string, number>) => [...counts.values()].reduce((sum, count) => sum + count, 0);
+      if (state.mostRuns !== null && all(held) > Math.max(all(state.held), state.mostRuns)) return false;
       return new Set(placed.map(({ run }) => run.runId)).size === placed.length;
     }),
     { numRuns: 2_000 },
@@ -91,6 +96,7 @@ t.test("the oldest run goes first, to the runner with most room", async (t) => {
     ],
     pools: [{ id: "pool_a", key: "a", concurrency: null }],
     held: new Map(),
+    ...{ defaultPoolId: null, mostRuns: null },
   };
   const run = (runId: string, queuedAtMs: number): QueuedRun => ({
     ...{ runId, queuedAtMs, poolId: null, labels: [], harness: "command" },
@@ -127,13 +133,18 @@ t.test("reasons name what is missing", async (t) => {
       since: "",
     },
   };
-  const why = (runner: Partial<RunnerRow>, held = 0) =>
-    waitingReason(run, { runners: [{ ...one, ...runner }], pools, held: new Map([["r", held]]) });
+  const unruled = { defaultPoolId: null, mostRuns: null };
+  const why = (runner: Partial<RunnerRow>, held = 0, rules: Partial<PlacementState> = {}) =>
+    waitingReason(run, { runners: [{ ...one, ...runner }], pools, held: new Map([["r", held]]), ...unruled, ...rules });
   t.equal(why({}), null);
   t.match(why({ connected: false }), /No runner of pool main is connected/);
   t.match(why({ labels: [] }), /has the label gpu/);
   t.match(why({ harnesses: [] }), /harness command/);
   t.match(why({}, 1), /busy/);
   t.match(why({ slots: 2 }, 1), /concurrency/);
-  t.match(waitingReason({ ...run, poolId: "pool_x" }, { runners: [], pools, held: new Map() }), /is gone/);
+  t.match(why({ slots: 2 }, 1, { mostRuns: 1 }), /workspace allows no more than 1 runs/);
+  const empty = { runners: [], pools, held: new Map<string, number>(), ...unruled };
+  t.match(waitingReason({ ...run, poolId: "pool_x" }, empty), /is gone/);
+  const byDefault = waitingReason({ ...run, poolId: null }, { ...empty, defaultPoolId: "pool_a" });
+  t.match(byDefault, /No runner of pool main is connected/);
 });

@@ -34,6 +34,7 @@ async function wholeWorkspace(owner: Client): Promise<string> {
   await owner.create(`${held}/runner-pools`, { key: "1-linux", labels: ["x.y_z"], concurrency: 3, token });
   await owner.create(`${held}/secrets`, { name: "deploy", value: "v", valueVersion: 2, hosts: ["*.example.com:8443"] });
   const terms = { issuer: "https://ci.example.com/$" + "{x}", audience: "a%{b}", claims: { job_ref: '"*"' } };
+  await owner.create(`${held}/workspace-runners`, { defaultPool: "1-linux", maxConcurrentRuns: 7 });
   await owner.create(`${held}/runner-trusts`, { key: "hosts", ...terms, subject: "host/*", pools: ["1-linux"] });
   const minted = { scopes: ["read", "configure"], lifetimeMinutes: 5 };
   await owner.create(`${held}/token-trusts`, { key: "ci", ...terms, subject: "repo:acme/app:*", ...minted });

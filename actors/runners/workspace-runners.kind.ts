@@ -1,0 +1,42 @@
+import { z } from "zod";
+import type { Reading } from "../../storage/store.js";
+import { slug } from "../resources/fields.js";
+import type { Kind } from "../resources/kind.js";
+import { resourceAddresses, resourceById } from "../resources/resource-rows.js";
+
+const schema = z.strictObject({
+  defaultPool: slug.nullable().default(null),
+  maxConcurrentRuns: z
+    .int("must be a whole number")
+    .min(1, "must be at least 1")
+    .max(10_000, "must be at most 10000")
+    .nullable()
+    .default(null),
+});
+
+export type WorkspaceRunnersFields = z.output<typeof schema>;
+
+const KIND = "workspace-runners";
+
+/** How a workspace's runs are placed where their stations say nothing. A workspace has at most one, at its slug. */
+export const workspaceRunnersKind: Kind<WorkspaceRunnersFields> = {
+  name: KIND,
+  plural: "workspace-runners",
+  idPrefix: "wr",
+  heldBy: "workspace",
+  permission: "manage-runners",
+  schema,
+  fixed: [],
+  hcl: {},
+  hidden: [],
+  address: (_fields, workspaceSlug) => workspaceSlug,
+  references: ({ defaultPool }) =>
+    defaultPool === null ? [] : [{ path: "defaultPool", kind: "runner-pool", address: defaultPool }],
+};
+
+/** The workspace's own rules of placement; null for each that it does not set. */
+export function workspaceRunners(reading: Reading, workspaceId: string): WorkspaceRunnersFields {
+  const [id] = resourceAddresses.list(reading, workspaceId, [KIND], { limit: 1 });
+  const row = id === undefined ? undefined : resourceById<WorkspaceRunnersFields>(reading, workspaceId, KIND, id);
+  return row?.fields ?? { defaultPool: null, maxConcurrentRuns: null };
+}
