@@ -69,9 +69,15 @@ export interface Route {
   readonly path: string;
   /** One line for the documents. */
   readonly summary: string;
+  /** What it is called in the documents, where its method and path do not say it well. */
+  readonly operation?: string;
+  /** The part of the API it belongs to, for the documents. */
+  readonly tag?: string;
   /** More for the documents, where one line does not say it: who may call it, what else it does. */
   readonly description?: string;
   readonly access: RouteAccess;
+  /** The bearer that the handler of a public route looks at itself. */
+  readonly credential?: "callback" | "metrics";
   readonly body?: z.ZodType;
   /** The body for the documents, where `body` lets all through because the handler parses it once it may be written. */
   readonly takes?: z.ZodType;

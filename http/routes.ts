@@ -7,6 +7,7 @@ import { sessionRoutes } from "./access/session.routes.js";
 import type { Config } from "./config.js";
 import { hookRoutes } from "./hooks/hook.routes.js";
 import type { Metrics } from "./metrics.js";
+import { openApiRoutes } from "./openapi/openapi.routes.js";
 import { deadLetterRoutes } from "./operations/dead-letter.routes.js";
 import { operationRoutes } from "./operations/operation.routes.js";
 import { memberRoutes } from "./people/member.routes.js";
@@ -35,17 +36,29 @@ export interface RouteParts {
 /** Every endpoint: the router, the documents and the tests read this table. */
 export function createRoutes(parts: RouteParts): readonly Route[] {
   const { runtime, kinds, sealer, config, metrics, baseUrl, isReady } = parts;
-  return [
-    ...operationRoutes({ metrics, isReady, metricsToken: config.metricsToken }),
-    ...sessionRoutes({ runtime, sealer, baseUrl, signInDomains: config.signInDomains }),
+  const routes: Route[] = [
+    ...under("Sessions", sessionRoutes({ runtime, sealer, baseUrl, signInDomains: config.signInDomains })),
     ...resourceRoutes({ runtime, kinds, sealer }),
-    ...exportRoutes({ reading: runtime.reading, kinds }),
-    ...changeRoutes({ runtime }),
-    ...memberRoutes({ runtime }),
-    ...deadLetterRoutes({ runtime }),
-    ...taskRoutes({ runtime }),
-    ...hookRoutes({ runtime, sealer }),
+    ...under("Export", exportRoutes({ reading: runtime.reading, kinds })),
+    ...under("Configuration changes", changeRoutes({ runtime })),
+    ...under("Members", memberRoutes({ runtime })),
+    ...under("Tasks and runs", taskRoutes({ runtime })),
+    ...under("Hook occurrences", hookRoutes({ runtime, sealer })),
+    ...under("Operation", operationRoutes({ metrics, isReady, metricsToken: config.metricsToken })),
+    ...under("Operation", deadLetterRoutes({ runtime })),
   ];
+  routes.push(
+    ...under(
+      "Documents",
+      openApiRoutes(() => ({ routes, sockets: createSockets(parts) })),
+    ),
+  );
+  return routes;
+}
+
+/** Routes with the part of the API they belong to. */
+function under(tag: string, routes: readonly Route[]): readonly Route[] {
+  return routes.map((route) => ({ ...route, tag }));
 }
 
 /** Every WebSocket endpoint. */

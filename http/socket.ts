@@ -33,6 +33,8 @@ export interface SocketHandler {
 export interface SocketRoute {
   readonly path: string;
   readonly summary: string;
+  /** What opens it, for the documents. */
+  readonly credentials: readonly ("session" | "token" | "pool")[];
   /** Longest message taken, in bytes; a longer one closes the socket with 1009. */
   readonly maxMessageBytes: number;
   /** Admits (and gets the socket when it is open) or refuses with a problem before the upgrade. */

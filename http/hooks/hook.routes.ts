@@ -89,6 +89,7 @@ export function hookRoutes(options: HookRoutesOptions): readonly Route[] {
       path: "/api/hook-callbacks/task",
       summary: "The task a hook fired about, for its receiver",
       access: "public",
+      credential: "callback",
       answers: { 200: callbackTaskSchema },
       problems: ["unauthenticated"],
       handle: (request) => {
@@ -104,6 +105,7 @@ export function hookRoutes(options: HookRoutesOptions): readonly Route[] {
       path: "/api/hook-callbacks/notes",
       summary: "Say something on the task a hook fired about",
       access: "public",
+      credential: "callback",
       body: note,
       headers: { "idempotency-key": "optional" },
       answers: { 204: null },

@@ -39,6 +39,7 @@ export function operationRoutes({ metrics, isReady, metricsToken }: OperationRou
       path: "/metrics",
       summary: "Figures for Prometheus",
       access: "public",
+      credential: "metrics",
       answers: { 200: { body: null, text: "text/plain" } },
       problems: ["unauthenticated"],
       handle: async (request) => {

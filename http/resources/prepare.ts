@@ -39,7 +39,8 @@ export function prepare(
   return { fields, hidden, revealed: { header: reveals.header, value } };
 }
 
-function takeOut(
+/** The fields without what stands at a path, and that. */
+export function takeOut(
   from: Record<string, unknown>,
   path: readonly string[],
 ): { readonly rest: Record<string, unknown>; readonly value: unknown } {

@@ -15,6 +15,7 @@ import type { Runtime } from "../../runtime/runtime.js";
 import { idempotencyKey, ifMatchVersion } from "../headers.js";
 import { type Answer, type Route, type RouteRequest, route, type Success } from "../route.js";
 import { prepare } from "./prepare.js";
+import { exampleOf } from "./resource-example.js";
 import { representationSchema } from "./shown-schema.js";
 
 export interface ResourceRoutesOptions {
@@ -31,14 +32,16 @@ const importQuery = z.strictObject({ address: z.string().min(1, "is required") }
 
 /** The six operations of every kind, made from the table of kinds (configuration API, Endpoints). */
 export function resourceRoutes(options: ResourceRoutesOptions): readonly Route[] {
-  return options.kinds.flatMap((kind) => routesOf(kind, options));
+  return options.kinds.flatMap((kind) => routesOf(kind, options).map((made) => ({ ...made, tag: kind.name })));
 }
 
 function routesOf(kind: Kind, options: ResourceRoutesOptions): Route[] {
   const { reading } = options.runtime;
   const shown = representationSchema(kind);
   const tagged = { etag: "The version as a strong entity tag: what `If-Match` takes." };
-  const answer: Success = { body: shown, headers: tagged };
+  const example = exampleOf(kind);
+  const answer: Success = { body: shown, headers: tagged, example: example.shown };
+  const named = kind.name.replace(/(^|-)([a-z])/g, (_, _dash: string, letter: string) => letter.toUpperCase());
   const one = `${base}/${kind.plural}/{id}`;
   const all = kind.heldBy === "none" ? `${base}/workspaces` : `${base}/workspaces/{workspaceId}/${kind.plural}`;
   const created = kind.heldBy === "team" ? `${base}/teams/{teamId}/${kind.plural}` : all;
@@ -52,17 +55,20 @@ function routesOf(kind: Kind, options: ResourceRoutesOptions): Route[] {
       method: "POST",
       path: created,
       summary: `Create a ${kind.name}`,
+      operation: `create${named}`,
       access: "any",
       body: anyBody,
       takes: kind.schema,
+      example: example.body,
       headers: { "idempotency-key": "required" },
-      answers: { 201: { body: shown, headers: { ...tagged, ...createdHeaders(kind) } } },
+      answers: { 201: { ...answer, headers: { ...tagged, ...createdHeaders(kind) } } },
       handle: (request) => create(kind, options, request),
     }),
     route({
       method: "GET",
       path: one,
       summary: `Read a ${kind.name}`,
+      operation: `read${named}`,
       access: "any",
       answers: { 200: answer },
       handle: (request) => {
@@ -74,9 +80,11 @@ function routesOf(kind: Kind, options: ResourceRoutesOptions): Route[] {
       method: "PUT",
       path: one,
       summary: `Replace a ${kind.name}`,
+      operation: `replace${named}`,
       access: "any",
       body: anyBody,
       takes: kind.schema,
+      example: example.body,
       headers: { "if-match": "required" },
       answers: { 200: answer },
       handle: (request) => update(kind, options, request),
@@ -85,6 +93,7 @@ function routesOf(kind: Kind, options: ResourceRoutesOptions): Route[] {
       method: "DELETE",
       path: one,
       summary: kind.name === "workspace" ? "Close a workspace" : `Delete a ${kind.name}`,
+      operation: `delete${named}`,
       access: "any",
       headers: { "if-match": "required" },
       answers: { 204: null },
@@ -94,6 +103,7 @@ function routesOf(kind: Kind, options: ResourceRoutesOptions): Route[] {
       method: "GET",
       path: `${all}/import`,
       summary: `Read the ${kind.name} at an address`,
+      operation: `import${named}`,
       access: "any",
       query: importQuery,
       answers: { 200: answer },
@@ -109,8 +119,9 @@ function routesOf(kind: Kind, options: ResourceRoutesOptions): Route[] {
       method: "GET",
       path: all,
       summary: `List every ${kind.name}`,
+      operation: `list${named}`,
       access: "any",
-      answers: { 200: z.strictObject({ items: z.array(shown) }) },
+      answers: { 200: { body: z.strictObject({ items: z.array(shown) }), example: { items: [example.shown] } } },
       handle: (request) => {
         const rows =
           kind.heldBy === "none" ? visibleWorkspaces(options, request.caller) : listed(kind, options, request);

@@ -38,6 +38,7 @@ export function runnerSocket(options: RunnerSocketOptions): SocketRoute {
   return {
     path: "/api/runner",
     summary: "Runners connect here",
+    credentials: ["pool"],
     maxMessageBytes: MAX_FRAME_BYTES,
     open: async (request) => {
       const token = bearerToken(request.header("authorization"));

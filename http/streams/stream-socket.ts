@@ -35,6 +35,7 @@ export function streamSocket(options: StreamOptions): SocketRoute {
   return {
     path: "/api/stream",
     summary: "Changes of what the caller may see, as they happen",
+    credentials: ["session", "token"],
     maxMessageBytes: 4_096,
     open: async (request) => {
       const caller = callerOf(options, request);

@@ -1,38 +1,20 @@
 import t from "tap";
-import { createKinds } from "../../actors/kinds.js";
-import { parseAllowList } from "../../actors/outbound/allow-list.js";
-import { createSealer } from "../../actors/workspaces/secret-value.js";
-import { readConfig } from "../../http/config.js";
-import { createMetrics } from "../../http/metrics.js";
 import type { Route } from "../../http/route.js";
-import { createRoutes, createSockets, type RouteParts } from "../../http/routes.js";
-import { type Client, startTestService, type TestService } from "../support/service.js";
-
-/** The table of routes, as the service makes it. */
-function partsOf({ runtime, folder }: TestService): RouteParts {
-  return {
-    runtime,
-    kinds: createKinds({ allowList: parseAllowList(""), signsTokens: false }),
-    sealer: createSealer(new Uint8Array(32), (count) => new Uint8Array(count)),
-    config: readConfig({ DATA_DIR: folder }),
-    metrics: createMetrics(() => runtime.stats()),
-    baseUrl: () => "http://localhost",
-    isReady: () => true,
-    callerOf: () => null,
-  };
-}
+import { tablesOf } from "../support/route-table.js";
+import { type Client, startTestService } from "../support/service.js";
 
 /** Paths that anyone may ask for; a new one is added here on purpose or not at all. */
 const publicRoutes = [
-  "GET /healthz",
-  "GET /readyz",
-  "GET /metrics",
   "POST /api/sign-in",
   "POST /api/sessions",
   "GET /sign-in/{token}",
   // Bearer of these is the callback token of a hook's request, which the handler looks at itself.
   "GET /api/hook-callbacks/task",
   "POST /api/hook-callbacks/notes",
+  "GET /healthz",
+  "GET /readyz",
+  "GET /metrics",
+  "GET /api/openapi.json",
 ];
 
 /** Bodies of the right form, so that a caller is refused for who they are. */
@@ -58,7 +40,7 @@ async function statusOf(client: Client, route: Route, path: string): Promise<num
 
 t.test("every route but the public ones needs a credential that admits", async (t) => {
   const service = await startTestService(t);
-  const routes = createRoutes(partsOf(service));
+  const { routes } = tablesOf(service);
   t.same(routes.filter(({ access }) => access === "public").map(nameOf), publicRoutes);
   for (const route of routes.filter(({ access }) => access !== "public")) {
     t.equal(await statusOf(service.anonymous, route, fill(route, {})), 401, `${nameOf(route)} without a credential`);
@@ -84,7 +66,7 @@ t.test("a stranger finds nothing of a workspace, by any route, and no route fail
     { "idempotency-key": "k" },
   );
   const bearer = service.withToken(issued.headers["service-workspace-token"] ?? "");
-  const scoped = createRoutes(partsOf(service)).filter(({ path, access }) => access !== "public" && path.includes("{"));
+  const scoped = tablesOf(service).routes.filter(({ path, access }) => access !== "public" && path.includes("{"));
   t.ok(scoped.length > 30);
   for (const route of scoped) {
     const id = route.path.includes("/teams/{id}") ? team.id : workspace.id;
@@ -100,7 +82,7 @@ t.test("a stranger finds nothing of a workspace, by any route, and no route fail
 
 t.test("every socket needs a credential that admits", async (t) => {
   const service = await startTestService(t);
-  const sockets = createSockets(partsOf(service));
+  const { sockets } = tablesOf(service);
   t.ok(sockets.length >= 2);
   for (const { path } of sockets) {
     for (const client of [service.anonymous, service.withToken("nonsense")]) {

@@ -1,10 +1,13 @@
-/** A body for each kind, with what it refers to; the contract tests run every kind of the catalogue with its own. */
+import { exampleBodies } from "../../http/openapi/kind-examples.js";
+
+/**
+ * What the contract tests do with a kind beside creating it: every kind of the catalogue is run with its own. The body
+ * of a create stands in `http/openapi/kind-examples.ts`, where the documents take it from too.
+ */
 export interface KindExample {
   /** What is created in the workspace first, since the bodies refer to it. */
   readonly needs?: readonly { readonly collection: string; readonly body: Record<string, unknown> }[];
-  /** A body for a create; `n` makes its address its own. */
-  readonly body: (n: number) => Record<string, unknown>;
-  /** A body for an update of it. */
+  /** A body for an update of it; `n` makes its address its own. */
   readonly updated: (n: number) => Record<string, unknown>;
   /** An update that changes a fixed field, and the field's path; null for a kind that has none. */
   readonly fixed: { readonly body: (n: number) => Record<string, unknown>; readonly path: string } | null;
@@ -14,51 +17,27 @@ export interface KindExample {
   readonly wrong: { readonly body: Record<string, unknown>; readonly path: string };
 }
 
-const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
-const hook = (n: number) => ({
-  key: `hook-${n}`,
-  on: "task.moved",
-  steps: [{ name: "tell", request: { url: "https://hooks.example.com/in" } }],
-});
-const line = (n: number) => ({
-  key: `line-${n}`,
-  name: "Line",
-  stations: [{ key: "work", name: "Work", kind: "work" }],
-});
-
-const trust = (n: number) => ({
-  key: `trust-${n}`,
-  issuer: "https://ci.example.com",
-  subject: "repo:acme/app:*",
-  scopes: ["read"],
-});
-
-const hostTrust = (n: number) => ({ key: `trust-${n}`, issuer: "https://hosts.example.com", subject: "host-1" });
-
-const skill = (n: number) => ({
-  key: `skill-${n}`,
-  name: "Skill",
-  files: [{ path: "SKILL.md", content: "# How it is done\n" }],
-});
+const { line, skill, "workspace-token-trust": trust, "runner-trust": hostTrust } = exampleBodies;
+const hook = (n: number) => {
+  const { signing: _signing, ...rest } = exampleBodies.hook(n);
+  return rest;
+};
 
 /** Settings that the examples need. */
 export const exampleSettings = { OUTBOUND_ALLOW: "hooks.example.com" };
 
 export const kindExamples: Readonly<Record<string, KindExample>> = {
   workspace: {
-    body: (n) => ({ slug: `space-${n}`, name: "Space" }),
     updated: (n) => ({ slug: `space-${n}`, name: "Another name" }),
     fixed: { body: (n) => ({ slug: `other-${n}`, name: "Space" }), path: "slug" },
     wrong: { body: { slug: "Not a slug", name: "Space" }, path: "slug" },
   },
   team: {
-    body: (n) => ({ key: `team-${n}`, name: "Team" }),
     updated: (n) => ({ key: `team-${n}`, name: "Another name" }),
     fixed: { body: (n) => ({ key: `other-${n}`, name: "Team" }), path: "key" },
     wrong: { body: { key: "team", name: "" }, path: "name" },
   },
   line: {
-    body: line,
     updated: (n) => ({ ...line(n), name: "Another name" }),
     fixed: { body: (n) => ({ ...line(n), key: `other-${n}` }), path: "key" },
     wrong: {
@@ -67,59 +46,50 @@ export const kindExamples: Readonly<Record<string, KindExample>> = {
     },
   },
   skill: {
-    body: skill,
     updated: (n) => ({ ...skill(n), files: [...skill(n).files, { path: "scripts/run.sh", content: "true\n" }] }),
     fixed: { body: (n) => ({ ...skill(n), key: `other-${n}` }), path: "key" },
     wrong: { body: { ...skill(0), files: [{ path: "../SKILL.md", content: "" }] }, path: "files[0].path" },
   },
   "harness-profile": {
-    body: (n) => ({ key: `profile-${n}`, args: ["agent"], env: { LEVEL: "high" } }),
     updated: (n) => ({ key: `profile-${n}`, timeoutMinutes: 5 }),
     fixed: { body: (n) => ({ key: `profile-${n}`, harness: "other" }), path: "harness" },
     wrong: { body: { key: "profile", secrets: { API_KEY: "not-there" } }, path: "secrets.API_KEY" },
   },
   hook: {
-    body: (n) => ({ ...hook(n), signing: { secret, secretVersion: 1 } }),
     updated: (n) => ({ ...hook(n), timeoutSeconds: 5, signing: { secretVersion: 1 } }),
     fixed: { body: (n) => ({ ...hook(n), key: `other-${n}`, signing: { secretVersion: 1 } }), path: "key" },
     wrong: { body: { ...hook(0), signing: { secret: "whsec_short", secretVersion: 1 } }, path: "signing.secret" },
   },
   secret: {
-    body: (n) => ({ name: `secret-${n}`, value: `canary-value-${n}`, valueVersion: 1 }),
     updated: (n) => ({ name: `secret-${n}`, valueVersion: 1, hosts: ["example.com"] }),
     fixed: { body: (n) => ({ name: `other-${n}`, valueVersion: 1 }), path: "name" },
     wrong: { body: { name: "secret", valueVersion: 1 }, path: "value" },
   },
   "workspace-token": {
-    body: (n) => ({ name: `token-${n}`, scopes: ["read"] }),
     updated: (n) => ({ name: `token-${n}`, scopes: ["read"], description: "for the robot" }),
     fixed: { body: (n) => ({ name: `token-${n}`, scopes: ["plan"] }), path: "scopes" },
     wrong: { body: { name: "token", scopes: ["secrets"] }, path: "scopes" },
   },
   "workspace-token-trust": {
-    body: trust,
     updated: (n) => ({ ...trust(n), lifetimeMinutes: 5, claims: { actor: "deploy-*" } }),
     fixed: { body: (n) => ({ ...trust(n), key: `other-${n}` }), path: "key" },
     wrong: { body: { ...trust(0), subject: "repo:*" }, path: "subject" },
   },
   "workspace-runners": {
-    body: (n) => ({ maxConcurrentRuns: n + 1 }),
     updated: () => ({ defaultPool: null }),
     fixed: null,
     isAlone: true,
     wrong: { body: { defaultPool: "not-there" }, path: "defaultPool" },
   },
   "runner-pool": {
-    body: (n) => ({ key: `pool-${n}` }),
     updated: (n) => ({ key: `pool-${n}`, labels: ["gpu"] }),
     fixed: { body: (n) => ({ key: `other-${n}` }), path: "key" },
     wrong: { body: { key: "pool", kind: "push" }, path: "kind" },
   },
   "runner-trust": {
     needs: [{ collection: "runner-pools", body: { key: "trusted" } }],
-    body: (n) => ({ ...hostTrust(n), pools: ["trusted"] }),
-    updated: (n) => ({ ...hostTrust(n), pools: ["trusted"], audience: "runners" }),
-    fixed: { body: (n) => ({ ...hostTrust(n), key: `other-${n}`, pools: ["trusted"] }), path: "key" },
+    updated: (n) => ({ ...hostTrust(n), audience: "runners" }),
+    fixed: { body: (n) => ({ ...hostTrust(n), key: `other-${n}` }), path: "key" },
     wrong: { body: { ...hostTrust(0), pools: ["trusted", "nowhere"] }, path: "pools[1]" },
   },
 };

@@ -2,6 +2,7 @@ import t, { type Test } from "tap";
 import { createKinds } from "../../actors/kinds.js";
 import { parseAllowList } from "../../actors/outbound/allow-list.js";
 import type { Kind } from "../../actors/resources/kind.js";
+import { exampleBodyOf } from "../../http/openapi/kind-examples.js";
 import { bearer, createUnder, problemOf, remove, replace, slugOf, workspaceWithTeam } from "../support/resources.js";
 import { type Client, startTestService, type TestService } from "../support/service.js";
 import { exampleSettings, kindExamples } from "./kind-examples.js";
@@ -12,17 +13,22 @@ const base = "/api/resources";
 for (const kind of kinds) {
   t.test(`the six operations of a ${kind.name}`, async (t) => {
     const example = kindExamples[kind.name];
-    if (example === undefined) throw new Error(`give ${kind.name} an example in kind-examples.ts`);
+    const body = exampleBodyOf(kind.name);
+    if (example === undefined || body === undefined) {
+      throw new Error(
+        `give ${kind.name} an example here in kind-examples.ts and a body in http/openapi/kind-examples.ts`,
+      );
+    }
     const service = await startTestService(t, { settings: exampleSettings });
     const owner = await service.signIn("owner@example.com");
     const stranger = await service.signIn("stranger@example.com");
     const { workspaceId, teamId } = await workspaceWithTeam(owner);
     const paths = pathsOf(kind, workspaceId, teamId);
-    for (const { collection, body } of example.needs ?? []) {
-      await owner.create(`${base}/workspaces/${workspaceId}/${collection}`, body);
+    for (const needed of example.needs ?? []) {
+      await owner.create(`${base}/workspaces/${workspaceId}/${needed.collection}`, needed.body);
     }
 
-    const created = await createUnder(owner, paths.create, example.body(1), "once");
+    const created = await createUnder(owner, paths.create, body(1), "once");
     t.equal(created.status, 201, created.text);
     t.equal(created.headers.etag, '"1"');
     t.equal(created.headers["service-api-version"], "2026-09-23");
@@ -33,15 +39,15 @@ for (const kind of kinds) {
     for (const { path } of kind.hidden) t.notMatch(read.text, hiddenMember(path), `${path} is not read back`);
     t.equal(kind.reveals === undefined, created.headers[kind.reveals?.header ?? "none"] === undefined);
 
-    const again = await createUnder(owner, paths.create, example.body(1), "once");
+    const again = await createUnder(owner, paths.create, body(1), "once");
     t.same([again.status, again.body, again.headers["idempotent-replayed"]], [201, created.body, "true"]);
     if (kind.reveals !== undefined) t.equal(again.headers[kind.reveals.header], undefined, "told once");
-    const reused = await createUnder(owner, paths.create, example.body(2), "once");
+    const reused = await createUnder(owner, paths.create, body(2), "once");
     t.same([reused.status, slugOf(reused)], [422, "idempotency-key-reused"]);
-    const taken = await createUnder(owner, paths.create, example.body(1), "another");
+    const taken = await createUnder(owner, paths.create, body(1), "another");
     t.same([taken.status, slugOf(taken)], [409, "already-exists"]);
     t.match(problemOf(taken).detail ?? "", /import/);
-    const noKey = await owner.request("POST", paths.create, example.body(3));
+    const noKey = await owner.request("POST", paths.create, body(3));
     t.same([noKey.status, slugOf(noKey)], [400, "idempotency-key-required"]);
     const wrong = await createUnder(owner, paths.create, example.wrong.body, "wrong");
     t.equal(wrong.status, 422);
@@ -49,7 +55,7 @@ for (const kind of kinds) {
       problemOf(wrong).errors?.some(({ path }) => path === example.wrong.path),
       wrong.text,
     );
-    const odd = await createUnder(owner, paths.create, { ...example.body(4), "odd field": 1 }, "odd");
+    const odd = await createUnder(owner, paths.create, { ...body(4), "odd field": 1 }, "odd");
     t.same([odd.status, problemOf(odd).errors?.[0]?.path], [422, '["odd field"]']);
 
     t.equal((await owner.request("PUT", one, example.updated(1))).status, 428);
@@ -71,7 +77,7 @@ for (const kind of kinds) {
     );
     t.same(imported.body, updated.body);
     t.equal((await owner.request("GET", `${paths.import}?address=nothing-here`)).status, 404);
-    if (example.isAlone !== true) await owner.create(paths.create, example.body(0));
+    if (example.isAlone !== true) await owner.create(paths.create, body(0));
     const { items } = (await owner.request("GET", paths.list)).body as unknown as { items: { address: string }[] };
     const addresses = items.map(({ address }) => address);
     t.same(addresses, [...addresses].sort(), "a list is in address order");

@@ -1,0 +1,121 @@
+import { createDocument, type oas31, type ZodOpenApiOperationObject, type ZodOpenApiPathItemObject } from "zod-openapi";
+import { API_VERSION } from "../headers.js";
+import type { Method, Route } from "../route.js";
+import type { SocketRoute } from "../socket.js";
+import { answerHeaders, componentsOf, pascal } from "./components.js";
+import { Examples } from "./examples.js";
+import { operationOf } from "./operation.js";
+import { ProblemResponses } from "./problem-responses.js";
+
+const about = `Configuration, work and hooks of a Signalbox.
+
+Every problem is \`application/problem+json\` with a stable \`type\`. What a caller may not see answers 404, the same as
+what is not there; what they see but may not change answers 403 and names the permission that is missing.
+
+A create carries an \`Idempotency-Key\`, an update or delete the \`If-Match\` of the version that it is based on. Within
+a version of this API, fields and operations are only added.`;
+
+export interface DocumentParts {
+  readonly routes: readonly Route[];
+  readonly sockets: readonly SocketRoute[];
+}
+
+/** The OpenAPI 3.1 document of the routes and sockets, with an example for each body. */
+export function createOpenApi({ routes, sockets }: DocumentParts): oas31.OpenAPIObject {
+  const problems = new ProblemResponses();
+  const paths: Record<string, ZodOpenApiPathItemObject> = {};
+  for (const route of routes) {
+    paths[route.path] = { ...paths[route.path], [methodName(route.method)]: operationOf(route, problems) };
+  }
+  for (const socket of sockets) paths[socket.path] = { get: socketOperation(socket, problems) };
+  const document = createDocument(
+    {
+      openapi: "3.1.0",
+      info: {
+        title: "Signalbox",
+        version: API_VERSION,
+        description: about,
+        license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+      },
+      servers: [{ url: "/" }],
+      tags: [...new Set(routes.flatMap(({ tag }) => tag ?? [])), "Sockets"].map((name) => ({ name })),
+      paths,
+      components: { ...componentsOf(routes), responses: problems.components },
+    },
+    // Fields are added within a version, so a client must not refuse an answer with one more.
+    {
+      override: ({ jsonSchema, io }) => {
+        if (io === "output" && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+      },
+    },
+  );
+  nameInputs(document, routes);
+  addExamples(document);
+  return document;
+}
+
+/** What creates and replaces a resource stands once, as `LineInput`. */
+function nameInputs(document: oas31.OpenAPIObject, routes: readonly Route[]): void {
+  for (const { method, path, takes, tag } of routes) {
+    const body = document.paths?.[path]?.[methodName(method)]?.requestBody;
+    if (takes === undefined || tag === undefined || body === undefined || "$ref" in body) continue;
+    const media = body.content["application/json"];
+    if (media?.schema === undefined) continue;
+    const name = `${pascal(tag)}Input`;
+    document.components = {
+      ...document.components,
+      schemas: { ...document.components?.schemas, [name]: media.schema },
+    };
+    media.schema = { $ref: `#/components/schemas/${name}` };
+  }
+}
+
+function methodName(method: Method): "get" | "post" | "put" | "patch" | "delete" {
+  return ({ GET: "get", POST: "post", PUT: "put", PATCH: "patch", DELETE: "delete" } as const)[method];
+}
+
+function socketOperation(
+  { path, summary, credentials }: SocketRoute,
+  problems: ProblemResponses,
+): ZodOpenApiOperationObject {
+  return {
+    operationId: `open${path.replace(/^\/api/, "").replace(/\/([a-z])/g, (_, letter: string) => letter.toUpperCase())}`,
+    summary,
+    description: "A WebSocket: send the headers of an upgrade.",
+    tags: ["Sockets"],
+    security: credentials.map((name) => ({ [name]: [] })),
+    responses: {
+      "101": { description: "The socket is open.", headers: answerHeaders },
+      ...problems.of(["unauthenticated", "unsupported-api-version", "upgrade-required", "too-many-requests"]),
+    },
+  };
+}
+
+/** Puts an example at every JSON body and parameter that has none, and fills up those that were given in part. */
+function addExamples(document: oas31.OpenAPIObject): void {
+  const examples = new Examples(document.components?.schemas ?? {});
+  for (const item of Object.values(document.paths ?? {})) {
+    for (const operation of [item.get, item.post, item.put, item.patch, item.delete]) {
+      if (operation === undefined) continue;
+      for (const media of jsonBodiesOf(operation)) {
+        const { schema, example } = media;
+        if (schema === undefined) continue;
+        media.example = example === undefined ? examples.of(schema) : examples.fill(example, schema);
+      }
+      for (const parameter of operation.parameters ?? []) {
+        if (!("schema" in parameter) || parameter.schema === undefined) continue;
+        if (parameter.example === undefined && parameter.in === "path") {
+          parameter.example = examples.of(parameter.schema, parameter.name);
+        }
+      }
+    }
+  }
+}
+
+function jsonBodiesOf({ requestBody, responses }: oas31.OperationObject): oas31.MediaTypeObject[] {
+  const holders: unknown[] = [requestBody, ...Object.values(responses ?? {})];
+  return holders.flatMap((holder) => {
+    const content = (holder as { readonly content?: oas31.ContentObject } | undefined)?.content;
+    return content?.["application/json"] ?? [];
+  });
+}

@@ -1,0 +1,44 @@
+/** A body that creates a resource of a kind; `n` makes its address its own. */
+export type ExampleBody = (n: number) => Record<string, unknown>;
+
+const signingSecret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
+
+/**
+ * A body for each kind: the documents show it, and the contract tests create with it. A hook's host must be allowed,
+ * so the tests allow `hooks.example.com`.
+ */
+export const exampleBodies = {
+  workspace: (n) => ({ slug: `space-${n}`, name: "Space" }),
+  team: (n) => ({ key: `team-${n}`, name: "Team" }),
+  line: (n) => ({ key: `line-${n}`, name: "Line", stations: [{ key: "work", name: "Work", kind: "work" }] }),
+  hook: (n) => ({
+    key: `hook-${n}`,
+    on: "task.moved",
+    steps: [{ name: "tell", request: { url: "https://hooks.example.com/in" } }],
+    signing: { secret: signingSecret, secretVersion: 1 },
+  }),
+  secret: (n) => ({ name: `secret-${n}`, value: `canary-value-${n}`, valueVersion: 1 }),
+  "workspace-token": (n) => ({ name: `token-${n}`, scopes: ["read"] }),
+  "runner-pool": (n) => ({ key: `pool-${n}` }),
+  skill: (n) => ({ key: `skill-${n}`, name: "Skill", files: [{ path: "SKILL.md", content: "# How it is done\n" }] }),
+  "harness-profile": (n) => ({ key: `profile-${n}`, args: ["agent"], env: { LEVEL: "high" } }),
+  "workspace-token-trust": (n) => ({
+    key: `trust-${n}`,
+    issuer: "https://ci.example.com",
+    subject: "repo:acme/app:*",
+    scopes: ["read"],
+  }),
+  "runner-trust": (n) => ({
+    key: `trust-${n}`,
+    issuer: "https://hosts.example.com",
+    subject: "host-1",
+    pools: ["trusted"],
+  }),
+  "workspace-runners": (n) => ({ maxConcurrentRuns: n + 1 }),
+} as const satisfies Readonly<Record<string, ExampleBody>>;
+
+/** The example of a kind by its name, or undefined. */
+export function exampleBodyOf(kindName: string): ExampleBody | undefined {
+  const bodies: Readonly<Record<string, ExampleBody>> = exampleBodies;
+  return bodies[kindName];
+}

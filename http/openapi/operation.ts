@@ -1,0 +1,104 @@
+import { z } from "zod";
+import type { oas31, ZodOpenApiOperationObject, ZodOpenApiParameters, ZodOpenApiResponseObject } from "zod-openapi";
+import { type Route, type Success, successOf } from "../route.js";
+import { answerHeaders, pascal, sharedParameter } from "./components.js";
+import type { ProblemResponses } from "./problem-responses.js";
+import { problemsOf } from "./problems.js";
+
+/** A route as an operation of the document; examples that are not given are put in later. */
+export function operationOf(route: Route, problems: ProblemResponses): ZodOpenApiOperationObject {
+  const body = route.takes ?? route.body;
+  return {
+    operationId: operationIdOf(route),
+    summary: route.summary,
+    ...(route.description === undefined ? {} : { description: route.description }),
+    ...(route.tag === undefined ? {} : { tags: [route.tag] }),
+    security: securityOf(route),
+    requestParams: paramsOf(route),
+    parameters: headersOf(route),
+    ...(body === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: !body.safeParse({}).success,
+            content: { "application/json": { schema: body, ...exampleOf(route.example) } },
+          },
+        }),
+    responses: { ...problems.of(problemsOf(route)), ...answersOf(route) },
+  };
+}
+
+/** `getTeamsTasks`, `getTasksByTaskId`: of a path and its method there is one. */
+function operationIdOf({ method, path, operation }: Route): string {
+  if (operation !== undefined) return operation;
+  const segments = path.split("/").filter((segment) => segment !== "" && segment !== "api");
+  const words = segments.map((segment, index) => {
+    const name = /^\{(.+)\}$/.exec(segment)?.[1];
+    if (name === undefined) return pascal(segment);
+    return index === segments.length - 1 ? `By${pascal(name)}` : "";
+  });
+  return `${method.toLowerCase()}${words.join("")}`;
+}
+
+function securityOf({ access, credential }: Route): oas31.SecurityRequirementObject[] {
+  if (credential !== undefined) return [{ [credential]: [] }];
+  if (access === "public") return [];
+  return access === "person" ? [{ session: [] }] : [{ session: [] }, { token: [] }];
+}
+
+function paramsOf(route: Route): ZodOpenApiParameters {
+  const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? "");
+  return {
+    ...(names.length === 0 ? {} : { path: z.object(Object.fromEntries(names.map((name) => [name, z.string()]))) }),
+    ...(route.query instanceof z.ZodObject ? { query: route.query } : {}),
+  };
+}
+
+function headersOf(route: Route): oas31.ReferenceObject[] {
+  const key = route.headers?.["idempotency-key"];
+  return [
+    ...(key === undefined ? [] : [sharedParameter(key === "required" ? "IdempotencyKey" : "OptionalIdempotencyKey")]),
+    ...(route.headers?.["if-match"] === undefined ? [] : [sharedParameter("IfMatch")]),
+    ...(route.method === "GET" ? [] : [sharedParameter("ServiceClient")]),
+    sharedParameter("ServiceApiVersion"),
+  ];
+}
+
+function answersOf(route: Route): Record<`${1 | 2 | 3 | 4 | 5}${string}`, ZodOpenApiResponseObject> {
+  const answers: Record<string, ZodOpenApiResponseObject> = {};
+  for (const [status, declared] of Object.entries(route.answers)) {
+    answers[status] = answerOf(Number(status), successOf(declared));
+  }
+  return answers;
+}
+
+const descriptions: Readonly<Record<number, string>> = {
+  200: "Done.",
+  201: "Created.",
+  202: "Taken on; it happens soon.",
+  204: "Done; there is nothing to tell.",
+  304: "Nothing has changed.",
+  503: "Not right now.",
+};
+
+function answerOf(status: number, { body, text, headers = {}, example }: Success): ZodOpenApiResponseObject {
+  const own = Object.entries(headers).map(([name, description]) => [
+    headerName(name),
+    { description, schema: { type: "string" } },
+  ]);
+  return {
+    description: descriptions[status] ?? "Done.",
+    headers: { ...answerHeaders, ...Object.fromEntries(own) },
+    ...(body === null ? {} : { content: { "application/json": { schema: body, ...exampleOf(example) } } }),
+    ...(text === undefined ? {} : { content: { [text]: { schema: { type: "string" } } } }),
+  };
+}
+
+function headerName(name: string): string {
+  if (name === "etag") return "ETag";
+  return name.replace(/(^|-)([a-z])/g, (_, dash: string, letter: string) => `${dash}${letter.toUpperCase()}`);
+}
+
+function exampleOf(given: unknown): { readonly example?: unknown } {
+  return given === undefined ? {} : { example: given };
+}

@@ -1,0 +1,29 @@
+import type { Kind } from "../../actors/resources/kind.js";
+import { EXAMPLE_ULID } from "../openapi/examples.js";
+import { exampleBodyOf } from "../openapi/kind-examples.js";
+import { takeOut } from "./prepare.js";
+
+/** What the documents show of a kind; without an example of it, they make one from its schema. */
+export interface ResourceExample {
+  readonly body?: unknown;
+  /** The resource, but for what the kind adds by itself. */
+  readonly shown?: unknown;
+}
+
+/** A body that creates one of the kind, and the resource as it is read. */
+export function exampleOf(kind: Kind): ResourceExample {
+  const body = exampleBodyOf(kind.name)?.(1);
+  if (body === undefined) return {};
+  const parsed = kind.schema.safeParse(body);
+  if (!parsed.success) throw new Error(`the example of a ${kind.name} is not one: ${parsed.error.message}`);
+  const teamKey = kind.heldBy === "team" ? "core" : "";
+  const fields = kind.hidden.reduce((rest, { path }) => takeOut(rest, path.split(".")).rest, parsed.data);
+  const shown = {
+    id: `${kind.idPrefix}_${EXAMPLE_ULID}`,
+    version: 1,
+    address: kind.address(parsed.data, teamKey),
+    ...fields,
+    warnings: [],
+  };
+  return { body, shown };
+}

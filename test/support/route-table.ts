@@ -1,0 +1,27 @@
+import { createKinds } from "../../actors/kinds.js";
+import { parseAllowList } from "../../actors/outbound/allow-list.js";
+import { createSealer } from "../../actors/workspaces/secret-value.js";
+import { readConfig } from "../../http/config.js";
+import { createMetrics } from "../../http/metrics.js";
+import type { Route } from "../../http/route.js";
+import { createRoutes, createSockets, type RouteParts } from "../../http/routes.js";
+import type { SocketRoute } from "../../http/socket.js";
+import type { TestService } from "./service.js";
+
+/** The tables of routes and sockets, as the service makes them. */
+export function tablesOf({ runtime, folder }: TestService): {
+  readonly routes: readonly Route[];
+  readonly sockets: readonly SocketRoute[];
+} {
+  const parts: RouteParts = {
+    runtime,
+    kinds: createKinds({ allowList: parseAllowList(""), signsTokens: false }),
+    sealer: createSealer(new Uint8Array(32), (count) => new Uint8Array(count)),
+    config: readConfig({ DATA_DIR: folder }),
+    metrics: createMetrics(() => runtime.stats()),
+    baseUrl: () => "http://localhost",
+    isReady: () => true,
+    callerOf: () => null,
+  };
+  return { routes: createRoutes(parts), sockets: createSockets(parts) };
+}
