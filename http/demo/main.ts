@@ -1,22 +1,27 @@
 #!/usr/bin/env node
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { readConfig } from "../config.js";
 import type { ServiceLog } from "../log.js";
 import { startService } from "../service.js";
 import { Client } from "./client.js";
-import { startReceiver } from "./receiver.js";
+import { type Configured, configure } from "./configuration.js";
+import { type Received, startReceiver } from "./receiver.js";
 import { layRepository } from "./repository.js";
-import { line, Show } from "./show.js";
+import { type Counts, line, Show } from "./show.js";
 
 /**
  * The main job on real input, in one terminal: a service on the embedded store in a temporary folder, a runner as a
  * process of its own, a line of two stations over a real git repository, two hooks, and tasks that agents work on.
+ *
+ * Whatever ends it, Ctrl+C in the middle of the work included, it leaves no process and no folder.
  */
 
 const taskTexts = [
@@ -28,129 +33,113 @@ const taskTexts = [
   ["Dead letters", "Say where they go."],
 ] as const;
 
-const PATIENCE_MS = 60_000;
-/** Every note begins with a title. */
-const CHECK =
-  'for note in notes/*.md; do case "$note" in */INDEX.md) ;; *) head -1 "$note" | grep -q "^# " || exit 1;; esac; done';
+/** How long the work may take, in milliseconds; it takes a few seconds. */
+const PATIENCE_MS = 120_000;
+const LOOK_MS = 50;
+/** The exit code of what Ctrl+C ended before its time. */
+const INTERRUPTED = 130;
 
 const here = fileURLToPath(new URL(".", import.meta.url));
-const project = process.cwd();
 
-async function main(): Promise<void> {
+/** What is open and has to be ended, the last opened first. */
+type Closing = (() => Promise<void>)[];
+
+/** A person asked for the end. */
+class Interrupted extends Error {}
+
+async function main(): Promise<number> {
+  const ending = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
+    process.on(signal, () => ending.abort(new Interrupted()));
+  const closing: Closing = [];
+  try {
+    return await demonstrate(closing, ending);
+  } catch (error) {
+    if (error instanceof Interrupted) return INTERRUPTED;
+    console.error(`the demo failed: ${error instanceof Error ? error.message : String(error)}`);
+    return 1;
+  } finally {
+    for (const close of closing.reverse()) await close();
+  }
+}
+
+/** Gives the exit code. Rejects with the reason of `ending` when that is aborted before the work is done. */
+async function demonstrate(closing: Closing, ending: AbortController): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-demo-"));
-  const secret = `whsec_${randomBytes(32).toString("base64")}`;
-  const receiver = await startReceiver(secret);
-  const mails: string[] = [];
-  const service = await startService({
-    config: readConfig({ DATA_DIR: join(folder, "data"), PORT: "0", OUTBOUND_ALLOW: receiver.url }),
-    log: quietLog(mails),
-  });
-  line("demo", `the service listens on ${service.baseUrl}, its store is in ${folder}`);
-  const commits = layRepository(project, join(folder, "repositories", "acme", "project"));
-  line("demo", `the repository acme/project has ${commits} commits`);
-
-  const client = new Client(service.baseUrl);
-  await client.signIn("ada@example.com", (email) => mails.findLast((mail) => mail.includes(email)));
-  const { teamId, poolToken } = await configure(client, receiver.url, secret);
-  const runner = startRunner(service.baseUrl, poolToken, folder);
+  closing.push(() => rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }));
+  const { baseUrl, client, receiver, configured } = await prepare(folder, closing);
+  const { teamId, poolToken } = configured;
+  const runner = startRunner(baseUrl, poolToken, folder);
+  closing.push(() => endRunner(runner));
+  const lost = (code: number | null) => ending.abort(new Error(`the runner ended with ${code ?? "a signal"}`));
+  runner.once("exit", lost);
 
   const follow = { subscribe: (_topic: string): void => undefined };
   const show = new Show((topic) => follow.subscribe(topic));
   const stream = await client.follow((message) => show.hear(message));
+  closing.push(async () => stream.end());
   follow.subscribe = (topic) => stream.subscribe(topic);
   stream.subscribe(`team/${teamId}`);
 
   for (const [title, description] of taskTexts) {
     await client.post(`/api/teams/${teamId}/tasks`, { title, description, line: "notes" });
   }
-  const isOver = () =>
-    show.counts.states.size === taskTexts.length &&
-    [...show.counts.states.values()].every((state) => state === "done" || state === "inbox");
-  const inTime = await until(isOver, PATIENCE_MS);
   const firings = () => client.get<{ items: { state: string }[] }>(`/api/teams/${teamId}/hook-occurrences?limit=200`);
-  await until(async () => (await firings()).items.every(({ state }) => state !== "attempting"), PATIENCE_MS);
-  const { items } = await firings();
-
-  const { counts } = show;
-  const { received } = receiver;
-  const done = [...counts.states.values()].filter((state) => state === "done").length;
-  line("demo", "");
-  line(
-    "demo",
-    `${done} of ${taskTexts.length} tasks done, ${counts.moves} moves, ${counts.sentBack} sent back by review`,
-  );
-  line(
-    "demo",
-    `${counts.steps} steps, ${items.length} hooks fired, ${received.verified} requests verified, ${received.forged} not`,
-  );
-  line("demo", `${received.vetoes} handovers refused by the before-hook`);
-
-  const came =
-    inTime && done === taskTexts.length && counts.sentBack === 2 && received.vetoes === 1 && received.forged === 0;
-  const end = async (code: number) => {
-    stream.end();
-    const gone = once(runner, "exit");
-    runner.kill("SIGTERM");
-    await gone;
-    await service.stop();
-    await receiver.close();
-    rmSync(folder, { recursive: true, force: true });
-    process.exit(code);
-  };
+  const isOver = async () =>
+    show.counts.states.size === taskTexts.length &&
+    [...show.counts.states.values()].every((state) => state === "done" || state === "inbox") &&
+    (await firings()).items.every(({ state }) => state !== "attempting");
+  const inTime = await until(isOver, ending.signal);
+  const came = inTime && summarise(show.counts, receiver.received, (await firings()).items.length);
   if (!came) line("demo", "this is not how it should have come out");
-  if (process.argv.includes("--exit") || !came) return end(came ? 0 : 1);
-  line("demo", `the service stays up at ${service.baseUrl}; sign in as ada@example.com, end with Ctrl+C`);
-  mails.length = 0;
-  process.once("SIGINT", () => void end(0)).once("SIGTERM", () => void end(0));
-  return undefined;
+  if (process.argv.includes("--exit") || !came) return came ? 0 : 1;
+  lookAround(baseUrl, configured);
+  runner.off("exit", lost);
+  if (!ending.signal.aborted) await once(ending.signal, "abort");
+  return 0;
 }
 
-async function configure(client: Client, receiverUrl: string, secret: string) {
-  const under = "/api/resources";
-  const { body: workspace } = await client.post(`${under}/workspaces`, { slug: "acme", name: "Acme" });
-  const { body: team } = await client.post(`${under}/workspaces/${workspace.id}/teams`, { key: "docs", name: "Docs" });
-  await client.post(`${under}/workspaces/${workspace.id}/secrets`, {
-    name: "model-key",
-    value: "a key that no agent of the demo needs",
-    valueVersion: 1,
+/** Everything but the runner and the work. */
+async function prepare(folder: string, closing: Closing) {
+  const secret = `whsec_${randomBytes(32).toString("base64")}`;
+  const receiver = await startReceiver(secret);
+  closing.push(() => receiver.close());
+  const mails: string[] = [];
+  const service = await startService({
+    config: readConfig({ DATA_DIR: join(folder, "data"), PORT: "0", OUTBOUND_ALLOW: receiver.url }),
+    log: quietLog(mails),
   });
-  const pool = await client.post(`${under}/workspaces/${workspace.id}/runner-pools`, { key: "local" });
-  const runners = { pool: "local", labels: [] };
-  await client.post(`${under}/teams/${team.id}/lines`, {
-    key: "notes",
-    name: "Notes",
-    repositories: [{ name: "acme/project" }],
-    stations: [
-      {
-        key: "work",
-        name: "Write",
-        kind: "work",
-        prompt: "Write the note.",
-        check: CHECK,
-        passesTo: ["review"],
-        runners,
-      },
-      { key: "review", name: "Review", kind: "review", prompt: "Is it listed?", passesTo: ["work"], runners },
-    ],
-  });
-  const request = { url: `${receiverUrl}/hooks` };
-  const signing = { secret, secretVersion: 1 };
-  const hooks = [
-    { key: "tell-moves", on: "task.moved", steps: [{ name: "tell", request }], signing },
-    {
-      key: "notes-name-files",
-      on: "handover.giving",
-      match: { lines: ["notes"], stations: ["work"] },
-      steps: [{ name: "ask", request }],
-      signing,
-      failure: "block",
-    },
-  ];
-  for (const hook of hooks) await client.post(`${under}/teams/${team.id}/hooks`, hook);
-  return { teamId: team.id, poolToken: pool.headers.get("service-pool-token") ?? "" };
+  closing.push(() => service.stop());
+  const { baseUrl } = service;
+  line("demo", `the service listens on ${baseUrl}, its store is in ${folder}`);
+  const laid = layRepository(process.cwd(), join(folder, "repositories", "acme", "project"));
+  line("demo", `the repository acme/project is ${laid.from}, with ${laid.commits} commits`);
+  const client = new Client(baseUrl);
+  await client.signIn("ada@example.com", (email) => mails.findLast((mail) => mail.includes(email)));
+  const configured = await configure(client, { url: receiver.url, secret });
+  return { baseUrl, client, receiver, configured };
 }
 
-function startRunner(url: string, token: string, folder: string) {
+/** Says what came of it; gives whether that is what should have. */
+function summarise(counts: Counts, received: Received, firings: number): boolean {
+  const done = [...counts.states.values()].filter((state) => state === "done").length;
+  const { verified, forged, vetoes } = received;
+  const moved = `${counts.moves} moves, ${counts.sentBack} sent back by review`;
+  line("demo", "");
+  line("demo", `${done} of ${taskTexts.length} tasks done: ${counts.steps} steps, ${moved}`);
+  line("demo", `${firings} hooks fired: ${verified} requests verified with standardwebhooks, ${forged} forged`);
+  line("demo", `handovers refused by the before-hook: ${vetoes}`);
+  return done === taskTexts.length && counts.sentBack === 2 && vetoes === 1 && forged === 0;
+}
+
+function lookAround(baseUrl: string, { teamId, readToken }: Configured): void {
+  line("demo", `the service stays up at ${baseUrl} until Ctrl+C; to look around:`);
+  for (const list of ["tasks", "hook-occurrences"]) {
+    line("", `curl -H 'authorization: Bearer ${readToken}' ${baseUrl}/api/teams/${teamId}/${list}`);
+  }
+}
+
+function startRunner(url: string, token: string, folder: string): ChildProcess {
   const args = [
     join(here, "../runner/main.js"),
     ...["--url", url, "--name", "demo", "--slots", "2", "--work-folder", join(folder, "runner")],
@@ -158,16 +147,29 @@ function startRunner(url: string, token: string, folder: string) {
     ...["--command", process.execPath, join(here, "agent.js")],
   ];
   const env = { ...process.env, SIGNALBOX_POOL_TOKEN: token };
-  return spawn(process.execPath, args, { env, stdio: ["ignore", "ignore", "inherit"] });
+  // In a group of its own, so that Ctrl+C reaches it through this process alone.
+  return spawn(process.execPath, args, { env, stdio: ["ignore", "ignore", "inherit"], detached: true });
 }
 
-async function until(holds: () => boolean | Promise<boolean>, patienceMs: number): Promise<boolean> {
-  const begun = Date.now();
-  while (!(await holds())) {
-    if (Date.now() - begun > patienceMs) return false;
-    await new Promise((resolve) => setTimeout(resolve, 50));
+/** Stops the runner and what it runs. */
+async function endRunner(runner: ChildProcess): Promise<void> {
+  runner.removeAllListeners("exit");
+  if (runner.exitCode !== null || runner.signalCode !== null) return;
+  const gone = once(runner, "exit");
+  // The first lets it finish what it runs, the second does not.
+  runner.kill("SIGTERM");
+  runner.kill("SIGINT");
+  await gone;
+}
+
+/** Whether it holds in time. Rejects with the signal's reason. */
+async function until(holds: () => Promise<boolean>, signal: AbortSignal): Promise<boolean> {
+  for (let waited = 0; waited < PATIENCE_MS; waited += LOOK_MS) {
+    signal.throwIfAborted();
+    if (await holds()) return true;
+    await pause(LOOK_MS);
   }
-  return true;
+  return false;
 }
 
 /** The demo shows the work, not the service's log; mails it keeps, since there is no mail server. */
@@ -185,7 +187,4 @@ function quietLog(mails: string[]): ServiceLog {
   };
 }
 
-main().catch((error: unknown) => {
-  console.error(error instanceof Error ? error.message : String(error));
-  process.exit(1);
-});
+process.exit(await main());

@@ -1,29 +1,62 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+
+export interface Laid {
+  /** Where its history comes from, for a person. */
+  readonly from: string;
+  readonly commits: number;
+}
 
 /**
  * Puts a repository with real history at `folder`: a bare clone of the checkout in `project`, or a small one made here
- * when the project is not a git checkout. Gives the number of its commits.
+ * when the project is not a git checkout, has no commit, or is another user's.
  */
-export function layRepository(project: string, folder: string): number {
+export function layRepository(project: string, folder: string): Laid {
   mkdirSync(dirname(folder), { recursive: true });
-  const git = (cwd: string, ...args: string[]) =>
-    execFileSync("git", ["-c", "user.name=Demo", "-c", "user.email=demo@localhost", ...args], {
+  const cloned = existsSync(join(project, ".git")) ? clone(project, folder) : null;
+  if (cloned !== null) return { from: `a clone of ${project}`, commits: cloned };
+  rmSync(folder, { recursive: true, force: true });
+  make(folder);
+  return { from: "made for the demo", commits: commitsOf(folder) };
+}
+
+/** Gives the number of commits; null when it cannot be cloned. */
+function clone(project: string, folder: string): number | null {
+  try {
+    git(dirname(folder), "clone", "--quiet", "--bare", "--", project, folder);
+    return commitsOf(folder);
+  } catch {
+    return null;
+  }
+}
+
+function make(folder: string): void {
+  mkdirSync(folder);
+  git(folder, "init", "--quiet", "--initial-branch", "main");
+  for (const [index, text] of ["# Notes\n", "# Notes\n\nKept by agents.\n"].entries()) {
+    writeFileSync(join(folder, "README.md"), text);
+    git(folder, "add", "README.md");
+    git(folder, "commit", "--quiet", "--message", index === 0 ? "Begin" : "Say who keeps it");
+  }
+}
+
+function commitsOf(folder: string): number {
+  return Number(git(folder, "rev-list", "--count", "HEAD").trim());
+}
+
+/** Git with an identity of its own, and without what a person's configuration makes of commits. */
+function git(cwd: string, ...args: readonly string[]): string {
+  const identity = ["-c", "user.name=Demo", "-c", "user.email=demo@localhost"];
+  const plain = ["-c", "commit.gpgSign=false", "-c", "core.hooksPath=/dev/null"];
+  try {
+    return execFileSync("git", [...identity, ...plain, ...args], {
       cwd,
       encoding: "utf8",
       stdio: ["ignore", "pipe", "pipe"],
     });
-  if (existsSync(join(project, ".git"))) {
-    git(dirname(folder), "clone", "--quiet", "--bare", "--", project, folder);
-  } else {
-    mkdirSync(folder);
-    git(folder, "init", "--quiet", "--initial-branch", "main");
-    for (const [index, text] of ["# Notes\n", "# Notes\n\nKept by agents.\n"].entries()) {
-      writeFileSync(join(folder, "README.md"), text);
-      git(folder, "add", "README.md");
-      git(folder, "commit", "--quiet", "--message", index === 0 ? "Begin" : "Say who keeps it");
-    }
+  } catch (error) {
+    const isAbsent = error instanceof Error && "code" in error && error.code === "ENOENT";
+    throw isAbsent ? new Error("git is needed, and is not installed here") : error;
   }
-  return Number(git(folder, "rev-list", "--count", "HEAD").trim());
 }

@@ -24,8 +24,8 @@ export interface Counts {
 export class Show {
   readonly counts: Counts = { moves: 0, sentBack: 0, steps: 0, states: new Map() };
   readonly #stations = new Map<string, string>();
-  readonly #titles = new Map<string, string>();
-  readonly #runs = new Set<string>();
+  /** What each run works on, by its id. */
+  readonly #runs = new Map<string, string>();
   readonly #follow: (topic: string) => void;
 
   /** `follow` subscribes to a run's topic once its task names it. */
@@ -53,18 +53,20 @@ export class Show {
 
   #task(task: TaskData): void {
     const { counts } = this;
-    this.#titles.set(task.id, task.title);
     const before = this.#stations.get(task.id);
-    if (before !== undefined && before !== task.station) {
+    const isMove = before !== undefined && before !== task.station;
+    if (isMove) {
       counts.moves += 1;
       if (task.station === "work") counts.sentBack += 1;
       line("move", `${task.title}: ${before} -> ${task.station}${task.station === "work" ? " (sent back)" : ""}`);
     }
     this.#stations.set(task.id, task.station);
-    if (counts.states.get(task.id) !== task.state) line("task", `${task.title}: ${task.state} at ${task.station}`);
+    // A move says by itself that the task waits at its new station.
+    const isSaid = counts.states.get(task.id) === task.state || (isMove && task.state === "queued");
+    if (!isSaid) line("task", `${task.title}: ${task.state} at ${task.station}`);
     counts.states.set(task.id, task.state);
     if (task.runId !== null && !this.#runs.has(task.runId)) {
-      this.#runs.add(task.runId);
+      this.#runs.set(task.runId, `${task.title}, ${task.station}`);
       this.#follow(`run/${task.runId}`);
     }
   }
@@ -76,7 +78,7 @@ export class Show {
 
   #step(runId: string, step: { readonly kind: string; readonly text: string }): void {
     this.counts.steps += 1;
-    line("step", `${runId.slice(-6)}  ${step.text}`);
+    line("step", `${this.#runs.get(runId) ?? runId}: ${step.text.split("\n")[0]}`);
   }
 }
 

@@ -1,0 +1,65 @@
+import type { Client } from "./client.js";
+
+/** Every note begins with a title. */
+const CHECK =
+  'for note in notes/*.md; do case "$note" in */INDEX.md) ;; *) head -1 "$note" | grep -q "^# " || exit 1;; esac; done';
+
+/** What the demo configured, and what reaches it. */
+export interface Configured {
+  readonly teamId: string;
+  /** For the runner. */
+  readonly poolToken: string;
+  /** For whoever looks around: it may read. */
+  readonly readToken: string;
+}
+
+/** A workspace with a team, a secret, a runner pool, a line of two stations and two hooks to a receiver. */
+export async function configure(
+  client: Client,
+  receiver: { readonly url: string; readonly secret: string },
+): Promise<Configured> {
+  const under = "/api/resources";
+  const { body: workspace } = await client.post(`${under}/workspaces`, { slug: "acme", name: "Acme" });
+  const inWorkspace = `${under}/workspaces/${workspace.id}`;
+  const { body: team } = await client.post(`${inWorkspace}/teams`, { key: "docs", name: "Docs" });
+  await client.post(`${inWorkspace}/secrets`, {
+    name: "model-key",
+    value: "a key that no agent of the demo needs",
+    valueVersion: 1,
+  });
+  const pool = await client.post(`${inWorkspace}/runner-pools`, { key: "local" });
+  const token = await client.post(`${inWorkspace}/tokens`, { name: "look-around", scopes: ["read"] });
+  await client.post(`${under}/teams/${team.id}/lines`, line);
+  for (const hook of hooksTo(receiver)) await client.post(`${under}/teams/${team.id}/hooks`, hook);
+  return {
+    teamId: team.id,
+    poolToken: pool.headers.get("service-pool-token") ?? "",
+    readToken: token.headers.get("service-workspace-token") ?? "",
+  };
+}
+
+const runners = { pool: "local", labels: [] };
+const line = {
+  key: "notes",
+  name: "Notes",
+  repositories: [{ name: "acme/project" }],
+  stations: [
+    {
+      ...{ key: "work", name: "Write", kind: "work", prompt: "Write the note.", check: CHECK },
+      ...{ passesTo: ["review"], runners },
+    },
+    { key: "review", name: "Review", kind: "review", prompt: "Is it listed?", passesTo: ["work"], runners },
+  ],
+};
+
+function hooksTo({ url, secret }: { readonly url: string; readonly secret: string }) {
+  const request = { url: `${url}/hooks` };
+  const signing = { secret, secretVersion: 1 };
+  return [
+    { key: "tell-moves", on: "task.moved", steps: [{ name: "tell", request }], signing },
+    {
+      ...{ key: "notes-name-files", on: "handover.giving", match: { lines: ["notes"], stations: ["work"] } },
+      ...{ steps: [{ name: "ask", request }], signing, failure: "block" },
+    },
+  ];
+}
