@@ -15,6 +15,7 @@ import { changeRoutes } from "./resources/change.routes.js";
 import { exportRoutes } from "./resources/export.routes.js";
 import { resourceRoutes } from "./resources/resource.routes.js";
 import type { Route } from "./route.js";
+import { runnerRoutes } from "./runners/runner.routes.js";
 import { runnerSocket } from "./runners/runner-socket.js";
 import type { Credentials } from "./server.js";
 import type { SocketRoute } from "./socket.js";
@@ -43,6 +44,7 @@ export function createRoutes(parts: RouteParts): readonly Route[] {
     ...under("Configuration changes", changeRoutes({ runtime })),
     ...under("Members", memberRoutes({ runtime })),
     ...under("Tasks and runs", taskRoutes({ runtime })),
+    ...under("Runners", runnerRoutes({ runtime })),
     ...under("Hook occurrences", hookRoutes({ runtime, sealer })),
     ...under("Operation", operationRoutes({ metrics, isReady, metricsToken: config.metricsToken })),
     ...under("Operation", deadLetterRoutes({ runtime })),

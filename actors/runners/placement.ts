@@ -8,6 +8,9 @@ export interface PlacementPool {
   readonly concurrency: number | null;
 }
 
+/** Labels or harnesses named in one sentence. */
+const NAMES_SHOWN = 10;
+
 /** Everything placement decides over. */
 export interface PlacementState {
   readonly runners: readonly RunnerRow[];
@@ -63,20 +66,41 @@ export function waitingReason(run: RunNeeds, state: PlacementState): string | nu
   const connected = state.runners.filter((runner) => runner.connected && isInPool(run, runner, tally));
   if (connected.length === 0) return `No runner ${where} is connected.`;
   const labelled = connected.filter((runner) => missingLabels(run, runner).length === 0);
-  if (labelled.length === 0) return `No connected runner ${where} has ${labelsText(run.labels)}.`;
+  if (labelled.length === 0) {
+    const had = named(connected.flatMap(({ labels }) => labels));
+    return `No connected runner ${where} has ${labelsText(run.labels)}; the connected ones have ${had}.`;
+  }
   const fitting = labelled.filter((runner) => runner.harnesses.includes(run.harness));
-  if (fitting.length === 0) return `No connected runner ${where} offers the harness ${run.harness}.`;
+  if (fitting.length === 0) {
+    const offered = named(labelled.flatMap(({ harnesses }) => harnesses));
+    return `No connected runner ${where} offers the harness ${run.harness}; they offer ${offered}.`;
+  }
   const reasons = fitting.map((runner) => reasonAgainst(run, runner, tally));
   if (reasons.includes(null)) return null;
   if (tally.heldInAll >= tally.mostRuns) return `The workspace allows no more than ${tally.mostRuns} runs at once.`;
   return reasons.includes("slots")
-    ? `Every fitting runner ${where} is busy.`
+    ? `Every fitting runner ${where} is busy: ${slotsText(fitting, tally)}.`
     : `No more runs at once are allowed ${where}: ${concurrencyText(fitting, tally)}.`;
 }
 
 function concurrencyText(fitting: readonly RunnerRow[], { pools }: Tally): string {
   const full = [...new Set(fitting.map(({ poolId }) => poolId))].flatMap((id) => pools.get(id) ?? []);
   return full.map(({ key, concurrency }) => `the concurrency of ${key} is ${concurrency}`).join(", ");
+}
+
+function slotsText(fitting: readonly RunnerRow[], { held }: Tally): string {
+  const slots = fitting.reduce((sum, runner) => sum + runner.slots, 0);
+  if (slots === 0) return "they are draining";
+  const taken = fitting.reduce((sum, { runnerId }) => sum + (held.get(runnerId) ?? 0), 0);
+  return `${taken} of ${slots} slots are taken`;
+}
+
+/** Names in a sentence, each once, the first of them. */
+function named(names: readonly string[]): string {
+  const all = [...new Set(names)].sort();
+  if (all.length === 0) return "none";
+  const more = all.length - NAMES_SHOWN;
+  return all.slice(0, NAMES_SHOWN).join(", ") + (more > 0 ? ` and ${more} more` : "");
 }
 
 function labelsText(labels: readonly string[]): string {

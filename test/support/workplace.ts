@@ -18,6 +18,8 @@ export interface Workplace {
   task(taskId: string): Promise<Readonly<Record<string, unknown>>>;
   /** Its runs, newest first. */
   runs(taskId: string): Promise<readonly Readonly<Record<string, unknown>>[]>;
+  /** Looks again and again until it holds; the test's own time limit bounds it. */
+  until(holds: () => Promise<boolean>): Promise<void>;
   /** Looks again after every change of the topic until it holds. */
   when(topic: string, holds: () => Promise<boolean>): Promise<void>;
 }
@@ -61,6 +63,9 @@ export async function openWorkplace(t: Test, options: WorkplaceOptions = {}): Pr
     },
     task: (taskId) => read(`/api/tasks/${taskId}`),
     runs: async (taskId) => (await read(`/api/tasks/${taskId}/runs`)).items as Readonly<Record<string, unknown>>[],
+    until: async (holds) => {
+      while (!(await holds()));
+    },
     when: (topic, holds) =>
       new Promise((resolve, reject) => {
         const look = () =>

@@ -138,10 +138,13 @@ t.test("reasons name what is missing", async (t) => {
     waitingReason(run, { runners: [{ ...one, ...runner }], pools, held: new Map([["r", held]]), ...unruled, ...rules });
   t.equal(why({}), null);
   t.match(why({ connected: false }), /No runner of pool main is connected/);
-  t.match(why({ labels: [] }), /has the label gpu/);
-  t.match(why({ harnesses: [] }), /harness command/);
-  t.match(why({}, 1), /busy/);
-  t.match(why({ slots: 2 }, 1), /concurrency/);
+  t.match(why({ labels: [] }), /has the label gpu; the connected ones have none\./);
+  t.match(why({ labels: ["x", "arm", "x"] }), /has the label gpu; the connected ones have arm, x\./);
+  t.match(why({ labels: Array.from({ length: 13 }, (_, n) => `l${n}`) }), /l6 and 3 more\./);
+  t.match(why({ harnesses: ["other"] }), /harness command; they offer other\./);
+  t.match(why({}, 1), /busy: 1 of 1 slots are taken/);
+  t.match(why({ slots: 0 }), /busy: they are draining/);
+  t.match(why({ slots: 2 }, 1), /concurrency of main is 1/);
   t.match(why({ slots: 2 }, 1, { mostRuns: 1 }), /workspace allows no more than 1 runs/);
   const empty = { runners: [], pools, held: new Map<string, number>(), ...unruled };
   t.match(waitingReason({ ...run, poolId: "pool_x" }, empty), /is gone/);

@@ -1,0 +1,48 @@
+import { z } from "zod";
+import type { Reading } from "../../storage/store.js";
+import { resourceById } from "../resources/resource-rows.js";
+import type { RunnerPoolFields } from "./runner-pool.kind.js";
+import { claims, type RunnerRow } from "./runner-rows.js";
+
+/** A runner as it is read. */
+export const runnerSchema = z
+  .strictObject({
+    id: z.string(),
+    name: z.string(),
+    /** Key of its pool; null once the pool is gone. */
+    pool: z.string().nullable(),
+    labels: z.array(z.string()),
+    harnesses: z.array(z.string()),
+    /** False while it is away: its lease has not run out yet, and nothing new is given to it. */
+    connected: z.boolean(),
+    /** When it connected last. */
+    since: z.string(),
+    /** Runs at once; 0 when it is draining. */
+    slots: z.int(),
+    free: z.int(),
+    /** How many runs it holds. */
+    held: z.int(),
+    /** Those of them that the caller may read. */
+    runs: z.array(z.string()),
+  })
+  .meta({ title: "runner" });
+
+/** A runner, with those of its runs that `sees` lets through. */
+export function runnerView(
+  reading: Reading,
+  workspaceId: string,
+  runner: RunnerRow,
+  sees: (runId: string) => boolean,
+): z.output<typeof runnerSchema> {
+  const { runnerId, poolId, name, labels, harnesses, connected, since, slots } = runner;
+  const runs = claims.list(reading, workspaceId, [runnerId]).map(({ runId }) => runId);
+  return {
+    ...{ id: runnerId, name, connected, since, slots },
+    pool: resourceById<RunnerPoolFields>(reading, workspaceId, "runner-pool", poolId)?.fields.key ?? null,
+    labels: [...labels],
+    harnesses: [...harnesses],
+    free: Math.max(0, slots - runs.length),
+    held: runs.length,
+    runs: runs.filter(sees),
+  };
+}

@@ -1,0 +1,55 @@
+import { z } from "zod";
+import type { Caller } from "../../actors/access/caller.js";
+import { permit, seesOutcomes } from "../../actors/access/visibility.js";
+import type { Refusal } from "../../actors/refusal.js";
+import { runnerSchema, runnerView } from "../../actors/runners/runner.view.js";
+import { runners } from "../../actors/runners/runner-rows.js";
+import { runs } from "../../actors/tasks/run-rows.js";
+import { workspaceOfSlug } from "../../actors/workspaces/workspace.machine.js";
+import type { Runtime } from "../../runtime/runtime.js";
+import { type Answer, type Route, route } from "../route.js";
+
+const listing = z.strictObject({
+  after: z.string().optional(),
+  limit: z.coerce
+    .number("must be a number")
+    .int("must be a whole number")
+    .min(1, "must be at least 1")
+    .max(200, "must be at most 200")
+    .default(200),
+});
+
+/** Who runs the workspace's work just now. */
+export function runnerRoutes({ runtime }: { readonly runtime: Runtime }): readonly Route[] {
+  return [
+    route({
+      method: "GET",
+      path: "/api/workspaces/{slug}/runners",
+      summary: "The runners that are connected, or away for less than a lease",
+      access: "any",
+      query: listing,
+      answers: { 200: z.strictObject({ items: z.array(runnerSchema) }) },
+      handle: ({ caller, params, query }) => listRunners(runtime, caller, params.slug ?? "", query),
+    }),
+  ];
+}
+
+/** In the order of their ids, which is that of their first connections. */
+function listRunners(
+  { reading }: Runtime,
+  caller: Caller,
+  slug: string,
+  query: z.output<typeof listing>,
+): Answer | Refusal {
+  const workspaceId = workspaceOfSlug(reading, slug);
+  if (workspaceId === undefined) return { refused: "not-found" };
+  const refused = permit(reading, caller, workspaceId, "read", "workspace");
+  if (refused !== null) return refused;
+  const sees = (runId: string): boolean => {
+    const run = runs.get(reading, workspaceId, runId);
+    return run !== undefined && seesOutcomes(reading, caller, workspaceId, run.teamId);
+  };
+  const after = query.after === undefined ? {} : { after: [query.after] };
+  const items = runners.list(reading, workspaceId, [], { limit: query.limit, ...after });
+  return { status: 200, body: { items: items.map((runner) => runnerView(reading, workspaceId, runner, sees)) } };
+}
