@@ -7,6 +7,7 @@ import { sessionRoutes } from "./access/session.routes.js";
 import type { Config } from "./config.js";
 import { hookRoutes } from "./hooks/hook.routes.js";
 import type { Metrics } from "./metrics.js";
+import { docsRoutes } from "./openapi/docs.routes.js";
 import { openApiRoutes } from "./openapi/openapi.routes.js";
 import { deadLetterRoutes } from "./operations/dead-letter.routes.js";
 import { operationRoutes } from "./operations/operation.routes.js";
@@ -55,6 +56,7 @@ export function createRoutes(parts: RouteParts): readonly Route[] {
       openApiRoutes(() => ({ routes, sockets: createSockets(parts) })),
     ),
   );
+  routes.push(...under("Documents", docsRoutes()));
   return routes;
 }
 

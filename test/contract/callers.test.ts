@@ -15,6 +15,8 @@ const publicRoutes = [
   "GET /readyz",
   "GET /metrics",
   "GET /api/openapi.json",
+  "GET /docs",
+  "GET /docs/explorer.js",
 ];
 
 /** Bodies of the right form, so that a caller is refused for who they are. */

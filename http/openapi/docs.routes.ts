@@ -1,0 +1,71 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { type Route, route } from "../route.js";
+import { keepable, keptAnswers, keptHeaders } from "./kept.js";
+
+const EXPLORER = "openapi-explorer/dist/browser/openapi-explorer.min.js";
+
+const page = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>Signalbox API</title>
+<link rel="icon" href="data:,">
+<style>body{margin:0}openapi-explorer{--font-regular:system-ui,sans-serif}</style>
+<script type="module" src="/docs/explorer.js"></script>
+</head>
+<body><openapi-explorer spec-url="/api/openapi.json" collapse="true" hide-server-selection="true"></openapi-explorer></body>
+</html>
+`;
+
+/** The component styles itself with style elements and attributes; it evaluates nothing and asks no other host. */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "connect-src 'self'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+/**
+ * The page that shows the OpenAPI document, all of it from here. Throws when the component that shows it is not
+ * installed.
+ */
+export function docsRoutes(): readonly Route[] {
+  const explorer = readFileSync(createRequire(import.meta.url).resolve(EXPLORER), "utf8");
+  const headers = keptHeaders(explorer);
+  return [
+    route({
+      method: "GET",
+      path: "/docs",
+      summary: "The page that shows this document",
+      access: "public",
+      answers: {
+        200: { body: null, text: "text/html", headers: { "content-security-policy": "What the page may load." } },
+      },
+      handle: () => ({
+        status: 200,
+        text: { type: "text/html; charset=utf-8", content: page },
+        headers: { "content-security-policy": policy },
+      }),
+    }),
+    route({
+      method: "GET",
+      path: "/docs/explorer.js",
+      summary: "The script of the page that shows this document",
+      access: "public",
+      answers: keptAnswers({ body: null, text: "text/javascript" }),
+      handle: (request) =>
+        keepable(request, {
+          status: 200,
+          text: { type: "text/javascript; charset=utf-8", content: explorer },
+          headers,
+        }),
+    }),
+  ];
+}
