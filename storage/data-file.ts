@@ -5,7 +5,10 @@ import { StoreError } from "./store.js";
 /** LMDB's file in a folder. */
 export const DATA_FILE = "data.mdb";
 
-/** Layout of LMDB's pages as the lmdb package writes them (`MDB_page`, `MDB_meta`, `MDB_db`, `MDB_node`), in bytes. */
+/**
+ * Layout of LMDB's pages as the lmdb package writes them (`MDB_page`, `MDB_meta`, `MDB_db`, `MDB_node`), in bytes.
+ * What a page says of places within it counts from the end of its header (LMDB's `PAGEBASE`).
+ */
 const PAGE_HEADER = 24;
 const FLAGS = 18;
 const LOWER = 20;
@@ -52,22 +55,27 @@ function faultOf(file: number, size: number): string | null {
   const pages = Math.floor(size / pageSize);
   if (Number(newest.readBigUInt64LE(META.lastPage)) < pages) return null;
   // Free pages at the end are never written, so a short file is only damaged when a page in use is missing.
-  return [META.freeRoot, META.mainRoot].every((root) => reaches(file, pageSize, pages, newest.readBigUInt64LE(root)))
-    ? null
-    : "it is cut short";
+  const roots = [META.freeRoot, META.mainRoot].map((root) => newest.readBigUInt64LE(root));
+  try {
+    return roots.every((root) => reaches(file, pageSize, pages, root)) ? null : "it is cut short";
+  } catch (error) {
+    if (error instanceof RangeError) return "it is cut short, and its pages make no sense";
+    throw error;
+  }
 }
 
-/** Whether every page of the tree under `root` lies in the file. */
+/** Whether every page of the tree under `root` lies in the file. Throws RangeError where a page makes no sense. */
 function reaches(file: number, pageSize: number, pages: number, root: bigint): boolean {
   if (root === NO_PAGE) return true;
   const waiting = [root];
+  let seen = 0;
   for (let number = waiting.pop(); number !== undefined; number = waiting.pop()) {
-    if (number >= BigInt(pages)) return false;
+    if (number >= BigInt(pages) || ++seen > pages) return false;
     const page = readAt(file, Number(number) * pageSize, pageSize);
     const isBranch = (page.readUInt16LE(FLAGS) & BRANCH) !== 0;
-    const nodes = (page.readUInt16LE(LOWER) - PAGE_HEADER) / 2;
+    const nodes = page.readUInt16LE(LOWER) / 2;
     for (let index = 0; index < nodes; index++) {
-      const node = page.readUInt16LE(PAGE_HEADER + index * 2);
+      const node = PAGE_HEADER + page.readUInt16LE(PAGE_HEADER + index * 2);
       if (isBranch) waiting.push(childOf(page, node));
       else if (!holdsOverflow(file, pageSize, pages, page, node)) return false;
     }

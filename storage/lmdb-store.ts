@@ -43,6 +43,7 @@ export async function openLmdbStore(options: LmdbOptions): Promise<Store> {
       path: folder,
       noSubdir: false,
       overlappingSync: false,
+      eventTurnBatching: false,
       encoding: "msgpack",
       sharedStructuresKey: Symbol.for("structures"),
       maxReaders: MOST_READERS,

@@ -159,7 +159,7 @@ t.test("rows are written in the own partition and the global one only", async (t
 
 t.test("a key that no store takes fails the turn, not the batch", async (t) => {
   const harness = await started();
-  for (const id of ["x".repeat(3000), "a\0b", 0.5, -0, null]) {
+  for (const id of ["x".repeat(3000), "a\0b", "a\ud800", 0.5, -0, null]) {
     await t.rejects(harness.ask(harness.to("counter"), { type: "badKey", id } as never), TurnFailed);
   }
   await t.rejects(harness.ask(harness.to("counter", "x".repeat(3000)), { type: "quiet" }), { code: "key-too-long" });

@@ -1,7 +1,13 @@
 import { openLmdbStore } from "../../storage/lmdb-store.js";
 
 /** Writes batches of a marker and five rows into a store until it is ended, telling each that is durable. */
-const [folder = "", size = "small"] = process.argv.slice(2);
+const [folder = "", size = "small", rights = "own"] = process.argv.slice(2);
+/** The user `nobody`, who may write what everybody may. */
+const NOBODY = 65_534;
+if (rights === "unprivileged" && process.getuid?.() === 0) {
+  process.setgid?.(NOBODY);
+  process.setuid?.(NOBODY);
+}
 const filling = "x".repeat(size === "big" ? 8_000 : 50);
 
 try {

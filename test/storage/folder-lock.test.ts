@@ -1,0 +1,88 @@
+import { type ChildProcess, execFile, fork, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import t, { type Test } from "tap";
+import { openLmdbStore } from "../../storage/lmdb-store.js";
+
+const run = promisify(execFile);
+const programOf = (name: string) => fileURLToPath(new URL(`./${name}.js`, import.meta.url));
+const IN_USE = /another process serves the store in .*store; stop it or name another folder/;
+
+function temporary(t: Test): string {
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-lock-"));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  return join(folder, "store");
+}
+
+/** A process that serves the store in `folder`, and the number of the process that outlives it. */
+async function hold(t: Test, folder: string, env = process.env): Promise<{ holder: ChildProcess; outliving: number }> {
+  const holder = fork(programOf("holder"), [folder], { stdio: ["pipe", "ignore", "inherit", "ipc"], env });
+  t.teardown(() => {
+    holder.stdin?.destroy();
+    holder.kill("SIGKILL");
+  });
+  const [outliving] = await once(holder, "message");
+  return { holder, outliving };
+}
+
+t.test("a second process is refused while the first one lives, and served after it was killed with -9", async (t) => {
+  const folder = temporary(t);
+  const { holder, outliving } = await hold(t, folder);
+  await t.rejects(openLmdbStore({ folder }), { code: "in-use", message: IN_USE });
+  holder.kill("SIGKILL");
+  await once(holder, "exit");
+  t.equal(process.kill(outliving, 0), true, "a process that the first one started lives on");
+  await (await openLmdbStore({ folder })).close();
+});
+
+t.test("a reader is served beside the process that holds the folder", async (t) => {
+  const folder = temporary(t);
+  await hold(t, folder);
+  const reader = await openLmdbStore({ folder, readOnly: true });
+  t.same(reader.reading.range({ prefix: ["a"] }), []);
+  await reader.close();
+});
+
+t.test("a process that sees nothing of the first one's network is refused too", async (t) => {
+  const folder = temporary(t);
+  const apart = (program: string) => run("unshare", ["--net", process.execPath, programOf(program), folder]);
+  const isPossible = await run("unshare", ["--net", "true"]).then(
+    () => true,
+    () => false,
+  );
+  if (!isPossible) return t.comment("skipped: a network namespace can only be made by a superuser who may make one");
+  await hold(t, folder);
+  const refused = await apart("writer").catch((error: { stderr: string }) => error);
+  t.match(refused.stderr, IN_USE);
+});
+
+t.test("where the program flock is missing a second process is refused all the same", async (t) => {
+  const folder = temporary(t);
+  await hold(t, folder);
+  const without = { ...process.env, PATH: "/nowhere" };
+  const refused = await run(process.execPath, [programOf("writer"), folder], { env: without }).catch(
+    (error: { stderr: string }) => error,
+  );
+  t.match(refused.stderr, IN_USE);
+});
+
+t.test("who was refused holds nothing: the folder is served once the lock is free", async (t) => {
+  const folder = temporary(t);
+  mkdirSync(folder);
+  const other = spawn("flock", ["-x", join(folder, "signalbox.lock"), "sh", "-c", "echo held; exec cat"], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  const started = await Promise.race([once(other.stdout, "data"), once(other, "error").then(() => null)]);
+  if (started === null) return t.comment("skipped: the program flock is missing");
+  await t.rejects(openLmdbStore({ folder }), { code: "in-use" });
+  other.stdin.end();
+  await once(other, "exit");
+  const store = await openLmdbStore({ folder });
+  await t.rejects(openLmdbStore({ folder }), { code: "in-use" }, "within one process too");
+  await store.close();
+  await (await openLmdbStore({ folder })).close();
+});

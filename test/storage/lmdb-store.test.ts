@@ -1,0 +1,130 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import t, { type Test } from "tap";
+import { restoreBackup } from "../../storage/backup.js";
+import { openLmdbStore } from "../../storage/lmdb-store.js";
+import { shapes } from "./shapes.js";
+
+function temporary(t: Test): string {
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-lmdb-"));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
+
+t.test("opened for reading only, a folder without a store is left as it was", async (t) => {
+  const root = temporary(t);
+  const absent = join(root, "absent");
+  await t.rejects(openLmdbStore({ folder: absent, readOnly: true }), {
+    code: "failed",
+    message: `${absent} holds no store: there is no data.mdb in it`,
+  });
+  await t.rejects(openLmdbStore({ folder: root, readOnly: true }), /holds no store/);
+  t.same(readdirSync(root), []);
+});
+
+t.test(
+  "folder and file are for their user alone, of a new store, an older one, a backup and what is restored",
+  async (t) => {
+    const root = temporary(t);
+    const before = process.umask(0);
+    t.teardown(() => process.umask(before));
+    const folder = join(root, "store");
+    await (await openLmdbStore({ folder })).close();
+    t.same([modeOf(folder), modeOf(join(folder, "data.mdb"))], ["700", "600"]);
+    chmodSync(folder, 0o755);
+    chmodSync(join(folder, "data.mdb"), 0o644);
+    const store = await openLmdbStore({ folder });
+    t.same([modeOf(folder), modeOf(join(folder, "data.mdb"))], ["700", "600"]);
+    await store.backup(join(root, "backup"));
+    await store.close();
+    await restoreBackup({ from: join(root, "backup"), folder: join(root, "restored") });
+    for (const name of ["backup", "restored"]) {
+      t.same([modeOf(join(root, name)), modeOf(join(root, name, "data.mdb"))], ["700", "600"], name);
+    }
+  },
+);
+
+t.test("records of new shapes are read by who looks on, and after their writer was killed with -9", async (t) => {
+  const folder = join(temporary(t), "store");
+  const writer = fork(fileURLToPath(new URL("./holder.js", import.meta.url)), [folder], {
+    stdio: ["pipe", "ignore", "inherit", "ipc"],
+  });
+  t.teardown(() => {
+    writer.stdin?.destroy();
+    writer.kill("SIGKILL");
+  });
+  await once(writer, "message");
+  const beside = await openLmdbStore({ folder, readOnly: true });
+  t.same(beside.reading.range({ prefix: ["shape"] }), []);
+  const ended = once(writer, "exit");
+  writer.send("write");
+  t.same(await ended, [null, "SIGKILL"]);
+  const wanted = shapes.map((value, index) => ({ key: ["shape", index], value }));
+  t.same(beside.reading.range({ prefix: ["shape"] }), wanted);
+  await beside.close();
+  const again = await openLmdbStore({ folder });
+  t.same(again.reading.range({ prefix: ["shape"] }), wanted);
+  await again.commit([{ op: "put", key: ["shape", "more"], value: { quite: 1, another: 2, shape: 3 } }]);
+  t.same(again.reading.range({ prefix: ["shape"], limit: shapes.length }), wanted, "more shapes change nothing");
+  await again.close();
+});
+
+t.test("a backup of a closed store makes no folder", async (t) => {
+  const root = temporary(t);
+  const store = await openLmdbStore({ folder: join(root, "store") });
+  const underWay = store.backup(join(root, "before"));
+  await store.close();
+  await underWay;
+  t.ok(existsSync(join(root, "before", "data.mdb")), "one under way is waited for");
+  await t.rejects(store.backup(join(root, "after")), { name: "StoreError", code: "closed" });
+  t.notOk(existsSync(join(root, "after")));
+});
+
+t.test("a folder that could not be opened is not held", async (t) => {
+  const folder = join(temporary(t), "store");
+  mkdirSync(folder);
+  writeFileSync(join(folder, "data.mdb"), "no store at all");
+  await t.rejects(openLmdbStore({ folder }), { code: "damaged" });
+  rmSync(join(folder, "data.mdb"));
+  mkdirSync(join(folder, "data.mdb"));
+  await t.rejects(openLmdbStore({ folder }), { name: "StoreError", code: "failed", message: /EISDIR/ });
+  rmdirSync(join(folder, "data.mdb"));
+  await (await openLmdbStore({ folder })).close();
+});
+
+t.test("more views than LMDB has room for are refused, and closing one makes room", async (t) => {
+  const store = await openLmdbStore({ folder: join(temporary(t), "store") });
+  const views = [];
+  let refused: unknown;
+  for (let n = 0; refused === undefined && n < 2_000; n++) {
+    await store.commit([{ op: "put", key: ["a"], value: n }]);
+    try {
+      views.push(store.view());
+    } catch (error) {
+      refused = error;
+    }
+  }
+  t.match(refused, { name: "StoreError", code: "failed" });
+  t.ok(views.length > 500);
+  t.equal(views[0]?.get(["a"]), 0);
+  views[0]?.close();
+  store.view().close();
+  for (const view of views) view.close();
+  await store.close();
+});
