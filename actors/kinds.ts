@@ -28,7 +28,7 @@ export function createKinds(deployment: Deployment): readonly Kind[] {
   return [
     workspaceKind,
     secretKind,
-    runnerPoolKind,
+    runnerPoolKind(deployment),
     workspaceRunnersKind,
     runnerTrustKind(deployment),
     workspaceTokenKind,

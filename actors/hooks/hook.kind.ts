@@ -1,12 +1,11 @@
 import { z } from "zod";
-import type { AllowList } from "../outbound/allow-list.js";
+import { type AllowList, whyNotSent } from "../outbound/allow-list.js";
 import type { FieldError } from "../refusal.js";
-import { repositoryName, slug } from "../resources/fields.js";
+import { repositoryName, slug, toolName } from "../resources/fields.js";
 import type { Kind, Reference, WriteScope } from "../resources/kind.js";
 import { hookEventNames, hookEvents } from "./events.js";
 
 const name = /^[A-Za-z_][A-Za-z0-9_]*$/;
-const toolName = z.string().regex(/^[a-z0-9-]+\.[A-Za-z0-9_.-]+$/, "must be a tool as <integration>.<tool>");
 const headerName = z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, "must be a header name");
 const headerValue = z
   .string()
@@ -151,18 +150,9 @@ function checkRequest(given: NonNullable<HookStep["request"]>, path: string, all
     }
   }
   if (holdsExpression(given)) return [...errors, { path, message: "expressions are not served yet" }];
-  const admission = admit(given.url, allowList);
+  const admission = whyNotSent(given.url, allowList);
   if (admission !== null) errors.push({ path: `${path}.url`, message: admission });
   return errors;
-}
-
-function admit(text: string, allowList: AllowList): string | null {
-  try {
-    const admission = allowList.admits(new URL(text));
-    return admission.admitted ? null : admission.reason;
-  } catch {
-    return "must be an address such as https://example.com/hook";
-  }
 }
 
 function checkSigning(fields: HookFields, scope: WriteScope<HookFields>, signsTokens: boolean): FieldError[] {

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import type { FieldError } from "../refusal.js";
 import { displayName, repositoryName, slug } from "../resources/fields.js";
-import type { Kind, Reference, WriteScope } from "../resources/kind.js";
-import { resourceAt } from "../resources/resource-rows.js";
-import type { HarnessProfileFields } from "./harness-profile.kind.js";
-import { currencySchema, type Station, stationSchema } from "./station.js";
+import type { Kind, WriteScope } from "../resources/kind.js";
+import { lineWarnings } from "./line-warnings.js";
+import { currencySchema, type Station, type StationBody, stationSchema } from "./station.js";
+import { checkStation, repeated, stationReferences } from "./station-rules.js";
 import { openTasksAt } from "./station-use.js";
 
 const repository = z.strictObject({
@@ -18,6 +18,9 @@ const repository = z.strictObject({
   image: z.string().min(1, "must not be empty").max(512, "must be at most 512 characters").nullable().default(null),
 });
 
+/** The gain that counts as real where a line names none (replays, Limits). */
+const DEFAULT_MIN_GAIN = 0.05;
+
 const schema = z.strictObject({
   key: slug,
   name: displayName,
@@ -28,10 +31,14 @@ const schema = z.strictObject({
     .default(null),
   replayCheck: z
     .strictObject({
-      mostRegressions: z.int("must be a whole number").min(0, "must be at least 0").default(0),
-      ceiling: z.number("must be a number").positive("must be above 0").nullable().default(null),
-      currency: currencySchema.default("USD"),
-      minGain: z.number("must be a number").min(0, "must be at least 0").max(1, "must be at most 1").default(0),
+      mostRegressions: z.int("must be a whole number").min(0, "must be at least 0"),
+      ceiling: z.number("must be a number").positive("must be above 0").max(1_000, "must be at most 1000"),
+      currency: currencySchema,
+      minGain: z
+        .number("must be a number")
+        .min(0, "must be at least 0")
+        .max(1, "must be at most 1")
+        .default(DEFAULT_MIN_GAIN),
     })
     .nullable()
     .default(null),
@@ -54,87 +61,57 @@ export const lineKind: Kind<LineBody> = {
   hcl: { omitted: ["stations[].id"], files: textsOf },
   hidden: [],
   address: (fields, teamKey) => `${teamKey}/${fields.key}`,
-  references,
+  references: ({ stations }, teamKey) =>
+    stations.flatMap((station, index) => stationReferences(station, `stations[${index}]`, teamKey)),
   listedUnder: { what: "station", words: ({ stations }) => stations.map(({ key }) => key) },
   check: checkLine,
+  warnings: lineWarnings,
   complete: (fields, scope) => ({ fields: { ...fields, stations: withIds(fields, scope) }, added: {} }),
   inUse: (row, reading) => {
     const open = openTasksAt(reading, row.workspaceId, row.id);
-    return open === 0 ? null : `The line ${row.address} has ${open} open tasks.`;
+    return open === 0 ? null : `The line ${row.address} has ${tasksText(open)}.`;
   },
   updateInUse: (fields, previous, reading) => {
     const kept = new Set(fields.stations.map((station) => station.key));
     for (const station of previous.fields.stations.filter(({ key }) => !kept.has(key))) {
       const open = openTasksAt(reading, previous.workspaceId, previous.id, station.key);
-      if (open > 0) return `The station ${station.key} of line ${previous.address} has ${open} open tasks.`;
+      if (open > 0) return `The station ${station.key} of line ${previous.address} has ${tasksText(open)}.`;
     }
     return null;
   },
 };
 
-function references(fields: LineBody, teamKey: string): readonly Reference[] {
-  return fields.stations.flatMap((station, index) => stationReferences(station, `stations[${index}]`, teamKey));
-}
-
-function stationReferences(station: LineBody["stations"][number], path: string, teamKey: string): Reference[] {
-  const { runners, profile, skills } = station;
-  const pools =
-    runners.pool === null ? [] : [{ path: `${path}.runners.pool`, kind: "runner-pool", address: runners.pool }];
-  const profiles =
-    profile === null ? [] : [{ path: `${path}.profile`, kind: "harness-profile", address: `${teamKey}/${profile}` }];
-  return [
-    ...pools,
-    ...profiles,
-    ...skills.map((key, at) => ({ path: `${path}.skills[${at}]`, kind: "skill", address: `${teamKey}/${key}` })),
-  ];
-}
-
 function checkLine(fields: LineBody, scope: WriteScope<LineBody>): readonly FieldError[] {
-  const keys = fields.stations.map((station) => station.key);
-  const names = fields.repositories.map((one) => one.name);
+  const { stations, repositories } = fields;
+  const keys = stations.map((station) => station.key);
+  const setups = stations.some(({ check, diffs }) => check !== null && diffs);
   return [
-    ...repeated(names).map((index) => ({ path: `repositories[${index}].name`, message: "stands twice" })),
-    ...repeated(keys).map((index) => ({ path: `stations[${index}].key`, message: "stands twice" })),
-    ...fields.stations.flatMap((station, index) => checkStation(station, `stations[${index}]`, keys, scope)),
+    ...repeated(repositories.map((one) => one.name)).map((index) => stands(`repositories[${index}].name`)),
+    ...repositories.flatMap(({ setup }, index): FieldError[] =>
+      setups && setup === null
+        ? [{ path: `repositories[${index}].setup`, message: "is required where a station has both check and diffs" }]
+        : [],
+    ),
+    ...repeated(keys).map((index) => stands(`stations[${index}].key`)),
+    ...stations.flatMap((station, index) => [
+      ...checkStation(station, { path: `stations[${index}]`, keys, scope }),
+      ...checkId(station, `stations[${index}]`, scope),
+    ]),
   ];
 }
 
-function checkStation(
-  station: LineBody["stations"][number],
-  path: string,
-  keys: readonly string[],
-  scope: WriteScope<LineBody>,
-): FieldError[] {
-  const errors: FieldError[] = [];
-  for (const [index, to] of station.passesTo.entries()) {
-    if (!keys.includes(to)) errors.push({ path: `${path}.passesTo[${index}]`, message: `there is no station ${to}` });
-    if (to === station.key) errors.push({ path: `${path}.passesTo[${index}]`, message: "is the station itself" });
-  }
+/** Ids are taken back as they were read. */
+function checkId(station: StationBody, path: string, scope: WriteScope<LineBody>): FieldError[] {
   const known = scope.previous?.fields.stations.find(({ key }) => key === station.key)?.id;
-  if (station.id !== undefined && station.id !== known) {
-    errors.push({ path: `${path}.id`, message: "is read-only" });
-  }
-  const profile =
-    station.profile === null
-      ? undefined
-      : resourceAt<HarnessProfileFields>(
-          scope.reading,
-          scope.workspaceId,
-          "harness-profile",
-          `${scope.teamKey}/${station.profile}`,
-        );
-  if (profile !== undefined && profile.fields.harness !== station.harness) {
-    errors.push({ path: `${path}.profile`, message: `is for the harness ${profile.fields.harness}` });
-  }
-  // Integrations are not served yet, so none offers a tool.
-  for (const [index, { tool }] of station.tools.entries()) {
-    errors.push({ path: `${path}.tools[${index}]`, message: `no integration of the team offers ${tool}` });
-  }
-  return errors;
+  return station.id === undefined || station.id === known ? [] : [{ path: `${path}.id`, message: "is read-only" }];
 }
 
-function repeated(values: readonly string[]): number[] {
-  return values.flatMap((value, index) => (values.indexOf(value) < index ? [index] : []));
+function tasksText(open: number): string {
+  return open === 1 ? "an open task" : `${open} open tasks`;
+}
+
+function stands(path: string): FieldError {
+  return { path, message: "stands twice" };
 }
 
 /** A station keeps its id as long as it keeps its key. */

@@ -1,22 +1,17 @@
 import { z } from "zod";
-import { displayName, distinct, slug } from "../resources/fields.js";
+import { displayName, distinct, labels, slug, toolName } from "../resources/fields.js";
 
 const text = (most: number) => z.string().max(most, `must be at most ${most} characters`);
-const label = z
-  .string()
-  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, "must be letters, digits, dots, dashes or underscores")
-  .max(64, "must be at most 64 characters");
-
-/** Labels that a station asks for and a runner offers. */
-export const labelsSchema = distinct(label, "must name each label once").max(50, "must be at most 50 labels");
-
-const toolName = z.string().regex(/^[a-z0-9-]+\.[A-Za-z0-9_.-]+$/, "must be a tool as <integration>.<tool>");
-
 const judge = z.strictObject({
   rubric: text(50_000).default(""),
   scale: z.enum(["yes-no", "number"], "must be yes-no or number").default("yes-no"),
-  passScore: z.number("must be a number").nullable().default(null),
-  claims: z.array(text(2_000)).max(50, "must be at most 50 claims").default([]),
+  passScore: z
+    .number("must be a number")
+    .min(1, "must be at least 1")
+    .max(5, "must be at most 5")
+    .nullable()
+    .default(null),
+  claims: z.array(text(2_000).min(1, "must not be empty")).max(50, "must be at most 50 claims").default([]),
   passShare: z
     .number("must be a number")
     .min(0, "must be at least 0")
@@ -28,8 +23,8 @@ const judge = z.strictObject({
 
 const alert = z.strictObject({
   measure: z.enum(["failure-share", "cost", "minutes"], "must be failure-share, cost or minutes"),
-  above: z.number("must be a number"),
-  over: z.int("must be a whole number").min(1, "must be at least 1"),
+  above: z.number("must be a number").min(0, "must be at least 0"),
+  over: z.int("must be a whole number").min(1, "must be at least 1").max(500, "must be at most 500"),
 });
 
 /** A way that runners start an agent. */
@@ -69,16 +64,16 @@ export const stationSchema = z.strictObject({
   check: text(10_000).min(1, "must not be empty").nullable().default(null),
   diffs: z.boolean("must be true or false").default(false),
   decisions: z.boolean("must be true or false").default(false),
-  runners: z
-    .strictObject({ pool: slug.nullable().default(null), labels: labelsSchema.default([]) })
-    .default({ pool: null, labels: [] }),
+  runners: z.strictObject({ pool: slug.nullable().default(null), labels }).default({ pool: null, labels: [] }),
   passesTo: distinct(slug, "must name each station once").max(50, "must be at most 50 stations").default([]),
   timeoutMinutes: timeoutMinutes.default(60),
   alerts: z.array(alert).max(20, "must be at most 20 alerts").default([]),
 });
 
+/** A station as a body gives it, defaults filled in. */
+export type StationBody = z.output<typeof stationSchema>;
 /** A station as it is kept: with its id. */
-export type Station = z.output<typeof stationSchema> & { readonly id: string };
+export type Station = StationBody & { readonly id: string };
 
 /** A money amount's currency (ISO 4217). */
 export const currencySchema = z.string().regex(/^[A-Z]{3}$/, "must be a currency such as EUR");

@@ -66,6 +66,14 @@ export function issuersOf(list: AllowList): AllowList {
   };
 }
 
+/** Why a request to an address is not sent, as far as its text tells; null when it is. */
+export function whyNotSent(text: string, list: AllowList): string | null {
+  const url = parseUrl(text);
+  if (url === null) return "must be an address such as https://example.com/hook";
+  const admission = list.admits(url);
+  return admission.admitted ? null : admission.reason;
+}
+
 /** Whether an issuer can be asked for its keys, as far as its text tells. */
 export function reachesIssuer(list: AllowList, url: URL): boolean {
   const admission = issuersOf(list).admits(url);

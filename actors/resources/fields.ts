@@ -13,6 +13,20 @@ export const slug = z
 /** Text of 1 to 100 characters. */
 export const displayName = z.string().min(1, "must not be empty").max(100, "must be at most 100 characters");
 
+const label = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, "must be letters, digits, dots, dashes or underscores")
+  .max(64, "must be at most 64 characters");
+
+/** Labels that a station asks for and a runner offers. */
+export const labels = distinct(label, "must name each label once").max(50, "must be at most 50 labels").default([]);
+
+/** A tool of an integration of the team, `<integration>.<tool>`. */
+export const toolName = z
+  .string()
+  .max(129, "must be at most 129 characters")
+  .regex(/^[a-z0-9]+(-[a-z0-9]+)*\.[A-Za-z0-9_-]+$/, "must be a tool as <integration>.<tool>");
+
 /** A code-host repository, `owner/name`. */
 export const repositoryName = z
   .string()

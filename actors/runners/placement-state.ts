@@ -11,7 +11,9 @@ export function placementState(reading: Reading, workspaceId: string): Placement
   const held = new Map<string, number>();
   for (const { runnerId } of claims.list(reading, workspaceId)) held.set(runnerId, (held.get(runnerId) ?? 0) + 1);
   const pools = resourcesOf<RunnerPoolFields>(reading, workspaceId, "runner-pool").map(
-    ({ id, fields }: ResourceRow<RunnerPoolFields>) => ({ id, key: fields.key, concurrency: fields.concurrency }),
+    ({ id, fields }: ResourceRow<RunnerPoolFields>) => ({
+      ...{ id, key: fields.key, labels: fields.labels, concurrency: fields.concurrency },
+    }),
   );
   const { defaultPool, maxConcurrentRuns } = workspaceRunners(reading, workspaceId);
   const defaultPoolId = pools.find(({ key }) => key === defaultPool)?.id ?? null;

@@ -4,6 +4,8 @@ import type { QueuedRun, RunNeeds, RunnerRow } from "./runner-rows.js";
 export interface PlacementPool {
   readonly id: string;
   readonly key: string;
+  /** Labels of all its runners, beside their own. */
+  readonly labels: readonly string[];
   /** Runs at once over all its runners; null for no bound. */
   readonly concurrency: number | null;
 }
@@ -65,9 +67,11 @@ export function waitingReason(run: RunNeeds, state: PlacementState): string | nu
   const where = pool === undefined ? "of the workspace" : `of pool ${pool.key}`;
   const connected = state.runners.filter((runner) => runner.connected && isInPool(run, runner, tally));
   if (connected.length === 0) return `No runner ${where} is connected.`;
-  const labelled = connected.filter((runner) => missingLabels(run, runner).length === 0);
+  const labelled = connected.filter((runner) => missingLabels(run, runner, tally).length === 0);
   if (labelled.length === 0) {
-    const had = named(connected.flatMap(({ labels }) => labels));
+    const had = named(
+      connected.flatMap((runner) => [...runner.labels, ...(tally.pools.get(runner.poolId)?.labels ?? [])]),
+    );
     return `No connected runner ${where} has ${labelsText(run.labels)}; the connected ones have ${had}.`;
   }
   const fitting = labelled.filter((runner) => runner.harnesses.includes(run.harness));
@@ -113,7 +117,7 @@ function reasonAgainst(run: RunNeeds, runner: RunnerRow, tally: Tally): ReasonAg
   if (tally.heldInAll >= tally.mostRuns) return "workspace";
   if (!runner.connected) return "away";
   if (!isInPool(run, runner, tally)) return "pool";
-  if (missingLabels(run, runner).length > 0) return "labels";
+  if (missingLabels(run, runner, tally).length > 0) return "labels";
   if (!runner.harnesses.includes(run.harness)) return "harness";
   if (freeSlots(runner, tally) <= 0) return "slots";
   const concurrency = tally.pools.get(runner.poolId)?.concurrency ?? null;
@@ -130,8 +134,9 @@ function poolOf({ poolId }: RunNeeds, { defaultPoolId }: Pick<Tally, "defaultPoo
   return poolId ?? defaultPoolId;
 }
 
-function missingLabels(run: RunNeeds, runner: RunnerRow): string[] {
-  return run.labels.filter((label) => !runner.labels.includes(label));
+function missingLabels(run: RunNeeds, runner: RunnerRow, { pools }: Pick<Tally, "pools">): string[] {
+  const ofPool = pools.get(runner.poolId)?.labels ?? [];
+  return run.labels.filter((label) => !runner.labels.includes(label) && !ofPool.includes(label));
 }
 
 function byAge(left: QueuedRun, right: QueuedRun): number {

@@ -1,40 +1,82 @@
 import { z } from "zod";
+import type { Reading } from "../../storage/store.js";
+import { type AllowList, whyNotSent } from "../outbound/allow-list.js";
 import type { FieldError } from "../refusal.js";
-import { slug } from "../resources/fields.js";
-import type { Kind } from "../resources/kind.js";
-
-const label = z
-  .string()
-  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, "must be letters, digits, dots, dashes or underscores")
-  .max(64, "must be at most 64 characters");
+import { labels, slug } from "../resources/fields.js";
+import type { Kind, Warning } from "../resources/kind.js";
+import { unboundWarnings } from "../workspaces/secret-hosts.js";
 
 const schema = z.strictObject({
   key: slug,
   kind: z.enum(["pull", "push"], "must be pull or push").default("pull"),
-  labels: z.array(label).max(50, "must be at most 50 labels").default([]),
-  concurrency: z.int("must be a whole number").min(1, "must be at least 1").max(10_000).nullable().default(null),
+  /** Labels of all its runners, beside their own. */
+  labels,
+  concurrency: z
+    .int("must be a whole number")
+    .min(1, "must be at least 1")
+    .max(10_000, "must be at most 10000")
+    .nullable()
+    .default(null),
   token: z
     .string()
     .regex(/^[A-Za-z0-9_-]{32,128}$/, "must be 32 to 128 characters of base64url")
     .optional(),
+  push: z
+    .strictObject({
+      url: z.string().min(1, "must not be empty").max(2_000, "must be at most 2000 characters"),
+      /** Name of the secret that what is pushed is signed with. */
+      secret: slug,
+    })
+    .nullable()
+    .default(null),
 });
 
 export type RunnerPoolFields = z.output<typeof schema>;
 
-/** A pool of runners. The token that its runners connect with is kept as a hash and told once when it is issued. */
-export const runnerPoolKind: Kind<RunnerPoolFields> = {
-  name: "runner-pool",
-  plural: "runner-pools",
-  idPrefix: "pool",
-  heldBy: "workspace",
-  permission: "manage-runners",
-  schema,
-  fixed: ["key", "kind"],
-  hcl: {},
-  hidden: [{ path: "token", keep: "hash" }],
-  reveals: { path: "token", header: "service-pool-token", when: (fields) => fields.kind === "pull" },
-  address: (fields) => fields.key,
-  references: () => [],
-  check: (fields): readonly FieldError[] =>
-    fields.kind === "push" ? [{ path: "kind", message: "push pools are not served yet: use pull" }] : [],
-};
+const TOKEN = "token";
+
+/**
+ * A pool of runners. Runners come to a pull pool with its token, which is kept as a hash and told once when it is
+ * issued; a push pool is told of work at an address.
+ */
+export function runnerPoolKind({ allowList }: { readonly allowList: AllowList }): Kind<RunnerPoolFields> {
+  return {
+    name: "runner-pool",
+    plural: "runner-pools",
+    idPrefix: "pool",
+    heldBy: "workspace",
+    permission: "manage-runners",
+    schema,
+    fixed: ["key", "kind"],
+    hcl: {},
+    hidden: [{ path: TOKEN, keep: "hash" }],
+    reveals: { path: TOKEN, header: "service-pool-token", when: (fields) => fields.kind === "pull" },
+    address: (fields) => fields.key,
+    references: ({ push }) => (push === null ? [] : [{ path: "push.secret", kind: "secret", address: push.secret }]),
+    check: (fields, { hidden }) => checkKind(fields, { isTokenGiven: hidden[TOKEN] !== undefined, allowList }),
+    warnings: ({ push }, reading, { workspaceId }) => (push === null ? [] : pushWarnings(push, reading, workspaceId)),
+  };
+}
+
+function checkKind(
+  { kind, push }: RunnerPoolFields,
+  { isTokenGiven, allowList }: { readonly isTokenGiven: boolean; readonly allowList: AllowList },
+): readonly FieldError[] {
+  if (kind === "pull") return push === null ? [] : [{ path: "push", message: "only goes with the kind push" }];
+  const errors: FieldError[] = isTokenGiven ? [{ path: TOKEN, message: "only goes with the kind pull" }] : [];
+  if (push === null) return [...errors, { path: "push", message: "is required with the kind push" }];
+  const reason = whyNotSent(push.url, allowList);
+  return reason === null ? errors : [...errors, { path: "push.url", message: reason }];
+}
+
+function pushWarnings(
+  push: NonNullable<RunnerPoolFields["push"]>,
+  reading: Reading,
+  workspaceId: string,
+): readonly Warning[] {
+  const hosts = [new URL(push.url).host];
+  return [
+    { path: "push", message: "no work is pushed yet: runs for this pool wait", severity: "warning" },
+    ...unboundWarnings(reading, workspaceId, { path: "push.secret", secret: push.secret, hosts }),
+  ];
+}

@@ -1,3 +1,4 @@
+import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 
 /** What a runner offers, as it said last. Written by the dispatcher. */
@@ -54,3 +55,10 @@ export const claims = table<ClaimRow>("claim");
 export const outbox = table<OutboxMessage>("runner-outbox");
 /** `[workspace, runner]` under the global partition: who had a socket, for the next start of the service. */
 export const connectedRunners = table<{ readonly workspaceId: string; readonly runnerId: string }>("connected-runner");
+
+/** Whether a runner could start this harness: it is the one of any program, or some runner of the workspace offers it. */
+export function isOffered(reading: Reading, workspaceId: string, harness: string): boolean {
+  return (
+    harness === "command" || runners.list(reading, workspaceId).some(({ harnesses }) => harnesses.includes(harness))
+  );
+}

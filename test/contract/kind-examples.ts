@@ -84,7 +84,7 @@ export const kindExamples: Readonly<Record<string, KindExample>> = {
   "runner-pool": {
     updated: (n) => ({ key: `pool-${n}`, labels: ["gpu"] }),
     fixed: { body: (n) => ({ key: `other-${n}` }), path: "key" },
-    wrong: { body: { key: "pool", kind: "push" }, path: "kind" },
+    wrong: { body: { key: "pool", kind: "push" }, path: "push" },
   },
   "runner-trust": {
     needs: [{ collection: "runner-pools", body: { key: "trusted" } }],

@@ -30,8 +30,8 @@ const scene = fc
     const state: PlacementState = {
       runners: rows,
       pools: [
-        { id: "pool_a", key: "a", concurrency },
-        { id: "pool_b", key: "b", concurrency: null },
+        { id: "pool_a", key: "a", labels: ["arm"], concurrency },
+        { id: "pool_b", key: "b", labels: [], concurrency: null },
       ],
       held: new Map(rows.map(({ runnerId }, n) => [runnerId, held[n] ?? 0])),
       ...{ defaultPoolId, mostRuns },
@@ -51,7 +51,9 @@ t.test("placement gives each run once, only to runners that fit, within slots an
           runner.connected &&
           state.pools.some(({ id }) => id === runner.poolId) &&
           [null, runner.poolId].includes(run.poolId ?? state.defaultPoolId) &&
-          run.labels.every((wanted) => runner.labels.includes(wanted)) &&
+          run.labels.every(
+            (wanted) => runner.labels.includes(wanted) || (wanted === "arm" && runner.poolId === "pool_a"),
+          ) &&
           runner.harnesses.includes(run.harness) &&
           (held.get(runner.runnerId) ?? 0) <= runner.slots;
         if (!fits) return false;
@@ -94,7 +96,7 @@ t.test("the oldest run goes first, to the runner with most room", async (t) => {
       { ...base, runnerId: "small", slots: 1 },
       { ...base, runnerId: "large", slots: 3 },
     ],
-    pools: [{ id: "pool_a", key: "a", concurrency: null }],
+    pools: [{ id: "pool_a", key: "a", labels: [], concurrency: null }],
     held: new Map(),
     ...{ defaultPoolId: null, mostRuns: null },
   };
@@ -120,7 +122,7 @@ t.test("reasons name what is missing", async (t) => {
     harness: "command",
     queuedAtMs: 0,
   };
-  const pools = [{ id: "pool_a", key: "main", concurrency: 1 }];
+  const pools = [{ id: "pool_a", key: "main", labels: ["arm"], concurrency: 1 }];
   const one: RunnerRow = {
     ...{
       runnerId: "r",

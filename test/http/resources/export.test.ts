@@ -68,10 +68,10 @@ async function teamOf(owner: Client, teamId: string): Promise<void> {
       {
         ...{ key: "build", name: "Build", kind: "work", harness: "command", model: "m", effort: "high" },
         ...{ prompt: hostile, check: "make check", diffs: true, decisions: true, timeoutMinutes: 12.5 },
-        judge: { rubric: hostile, scale: "number", passScore: 0.5, claims: ["It works.", hostile], model: "m" },
+        judge: { rubric: hostile, scale: "number", passScore: 4.5, claims: ["It works.", hostile], model: "m" },
         ...{ runners: { pool: "1-linux", labels: ["x.y_z"] }, profile: "shell", skills: ["greet"] },
         passesTo: ["review"],
-        alerts: [{ measure: "cost", above: -1.5, over: 10 }],
+        alerts: [{ measure: "cost", above: 1.5, over: 10 }],
       },
       { key: "review", name: "Review", kind: "review", judge: { claims: ["Only a claim."] } },
     ],

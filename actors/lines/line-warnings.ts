@@ -1,0 +1,52 @@
+import type { Reading } from "../../storage/store.js";
+import type { Warning } from "../resources/kind.js";
+import { isOffered } from "../runners/runner-rows.js";
+import type { LineBody } from "./line.kind.js";
+import type { StationBody } from "./station.js";
+
+/** What of a line is accepted and does not happen yet. */
+export function lineWarnings(
+  { repositories, replayCheck, stations }: LineBody,
+  reading: Reading,
+  { workspaceId }: { readonly workspaceId: string },
+): readonly Warning[] {
+  return [
+    ...repositories.flatMap(({ image }, index) =>
+      image === null
+        ? []
+        : [
+            warning(
+              `repositories[${index}].image`,
+              "runners start no containers yet: runs of this line fail (no-image)",
+            ),
+          ],
+    ),
+    ...(replayCheck === null ? [] : [warning("replayCheck", "replay checks are not made yet")]),
+    ...stations.flatMap((station, index) => [
+      ...unserved(station, `stations[${index}]`),
+      ...(isOffered(reading, workspaceId, station.harness)
+        ? []
+        : [warning(`stations[${index}].harness`, "no runner of the workspace offers it: runs wait for one")]),
+    ]),
+  ];
+}
+
+/** Per field of a station that nothing acts on yet: what does not happen. */
+const unservedFields: readonly [field: keyof StationBody, message: string, isSet: (station: StationBody) => boolean][] =
+  [
+    ["tools", "agents are not given the tools of integrations yet", ({ tools }) => tools.length > 0],
+    ["judge", "changes are not judged yet", ({ judge }) => judge !== null],
+    ["diffs", "change stacks are not set up on this deployment: none is drafted", ({ diffs }) => diffs],
+    ["decisions", "drafting is not set up on this deployment: no decisions are drafted", ({ decisions }) => decisions],
+    ["alerts", "alerts do not go off yet", ({ alerts }) => alerts.length > 0],
+  ];
+
+function unserved(station: StationBody, path: string): Warning[] {
+  return unservedFields.flatMap(([field, message, isSet]) =>
+    isSet(station) ? [warning(`${path}.${field}`, message)] : [],
+  );
+}
+
+function warning(path: string, message: string): Warning {
+  return { path, message, severity: "warning" };
+}

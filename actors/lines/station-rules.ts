@@ -1,0 +1,95 @@
+import type { FieldError } from "../refusal.js";
+import type { Reference, WriteScope } from "../resources/kind.js";
+import { resourceAt } from "../resources/resource-rows.js";
+import type { HarnessProfileFields } from "./harness-profile.kind.js";
+import type { StationBody } from "./station.js";
+
+/** What a station names of its team and workspace. */
+export function stationReferences(station: StationBody, path: string, teamKey: string): Reference[] {
+  const { runners, profile, skills, tools } = station;
+  const pools =
+    runners.pool === null ? [] : [{ path: `${path}.runners.pool`, kind: "runner-pool", address: runners.pool }];
+  const profiles =
+    profile === null ? [] : [{ path: `${path}.profile`, kind: "harness-profile", address: `${teamKey}/${profile}` }];
+  return [
+    ...pools,
+    ...profiles,
+    ...skills.map((key, at) => ({ path: `${path}.skills[${at}]`, kind: "skill", address: `${teamKey}/${key}` })),
+    ...tools.map(({ tool }, at) => toolReference(tool, `${path}.tools[${at}].tool`, teamKey)),
+  ];
+}
+
+/** A tool that must be offered by an integration of the team. */
+export function toolReference(tool: string, path: string, teamKey: string): Reference {
+  const address = `${teamKey}/${tool.slice(0, tool.indexOf("."))}`;
+  return { path, kind: "integration", word: tool, address, missing: `no integration of the team offers ${tool}` };
+}
+
+/** Where a station stands while its rules are checked. */
+export interface StationScope {
+  /** `stations[0]` */
+  readonly path: string;
+  /** Keys of all stations of the line. */
+  readonly keys: readonly string[];
+  readonly scope: Pick<WriteScope<unknown>, "reading" | "workspaceId" | "teamKey">;
+}
+
+/** What is wrong with a station beyond its schema and what it names. */
+export function checkStation(station: StationBody, at: StationScope): FieldError[] {
+  return [
+    ...checkPasses(station, at),
+    ...checkProfile(station, at),
+    ...checkTools(station, at.path),
+    ...checkJudge(station, `${at.path}.judge`),
+    ...checkAlerts(station, at.path),
+  ];
+}
+
+/** Indexes of the values that stand earlier already. */
+export function repeated(values: readonly string[]): number[] {
+  return values.flatMap((value, index) => (values.indexOf(value) < index ? [index] : []));
+}
+
+function checkPasses({ key, passesTo }: StationBody, { path, keys }: StationScope): FieldError[] {
+  return passesTo.flatMap((to, index): FieldError[] => {
+    if (to === key) return [{ path: `${path}.passesTo[${index}]`, message: "is the station itself" }];
+    return keys.includes(to) ? [] : [{ path: `${path}.passesTo[${index}]`, message: `there is no station ${to}` }];
+  });
+}
+
+function checkProfile({ profile, harness }: StationBody, { path, scope }: StationScope): FieldError[] {
+  if (profile === null) return [];
+  const { reading, workspaceId, teamKey } = scope;
+  const found = resourceAt<HarnessProfileFields>(reading, workspaceId, "harness-profile", `${teamKey}/${profile}`);
+  if (found === undefined || found.fields.harness === harness) return [];
+  return [{ path: `${path}.profile`, message: `is for the harness ${found.fields.harness}` }];
+}
+
+function checkTools({ tools }: StationBody, path: string): FieldError[] {
+  return repeated(tools.map(({ tool }) => tool)).map((index) => ({
+    path: `${path}.tools[${index}].tool`,
+    message: "stands twice",
+  }));
+}
+
+function checkJudge({ judge }: StationBody, path: string): FieldError[] {
+  if (judge === null) return [];
+  const { rubric, claims, scale, passScore, passShare } = judge;
+  const errors: FieldError[] = [];
+  if (rubric === "" && claims.length === 0) errors.push({ path, message: "must have a rubric or claims" });
+  if (passScore !== null && scale !== "number") {
+    errors.push({ path: `${path}.passScore`, message: "only goes with the scale number" });
+  }
+  if (passShare !== null && claims.length === 0) {
+    errors.push({ path: `${path}.passShare`, message: "only goes with claims" });
+  }
+  return errors;
+}
+
+function checkAlerts({ alerts }: StationBody, path: string): FieldError[] {
+  return alerts.flatMap(({ measure, above }, index) =>
+    measure === "failure-share" && above > 1
+      ? [{ path: `${path}.alerts[${index}].above`, message: "must be at most 1: it is a share" }]
+      : [],
+  );
+}
