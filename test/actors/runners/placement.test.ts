@@ -122,7 +122,7 @@ t.test("reasons name what is missing", async (t) => {
     harness: "command",
     queuedAtMs: 0,
   };
-  const pools = [{ id: "pool_a", key: "main", labels: ["arm"], concurrency: 1 }];
+  const pools = [{ id: "pool_a", key: "main", labels: [], concurrency: 1 }];
   const one: RunnerRow = {
     ...{
       runnerId: "r",
