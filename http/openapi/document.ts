@@ -49,9 +49,35 @@ export function createOpenApi({ routes, sockets }: DocumentParts): oas31.OpenAPI
       },
     },
   );
+  loosenJson(document);
   nameInputs(document, routes);
   addExamples(document);
   return document;
+}
+
+/**
+ * Any JSON value is a schema that refers to itself, which generators of typed clients stumble over: it becomes one that
+ * takes everything, which says the same.
+ */
+function loosenJson(document: oas31.OpenAPIObject): void {
+  const schemas = { ...document.components?.schemas };
+  const isRecursive = (name: string) => name.startsWith("__schema");
+  for (const name of Object.keys(schemas).filter(isRecursive)) {
+    const { anyOf } = schemas[name] as oas31.SchemaObject;
+    if (anyOf?.length !== 6) throw new Error("a schema that refers to itself needs a title, unless it is z.json()");
+    delete schemas[name];
+  }
+  const loosen = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(loosen);
+    if (typeof value !== "object" || value === null) return value;
+    const { $ref, ...others } = value as { readonly $ref?: string };
+    if ($ref !== undefined && isRecursive($ref.split("/").at(-1) ?? "")) {
+      return { ...others, description: "Any JSON value." };
+    }
+    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, loosen(inner)]));
+  };
+  document.paths = loosen(document.paths) as oas31.PathsObject;
+  document.components = { ...document.components, schemas: loosen(schemas) as typeof schemas };
 }
 
 /** What creates and replaces a resource stands once, as `LineInput`. */
