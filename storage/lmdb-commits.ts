@@ -71,9 +71,10 @@ export class LmdbCommits {
   }
 
   async #writeAll(): Promise<void> {
-    // What the rest of this turn of the event loop commits is taken along.
-    await new Promise(setImmediate);
     while (this.#waiting.length > 0) {
+      // What the rest of this turn of the event loop commits is taken along, and what those write next who were waiting
+      // for the last group: else two groups take turns, and everybody waits for both.
+      await new Promise(setImmediate);
       const group = this.#waiting;
       this.#waiting = [];
       try {

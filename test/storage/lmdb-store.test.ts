@@ -14,6 +14,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { open } from "lmdb";
 import t, { type Test } from "tap";
 import { restoreBackup } from "../../storage/backup.js";
 import { openLmdbStore } from "../../storage/lmdb-store.js";
@@ -82,6 +83,29 @@ t.test("records of new shapes are read by who looks on, and after their writer w
   t.same(again.reading.range({ prefix: ["shape"] }), wanted);
   await again.commit([{ op: "put", key: ["shape", "more"], value: { quite: 1, another: 2, shape: 3 } }]);
   t.same(again.reading.range({ prefix: ["shape"], limit: shapes.length }), wanted, "more shapes change nothing");
+  await again.close();
+});
+
+t.test("what LMDB's binding wrote by itself, shapes described in its own way, is read and added to", async (t) => {
+  const folder = join(temporary(t), "store");
+  const wanted = shapes.map((value, index) => ({ key: ["shape", index], value }));
+  const root = open<unknown, (string | number)[]>({
+    path: folder,
+    noSubdir: false,
+    overlappingSync: false,
+    encoding: "msgpack",
+    sharedStructuresKey: Symbol.for("structures"),
+  });
+  for (const { key, value } of wanted) await root.put(key, value);
+  await root.put(["~", "meta", "format"], 1);
+  await root.close();
+  const store = await openLmdbStore({ folder });
+  t.same(store.reading.range({ prefix: ["shape"] }), wanted);
+  await store.commit([{ op: "put", key: ["shape", "more"], value: { quite: 1, another: 2, shape: 3 } }]);
+  await store.close();
+  const again = await openLmdbStore({ folder });
+  t.same(again.reading.range({ prefix: ["shape"], limit: shapes.length }), wanted);
+  t.same(again.reading.get(["shape", "more"]), { quite: 1, another: 2, shape: 3 });
   await again.close();
 });
 
