@@ -1,5 +1,6 @@
 import type { ActorType } from "../runtime/actor-type.js";
 import { accountActor } from "./access/account.machine.js";
+import { inviteActor } from "./access/invite.machine.js";
 import { hookOccurrenceActor } from "./hooks/hook-occurrence.machine.js";
 import type { Kind } from "./resources/kind.js";
 import { dispatcherActor } from "./runners/dispatcher.machine.js";
@@ -10,5 +11,14 @@ import { workspaceActor } from "./workspaces/workspace.machine.js";
 
 /** Every machine of the product, over the kinds that its workspaces write. */
 export function createActorTypes(kinds: readonly Kind[]): readonly ActorType[] {
-  return [workspaceActor(kinds), accountActor, dispatcherActor, runnerActor, taskActor, runActor, hookOccurrenceActor];
+  return [
+    workspaceActor(kinds),
+    accountActor,
+    inviteActor,
+    dispatcherActor,
+    runnerActor,
+    taskActor,
+    runActor,
+    hookOccurrenceActor,
+  ];
 }

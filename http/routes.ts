@@ -11,6 +11,8 @@ import { docsRoutes } from "./openapi/docs.routes.js";
 import { openApiRoutes } from "./openapi/openapi.routes.js";
 import { deadLetterRoutes } from "./operations/dead-letter.routes.js";
 import { operationRoutes } from "./operations/operation.routes.js";
+import { inviteRoutes } from "./people/invite.routes.js";
+import { inviteLinkRoutes } from "./people/invite-link.routes.js";
 import { memberRoutes } from "./people/member.routes.js";
 import { changeRoutes } from "./resources/change.routes.js";
 import { exportRoutes } from "./resources/export.routes.js";
@@ -44,6 +46,8 @@ export function createRoutes(parts: RouteParts): readonly Route[] {
     ...under("Export", exportRoutes({ reading: runtime.reading, kinds })),
     ...under("Configuration changes", changeRoutes({ runtime })),
     ...under("Members", memberRoutes({ runtime })),
+    ...under("Invites", inviteRoutes({ runtime, sealer, baseUrl, signInDomains: config.signInDomains })),
+    ...under("Invites", inviteLinkRoutes({ runtime })),
     ...under("Tasks and runs", taskRoutes({ runtime })),
     ...under("Runners", runnerRoutes({ runtime })),
     ...under("Hook occurrences", hookRoutes({ runtime, sealer })),

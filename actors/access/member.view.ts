@@ -6,10 +6,8 @@ import { assignableRoles, type Ranked } from "../workspaces/role-change.js";
 import { userOf } from "./session.js";
 
 const role = z.enum(["owner", "admin", "member"]);
-const team = z.strictObject({ id: z.string(), key: z.string(), name: z.string() });
-
 /** A team as it is shown beside people. */
-export type TeamName = z.output<typeof team>;
+export const teamSchema = z.strictObject({ id: z.string(), key: z.string(), name: z.string() });
 
 /** A person of a workspace as another of it sees them. */
 export const memberSchema = z
@@ -18,7 +16,7 @@ export const memberSchema = z
     name: z.string(),
     email: z.string(),
     role,
-    teams: z.array(team),
+    teams: z.array(teamSchema),
     /** The roles that the caller may give them beside the one they hold, the highest first. */
     assignableRoles: z.array(role),
     since: z.string(),
@@ -46,7 +44,11 @@ export function memberView(
 }
 
 /** The teams that are still there, by id. */
-export function teamNames(reading: Reading, workspaceId: string, ids: readonly string[]): TeamName[] {
+export function teamNames(
+  reading: Reading,
+  workspaceId: string,
+  ids: readonly string[],
+): z.output<typeof teamSchema>[] {
   return ids.flatMap((id) => {
     const row = resourceById<{ readonly name: string }>(reading, workspaceId, "team", id);
     return row === undefined ? [] : [{ id, key: row.address, name: row.fields.name }];

@@ -29,6 +29,12 @@ export function memberOf(reading: Reading, workspaceId: string, userId: string):
   return members.get(reading, workspaceId, userId);
 }
 
+/** The member with this mail address (in lower case), or undefined. */
+export function memberAt(reading: Reading, workspaceId: string, email: string): Member | undefined {
+  const userId = memberEmails.get(reading, workspaceId, email);
+  return userId === undefined ? undefined : memberOf(reading, workspaceId, userId);
+}
+
 /** Members in the order of their ids, at most `limit`, those after `after` when it is given. */
 export function membersOf(
   reading: Reading,

@@ -52,7 +52,7 @@ export function changeMembership(event: Delivered<MembershipMessage>): Member | 
 }
 
 /** Lets a person in, in a turn in the workspace: as `role` and on those teams; one who is in keeps their role. */
-function admit(
+export function admit(
   turn: Turn,
   person: { readonly userId: string; readonly email: string },
   place: { readonly role: Role; readonly teams: readonly string[] },

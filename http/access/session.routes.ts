@@ -1,7 +1,8 @@
 import { z } from "zod";
 import type { CloseSession, OpenSession, SendLink } from "../../actors/access/account.machine.js";
 import { emailOfLink, SESSION_MS, userOf } from "../../actors/access/session.js";
-import { type Mail, sealMail } from "../../actors/outbound/mail.effects.js";
+import { sealMail } from "../../actors/outbound/mail.effects.js";
+import { signInMail } from "../../actors/outbound/mail-texts.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import { workspacesOf } from "../../actors/workspaces/members.js";
 import { type Sealer, sha256Hex } from "../../actors/workspaces/secret-value.js";
@@ -10,6 +11,7 @@ import type { Runtime } from "../../runtime/runtime.js";
 import { GLOBAL_PARTITION } from "../../storage/keys.js";
 import { SESSION_COOKIE, sessionToken } from "../authenticate.js";
 import { type Answer, type Route, route, type Success } from "../route.js";
+import { mailAddress, maySignIn } from "./mail-address.js";
 import { RateLimit } from "./rate-limit.js";
 import { signInPage } from "./sign-in-page.js";
 
@@ -25,10 +27,6 @@ export interface SessionRoutesOptions {
 const SIGN_INS_PER_SOURCE = 30;
 const SIGN_IN_WINDOW_MS = 15 * 60 * 1_000;
 
-const email = z
-  .email("must be a mail address")
-  .max(254, "must be at most 254 characters")
-  .transform((text) => text.toLowerCase());
 const token = z.string().min(1, "must not be empty").max(200, "is too long");
 
 const setsCookie: Success = { body: null, headers: { "set-cookie": "The session's cookie." } };
@@ -50,7 +48,7 @@ export function sessionRoutes(options: SessionRoutesOptions): readonly Route[] {
       path: "/api/sign-in",
       summary: "Send a sign-in link by mail",
       access: "public",
-      body: z.strictObject({ email }),
+      body: z.strictObject({ email: mailAddress }),
       answers: { 202: null },
       handle: async (request) => {
         const wait = sources.take(request.remoteAddress);
@@ -113,18 +111,11 @@ export function sessionRoutes(options: SessionRoutesOptions): readonly Route[] {
 }
 
 async function sendLink(options: SessionRoutesOptions, to: string): Promise<Answer | Refusal> {
-  const domain = to.slice(to.lastIndexOf("@") + 1);
-  if (options.signInDomains !== null && !options.signInDomains.includes(domain)) return { status: 202 };
+  if (!maySignIn(to, options.signInDomains)) return { status: 202 };
   const value = makeToken(options.runtime);
   const link = `${options.baseUrl()}/sign-in/${value}`;
-  const mail: Mail = {
-    to,
-    subject: "Sign in to Signalbox",
-    text: `Open this link within 15 minutes to sign in:\n\n${link}\n\nIf you did not ask for it, ignore this mail.\n`,
-    logLine: `sign-in link for ${to}: ${link}`,
-  };
   const account = address(GLOBAL_PARTITION, "account", to);
-  const sealedMail = sealMail(options.sealer, mail);
+  const sealedMail = sealMail(options.sealer, signInMail(to, link));
   const message: SendLink = { type: "link.send", tokenHash: sha256Hex(value), sealedMail };
   const answer = await options.runtime.ask(account, message);
   return isRefusal(answer) ? answer : { status: 202 };

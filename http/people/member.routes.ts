@@ -30,6 +30,7 @@ export function memberRoutes({ runtime }: { readonly runtime: Runtime }): readon
     route({
       method: "GET",
       path: "/api/workspaces/{slug}/members",
+      operation: "listMembers",
       summary: "The people of a workspace, each with the roles that the caller may give them",
       access: "any",
       query: listing,
@@ -39,9 +40,11 @@ export function memberRoutes({ runtime }: { readonly runtime: Runtime }): readon
     route({
       method: "PATCH",
       path: "/api/workspaces/{slug}/members/{userId}",
+      operation: "changeRole",
       summary: "Give a person another role in the workspace",
       access: "any",
       body: z.strictObject({ role: z.enum(["owner", "admin", "member"], "must be owner, admin or member") }),
+      example: { role: "admin" },
       answers: { 200: memberSchema },
       handle: async ({ caller, params, body }) => {
         const workspaceId = visibleWorkspace(runtime, caller, params.slug);
@@ -58,6 +61,7 @@ export function memberRoutes({ runtime }: { readonly runtime: Runtime }): readon
     route({
       method: "DELETE",
       path: "/api/workspaces/{slug}/members/{userId}",
+      operation: "removeMember",
       summary: "Take a person from the workspace, or leave it",
       access: "any",
       answers: { 204: null },
@@ -72,6 +76,7 @@ export function memberRoutes({ runtime }: { readonly runtime: Runtime }): readon
     route({
       method: "POST",
       path: "/api/teams/{teamId}/members",
+      operation: "addToTeam",
       summary: "Add a person of the workspace to a team",
       access: "any",
       body: z.strictObject({ userId }),
@@ -87,6 +92,7 @@ export function memberRoutes({ runtime }: { readonly runtime: Runtime }): readon
     route({
       method: "DELETE",
       path: "/api/teams/{teamId}/members/{userId}",
+      operation: "removeFromTeam",
       summary: "Take a person from a team, or leave it",
       access: "any",
       answers: { 204: null },

@@ -8,6 +8,9 @@ const publicRoutes = [
   "POST /api/sign-in",
   "POST /api/sessions",
   "GET /sign-in/{token}",
+  // Whoever has an invite link may look at it.
+  "GET /api/invites/{token}",
+  "GET /invites/{token}",
   // Bearer of these is the callback token of a hook's request, which the handler looks at itself.
   "GET /api/hook-callbacks/task",
   "POST /api/hook-callbacks/notes",

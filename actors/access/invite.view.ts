@@ -1,0 +1,79 @@
+import { z } from "zod";
+import type { Reading } from "../../storage/store.js";
+import { resourceById } from "../resources/resource-rows.js";
+import type { FoundInvite, InviteRow } from "./invite-rows.js";
+import { teamNames, teamSchema } from "./member.view.js";
+import { userOf } from "./session.js";
+
+const role = z.enum(["admin", "member"]);
+
+/** A pending invite as those who administer the workspace see it. */
+export const inviteSchema = z
+  .strictObject({
+    id: z.string(),
+    email: z.string(),
+    role,
+    teams: z.array(teamSchema),
+    invitedBy: z.strictObject({ userId: z.string(), name: z.string() }),
+    /** Whether the mail that was last sent is on its way, went out, or could not be sent. */
+    mail: z.enum(["sending", "sent", "not-sent"]),
+    createdAt: z.string(),
+    sentAt: z.string(),
+    expiresAt: z.string(),
+  })
+  .meta({ title: "invite" });
+
+/** A pending invite; teams that are gone are left out. */
+export function inviteView(reading: Reading, workspaceId: string, invite: InviteRow): z.output<typeof inviteSchema> {
+  return {
+    id: invite.inviteId,
+    email: invite.email,
+    role: invite.role,
+    teams: teamNames(reading, workspaceId, invite.teams),
+    invitedBy: { userId: invite.invitedBy, name: nameOf(reading, invite.invitedBy) },
+    mail: invite.mail,
+    createdAt: timeText(invite.createdAtMs),
+    sentAt: timeText(invite.sentAtMs),
+    expiresAt: timeText(invite.expiresAtMs),
+  };
+}
+
+/** What an invite link offers to whoever has it. */
+export const offerSchema = z
+  .strictObject({
+    workspace: z.strictObject({ slug: z.string(), name: z.string() }),
+    invitedBy: z.string(),
+    email: z.string(),
+    role,
+    teams: z.array(z.string()),
+    state: z.enum(["open", "expired", "accepted"]),
+    expiresAt: z.string(),
+  })
+  .meta({ title: "invite-offer" });
+
+/** The offer behind a link; it holds no id, and of people only the address invited and the inviter's name. */
+export function offerView(
+  reading: Reading,
+  { workspaceId, invite }: FoundInvite,
+  nowMs: number,
+): z.output<typeof offerSchema> | undefined {
+  const workspace = resourceById<{ readonly name: string }>(reading, workspaceId, "workspace", workspaceId);
+  if (workspace === undefined || invite.state === "revoked") return undefined;
+  return {
+    workspace: { slug: workspace.address, name: workspace.fields.name },
+    invitedBy: nameOf(reading, invite.invitedBy),
+    email: invite.email,
+    role: invite.role,
+    teams: teamNames(reading, workspaceId, invite.teams).map(({ name }) => name),
+    state: invite.state === "open" && invite.expiresAtMs <= nowMs ? "expired" : invite.state,
+    expiresAt: timeText(invite.expiresAtMs),
+  };
+}
+
+function nameOf(reading: Reading, userId: string): string {
+  return userOf(reading, userId)?.name ?? userId;
+}
+
+function timeText(ms: number): string {
+  return new Date(ms).toISOString();
+}

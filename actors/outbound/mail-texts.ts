@@ -1,0 +1,57 @@
+import type { Mail } from "./mail.effects.js";
+
+/** Characters of a name in a subject or a log line; the rest of a longer one is cut. */
+const MAX_NAME = 80;
+/** Breaks, controls and marks that turn the direction of what follows. */
+const UNSPEAKABLE = /[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu;
+
+/** The mail with a sign-in link. */
+export function signInMail(to: string, link: string): Mail {
+  return {
+    to,
+    subject: "Sign in to Signalbox",
+    text: `Open this link within 15 minutes to sign in:\n\n${link}\n\nIf you did not ask for it, ignore this mail.\n`,
+    logLine: `sign-in link for ${to}: ${link}`,
+  };
+}
+
+/** What an invite's mail tells. Names are what people have written, whatever that is. */
+export interface InviteOffer {
+  readonly to: string;
+  readonly inviter: { readonly name: string; readonly email: string };
+  readonly workspace: string;
+  readonly role: "admin" | "member";
+  /** Names of the teams joined. */
+  readonly teams: readonly string[];
+  readonly link: string;
+}
+
+/** The mail of an invite: the subject names the inviter and the workspace, the body the teams, and holds the link. */
+export function inviteMail({ to, inviter, workspace, role, teams, link }: InviteOffer): Mail {
+  const who = oneLine(inviter.name);
+  const where = oneLine(workspace);
+  const joined = teams.map(oneLine);
+  const text = [
+    `${who} (${inviter.email}) invites you to the workspace ${where} as ${role === "admin" ? "an admin" : "a member"}.`,
+    joined.length === 0
+      ? "You join no team yet."
+      : ["You join these teams:", ...joined.map((team) => `- ${team}`)].join("\n"),
+    "Open this link within 14 days to accept:",
+    link,
+    `Accept it signed in as ${to}. If you did not expect this invite, ignore this mail.`,
+  ];
+  const teamList = joined.length === 0 ? "no team" : `teams ${joined.join(", ")}`;
+  return {
+    to,
+    subject: `${who} invites you to ${where} on Signalbox`,
+    text: `${text.join("\n\n")}\n`,
+    logLine: `invite for ${to}: ${who} invites you to ${where}, ${teamList}: ${link}`,
+  };
+}
+
+/** A name on one line, without what could pass for more than a name, and cut to its bound. */
+function oneLine(name: string): string {
+  const plain = name.replace(UNSPEAKABLE, " ").replace(/ {2,}/g, " ").trim();
+  const characters = Array.from(plain);
+  return characters.length <= MAX_NAME ? plain : `${characters.slice(0, MAX_NAME - 1).join("")}…`;
+}

@@ -1,0 +1,12 @@
+import { z } from "zod";
+
+/** A mail address, which is the same however it is written: in lower case from here on. */
+export const mailAddress = z
+  .email("must be a mail address")
+  .max(254, "must be at most 254 characters")
+  .transform((text) => text.toLowerCase());
+
+/** Whether people with the address may sign in; null domains admit any. */
+export function maySignIn(address: string, domains: readonly string[] | null): boolean {
+  return domains === null || domains.includes(address.slice(address.lastIndexOf("@") + 1));
+}

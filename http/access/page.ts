@@ -1,0 +1,39 @@
+import { createHash } from "node:crypto";
+import type { Answer } from "../route.js";
+
+const style =
+  "body{font:16px system-ui;max-width:30rem;margin:15vh auto;padding:0 1rem}button{font:inherit;padding:.5rem 1rem;margin-right:.5rem}";
+
+const hash = (text: string): string => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+
+export interface PageParts {
+  readonly title: string;
+  /** HTML, written here and nowhere else: what people wrote is put in by the script, as text. */
+  readonly body: string;
+  readonly script: string;
+}
+
+/** Makes a page that runs its own script and asks no other host for anything. */
+export function pageOf({ title, body, script }: PageParts): () => Answer {
+  const content = `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title>
+<style>${style}</style></head>
+<body><h1>Signalbox</h1>${body}<script>${script}</script></body>
+</html>
+`;
+  const policy = [
+    "default-src 'none'",
+    "connect-src 'self'",
+    `script-src ${hash(script)}`,
+    `style-src ${hash(style)}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join("; ");
+  return () => ({
+    status: 200,
+    text: { type: "text/html; charset=utf-8", content },
+    headers: { "content-security-policy": policy },
+  });
+}

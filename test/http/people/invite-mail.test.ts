@@ -1,0 +1,160 @@
+import t from "tap";
+import { startMailServer } from "../../support/mail-server.js";
+import { ManualClock } from "../../support/manual-clock.js";
+import { personAt } from "../../support/people.js";
+import { workspaceWithTeam } from "../../support/resources.js";
+import { type Client, type Reply, startTestService, type TestService } from "../../support/service.js";
+
+const INVITES = "/api/workspaces/acme/invites";
+
+/** The owner signs in over the log, before the mail server is set up. */
+async function signedIn(service: TestService): Promise<Client> {
+  return personAt(service, "ada@example.com");
+}
+
+interface Item {
+  readonly id?: string;
+  readonly email?: string;
+  readonly outcome?: string;
+  readonly mail?: string;
+}
+
+const itemsOf = ({ body }: Reply): readonly Item[] => (body?.items ?? []) as readonly Item[];
+const outcomes = (reply: Reply) => itemsOf(reply).map(({ email, outcome }) => `${email} ${outcome}`);
+
+/** A service whose mails go to `smtpUrl`, over the folder of one in which Ada has opened a workspace. */
+async function officeWithMail(
+  t: Parameters<typeof startTestService>[0],
+  options: { readonly smtpUrl: string; readonly name?: string; readonly team?: string; readonly clock?: ManualClock },
+) {
+  const { smtpUrl, name = "Acme", team = "Core", clock } = options;
+  const first = await startTestService(t, clock === undefined ? {} : { clock });
+  const ada = await signedIn(first);
+  const { workspaceId, teamId } = await workspaceWithTeam(ada);
+  await ada.request("PUT", `/api/resources/workspaces/${workspaceId}`, { slug: "acme", name }, { "if-match": '"1"' });
+  await ada.request("PUT", `/api/resources/teams/${teamId}`, { key: "core", name: team }, { "if-match": '"1"' });
+  await first.stop();
+  const service = await startTestService(t, {
+    folder: first.folder,
+    settings: { SMTP_URL: smtpUrl },
+    ...(clock === undefined ? {} : { clock }),
+  });
+  const request: Client["request"] = (method, path, body) =>
+    service.anonymous.request(method, path, body, { ...ada.credentials });
+  return { service, teamId, request };
+}
+
+t.test("the mail names inviter, workspace and teams, and its link alone admits", async (t) => {
+  const mail = await startMailServer(t);
+  const { service, teamId, request } = await officeWithMail(t, { smtpUrl: mail.url, team: "Billing & Café" });
+  const invited = await request("POST", INVITES, { emails: ["bob@example.com"], teams: [teamId] });
+  t.same(outcomes(invited), ["bob@example.com invited"]);
+  const [received] = mail.received;
+  t.same(received?.to, ["bob@example.com"]);
+  t.equal(received?.mail.subject, "ada invites you to Acme on Signalbox");
+  const text = received?.mail.text ?? "";
+  t.match(text, /ada \(ada@example\.com\) invites you to the workspace Acme as a member\./);
+  t.match(text, /^- Billing & Café$/m);
+  const token = new RegExp(`^${service.baseUrl}/invites/([\\w-]{43})$`, "m").exec(text)?.[1] ?? "";
+  t.match((await service.anonymous.request("GET", `/api/invites/${token}`)).body, { email: "bob@example.com" });
+  t.notOk(
+    service.logLines.some((line) => line.includes(token) || line.includes("invite for")),
+    "with a mail server the log holds no link",
+  );
+});
+
+t.test("whatever a workspace and a team are called, the mail has the headers that it should", async (t) => {
+  const mail = await startMailServer(t);
+  const hostile = "Evil\r\nBcc: eve@example.com\r\n\r\n<b>“Ünï” 🧨\u202etxt\u0000\u2028";
+  const { teamId, request } = await officeWithMail(t, { smtpUrl: mail.url, name: hostile, team: hostile });
+  await request("POST", INVITES, { emails: ["bob@example.com"], teams: [teamId], role: "admin" });
+  const [received] = mail.received;
+  t.same(received?.to, ["bob@example.com"], "sent to nobody else");
+  const subject = received?.mail.subject ?? "";
+  t.equal(subject, "ada invites you to Evil Bcc: eve@example.com <b>“Ünï” 🧨 txt on Signalbox");
+  const head = received?.raw.slice(0, received.raw.indexOf("\r\n\r\n")) ?? "";
+  t.same(
+    head
+      .split(/\r\n(?![ \t])/)
+      .map((line) => line.slice(0, line.indexOf(":")).toLowerCase())
+      .sort(),
+    ["content-transfer-encoding", "content-type", "date", "from", "message-id", "mime-version", "subject", "to"],
+  );
+  t.equal(received?.mail.html, undefined);
+  t.notMatch(received?.mail.text, /[\u202e\u2028\0]/);
+  t.match(received?.mail.text, /^- Evil Bcc: eve@example\.com <b>/m, "one line a team");
+});
+
+t.test("names as long as they may be are cut where they stand in a subject", async (t) => {
+  const mail = await startMailServer(t);
+  const { request } = await officeWithMail(t, { smtpUrl: mail.url, name: `🧨${"n".repeat(98)}` });
+  await request("POST", INVITES, { emails: ["bob@example.com"] });
+  t.match(mail.received[0]?.mail.subject, /^ada invites you to 🧨n{78}… on Signalbox$/u);
+});
+
+t.test("a mail that is refused or dropped is not-sent, shows so, and can be sent again", async (t) => {
+  for (const fate of ["refuse", "drop"] as const) {
+    let isWell = false;
+    const mail = await startMailServer(t, (to) => (isWell || to !== "bob@example.com" ? "take" : fate));
+    const { service, request } = await officeWithMail(t, { smtpUrl: mail.url });
+    const invited = await request("POST", INVITES, { emails: ["bob@example.com"] });
+    t.same(outcomes(invited), ["bob@example.com not-sent"], fate);
+    const [pending] = itemsOf(await request("GET", INVITES));
+    t.equal(pending?.mail, "not-sent");
+    t.equal(mail.attempts(), 1, "it is not tried again by itself");
+    isWell = true;
+    const again = await request("POST", `${INVITES}/${pending?.id}/resend`);
+    t.match(again.body, { outcome: "sent-again", inviteId: pending?.id });
+    t.equal(mail.received.length, 1);
+    t.notOk(service.logLines.some((line) => line.includes("belongs in no log")));
+  }
+});
+
+t.test("of several addresses those whose mail goes out are invited, the others not-sent", async (t) => {
+  const mail = await startMailServer(t, (to) => (to.startsWith("no") ? "refuse" : "take"));
+  const { request } = await officeWithMail(t, { smtpUrl: mail.url });
+  const emails = ["yes1@example.com", "no@example.com", "yes2@example.com", "ada@example.com"];
+  t.same(outcomes(await request("POST", INVITES, { emails })), [
+    "yes1@example.com invited",
+    "no@example.com not-sent",
+    "yes2@example.com invited",
+    "ada@example.com already-a-member",
+  ]);
+});
+
+t.test("a mail server that is not there delays nobody", async (t) => {
+  const { request } = await officeWithMail(t, { smtpUrl: "smtp://127.0.0.1:1" });
+  const invited = await request("POST", INVITES, { emails: ["bob@example.com", "cyd@example.com"] });
+  t.same(outcomes(invited), ["bob@example.com not-sent", "cyd@example.com not-sent"]);
+});
+
+t.test("a mail server that hangs holds the answer for ten seconds, and the mail may still go out", async (t) => {
+  const clock = new ManualClock();
+  const mail = await startMailServer(t, (to) => (to === "slow@example.com" ? "hang" : "take"));
+  const { request } = await officeWithMail(t, { smtpUrl: mail.url, clock });
+  const became = async (email: string) =>
+    itemsOf(await request("GET", INVITES)).find((item) => item.email === email)?.mail;
+  let isAnswered = false;
+  const asked = request("POST", INVITES, { emails: ["slow@example.com", "bob@example.com"] }).then((reply) => {
+    isAnswered = true;
+    return reply;
+  });
+  await mail.until(() => mail.attempts() === 2);
+  while ((await became("bob@example.com")) !== "sent") await new Promise((resolve) => setImmediate(resolve));
+  clock.advance(9_999);
+  await new Promise((resolve) => setImmediate(resolve));
+  t.equal(isAnswered, false);
+  clock.advance(1);
+  t.same(outcomes(await asked), ["slow@example.com not-sent", "bob@example.com invited"]);
+  t.equal(await became("slow@example.com"), "sending");
+});
+
+t.test("who waits for a mail is answered when the invite is revoked meanwhile", async (t) => {
+  const mail = await startMailServer(t, () => "hang");
+  const { request } = await officeWithMail(t, { smtpUrl: mail.url, clock: new ManualClock() });
+  const asked = request("POST", INVITES, { emails: ["bob@example.com"] });
+  await mail.until(() => mail.attempts() === 1);
+  const [pending] = itemsOf(await request("GET", INVITES));
+  t.equal((await request("DELETE", `${INVITES}/${pending?.id}`)).status, 204);
+  t.same(outcomes(await asked), ["bob@example.com not-sent"]);
+});
