@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setup } from "xstate";
 import { createActorTypes } from "../actors/actor-types.js";
+import { heldTables } from "../actors/held-tables.js";
 import { deliveryEffect, KEPT_OUTPUT_BYTES } from "../actors/hooks/delivery.effects.js";
 import { firesAfterHooks } from "../actors/hooks/firing.js";
 import { signature } from "../actors/hooks/signing.js";
@@ -165,19 +166,20 @@ async function withActors(store: Store, url: string): Promise<Figures> {
   const kinds = createKinds({ allowList, signsTokens: false });
   const sealer = createSealer(randomBytes(32), randomBytes);
   const clock = createSystemClock();
-  const runtime = await createRuntime({
+  const runtime: Runtime = await createRuntime({
     store,
     catalogue: {
       actors: [...createActorTypes(kinds), source],
       hearings: [firesAfterHooks],
       gatings: [],
       effects: [
-        deliveryEffect({ reading: () => store.reading, outbound, sealer, clock, baseUrl: () => "http://localhost" }),
+        deliveryEffect({ reading: () => runtime.reading, outbound, sealer, clock, baseUrl: () => "http://localhost" }),
       ],
     },
     clock,
     scheduler: createEventLoopScheduler(),
     randomBytes,
+    heldTables,
     log: { warn: console.warn, error: console.error },
   });
   const { workspaceId, teamId } = await configure(runtime, url, sealer.seal(SECRET));

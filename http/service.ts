@@ -1,5 +1,6 @@
 import { randomBytes as strongBytes } from "node:crypto";
 import { createActorTypes } from "../actors/actor-types.js";
+import { heldTables } from "../actors/held-tables.js";
 import { deliveryEffect, KEPT_OUTPUT_BYTES } from "../actors/hooks/delivery.effects.js";
 import { createKinds } from "../actors/kinds.js";
 import { parseAllowList } from "../actors/outbound/allow-list.js";
@@ -90,7 +91,7 @@ async function open(
   let baseUrl = baseUrlOf(config, config.port);
   let origin = new URL(baseUrl).origin;
   let ready = false;
-  const runtime = await createRuntime({
+  const runtime: Runtime = await createRuntime({
     store,
     catalogue: {
       actors: createActorTypes(kinds),
@@ -103,13 +104,14 @@ async function open(
           from: `Signalbox <signalbox@${new URL(baseUrl).hostname}>`,
           log,
         }),
-        deliveryEffect({ reading: () => store.reading, outbound, sealer, clock, baseUrl: () => baseUrl }),
+        deliveryEffect({ reading: () => runtime.reading, outbound, sealer, clock, baseUrl: () => baseUrl }),
       ],
     },
     clock,
     scheduler: options.scheduler ?? createEventLoopScheduler(),
     randomBytes,
     log,
+    heldTables,
     onFatal: (error) => {
       ready = false;
       options.onFatal?.(error);

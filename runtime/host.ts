@@ -15,6 +15,7 @@ import { Layers } from "./layers.js";
 import { Mail } from "./mail.js";
 import { Post } from "./post.js";
 import { Recovery } from "./recovery.js";
+import { RowCache } from "./row-cache.js";
 import {
   type DeadLetters,
   NotAccepted,
@@ -70,6 +71,7 @@ class Host implements Runtime {
   readonly #options: RuntimeOptions;
   readonly #limits: RuntimeLimits;
   readonly #identities: Identities;
+  readonly #rows: RowCache;
   readonly #layers: Layers;
   readonly #behaviours: Behaviours;
   readonly #cells: Cells;
@@ -98,10 +100,11 @@ class Host implements Runtime {
     const { store, catalogue, clock, randomBytes, log } = options;
     this.#options = options;
     this.clock = clock;
-    this.reading = store.reading;
+    this.#rows = new RowCache(store.reading, { tables: options.heldTables ?? [], freezes: options.freezes === true });
+    this.reading = this.#rows;
     this.#limits = { ...defaultLimits, ...options.limits };
     this.#identities = createIdentities(() => clock.now(), randomBytes);
-    this.#layers = new Layers(store.reading);
+    this.#layers = new Layers(this.#rows);
     this.#behaviours = new Behaviours(catalogue);
     this.#cells = new Cells(store.reading, this.#behaviours, this.#limits.idleCells);
     this.#mail = new Mail(this.#layers);
@@ -315,7 +318,7 @@ class Host implements Runtime {
     if (this.#dead) return;
     this.#flushing = false;
     this.#flushedBatch = batch.number;
-    this.#layers.flushed();
+    this.#rows.flushed(this.#layers.flushed());
     this.#batches += 1;
     if (this.#flushSeconds.length < FLUSH_TIMES_KEPT) this.#flushSeconds.push((performance.now() - begunMs) / 1000);
     this.#release(batch);

@@ -16,6 +16,11 @@ export interface RuntimeOptions {
   readonly log: RuntimeLog;
   readonly limits?: Partial<RuntimeLimits>;
   /**
+   * Tables whose rows are read again and again, or soon after they were written: light ones are held in memory, so
+   * that reading them decodes nothing. None by default.
+   */
+  readonly heldTables?: readonly string[];
+  /**
    * Called once when the store has failed: every waiting ask is rejected, nothing more is taken, and the process
    * should end, so that the next one begins from what is on disk.
    */

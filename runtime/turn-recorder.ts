@@ -1,3 +1,4 @@
+import { checkChange } from "../storage/change-check.js";
 import { checkKey } from "../storage/key-check.js";
 import { GLOBAL_PARTITION, rowSpace } from "../storage/keys.js";
 import type { Entry, Key, Range, Writing } from "../storage/store.js";
@@ -72,6 +73,7 @@ export class TurnRecorder implements Turn {
   put(key: Key, value: unknown): void {
     const writing = this.#open();
     this.#refuseForeign(key);
+    checkChange({ op: "put", key, value });
     this.wrote = true;
     if (this.#freezes) freeze(value);
     writing.put(key, value);
@@ -80,6 +82,7 @@ export class TurnRecorder implements Turn {
   remove(key: Key): void {
     const writing = this.#open();
     this.#refuseForeign(key);
+    checkKey(key);
     this.wrote = true;
     writing.remove(key);
   }
@@ -162,6 +165,5 @@ export class TurnRecorder implements Turn {
       throw new Error(`a turn in partition ${this.self.partition} writes a row of partition ${partition}`);
     }
     if (space !== rowSpace) throw new Error(`a turn writes rows, not the space ${space}`);
-    checkKey(key);
   }
 }

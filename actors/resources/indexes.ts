@@ -21,6 +21,9 @@ const words = table<true>("resource-word");
 /** `[target kind, team, word, source kind, source id]` -> who names the word. */
 const wordReferrers = table<User>("word-reference");
 
+/** Tables that work reads at every step and configuration alone writes. */
+export const configurationTables: readonly string[] = [resources.name, words.name];
+
 /** The resources of a team that their kind lists under a word, by id. */
 export function resourcesUnder<Fields>(
   reading: Reading,

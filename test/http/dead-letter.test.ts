@@ -23,6 +23,7 @@ t.test(
     const start = {
       type: "run.start",
       taskId: "task_1",
+      config: {},
       needs: { poolId: null, harness: "command" },
     } as unknown as Message;
     await runtime.ask(address(workspaceId, "run", "run_1"), start);

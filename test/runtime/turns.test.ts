@@ -39,6 +39,7 @@ const counter = probe("counter", {
   foreign: (_context, { where }, turn) => counts.put(turn, String(where), "x", { n: 1 }),
   otherSpace: (_context, _message, turn) => turn.put([partition, "actor", "x", "y"], 1),
   badKey: (_context, { id }, turn) => counts.put(turn, partition, id as string, { n: 1 }),
+  nothing: (_context, _message, turn) => turn.put([partition, "row", "count", "x"], undefined),
   class: () => ({ when: new URL("http://localhost/") }),
   code: (_context, _message, turn) => turn.reply({ run: () => 1 }),
   twice: (_context, _message, turn) => {
@@ -157,8 +158,9 @@ t.test("rows are written in the own partition and the global one only", async (t
   t.equal(counts.get(harness.durable, "ws_2", "x"), undefined);
 });
 
-t.test("a key that no store takes fails the turn, not the batch", async (t) => {
+t.test("a key or a row that no store takes fails the turn, not the batch", async (t) => {
   const harness = await started();
+  await t.rejects(harness.ask(harness.to("counter"), { type: "nothing" }), TurnFailed);
   for (const id of ["x".repeat(3000), "a\0b", "a\ud800", 0.5, -0, null]) {
     await t.rejects(harness.ask(harness.to("counter"), { type: "badKey", id } as never), TurnFailed);
   }

@@ -3,6 +3,7 @@ import { createRuntime } from "../../runtime/host.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import type { Chance } from "./chance.js";
 import type { SimulatedDisk } from "./disk.js";
+import { arrivals, reminders } from "./rows.js";
 import type { World } from "./world.js";
 
 /** Everything is small, so that every bound is met often. */
@@ -74,6 +75,7 @@ export class SimulatedProcess {
       log: { warn: () => undefined, error: () => undefined },
       limits,
       freezes: true,
+      heldTables: [arrivals.name, reminders.name],
       onFatal: () => this.kill(),
     });
     const life = { runtime, over, end };

@@ -1,0 +1,213 @@
+import { deepStrictEqual, equal } from "node:assert/strict";
+import fc from "fast-check";
+import t from "tap";
+import { Layers } from "../../runtime/layers.js";
+import { RowCache } from "../../runtime/row-cache.js";
+import { createMemoryStore } from "../../storage/memory-store.js";
+import type { Key, KeyPart, Range, Reading, Writing } from "../../storage/store.js";
+
+// Few keys, so that they meet often; what could be taken for one another is among them.
+const partition = fc.constantFrom<KeyPart>("p", "p", "p", "q");
+const rest = fc.constantFrom<KeyPart[]>(["a"], ["a", "b"], ["a", 1], ["a", "", "n1"], ["n1"], [1], ["b"]);
+const space = fc.constantFrom<KeyPart[]>(["row", "held"], ["row", "held"], ["row", "other"], ["feed"]);
+const key: fc.Arbitrary<Key> = fc.tuple(partition, space, rest).map(([first, at, last]) => [first, ...at, ...last]);
+const write = fc.record({ kind: fc.constant("write" as const), key, value: fc.option(fc.integer({ min: 0, max: 9 })) });
+const step = fc.oneof(
+  { weight: 6, arbitrary: write },
+  { weight: 2, arbitrary: fc.constantFrom({ kind: "begin" as const }, { kind: "keep" as const }) },
+  { weight: 1, arbitrary: fc.constant({ kind: "drop" as const }) },
+  { weight: 1, arbitrary: fc.constantFrom({ kind: "close" as const }, { kind: "flush" as const }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constant("read" as const),
+      key,
+      depth: fc.integer({ min: 0, max: 4 }),
+      after: fc.option(key),
+      limit: fc.option(fc.integer({ min: 0, max: 3 })),
+      reverse: fc.boolean(),
+    }),
+  },
+);
+type Step = typeof step extends fc.Arbitrary<infer One> ? One : never;
+
+/** What the layers should read: every write that was kept, in one store. */
+class Model {
+  rows: readonly [Key, unknown][] = [];
+  #before: readonly [Key, unknown][] | null = null;
+
+  write(key: Key, value: unknown): void {
+    const others = this.rows.filter(([one]) => JSON.stringify(one) !== JSON.stringify(key));
+    this.rows = value === null ? others : [...others, [key, value]];
+  }
+  begin(): void {
+    this.#before = this.rows;
+  }
+  keep(): void {
+    this.#before = null;
+  }
+  drop(): void {
+    this.rows = this.#before ?? this.rows;
+    this.#before = null;
+  }
+  async reading(): Promise<Reading> {
+    const store = createMemoryStore();
+    await store.commit(this.rows.map(([one, value]) => ({ op: "put", key: one, value })));
+    return store.reading;
+  }
+}
+
+function rangeOf(one: Extract<Step, { kind: "read" }>): Range {
+  const prefix = one.key.slice(0, Math.min(one.depth, one.key.length - 1));
+  const isBelow =
+    one.after !== null &&
+    one.after.length > prefix.length &&
+    prefix.every((part, index) => one.after?.[index] === part);
+  return {
+    prefix,
+    ...(one.after !== null && isBelow ? { after: one.after } : {}),
+    ...(one.limit === null ? {} : { limit: one.limit }),
+    reverse: one.reverse,
+  };
+}
+
+async function follow(steps: readonly Step[]): Promise<void> {
+  const store = createMemoryStore();
+  const cache = new RowCache(store.reading, { tables: ["held"], freezes: true });
+  const layers = new Layers(cache);
+  const model = new Model();
+  let committing = false;
+  let inTurn = false;
+  const flush = () => {
+    if (committing) cache.flushed(layers.flushed());
+    committing = false;
+  };
+  for (const one of steps) {
+    if (one.kind === "write") {
+      if (one.value === null) layers.remove(one.key);
+      else layers.put(one.key, one.value);
+      model.write(one.key, one.value);
+    } else if (one.kind === "begin" && !inTurn) {
+      inTurn = true;
+      layers.beginTurn();
+      model.begin();
+    } else if (one.kind === "keep" || one.kind === "drop") {
+      if (!inTurn) continue;
+      inTurn = false;
+      if (one.kind === "keep") layers.keepTurn();
+      else layers.dropTurn();
+      model[one.kind]();
+    } else if (one.kind === "close" && !inTurn && !committing) {
+      committing = true;
+      await store.commit(layers.close());
+    } else if (one.kind === "flush") {
+      flush();
+    } else if (one.kind === "read") {
+      const expected = await model.reading();
+      const range = rangeOf(one);
+      deepStrictEqual(layers.get(one.key), expected.get(one.key));
+      deepStrictEqual(layers.range(range), expected.range(range));
+      deepStrictEqual(layers.range({ prefix: range.prefix }), expected.range({ prefix: range.prefix }));
+    }
+  }
+  flush();
+  if (inTurn) return;
+  await store.commit(layers.close());
+  cache.flushed(layers.flushed());
+  for (const prefix of [["p"], ["q", "row", "held"], ["p", "row", "held"]]) {
+    deepStrictEqual(cache.range({ prefix }), store.reading.range({ prefix }));
+  }
+}
+
+t.test(
+  "turns read every write that was kept, flushed or not, and what is durable, rows held in memory or not",
+  async () => {
+    await fc.assert(fc.asyncProperty(fc.array(step, { maxLength: 100, size: "max" }), follow), { numRuns: 400 });
+  },
+);
+
+/** A reading that counts how often it is asked. */
+function counting(reading: Reading): Reading & { asked: number } {
+  const counted: Reading & { asked: number } = {
+    asked: 0,
+    get: (one) => {
+      counted.asked += 1;
+      return reading.get(one);
+    },
+    range: (one) => {
+      counted.asked += 1;
+      return reading.range(one);
+    },
+  };
+  return counted;
+}
+
+async function cacheOver(rows: readonly (readonly [Key, unknown])[]) {
+  const store = createMemoryStore();
+  await store.commit(rows.map(([one, value]) => ({ op: "put", key: one, value })));
+  const under = counting(store.reading);
+  const cache = new RowCache(under, { tables: ["held"], freezes: false });
+  const layers: Writing & Layers = new Layers(cache);
+  const commit = async () => {
+    await store.commit(layers.close());
+    cache.flushed(layers.flushed());
+  };
+  return { cache, under, layers, commit };
+}
+
+t.test("a row and a range of a held table are read from the store once, until they change", async (t) => {
+  const at = ["p", "row", "held", "a"];
+  const { cache, under, layers, commit } = await cacheOver([[at, { n: 1 }]]);
+  for (let n = 0; n < 3; n++) t.same(cache.get(at), { n: 1 });
+  for (let n = 0; n < 3; n++) t.equal(cache.range({ prefix: at.slice(0, 3) }).length, 1);
+  t.equal(under.asked, 2);
+  cache.range({ prefix: at.slice(0, 3) }).length = 0;
+  t.equal(cache.range({ prefix: at.slice(0, 3) }).length, 1, "each reader has a list of its own");
+  layers.put(at, { n: 2 });
+  layers.put(["p", "row", "held", "b"], { n: 3 });
+  t.same(cache.get(at), { n: 1 }, "what is not flushed is not seen");
+  await commit();
+  t.same(cache.get(at), { n: 2 });
+  t.equal(under.asked, 2, "a row that was written is held as it was written");
+  t.equal(cache.range({ prefix: at.slice(0, 3) }).length, 2);
+  layers.remove(at);
+  await commit();
+  t.equal(cache.get(at), undefined);
+});
+
+t.test("other tables, parts of ranges and heavy rows are read from the store each time", async (t) => {
+  const other = ["p", "row", "other", "a"];
+  const heavy = ["p", "row", "held", "heavy"];
+  const bytes = ["p", "row", "held", "bytes"];
+  const { cache, under } = await cacheOver([
+    [other, 1],
+    [heavy, { parts: ["x".repeat(9_000), "y".repeat(9_000)] }],
+    [bytes, new Uint8Array(20_000)],
+  ]);
+  const reads = [
+    () => cache.get(other),
+    () => cache.get(heavy),
+    () => cache.get(bytes),
+    () => cache.range({ prefix: ["p", "row", "held"] }),
+    () => cache.range({ prefix: ["p", "row", "held"], limit: 1 }),
+    () => cache.range({ prefix: ["p", "row", "held"], reverse: true }),
+    () => cache.range({ prefix: ["p", "row"] }),
+  ];
+  for (const read of [...reads, ...reads]) read();
+  t.equal(under.asked, 2 * reads.length);
+});
+
+t.test("no more than a bounded number of rows and ranges is held", async (t) => {
+  const { cache, under, layers, commit } = await cacheOver([]);
+  for (let n = 0; n < 3_000; n++) layers.put(["p", "row", "held", n], n);
+  for (let n = 0; n < 300; n++) layers.put([`p${n}`, "row", "held", 1], n);
+  await commit();
+  for (let n = 0; n < 3_000; n++) equal(cache.get(["p", "row", "held", n]), n);
+  t.ok(under.asked > 900, "those held first are read again");
+  const before = under.asked;
+  for (let n = 0; n < 300; n++) cache.range({ prefix: [`p${n}`, "row", "held"] });
+  for (let n = 0; n < 300; n++) cache.range({ prefix: ["p", "row", "held", n] });
+  cache.range({ prefix: ["p0", "row", "held"] });
+  cache.range({ prefix: ["p", "row", "held", 0] });
+  t.equal(under.asked - before, 602);
+});
