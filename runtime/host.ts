@@ -309,16 +309,18 @@ class Host implements Runtime {
 
   #close(batch: Batch): readonly Change[] {
     for (const mail of batch.sent) if (!mail.taken) this.#mail.store(mail);
-    const changes = this.#layers.close();
+    const rows = this.#layers.close();
+    this.#rows.committing(rows);
     this.#batch = new Batch(batch.number + 1);
-    return changes.concat(batch.collect());
+    return rows.changes().concat(batch.collect());
   }
 
   #flushed(batch: Batch, begunMs: number): void {
     if (this.#dead) return;
     this.#flushing = false;
     this.#flushedBatch = batch.number;
-    this.#rows.flushed(this.#layers.flushed());
+    this.#layers.flushed();
+    this.#rows.flushed();
     this.#batches += 1;
     if (this.#flushSeconds.length < FLUSH_TIMES_KEPT) this.#flushSeconds.push((performance.now() - begunMs) / 1000);
     this.#release(batch);

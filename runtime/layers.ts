@@ -50,18 +50,16 @@ export class Layers implements Writing {
     return this.#open.isEmpty;
   }
 
-  /** Closes the open batch: its changes, which stay visible here until {@link flushed}. */
-  close(): Change[] {
+  /** Closes the open batch: what it writes, which stays visible here until {@link flushed}. */
+  close(): Layer {
     this.#underWay = this.#open;
     this.#open = new Layer();
-    return this.#underWay.changes();
+    return this.#underWay;
   }
 
-  /** The batch under way is durable. Hands back what it was. */
-  flushed(): Layer {
-    const durable = this.#underWay;
+  /** The batch under way is durable. */
+  flushed(): void {
     this.#underWay = new Layer();
-    return durable;
   }
 
   get<Value = unknown>(key: Key): Value | undefined {

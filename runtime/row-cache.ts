@@ -15,7 +15,8 @@ const PART_WEIGHT = 16;
  * The durable state, with light rows of some tables held in memory as they were read or written, so that reading them
  * again decodes nothing. Owns what it holds; whoever commits tells it what has become durable.
  *
- * 1. It gives what the reading under it gives, or what that gave before the last {@link flushed}.
+ * 1. It gives what the reading under it gives: what a batch under way writes may be durable already or not yet, so it
+ *    is asked there.
  * 2. It holds a bounded number of rows and ranges of bounded weight, and only of the tables that were named.
  */
 export class RowCache implements Reading {
@@ -26,6 +27,7 @@ export class RowCache implements Reading {
   readonly #ranges = new Map<string, Map<string, readonly Entry[]>>();
 
   readonly #freezes: boolean;
+  #underWay: Layer | null = null;
 
   constructor(durable: Reading, options: { readonly tables: readonly string[]; readonly freezes: boolean }) {
     this.#durable = durable;
@@ -34,7 +36,7 @@ export class RowCache implements Reading {
   }
 
   get<Value = unknown>(key: Key): Value | undefined {
-    if (!this.#covers(key)) return this.#durable.get<Value>(key);
+    if (!this.#covers(key) || this.#underWay?.get(key) !== undefined) return this.#durable.get<Value>(key);
     const name = rowName(key);
     const held = this.#rows.get(name);
     if (held !== undefined) return held as Value;
@@ -44,7 +46,9 @@ export class RowCache implements Reading {
   }
 
   range<Value = unknown>(range: Range): Entry<Value>[] {
-    if (!this.#covers(range.prefix) || !isWhole(range)) return this.#durable.range<Value>(range);
+    if (!this.#covers(range.prefix) || !isWhole(range) || this.#isMoving(range.prefix)) {
+      return this.#durable.range<Value>(range);
+    }
     const name = rowName(range.prefix);
     const table = tableName(range.prefix);
     const held = this.#ranges.get(table)?.get(name);
@@ -54,10 +58,18 @@ export class RowCache implements Reading {
     return [...entries];
   }
 
-  /** Takes over what a batch wrote, now that it is durable. */
-  flushed(layer: Layer): void {
+  /** A batch is being committed. */
+  committing(batch: Layer): void {
+    this.#underWay = batch;
+  }
+
+  /** Takes over what the batch wrote, now that it is durable. */
+  flushed(): void {
+    const batch = this.#underWay;
+    this.#underWay = null;
+    if (batch === null) return;
     for (const table of this.#tables) {
-      for (const group of layer.groupsOf(String(table))) {
+      for (const group of batch.groupsOf(String(table))) {
         for (const change of group.values()) {
           const name = rowName(change.key);
           this.#ranges.delete(tableName(change.key));
@@ -70,6 +82,12 @@ export class RowCache implements Reading {
 
   #covers(key: Key): boolean {
     return key[1] === rowSpace && this.#tables.has(key[2]);
+  }
+
+  /** The batch under way writes to the table. */
+  #isMoving([partition = "", space = "", table = ""]: Key): boolean {
+    for (const group of this.#underWay?.groupsBelow([partition, space, table]) ?? []) if (group.size > 0) return true;
+    return false;
   }
 
   #hold(name: string, value: unknown): void {

@@ -14,7 +14,7 @@ t.test(
     const path = "/api/workspaces/acme/dead-letters";
     t.same((await owner.request("GET", path)).body, { items: [] });
 
-    // A run that says nothing of its labels crashes the dispatcher once it has a runner to compare with.
+    // A run whose labels are no list crashes the dispatcher once it has a runner to compare with.
     const pools = `/api/resources/workspaces/${workspaceId}/runner-pools`;
     const { id: poolId } = await owner.create(pools, { key: "main" });
     const runner = { runnerId: "r", poolId, name: "", labels: [], harnesses: [], slots: 1, connected: true, since: "" };
@@ -24,7 +24,7 @@ t.test(
       type: "run.start",
       taskId: "task_1",
       config: {},
-      needs: { poolId: null, harness: "command" },
+      needs: { poolId: null, harness: "command", labels: "none" },
     } as unknown as Message;
     await runtime.ask(address(workspaceId, "run", "run_1"), start);
     const listed = async () => ((await owner.request("GET", path)).body?.items ?? []) as readonly { id: string }[];

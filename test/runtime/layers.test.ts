@@ -4,7 +4,7 @@ import t from "tap";
 import { Layers } from "../../runtime/layers.js";
 import { RowCache } from "../../runtime/row-cache.js";
 import { createMemoryStore } from "../../storage/memory-store.js";
-import type { Key, KeyPart, Range, Reading, Writing } from "../../storage/store.js";
+import type { Change, Key, KeyPart, Range, Reading, Writing } from "../../storage/store.js";
 
 // Few keys, so that they meet often; what could be taken for one another is among them.
 const partition = fc.constantFrom<KeyPart>("p", "p", "p", "q");
@@ -16,7 +16,10 @@ const step = fc.oneof(
   { weight: 6, arbitrary: write },
   { weight: 2, arbitrary: fc.constantFrom({ kind: "begin" as const }, { kind: "keep" as const }) },
   { weight: 1, arbitrary: fc.constant({ kind: "drop" as const }) },
-  { weight: 1, arbitrary: fc.constantFrom({ kind: "close" as const }, { kind: "flush" as const }) },
+  {
+    weight: 3,
+    arbitrary: fc.constantFrom(...(["close", "durable", "flush"] as const).map((kind) => ({ kind }))),
+  },
   {
     weight: 6,
     arbitrary: fc.record({
@@ -77,9 +80,11 @@ async function follow(steps: readonly Step[]): Promise<void> {
   const layers = new Layers(cache);
   const model = new Model();
   let committing = false;
+  let closed: readonly Change[] | null = null;
   let inTurn = false;
   const flush = () => {
-    if (committing) cache.flushed(layers.flushed());
+    if (committing) layers.flushed();
+    if (committing) cache.flushed();
     committing = false;
   };
   for (const one of steps) {
@@ -99,23 +104,23 @@ async function follow(steps: readonly Step[]): Promise<void> {
       model[one.kind]();
     } else if (one.kind === "close" && !inTurn && !committing) {
       committing = true;
-      await store.commit(layers.close());
-    } else if (one.kind === "flush") {
+      const batch = layers.close();
+      cache.committing(batch);
+      closed = batch.changes();
+    } else if (one.kind === "durable" && closed !== null) {
+      await store.commit(closed);
+      closed = null;
+    } else if (one.kind === "flush" && closed === null) {
       flush();
     } else if (one.kind === "read") {
       const expected = await model.reading();
       const range = rangeOf(one);
+      deepStrictEqual(cache.get(one.key), store.reading.get(one.key));
+      deepStrictEqual(cache.range({ prefix: range.prefix }), store.reading.range({ prefix: range.prefix }));
       deepStrictEqual(layers.get(one.key), expected.get(one.key));
       deepStrictEqual(layers.range(range), expected.range(range));
       deepStrictEqual(layers.range({ prefix: range.prefix }), expected.range({ prefix: range.prefix }));
     }
-  }
-  flush();
-  if (inTurn) return;
-  await store.commit(layers.close());
-  cache.flushed(layers.flushed());
-  for (const prefix of [["p"], ["q", "row", "held"], ["p", "row", "held"]]) {
-    deepStrictEqual(cache.range({ prefix }), store.reading.range({ prefix }));
   }
 }
 
@@ -149,8 +154,11 @@ async function cacheOver(rows: readonly (readonly [Key, unknown])[]) {
   const cache = new RowCache(under, { tables: ["held"], freezes: false });
   const layers: Writing & Layers = new Layers(cache);
   const commit = async () => {
-    await store.commit(layers.close());
-    cache.flushed(layers.flushed());
+    const batch = layers.close();
+    cache.committing(batch);
+    await store.commit(batch.changes());
+    layers.flushed();
+    cache.flushed();
   };
   return { cache, under, layers, commit };
 }

@@ -116,7 +116,7 @@ function handTurn(self: Address, rows: Writing, options: SteppingOptions): Hand 
       try {
         const next = work(recorder);
         if (next === null) return { next, taken: nothingTaken };
-        for (const change of layers.close()) {
+        for (const change of layers.close().changes()) {
           if (change.op === "put") rows.put(change.key, change.value);
           else rows.remove(change.key);
         }
