@@ -1,6 +1,8 @@
 import type { ActorType } from "../runtime/actor-type.js";
 import { accountActor } from "./access/account.machine.js";
 import { inviteActor } from "./access/invite.machine.js";
+import { tokenMinting } from "./access/token-exchange.js";
+import { trustActor } from "./access/trust.machine.js";
 import { hookOccurrenceActor } from "./hooks/hook-occurrence.machine.js";
 import type { Kind } from "./resources/kind.js";
 import { dispatcherActor } from "./runners/dispatcher.machine.js";
@@ -15,6 +17,7 @@ export function createActorTypes(kinds: readonly Kind[]): readonly ActorType[] {
     workspaceActor(kinds),
     accountActor,
     inviteActor,
+    trustActor(tokenMinting),
     dispatcherActor,
     runnerActor,
     taskActor,

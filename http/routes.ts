@@ -1,8 +1,10 @@
 import type { Caller } from "../actors/access/caller.js";
+import type { WorkloadVerifier } from "../actors/access/workload-token.js";
 import type { Refusal } from "../actors/refusal.js";
 import type { Kind } from "../actors/resources/kind.js";
 import type { Sealer } from "../actors/workspaces/secret-value.js";
-import type { Runtime } from "../runtime/runtime.js";
+import type { Runtime, RuntimeLog } from "../runtime/runtime.js";
+import { exchangeRoutes } from "./access/exchange.routes.js";
 import { sessionRoutes } from "./access/session.routes.js";
 import type { Config } from "./config.js";
 import { hookRoutes } from "./hooks/hook.routes.js";
@@ -34,15 +36,18 @@ export interface RouteParts {
   readonly metrics: Metrics;
   readonly baseUrl: () => string;
   readonly isReady: () => boolean;
+  readonly verifier: WorkloadVerifier;
+  readonly log: RuntimeLog;
   readonly callerOf: (credentials: Credentials) => Caller | null | Refusal;
 }
 
 /** Every endpoint: the router, the documents and the tests read this table. */
 export function createRoutes(parts: RouteParts): readonly Route[] {
-  const { runtime, kinds, sealer, config, metrics, baseUrl, isReady } = parts;
+  const { runtime, kinds, sealer, config, metrics, baseUrl, isReady, verifier, log } = parts;
   const routes: Route[] = [
     ...under("Sessions", sessionRoutes({ runtime, sealer, baseUrl, signInDomains: config.signInDomains })),
     ...resourceRoutes({ runtime, kinds, sealer }),
+    ...under("Trusts", exchangeRoutes({ runtime, kinds, verifier, log })),
     ...under("Export", exportRoutes({ reading: runtime.reading, kinds })),
     ...under("Configuration changes", changeRoutes({ runtime })),
     ...under("Members", memberRoutes({ runtime })),

@@ -1,10 +1,12 @@
 import { randomBytes as strongBytes } from "node:crypto";
+import { createWorkloadVerifier } from "../actors/access/workload-token.js";
 import { createActorTypes } from "../actors/actor-types.js";
 import { heldTables } from "../actors/held-tables.js";
 import { deliveryEffect, KEPT_OUTPUT_BYTES } from "../actors/hooks/delivery.effects.js";
 import { createKinds } from "../actors/kinds.js";
-import { parseAllowList } from "../actors/outbound/allow-list.js";
+import { issuersOf, parseAllowList } from "../actors/outbound/allow-list.js";
 import { mailEffect } from "../actors/outbound/mail.effects.js";
+import { createIssuerKeys, MAX_DOCUMENT_BYTES } from "../actors/outbound/oidc-discovery.js";
 import { createOutbound } from "../actors/outbound/request.js";
 import { gatings, hearings } from "../actors/subscriptions.js";
 import { createSealer } from "../actors/workspaces/secret-value.js";
@@ -87,6 +89,10 @@ async function open(
   const kinds = createKinds({ allowList, signsTokens: config.hookSigningKey !== null });
   const outbound = createOutbound({ allowList, keepBytes: KEPT_OUTPUT_BYTES });
   closing.push(() => outbound.close());
+  const toIssuers = createOutbound({ allowList: issuersOf(allowList), keepBytes: MAX_DOCUMENT_BYTES + 1 });
+  closing.push(() => toIssuers.close());
+  const now = () => clock.now();
+  const verifier = createWorkloadVerifier({ keys: createIssuerKeys({ outbound: toIssuers, now }), now });
   // Effects that an earlier process left may run before the port is known, so what can be told is told at once.
   let baseUrl = baseUrlOf(config, config.port);
   let origin = new URL(baseUrl).origin;
@@ -127,6 +133,8 @@ async function open(
     metrics,
     baseUrl: () => baseUrl,
     isReady: () => ready,
+    verifier,
+    log,
     callerOf: (credentials) => authenticate(credentials, runtime.reading, clock, origin),
   });
   closing.push(() => transport.close(DRAIN_MS));

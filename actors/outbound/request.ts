@@ -12,7 +12,6 @@ export class RequestRefused extends Error {
 export interface OutboundRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
@@ -23,13 +22,15 @@ export interface OutboundAnswer {
   readonly body: string;
 }
 
-/** Sends POST requests to hosts on the allow-list, and to nowhere else. */
+/** Sends requests to hosts on the allow-list, and to nowhere else. */
 export interface Outbound {
   /**
    * Rejects with {@link RequestRefused} when the host or the address it leads to is not admitted, and with a network
    * error or `AbortError` otherwise. Redirects are answers like any other; no proxy of the environment is used.
    */
-  post(request: OutboundRequest): Promise<OutboundAnswer>;
+  post(request: OutboundRequest & { readonly body: string }): Promise<OutboundAnswer>;
+  /** As `post`, without a body. */
+  get(request: OutboundRequest): Promise<OutboundAnswer>;
   close(): Promise<void>;
 }
 
@@ -52,28 +53,31 @@ export function createOutbound({ allowList, resolve = resolveWithSystem, keepByt
       pipelining: 1,
     });
   const agents = { guarded: agentFor(false), named: agentFor(true) };
+  const send = async (method: "GET" | "POST", request: OutboundRequest, body: string | null) => {
+    const { url, headers, timeoutMs, signal } = request;
+    const admission = allowList.admits(url);
+    if (!admission.admitted) throw new RequestRefused(admission.reason);
+    const agent = admission.admitsPrivate ? agents.named : agents.guarded;
+    const { signal: cut, end } = cutBy(signal, timeoutMs);
+    try {
+      const answer = await agent.request({
+        origin: url.origin,
+        path: `${url.pathname}${url.search}`,
+        method,
+        headers: { ...headers },
+        body,
+        signal: cut,
+      });
+      return { status: answer.statusCode, body: await readStart(answer.body, keepBytes) };
+    } catch (error) {
+      throw error instanceof AddressRefused ? new RequestRefused(error.message) : error;
+    } finally {
+      end();
+    }
+  };
   return {
-    async post({ url, headers, body, timeoutMs, signal }) {
-      const admission = allowList.admits(url);
-      if (!admission.admitted) throw new RequestRefused(admission.reason);
-      const agent = admission.admitsPrivate ? agents.named : agents.guarded;
-      const { signal: cut, end } = cutBy(signal, timeoutMs);
-      try {
-        const answer = await agent.request({
-          origin: url.origin,
-          path: `${url.pathname}${url.search}`,
-          method: "POST",
-          headers: { ...headers },
-          body,
-          signal: cut,
-        });
-        return { status: answer.statusCode, body: await readStart(answer.body, keepBytes) };
-      } catch (error) {
-        throw error instanceof AddressRefused ? new RequestRefused(error.message) : error;
-      } finally {
-        end();
-      }
-    },
+    post: (request) => send("POST", request, request.body),
+    get: (request) => send("GET", request, null),
     close: async () => {
       await Promise.all([agents.guarded.destroy(), agents.named.destroy()]);
     },

@@ -8,6 +8,8 @@ const publicRoutes = [
   "POST /api/sign-in",
   "POST /api/sessions",
   "GET /sign-in/{token}",
+  // The credential is the OIDC token in the body.
+  "POST /api/workspace-tokens/exchange",
   // Whoever has an invite link may look at it.
   "GET /api/invites/{token}",
   "GET /invites/{token}",

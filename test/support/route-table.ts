@@ -21,6 +21,8 @@ export function tablesOf({ runtime, folder }: TestService): {
     metrics: createMetrics(() => runtime.stats()),
     baseUrl: () => "http://localhost",
     isReady: () => true,
+    verifier: { verify: async () => ({ admits: false, check: "token", wanted: "", came: "", verified: false }) },
+    log: { warn: () => undefined, error: () => undefined },
     callerOf: () => null,
   };
   return { routes: createRoutes(parts), sockets: createSockets(parts) };

@@ -1,0 +1,77 @@
+import type { Turn } from "../../runtime/turn.js";
+import { GLOBAL_PARTITION } from "../../storage/keys.js";
+import type { Reading } from "../../storage/store.js";
+import { table } from "../../storage/table.js";
+import { type ResourceRow, resourceById } from "../resources/resource-rows.js";
+import type { Scope } from "./caller.js";
+
+/** What the bearer of a minted credential may do. */
+type Grant =
+  | { readonly kind: "token"; readonly scopes: readonly Scope[]; readonly issuedBy: string }
+  | { readonly kind: "pool"; readonly poolId: string };
+
+/** A credential that was minted through a trust. Of its value only a SHA-256 hash is kept. */
+export interface MintedCredential {
+  readonly id: string;
+  /** SHA-256 in hex. */
+  readonly hash: string;
+  /** `workspace-token-trust` or `runner-trust`. */
+  readonly trustKind: string;
+  readonly trustId: string;
+  /** The trust's version that its terms were of; under any other the credential admits nobody. */
+  readonly trustVersion: number;
+  readonly expiresAtMs: number;
+  readonly grant: Grant;
+}
+
+/** `[trust, credential]`, in the order they were minted. */
+const credentials = table<MintedCredential>("minted-credential");
+/** `[hash]` under the global partition. */
+const hashes = table<{ readonly workspaceId: string; readonly trustId: string; readonly id: string }>("minted-hash");
+
+/** Credentials removed in one turn; the rest follows in the next. */
+const SWEPT_AT_ONCE = 500;
+
+/** Keeps a credential; in a turn of its trust's actor. */
+export function putCredential(turn: Turn, credential: MintedCredential): void {
+  const { id, hash, trustId } = credential;
+  credentials.put(turn, turn.self.partition, [trustId, id], credential);
+  hashes.put(turn, GLOBAL_PARTITION, hash, { workspaceId: turn.self.partition, trustId, id });
+}
+
+/**
+ * The credential with this hash and its workspace, while it admits: before its end, under a trust that is as it was,
+ * in an open workspace.
+ */
+export function liveCredential(
+  reading: Reading,
+  hash: string,
+  nowMs: number,
+): (MintedCredential & { readonly workspaceId: string }) | null {
+  const place = hashes.get(reading, GLOBAL_PARTITION, hash);
+  if (place === undefined) return null;
+  const { workspaceId, trustId, id } = place;
+  const credential = credentials.get(reading, workspaceId, trustId, id);
+  if (credential === undefined || resourceById(reading, workspaceId, "workspace", workspaceId) === undefined)
+    return null;
+  const trust = resourceById(reading, workspaceId, credential.trustKind, trustId);
+  return isOver(credential, trust, nowMs) ? null : { ...credential, workspaceId };
+}
+
+/**
+ * Removes the trust's credentials that admit nobody any more, the oldest first. Gives when the next one ends: at once
+ * when there are more, null when none is left.
+ */
+export function sweepCredentials(turn: Turn, trustId: string, trust: ResourceRow | undefined): number | null {
+  const { partition } = turn.self;
+  for (const credential of credentials.list(turn, partition, [trustId], { limit: SWEPT_AT_ONCE })) {
+    if (!isOver(credential, trust, turn.now)) return credential.expiresAtMs;
+    credentials.remove(turn, partition, trustId, credential.id);
+    hashes.remove(turn, GLOBAL_PARTITION, credential.hash);
+  }
+  return credentials.list(turn, partition, [trustId], { limit: 1 }).length > 0 ? turn.now : null;
+}
+
+function isOver(credential: MintedCredential, trust: ResourceRow | undefined, nowMs: number): boolean {
+  return trust === undefined || trust.version !== credential.trustVersion || credential.expiresAtMs <= nowMs;
+}

@@ -1,0 +1,31 @@
+import { recordChange } from "../resources/change-records.js";
+import type { TokenCaller } from "./caller.js";
+import { putCredential } from "./minted-credentials.js";
+import type { Minting } from "./trust.machine.js";
+import type { TokenTrustFields } from "./workspace-token-trust.kind.js";
+
+/**
+ * Mints the workspace token of an exchange: it acts for who defined the trust, within the trust's scopes. Recorded as a
+ * created workspace token, which no list shows.
+ */
+export const tokenMinting: Minting = {
+  actor: "token-trust",
+  trustKind: "workspace-token-trust",
+  mint(trust, { turn, subject, hashes, client }) {
+    const { scopes, lifetimeMinutes, key } = trust.fields as TokenTrustFields;
+    const issuedBy = String(trust.added.definedBy);
+    const expiresAtMs = turn.now + lifetimeMinutes * 60_000;
+    const ids = hashes.map((hash) => {
+      const id = turn.newId("tok");
+      const { id: trustId, version: trustVersion, kind: trustKind, workspaceId } = trust;
+      const grant = { kind: "token", scopes, issuedBy } as const;
+      putCredential(turn, { id, hash, trustKind, trustId, trustVersion, expiresAtMs, grant });
+      const caller: TokenCaller = { kind: "token", tokenId: id, workspaceId, scopes, issuedBy, trust: trustId };
+      const details = { trust: trustId, subject, scopes, expiresAt: new Date(expiresAtMs).toISOString() };
+      const change = { resource: "workspace-token", resourceId: id, key, action: "created", details } as const;
+      recordChange(turn, { ...change, caller, client }, [`workspace/${workspaceId}`]);
+      return id;
+    });
+    return { ids, expiresAtMs };
+  },
+};

@@ -1,0 +1,139 @@
+/**
+ * What goes on at a trust, `token-trust/<id>` or `runner-trust/<id>`: its credentials are minted and end here, and what
+ * it refused is kept. The trust itself is configuration, which the workspace writes.
+ *
+ * | state   | moved by                                        | next    | also                                      |
+ * |---------|-------------------------------------------------|---------|-------------------------------------------|
+ * | serving | trust.mint, verified under the trust as it is   | serving | credentials are kept by their hash        |
+ * | serving | trust.mint, the trust changed or is gone        | serving | refused                                   |
+ * | serving | trust.refuse                                    | serving | among the latest refusals                 |
+ * | serving | woken `sweep`                                   | serving | what is over goes; with the trust, all    |
+ */
+import { assign, setup } from "xstate";
+import type { ActorType } from "../../runtime/actor-type.js";
+import type { Delivered, Message, Turn, Woken } from "../../runtime/turn.js";
+import { type ResourceRow, resourceById } from "../resources/resource-rows.js";
+import { sweepCredentials } from "./minted-credentials.js";
+import { putRefusal, REFUSAL_KEPT_MS, sweepRefusals } from "./trust-refusals.js";
+import type { WorkloadFault } from "./workload-token.js";
+
+/** Asks for credentials on the strength of a workload's token that the trust's terms admit. */
+export interface MintCredentials extends Message {
+  readonly type: "trust.mint";
+  /** The version of the trust whose terms the token was held against. */
+  readonly trustVersion: number;
+  readonly subject: string;
+  /** SHA-256 (hex) of each value that the edge made. */
+  readonly hashes: readonly string[];
+  /** From `Service-Client`, as change records keep it. */
+  readonly client: string | null;
+}
+
+/** Tells of a token that the trust's terms do not admit. */
+export interface RefuseWorkload extends Message, WorkloadFault {
+  readonly type: "trust.refuse";
+}
+
+/** What a mint answers: the credentials' ids in the order of their hashes, or why there are none. */
+export type MintAnswer =
+  | { readonly minted: true; readonly ids: readonly string[]; readonly expiresAtMs: number }
+  | ({ readonly minted: false } & WorkloadFault);
+
+/** What a kind of trust mints. */
+export interface Minting {
+  /** The actor's kind. */
+  readonly actor: "token-trust" | "runner-trust";
+  readonly trustKind: string;
+  /** Keeps the credentials and gives their ids and common end. Called with the trust as it is now. */
+  mint(trust: ResourceRow, message: Delivered<MintCredentials>): Omit<MintAnswer & { minted: true }, "minted">;
+}
+
+interface TrustContext {
+  readonly trustId: string;
+  /** When the sweep is set for, or null. */
+  readonly sweepAtMs: number | null;
+}
+
+type TrustEvent = Delivered<MintCredentials | RefuseWorkload | Woken>;
+
+/** Shortest time between two sweeps, in milliseconds: credentials that end together go together. */
+const SWEEP_EVERY_MS = 60_000;
+
+/** See the table above. */
+export function trustActor(minting: Minting): ActorType {
+  const machine = setup({
+    types: { context: {} as TrustContext, events: {} as TrustEvent, input: {} as { readonly id: string } },
+    actions: {
+      mint: assign(({ context, event }) => (event.type === "trust.mint" ? mint(context, event, minting) : context)),
+      refuse: assign(({ context, event }) =>
+        event.type === "trust.refuse" ? refuse(context, event, minting) : context,
+      ),
+      sweep: assign(({ context, event }) => sweep(context, event.turn, minting)),
+    },
+  }).createMachine({
+    id: minting.actor,
+    context: ({ input }) => ({ trustId: input.id, sweepAtMs: null }),
+    initial: "serving",
+    states: {
+      serving: {
+        on: {
+          "trust.mint": { actions: "mint" },
+          "trust.refuse": { actions: "refuse" },
+          woken: { actions: "sweep" },
+        },
+      },
+    },
+  });
+  return { kind: minting.actor, machine, version: 1 };
+}
+
+function mint(context: TrustContext, event: Delivered<MintCredentials>, minting: Minting): TrustContext {
+  const { turn, trustVersion } = event;
+  const trust = trustOf(turn, minting, context.trustId);
+  if (trust?.version !== trustVersion) {
+    const came = trust === undefined ? "it is gone" : `version ${trust.version}`;
+    const wanted = `the trust at version ${trustVersion}`;
+    const answer: MintAnswer = { minted: false, check: "trust", wanted, came, verified: true };
+    turn.reply(answer);
+    return context;
+  }
+  const minted = minting.mint(trust, event);
+  const answer: MintAnswer = { minted: true, ...minted };
+  turn.reply(answer);
+  return sweepBy(context, turn, minted.expiresAtMs);
+}
+
+function refuse(context: TrustContext, event: Delivered<RefuseWorkload>, minting: Minting): TrustContext {
+  const { turn } = event;
+  if (trustOf(turn, minting, context.trustId) === undefined) return context;
+  putRefusal(turn, context.trustId, event);
+  return sweepBy(context, turn, turn.now + REFUSAL_KEPT_MS);
+}
+
+/** The trust, while its workspace is open. */
+function trustOf(turn: Turn, { trustKind }: Minting, trustId: string): ResourceRow | undefined {
+  const { partition } = turn.self;
+  const isOpen = resourceById(turn, partition, "workspace", partition) !== undefined;
+  return isOpen ? resourceById(turn, partition, trustKind, trustId) : undefined;
+}
+
+/** Removes what is over and has itself woken when more will be; an actor that keeps nothing for no trust ends. */
+function sweep(context: TrustContext, turn: Turn, minting: Minting): TrustContext {
+  const trust = trustOf(turn, minting, context.trustId);
+  const ends = [
+    sweepCredentials(turn, context.trustId, trust),
+    sweepRefusals(turn, context.trustId, trust === undefined ? "all" : "old"),
+  ].filter((end) => end !== null);
+  const swept = { ...context, sweepAtMs: null };
+  if (ends.length > 0) return sweepBy(swept, turn, Math.min(...ends));
+  if (trust === undefined) turn.stop();
+  return swept;
+}
+
+/** Sees to it that what is over at a time is swept soon after it. */
+function sweepBy(context: TrustContext, turn: Turn, endMs: number): TrustContext {
+  const atMs = endMs <= turn.now ? turn.now : Math.max(endMs, turn.now + SWEEP_EVERY_MS);
+  if (context.sweepAtMs !== null && context.sweepAtMs <= atMs) return context;
+  turn.wake("sweep", atMs);
+  return { ...context, sweepAtMs: atMs };
+}

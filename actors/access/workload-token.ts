@@ -1,0 +1,140 @@
+import { decodeJwt, decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from "jose";
+import { type IssuerKeys, KeysUnavailable } from "../outbound/oidc-discovery.js";
+import { matchesPattern } from "./trust-pattern.js";
+import type { TrustTerms } from "./trust-terms.js";
+
+/** Why a workload's token was not taken: for the log and for who manages the trust, never for who sent it. */
+export interface WorkloadFault {
+  /** What was looked at: `alg`, `keys`, `signature`, `iss`, `aud`, `sub`, `exp`, `claims.<name>`, ... */
+  readonly check: string;
+  readonly wanted: string;
+  /** What came instead, cut to a bound; the token itself never. */
+  readonly came: string;
+  /** Whether the issuer signed what came: else it may be anyone's words. */
+  readonly verified: boolean;
+}
+
+export type Verdict =
+  | { readonly admits: true; readonly subject: string }
+  | ({ readonly admits: false } & WorkloadFault);
+
+/** Verifies the OIDC tokens of workloads and hosts. */
+export interface WorkloadVerifier {
+  /** Whether the terms of a trust admit the bearer of a token, now. Never rejects for anything the token holds. */
+  verify(token: string, terms: TrustTerms): Promise<Verdict>;
+}
+
+/** The algorithms taken, and no other (configuration API, Workspace token exchange). */
+const ALGORITHMS = ["RS256", "RS384", "RS512", "ES256", "ES384", "PS256"];
+/** How far clocks may be apart, in seconds. */
+const TOLERANCE_SECONDS = 30;
+/** Longest token, in characters. */
+const MAX_TOKEN_LENGTH = 16 * 1024;
+/** Longest text of what came that is kept, in characters. */
+const MAX_SHOWN_LENGTH = 255;
+
+/** A verifier over the keys of issuers. */
+export function createWorkloadVerifier(options: {
+  readonly keys: IssuerKeys;
+  readonly now: () => number;
+}): WorkloadVerifier {
+  return {
+    async verify(token, terms) {
+      const early = faultBeforeKeys(token, terms);
+      if (early !== null) return { admits: false, ...early };
+      try {
+        const { payload } = await jwtVerify(token, options.keys.keyOf(terms.issuer), {
+          algorithms: ALGORITHMS,
+          issuer: terms.issuer,
+          audience: terms.audience,
+          requiredClaims: ["sub", "exp"],
+          clockTolerance: TOLERANCE_SECONDS,
+          currentDate: new Date(options.now()),
+        });
+        return verdictOn(payload, terms, options.now());
+      } catch (error) {
+        return { admits: false, ...faultOf(error, { token, terms, nowMs: options.now() }) };
+      }
+    },
+  };
+}
+
+/** What is wrong with a token as far as can be told without the keys of its issuer, which then are not asked for. */
+function faultBeforeKeys(token: string, terms: TrustTerms): WorkloadFault | null {
+  if (token.length > MAX_TOKEN_LENGTH) {
+    return fault("token", `at most ${MAX_TOKEN_LENGTH} characters`, token.length);
+  }
+  try {
+    const { alg } = decodeProtectedHeader(token);
+    if (alg === undefined || !ALGORITHMS.includes(alg)) return fault("alg", ALGORITHMS.join(", "), alg);
+    const { iss } = decodeJwt(token);
+    return iss === terms.issuer ? null : fault("iss", terms.issuer, iss);
+  } catch {
+    return fault("token", "a signed JSON Web Token", "something else");
+  }
+}
+
+/** What the terms say of claims that the issuer signed. */
+function verdictOn(payload: JWTPayload, terms: TrustTerms, nowMs: number): Verdict {
+  const { sub, iat } = payload;
+  const refuse = (check: string, wanted: string, came: unknown): Verdict => ({
+    admits: false,
+    ...fault(check, wanted, came),
+    verified: true,
+  });
+  if (iat !== undefined && iat > nowMs / 1_000 + TOLERANCE_SECONDS) {
+    return refuse("iat", `at most ${timeOf(nowMs / 1_000)}`, timeOf(iat));
+  }
+  if (typeof sub !== "string" || !matchesPattern(terms.subject, sub)) return refuse("sub", terms.subject, sub);
+  for (const [name, pattern] of Object.entries(terms.claims)) {
+    const value = Object.hasOwn(payload, name) ? payload[name] : undefined;
+    if (typeof value !== "string" || !matchesPattern(pattern, value)) return refuse(`claims.${name}`, pattern, value);
+  }
+  return { admits: true, subject: sub };
+}
+
+/** What an error of the verification says. Every one that can come is the token's fault, or the keys'. */
+function faultOf(
+  error: unknown,
+  of: { readonly token: string; readonly terms: TrustTerms; readonly nowMs: number },
+): WorkloadFault {
+  if (error instanceof KeysUnavailable) return fault("keys", `the keys of ${of.terms.issuer}`, error.message);
+  if (error instanceof errors.JWTExpired || error instanceof errors.JWTClaimValidationFailed) {
+    const { claim, payload } = error;
+    return { ...claimFault(claim, payload[claim], of), verified: true };
+  }
+  if (error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWKSMultipleMatchingKeys) {
+    return fault("kid", "one key of the issuer's key set", decodeProtectedHeader(of.token).kid);
+  }
+  if (error instanceof errors.JWSSignatureVerificationFailed) {
+    return fault("signature", "the signature of the key that it names", "another");
+  }
+  return fault("token", "a signed JSON Web Token", error instanceof errors.JOSEError ? error.code : "a key of no use");
+}
+
+function claimFault(
+  claim: string,
+  came: unknown,
+  { terms, nowMs }: { readonly terms: TrustTerms; readonly nowMs: number },
+): WorkloadFault {
+  const now = timeOf(nowMs / 1_000);
+  const wanted: Readonly<Record<string, string>> = {
+    iss: terms.issuer,
+    aud: terms.audience,
+    sub: terms.subject,
+    exp: `after ${now}`,
+    nbf: `at most ${now}`,
+  };
+  const isTime = claim === "exp" || claim === "nbf" || claim === "iat";
+  return fault(claim, wanted[claim] ?? "another", isTime ? timeOf(came) : came);
+}
+
+function fault(check: string, wanted: string, came: unknown): WorkloadFault {
+  const text = came === undefined ? "nothing" : typeof came === "string" ? came : (JSON.stringify(came) ?? "nothing");
+  return { check, wanted, came: text.slice(0, MAX_SHOWN_LENGTH), verified: false };
+}
+
+function timeOf(seconds: unknown): unknown {
+  const isTime = typeof seconds === "number" && Math.abs(seconds) < 8.64e12;
+  return isTime ? new Date(seconds * 1_000).toISOString() : seconds;
+}

@@ -1,0 +1,177 @@
+import { createLocalJWKSet, errors, type JWTVerifyGetKey } from "jose";
+import { z } from "zod";
+import { type Outbound, RequestRefused } from "./request.js";
+
+/** An issuer's keys cannot be had; the message says why and holds nothing but what the issuer's address gave. */
+export class KeysUnavailable extends Error {
+  override readonly name = "KeysUnavailable";
+}
+
+/** The keys that issuers publish through OpenID Connect Discovery 1.0. */
+export interface IssuerKeys {
+  /**
+   * What finds the issuer's key for a token's header: the one of its `kid` and `alg`. Rejects with
+   * {@link KeysUnavailable}, or with jose's `JWKSNoMatchingKey` once keys that are new enough hold none.
+   */
+  keyOf(issuer: string): JWTVerifyGetKey;
+}
+
+export interface IssuerKeysOptions {
+  /** Goes by the list that `issuersOf` makes, and keeps more than {@link MAX_DOCUMENT_BYTES}. */
+  readonly outbound: Pick<Outbound, "get">;
+  readonly now: () => number;
+  /** Time for each of the two requests, in milliseconds; 5 seconds unless given. */
+  readonly timeoutMs?: number;
+}
+
+/** Longest discovery document and key set, in bytes. */
+export const MAX_DOCUMENT_BYTES = 256 * 1024;
+const REQUEST_TIMEOUT_MS = 5_000;
+const MAX_KEYS = 100;
+/** How long keys are gone by without asking again, in milliseconds: what an issuer withdraws admits so much longer. */
+const KEYS_LAST_MS = 10 * 60 * 1_000;
+/** Shortest time between two requests to an issuer, in milliseconds, however many tokens name keys it did not have. */
+const ASK_AGAIN_MS = 30_000;
+/** The same after a failure. */
+const TRY_AGAIN_MS = 10_000;
+/** Issuers remembered; past that the one that was used longest ago is forgotten. */
+const MAX_ISSUERS = 500;
+/** Issuers asked at once; who comes then is refused. */
+const MAX_ASKING = 64;
+
+type KeySet = ReturnType<typeof createLocalJWKSet>;
+
+/**
+ * What is known of one issuer. Invariants:
+ *
+ * 1. One request at a time: who comes meanwhile waits for its end.
+ * 2. `keys` are those of the last success, at `fetchedMs`, and are used for `KEYS_LAST_MS` at most.
+ */
+interface Known {
+  keys: KeySet | null;
+  fetchedMs: number;
+  askedMs: number;
+  failure: KeysUnavailable | null;
+  asking: Promise<void> | null;
+}
+
+/** Fetches and remembers the keys of issuers. */
+export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
+  const { now, timeoutMs = REQUEST_TIMEOUT_MS } = options;
+  const fetcher = { outbound: options.outbound, timeoutMs };
+  const issuers = new Map<string, Known>();
+  let asking = 0;
+
+  const knownOf = (issuer: string): Known => {
+    const known = issuers.get(issuer) ?? { keys: null, fetchedMs: 0, askedMs: 0, failure: null, asking: null };
+    issuers.delete(issuer);
+    issuers.set(issuer, known);
+    const oldest = issuers.size > MAX_ISSUERS ? issuers.keys().next() : undefined;
+    if (oldest?.done === false) issuers.delete(oldest.value);
+    return known;
+  };
+  const ask = async (issuer: string, known: Known): Promise<void> => {
+    if (asking >= MAX_ASKING) throw new KeysUnavailable("too many issuers are being asked for their keys");
+    asking += 1;
+    known.askedMs = now();
+    try {
+      known.keys = await fetchKeys(fetcher, issuer);
+      known.fetchedMs = known.askedMs;
+      known.failure = null;
+    } catch (error) {
+      known.failure = error instanceof KeysUnavailable ? error : new KeysUnavailable("its keys cannot be read");
+    } finally {
+      asking -= 1;
+      known.asking = null;
+    }
+  };
+  const renewed = async (issuer: string, known: Known): Promise<void> => {
+    const restMs = known.failure === null ? ASK_AGAIN_MS : TRY_AGAIN_MS;
+    if (known.asking === null && known.askedMs > 0 && now() - known.askedMs < restMs) return;
+    known.asking ??= ask(issuer, known);
+    await known.asking;
+  };
+
+  return {
+    keyOf: (issuer) => async (header, token) => {
+      const known = knownOf(issuer);
+      if (known.keys !== null && now() - known.fetchedMs >= KEYS_LAST_MS) known.keys = null;
+      if (known.keys === null) await renewed(issuer, known);
+      const { keys } = known;
+      if (keys === null) throw known.failure ?? new KeysUnavailable("its keys cannot be had");
+      try {
+        return await keys(header, token);
+      } catch (error) {
+        if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
+        await renewed(issuer, known);
+        if (known.keys === null || known.keys === keys) throw error;
+        return known.keys(header, token);
+      }
+    },
+  };
+}
+
+const discoverySchema = z.object({ issuer: z.string(), jwks_uri: z.string().max(2_000) });
+const keySetSchema = z.object({ keys: z.array(z.unknown()).max(MAX_KEYS) });
+/** What is kept of a key, private parts never; one of another form is left out, as RFC 7517 (5) has it. */
+const keySchema = z.object({
+  kty: z.enum(["RSA", "EC"]),
+  kid: z.string().max(255).optional(),
+  use: z.string().optional(),
+  alg: z.string().optional(),
+  key_ops: z.array(z.string()).optional(),
+  n: z.string().optional(),
+  e: z.string().optional(),
+  crv: z.string().optional(),
+  x: z.string().optional(),
+  y: z.string().optional(),
+});
+
+interface Fetcher {
+  readonly outbound: Pick<Outbound, "get">;
+  readonly timeoutMs: number;
+}
+
+async function fetchKeys(fetcher: Fetcher, issuer: string): Promise<KeySet> {
+  const at = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
+  const discovery = await fetchJson(fetcher, at, { schema: discoverySchema, what: "the discovery document" });
+  if (discovery.issuer !== issuer) {
+    throw new KeysUnavailable(`the discovery document is that of ${discovery.issuer.slice(0, 255)}`);
+  }
+  if (!URL.canParse(discovery.jwks_uri)) throw new KeysUnavailable("the discovery document's jwks_uri is no address");
+  const { keys } = await fetchJson(fetcher, discovery.jwks_uri, { schema: keySetSchema, what: "the key set" });
+  return createLocalJWKSet({ keys: keys.flatMap((key) => keySchema.safeParse(key).data ?? []) });
+}
+
+async function fetchJson<Schema extends z.ZodType>(
+  { outbound, timeoutMs }: Fetcher,
+  at: string,
+  { schema, what }: { readonly schema: Schema; readonly what: string },
+): Promise<z.output<Schema>> {
+  const headers = { accept: "application/json", "user-agent": "Service-Trusts/1" };
+  const signal = new AbortController().signal;
+  const answer = await outbound.get({ url: new URL(at), headers, timeoutMs, signal }).catch((error: unknown) => {
+    throw new KeysUnavailable(`${what} cannot be fetched: ${reasonOf(error)}`);
+  });
+  if (answer.status !== 200) throw new KeysUnavailable(`${what} was answered with ${answer.status}`);
+  if (Buffer.byteLength(answer.body) > MAX_DOCUMENT_BYTES) throw new KeysUnavailable(`${what} is too long`);
+  const parsed = schema.safeParse(parseJson(answer.body));
+  if (!parsed.success) throw new KeysUnavailable(`${what} is not of the form that it must have`);
+  return parsed.data;
+}
+
+/** Why a request failed, by its code: the text of an error may repeat what came. */
+function reasonOf(error: unknown): string {
+  if (error instanceof RequestRefused) return error.message;
+  if (!(error instanceof Error)) return "it failed";
+  if (error.name === "TimeoutError" || error.name === "AbortError") return "it took too long";
+  return "code" in error && typeof error.code === "string" ? error.code : "it failed";
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,128 @@
+import t from "tap";
+import { liveCredential } from "../../../actors/access/minted-credentials.js";
+import { tokenMinting } from "../../../actors/access/token-exchange.js";
+import { trustActor } from "../../../actors/access/trust.machine.js";
+import { latestRefusals } from "../../../actors/access/trust-refusals.js";
+import { callerOfToken } from "../../../actors/access/workspace-token.js";
+import { changeRecords } from "../../../actors/resources/change-records.js";
+import { type ResourceRow, resources } from "../../../actors/resources/resource-rows.js";
+import { address } from "../../../runtime/address.js";
+import type { Message } from "../../../runtime/turn.js";
+import { type Stepping, stepByHand } from "../../support/turn.js";
+
+const workspaceId = "ws_1";
+const trustId = "trust_1";
+const MINUTE_MS = 60_000;
+
+function rowOf(kind: string, id: string, of: Partial<ResourceRow> = {}): ResourceRow {
+  const at = new Date(0).toISOString();
+  const common = { version: 1, workspaceId, teamId: null, address: id, fields: {}, hidden: {}, added: {} };
+  return { id, kind, ...common, createdAt: at, updatedAt: at, ...of };
+}
+
+/** A trust in an open workspace, with tokens that last ten minutes. */
+function trust(): Stepping {
+  const actor = stepByHand(trustActor(tokenMinting), address(workspaceId, "token-trust", trustId));
+  resources.put(actor.rows, workspaceId, ["workspace", workspaceId], rowOf("workspace", workspaceId));
+  writeTrust(actor, 1);
+  return actor;
+}
+
+function writeTrust({ rows }: Stepping, version: number): void {
+  const fields = { key: "ci", scopes: ["plan"], lifetimeMinutes: 10 };
+  const row = rowOf("workspace-token-trust", trustId, { version, fields, added: { definedBy: "usr_ada" } });
+  resources.put(rows, workspaceId, [row.kind, trustId], row);
+}
+
+const mint = (hash: string, trustVersion = 1): Message =>
+  ({ type: "trust.mint", trustVersion, subject: "repo:acme/app:x", hashes: [hash], client: "web" }) as Message;
+const refuse = (came: string): Message =>
+  ({ type: "trust.refuse", check: "aud", wanted: "service", came, verified: true }) as Message;
+const woken = { type: "woken", name: "sweep", dueMs: 0 } as Message;
+const came = (actor: Stepping) => latestRefusals(actor.rows, workspaceId, trustId).map((refusal) => refusal.came);
+
+t.test("every message is taken, and does what the table says", async (t) => {
+  const actor = trust();
+  const minted = actor.take(mint("one"));
+  t.match(minted.answer, { minted: true, ids: [/^tok_/], expiresAtMs: actor.now + 10 * MINUTE_MS });
+  t.match(callerOfToken(actor.rows, "one", actor.now), {
+    workspaceId,
+    scopes: ["plan"],
+    issuedBy: "usr_ada",
+    trust: trustId,
+  });
+  t.equal(changeRecords(actor.rows, workspaceId, { limit: 9 }).length, 1);
+  t.same(actor.take(mint("two", 2)).answer, {
+    ...{ minted: false, check: "trust", wanted: "the trust at version 2", came: "version 1", verified: true },
+  });
+  t.equal(callerOfToken(actor.rows, "two", actor.now), null);
+  t.ok(actor.take(refuse("elsewhere")).taken);
+  t.same(came(actor), ["elsewhere"]);
+  t.ok(actor.take(woken).taken);
+  t.ok(callerOfToken(actor.rows, "one", actor.now), "what lasts is not swept");
+  t.equal(actor.value, "serving");
+});
+
+t.test("a credential admits until its end, while its trust is as it was and its workspace open", async (t) => {
+  const actor = trust();
+  const endMs = actor.now + 10 * MINUTE_MS;
+  actor.take(mint("one"));
+  t.ok(liveCredential(actor.rows, "one", endMs - 1));
+  t.equal(liveCredential(actor.rows, "one", endMs), null);
+  t.equal(liveCredential(actor.rows, "another", endMs - 1), null);
+  writeTrust(actor, 2);
+  t.equal(liveCredential(actor.rows, "one", actor.now), null);
+  actor.take(mint("two", 2));
+  t.ok(liveCredential(actor.rows, "two", actor.now));
+  resources.remove(actor.rows, workspaceId, "workspace", workspaceId);
+  t.equal(liveCredential(actor.rows, "two", actor.now), null);
+  t.match(actor.take(mint("three", 2)).answer, { minted: false, check: "trust", came: "it is gone" });
+});
+
+t.test("it is woken when the first credential ends, at most once a minute, and ends with its trust", async (t) => {
+  const actor = trust();
+  const begunMs = actor.now;
+  t.same(actor.take(mint("one")).wakes, [{ name: "sweep", dueMs: begunMs + 10 * MINUTE_MS }]);
+  actor.now += 1_000;
+  t.same(actor.take(mint("two")).wakes, [], "one is set already");
+  t.same(actor.take(refuse("elsewhere")).wakes, []);
+  actor.now = begunMs + 10 * MINUTE_MS;
+  t.same(actor.take(woken).wakes, [{ name: "sweep", dueMs: begunMs + 11 * MINUTE_MS }]);
+  resources.remove(actor.rows, workspaceId, "workspace-token-trust", trustId);
+  actor.now += MINUTE_MS;
+  const last = actor.take(woken);
+  t.same([last.wakes, last.stopped], [[], true]);
+  t.same(actor.rows.range({ prefix: [workspaceId, "row", "minted-credential"] }), []);
+  t.same(came(actor), []);
+});
+
+t.test("a sooner end brings the sweep forward, and many are swept in slices", async (t) => {
+  const actor = trust();
+  t.same(actor.take(refuse("elsewhere")).wakes.length, 1);
+  t.same(actor.take(mint("first")).wakes, [{ name: "sweep", dueMs: actor.now + 10 * MINUTE_MS }]);
+  for (let index = 0; index < 600; index++) actor.take(mint(`hash-${index}`));
+  actor.now += 10 * MINUTE_MS;
+  const left = () => actor.rows.range({ prefix: [workspaceId, "row", "minted-credential"] }).length;
+  t.same(actor.take(woken).wakes, [{ name: "sweep", dueMs: actor.now }], "the rest at once");
+  t.equal(left(), 101);
+  actor.take(woken);
+  t.equal(left(), 0);
+});
+
+t.test("refusals are counted when the same, kept to the latest 20, and go after a week", async (t) => {
+  const actor = trust();
+  actor.take(refuse("a"));
+  actor.take(refuse("b"));
+  actor.take(refuse("a"));
+  t.match(latestRefusals(actor.rows, workspaceId, trustId), [
+    { came: "a", times: 2 },
+    { came: "b", times: 1 },
+  ]);
+  for (let index = 0; index < 19; index++) actor.take(refuse(`c${index}`));
+  t.equal(came(actor).length, 20);
+  t.notOk(came(actor).includes("b"), "the one that came longest ago went");
+  actor.now += 7 * 24 * 60 * MINUTE_MS;
+  actor.take(refuse("late"));
+  actor.take(woken);
+  t.same(came(actor), ["late"]);
+});
