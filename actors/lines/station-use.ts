@@ -10,6 +10,11 @@ export function openTasksAt(reading: Reading, workspaceId: string, lineId: strin
   return openTasks.list(reading, workspaceId, under, { limit: 1_000 }).length;
 }
 
+/** The ids of every open task of the workspace. */
+export function openTaskIds(reading: Reading, workspaceId: string): string[] {
+  return openTasks.entries(reading, workspaceId).map(({ key }) => String(key.at(-1)));
+}
+
 /** Notes that an open task stands at a station. */
 export function enterStation(
   writing: Writing,

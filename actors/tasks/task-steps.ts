@@ -12,8 +12,9 @@ import type { EndRun, RunOver, StartRun } from "./run-messages.js";
 import { type RunRow, runCheckouts, runs } from "./run-rows.js";
 import type { TaskContext } from "./task.machine.js";
 import { taskItemView } from "./task.view.js";
+import { putTask } from "./task-list.js";
 import type { NoteTask, OpenTask } from "./task-messages.js";
-import { onceNotes, type TaskRow, taskCheckouts, taskNotes, taskRuns, tasks, teamTasks } from "./task-rows.js";
+import { onceNotes, type TaskRow, taskCheckouts, taskNotes, taskRuns, tasks } from "./task-rows.js";
 import type { WorkFact } from "./work-event.js";
 
 /** What the transitions of a task do; the machine beside it says when. */
@@ -29,7 +30,7 @@ export function taskRow(turn: Turn): TaskRow {
 }
 
 function put(turn: Turn, row: TaskRow): TaskRow {
-  tasks.put(turn, turn.self.partition, row.id, row);
+  putTask(turn, turn.self.partition, row);
   const change = { type: "task", task: taskItemView(turn, turn.self.partition, row) };
   turn.change(`task/${row.id}`, change);
   turn.change(`team/${row.teamId}`, change);
@@ -49,7 +50,6 @@ export function openTask(event: Delivered<OpenTask>): TaskContext {
     ...{ runId: null, asks: null, failure: null, openedAt: at, movedAt: at },
   });
   recordPlace(turn, row.id, { workspaceId, kind: "task" });
-  teamTasks.put(turn, workspaceId, [teamId, row.id], true);
   enterStation(turn, workspaceId, { lineId, stationKey: station, taskId: row.id });
   publish(turn, row, "task.opened", {});
   const started = startRun(turn, row);
@@ -212,7 +212,7 @@ function moveTo(turn: Turn, row: TaskRow, to: string): TaskRow {
   leaveStation(turn, workspaceId, standing(row));
   const moved: TaskRow = { ...row, station: to, movedAt: new Date(turn.now).toISOString() };
   enterStation(turn, workspaceId, standing(moved));
-  tasks.put(turn, workspaceId, row.id, moved);
+  putTask(turn, workspaceId, moved);
   publish(turn, moved, "task.moved", { from: row.station, to });
   return moved;
 }

@@ -1,7 +1,7 @@
 import type { Hearing } from "../../runtime/actor-type.js";
 import { address } from "../../runtime/address.js";
+import { openTaskIds } from "../lines/station-use.js";
 import type { WithdrawTask } from "./task-messages.js";
-import { tasks } from "./task-rows.js";
 
 /** Ends what goes on in a workspace that was closed. */
 export const withdrawsWork: Hearing = {
@@ -9,9 +9,8 @@ export const withdrawsWork: Hearing = {
   facts: ["workspace.closed"],
   hear: (_fact, turn) => {
     const message: WithdrawTask = { type: "task.withdraw" };
-    for (const task of tasks.list(turn, turn.self.partition)) {
-      const isOpen = task.state !== "done" && task.state !== "closed";
-      if (isOpen) turn.send(address(turn.self.partition, "task", task.id), message);
+    for (const taskId of openTaskIds(turn, turn.self.partition)) {
+      turn.send(address(turn.self.partition, "task", taskId), message);
     }
   },
 };

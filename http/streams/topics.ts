@@ -10,7 +10,8 @@ import { resourceById } from "../../actors/resources/resource-rows.js";
 import { runShown, stepsView } from "../../actors/tasks/run.view.js";
 import { runs } from "../../actors/tasks/run-rows.js";
 import { taskItemView, taskView } from "../../actors/tasks/task.view.js";
-import { tasks, teamTasks } from "../../actors/tasks/task-rows.js";
+import { tasksOf } from "../../actors/tasks/task-list.js";
+import { tasks } from "../../actors/tasks/task-rows.js";
 import type { Reading } from "../../storage/store.js";
 
 /** What a topic is about: something that the API names by its id. */
@@ -98,8 +99,7 @@ function teamTopic(team: Topic): Topic {
     ...team,
     picture: (reading, about) => {
       const { workspaceId, id } = about;
-      const latest = teamTasks.entries(reading, workspaceId, [id], { reverse: true, limit: TASKS_SHOWN });
-      const work = latest.flatMap(({ key }) => tasks.get(reading, workspaceId, String(key.at(-1))) ?? []);
+      const work = tasksOf(reading, { workspaceId, teamId: id }, {}, { limit: TASKS_SHOWN });
       return {
         team: team.picture(reading, about),
         tasks: work.map((task) => taskItemView(reading, workspaceId, task)),

@@ -9,7 +9,8 @@ import { stationOf } from "../../actors/tasks/event-task.js";
 import { runItemSchema, runItemView, runSchema, runView, stepSchema, stepsView } from "../../actors/tasks/run.view.js";
 import { type RunRow, runs } from "../../actors/tasks/run-rows.js";
 import { taskItemSchema, taskItemView, taskSchema, taskView } from "../../actors/tasks/task.view.js";
-import { type TaskRow, taskRuns, tasks, teamTasks } from "../../actors/tasks/task-rows.js";
+import { tasksOf } from "../../actors/tasks/task-list.js";
+import { type TaskRow, taskRuns, tasks } from "../../actors/tasks/task-rows.js";
 import { memberOf } from "../../actors/workspaces/members.js";
 import { address } from "../../runtime/address.js";
 import type { Runtime } from "../../runtime/runtime.js";
@@ -238,20 +239,13 @@ function listTasks(
   const { reading } = runtime;
   const team = findTeam(runtime, caller, teamId);
   if (isRefusal(team)) return team;
-  const { workspaceId } = team;
-  const before = query.before === undefined ? {} : { before: [teamId, query.before] };
-  const items = teamTasks
-    .entries(reading, workspaceId, [teamId], { reverse: true, ...before })
-    .flatMap(({ key }) => tasks.get(reading, workspaceId, String(key.at(-1))) ?? [])
-    .map((task) => ({ task, view: taskItemView(reading, workspaceId, task) }))
-    .filter(({ task, view }) => {
-      if (query.state !== undefined && task.state !== query.state) return false;
-      if (query.line !== undefined && view.line !== query.line) return false;
-      if (query.station !== undefined && task.station !== query.station) return false;
-      return query.assignee === undefined || task.assignee === query.assignee;
-    })
-    .slice(0, query.limit);
-  return { status: 200, body: { items: items.map(({ view }) => view) } };
+  const { workspaceId, teamKey } = team;
+  const { line, assignee, state, station, before, limit } = query;
+  const lineId = line === undefined ? undefined : resourceAt(reading, workspaceId, "line", `${teamKey}/${line}`)?.id;
+  if (line !== undefined && lineId === undefined) return { status: 200, body: { items: [] } };
+  const filter = { state, lineId, station, assignee: assignee === "none" ? null : assignee };
+  const found = tasksOf(reading, { workspaceId, teamId }, filter, { before, limit });
+  return { status: 200, body: { items: found.map((task) => taskItemView(reading, workspaceId, task)) } };
 }
 
 function findTeam(
