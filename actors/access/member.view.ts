@@ -31,7 +31,7 @@ export function memberView(
   caller: Ranked,
 ): z.output<typeof memberSchema> {
   const { userId, email, since } = member;
-  const standing = { caller, target: member, isLastOwner: isLastOwner(reading, workspaceId, userId) };
+  const standing = { caller, target: member, isLastOwner: isLastOwner(reading, workspaceId, member) };
   return {
     userId,
     name: userOf(reading, userId)?.name ?? email,

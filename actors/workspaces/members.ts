@@ -45,10 +45,10 @@ export function membersOf(
   return members.list(reading, workspaceId, [], { limit: page.limit, ...after });
 }
 
-/** Whether nobody else owns the workspace. */
-export function isLastOwner(reading: Reading, workspaceId: string, userId: string): boolean {
-  const found = owners.entries(reading, workspaceId, [], { limit: 2 });
-  return found.length === 1 && found[0]?.key.at(-1) === userId;
+/** Whether the member, and nobody else, owns the workspace. */
+export function isLastOwner(reading: Reading, workspaceId: string, { userId, role }: Member): boolean {
+  if (role !== "owner") return false;
+  return owners.entries(reading, workspaceId, [], { limit: 2 }).every(({ key }) => key.at(-1) === userId);
 }
 
 /** Adds a person or replaces what is kept of them; in a turn in the workspace. */

@@ -124,7 +124,7 @@ function standingOf(
   const caller = memberOf(turn, workspaceId, by);
   if (caller === undefined) return null;
   const target = memberOf(turn, workspaceId, userId);
-  return { caller, target, isLastOwner: isLastOwner(turn, workspaceId, userId) };
+  return { caller, target, isLastOwner: target !== undefined && isLastOwner(turn, workspaceId, target) };
 }
 
 /** Tells readers of the workspace; one who is no more in it learns by it that there is nothing left to see. */

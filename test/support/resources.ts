@@ -15,6 +15,11 @@ export function problemOf(reply: Reply): Problem {
   return reply.body ?? {};
 }
 
+/** The items of an answer that is a list. */
+export function itemsOf({ body }: Reply): readonly Readonly<Record<string, unknown>>[] {
+  return (body?.items ?? []) as readonly Readonly<Record<string, unknown>>[];
+}
+
 /** The slug of a problem's type. */
 export function slugOf(reply: Reply): string {
   return problemOf(reply).type?.replace("urn:service:problem:", "") ?? "";

@@ -2,7 +2,7 @@ import t from "tap";
 import { startMailServer } from "../../support/mail-server.js";
 import { ManualClock } from "../../support/manual-clock.js";
 import { personAt } from "../../support/people.js";
-import { workspaceWithTeam } from "../../support/resources.js";
+import { itemsOf, workspaceWithTeam } from "../../support/resources.js";
 import { type Client, type Reply, startTestService, type TestService } from "../../support/service.js";
 
 const INVITES = "/api/workspaces/acme/invites";
@@ -12,14 +12,6 @@ async function signedIn(service: TestService): Promise<Client> {
   return personAt(service, "ada@example.com");
 }
 
-interface Item {
-  readonly id?: string;
-  readonly email?: string;
-  readonly outcome?: string;
-  readonly mail?: string;
-}
-
-const itemsOf = ({ body }: Reply): readonly Item[] => (body?.items ?? []) as readonly Item[];
 const outcomes = (reply: Reply) => itemsOf(reply).map(({ email, outcome }) => `${email} ${outcome}`);
 
 /** A service whose mails go to `smtpUrl`, over the folder of one in which Ada has opened a workspace. */

@@ -1,7 +1,7 @@
 import t, { type Test } from "tap";
 import { ManualClock } from "../../support/manual-clock.js";
 import { join, loggedInvite, type Person, personAt } from "../../support/people.js";
-import { bearer, problemOf, remove, slugOf, workspaceWithTeam } from "../../support/resources.js";
+import { bearer, itemsOf, problemOf, remove, slugOf, workspaceWithTeam } from "../../support/resources.js";
 import { startTestService, type TestService, type TestServiceOptions } from "../../support/service.js";
 
 const INVITES = "/api/workspaces/acme/invites";
@@ -21,14 +21,11 @@ async function openOffice(t: Test, options: TestServiceOptions = {}): Promise<Of
   return { service, ada, ...(await workspaceWithTeam(ada)) };
 }
 
-const items = (body: Readonly<Record<string, unknown>> | null): Readonly<Record<string, unknown>>[] =>
-  body?.items as Readonly<Record<string, unknown>>[];
-
 t.test("a person is invited, sees what is offered, accepts, and works in the workspace", async (t) => {
   const { service, ada, workspaceId, teamId } = await openOffice(t);
   const invited = await ada.request("POST", INVITES, { emails: ["Bob@Example.com"], role: "admin", teams: [teamId] });
   t.equal(invited.status, 200, invited.text);
-  const [outcome] = items(invited.body);
+  const [outcome] = itemsOf(invited);
   t.match(outcome, { email: "bob@example.com", outcome: "invited", inviteId: /^inv_[0-9A-Z]{26}$/ });
   const token = loggedInvite(service, "bob@example.com");
   t.notMatch(invited.text, token, "the link is in the mail alone");
@@ -57,7 +54,7 @@ t.test("a person is invited, sees what is offered, accepts, and works in the wor
     ],
   );
   const members = await bob.request("GET", "/api/workspaces/acme/members");
-  t.match(items(members.body), [
+  t.match(itemsOf(members), [
     { email: "ada@example.com", role: "owner", assignableRoles: [] },
     { email: "bob@example.com", role: "admin", assignableRoles: [] },
   ]);
@@ -70,19 +67,19 @@ t.test("a person is invited, sees what is offered, accepts, and works in the wor
 t.test("each address has one outcome, however often and however it is written", async (t) => {
   const { service, ada } = await openOffice(t);
   const first = await ada.request("POST", INVITES, { emails: ["Bob@x.example", "bob@X.example", "ada@Example.com"] });
-  t.match(items(first.body), [
+  t.match(itemsOf(first), [
     { email: "bob@x.example", outcome: "invited" },
     { email: "ada@example.com", outcome: "already-a-member", inviteId: null },
   ]);
-  t.equal(items(first.body).length, 2);
+  t.equal(itemsOf(first).length, 2);
   t.notOk(
     service.logLines.some((line) => line.includes("invite for ada")),
     "a member is sent nothing",
   );
   const old = loggedInvite(service, "bob@x.example");
   const second = await ada.request("POST", INVITES, { emails: ["BOB@x.example"], role: "admin" });
-  t.match(items(second.body), [{ outcome: "sent-again", inviteId: items(first.body)[0]?.inviteId }]);
-  t.match(items((await ada.request("GET", INVITES)).body), [{ email: "bob@x.example", role: "admin" }]);
+  t.match(itemsOf(second), [{ outcome: "sent-again", inviteId: itemsOf(first)[0]?.inviteId }]);
+  t.match(itemsOf(await ada.request("GET", INVITES)), [{ email: "bob@x.example", role: "admin" }]);
   t.equal((await service.anonymous.request("GET", `/api/invites/${old}`)).status, 404, "the old link stops working");
 });
 
@@ -90,8 +87,8 @@ t.test("fifty addresses are invited at once, and what cannot be is refused at it
   const { ada, service } = await openOffice(t, { settings: { SIGN_IN_DOMAINS: "example.com" } });
   const emails = Array.from({ length: 50 }, (_, index) => `p${index}@example.com`);
   const invited = await ada.request("POST", INVITES, { emails });
-  t.equal(items(invited.body).filter(({ outcome }) => outcome === "invited").length, 50);
-  t.equal(items((await ada.request("GET", `${INVITES}?limit=200`)).body).length, 50);
+  t.equal(itemsOf(invited).filter(({ outcome }) => outcome === "invited").length, 50);
+  t.equal(itemsOf(await ada.request("GET", `${INVITES}?limit=200`)).length, 50);
   for (const [body, path] of [
     [{ emails: [] }, "emails"],
     [{ emails: [...emails, "one@more.example"] }, "emails"],
@@ -116,7 +113,7 @@ t.test("the pending list shows open invites alone, newest first, by page", async
     await ada.request("POST", INVITES, { emails: [`${name}@example.com`] });
     clock.advance(DAY_MS);
   }
-  const list = async (query = "") => items((await ada.request("GET", `${INVITES}${query}`)).body);
+  const list = async (query = "") => itemsOf(await ada.request("GET", `${INVITES}${query}`));
   t.same(
     (await list()).map(({ email, mail }) => [email, mail]),
     ["dan", "cyd", "bob", "old"].map((name) => [`${name}@example.com`, "sent"]),
@@ -139,14 +136,14 @@ t.test("the pending list shows open invites alone, newest first, by page", async
 t.test("an invite admits for 14 days from when it was last sent", async (t) => {
   const clock = new ManualClock();
   const { service, ada } = await openOffice(t, { clock });
-  const [outcome] = items((await ada.request("POST", INVITES, { emails: ["bob@example.com"] })).body);
+  const [outcome] = itemsOf(await ada.request("POST", INVITES, { emails: ["bob@example.com"] }));
   clock.advance(14 * DAY_MS);
   const bob = await personAt(service, "bob@example.com");
   const over = loggedInvite(service, "bob@example.com");
   t.match((await service.anonymous.request("GET", `/api/invites/${over}`)).body, { state: "expired" });
   const late = await bob.request("POST", `/api/invites/${over}/accept`, {});
   t.same([late.status, slugOf(late)], [409, "conflict"]);
-  t.same(items((await ada.request("GET", INVITES)).body), []);
+  t.same(itemsOf(await ada.request("GET", INVITES)), []);
 
   const again = await ada.request("POST", `${INVITES}/${outcome?.inviteId}/resend`);
   t.same([again.status, again.body], [200, { ...outcome, outcome: "sent-again" }]);
@@ -158,7 +155,7 @@ t.test("an invite admits for 14 days from when it was last sent", async (t) => {
 
 t.test("a revoked link leads nowhere; revoked again, nothing changes; what is over stays so", async (t) => {
   const { service, ada } = await openOffice(t);
-  const [outcome] = items((await ada.request("POST", INVITES, { emails: ["bob@example.com"] })).body);
+  const [outcome] = itemsOf(await ada.request("POST", INVITES, { emails: ["bob@example.com"] }));
   const token = loggedInvite(service, "bob@example.com");
   const one = `${INVITES}/${outcome?.inviteId}`;
   const bob = await personAt(service, "bob@example.com");
@@ -170,7 +167,7 @@ t.test("a revoked link leads nowhere; revoked again, nothing changes; what is ov
   t.same([resent.status, slugOf(resent)], [409, "conflict"]);
   t.match(problemOf(resent).detail, /only an open or expired invite can be sent again/);
 
-  const [anew] = items((await ada.request("POST", INVITES, { emails: ["bob@example.com"] })).body);
+  const [anew] = itemsOf(await ada.request("POST", INVITES, { emails: ["bob@example.com"] }));
   t.equal(anew?.outcome, "invited");
   t.not(anew?.inviteId, outcome?.inviteId, "a new invite");
   await bob.request("POST", `/api/invites/${loggedInvite(service, "bob@example.com")}/accept`, {});
@@ -205,9 +202,9 @@ t.test("accepted at once many times, an invite lets its person in once", async (
 t.test("invited at once by two, an address has one invite, and the last link works", async (t) => {
   const { service, ada } = await openOffice(t);
   const answers = await Promise.all([1, 2, 3].map(() => ada.request("POST", INVITES, { emails: ["bob@example.com"] })));
-  const ids = new Set(answers.map(({ body }) => items(body)[0]?.inviteId));
+  const ids = new Set(answers.map((answer) => itemsOf(answer)[0]?.inviteId));
   t.equal(ids.size, 1);
-  t.equal(items((await ada.request("GET", INVITES)).body).length, 1);
+  t.equal(itemsOf(await ada.request("GET", INVITES)).length, 1);
   const links = service.logLines.flatMap((line) => /invite for bob.*\/invites\/([\w-]{43})/.exec(line)?.[1] ?? []);
   const found = await Promise.all(links.map((link) => service.anonymous.request("GET", `/api/invites/${link}`)));
   t.equal(found.filter(({ status }) => status === 200).length, 1);
@@ -229,7 +226,7 @@ t.test(
   "members and strangers find no invites, a token is nobody, and a demoted admin is stopped at once",
   async (t) => {
     const { service, ada, workspaceId } = await openOffice(t);
-    const [outcome] = items((await ada.request("POST", INVITES, { emails: ["cyd@example.com"] })).body);
+    const [outcome] = itemsOf(await ada.request("POST", INVITES, { emails: ["cyd@example.com"] }));
     const bob = await join(service, ada, "bob@example.com", { role: "admin" });
     const eve = await personAt(service, "eve@example.com");
     const scopes = ["configure", "secrets", "runners", "trusts"] as const;
