@@ -32,15 +32,29 @@ export async function runShell(command: string, run: CommandRun): Promise<Comman
   return { exitCode, output: tail.text };
 }
 
-/** Keeps the end of a text that may be long. */
+/**
+ * Keeps the end of a text that may be long. What is left of a line whose beginning is gone is left out, unless nothing
+ * follows it: half a secret is not known for one.
+ */
 export class Tail {
   #text = "";
+  #isCut = false;
 
   add(text: string): void {
-    this.#text = (this.#text + text).slice(-MAX_OUTPUT_CHARACTERS);
+    this.#text += text;
+    // Seldom, so that many short texts cost no copy each.
+    if (this.#text.length > 2 * MAX_OUTPUT_CHARACTERS) this.#shorten();
   }
 
   get text(): string {
-    return this.#text;
+    this.#shorten();
+    const end = this.#text.indexOf("\n") + 1;
+    return this.#isCut && end < this.#text.length ? this.#text.slice(end) : this.#text;
+  }
+
+  #shorten(): void {
+    if (this.#text.length <= MAX_OUTPUT_CHARACTERS) return;
+    this.#text = this.#text.slice(-MAX_OUTPUT_CHARACTERS);
+    this.#isCut = true;
   }
 }

@@ -1,4 +1,6 @@
+import { join } from "node:path";
 import { ProcessGroup } from "./process-group.js";
+import { MARK } from "./process-marks.js";
 
 /** Longest output taken from git where no other bound is named, in bytes. */
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
@@ -34,6 +36,9 @@ const hardened = [
   ...["-c", "gc.autoDetach=false"],
   ...["-c", "maintenance.autoDetach=false"],
   ...["-c", "submodule.recurse=false"],
+  // A server that says nothing for two minutes is given up.
+  ...["-c", "http.lowSpeedLimit=1"],
+  ...["-c", "http.lowSpeedTime=120"],
   ...["-c", "user.name=Signalbox"],
   ...["-c", "user.email=signalbox@localhost"],
 ];
@@ -59,7 +64,8 @@ export async function gitBytes(folder: string, args: readonly string[], options:
   const group = await ProcessGroup.start({
     argv: ["git", ...hardened, ...args],
     cwd: folder,
-    env: { ...environment(), ...env },
+    // Nothing has to be looked for at its end; the mark is for the next runner, should this one be killed.
+    env: { ...environment(), ...env, [MARK]: join(folder, "git") },
     mark: null,
   }).catch((error: unknown) => {
     throw new GitFailed(`git cannot be started: ${error instanceof Error ? error.message : String(error)}`);
@@ -98,7 +104,7 @@ function environment(): Record<string, string> {
     GIT_CONFIG_GLOBAL: "/dev/null",
     GIT_TERMINAL_PROMPT: "0",
     GIT_ASKPASS: "true",
-    GIT_SSH_COMMAND: "ssh -o BatchMode=yes",
+    GIT_SSH_COMMAND: "ssh -o BatchMode=yes -o ConnectTimeout=30 -o ServerAliveInterval=30",
     GIT_ALLOW_PROTOCOL: "file:git:http:https:ssh",
     GIT_LFS_SKIP_SMUDGE: "1",
   };

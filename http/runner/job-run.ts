@@ -23,6 +23,8 @@ export interface JobOptions {
   readonly harnesses: ReadonlyMap<string, Harness>;
   /** Names of the runner's own environment that programs see. */
   readonly passEnv: readonly string[];
+  /** What of the runner's own is never said: its token, and what it signs in to git with. */
+  readonly hidden: readonly string[];
   readonly clock: Clock;
   readonly send: (message: RunnerMessage) => void;
   /** Resolves when more may be sent, or when `signal` is aborted. */
@@ -66,7 +68,7 @@ export class JobRun {
     this.job = job;
     this.#options = options;
     this.#halt = new Halt(options.clock);
-    this.#mask = maskOf(Object.values(job.harness.secrets));
+    this.#mask = maskOf([...Object.values(job.harness.secrets), ...options.hidden]);
     this.#handovers = new Handovers(`${job.fence}`, (id, { to, note }) =>
       this.#send({ type: "run.handover", ...this.claim, id, to, note }),
     );
@@ -127,7 +129,8 @@ export class JobRun {
   async #step(step: Omit<RunStep, "index" | "spent">): Promise<void> {
     await this.#options.room(this.#halt.stopping);
     const text = cut(this.#mask(step.text));
-    this.#send({ type: "run.step", ...this.claim, step: { ...step, text, index: this.#steps, spent: null } });
+    const tool = step.tool === null ? null : this.#mask(step.tool);
+    this.#send({ type: "run.step", ...this.claim, step: { ...step, text, tool, index: this.#steps, spent: null } });
     this.#steps += 1;
   }
 

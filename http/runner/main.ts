@@ -11,32 +11,73 @@ import { startRunner } from "./runner.js";
  * second signal stops what runs, a third kills it.
  */
 
+const HINTS = `
+Agents run as the user who starts this, without a sandbox.
+SIGTERM or Ctrl+C: runs under way are finished, no more are taken. A second one
+stops them, a third kills them.
+
+Examples, with the token in SIGNALBOX_POOL_TOKEN:
+  npm run runner -- --url https://signalbox.example --command node agent.js
+  npm run runner -- --url https://signalbox.example -- node --trace-warnings agent.js`;
+
 const program = new Command("signalbox-runner")
-  .description("Works the runs of a Signalbox service.")
+  .description("Works the runs of a Signalbox service: lays out git checkouts, starts agents in them, reports.")
   .requiredOption("--url <url>", "the service's address", httpUrl)
-  .addOption(new Option("--pool-token <token>", "the runner pool's token").env("SIGNALBOX_POOL_TOKEN"))
-  .option("--name <name>", "how the runner is called", hostname())
-  .option("--label <label>", "a label it offers; may be given several times", gather, [])
+  .addOption(
+    new Option(
+      "--pool-token <token>",
+      "the runner pool's token; better from the environment, which others cannot see",
+    ).env("SIGNALBOX_POOL_TOKEN"),
+  )
+  .option("--name <name>", "what the runner is called", nameOf, hostname())
+  .option("--label <label>", "a label it offers; may be given several times", gatherLabel)
   .option("--slots <n>", "runs at once", count, 1)
-  .option("--work-folder <folder>", "where it keeps mirrors and checkouts", join(homedir(), ".signalbox-runner"))
+  .option("--work-folder <folder>", "where mirrors and checkouts are kept", join(homedir(), ".signalbox-runner"))
   .option("--git-url <template>", "where repositories come from", template, "https://github.com/{name}.git")
-  .option("--pass-env <name>", "a variable of this environment that agents see; may be given several times", gather, [])
-  .option("--command <program...>", "the agent program of the command harness, with its arguments", [])
-  .argument("[program...]", "the same, after --, when its arguments begin with dashes");
+  .option("--pass-env <name>", "a variable of this environment that agents see; may be given several times", gather)
+  .option("--command <program...>", "the agent of runs that name none, with its arguments")
+  .argument("[program...]", "the same as --command, after -- when its arguments begin with a dash")
+  .addHelpText("after", HINTS)
+  .configureOutput({
+    outputError: (text, write) => write(`${text.trimEnd().replaceAll("\n", " ")}\n`),
+  });
 
 function httpUrl(text: string): string {
-  if (!/^https?:\/\/[^\s/]/.test(text)) throw new InvalidArgumentError("It must be an http or https address.");
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) {
+    throw new InvalidArgumentError("It must be an http or https address.");
+  }
+  return text;
+}
+
+/** Not the option's own parser: what is wrong with an option is told with its value. */
+function tokenOf(text = ""): string {
+  if (text === "") {
+    program.error("error: a pool token is needed: --pool-token, or SIGNALBOX_POOL_TOKEN in the environment");
+  }
+  // What a header cannot carry would only fail at each connection.
+  if (!/^[\x21-\x7e]+$/.test(text)) program.error("error: the pool token must be visible ASCII characters");
+  return text;
+}
+
+function nameOf(text: string): string {
+  if (text.length < 1 || text.length > 100) throw new InvalidArgumentError("It must have 1 to 100 characters.");
   return text;
 }
 
 function count(text: string): number {
   const value = Number(text);
-  if (!Number.isInteger(value) || value < 1 || value > 1_000) throw new InvalidArgumentError("It must be 1 to 1000.");
+  if (!/^\d+$/.test(text) || value < 1 || value > 1_000) throw new InvalidArgumentError("It must be 1 to 1000.");
   return value;
 }
 
-function gather(label: string, before: readonly string[]): string[] {
+function gatherLabel(label: string, before: readonly string[] = []): string[] {
+  if (label.length < 1 || label.length > 64) throw new InvalidArgumentError("It must have 1 to 64 characters.");
+  if (before.length >= 50) throw new InvalidArgumentError("There may be 50 of them.");
   return [...before, label];
+}
+
+function gather(name: string, before: readonly string[] = []): string[] {
+  return [...before, name];
 }
 
 function template(text: string): string {
@@ -48,24 +89,22 @@ interface Options {
   readonly url: string;
   readonly poolToken?: string;
   readonly name: string;
-  readonly label: readonly string[];
+  readonly label?: readonly string[];
   readonly slots: number;
   readonly workFolder: string;
   readonly gitUrl: string;
-  readonly passEnv: readonly string[];
-  readonly command: readonly string[];
+  readonly passEnv?: readonly string[];
+  readonly command?: readonly string[];
 }
 
 async function main(): Promise<void> {
   const options = program.parse().opts<Options>();
-  if (options.poolToken === undefined || options.poolToken === "") {
-    program.error("error: a pool token is needed: --pool-token, or SIGNALBOX_POOL_TOKEN in the environment");
-  }
+  const { url, name, label: labels = [], slots, gitUrl, passEnv = [] } = options;
+  const token = tokenOf(options.poolToken);
   // The agents' programs inherit nothing of this, but other tools of the machine might.
   delete process.env.SIGNALBOX_POOL_TOKEN;
   const workFolder = resolve(options.workFolder);
-  const { url, poolToken: token = "", name, label: labels, slots, gitUrl, passEnv } = options;
-  const command = [...options.command, ...program.args];
+  const command = [...(options.command ?? []), ...program.args];
   const runner = await startRunner({
     ...{ url, token, name, labels, slots, workFolder, gitUrl, passEnv, command },
     clock: createSystemClock(),

@@ -1,6 +1,7 @@
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { GitFailed, git } from "./git.js";
+import { maskOf } from "./mask.js";
 
 /** `owner/name` as code hosts allow it; neither part leads out of a folder, or into a `.git` one. */
 const REPOSITORY = /^[A-Za-z0-9][A-Za-z0-9._-]*\/(?!\.git$)[A-Za-z0-9._-]+$/i;
@@ -46,12 +47,12 @@ export class Mirrors {
     }
     if (base !== null && !COMMIT.test(base)) throw new GitFailed(`${base} is no commit`);
     const url = this.#gitUrl.replaceAll("{name}", repository);
-    return this.#alone(repository, async () => {
+    return this.#alone(wanted, async () => {
       try {
         const mirror = await this.#made(repository);
         return await copy({ mirror, commit: await bring(mirror, url, base, signal) });
       } catch (error) {
-        throw error instanceof GitFailed ? new GitFailed(withoutPassword(error.message, url)) : error;
+        throw error instanceof GitFailed ? new GitFailed(withoutCredentials(error.message, url)) : error;
       }
     });
   }
@@ -71,11 +72,29 @@ export class Mirrors {
     return mirror;
   }
 
-  #alone<Done>(repository: string, work: () => Promise<Done>): Promise<Done> {
+  /** Does something with a repository's mirror while nobody else does. Nobody who is told to end waits for others. */
+  async #alone<Done>(
+    { repository, signal }: { readonly repository: string; readonly signal: AbortSignal },
+    work: () => Promise<Done>,
+  ): Promise<Done> {
     const before = this.#busy.get(repository) ?? Promise.resolve();
-    const done = before.catch(() => undefined).then(work);
+    const turn = before.then(
+      () => !signal.aborted,
+      () => !signal.aborted,
+    );
+    const ended = () => new GitFailed("it was ended");
+    const done = turn.then((isWanted) => {
+      if (!isWanted) throw ended();
+      return work();
+    });
     this.#busy.set(repository, done);
-    return done;
+    const isAborted = new Promise<false>((resolve) => {
+      signal.addEventListener("abort", () => resolve(false), { once: true });
+    });
+    const mayGoOn = await Promise.race([turn, isAborted]);
+    if (mayGoOn) return done;
+    done.catch(() => undefined);
+    throw ended();
   }
 }
 
@@ -105,7 +124,28 @@ async function headOf(mirror: string, url: string, signal: AbortSignal): Promise
   return commit;
 }
 
-function withoutPassword(text: string, url: string): string {
-  const [, userinfo] = /^[a-z+]+:\/\/([^/@]+)@/i.exec(url) ?? [];
-  return userinfo === undefined ? text : text.replaceAll(userinfo, "***");
+/**
+ * The user and password that an address holds, and the password alone, as written and decoded. Over http a user alone
+ * is a token.
+ */
+export function credentialsOf(url: string): readonly string[] {
+  const [, scheme = "", userinfo = ""] = /^([a-z][a-z0-9+.-]*):\/\/([^/]*)@/i.exec(url) ?? [];
+  const isToken = /^https?$/i.test(scheme) && !userinfo.includes(":");
+  if (userinfo === "" || !(isToken || userinfo.includes(":"))) return [];
+  const password = userinfo.slice(userinfo.indexOf(":") + 1);
+  return [userinfo, password, decoded(password)];
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function withoutCredentials(text: string, url: string): string {
+  const credentials = credentialsOf(url);
+  const [userinfo] = credentials;
+  return maskOf(credentials)(userinfo === undefined ? text : text.replaceAll(`${userinfo}@`, "***@"));
 }

@@ -2,7 +2,7 @@ import type { Clock } from "../../runtime/clock.js";
 import { commandHarness } from "./command-harness.js";
 import { Connection } from "./connection.js";
 import { Jobs } from "./jobs.js";
-import { Mirrors } from "./mirrors.js";
+import { credentialsOf, Mirrors } from "./mirrors.js";
 import { clearLeftovers, takeFolder } from "./work-folder.js";
 
 export interface RunnerOptions {
@@ -55,6 +55,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
   const harnesses = new Map([[harness.name, harness]]);
   const jobs: Jobs = new Jobs({
     ...{ workFolder, passEnv: options.passEnv, clock, say, mirrors, harnesses },
+    hidden: [options.token, ...credentialsOf(options.gitUrl)],
     send: (message) => connection.send(message),
     room: (signal) => connection.room(signal),
   });

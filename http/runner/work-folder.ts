@@ -35,7 +35,7 @@ export async function takeFolder(workFolder: string): Promise<() => Promise<void
   }
 }
 
-/** Ends what the runs of a killed runner left running, and removes their folders. Gives how many runs there were. */
+/** Ends what a killed runner left running, and removes the folders of its runs. Gives how many runs there were. */
 export async function clearLeftovers(workFolder: string): Promise<number> {
   const runs = join(workFolder, "runs");
   const left = await readdir(runs).catch(() => []);
@@ -46,7 +46,7 @@ export async function clearLeftovers(workFolder: string): Promise<number> {
       if (pid !== null) killGroup(pid, "SIGKILL");
     }
   }
-  await endMarked(`${runs}/`);
+  await endMarked(`${workFolder}/`);
   for (const name of left) await removeAll(join(runs, name));
   return left.length;
 }

@@ -34,7 +34,11 @@ interface RunView {
 
 const settings = { LEASE_SECONDS: "2" };
 
-async function arrange(t: Test, station: Record<string, unknown> = {}): Promise<Setting> {
+async function arrange(
+  t: Test,
+  station: Record<string, unknown> = {},
+  repository: Record<string, unknown> = {},
+): Promise<Setting> {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-work-"));
   const data = join(folder, "data");
   const service = await ServiceProcess.start(data, settings);
@@ -50,7 +54,7 @@ async function arrange(t: Test, station: Record<string, unknown> = {}): Promise<
   const line = {
     key: "dev",
     name: "Dev",
-    repositories: [{ name: "acme/app" }],
+    repositories: [{ name: "acme/app", ...repository }],
     stations: [{ key: "work", name: "Work", kind: "work", runners: { pool: "main" }, ...station }],
   };
   const made = await create(`teams/${team.body?.id}/lines`, line);
@@ -194,4 +198,18 @@ t.test("a check that fails reaches the task with its output", async (t) => {
   const task = await setting.service.request("GET", `/api/tasks/${taskId}`, { headers: setting.cookie });
   t.equal(task.body?.state, "inbox");
   t.match(task.body?.failure, { code: "check-failed" });
+});
+
+t.test("a setup that fails reaches the task with its output, before any agent began", async (t) => {
+  const setting = await arrange(t, {}, { setup: "echo the compiler is not installed >&2; exit 5" });
+  runner(t, setting, "only");
+  const taskId = await openTask(setting);
+  const [run] = await until(async () => {
+    const all = await runsOf(setting, taskId);
+    return all[0]?.state === "ended" && all;
+  });
+  t.match(run, { outcome: "failed", failure: { code: "setup-failed", output: /the compiler is not installed/ } });
+  t.equal(started(setting), 0);
+  const task = await setting.service.request("GET", `/api/tasks/${taskId}`, { headers: setting.cookie });
+  t.match(task.body, { state: "inbox", failure: { code: "setup-failed", output: /the compiler is not installed/ } });
 });

@@ -155,3 +155,24 @@ t.test("names that would lead elsewhere are refused, and a diff that does not fi
   });
   await t.rejects(checkouts.layOut(wanted({ diff: "no diff at all\n" }), join(folder, "y")), { name: "GitFailed" });
 });
+
+t.test("who waits for a mirror and is told to end does not wait on, and the next one gets its turn", async (t) => {
+  const { folder } = scene(t);
+  const mirrors = new Mirrors({ workFolder: join(folder, "work"), gitUrl: join(folder, "repositories/{name}") });
+  const wanted = { repository: "acme/app", base: null };
+  let letGo: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  const first = mirrors.from({ ...wanted, signal }, () => held);
+  const told = new AbortController();
+  const waiting = mirrors.from({ ...wanted, signal: told.signal }, async () => t.fail("it never has its turn"));
+  const last = mirrors.from({ ...wanted, signal }, async () => "had its turn");
+  told.abort();
+  await t.rejects(waiting, { name: "GitFailed", message: /ended/ });
+  const late = mirrors.from({ ...wanted, signal: told.signal }, async () => t.fail("it never has its turn"));
+  letGo();
+  await first;
+  t.equal(await last, "had its turn");
+  await t.rejects(late, { name: "GitFailed", message: /ended/ });
+});

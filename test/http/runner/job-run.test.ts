@@ -97,12 +97,13 @@ t.test("an agent that prints more than can be sent at once waits, and nothing of
   t.match(failure, { code: "harness-failed", message: /ended with 7/, output: /2999\n3000\n$/ });
 });
 
-t.test("of long output the end is kept", async (t) => {
+t.test("of long output the end is kept, from where a line begins", async (t) => {
   const scene = await RunScene.start(t);
-  const check = "seq 50000; exit 1";
+  const check = "seq 10000 50000; exit 1";
   const { failure } = await scene.work({ agent: "echo more >> a.txt", station: { check } });
-  t.equal(failure?.output.length, MAX_OUTPUT_CHARACTERS);
-  t.match(failure?.output, /49999\n50000\n$/);
+  const { output = "" } = failure ?? {};
+  t.ok(output.length <= MAX_OUTPUT_CHARACTERS && output.length > MAX_OUTPUT_CHARACTERS - 6);
+  t.match(output, /^\d{5}\n(\d{5}\n)*49999\n50000\n$/);
 });
 
 t.test("costs are added up; one in another currency is refused with a step", async (t) => {
@@ -122,7 +123,9 @@ t.test("the values of secrets are taken out of everything that is said", async (
   const scene = await RunScene.start(t);
   const secrets = { KEY: "s3cr3t-value", PEM: "first line of it\nsecond line of it", SHORT: "a" };
   scene.assign({
-    agent: `echo "key $KEY"; echo "$PEM"; ${handOver("with s3cr3t-value")}; echo "$KEY" >&2; exit 4`,
+    agent: `echo "key $KEY"; echo "$PEM"; echo "the runner's ${scene.service.token}"
+      ${say({ type: "step", kind: "tool", text: "call", tool: "s3cr3t-value" })}
+      ${handOver("with s3cr3t-value")}; echo "$KEY" >&2; exit 4`,
     harness: { secrets },
     station: { check: 'echo "checked with $KEY"' },
   });
@@ -130,7 +133,7 @@ t.test("the values of secrets are taken out of everything that is said", async (
   t.equal(wish.note, "with ***");
   const ended = await scene.message("run.ended");
   t.match(ended, { check: { output: "checked with ***\n" }, failure: { output: /\*\*\*/ } });
-  t.notMatch(JSON.stringify([ended, scene.steps()]), /s3cr3t|line of it/);
+  t.notMatch(JSON.stringify([ended, scene.messages("run.step")]), /s3cr3t|line of it|pool-token/);
   t.ok(scene.steps().includes("output: key ***"));
 });
 

@@ -4,6 +4,7 @@ import { MAX_STEP_CHARACTERS } from "../../../actors/runners/protocol.js";
 import { cut, parseAgentLine } from "../../../http/runner/agent-lines.js";
 import { linesOf } from "../../../http/runner/lines.js";
 import { maskOf } from "../../../http/runner/mask.js";
+import { credentialsOf } from "../../../http/runner/mirrors.js";
 
 async function linesFrom(chunks: readonly Buffer[]): Promise<string[]> {
   const lines: string[] = [];
@@ -64,4 +65,17 @@ t.test("a mask takes out values and each of their lines, longest first, and leav
   t.equal(mask("abcdefgh abcdef a"), "*** *** a");
   t.equal(mask("> first of two\n> second of two"), "> ***\n> ***");
   t.equal(maskOf([])("as it is"), "as it is");
+});
+
+t.test("of an address it is known what of it is a secret", async (t) => {
+  const cases: readonly (readonly [string, readonly string[]])[] = [
+    ["https://host/{name}.git", []],
+    ["/folder/a@b/{name}", []],
+    ["ssh://git@host/{name}.git", []],
+    ["git@host:{name}.git", []],
+    ["https://a-token@host/{name}", ["a-token", "a-token", "a-token"]],
+    ["https://user:pass%40word@host/{name}", ["user:pass%40word", "pass%40word", "pass@word"]],
+    ["https://user:p@ss%@host/{name}", ["user:p@ss%", "p@ss%", "p@ss%"]],
+  ];
+  for (const [url, wanted] of cases) t.same(credentialsOf(url), wanted, url);
 });

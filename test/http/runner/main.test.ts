@@ -50,7 +50,13 @@ t.test("a wrong command line ends in one line that says what is wrong", async (t
     [["--url", "ftp://x"], /^error: .*--url.*It must be an http or https address\.\n$/],
     [[...url, "--slots", "0"], /^error: .*--slots.*1 to 1000\.\n$/],
     [[...url, "--git-url", "https://x"], /^error: .*--git-url.*\{name\}.*\n$/],
+    [[...url, "--slots", "0x10"], /^error: .*--slots.*1 to 1000\.\n$/],
+    [["--url", "http://"], /^error: .*--url.*It must be an http or https address\.\n$/],
     [[...url, "--unheard-of"], /^error: unknown option '--unheard-of'\n$/],
+    [[...url, "--lable", "gpu"], /^error: unknown option '--lable' \(Did you mean --label\?\)\n$/],
+    [[...url, "--label", ""], /^error: .*--label.*1 to 64 characters\.\n$/],
+    [[...url, "--pool-token", "a secret"], /^error: the pool token must be visible ASCII characters\n$/],
+    [[...url, "--command"], /^error: .*--command.* argument missing\n$/],
   ];
   for (const [args, wanted] of cases) {
     const { code, out, err } = await start(t, args).over;

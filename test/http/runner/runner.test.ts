@@ -1,5 +1,7 @@
+import { once } from "node:events";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { appendFile } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import t from "tap";
 import { RunnerProcess } from "../../processes/runner-process.js";
@@ -314,3 +316,35 @@ t.test("what a killed runner left running is ended by the next one, and its fold
   t.same(readdirSync(join(folder, "work/runs")), []);
   t.equal((await scene.work({})).outcome, "completed");
 });
+
+t.test("a git that a killed runner was waiting for is ended by the next one", async (t) => {
+  const folder = sceneFolder(t);
+  const service = await ProtocolService.start(t);
+  const silent = createServer((socket) => t.teardown(() => socket.destroy())).listen(0, "127.0.0.1");
+  t.teardown(() => silent.close());
+  await once(silent, "listening");
+  const address = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+  const killed = new RunnerProcess({
+    ...{ url: service.url, token: service.token, workFolder: join(folder, "work") },
+    ...{ gitUrl: `${address}/{name}`, command: ["true"] },
+  });
+  t.teardown(() => killed.end("SIGKILL"));
+  await service.frame("hello");
+  service.welcome({ leaseSeconds: 86_400 });
+  const reached = once(silent, "connection");
+  service.tell({ type: "run.assign", job: jobOf({}) });
+  await reached;
+  await killed.end("SIGKILL");
+  const left = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && commandOf(name).includes(address));
+  t.not(left.length, 0, "it outlives the runner");
+  await RunScene.start(t, { folder });
+  t.same(left.map(Number).filter(isAlive), []);
+});
+
+function commandOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8");
+  } catch {
+    return "";
+  }
+}
