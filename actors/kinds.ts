@@ -1,6 +1,7 @@
 import { workspaceTokenKind } from "./access/workspace-token.kind.js";
 import { tokenTrustKind } from "./access/workspace-token-trust.kind.js";
 import { hookKind } from "./hooks/hook.kind.js";
+import { integrationKind } from "./integrations/integration.kind.js";
 import { harnessProfileKind } from "./lines/harness-profile.kind.js";
 import { lineKind } from "./lines/line.kind.js";
 import { skillKind } from "./lines/skill.kind.js";
@@ -36,6 +37,7 @@ export function createKinds(deployment: Deployment): readonly Kind[] {
     teamKind,
     skillKind,
     harnessProfileKind,
+    integrationKind(deployment),
     lineKind,
     hookKind(deployment),
   ];

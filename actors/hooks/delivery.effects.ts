@@ -9,6 +9,7 @@ import { codeOfStatus, type HookFailureCode } from "./failure.js";
 import { type HookFields, SIGNING_SECRET } from "./hook.kind.js";
 import { type AttemptRow, firingEvents } from "./occurrence-rows.js";
 import { signature } from "./signing.js";
+import { whyUnmade } from "./unmade-steps.js";
 
 /** The effect's name. */
 export const DELIVERY_EFFECT = "hook-delivery";
@@ -89,6 +90,8 @@ function prepare(options: DeliveryOptions, delivery: Delivery, nowMs: number): P
   const work = firingEvents.get(reading, workspaceId, firingId);
   const hook = resourceById<HookFields>(reading, workspaceId, "hook", delivery.hookId);
   const step = hook?.fields.steps[delivery.step];
+  const unmade = hook === undefined || step === undefined ? null : whyUnmade(reading, hook, step);
+  if (step !== undefined && unmade !== null) return { step: step.name, ...unmade };
   if (work === undefined || hook === undefined || step?.request === undefined) {
     return { step: step?.name ?? "", code: "broken", reason: "the hook no longer reads as it was written" };
   }

@@ -1,9 +1,12 @@
 import { z } from "zod";
+import { holdsExpression } from "../expressions/written.js";
+import { toolReference } from "../integrations/tools.js";
 import { type AllowList, whyNotSent } from "../outbound/allow-list.js";
 import type { FieldError } from "../refusal.js";
 import { repositoryName, slug, toolName } from "../resources/fields.js";
 import type { Kind, Reference, WriteScope } from "../resources/kind.js";
 import { hookEventNames, hookEvents } from "./events.js";
+import { hookWarnings } from "./unmade-steps.js";
 
 const name = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const headerName = z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, "must be a header name");
@@ -81,6 +84,7 @@ export function hookKind(deployment: {
     address: (fields, teamKey) => `${teamKey}/${fields.key}`,
     references,
     listedUnder: { what: "event", words: (fields) => [fields.on] },
+    warnings: hookWarnings,
     check: (fields, scope) => [
       ...checkEvent(fields),
       ...checkSteps(fields, deployment.allowList),
@@ -89,7 +93,7 @@ export function hookKind(deployment: {
   };
 }
 
-function references({ match }: HookFields, teamKey: string): readonly Reference[] {
+function references({ match, steps }: HookFields, teamKey: string): readonly Reference[] {
   const lines = match.lines.map((key, index) => ({
     path: `match.lines[${index}]`,
     kind: "line",
@@ -101,13 +105,16 @@ function references({ match }: HookFields, teamKey: string): readonly Reference[
     word,
     missing: `no line of the team has a station ${word}`,
   }));
-  return [...lines, ...stations];
+  const tools = match.tools.map((tool, index) => toolReference(tool, `match.tools[${index}]`, teamKey));
+  const calls = steps.flatMap(({ call }, index) =>
+    call === undefined ? [] : [toolReference(call, `steps[${index}].call`, teamKey)],
+  );
+  return [...lines, ...stations, ...tools, ...calls];
 }
 
 function checkEvent(fields: HookFields): FieldError[] {
   const errors: FieldError[] = [];
   const rule = hookEvents[fields.on];
-  if (!rule.served) errors.push({ path: "on", message: `${fields.on} is not served yet` });
   if (!rule.tools && fields.match.tools.length > 0) {
     errors.push({ path: "match.tools", message: "only applies to tool.using and tool.used" });
   }
@@ -133,7 +140,7 @@ function checkSteps(fields: HookFields, allowList: AllowList): FieldError[] {
     if (one.with !== undefined && one.call === undefined) {
       errors.push({ path: `${path}.with`, message: "only goes with call" });
     }
-    if (one.call !== undefined) errors.push({ path: `${path}.call`, message: "tool calls are not served yet" });
+    if (holdsExpression(one.with)) errors.push({ path: `${path}.with`, message: "expressions are not served yet" });
     if (one.request !== undefined) errors.push(...checkRequest(one.request, `${path}.request`, allowList));
     return errors;
   });
@@ -141,18 +148,22 @@ function checkSteps(fields: HookFields, allowList: AllowList): FieldError[] {
 
 function checkRequest(given: NonNullable<HookStep["request"]>, path: string, allowList: AllowList): FieldError[] {
   const errors: FieldError[] = [];
-  if (given.from === "network") {
-    errors.push({ path: `${path}.from`, message: "requests from the workspace's network are not served yet" });
-  }
   for (const header of Object.keys(given.headers)) {
     if (/^(authorization|content-type|host)$|^(webhook|service)-/i.test(header)) {
       errors.push({ path: `${path}.headers${member(header)}`, message: "is set by the service" });
     }
   }
   if (holdsExpression(given)) return [...errors, { path, message: "expressions are not served yet" }];
-  const admission = whyNotSent(given.url, allowList);
+  const admission = given.from === "network" ? networkFault(given.url) : whyNotSent(given.url, allowList);
   if (admission !== null) errors.push({ path: `${path}.url`, message: admission });
   return errors;
+}
+
+/** A host of the workspace reaches what it reaches, plain http included. */
+function networkFault(url: string): string | null {
+  return /^https?:\/\//i.test(url) && URL.canParse(url)
+    ? null
+    : "must be an address such as http://build.internal/hook";
 }
 
 function checkSigning(fields: HookFields, scope: WriteScope<HookFields>, signsTokens: boolean): FieldError[] {
@@ -191,10 +202,6 @@ function isSigningSecret(text: string): boolean {
     bytes.length <= 64 &&
     bytes.toString("base64").replace(/=+$/, "") === encoded.replace(/=+$/, "")
   );
-}
-
-function holdsExpression(value: unknown): boolean {
-  return JSON.stringify(value).includes("${{");
 }
 
 function member(key: string): string {

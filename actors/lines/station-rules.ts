@@ -1,3 +1,4 @@
+import { toolReference } from "../integrations/tools.js";
 import type { FieldError } from "../refusal.js";
 import type { Reference, WriteScope } from "../resources/kind.js";
 import { resourceAt } from "../resources/resource-rows.js";
@@ -17,12 +18,6 @@ export function stationReferences(station: StationBody, path: string, teamKey: s
     ...skills.map((key, at) => ({ path: `${path}.skills[${at}]`, kind: "skill", address: `${teamKey}/${key}` })),
     ...tools.map(({ tool }, at) => toolReference(tool, `${path}.tools[${at}].tool`, teamKey)),
   ];
-}
-
-/** A tool that must be offered by an integration of the team. */
-export function toolReference(tool: string, path: string, teamKey: string): Reference {
-  const address = `${teamKey}/${tool.slice(0, tool.indexOf("."))}`;
-  return { path, kind: "integration", word: tool, address, missing: `no integration of the team offers ${tool}` };
 }
 
 /** Where a station stands while its rules are checked. */

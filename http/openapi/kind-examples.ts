@@ -22,6 +22,13 @@ export const exampleBodies = {
   "runner-pool": (n) => ({ key: `pool-${n}` }),
   skill: (n) => ({ key: `skill-${n}`, name: "Skill", files: [{ path: "SKILL.md", content: "# How it is done\n" }] }),
   "harness-profile": (n) => ({ key: `profile-${n}`, args: ["agent"], env: { LEVEL: "high" } }),
+  integration: (n) => ({
+    integration: `tracker-${n}`,
+    name: "Tracker",
+    hosts: ["api.example.com"],
+    actions: { comment: { request: { url: "https://api.example.com/comments", body: { text: "Hello" } } } },
+    tools: { comment: { description: "Comments.", action: "comment", approval: true } },
+  }),
   "workspace-token-trust": (n) => ({
     key: `trust-${n}`,
     issuer: "https://ci.example.com",

@@ -17,7 +17,7 @@ export interface KindExample {
   readonly wrong: { readonly body: Record<string, unknown>; readonly path: string };
 }
 
-const { line, skill, "workspace-token-trust": trust, "runner-trust": hostTrust } = exampleBodies;
+const { integration, line, skill, "workspace-token-trust": trust, "runner-trust": hostTrust } = exampleBodies;
 const hook = (n: number) => {
   const { signing: _signing, ...rest } = exampleBodies.hook(n);
   return rest;
@@ -54,6 +54,11 @@ export const kindExamples: Readonly<Record<string, KindExample>> = {
     updated: (n) => ({ key: `profile-${n}`, timeoutMinutes: 5 }),
     fixed: { body: (n) => ({ key: `profile-${n}`, harness: "other" }), path: "harness" },
     wrong: { body: { key: "profile", secrets: { API_KEY: "not-there" } }, path: "secrets.API_KEY" },
+  },
+  integration: {
+    updated: (n) => ({ ...integration(n), name: "Another name", tools: {} }),
+    fixed: { body: (n) => ({ ...integration(n), integration: `other-${n}` }), path: "integration" },
+    wrong: { body: { ...integration(0), tools: { "odd-1": { action: "none" } } }, path: 'tools["odd-1"].action' },
   },
   hook: {
     updated: (n) => ({ ...hook(n), timeoutSeconds: 5, signing: { secretVersion: 1 } }),

@@ -128,7 +128,15 @@ function bodyOf(value: Json, schema: Schema): Json {
       }),
     );
   }
-  return value;
+  const below = alternativesOf(schema).find(({ additionalProperties }) => typeof additionalProperties === "object");
+  if (below === undefined) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, each]) => [name, bodyOf(each, objectSchema(below.additionalProperties))]),
+  );
+}
+
+function objectSchema(schema: Schema | boolean | undefined): Schema {
+  return typeof schema === "object" ? schema : {};
 }
 
 function alternativesOf(schema: Schema): Schema[] {

@@ -234,11 +234,12 @@ t.test("what is not served yet, and what may never be, is refused when the hook 
   const { owner, teamId, receiver } = await scene(t, ok);
   const request = { url: receiver.url };
   const cases: [Record<string, unknown>, string, RegExp][] = [
-    [{ on: "tool.using" }, "on", /not served yet/],
+    [{ on: "tool.lost" }, "on", /must be an event/],
     [{ when: "true" }, "when", /not served yet/],
-    [{ steps: [{ name: "a", call: "x.y" }] }, "steps[0].call", /not served yet/],
+    [{ steps: [{ name: "a", call: "x.y" }] }, "steps[0].call", /no integration of the team offers x.y/],
+    [{ match: { tools: ["x.y"] } }, "match.tools", /only applies to tool.using and tool.used/],
     [{ steps: [{ name: "a", request: { url: `https://$${"{{ x }}"}` } }] }, "steps[0].request", /not served yet/],
-    [{ steps: [{ name: "a", request: { ...request, from: "network" } }] }, "steps[0].request.from", /not served yet/],
+    [{ steps: [{ name: "a", request: { url: "ftp://x", from: "network" } }] }, "steps[0].request.url", /an address/],
     [{ signing: { oidc: { audience: "x" } } }, "signing.oidc", /HOOK_SIGNING_KEY must be set to sign OIDC tokens/],
     [{ signing: null }, "signing", /required/],
     [{ failure: "block" }, "failure", /before event/],
@@ -281,4 +282,15 @@ t.test("what is not served yet, and what may never be, is refused when the hook 
     const found = problemOf(made).errors?.find((error) => error.path === path);
     t.match(found?.message, message, `${path}: ${made.text}`);
   }
+});
+
+t.test("a request from the workspace's network is taken with a warning, and never sent by the service", async (t) => {
+  const { owner, openTask, receiver, settled, teamId } = await scene(t, ok);
+  const steps = [{ name: "tell", request: { url: receiver.url, from: "network" } }];
+  const made = await owner.create(`/api/resources/teams/${teamId}/hooks`, hook(receiver.url, { steps }));
+  t.match(made.warnings, [{ path: "steps[0].request.from", message: /fails with unreachable/ }]);
+  await openTask();
+  const firing = await settled("waiting", "failed", "delivered");
+  t.same([firing.state, firing.attempts[0]?.code], ["waiting", "unreachable"]);
+  t.equal(receiver.requests.length, 0);
 });

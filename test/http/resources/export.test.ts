@@ -8,6 +8,7 @@ import t, { type Test } from "tap";
 import { createKinds } from "../../../actors/kinds.js";
 import { parseAllowList } from "../../../actors/outbound/allow-list.js";
 import { applyModule, type ModuleFile, readModule } from "../../support/hcl-module.js";
+import { wholeIntegration } from "../../support/integration.js";
 import { bearer } from "../../support/resources.js";
 import { type Client, startTestService, type TestService } from "../../support/service.js";
 
@@ -38,6 +39,7 @@ async function wholeWorkspace(owner: Client): Promise<string> {
   await owner.create(`${held}/runner-trusts`, { key: "hosts", ...terms, subject: "host/*", pools: ["1-linux"] });
   const minted = { scopes: ["read", "configure"], lifetimeMinutes: 5 };
   await owner.create(`${held}/token-trusts`, { key: "ci", ...terms, subject: "repo:acme/app:*", ...minted });
+  await owner.create(`${held}/secrets`, { name: "tracker", value: "v", valueVersion: 1 });
   for (const key of ["web", "app"]) {
     const { id: teamId } = await owner.create(`${held}/teams`, { key, name: key });
     await teamOf(owner, teamId);
@@ -58,6 +60,7 @@ async function teamOf(owner: Client, teamId: string): Promise<void> {
     ...{ key: "shell", args: ["sh", hostile.replace("\0", "")], timeoutMinutes: 5 },
     ...{ env: { LEVEL: hostile.replace("\0", "") }, secrets: { DEPLOY_KEY: "deploy" } },
   });
+  await owner.create(`${held}/integrations`, wholeIntegration());
   await owner.create(`${held}/lines`, {
     key: "main-line",
     name: hostile.slice(0, 100),
@@ -70,6 +73,7 @@ async function teamOf(owner: Client, teamId: string): Promise<void> {
         ...{ prompt: hostile, check: "make check", diffs: true, decisions: true, timeoutMinutes: 12.5 },
         judge: { rubric: hostile, scale: "number", passScore: 4.5, claims: ["It works.", hostile], model: "m" },
         ...{ runners: { pool: "1-linux", labels: ["x.y_z"] }, profile: "shell", skills: ["greet"] },
+        tools: [{ tool: "tracker.comment", approval: true }, "tracker.close_item"],
         passesTo: ["review"],
         alerts: [{ measure: "cost", above: 1.5, over: 10 }],
       },
@@ -167,16 +171,22 @@ t.test(
     t.equal(module.imports.get("service_workspace.acme"), "acme");
     t.same([...module.variables].sort(), [
       ...["hook_app_tell_signing_secret", "hook_web_tell_signing_secret"],
-      ...["runner_pool__1-linux_token", "secret_deploy_value"],
+      ...["runner_pool__1-linux_token", "secret_deploy_value", "secret_tracker_value"],
     ]);
     const text = JSON.stringify(files);
     for (const value of [secret, token]) t.notOk(text.includes(value));
-    t.notMatch(text, /(team|line|sta|pool|sec|hook)_[0-9A-HJKMNP-TV-Z]{26}/, "no id but the workspace's, in imports");
+    t.notMatch(
+      text,
+      /(team|line|sta|pool|sec|hook|int|skill|prof|wr)_[0-9A-HJKMNP-TV-Z]{26}/,
+      "no id but the workspace's, in imports",
+    );
     const main = files.find(({ path }) => path === "main.tf")?.content ?? "";
     t.match(main, /pool += service_runner_pool\._1-linux\.key/);
     t.match(main, /lines += \[service_line\.app_main-line\.key\]/);
     t.match(main, /skills += \[service_skill\.app_greet\.key\]/);
     t.match(main, /DEPLOY_KEY = service_secret\.deploy\.name/);
+    t.match(main, /tool += "\$\{service_integration\.app_tracker\.integration\}\.comment"/);
+    t.match(main, /client_secret += service_secret\.tracker\.name/);
     t.match(main, /team_id += service_team\.app\.id/);
     t.match(main, /prompt += file\("\$\{path\.module\}\/prompts\/app\/main-line\/build\.md"\)/);
     t.match(main, /secret_wo += var\.hook_app_tell_signing_secret\n +secret_wo_version = 3/);

@@ -1,0 +1,55 @@
+import type { Reading } from "../../storage/store.js";
+import { offeredTool } from "../integrations/tools.js";
+import { teamKeyOf } from "../resources/indexes.js";
+import type { Warning } from "../resources/kind.js";
+import type { ResourceRow } from "../resources/resource-rows.js";
+import { hookEvents } from "./events.js";
+import type { HookFailureCode } from "./failure.js";
+import type { HookFields, HookStep } from "./hook.kind.js";
+
+/** Why a step fails whatever its event. */
+export interface UnmadeStep {
+  readonly code: HookFailureCode;
+  readonly reason: string;
+}
+
+/** Why a step is not made at all: it calls a tool that hooks may not call, or wants what is not there; or null. */
+export function whyUnmade(
+  reading: Reading,
+  { workspaceId, teamId }: Pick<ResourceRow, "workspaceId" | "teamId">,
+  { call, request }: HookStep,
+): UnmadeStep | null {
+  if (call !== undefined) {
+    const teamKey = teamKeyOf(reading, workspaceId, teamId);
+    return { code: "not-allowed", reason: whyNotCalled(offeredTool(reading, { workspaceId, teamKey }, call), call) };
+  }
+  if (request?.from !== "network") return null;
+  return { code: "unreachable", reason: "no host of the workspace takes requests yet" };
+}
+
+function whyNotCalled(tool: ReturnType<typeof offeredTool>, name: string): string {
+  if (tool === undefined) return `no integration of the team offers ${name}`;
+  if (tool.approval) return `the tool ${name} needs approval, which a hook has from nobody`;
+  if (tool.holder === "requester")
+    return `the tool ${name} acts as the person who started a task, and a hook as nobody`;
+  return `the tool ${name} is not called: integrations do not act yet`;
+}
+
+/** What of a hook is accepted and does not happen. */
+export function hookWarnings(
+  { on, steps }: HookFields,
+  reading: Reading,
+  row: Pick<ResourceRow, "workspaceId" | "teamId">,
+): readonly Warning[] {
+  const never = hookEvents[on].served ? [] : [warning("on", "nothing does this yet: the hook does not fire")];
+  const unmade = steps.flatMap((step, index) => {
+    const why = whyUnmade(reading, row, step);
+    const at = step.call === undefined ? "request.from" : "call";
+    return why === null ? [] : [warning(`steps[${index}].${at}`, `the step fails with ${why.code}: ${why.reason}`)];
+  });
+  return [...never, ...unmade];
+}
+
+function warning(path: string, message: string): Warning {
+  return { path, message, severity: "warning" };
+}

@@ -1,0 +1,118 @@
+import { type FieldError, pathText } from "../refusal.js";
+import type { Reference } from "../resources/kind.js";
+import type { IntegrationFields } from "./definition.js";
+import type { IntegrationEvent } from "./events.js";
+
+/** The secrets that an integration names. */
+export function secretReferences({ webhook, connection }: IntegrationFields): readonly Reference[] {
+  const named: readonly [path: string, secret: string | undefined][] = [
+    ["webhook.verify.hmac.secret", webhook?.verify?.hmac?.secret],
+    ["connection.oauth2.clientSecret", connection?.oauth2?.clientSecret],
+    ["connection.token.secret", connection?.token?.secret],
+  ];
+  return named.flatMap(([path, address]) => (address === undefined ? [] : [{ path, kind: "secret", address }]));
+}
+
+/** What does not fit together. */
+export function checkIntegration(fields: IntegrationFields): readonly FieldError[] {
+  return [
+    ...checkVerify(fields),
+    ...checkConnection(fields),
+    ...checkEvents(fields),
+    ...checkActions(fields),
+    ...checkHosts(fields),
+  ];
+}
+
+/** Every request with the path where it stands; none that an expression begins. */
+interface Sent {
+  readonly path: string;
+  readonly url: string;
+}
+
+/** The addresses that requests of the integration go to, as they are written. */
+export function addressesOf({ webhook, poll, actions, connection }: IntegrationFields): readonly Sent[] {
+  const events = [...eventAddresses(webhook?.events ?? [], "webhook"), ...eventAddresses(poll?.events ?? [], "poll")];
+  const polled = poll === null ? [] : [{ path: "poll.request.url", url: poll.request.url }];
+  const acted = Object.entries(actions).map(([name, { request }]) => ({
+    path: pathText(["actions", name, "request", "url"]),
+    url: request.url,
+  }));
+  const { oauth2 } = connection ?? { oauth2: null };
+  const asked = oauth2 === null ? [] : [{ path: "connection.oauth2.tokenUrl", url: oauth2.tokenUrl }];
+  return [...events, ...polled, ...acted, ...asked];
+}
+
+function eventAddresses(events: readonly IntegrationEvent[], block: string): Sent[] {
+  return events.flatMap(({ lookup, raise }, index) => [
+    ...(lookup === null ? [] : [{ path: `${block}.events[${index}].lookup.request.url`, url: lookup.request.url }]),
+    ...(raise.attaches === null
+      ? []
+      : [{ path: `${block}.events[${index}].raise.attaches.fetch.url`, url: raise.attaches.fetch.url }]),
+  ]);
+}
+
+function checkVerify({ webhook }: IntegrationFields): FieldError[] {
+  const verify = webhook?.verify ?? null;
+  if (verify === null || (verify.hmac === null) !== (verify.asymmetric === null)) return [];
+  return [{ path: "webhook.verify", message: "must be either hmac or asymmetric" }];
+}
+
+function checkConnection({ connection }: IntegrationFields): FieldError[] {
+  if (connection === null) return [];
+  const errors: FieldError[] = [];
+  if ((connection.oauth2 === null) === (connection.token === null)) {
+    errors.push({ path: "connection", message: "must be either oauth2 or token" });
+  }
+  if (connection.holder === "requester" && connection.oauth2 === null) {
+    errors.push({ path: "connection.holder", message: "can only be requester with oauth2" });
+  }
+  return errors;
+}
+
+function checkEvents({ webhook, poll }: IntegrationFields): FieldError[] {
+  const isRouted = webhook !== null && webhook.route !== null;
+  return [
+    ...(isRouted ? [] : unplaced(webhook?.events ?? [], "webhook", "is required without a route")),
+    ...unplaced(poll?.events ?? [], "poll", "is required"),
+  ];
+}
+
+function unplaced(events: readonly IntegrationEvent[], block: string, message: string): FieldError[] {
+  return events.flatMap(({ raise: { opens } }, index) =>
+    opens !== null && opens.line === null ? [{ path: `${block}.events[${index}].raise.opens.line`, message }] : [],
+  );
+}
+
+/** What runs an action names one that is there. */
+function checkActions({ actions, tools, on }: IntegrationFields): FieldError[] {
+  const runs = [
+    ...Object.entries(tools).map(([name, { action }]) => ({ path: pathText(["tools", name, "action"]), action })),
+    ...on.map(({ action }, index) => ({ path: `on[${index}].action`, action })),
+  ];
+  return runs.flatMap(({ path, action }) =>
+    Object.hasOwn(actions, action) ? [] : [{ path, message: `there is no action ${action}` }],
+  );
+}
+
+function checkHosts(fields: IntegrationFields): FieldError[] {
+  return addressesOf(fields).flatMap(({ path, url }): FieldError[] => {
+    const host = literalHost(url);
+    if (host === null) return [];
+    if (host === "") return [{ path, message: "must be an address such as https://api.example.com/items" }];
+    const covered = fields.hosts.some((one) => covers(one, host));
+    return covered ? [] : [{ path, message: `the host ${host} is not among hosts` }];
+  });
+}
+
+/** The host that an address is written with; null when an expression has part in it, "" when it is no address. */
+export function literalHost(url: string): string | null {
+  const expressionAt = url.indexOf("${{");
+  const found = /^https?:\/\/([^/?#\s]+)([/?#]|$)/.exec(expressionAt === -1 ? url : url.slice(0, expressionAt));
+  if (expressionAt === -1) return found?.[1]?.toLowerCase() ?? "";
+  return found?.[1] !== undefined && found[2] !== "" ? found[1].toLowerCase() : null;
+}
+
+function covers(entry: string, host: string): boolean {
+  return entry.startsWith("*.") ? host.endsWith(entry.slice(1)) : host === entry;
+}

@@ -1,0 +1,84 @@
+import type { Reading } from "../../storage/store.js";
+import { type AllowList, whyNotSent } from "../outbound/allow-list.js";
+import { teamKeyOf } from "../resources/indexes.js";
+import type { Warning } from "../resources/kind.js";
+import { type ResourceRow, resourceAddresses } from "../resources/resource-rows.js";
+import { unboundWarnings } from "../workspaces/secret-hosts.js";
+import type { IntegrationFields } from "./definition.js";
+import type { IntegrationEvent } from "./events.js";
+import { literalHost } from "./integration-rules.js";
+
+/** What of an integration is accepted and does not happen. */
+export function integrationWarnings(
+  fields: IntegrationFields,
+  allowList: AllowList,
+  { reading, row }: { readonly reading: Reading; readonly row: ResourceRow<IntegrationFields> },
+): readonly Warning[] {
+  return [
+    ...unservedBlocks(fields),
+    ...fields.hosts.flatMap((host, index) => unreachable(host, `hosts[${index}]`, allowList)),
+    ...secretWarnings(fields, reading, row.workspaceId),
+    ...lineWarnings(fields, reading, row),
+  ];
+}
+
+function unservedBlocks({ webhook, poll, actions, tools, connection, on }: IntegrationFields): Warning[] {
+  const blocks: readonly [path: string, isThere: boolean, message: string][] = [
+    ["webhook", webhook !== null, "deliveries are not taken yet"],
+    ["poll", poll !== null, "nothing is polled yet"],
+    ["actions", Object.keys(actions).length > 0, "actions are not run yet"],
+    ["tools", Object.keys(tools).length > 0, "tools are not called yet"],
+    ["connection", connection !== null, "no account is connected yet"],
+    ["on", on.length > 0, "nothing is done on events yet"],
+  ];
+  return blocks.flatMap(([path, isThere, message]) => (isThere ? [warning(path, message)] : []));
+}
+
+function unreachable(host: string, path: string, allowList: AllowList): Warning[] {
+  const one = host.replace(/^\*\./, "any.");
+  const reason = whyNotSent(`https://${one}/`, allowList);
+  if (reason === null || whyNotSent(`http://${one}/`, allowList) === null) return [];
+  return [warning(path, `no request is sent there: ${reason}`)];
+}
+
+/** Secrets that go with requests go to hosts they are bound to. */
+function secretWarnings({ hosts, connection }: IntegrationFields, reading: Reading, workspaceId: string): Warning[] {
+  const sent = [];
+  if (connection?.token) sent.push({ path: "connection.token.secret", secret: connection.token.secret, hosts });
+  if (connection?.oauth2) {
+    const host = literalHost(connection.oauth2.tokenUrl);
+    const { clientSecret: secret } = connection.oauth2;
+    sent.push({ path: "connection.oauth2.clientSecret", secret, hosts: host === null ? [] : [host] });
+  }
+  return sent.flatMap((each) => unboundWarnings(reading, workspaceId, each));
+}
+
+/** Lines are named, not referred to: lines refer to integrations already, and a circle could not be made. */
+function lineWarnings({ webhook, poll }: IntegrationFields, reading: Reading, row: ResourceRow): Warning[] {
+  const places = [
+    ...openings(webhook?.events ?? [], "webhook"),
+    ...openings(poll?.events ?? [], "poll"),
+    ...Object.entries(webhook?.route?.to ?? {}).map(([name, { line }]) => ({
+      path: `webhook.route.to[${JSON.stringify(name)}].line`,
+      line,
+    })),
+  ];
+  const teamKey = teamKeyOf(reading, row.workspaceId, row.teamId);
+  return places.flatMap(({ path, line }) =>
+    resourceAddresses.get(reading, row.workspaceId, "line", `${teamKey}/${line}`) === undefined
+      ? [warning(path, `opens nothing: there is no line ${line}`)]
+      : [],
+  );
+}
+
+function openings(events: readonly IntegrationEvent[], block: string): { path: string; line: string }[] {
+  return events.flatMap(({ raise: { opens } }, index) =>
+    opens === null || opens.line === null
+      ? []
+      : [{ path: `${block}.events[${index}].raise.opens.line`, line: opens.line }],
+  );
+}
+
+function warning(path: string, message: string): Warning {
+  return { path, message, severity: "warning" };
+}

@@ -1,0 +1,28 @@
+import type { AllowList } from "../outbound/allow-list.js";
+import type { Kind } from "../resources/kind.js";
+import { type IntegrationFields, integrationSchema } from "./definition.js";
+import { checkIntegration, secretReferences } from "./integration-rules.js";
+import { integrationWarnings } from "./integration-warnings.js";
+
+/** What connects a team to another system: deliveries and polls that raise events, actions, tools, a connection. */
+export function integrationKind({ allowList }: { readonly allowList: AllowList }): Kind<IntegrationFields> {
+  return {
+    name: "integration",
+    plural: "integrations",
+    idPrefix: "int",
+    heldBy: "team",
+    permission: "configure",
+    schema: integrationSchema,
+    fixed: ["integration"],
+    hcl: {},
+    hidden: [],
+    address: (fields, teamKey) => `${teamKey}/${fields.integration}`,
+    references: secretReferences,
+    listedUnder: {
+      what: "tool",
+      words: ({ integration, tools }) => Object.keys(tools).map((name) => `${integration}.${name}`),
+    },
+    check: checkIntegration,
+    warnings: (fields, reading, row) => integrationWarnings(fields, allowList, { reading, row }),
+  };
+}

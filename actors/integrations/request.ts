@@ -1,0 +1,49 @@
+import { z } from "zod";
+import { expression, jsonTemplate, template } from "../expressions/written.js";
+
+/** Names of what a block gives to what comes after it. */
+export const variableName = z
+  .string()
+  .max(64, "must be at most 64 characters")
+  .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "must start with a letter or _, then letters, digits and _");
+
+const headerName = z
+  .string()
+  .max(255, "must be at most 255 characters")
+  .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, "must be a header name")
+  .refine((name) => !/^(host|content-length|transfer-encoding|connection)$/i.test(name), "is set by the service");
+
+/** The header that something is looked for in. */
+export const headerField = headerName;
+
+const MAX_NAMES = 100;
+
+/** A map of at most 100 names. */
+export function named<Value extends z.ZodType>(name: z.ZodString, value: Value) {
+  return z
+    .record(name, value)
+    .refine((map) => Object.keys(map).length <= MAX_NAMES, `must name at most ${MAX_NAMES}`)
+    .default({});
+}
+
+const parts = {
+  url: template.min(1, "must not be empty"),
+  query: named(z.string().min(1, "must not be empty").max(255, "must be at most 255 characters"), template),
+  headers: named(headerName, template),
+  body: jsonTemplate.optional(),
+};
+
+const method = z.enum(["GET", "POST", "PUT", "PATCH", "DELETE"], "must be GET, POST, PUT, PATCH or DELETE");
+
+/** A request that fetches something and whose answer is taken as it is. */
+export const fetchSchema = z.strictObject({ method: method.default("GET"), ...parts });
+
+/** A request whose answer is looked at: whether it succeeded, and what is taken from it by name. */
+export function requestSchema(usualMethod: z.output<typeof method>) {
+  return z.strictObject({
+    method: method.default(usualMethod),
+    ...parts,
+    expect: z.strictObject({ success: expression }).nullable().default(null),
+    capture: named(variableName, expression),
+  });
+}

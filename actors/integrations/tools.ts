@@ -1,0 +1,39 @@
+import type { Reading } from "../../storage/store.js";
+import type { Reference } from "../resources/kind.js";
+import { resourceAt } from "../resources/resource-rows.js";
+import type { IntegrationFields } from "./definition.js";
+
+/** A field that names a tool, `<integration>.<tool>`, which an integration of the team must offer. */
+export function toolReference(tool: string, path: string, teamKey: string): Reference {
+  const address = `${teamKey}/${partsOf(tool).integration}`;
+  return { path, kind: "integration", word: tool, address, missing: `no integration of the team offers ${tool}` };
+}
+
+/** How a tool may be used. */
+export interface OfferedTool {
+  readonly approval: boolean;
+  /** Whose connection it acts with. */
+  readonly holder: "team" | "requester";
+}
+
+/** The tool as an integration of the team offers it, or undefined. */
+export function offeredTool(
+  reading: Reading,
+  { workspaceId, teamKey }: { readonly workspaceId: string; readonly teamKey: string },
+  tool: string,
+): OfferedTool | undefined {
+  const { integration, name } = partsOf(tool);
+  const fields = resourceAt<IntegrationFields>(
+    reading,
+    workspaceId,
+    "integration",
+    `${teamKey}/${integration}`,
+  )?.fields;
+  const found = fields !== undefined && Object.hasOwn(fields.tools, name) ? fields.tools[name] : undefined;
+  return found && { approval: found.approval, holder: fields?.connection?.holder ?? "team" };
+}
+
+function partsOf(tool: string): { readonly integration: string; readonly name: string } {
+  const dot = tool.indexOf(".");
+  return { integration: tool.slice(0, dot), name: tool.slice(dot + 1) };
+}

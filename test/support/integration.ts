@@ -1,0 +1,80 @@
+/** An expression as it is written in a JSON definition. */
+export function expr(cel: string): string {
+  return ["$", `{{ ${cel} }}`].join("");
+}
+
+const request = (more: object = {}) => ({
+  url: `https://api.example.com/items/${expr("body.id")}`,
+  query: { page: expr("cursor") },
+  headers: { "x-item": `item ${expr("item")}` },
+  body: { nested: [expr("task.line"), { text: `about ${expr("task.line")}` }] },
+  expect: { success: expr("status == 200") },
+  capture: { number: expr("response.number") },
+  ...more,
+});
+
+const events = () => [
+  {
+    forEach: expr("body.items"),
+    when: expr('item.kind == "issue"'),
+    lookup: { request: request(), capture: { author: expr("response.user.login") } },
+    raise: {
+      say: expr("author"),
+      opens: {
+        ...{ line: "dev", station: "work", title: expr("item.title"), description: expr("item.text") },
+        assignBy: { email: expr("item.assignee") },
+      },
+      branch: expr("item.branch"),
+      marks: { issue: { value: expr("item.number") } },
+      attaches: {
+        ...{ each: expr("item.files"), name: expr("file.name"), type: expr("file.type"), size: expr("file.size") },
+        fetch: { url: `https://files.example.com/${expr("file.path")}` },
+      },
+    },
+  },
+];
+
+const signature = () => ({
+  header: "x-signature",
+  signed: expr("raw"),
+  freshness: { at: expr('headers["x-at"]') },
+});
+
+/** An integration with something at every position that the reference names. It names the secret `tracker`. */
+export function wholeIntegration(): Record<string, unknown> {
+  return {
+    integration: "tracker",
+    name: "Tracker",
+    hosts: ["api.example.com", "*.example.com"],
+    webhook: {
+      verify: { hmac: { secret: "tracker", prefix: "sha256=", ...signature() } },
+      respond: { when: expr("has(body.challenge)"), body: expr("{'challenge': {'is': body.challenge}}") },
+      mine: expr('body.sender == "signalbox"'),
+      route: { by: expr("body.project"), to: { "Project One": { line: "dev", channel: "general" } } },
+      delivery: expr('headers["x-delivery"]'),
+      events: events(),
+    },
+    poll: { everyMinutes: 10, request: request(), cursor: expr("body.next"), events: events() },
+    actions: { comment: { request: request(), schedule: { everyMinutes: 60 } } },
+    tools: {
+      comment: {
+        ...{ description: "Comments on an item.", action: "comment", approval: true, output: expr("response.id") },
+        inputs: { text: { type: "string", required: true, default: `On ${expr("task.line")}` } },
+      },
+      close_item: { action: "comment" },
+    },
+    connection: {
+      holder: "requester",
+      oauth2: {
+        ...{ authorizeUrl: "https://api.example.com/authorize", tokenUrl: "https://api.example.com/token" },
+        ...{ clientId: "signalbox", clientSecret: "tracker", scopes: ["items"], identity: expr("response.login") },
+      },
+    },
+    on: [
+      {
+        ...{ event: "task.asked", action: "comment", to: { channel: expr("task.marks.channel") } },
+        mark: { thread: { value: expr("response.thread") } },
+      },
+    ],
+  };
+}
