@@ -27,7 +27,14 @@ t.test("programs see of the runner's environment only what is passed by name", a
       .sort(),
     [
       ...["HOME", "PATH", "RUNNER_TEST_SEEN", "SIGNALBOX_CHECKOUTS", "SIGNALBOX_CONTEXT_FILE"],
-      ...["SIGNALBOX_PROMPT_FILE", "SIGNALBOX_RUN", "SIGNALBOX_STATION", "SIGNALBOX_TASK", "TMPDIR"],
+      ...[
+        "SIGNALBOX_PROMPT_FILE",
+        "SIGNALBOX_RUN",
+        "SIGNALBOX_SKILLS",
+        "SIGNALBOX_STATION",
+        "SIGNALBOX_TASK",
+        "TMPDIR",
+      ],
     ],
   );
 });
