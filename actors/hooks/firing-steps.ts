@@ -9,6 +9,7 @@ import { tasks } from "../tasks/task-rows.js";
 import { DELIVERY_EFFECT, type Delivery, type DeliveryResult } from "./delivery.effects.js";
 import { hookEvents } from "./events.js";
 import { type HookFailureCode, isRetried, MAX_ATTEMPTS, waitAfter } from "./failure.js";
+import { putFiring } from "./firing-list.js";
 import type { HookFields } from "./hook.kind.js";
 import type { FireHook, FiringContext } from "./hook-occurrence.machine.js";
 import { attempts, type FiringRow, type FiringState, firingEvents, firings } from "./occurrence-rows.js";
@@ -25,7 +26,7 @@ export function fire(event: Delivered<FireHook>): FiringContext {
     ...{ code: null, refused: null, firedAt: new Date(turn.now).toISOString(), endedAt: null, resends },
   };
   // Nobody can follow a firing before it is there, so there is nothing to tell yet.
-  firings.put(turn, workspaceId, [work.teamId, row.id], row);
+  putFiring(turn, workspaceId, row, null);
   firingEvents.put(turn, workspaceId, row.id, work);
   recordPlace(turn, row.id, { workspaceId, kind: "hook-occurrence", teamId: work.teamId });
   const isBefore = hookEvents[work.on].timing === "before" && event.gate !== undefined;
@@ -61,7 +62,7 @@ export function goOn(event: Delivered<EffectEnded>, context: FiringContext): Fir
 
 /** The same step again, after its wait. */
 export function retry(turn: Turn, context: FiringContext): FiringContext {
-  put(turn, { ...rowOf(turn, context), state: "attempting" });
+  move(turn, rowOf(turn, context), { state: "attempting" });
   return attempt(turn, { ...context, attempt: context.attempt + 1 });
 }
 
@@ -106,7 +107,7 @@ function failed(
 export function waitForRetry(event: Delivered<EffectEnded>, context: FiringContext): FiringContext {
   const { turn } = event;
   keepAttempt(turn, event, context);
-  put(turn, { ...rowOf(turn, context), state: "waiting" });
+  move(turn, rowOf(turn, context), { state: "waiting" });
   turn.wake("retry", turn.now + waitAfter(context.attempt));
   return context;
 }
@@ -120,7 +121,7 @@ export function finish(event: Delivered<EffectEnded>, context: FiringContext): v
   const superseded = outcome.code !== null && context.gate === null && hasMovedOn(turn, firing);
   const code = superseded ? "superseded" : outcome.code;
   const endedAt = new Date(turn.now).toISOString();
-  put(turn, { ...firing, state: outcome.next, code, refused: outcome.refused, endedAt });
+  move(turn, firing, { state: outcome.next, code, refused: outcome.refused, endedAt });
   turn.change(`team/${firing.teamId}`, {
     type: "hook",
     id: firing.id,
@@ -175,9 +176,9 @@ function rowOf(turn: Turn, { teamId }: FiringContext): FiringRow {
   return row;
 }
 
-function put(turn: Turn, row: FiringRow): void {
-  firings.put(turn, turn.self.partition, [row.teamId, row.id], row);
-  turn.change(`hook-occurrence/${row.id}`, { type: "state", state: row.state });
+function move(turn: Turn, before: FiringRow, to: Partial<FiringRow> & Pick<FiringRow, "state">): void {
+  putFiring(turn, turn.self.partition, { ...before, ...to }, before.state);
+  turn.change(`hook-occurrence/${before.id}`, { type: "state", state: to.state });
 }
 
 function hookOf(reading: Reading, workspaceId: string, hookId: string): HookFields | undefined {

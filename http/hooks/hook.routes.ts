@@ -4,8 +4,9 @@ import { permit, seesOutcomes } from "../../actors/access/visibility.js";
 import { bearerOfCallback } from "../../actors/hooks/callback-token.js";
 import { hookEventNames } from "../../actors/hooks/events.js";
 import { firingSchema, firingView } from "../../actors/hooks/firing.view.js";
+import { firingsOf } from "../../actors/hooks/firing-list.js";
 import type { FireHook } from "../../actors/hooks/hook-occurrence.machine.js";
-import { type FiringRow, firingById, firingEvents, firings } from "../../actors/hooks/occurrence-rows.js";
+import { type FiringRow, firingById, firingEvents } from "../../actors/hooks/occurrence-rows.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import { placeOf } from "../../actors/resources/place.js";
 import { resourceById } from "../../actors/resources/resource-rows.js";
@@ -139,16 +140,8 @@ function history(
     return { refused: "not-found" };
   }
   const { workspaceId } = place;
-  const before = query.before === undefined ? {} : { before: [teamId, query.before] };
-  const items = firings
-    .list(reading, workspaceId, [teamId], { reverse: true, ...before })
-    .filter(
-      (firing) =>
-        (query.hook === undefined || firing.hook === query.hook) &&
-        (query.event === undefined || firing.on === query.event) &&
-        (query.state === undefined || firing.state === query.state),
-    )
-    .slice(0, query.limit);
+  const { hook, event, state, before, limit } = query;
+  const items = firingsOf(reading, { workspaceId, teamId }, { hook, event, state }, { before, limit });
   return { status: 200, body: { items: items.map((firing) => firingView(reading, workspaceId, firing)) } };
 }
 
