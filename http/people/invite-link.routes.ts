@@ -54,7 +54,9 @@ export function inviteLinkRoutes({ runtime }: { readonly runtime: Runtime }): re
       operation: "openInvitePage",
       summary: "The page that an invite link opens",
       access: "public",
-      answers: { 200: { body: null, text: "text/html" } },
+      answers: {
+        200: { body: null, text: "text/html", headers: { "content-security-policy": "What the page may load." } },
+      },
       handle: () => invitePage(),
     }),
   ];

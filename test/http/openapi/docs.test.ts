@@ -1,15 +1,6 @@
-import { existsSync } from "node:fs";
-import { chromium } from "playwright-core";
 import t from "tap";
+import { noBrowser, openBrowser } from "../../support/browser.js";
 import { startTestService } from "../../support/service.js";
-
-const browserPath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) =>
-  existsSync(path),
-);
-const flags = [
-  ...["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"],
-  ...["--disable-background-networking", "--disable-component-update", "--disable-sync"],
-];
 
 t.test("the page and its script come from here, with a policy that lets nothing else in", async (t) => {
   const { anonymous } = await startTestService(t);
@@ -31,25 +22,14 @@ t.test("the page and its script come from here, with a policy that lets nothing 
 
 t.test(
   "a browser shows every operation, asks no other host, and finds nothing that the policy forbids",
-  { skip: browserPath === undefined ? "there is no Chromium on this machine" : false },
+  { skip: noBrowser },
   async (t) => {
     const { baseUrl, anonymous } = await startTestService(t);
     const { paths } = (await anonymous.request("GET", "/api/openapi.json")).body as unknown as {
       readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly summary: string }>>>>;
     };
-    const browser = await chromium.launch({ executablePath: browserPath ?? "", args: flags });
-    t.teardown(() => browser.close());
-    const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
-    const asked: string[] = [];
-    const faults: string[] = [];
-    page.on("request", (request) => asked.push(request.url()));
-    page.on("console", (message) => void (message.type() === "error" && faults.push(message.text())));
-    page.on("pageerror", (error) => faults.push(String(error)));
-    await page.addInitScript(() => {
-      document.addEventListener("securitypolicyviolation", (event) => {
-        console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`);
-      });
-    });
+    const { context, asked, faults } = await openBrowser(t);
+    const page = await context.newPage();
     await page.goto(`${baseUrl}/docs`, { waitUntil: "networkidle" });
     await page.getByText("Create a line").first().waitFor();
     const shown = await page.locator("openapi-explorer").evaluate((element) => element.shadowRoot?.textContent ?? "");

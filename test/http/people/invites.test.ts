@@ -271,3 +271,15 @@ t.test("people and invites stand in no change log, and links nowhere on the disk
   t.ok(stored.includes("bob@example.com"));
   t.notOk(stored.includes(token));
 });
+
+t.test("the page behind a link shows nothing of it by itself, and loads nothing from elsewhere", async (t) => {
+  const { service, ada } = await openOffice(t);
+  await ada.request("POST", INVITES, { emails: ["bob@example.com"] });
+  const token = loggedInvite(service, "bob@example.com");
+  const page = await service.anonymous.request("GET", `/invites/${token}`);
+  t.equal(page.status, 200);
+  t.match(page.headers["content-security-policy"], /^default-src 'none'; connect-src 'self'; script-src 'sha256-/);
+  t.notMatch(page.headers["content-security-policy"], /unsafe/);
+  t.notMatch(page.text, new RegExp(`https?://|${token}|bob@`));
+  t.match((await service.anonymous.request("GET", `/api/invites/${token}`)).body, { state: "open" });
+});
