@@ -1,6 +1,8 @@
 import { createPrivateKey } from "node:crypto";
 import { z } from "zod";
 import { parseAllowList } from "../actors/outbound/allow-list.js";
+import type { AdmissionRates } from "./admission.js";
+import { parseNetworks } from "./client-address.js";
 import { parseKey } from "./secrets-key.js";
 
 /** The settings of the service, checked. */
@@ -22,6 +24,11 @@ export interface Config {
   readonly leaseSeconds: number;
   /** Bearer that may read the metrics; null admits this machine alone. */
   readonly metricsToken: string | null;
+  readonly rates: AdmissionRates;
+  /** Sockets that a person, token or pool may have open at once; 0 for any number. */
+  readonly socketsPerHolder: number;
+  /** Comma list of addresses and networks whose `X-Forwarded-For` is believed. */
+  readonly trustedProxies: string;
   readonly transport: "uws" | "node";
   readonly logLevel: "debug" | "info" | "warn" | "error" | "silent";
 }
@@ -45,6 +52,15 @@ const digits = (least: number, most: number, message: string) =>
     .transform(Number)
     .refine((value) => value >= least && value <= most, message);
 
+/** Refuses what `parse` throws for, with its message. */
+const readableBy = (parse: (text: string) => unknown) => (text: string, context: z.RefinementCtx) => {
+  try {
+    parse(text);
+  } catch (error) {
+    context.addIssue({ code: "custom", message: error instanceof Error ? error.message : String(error) });
+  }
+};
+
 const settings = {
   HOST: z.string().min(1).default("127.0.0.1"),
   PORT: digits(0, 65_535, "must be a port, 0 to 65535").default(8787),
@@ -54,16 +70,7 @@ const settings = {
     .string()
     .refine((text) => /^smtps?:$/.test(parseUrl(text)?.protocol ?? ""), "must be an smtp or smtps address")
     .optional(),
-  OUTBOUND_ALLOW: z
-    .string()
-    .superRefine((text, context) => {
-      try {
-        parseAllowList(text);
-      } catch (error) {
-        context.addIssue({ code: "custom", message: error instanceof Error ? error.message : String(error) });
-      }
-    })
-    .default(""),
+  OUTBOUND_ALLOW: z.string().superRefine(readableBy(parseAllowList)).default(""),
   SECRETS_KEY: z
     .string()
     .refine((text) => parseKey(text) !== null, "must be 32 bytes in base64")
@@ -78,6 +85,11 @@ const settings = {
     .string()
     .regex(/^[A-Za-z0-9._~+/=-]{16,200}$/, "must be 16 to 200 letters, digits or ._~+/=-")
     .optional(),
+  RATE_PER_CREDENTIAL: digits(0, 999_999, "must be requests a second, 0 to 999999").default(500),
+  RATE_PER_ADDRESS: digits(0, 999_999, "must be requests a second, 0 to 999999").default(1_000),
+  RATE_OF_FAILURES: digits(0, 999_999, "must be requests a minute, 0 to 999999").default(300),
+  SOCKETS_PER_CREDENTIAL: digits(0, 999_999, "must be a number of sockets, 0 to 999999").default(1_000),
+  TRUSTED_PROXIES: z.string().superRefine(readableBy(parseNetworks)).default(""),
   TRANSPORT: z.enum(["uws", "node"], "must be uws or node").default("uws"),
   LOG_LEVEL: z
     .enum(["debug", "info", "warn", "error", "silent"], "must be debug, info, warn, error or silent")
@@ -108,6 +120,13 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     hookSigningKey: read("HOOK_SIGNING_KEY") ?? null,
     leaseSeconds: read("LEASE_SECONDS"),
     metricsToken: read("METRICS_TOKEN") ?? null,
+    rates: {
+      perCredentialASecond: read("RATE_PER_CREDENTIAL"),
+      perAddressASecond: read("RATE_PER_ADDRESS"),
+      failuresAMinute: read("RATE_OF_FAILURES"),
+    },
+    socketsPerHolder: read("SOCKETS_PER_CREDENTIAL"),
+    trustedProxies: read("TRUSTED_PROXIES"),
     transport: read("TRANSPORT"),
     logLevel: read("LOG_LEVEL"),
   };

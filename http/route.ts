@@ -76,6 +76,8 @@ export interface Route {
   /** More for the documents, where one line does not say it: who may call it, what else it does. */
   readonly description?: string;
   readonly access: RouteAccess;
+  /** Whether it is answered however often it is asked: what a supervisor asks. */
+  readonly isAlwaysAdmitted?: boolean;
   /** The bearer that the handler of a public route looks at itself. */
   readonly credential?: "callback" | "metrics";
   readonly body?: z.ZodType;

@@ -1,12 +1,15 @@
 import type { Caller } from "../actors/access/caller.js";
 import { isRefusal, type Refusal } from "../actors/refusal.js";
 import { NotAccepted, Overloaded, Stopping, TurnFailed } from "../runtime/runtime.js";
+import type { Admission } from "./admission.js";
+import type { ClientAddress } from "./client-address.js";
 import { parseBy } from "./field-errors.js";
 import { checkApiVersion, clientName, commonHeaders } from "./headers.js";
+import type { OpenSockets } from "./open-sockets.js";
 import { type EdgeRefusal, problemAnswer } from "./problem.js";
 import { readJson } from "./request-body.js";
 import type { Outcome, Route, RouteRequest } from "./route.js";
-import { createRouter } from "./router.js";
+import { createRouter, type Found } from "./router.js";
 import type { SocketRequest, SocketRoute } from "./socket.js";
 import type { TransportAnswer, TransportHandlers, TransportRequest, UpgradeAnswer } from "./transport.js";
 
@@ -28,6 +31,9 @@ export interface ServerOptions {
   readonly sockets: readonly SocketRoute[];
   /** Verifies the credential of a request; null when it carries none. */
   readonly authenticate: (request: Credentials) => Caller | null | Refusal;
+  readonly clientAddress: ClientAddress;
+  readonly admission: Admission;
+  readonly openSockets: OpenSockets;
   readonly newRequestId: () => string;
   /** Seconds from any fixed point, for durations. */
   readonly seconds: () => number;
@@ -52,15 +58,21 @@ export function createHandlers(options: ServerOptions): TransportHandlers {
   const request = async (incoming: TransportRequest): Promise<TransportAnswer> => {
     const requestId = options.newRequestId();
     const begun = options.seconds();
+    const remoteAddress = options.clientAddress(incoming);
     const found = findRoute(incoming.method, incoming.path);
     const route = "route" in found ? found.route : null;
     let outcome: Outcome;
     let answer: TransportAnswer;
     try {
-      if ("route" in found) outcome = await serveRoute(options, found.route, found.params, incoming, requestId);
+      const crowded = route?.isAlwaysAdmitted === true ? null : options.admission.ofAddress(remoteAddress);
+      if (crowded !== null) outcome = crowded;
+      else if ("route" in found) outcome = await serveRoute(options, found, incoming, { requestId, remoteAddress });
       else if (sockets.has(incoming.path)) {
         outcome = { refused: "upgrade-required", detail: "This address takes WebSocket connections." };
       } else outcome = found;
+      if ("refused" in outcome && outcome.refused === "unauthenticated") {
+        outcome = options.admission.ofFailure(remoteAddress) ?? outcome;
+      }
       answer = encode(outcome);
     } catch (error) {
       outcome = refusalOf(error, requestId, options.failed);
@@ -94,11 +106,23 @@ export function createHandlers(options: ServerOptions): TransportHandlers {
     if (socket === undefined) return refuse({ refused: "not-found" });
     const version = checkApiVersion(incoming.header("service-api-version"));
     if (version !== null) return refuse(version);
+    const remoteAddress = options.clientAddress(incoming);
+    const crowded = options.admission.ofAddress(remoteAddress);
+    if (crowded !== null) return refuse(crowded);
     try {
-      const opened = await socket.open({ ...incoming, header: (name) => incoming.header(name), requestId });
-      if (isRefusal(opened)) return refuse(opened);
+      const admitted = await socket.open({
+        ...{ path: incoming.path, query: incoming.query, header: (name) => incoming.header(name) },
+        ...{ remoteAddress, requestId },
+      });
+      if (isRefusal(admitted)) {
+        const isFailure = admitted.refused === "unauthenticated";
+        return refuse((isFailure ? options.admission.ofFailure(remoteAddress) : null) ?? admitted);
+      }
+      if (!options.openSockets.hasRoom(admitted.holder)) {
+        return refuse({ refused: "too-many-requests", detail: "Too many sockets are open.", retryAfterSeconds: 5 });
+      }
       record(101);
-      return { maxMessageBytes: socket.maxMessageBytes, open: opened };
+      return { maxMessageBytes: socket.maxMessageBytes, open: options.openSockets.counted(admitted) };
     } catch (error) {
       return refuse(refusalOf(error, requestId, options.failed));
     }
@@ -116,15 +140,16 @@ export function createHandlers(options: ServerOptions): TransportHandlers {
 
 async function serveRoute(
   options: ServerOptions,
-  route: Route,
-  params: Readonly<Record<string, string>>,
+  { route, params }: Found,
   incoming: TransportRequest,
-  requestId: string,
+  { requestId, remoteAddress }: { readonly requestId: string; readonly remoteAddress: string },
 ): Promise<Outcome> {
   const version = checkApiVersion(incoming.header("service-api-version"));
   if (version !== null) return version;
   const caller = admit(route, options.authenticate(incoming));
   if (isRefusal(caller)) return caller;
+  const crowded = caller === null ? null : options.admission.ofCaller(caller);
+  if (crowded !== null) return crowded;
 
   const read = route.method === "GET" ? { json: undefined } : await readJson(incoming);
   if ("refused" in read) return read;
@@ -146,9 +171,7 @@ async function serveRoute(
     header: (name) => incoming.header(name),
     client: clientName(incoming.header("service-client")),
     requestId,
-    get remoteAddress() {
-      return incoming.remoteAddress;
-    },
+    remoteAddress,
     get signal() {
       return incoming.signal;
     },

@@ -15,10 +15,13 @@ import { createRuntime } from "../runtime/host.js";
 import type { Runtime } from "../runtime/runtime.js";
 import { openLmdbStore } from "../storage/lmdb-store.js";
 import type { Store } from "../storage/store.js";
+import { createAdmission } from "./admission.js";
 import { authenticate } from "./authenticate.js";
+import { createClientAddress, parseNetworks } from "./client-address.js";
 import { type Config, WrongSetting } from "./config.js";
 import type { ServiceLog } from "./log.js";
 import { createMetrics } from "./metrics.js";
+import { OpenSockets } from "./open-sockets.js";
 import { openTransport } from "./open-transport.js";
 import type { Outcome, Route } from "./route.js";
 import { createRoutes, createSockets, type RouteParts } from "./routes.js";
@@ -162,6 +165,9 @@ function openEdge({ config, log, answered }: ServiceOptions, parts: RouteParts):
     routes: createRoutes(parts),
     sockets: createSockets(parts),
     authenticate: parts.callerOf,
+    clientAddress: createClientAddress(parseNetworks(config.trustedProxies)),
+    admission: createAdmission(config.rates, parts.runtime.clock),
+    openSockets: new OpenSockets(config.socketsPerHolder),
     newRequestId: () => parts.runtime.newId("req"),
     seconds: () => performance.now() / 1_000,
     served: (served) => {

@@ -29,6 +29,13 @@ export interface SocketHandler {
   closed(): void;
 }
 
+/** A socket that was admitted. */
+export interface Admitted {
+  /** Whose it is: a person, a token or a pool. Each may hold so many open. */
+  readonly holder: string;
+  open(socket: Socket): SocketHandler;
+}
+
 /** A WebSocket endpoint. */
 export interface SocketRoute {
   readonly path: string;
@@ -38,5 +45,5 @@ export interface SocketRoute {
   /** Longest message taken, in bytes; a longer one closes the socket with 1009. */
   readonly maxMessageBytes: number;
   /** Admits (and gets the socket when it is open) or refuses with a problem before the upgrade. */
-  open(request: SocketRequest): Promise<Refusal | ((socket: Socket) => SocketHandler)>;
+  open(request: SocketRequest): Promise<Refusal | Admitted>;
 }

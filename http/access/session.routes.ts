@@ -10,9 +10,10 @@ import { address } from "../../runtime/address.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { GLOBAL_PARTITION } from "../../storage/keys.js";
 import { SESSION_COOKIE, sessionToken } from "../authenticate.js";
+import { sourceOf } from "../client-address.js";
 import { type Answer, type Route, route, type Success } from "../route.js";
 import { mailAddress, maySignIn } from "./mail-address.js";
-import { RateLimit } from "./rate-limit.js";
+import { SignInLimit } from "./sign-in-limit.js";
 import { signInPage } from "./sign-in-page.js";
 
 export interface SessionRoutesOptions {
@@ -41,7 +42,7 @@ const me = z.strictObject({
 /** Signing in over a mailed link, and the session it opens. */
 export function sessionRoutes(options: SessionRoutesOptions): readonly Route[] {
   const { runtime } = options;
-  const sources = new RateLimit({ most: SIGN_INS_PER_SOURCE, windowMs: SIGN_IN_WINDOW_MS, clock: runtime.clock });
+  const sources = new SignInLimit({ most: SIGN_INS_PER_SOURCE, windowMs: SIGN_IN_WINDOW_MS, clock: runtime.clock });
   return [
     route({
       method: "POST",
@@ -51,7 +52,7 @@ export function sessionRoutes(options: SessionRoutesOptions): readonly Route[] {
       body: z.strictObject({ email: mailAddress }),
       answers: { 202: null },
       handle: async (request) => {
-        const wait = sources.take(request.remoteAddress);
+        const wait = sources.take(sourceOf(request.remoteAddress));
         if (wait > 0) {
           return { refused: "too-many-requests", detail: "Too many sign-ins from here.", retryAfterSeconds: wait };
         }

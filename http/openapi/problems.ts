@@ -2,13 +2,7 @@ import type { ProblemSlug } from "../problem.js";
 import type { Route } from "../route.js";
 
 /** What any request can end in. */
-const always: readonly ProblemSlug[] = [
-  "bad-request",
-  "unsupported-api-version",
-  "too-many-requests",
-  "internal",
-  "unavailable",
-];
+const always: readonly ProblemSlug[] = ["bad-request", "unsupported-api-version", "internal", "unavailable"];
 
 /**
  * The problems that a route can answer with: what follows from its declaration, and what it names itself. The
@@ -20,6 +14,7 @@ export function problemsOf(route: Route): readonly ProblemSlug[] {
   const add = (applies: boolean, ...more: ProblemSlug[]) => {
     if (applies) for (const slug of more) slugs.add(slug);
   };
+  add(route.isAlwaysAdmitted !== true, "too-many-requests");
   add(route.access !== "public", "unauthenticated");
   add(route.access !== "public" && writes, "forbidden");
   add(route.access !== "public" && route.path.includes("{"), "not-found");

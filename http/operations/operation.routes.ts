@@ -20,6 +20,7 @@ export function operationRoutes({ metrics, isReady, metricsToken }: OperationRou
     route({
       method: "GET",
       path: "/healthz",
+      isAlwaysAdmitted: true,
       summary: "Whether the process is alive",
       access: "public",
       answers: { 200: status },
@@ -28,6 +29,7 @@ export function operationRoutes({ metrics, isReady, metricsToken }: OperationRou
     route({
       method: "GET",
       path: "/readyz",
+      isAlwaysAdmitted: true,
       summary: "Whether requests are taken",
       access: "public",
       answers: { 200: status, 503: status },

@@ -46,7 +46,10 @@ export function runnerSocket(options: RunnerSocketOptions): SocketRoute {
       if (token === null || pool === undefined) {
         return { refused: "unauthenticated", detail: "This needs the token of a runner pool." };
       }
-      return (socket) => new RunnerConnection(options, { ...pool, tokenHash: sha256Hex(token) }, socket);
+      return {
+        holder: pool.poolId,
+        open: (socket) => new RunnerConnection(options, { ...pool, tokenHash: sha256Hex(token) }, socket),
+      };
     },
   };
 }

@@ -40,7 +40,8 @@ export function streamSocket(options: StreamOptions): SocketRoute {
     open: async (request) => {
       const caller = callerOf(options, request);
       if (isRefusal(caller)) return caller;
-      return (socket) => new Stream(options, topics, request, socket);
+      const holder = caller.kind === "person" ? caller.userId : caller.tokenId;
+      return { holder, open: (socket) => new Stream(options, topics, request, socket) };
     },
   };
 }

@@ -1,6 +1,8 @@
 import t, { type Test } from "tap";
 import { z } from "zod";
 import type { Refusal } from "../../actors/refusal.js";
+import { createAdmission } from "../../http/admission.js";
+import { OpenSockets } from "../../http/open-sockets.js";
 import { type Route, type RouteRequest, route } from "../../http/route.js";
 import { createHandlers, type Served } from "../../http/server.js";
 import {
@@ -11,6 +13,7 @@ import {
   type TransportRequest,
 } from "../../http/transport.js";
 import { NotAccepted, Overloaded, Stopping, TurnFailed } from "../../runtime/runtime.js";
+import { ManualClock } from "../support/manual-clock.js";
 
 const person = { kind: "person", userId: "usr_1", email: "a@b.c", sessionId: "ses_1" } as const;
 const bearer = {
@@ -36,6 +39,12 @@ function edge(routes: readonly Route[]) {
       if (who === "token") return bearer;
       return who === undefined ? null : ({ refused: "unauthenticated", detail: "not you" } satisfies Refusal);
     },
+    clientAddress: ({ remoteAddress }) => remoteAddress,
+    admission: createAdmission(
+      { perCredentialASecond: 0, perAddressASecond: 0, failuresAMinute: 0 },
+      new ManualClock(),
+    ),
+    openSockets: new OpenSockets(0),
     newRequestId: () => `req_${++requests}`,
     seconds: () => 0,
     served: (each) => void served.push(each),

@@ -63,6 +63,9 @@ export interface TestServiceOptions {
   readonly folder?: string;
 }
 
+/** Tests try wrong credentials by the hundred from one address; those of the limits set their own. */
+const testSettings = { PORT: "0", LOG_LEVEL: "debug", RATE_OF_FAILURES: "0" };
+
 /** What of a test is needed to clean up after it. */
 export interface Cleaning {
   teardown(clean: () => Promise<unknown>): void;
@@ -74,7 +77,7 @@ export interface Cleaning {
  */
 export async function startTestService(t: Cleaning, options: TestServiceOptions = {}): Promise<TestService> {
   const folder = options.folder ?? (await mkdtemp(join(tmpdir(), "signalbox-test-")));
-  const config = readConfig({ DATA_DIR: folder, PORT: "0", LOG_LEVEL: "debug", ...options.settings });
+  const config = readConfig({ ...testSettings, DATA_DIR: folder, ...options.settings });
   const lines = new LogLines();
   const differences: string[] = [];
   const checkDeclared = (): void => {

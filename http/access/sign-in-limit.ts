@@ -4,7 +4,7 @@ import type { Clock } from "../../runtime/clock.js";
 const MAX_SOURCES = 10_000;
 
 /** At most so many in a window that begins with the first, for each source. Kept in memory. */
-export class RateLimit {
+export class SignInLimit {
   readonly #most: number;
   readonly #windowMs: number;
   readonly #clock: Clock;

@@ -1,0 +1,71 @@
+import ipaddr from "ipaddr.js";
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+type Network = readonly [Address, number];
+
+/** The parts of a request that tell where it came from. */
+export interface Origin {
+  /** The address at the other end of the connection. */
+  readonly remoteAddress: string;
+  header(name: string): string | undefined;
+}
+
+/** The address of the client behind a request. */
+export type ClientAddress = (request: Origin) => string;
+
+/** Reads a comma list of addresses and networks (`10.0.0.0/8`). Throws a message that names what cannot be read. */
+export function parseNetworks(text: string): readonly Network[] {
+  const entries = text
+    .split(",")
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== "");
+  return entries.map((entry) => {
+    try {
+      if (entry.includes("/")) return ipaddr.parseCIDR(entry);
+      const address = ipaddr.parse(entry);
+      return [address, address.kind() === "ipv4" ? 32 : 128];
+    } catch {
+      throw new Error(`${JSON.stringify(entry)} is no address or network`);
+    }
+  });
+}
+
+/**
+ * Tells the client's address: the other end of the connection, unless that is a trusted proxy. Then it is the last
+ * address of `X-Forwarded-For` that is none: what stands before it may be anything that a client wrote.
+ */
+export function createClientAddress(trusted: readonly Network[]): ClientAddress {
+  if (trusted.length === 0) return ({ remoteAddress }) => remoteAddress;
+  const isTrusted = (address: Address) =>
+    trusted.some(([network, bits]) => address.kind() === network.kind() && address.match(network, bits));
+  return (request) => {
+    let client = parse(request.remoteAddress);
+    if (client === null) return request.remoteAddress;
+    const hops = (request.header("x-forwarded-for") ?? "").split(",");
+    while (isTrusted(client)) {
+      const next = parse((hops.pop() ?? "").trim().replace(/^(?:\[(.+)\]|([\d.]+))(?::\d+)?$/, "$1$2"));
+      if (next === null) break;
+      client = next;
+    }
+    return client.toString();
+  };
+}
+
+/**
+ * What an address is counted under: itself, or for IPv6 its /64, of which one client has all. Anything else is counted
+ * as it stands.
+ */
+export function sourceOf(address: string): string {
+  if (!address.includes(":")) return address;
+  const parsed = parse(address);
+  if (parsed === null || parsed instanceof ipaddr.IPv4) return parsed?.toString() ?? address;
+  return parsed.parts
+    .slice(0, 4)
+    .map((part) => part.toString(16))
+    .join(":");
+}
+
+/** An address, with an IPv4 one that IPv6 carries as what it is; null for none. */
+function parse(text: string): Address | null {
+  return ipaddr.isValid(text) ? ipaddr.process(text) : null;
+}
