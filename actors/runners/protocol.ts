@@ -28,7 +28,7 @@ export const MAX_OUTPUT_CHARACTERS = 65_536;
 /** Longest diff of one checkout, in bytes. */
 export const MAX_DIFF_BYTES = 8 * 1024 * 1024;
 
-const claim = { runId: z.string().min(1).max(100), fence: z.int().min(1) };
+const claim = { runId: z.string().regex(/^[\w-]{1,100}$/), fence: z.int().min(1) };
 
 /** Money spent, in a currency (ISO 4217). */
 export const spentSchema = z.strictObject({ amount: z.number().min(0), currency: z.string().regex(/^[A-Z]{3}$/) });

@@ -8,7 +8,7 @@ import { workEvent } from "./event-task.js";
 import type { RunContext } from "./run.machine.js";
 import { mayHandOver } from "./run-handover.js";
 import type { JobUndeliverable, RunOver } from "./run-messages.js";
-import { type RunOutcome, type RunRow, runCheckouts, runs } from "./run-rows.js";
+import { type RunOutcome, type RunRow, runCheckouts, runConfigs, runs } from "./run-rows.js";
 import { putRun, rowOf, tellRunner } from "./run-steps.js";
 import { tasks } from "./task-rows.js";
 import type { WorkFact } from "./work-event.js";
@@ -20,7 +20,10 @@ type EndReport = Extract<RunnerMessage, { type: "run.ended" }>;
 /** The runner's own report of the end. */
 export function endByReport(turn: Turn, context: RunContext, report: EndReport): void {
   const row = rowOf(turn);
+  const { repositories } = runConfigs.get(turn, turn.self.partition, row.id) ?? { repositories: [] };
   for (const checkout of report.checkouts) {
+    // A runner has nothing to say of a repository that it was not given.
+    if (!repositories.some(({ name }) => name === checkout.repository)) continue;
     runCheckouts.put(turn, turn.self.partition, [row.id, checkout.repository], checkout);
   }
   const { outcome, failure } = believed(row, report);

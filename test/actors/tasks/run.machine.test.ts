@@ -2,7 +2,7 @@ import t from "tap";
 import type { RunnerMessage } from "../../../actors/runners/protocol.js";
 import { runActor } from "../../../actors/tasks/run.machine.js";
 import type { StartRun } from "../../../actors/tasks/run-messages.js";
-import { type RunRow, runs } from "../../../actors/tasks/run-rows.js";
+import { type RunRow, runCheckouts, runs } from "../../../actors/tasks/run-rows.js";
 import { type TaskRow, tasks } from "../../../actors/tasks/task-rows.js";
 import { address } from "../../../runtime/address.js";
 import type { Message } from "../../../runtime/turn.js";
@@ -19,7 +19,7 @@ const [work] = line.stations;
 const start = {
   type: "run.start",
   ...{ taskId: "task_1", teamId, lineId, stationId: "sta_work", stationKey: "work", passesTo: ["review"] },
-  ...{ config: { station: work, repositories: [] }, fingerprint: "f" },
+  ...{ config: { station: work, repositories: line.repositories }, fingerprint: "f" },
   needs: { poolId: null, labels: [], harness: "command" },
 } as unknown as StartRun;
 
@@ -252,4 +252,15 @@ t.test("a run whose job no frame holds fails and says so; the runner's slot is f
     "runner tell",
     "task run.over",
   ]);
+});
+
+t.test("what a runner says of a repository that it was not given is not kept", async (t) => {
+  const stepping = run(["start", "claim", "may start", "started"]);
+  const left = (repository: string) => ({ repository, base: "a".repeat(40), diff: "" });
+  const checkouts = [left("acme/app"), left("acme/other"), left("x".repeat(3_000))];
+  stepping.take(said({ ...ended, outcome: "completed", checkouts } as never));
+  t.same(
+    runCheckouts.list(stepping.rows, workspaceId, ["run_1"]).map(({ repository }) => repository),
+    ["acme/app"],
+  );
 });
