@@ -13,7 +13,7 @@ import { SESSION_COOKIE, sessionToken } from "../authenticate.js";
 import { sourceOf } from "../client-address.js";
 import { type Answer, type Route, route, type Success } from "../route.js";
 import { mailAddress, maySignIn } from "./mail-address.js";
-import { SignInLimit } from "./sign-in-limit.js";
+import { MailLimit } from "./mail-limit.js";
 import { signInPage } from "./sign-in-page.js";
 
 export interface SessionRoutesOptions {
@@ -42,7 +42,7 @@ const me = z.strictObject({
 /** Signing in over a mailed link, and the session it opens. */
 export function sessionRoutes(options: SessionRoutesOptions): readonly Route[] {
   const { runtime } = options;
-  const sources = new SignInLimit({ most: SIGN_INS_PER_SOURCE, windowMs: SIGN_IN_WINDOW_MS, clock: runtime.clock });
+  const sources = new MailLimit({ most: SIGN_INS_PER_SOURCE, windowMs: SIGN_IN_WINDOW_MS, clock: runtime.clock });
   return [
     route({
       method: "POST",

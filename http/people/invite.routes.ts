@@ -16,6 +16,7 @@ import { workspaceOfSlug } from "../../actors/workspaces/workspace.machine.js";
 import { address } from "../../runtime/address.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { mailAddress, maySignIn } from "../access/mail-address.js";
+import { MailLimit } from "../access/mail-limit.js";
 import { type Answer, type Route, route } from "../route.js";
 import { mailWentOut } from "./invite-delivery.js";
 
@@ -54,9 +55,19 @@ const listing = z.strictObject({
     .default(50),
 });
 
+/** Invites that one person may send in an hour, in whatever workspaces: mails go to people who did not ask for them. */
+const INVITES_PER_PERSON = 1_000;
+const HOUR_MS = 60 * 60 * 1_000;
+
 /** Inviting people by mail, for those who administer the workspace; for anyone else it is not there. */
 export function inviteRoutes(options: InviteRoutesOptions): readonly Route[] {
   const { runtime } = options;
+  const senders = new MailLimit({ most: INVITES_PER_PERSON, windowMs: HOUR_MS, clock: runtime.clock });
+  const limited = (caller: PersonCaller, count: number): Refusal | null => {
+    const retryAfterSeconds = senders.take(caller.userId, count);
+    if (retryAfterSeconds === 0) return null;
+    return { refused: "too-many-requests", detail: "You have sent too many invites.", retryAfterSeconds };
+  };
   return [
     route({
       method: "POST",
@@ -67,7 +78,8 @@ export function inviteRoutes(options: InviteRoutesOptions): readonly Route[] {
       body: inviting,
       example: { emails: ["bob@example.com"], role: "member" },
       answers: { 200: z.strictObject({ items: z.array(outcomeSchema) }) },
-      handle: ({ caller, params, body }) => invite(options, caller, params.slug, body),
+      handle: ({ caller, params, body }) =>
+        limited(caller, body.emails.length) ?? invite(options, caller, params.slug, body),
     }),
     route({
       method: "GET",
@@ -93,7 +105,7 @@ export function inviteRoutes(options: InviteRoutesOptions): readonly Route[] {
       access: "person",
       body: z.strictObject({}),
       answers: { 200: outcomeSchema },
-      handle: ({ caller, params }) => resend(options, caller, params),
+      handle: ({ caller, params }) => limited(caller, 1) ?? resend(options, caller, params),
     }),
     route({
       method: "DELETE",

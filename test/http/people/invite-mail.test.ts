@@ -33,7 +33,7 @@ async function officeWithMail(
   });
   const request: Client["request"] = (method, path, body) =>
     service.anonymous.request(method, path, body, { ...ada.credentials });
-  return { service, teamId, request };
+  return { service, teamId, credentials: ada.credentials, request };
 }
 
 t.test("the mail names inviter, workspace and teams, and its link alone admits", async (t) => {
@@ -149,4 +149,23 @@ t.test("who waits for a mail is answered when the invite is revoked meanwhile", 
   const [pending] = itemsOf(await request("GET", INVITES));
   t.equal((await request("DELETE", `${INVITES}/${pending?.id}`)).status, 204);
   t.same(outcomes(await asked), ["bob@example.com not-sent"]);
+});
+
+t.test("a mail that was on its way when the process ended is sent by the next one, and noted", async (t) => {
+  let isWell = false;
+  const mail = await startMailServer(t, () => (isWell ? "take" : "hang"));
+  const clock = new ManualClock();
+  const { service, credentials, request } = await officeWithMail(t, { smtpUrl: mail.url, clock });
+  const asked = request("POST", INVITES, { emails: ["bob@example.com"] });
+  await mail.until(() => mail.attempts() === 1);
+  clock.advance(10_000);
+  t.same(outcomes(await asked), ["bob@example.com not-sent"]);
+  await service.stop();
+  isWell = true;
+  const next = await startTestService(t, { folder: service.folder, clock, settings: { SMTP_URL: mail.url } });
+  await mail.until(() => mail.received.length === 1);
+  const list = () => next.anonymous.request("GET", INVITES, undefined, { ...credentials });
+  while (itemsOf(await list())[0]?.mail !== "sent") await new Promise((resolve) => setImmediate(resolve));
+  const token = /\/invites\/([\w-]{43})/.exec(mail.received[0]?.mail.text ?? "")?.[1];
+  t.match((await next.anonymous.request("GET", `/api/invites/${token}`)).body, { state: "open" });
 });

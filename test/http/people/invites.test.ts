@@ -133,6 +133,22 @@ t.test("the pending list shows open invites alone, newest first, by page", async
   );
 });
 
+t.test("one person sends a thousand invites an hour, and not more", async (t) => {
+  const clock = new ManualClock();
+  const { service, ada } = await openOffice(t, { clock });
+  const emails = Array.from({ length: 50 }, (_, index) => `p${index}@example.com`);
+  for (let count = 0; count < 20; count++) {
+    t.equal((await ada.request("POST", INVITES, { emails })).status, 200);
+    clock.advance(60_000);
+  }
+  const logged = service.logLines.length;
+  const refused = await ada.request("POST", INVITES, { emails: ["bob@example.com"] });
+  t.same([refused.status, slugOf(refused), refused.headers["retry-after"]], [429, "too-many-requests", "2400"]);
+  t.notOk(service.logLines.slice(logged).some((line) => line.includes("invite for")));
+  clock.advance(40 * 60_000);
+  t.equal((await ada.request("POST", INVITES, { emails: ["bob@example.com"] })).status, 200);
+});
+
 t.test("an invite admits for 14 days from when it was last sent", async (t) => {
   const clock = new ManualClock();
   const { service, ada } = await openOffice(t, { clock });

@@ -3,8 +3,8 @@ import type { Clock } from "../../runtime/clock.js";
 /** Sources remembered at once; past that the oldest is forgotten, which only ever admits. */
 const MAX_SOURCES = 10_000;
 
-/** At most so many in a window that begins with the first, for each source. Kept in memory. */
-export class SignInLimit {
+/** Mails that a source may have sent: so many in a window that begins with the first. Kept in memory. */
+export class MailLimit {
   readonly #most: number;
   readonly #windowMs: number;
   readonly #clock: Clock;
@@ -16,19 +16,19 @@ export class SignInLimit {
     this.#clock = options.clock;
   }
 
-  /** Counts one; gives 0 when it is admitted, else the seconds to wait. */
-  take(source: string): number {
+  /** Counts `count` together; gives 0 when they are admitted, else the seconds to wait, and counts none. */
+  take(source: string, count = 1): number {
     const now = this.#clock.now();
     const current = this.#windows.get(source);
     if (current === undefined || current.endsMs <= now) {
       this.#windows.delete(source);
       const oldest = this.#windows.size >= MAX_SOURCES ? this.#windows.keys().next() : undefined;
       if (oldest?.done === false) this.#windows.delete(oldest.value);
-      this.#windows.set(source, { count: 1, endsMs: now + this.#windowMs });
+      this.#windows.set(source, { count, endsMs: now + this.#windowMs });
       return 0;
     }
-    if (current.count >= this.#most) return Math.ceil((current.endsMs - now) / 1_000);
-    current.count += 1;
+    if (current.count + count > this.#most) return Math.ceil((current.endsMs - now) / 1_000);
+    current.count += count;
     return 0;
   }
 }
