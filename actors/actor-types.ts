@@ -6,6 +6,7 @@ import { trustActor } from "./access/trust.machine.js";
 import { hookOccurrenceActor } from "./hooks/hook-occurrence.machine.js";
 import type { Kind } from "./resources/kind.js";
 import { dispatcherActor } from "./runners/dispatcher.machine.js";
+import { poolMinting } from "./runners/pool-exchange.js";
 import { runnerActor } from "./runners/runner.machine.js";
 import { runActor } from "./tasks/run.machine.js";
 import { taskActor } from "./tasks/task.machine.js";
@@ -18,6 +19,7 @@ export function createActorTypes(kinds: readonly Kind[]): readonly ActorType[] {
     accountActor,
     inviteActor,
     trustActor(tokenMinting),
+    trustActor(poolMinting),
     dispatcherActor,
     runnerActor,
     taskActor,

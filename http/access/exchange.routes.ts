@@ -6,14 +6,21 @@ import type { TokenTrustFields } from "../../actors/access/workspace-token-trust
 import { isRefusal } from "../../actors/refusal.js";
 import type { Kind } from "../../actors/resources/kind.js";
 import { placeOf } from "../../actors/resources/place.js";
+import { poolMinting } from "../../actors/runners/pool-exchange.js";
+import type { RunnerTrustFields } from "../../actors/runners/runner-trust.kind.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { type Route, route } from "../route.js";
 import { type ExchangeOptions, exchange, exchangeBody } from "./exchange.js";
 
-/** The exchange of a workload's OIDC token for a workspace token, and what the trusts refused. */
+/** The exchange of the OIDC tokens of workloads and hosts for credentials of ours, and what the trusts refused. */
 export function exchangeRoutes(options: ExchangeOptions & { readonly kinds: readonly Kind[] }): readonly Route[] {
-  const trustKinds = options.kinds.filter(({ name }) => name === tokenMinting.trustKind);
-  return [tokenExchange(options), ...trustKinds.map((kind) => refusalsOf(kind, options.runtime))];
+  const names = [tokenMinting.trustKind, poolMinting.trustKind];
+  const trustKinds = options.kinds.filter(({ name }) => names.includes(name));
+  return [
+    tokenExchange(options),
+    poolExchange(options),
+    ...trustKinds.map((kind) => refusalsOf(kind, options.runtime)),
+  ];
 }
 
 function tokenExchange(options: ExchangeOptions): Route {
@@ -50,6 +57,44 @@ function tokenExchange(options: ExchangeOptions): Route {
         status: 200,
         body: { token: minted?.value, tokenId: minted?.id, workspaceId, scopes: fields.scopes, expiresAt },
       };
+    },
+  });
+}
+
+function poolExchange(options: ExchangeOptions): Route {
+  return route({
+    method: "POST",
+    path: "/api/runner-trusts/exchange",
+    summary: "Exchange a host's OIDC token for admission to runner pools",
+    description:
+      "Needs no credential. The token is verified as a workload's is. Gives a token for each pool of the trust, which a " +
+      "runner connects with as with the pool's own; when it ends, so does the connection, and the host exchanges anew. " +
+      "Every refusal is the same 401; those who may manage the trust read why under its refusals.",
+    access: "public",
+    body: exchangeBody,
+    problems: ["unauthenticated"],
+    answers: {
+      200: z.strictObject({
+        workspaceId: z.string(),
+        pools: z.array(
+          z.strictObject({
+            pool: z.string().describe("The pool's key."),
+            token: z.string().describe("Admits runners to the pool. Not shown again."),
+          }),
+        ),
+        expiresAt: z.iso.datetime().describe("When the tokens stop admitting."),
+      }),
+    },
+    handle: async ({ body, client }) => {
+      const done = await exchange<RunnerTrustFields>(
+        options,
+        { ...body, client },
+        { minting: poolMinting, count: ({ pools }) => pools.length },
+      );
+      if (isRefusal(done)) return done;
+      const { trust, credentials, expiresAt } = done;
+      const pools = trust.fields.pools.map((pool, index) => ({ pool, token: credentials[index]?.value }));
+      return { status: 200, body: { workspaceId: trust.workspaceId, pools, expiresAt } };
     },
   });
 }

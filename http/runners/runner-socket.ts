@@ -1,5 +1,4 @@
-import { resourceByHash } from "../../actors/resources/hash-index.js";
-import { resourceById } from "../../actors/resources/resource-rows.js";
+import { type PoolBearer, poolOfToken } from "../../actors/runners/pool-token.js";
 import {
   MAX_FRAME_BYTES,
   RUNNER_PROTOCOL,
@@ -9,7 +8,6 @@ import {
   type ServiceMessage,
 } from "../../actors/runners/protocol.js";
 import type { RunnerBeat, RunnerHello, RunnerLeft, RunnerSaid, Welcome } from "../../actors/runners/runner.machine.js";
-import type { RunnerPoolFields } from "../../actors/runners/runner-pool.kind.js";
 import { type OutboxMessage, outbox, runners } from "../../actors/runners/runner-rows.js";
 import { type JobSource, jobOf } from "../../actors/tasks/job.js";
 import type { JobUndeliverable } from "../../actors/tasks/run-messages.js";
@@ -31,6 +29,9 @@ const NOT_ADMITTED = 4401;
 const REPLACED = 4409;
 const AGAIN = 4503;
 
+/** How often the token of an open connection is looked at again, in milliseconds. */
+const RECHECK_MS = 5_000;
+
 const RUNNER_ID = /^runner_[0-9A-Z]{26}$/;
 
 /** Where runners connect, with their pool's token as bearer; the protocol says what is spoken. */
@@ -42,31 +43,16 @@ export function runnerSocket(options: RunnerSocketOptions): SocketRoute {
     maxMessageBytes: MAX_FRAME_BYTES,
     open: async (request) => {
       const token = bearerToken(request.header("authorization"));
-      const pool = token === null ? undefined : poolOf(options.runtime, sha256Hex(token));
-      if (token === null || pool === undefined) {
-        return { refused: "unauthenticated", detail: "This needs the token of a runner pool." };
-      }
+      const tokenHash = sha256Hex(token ?? "");
+      const { reading, clock } = options.runtime;
+      const pool = token === null ? null : poolOfToken(reading, tokenHash, clock.now());
+      if (pool === null) return { refused: "unauthenticated", detail: "This needs the token of a runner pool." };
       return {
         holder: pool.poolId,
-        open: (socket) => new RunnerConnection(options, { ...pool, tokenHash: sha256Hex(token) }, socket),
+        open: (socket) => new RunnerConnection(options, { ...pool, tokenHash }, socket),
       };
     },
   };
-}
-
-interface Pool {
-  readonly workspaceId: string;
-  readonly poolId: string;
-}
-
-/** The pool whose token has this hash, while its workspace is open. */
-function poolOf({ reading }: Runtime, tokenHash: string): Pool | undefined {
-  const place = resourceByHash(reading, "runner-pool", tokenHash);
-  if (place === undefined) return undefined;
-  const { workspaceId, id } = place;
-  const pool = resourceById<RunnerPoolFields>(reading, workspaceId, "runner-pool", id);
-  const workspace = resourceById(reading, workspaceId, "workspace", workspaceId);
-  return pool === undefined || workspace === undefined ? undefined : { workspaceId, poolId: id };
 }
 
 /**
@@ -75,12 +61,14 @@ function poolOf({ reading }: Runtime, tokenHash: string): Pool | undefined {
  *
  * 1. Every frame is handed on in the order it came, and none after one that was not taken: its sender sends it again,
  *    and a later number taken before it would make it one seen already.
+ * 2. Nothing is taken or sent under a token that admits no more: it is looked at before each frame, either way, and in
+ *    between.
  */
 class RunnerConnection implements SocketHandler {
   readonly #runtime: Runtime;
   readonly #source: JobSource;
   readonly #leaseMs: number;
-  readonly #pool: Pool & { readonly tokenHash: string };
+  readonly #pool: PoolBearer & { readonly tokenHash: string };
   readonly #socket: Socket;
   readonly #connection: string;
   #runner: Address | null = null;
@@ -92,14 +80,16 @@ class RunnerConnection implements SocketHandler {
   #hasEnded = false;
   /** Set while a run is told that its job cannot be sent. */
   #isHeld = false;
+  #cancelRecheck: () => void = noop;
 
-  constructor(options: RunnerSocketOptions, pool: Pool & { readonly tokenHash: string }, socket: Socket) {
+  constructor(options: RunnerSocketOptions, pool: PoolBearer & { readonly tokenHash: string }, socket: Socket) {
     this.#runtime = options.runtime;
     this.#source = { reading: options.runtime.reading, sealer: options.sealer };
     this.#leaseMs = options.leaseMs;
     this.#pool = pool;
     this.#socket = socket;
     this.#connection = options.runtime.newId("con");
+    this.#recheckLater();
   }
 
   message(text: string): void {
@@ -119,6 +109,7 @@ class RunnerConnection implements SocketHandler {
 
   closed(): void {
     this.#hasEnded = true;
+    this.#cancelRecheck();
     this.#unlisten?.();
     // A hello under way is taken first: its runner has to be told too that the socket is gone.
     this.#turn = this.#turn.then(() => this.#leave()).then(noop, noop);
@@ -133,9 +124,7 @@ class RunnerConnection implements SocketHandler {
     if (frame.frame === "hello") return this.#hello(frame);
     const runner = this.#runner;
     if (runner === null) return this.#end(BAD_FRAME, "a hello comes first");
-    if (poolOf(this.#runtime, this.#pool.tokenHash) === undefined) {
-      return this.#end(NOT_ADMITTED, "the pool's token is not valid any more");
-    }
+    if (!this.#isAdmitted()) return;
     const connection = this.#connection;
     switch (frame.frame) {
       case "message": {
@@ -161,6 +150,7 @@ class RunnerConnection implements SocketHandler {
   }
 
   async #hello(frame: Extract<RunnerFrame, { frame: "hello" }>): Promise<void> {
+    if (!this.#isAdmitted()) return;
     if (frame.protocol !== RUNNER_PROTOCOL) {
       return this.#end(BAD_FRAME, `this service speaks protocol ${RUNNER_PROTOCOL}`);
     }
@@ -206,7 +196,7 @@ class RunnerConnection implements SocketHandler {
   /** Sends what waits in the outbox, as far as the peer takes it. */
   #flush(): void {
     const runner = this.#runner;
-    if (runner === null || this.#hasEnded || this.#isHeld) return;
+    if (runner === null || this.#hasEnded || this.#isHeld || !this.#isAdmitted()) return;
     const { workspaceId } = this.#pool;
     const waiting = outbox.entries(this.#runtime.reading, workspaceId, [runner.id], {
       after: [runner.id, this.#sent],
@@ -245,6 +235,21 @@ class RunnerConnection implements SocketHandler {
     const { runId, fence } = message;
     const job = jobOf(this.#source, this.#pool.workspaceId, { runId, fence });
     return job === undefined ? { type: "run.drop", runId, fence } : { type: "run.assign", job };
+  }
+
+  /** Whether the token admits still; one that does not ends the connection. */
+  #isAdmitted(): boolean {
+    const { reading, clock } = this.#runtime;
+    if (poolOfToken(reading, this.#pool.tokenHash, clock.now()) !== null) return true;
+    this.#end(NOT_ADMITTED, "the pool's token is not valid any more");
+    return false;
+  }
+
+  #recheckLater(): void {
+    const { clock } = this.#runtime;
+    this.#cancelRecheck = clock.at(clock.now() + RECHECK_MS, () => {
+      if (!this.#hasEnded && this.#isAdmitted()) this.#recheckLater();
+    });
   }
 
   #send(frame: ServiceFrame): void {

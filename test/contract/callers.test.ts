@@ -10,6 +10,7 @@ const publicRoutes = [
   "GET /sign-in/{token}",
   // The credential is the OIDC token in the body.
   "POST /api/workspace-tokens/exchange",
+  "POST /api/runner-trusts/exchange",
   // Whoever has an invite link may look at it.
   "GET /api/invites/{token}",
   "GET /invites/{token}",

@@ -1,0 +1,27 @@
+import { putCredential } from "../access/minted-credentials.js";
+import type { Minting } from "../access/trust.machine.js";
+import { resourceAt } from "../resources/resource-rows.js";
+import type { RunnerTrustFields } from "./runner-trust.kind.js";
+
+/** How long a host is admitted by one exchange, in milliseconds; its runners exchange anew when they connect again. */
+const ADMISSION_MS = 60 * 60 * 1_000;
+
+/** Mints a pool token for each pool of a runner trust, in the order the trust names them. */
+export const poolMinting: Minting = {
+  actor: "runner-trust",
+  trustKind: "runner-trust",
+  mint(trust, { turn, hashes }) {
+    const { pools } = trust.fields as RunnerTrustFields;
+    const { id: trustId, version: trustVersion, kind: trustKind, workspaceId } = trust;
+    const expiresAtMs = turn.now + ADMISSION_MS;
+    const ids = hashes.map((hash, index) => {
+      // The trust holds its pools: none of them can be gone.
+      const pool = resourceAt(turn, workspaceId, "runner-pool", pools[index] ?? "");
+      const id = turn.newId("ptok");
+      const grant = { kind: "pool", poolId: pool?.id ?? "" } as const;
+      putCredential(turn, { id, hash, trustKind, trustId, trustVersion, expiresAtMs, grant });
+      return id;
+    });
+    return { ids, expiresAtMs };
+  },
+};

@@ -1,0 +1,26 @@
+import type { Reading } from "../../storage/store.js";
+import { liveCredential } from "../access/minted-credentials.js";
+import { resourceByHash } from "../resources/hash-index.js";
+import { resourceById } from "../resources/resource-rows.js";
+
+/** The pool that a runner may join. */
+export interface PoolBearer {
+  readonly workspaceId: string;
+  readonly poolId: string;
+}
+
+/**
+ * The pool whose token has this SHA-256 (hex), its own or one minted through a runner trust; null for one that is
+ * unknown, replaced, over, of a trust that changed since, or of a closed workspace.
+ */
+export function poolOfToken(reading: Reading, tokenHash: string, nowMs: number): PoolBearer | null {
+  const own = resourceByHash(reading, "runner-pool", tokenHash);
+  const minted = own === undefined ? liveCredential(reading, tokenHash, nowMs) : null;
+  const poolId = own?.id ?? (minted?.grant.kind === "pool" ? minted.grant.poolId : undefined);
+  const workspaceId = own?.workspaceId ?? minted?.workspaceId;
+  if (poolId === undefined || workspaceId === undefined) return null;
+  const isThere =
+    resourceById(reading, workspaceId, "workspace", workspaceId) !== undefined &&
+    resourceById(reading, workspaceId, "runner-pool", poolId) !== undefined;
+  return isThere ? { workspaceId, poolId } : null;
+}
