@@ -68,11 +68,13 @@ function resourceTopic(kinds: readonly Kind[], name: string): Topic {
 
 /**
  * Who changed what, and how, stands in the change log, which only people who administer the workspace read; others
- * are told that something changed. How hooks went is for those who may read how the team's work turned out.
+ * are told that something changed. How hooks went is for those who may read how the team's work turned out; who came
+ * and went is for the people of the workspace, as the list of members is.
  */
 function shownChange(reading: Reading, caller: Caller, { workspaceId, id }: About, data: unknown): unknown {
   const told = changeSchema.safeParse(data).data;
   if (told?.type === "hook") return seesOutcomes(reading, caller, workspaceId, id) ? data : undefined;
+  if (told?.type === "member") return caller.kind === "person" ? data : undefined;
   if (told?.type !== "configuration") return data;
   const administers =
     caller.kind === "person" && permit(reading, caller, workspaceId, "administer", "workspace") === null;
@@ -82,6 +84,7 @@ function shownChange(reading: Reading, caller: Caller, { workspaceId, id }: Abou
 /** The changes that not everyone sees whole, cut to what everyone does. */
 const changeSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("hook") }),
+  z.object({ type: z.literal("member") }),
   z.object({
     type: z.literal("configuration"),
     change: z.object({

@@ -222,6 +222,38 @@ t.test("a demoted person sees the stream as a member does from the next change o
   });
 });
 
+t.test("the stream tells people who came, changed and went, in order, and tells a token nothing of it", async (t) => {
+  const service = await startTestService(t);
+  const ada = await personAt(service, "ada@example.com");
+  const { workspaceId, teamId } = await workspaceWithTeam(ada);
+  const token = await bearer(service, ada, { workspaceId, name: "ci", scopes: ["read"] });
+  const [person, machine] = await Promise.all([StreamReader.open(ada), StreamReader.open(token)]);
+  for (const reader of [person, machine]) {
+    t.teardown(async () => reader.end());
+    reader.subscribe(`workspace/${workspaceId}`);
+    await reader.until(({ kind }) => kind === "snapshot");
+  }
+  const bob = await join(service, ada, "bob@example.com");
+  await ada.request("POST", `/api/teams/${teamId}/members`, { userId: bob.userId });
+  await ada.request("DELETE", `/api/teams/${teamId}/members/${bob.userId}`);
+  await ada.request("PATCH", `${MEMBERS}/${bob.userId}`, { role: "admin" });
+  await ada.request("DELETE", `${MEMBERS}/${bob.userId}`);
+  await ada.create(`/api/resources/workspaces/${workspaceId}/secrets`, { name: "last", value: "v", valueVersion: 1 });
+  for (const reader of [person, machine]) await reader.until(({ data }) => data.type === "configuration");
+  const told = (reader: StreamReader) => reader.messages.filter(({ data }) => data.type === "member");
+  t.same(
+    told(person).map(({ data: { what, role, teams } }) => [what, role, teams]),
+    [
+      ["joined", "member", []],
+      ["joined", "member", [teamId]],
+      ["left-team", "member", []],
+      ["role", "admin", []],
+      ["removed", "admin", []],
+    ],
+  );
+  t.same(told(machine), []);
+});
+
 t.test("the people of a workspace are listed by page, to its people alone", async (t) => {
   const service = await startTestService(t);
   const ada = await personAt(service, "ada@example.com");
