@@ -7,6 +7,7 @@ import type { Runtime, RuntimeLog } from "../runtime/runtime.js";
 import { exchangeRoutes } from "./access/exchange.routes.js";
 import { sessionRoutes } from "./access/session.routes.js";
 import type { Config } from "./config.js";
+import { expressionRoutes } from "./expressions/expression.routes.js";
 import { hookRoutes } from "./hooks/hook.routes.js";
 import type { Metrics } from "./metrics.js";
 import { docsRoutes } from "./openapi/docs.routes.js";
@@ -48,6 +49,7 @@ export function createRoutes(parts: RouteParts): readonly Route[] {
     ...under("Sessions", sessionRoutes({ runtime, sealer, baseUrl, signInDomains: config.signInDomains })),
     ...resourceRoutes({ runtime, kinds, sealer }),
     ...under("Trusts", exchangeRoutes({ runtime, kinds, verifier, log })),
+    ...under("Expressions", expressionRoutes({ reading: runtime.reading, kinds })),
     ...under("Export", exportRoutes({ reading: runtime.reading, kinds })),
     ...under("Configuration changes", changeRoutes({ runtime })),
     ...under("Members", memberRoutes({ runtime })),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { holdsExpression } from "../expressions/written.js";
+import { isTemplate } from "../expressions/templates.js";
 import { toolReference } from "../integrations/tools.js";
 import { type AllowList, whyNotSent } from "../outbound/allow-list.js";
 import type { FieldError } from "../refusal.js";
@@ -206,4 +206,8 @@ function isSigningSecret(text: string): boolean {
 
 function member(key: string): string {
   return name.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`;
+}
+
+function holdsExpression(value: unknown): boolean {
+  return isTemplate(JSON.stringify(value ?? null));
 }

@@ -6,6 +6,7 @@ import { type ResourceRow, resourceAddresses } from "../resources/resource-rows.
 import { unboundWarnings } from "../workspaces/secret-hosts.js";
 import type { IntegrationFields } from "./definition.js";
 import type { IntegrationEvent } from "./events.js";
+import { expressionWarnings } from "./integration-expressions.js";
 import { literalHost } from "./integration-rules.js";
 
 /** What of an integration is accepted and does not happen. */
@@ -15,6 +16,7 @@ export function integrationWarnings(
   { reading, row }: { readonly reading: Reading; readonly row: ResourceRow<IntegrationFields> },
 ): readonly Warning[] {
   return [
+    ...expressionWarnings(fields),
     ...unservedBlocks(fields),
     ...fields.hosts.flatMap((host, index) => unreachable(host, `hosts[${index}]`, allowList)),
     ...secretWarnings(fields, reading, row.workspaceId),

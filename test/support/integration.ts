@@ -3,11 +3,12 @@ export function expr(cel: string): string {
   return ["$", `{{ ${cel} }}`].join("");
 }
 
-const request = (more: object = {}) => ({
-  url: `https://api.example.com/items/${expr("body.id")}`,
-  query: { page: expr("cursor") },
-  headers: { "x-item": `item ${expr("item")}` },
-  body: { nested: [expr("task.line"), { text: `about ${expr("task.line")}` }] },
+/** A request whose every field tells of one thing that is seen there. */
+const request = (seen: string, more: object = {}) => ({
+  url: `https://api.example.com/items/${expr(seen)}`,
+  query: { page: expr(seen) },
+  headers: { "x-item": `item ${expr(seen)}` },
+  body: { nested: [expr(seen), { text: `about ${expr(seen)}` }] },
   expect: { success: expr("status == 200") },
   capture: { number: expr("response.number") },
   ...more,
@@ -17,7 +18,7 @@ const events = () => [
   {
     forEach: expr("body.items"),
     when: expr('item.kind == "issue"'),
-    lookup: { request: request(), capture: { author: expr("response.user.login") } },
+    lookup: { request: request("item.id"), capture: { author: expr("response.user.login") } },
     raise: {
       say: expr("author"),
       opens: {
@@ -54,8 +55,8 @@ export function wholeIntegration(): Record<string, unknown> {
       delivery: expr('headers["x-delivery"]'),
       events: events(),
     },
-    poll: { everyMinutes: 10, request: request(), cursor: expr("body.next"), events: events() },
-    actions: { comment: { request: request(), schedule: { everyMinutes: 60 } } },
+    poll: { everyMinutes: 10, request: request("cursor"), cursor: expr("body.next"), events: events() },
+    actions: { comment: { request: request("task.line"), schedule: { everyMinutes: 60 } } },
     tools: {
       comment: {
         ...{ description: "Comments on an item.", action: "comment", approval: true, output: expr("response.id") },

@@ -1,0 +1,276 @@
+/** Types of CEL (cel-spec, language definition, "Values" and "Gradual type checking"). */
+
+export type Scalar =
+  | "dyn"
+  | "error"
+  | "bool"
+  | "int"
+  | "uint"
+  | "double"
+  | "string"
+  | "bytes"
+  | "null_type"
+  | "timestamp"
+  | "duration";
+
+export type Type =
+  | { readonly kind: Scalar }
+  | { readonly kind: "list"; readonly element: Type }
+  | { readonly kind: "map"; readonly key: Type; readonly value: Type }
+  /** A map whose keys are known: no other may be named. */
+  | { readonly kind: "object"; readonly fields: Readonly<Record<string, Type>> }
+  /** What `type(x)` gives; null for the type of types. */
+  | { readonly kind: "type"; readonly of: Type | null }
+  /** Stands for a type that is to be found out. */
+  | { readonly kind: "parameter"; readonly name: string };
+
+const scalar = (kind: Scalar): Type => ({ kind });
+
+export const DYN = scalar("dyn");
+export const ERROR = scalar("error");
+export const BOOL = scalar("bool");
+export const INT = scalar("int");
+export const UINT = scalar("uint");
+export const DOUBLE = scalar("double");
+export const STRING = scalar("string");
+export const BYTES = scalar("bytes");
+export const NULL = scalar("null_type");
+export const TIMESTAMP = scalar("timestamp");
+export const DURATION = scalar("duration");
+
+export const listOf = (element: Type): Type => ({ kind: "list", element });
+export const mapOf = (key: Type, value: Type): Type => ({ kind: "map", key, value });
+export const objectOf = (fields: Readonly<Record<string, Type>>): Type => ({ kind: "object", fields });
+export const typeOf = (of: Type | null): Type => ({ kind: "type", of });
+
+/** The type of types. */
+export const TYPE = typeOf(null);
+
+/** What a map with unknown values is to a declared one. */
+const ANY_MAP = mapOf(STRING, DYN);
+
+/** A type as CEL writes it: `list(map(string, dyn))`; a declared object is the map that it is. */
+export function formatType(type: Type): string {
+  switch (type.kind) {
+    case "list":
+      return `list(${formatType(type.element)})`;
+    case "map":
+      return `map(${formatType(type.key)}, ${formatType(type.value)})`;
+    case "object":
+      return formatType(ANY_MAP);
+    case "type":
+      return type.of === null ? "type" : `type(${formatType(type.of)})`;
+    case "null_type":
+      return "null";
+    case "parameter":
+      return type.name;
+    case "timestamp":
+    case "duration":
+      return `google.protobuf.${type.kind === "timestamp" ? "Timestamp" : "Duration"}`;
+    case "error":
+      return "!error!";
+    default:
+      return type.kind;
+  }
+}
+
+function isDyn({ kind }: Type): boolean {
+  return kind === "dyn" || kind === "error";
+}
+
+/** Whether the two are the same, parameters by name. */
+export function isSame(left: Type, right: Type): boolean {
+  return formatType(left) === formatType(right);
+}
+
+/** Parts of a type; a larger one counts as `dyn`. An expression may double a type at every step. */
+const MOST_PARTS = 200;
+/** Comparisons of types in one check, beyond which everything fits. */
+const MOST_COMPARISONS = 50_000;
+
+/** The type, or `dyn` when it is very large. */
+export function bounded(type: Type): Type {
+  return partsOf(type, MOST_PARTS) > 0 ? type : DYN;
+}
+
+/** What is left of `most` after the parts of the type; below 1 when there are more. */
+function partsOf(type: Type, most: number): number {
+  if (most <= 0) return 0;
+  switch (type.kind) {
+    case "list":
+      return partsOf(type.element, most - 1);
+    case "map":
+      return partsOf(type.value, partsOf(type.key, most - 1));
+    case "type":
+      return type.of === null ? most - 1 : partsOf(type.of, most - 1);
+    default:
+      return most - 1;
+  }
+}
+
+/**
+ * What is known of type parameters, as cel-go's checker keeps it (`checker/types.go`): assignability that binds
+ * parameters on the way, and takes nothing along from an attempt that failed.
+ */
+export class Bindings {
+  #bound = new Map<string, Type>();
+  #fresh = 0;
+  #comparisons = 0;
+
+  /** A parameter that is used nowhere else. */
+  fresh(): Type {
+    return { kind: "parameter", name: `_${this.#fresh++}` };
+  }
+
+  /** The same type with parameters of its own in place of those that it names. */
+  instantiate(types: readonly Type[]): Type[] {
+    const own = new Map<string, Type>();
+    const replace = (type: Type): Type =>
+      mapParameters(type, ({ name }) => {
+        const known = own.get(name) ?? this.fresh();
+        own.set(name, known);
+        return known;
+      });
+    return types.map(replace);
+  }
+
+  /** Whether every one may stand where its counterpart is wanted; what was learned is kept when all may. */
+  areAssignable(given: readonly Type[], wanted: readonly Type[]): boolean {
+    if (given.length !== wanted.length) return false;
+    const before = new Map(this.#bound);
+    const all = given.every((type, index) => this.#assign(type, wanted[index] ?? ERROR));
+    if (!all) this.#bound = before;
+    return all;
+  }
+
+  /**
+   * The type with what is known put in; what stays unknown as it is, or as `dyn` when `unknown` says so. Parts of one
+   * that is very large are `dyn`.
+   */
+  resolve(type: Type, unknown: "kept" | "dyn" = "kept"): Type {
+    let left = MOST_PARTS;
+    const put = (part: Type): Type => {
+      if (--left < 0) return DYN;
+      switch (part.kind) {
+        case "parameter": {
+          const bound = this.#bound.get(part.name);
+          if (bound !== undefined) return put(bound);
+          return unknown === "dyn" ? DYN : part;
+        }
+        case "list":
+          return listOf(put(part.element));
+        case "map":
+          return mapOf(put(part.key), put(part.value));
+        case "type":
+          return part.of === null ? part : typeOf(put(part.of));
+        default:
+          return part;
+      }
+    };
+    return put(type);
+  }
+
+  /** The type that both elements of an aggregate have: `dyn` when they do not agree. */
+  join(left: Type, right: Type): Type {
+    return this.areAssignable([left], [right]) ? mostGeneral(left, right) : DYN;
+  }
+
+  #assign(given: Type, wanted: Type): boolean {
+    if (++this.#comparisons > MOST_COMPARISONS) return true;
+    if (wanted.kind === "parameter") {
+      const bound = this.#bind(given, wanted);
+      if (bound !== "unfit") return bound === "fits";
+    }
+    if (given.kind === "parameter") return this.#bind(wanted, given) === "fits";
+    if (isDyn(given) || isDyn(wanted)) return true;
+    if (given.kind === "null_type") return isNullable(wanted);
+    if (wanted.kind === "null_type") return isNullable(given);
+    return this.#assignKinds(given, wanted);
+  }
+
+  #assignKinds(given: Type, wanted: Type): boolean {
+    if (given.kind === "list" && wanted.kind === "list") return this.#assign(given.element, wanted.element);
+    if (given.kind === "object" || wanted.kind === "object") return this.#assignObjects(given, wanted);
+    if (given.kind === "map" && wanted.kind === "map") {
+      return this.#assign(given.key, wanted.key) && this.#assign(given.value, wanted.value);
+    }
+    if (given.kind === "type" && wanted.kind === "type") return true;
+    return given.kind === wanted.kind;
+  }
+
+  #assignObjects(given: Type, wanted: Type): boolean {
+    if (given.kind === "object" && wanted.kind === "object") return true;
+    return this.#assign(given.kind === "object" ? ANY_MAP : given, wanted.kind === "object" ? ANY_MAP : wanted);
+  }
+
+  /** Takes `type` for the parameter: `unfit` when nothing is known of it and it may not stand for that type. */
+  #bind(type: Type, parameter: Extract<Type, { kind: "parameter" }>): "fits" | "clashes" | "unfit" {
+    if (type.kind === "parameter" && type.name === parameter.name) return "fits";
+    const known = this.#bound.get(parameter.name);
+    if (known === undefined) {
+      if (this.#occurs(parameter.name, type)) return "unfit";
+      this.#bound.set(parameter.name, type);
+      return "fits";
+    }
+    if (isSame(type, known)) return "fits";
+    if (!this.#assign(type, known)) return "clashes";
+    const general = mostGeneral(type, known);
+    if (!this.#occurs(parameter.name, general)) this.#bound.set(parameter.name, general);
+    return "fits";
+  }
+
+  /** Whether a type names the parameter, bound ones looked through: it would then be a part of itself. */
+  #occurs(name: string, type: Type, seen = new Set<string>()): boolean {
+    switch (type.kind) {
+      case "parameter": {
+        if (type.name === name) return true;
+        const bound = this.#bound.get(type.name);
+        if (bound === undefined || seen.has(type.name)) return false;
+        return this.#occurs(name, bound, seen.add(type.name));
+      }
+      case "list":
+        return this.#occurs(name, type.element, seen);
+      case "map":
+        return this.#occurs(name, type.key, seen) || this.#occurs(name, type.value, seen);
+      case "type":
+        return type.of !== null && this.#occurs(name, type.of, seen);
+      default:
+        return false;
+    }
+  }
+}
+
+function mapParameters(type: Type, replace: (parameter: Extract<Type, { kind: "parameter" }>) => Type): Type {
+  switch (type.kind) {
+    case "parameter":
+      return replace(type);
+    case "list":
+      return listOf(mapParameters(type.element, replace));
+    case "map":
+      return mapOf(mapParameters(type.key, replace), mapParameters(type.value, replace));
+    case "type":
+      return type.of === null ? type : typeOf(mapParameters(type.of, replace));
+    default:
+      return type;
+  }
+}
+
+/** What null may stand for, as in cel-go: times, not plain scalars. */
+function isNullable({ kind }: Type): boolean {
+  return kind === "null_type" || kind === "timestamp" || kind === "duration";
+}
+
+function mostGeneral(left: Type, right: Type): Type {
+  return isAsGeneral(left, right) ? left : right;
+}
+
+function isAsGeneral(left: Type, right: Type): boolean {
+  if (left.kind === "dyn" || left.kind === "parameter") return true;
+  if (right.kind === "dyn" || right.kind === "parameter") return false;
+  if (left.kind === "list" && right.kind === "list") return isAsGeneral(left.element, right.element);
+  if (left.kind === "map" && right.kind === "map") {
+    return isAsGeneral(left.key, right.key) && isAsGeneral(left.value, right.value);
+  }
+  if (left.kind === "type" && right.kind === "type") return true;
+  return left.kind === "map" && right.kind === "object" ? true : isSame(left, right);
+}

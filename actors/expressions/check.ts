@@ -1,0 +1,293 @@
+/**
+ * The type checker: gradual typing as in cel-go's (`checker/checker.go`), over the tree with its spans. It finds every
+ * fault, not the first: a part at fault counts as of any type from there on.
+ */
+
+import {
+  Bindings,
+  BOOL,
+  BYTES,
+  bounded,
+  DOUBLE,
+  DYN,
+  ERROR,
+  formatType,
+  INT,
+  listOf,
+  mapOf,
+  NULL,
+  STRING,
+  type Type,
+  UINT,
+} from "./cel-types.js";
+import { type Fault, type Node, operandsOf, type Tree } from "./parse.js";
+import { functionNames, type Overload, signatures, typeNames } from "./signatures.js";
+import { nearest } from "./suggest.js";
+
+export interface Checked {
+  /** Of the whole expression; `error` when it does not check. */
+  readonly type: Type;
+  readonly faults: readonly Fault[];
+}
+
+/** Checks a tree against the names that it may use, each with its type. */
+export function checkExpression(tree: Tree, names: ReadonlyMap<string, Type>): Checked {
+  const checker = new Checker(tree);
+  const type = checker.typeOf(tree.root, names);
+  return { type: checker.faults.length > 0 ? ERROR : checker.bindings.resolve(type, "dyn"), faults: checker.faults };
+}
+
+type Names = ReadonlyMap<string, Type>;
+type CallNode = Extract<Node, { op: "call" | "rcall" }>;
+
+const macroNames = ["has", "all", "exists", "exists_one", "map", "filter"];
+
+class Checker {
+  readonly faults: Fault[] = [];
+  readonly bindings = new Bindings();
+  readonly #tree: Tree;
+
+  constructor(tree: Tree) {
+    this.#tree = tree;
+  }
+
+  typeOf(node: Node, names: Names): Type {
+    return bounded(this.#typeOf(node, names));
+  }
+
+  #typeOf(node: Node, names: Names): Type {
+    switch (node.op) {
+      case "value":
+        return literalType(node.args);
+      case "id":
+        return this.#name(node, node.args, names);
+      case ".":
+        return this.#qualified(node, names) ?? this.#field(node, this.typeOf(node.args[0], names));
+      case "list":
+        return listOf(this.#joined(node.args, names));
+      case "map":
+        return mapOf(
+          this.#joined(
+            node.args.map(([key]) => key),
+            names,
+          ),
+          this.#joined(
+            node.args.map(([, value]) => value),
+            names,
+          ),
+        );
+      case "call":
+      case "rcall":
+        return this.#macro(node, names) ?? this.#call(node, names);
+      case ".?":
+      case "[?]":
+        return this.#fault(node, "optional values are not part of the language here");
+      default:
+        return this.#operator(node, names);
+    }
+  }
+
+  #fault(node: Node, message: string, suggestion: string | null = null): Type {
+    this.faults.push({ message, span: this.#tree.spanOf(node), suggestion });
+    return ERROR;
+  }
+
+  #name(node: Node, name: string, names: Names): Type {
+    const known = names.get(name) ?? typeNames.get(name);
+    if (known !== undefined) return known;
+    return this.#fault(node, `there is no ${name} here`, nearest(name, names.keys()));
+  }
+
+  /** A name with dots in it, where one is declared. */
+  #qualified(node: Node, names: Names): Type | null {
+    const name = dotted(node);
+    return name === null ? null : (names.get(name) ?? null);
+  }
+
+  #field(node: Extract<Node, { op: "." }>, operand: Type): Type {
+    const field = this.#tree.fieldOf(node);
+    const type = this.bindings.resolve(operand);
+    switch (type.kind) {
+      case "error":
+        return ERROR;
+      case "map":
+        return type.value;
+      case "object":
+        return this.#ownField(node, type.fields, field);
+      case "parameter":
+        this.bindings.areAssignable([DYN], [type]);
+        return DYN;
+      case "dyn":
+        return DYN;
+      default:
+        return this.#fault(node, `${formatType(type)} has no fields, so no ${field}`);
+    }
+  }
+
+  #ownField(node: Node, fields: Readonly<Record<string, Type>>, field: string): Type {
+    const own = Object.hasOwn(fields, field) ? fields[field] : undefined;
+    if (own !== undefined) return own;
+    // The span of the name alone: what stands before it is right.
+    const { end } = this.#tree.spanOf(node);
+    const suggestion = nearest(field, Object.keys(fields));
+    const span = { start: end - field.length, end };
+    this.faults.push({ message: `there is no field ${field} here`, span, suggestion });
+    return ERROR;
+  }
+
+  #joined(nodes: readonly Node[], names: Names): Type {
+    let joined: Type | null = null;
+    for (const node of nodes) {
+      const type = this.typeOf(node, names);
+      joined = joined === null ? type : this.bindings.join(joined, type);
+    }
+    return joined ?? this.bindings.fresh();
+  }
+
+  #operator(node: Node, names: Names): Type {
+    const operands = operandsOf(node);
+    const types = operands.map((operand) => this.typeOf(operand, names));
+    const own = this.#literalIndex(node, operands, types);
+    if (own !== null) return own;
+    return (
+      this.#overload(signatures.get(node.op) ?? [], types) ??
+      this.#fault(node, `${operatorName(node.op)} does not take ${this.#list(types)}`)
+    );
+  }
+
+  /** `event["at"]` of a declared object is its field. */
+  #literalIndex(node: Node, [, index]: readonly Node[], [of]: readonly Type[]): Type | null {
+    if (node.op !== "[]" || index?.op !== "value" || typeof index.args !== "string" || of === undefined) return null;
+    const type = this.bindings.resolve(of);
+    if (type.kind !== "object") return null;
+    const own = Object.hasOwn(type.fields, index.args) ? type.fields[index.args] : undefined;
+    return (
+      own ?? this.#fault(index, `there is no field ${index.args} here`, nearest(index.args, Object.keys(type.fields)))
+    );
+  }
+
+  #call(node: CallNode, names: Names): Type {
+    const [name] = node.args;
+    const types = operandsOf(node).map((operand) => this.typeOf(operand, names));
+    const isMethod = node.op === "rcall";
+    const known = signatures.get(name)?.filter((overload) => overload.isMethod === isMethod) ?? [];
+    if (known.length === 0) return this.#unknownFunction(node, name, isMethod);
+    const found = this.#overload(known, types);
+    if (found !== null) return found;
+    const [receiver, ...rest] = types;
+    if (!isMethod || receiver === undefined) return this.#fault(node, `${name}() does not take ${this.#list(types)}`);
+    const given = rest.length === 0 ? "" : ` with ${this.#list(rest)}`;
+    return this.#fault(node, `${name}() is not for ${formatType(this.bindings.resolve(receiver, "dyn"))}${given}`);
+  }
+
+  #unknownFunction(node: Node, name: string, isMethod: boolean): Type {
+    if (signatures.has(name) && functionNames.includes(name)) {
+      const written = isMethod ? `${name}(value)` : `value.${name}(…)`;
+      return this.#fault(node, `${name}() is written as ${written}`);
+    }
+    return this.#fault(node, `there is no function ${name}()`, nearest(name, [...functionNames, ...macroNames]));
+  }
+
+  /** The result type of the overloads that take these types: `dyn` when they differ; null when none does. */
+  #overload(overloads: readonly Overload[], types: readonly Type[]): Type | null {
+    if (types.some(({ kind }) => kind === "error")) return ERROR;
+    let result: Type | null = null;
+    for (const overload of overloads) {
+      const [gives, ...takes] = this.bindings.instantiate([overload.gives, ...overload.takes]);
+      if (gives === undefined || !this.bindings.areAssignable(types, takes)) continue;
+      const type = this.bindings.resolve(gives);
+      if (result === null) result = type;
+      else if (result.kind !== "dyn" && formatType(result) !== formatType(type)) result = DYN;
+    }
+    return result;
+  }
+
+  #macro(node: CallNode, names: Names): Type | null {
+    if (node.op === "call") {
+      const [argument, ...more] = node.args[1];
+      return node.args[0] === "has" && argument !== undefined && more.length === 0 ? this.#has(argument, names) : null;
+    }
+    const [name, range, args] = node.args;
+    const [variable, first, second] = args;
+    if (variable === undefined || first === undefined || !isMacro(name, args.length)) return null;
+    const element = this.#elementOf(range, this.bindings.resolve(this.typeOf(range, names)));
+    if (variable.op !== "id") return this.#fault(variable, `${name}() needs a plain name for each element first`);
+    const inside = new Map([...names, [variable.args, element]]);
+    if (name === "map" && second === undefined) return listOf(this.typeOf(first, inside));
+    this.#condition(first, inside);
+    if (name === "map" && second !== undefined) return listOf(this.typeOf(second, inside));
+    return name === "filter" ? listOf(element) : BOOL;
+  }
+
+  #has(argument: Node, names: Names): Type {
+    if (argument.op !== ".") return this.#fault(argument, "has() needs a field, as in has(event.to)");
+    const type = this.bindings.resolve(this.typeOf(argument.args[0], names));
+    this.#field(argument, type);
+    return BOOL;
+  }
+
+  #condition(node: Node, names: Names): void {
+    const type = this.typeOf(node, names);
+    if (this.bindings.areAssignable([type], [BOOL])) return;
+    this.#fault(node, `must be bool, not ${formatType(this.bindings.resolve(type, "dyn"))}`);
+  }
+
+  #elementOf(range: Node, type: Type): Type {
+    switch (type.kind) {
+      case "list":
+        return type.element;
+      case "map":
+        return type.key;
+      case "object":
+        return STRING;
+      case "parameter":
+        this.bindings.areAssignable([DYN], [type]);
+        return DYN;
+      case "dyn":
+      case "error":
+        return DYN;
+      default:
+        return this.#fault(range, `must be a list or a map, not ${formatType(type)}`);
+    }
+  }
+
+  #list(types: readonly Type[]): string {
+    const written = types.map((type) => formatType(this.bindings.resolve(type, "dyn")));
+    return written.length === 0 ? "nothing" : written.join(" and ");
+  }
+}
+
+function isMacro(name: string, count: number): boolean {
+  return macroNames.includes(name) && name !== "has" && (count === 2 || (name === "map" && count === 3));
+}
+
+function literalType(value: unknown): Type {
+  if (value === null) return NULL;
+  if (value instanceof Uint8Array) return BYTES;
+  switch (typeof value) {
+    case "string":
+      return STRING;
+    case "bigint":
+      return INT;
+    case "number":
+      return DOUBLE;
+    case "boolean":
+      return BOOL;
+    default:
+      return UINT;
+  }
+}
+
+/** `a.b.c` of plain names, or null. */
+function dotted(node: Node): string | null {
+  if (node.op === "id") return node.args;
+  if (node.op !== ".") return null;
+  const before = dotted(node.args[0]);
+  return before === null ? null : `${before}.${node.args[1]}`;
+}
+
+const written: Readonly<Record<string, string>> = { "!_": "!", "-_": "-", "[]": "[ ]", "?:": "? :" };
+
+function operatorName(op: string): string {
+  return written[op] ?? op;
+}

@@ -1,0 +1,92 @@
+import { formatType, type Type } from "./cel-types.js";
+import { checkExpression } from "./check.js";
+import { type Fault, parseExpression } from "./parse.js";
+import { CLOSE, type Embedded, isTemplate, OPEN, onlyExpression, readTemplate } from "./templates.js";
+
+/** How a field holds its expressions. */
+export type Form =
+  /** Bare, or within `${{ }}`. */
+  | "condition"
+  /** One within `${{ }}`, and nothing else. */
+  | "expression"
+  /** Text with any number of them. */
+  | "text";
+
+/** What is wanted of an expression. */
+export interface Wanted {
+  readonly names: ReadonlyMap<string, Type>;
+  readonly returns: "bool" | "list" | null;
+}
+
+/** An expression's type, or what is wrong with it. `parses` is false when it is no expression at all. */
+export interface Verdict {
+  readonly type: Type | null;
+  readonly faults: readonly Fault[];
+  readonly parses: boolean;
+}
+
+/** Checks one expression, without `${{ }}`. */
+export function checkSource(source: string, { names, returns }: Wanted): Verdict {
+  const parsed = parseExpression(source);
+  if ("fault" in parsed) return { type: null, faults: [parsed.fault], parses: false };
+  const { type, faults } = checkExpression(parsed.tree, names);
+  if (faults.length > 0) return { type: null, faults, parses: true };
+  if (fits(type, returns)) return { type, faults: [], parses: true };
+  const message = `must be ${returns}, not ${formatType(type)}`;
+  return { type: null, faults: [{ message, span: { start: 0, end: source.length }, suggestion: null }], parses: true };
+}
+
+/** Checks a field by the form that it has; spans are counted in the field's text. */
+export function checkField(text: string, form: Form, wanted: Wanted): Verdict {
+  const read = readField(text, form);
+  if ("fault" in read) return { type: null, faults: [read.fault], parses: false };
+  const verdicts = read.expressions.map((each) => shifted(checkSource(each.source, wanted), each.start));
+  return {
+    type: verdicts.length === 1 ? (verdicts[0]?.type ?? null) : null,
+    faults: verdicts.flatMap(({ faults }) => faults),
+    parses: verdicts.every(({ parses }) => parses),
+  };
+}
+
+/** What is wrong with a field's expressions whatever they see, a sentence each. */
+export function syntaxFaults(text: string, form: Form): string[] {
+  const read = readField(text, form);
+  if ("fault" in read) return [read.fault.message];
+  return read.expressions.flatMap(({ source }) => {
+    const parsed = parseExpression(source);
+    return "fault" in parsed ? [parsed.fault.message] : [];
+  });
+}
+
+/** The expressions of a field, in order. */
+function readField(
+  text: string,
+  form: Form,
+): { readonly expressions: readonly Embedded[] } | { readonly fault: Fault } {
+  if (form === "condition" && !isTemplate(text)) return { expressions: [{ source: text, start: 0 }] };
+  const read = readTemplate(text);
+  if (form !== "text" && ("fault" in read || onlyExpression(read.template) === null)) {
+    const message = `must be an expression written as ${OPEN} ... ${CLOSE}`;
+    return { fault: { message, span: null, suggestion: null } };
+  }
+  if ("fault" in read) return read;
+  return { expressions: read.template.filter((part): part is Embedded => typeof part !== "string") };
+}
+
+/** A fault as one sentence: `does not check: there is no evnt here. Did you mean event?` */
+export function sentenceOf({ message, suggestion }: Fault, verdict: Pick<Verdict, "parses">): string {
+  const what = verdict.parses ? `does not check: ${message}` : message;
+  return suggestion === null ? what : `${what}. Did you mean ${suggestion}?`;
+}
+
+function shifted(verdict: Verdict, by: number): Verdict {
+  const faults = verdict.faults.map((fault) => ({
+    ...fault,
+    span: fault.span === null ? null : { start: fault.span.start + by, end: fault.span.end + by },
+  }));
+  return { ...verdict, faults };
+}
+
+function fits(type: Type, returns: Wanted["returns"]): boolean {
+  return returns === null || type.kind === "dyn" || type.kind === returns;
+}

@@ -1,0 +1,72 @@
+import { type CelValue, isCelError, plan } from "@bufbuild/cel";
+import { meteredEnvironment } from "./functions.js";
+import { Meter } from "./meter.js";
+import { parseExpression } from "./parse.js";
+import { programOf } from "./program.js";
+import { type Json, jsonOf, type Value } from "./values.js";
+
+/** What an evaluation came to; `error` says why there is no value. */
+export type Outcome = { readonly value: Json } | { readonly error: string };
+
+/** An expression that is ready to be evaluated any number of times. */
+export interface Program {
+  /** Never throws, never takes long: what it may cost is bounded (see `meter.ts`). */
+  evaluate(names: Names): Outcome;
+  /** As a condition: false where the value is not `true`, or there is none. */
+  holds(names: Names): boolean;
+}
+
+/** Values by the names that expressions see them under. */
+export type Names = Readonly<Record<string, Value>>;
+
+/** Programs kept ready; the one that was made first goes first. */
+const MOST_KEPT = 10_000;
+
+const meter = new Meter();
+const environment = meteredEnvironment(meter);
+const ready = new Map<string, Program>();
+
+/** The program of an expression, made once. One that does not parse evaluates to an error. */
+export function compile(source: string): Program {
+  const known = ready.get(source);
+  if (known !== undefined) return known;
+  const program = make(source);
+  if (ready.size >= MOST_KEPT) ready.delete(ready.keys().next().value ?? "");
+  ready.set(source, program);
+  return program;
+}
+
+function make(source: string): Program {
+  const parsed = parseExpression(source);
+  if ("fault" in parsed) return failing(parsed.fault.message);
+  const run = plan(environment, programOf(parsed.tree));
+  const value = (names: Names): { readonly cel: CelValue } | { readonly error: string } => {
+    meter.restart();
+    // No prototype: `constructor` is no name that anyone gave.
+    const result = run(Object.assign(Object.create(null), names));
+    if (meter.isSpent) return { error: "it takes too long" };
+    return isCelError(result) ? { error: result.message } : { cel: result };
+  };
+  return {
+    evaluate: (names) => {
+      const found = value(names);
+      return "error" in found ? found : written(found.cel);
+    },
+    holds: (names) => {
+      const found = value(names);
+      return "cel" in found && found.cel === true;
+    },
+  };
+}
+
+function written(value: CelValue): Outcome {
+  try {
+    return { value: jsonOf(value) };
+  } catch (error) {
+    return { error: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function failing(error: string): Program {
+  return { evaluate: () => ({ error }), holds: () => false };
+}

@@ -1,0 +1,156 @@
+import {
+  type CelEnv,
+  type CelFunc,
+  type CelList,
+  CelScalar,
+  type CelValue,
+  celEnv,
+  celFunc,
+  celList,
+  celMethod,
+  celUint,
+  isCelError,
+  isCelMap,
+  listType,
+  mapType,
+  objectType,
+} from "@bufbuild/cel";
+import { create } from "@bufbuild/protobuf";
+import { TimestampSchema } from "@bufbuild/protobuf/wkt";
+import type { Meter } from "./meter.js";
+import { patternOf } from "./patterns.js";
+import { APPEND, GOES_ON, HAS, NEW_LIST } from "./program.js";
+import { signatures } from "./signatures.js";
+
+const { BOOL, DOUBLE, DYN, INT, STRING, UINT } = CelScalar;
+const LIST = listType(DYN);
+const MAP = mapType(DYN, DYN);
+const TIMESTAMP = objectType("google.protobuf.Timestamp");
+
+/** Seconds since 1970 that a timestamp may hold: 0001-01-01 to 9999-12-31. */
+const FIRST_SECOND = -62_135_596_800n;
+const LAST_SECOND = 253_402_300_799n;
+/** Functions that look at every element of what they are given. */
+const looksAtAll = new Set(["_==_", "_!=_", "@in"]);
+
+/** What a call costs beyond one unit: reading a time, and above all finding its time zone. */
+const weights: ReadonlyMap<string, number> = new Map([
+  ["timestamp", 50],
+  ["duration", 50],
+  ["string", 10],
+  ...[...signatures.keys()].filter((name) => name.startsWith("get")).map((name) => [name, 400] as const),
+]);
+/** An error is dear to make, and an expression may make one at every step and go on. */
+const ERROR_WEIGHT = 200;
+const SPENT = "it takes too long";
+
+/**
+ * The environment of the standard functions, each call of which the meter counts. Where the library differs from
+ * cel-spec (null values in `has` and `in`, `timestamp(int)`, `double("abc")`), ours stand in its place.
+ */
+export function meteredEnvironment(meter: Meter): CelEnv {
+  const standard = celEnv({
+    funcs: [...loops(meter), ...presence, ...conversions, ...growing(meter), ...matching(meter)],
+  });
+  const find = (name: string) => {
+    const group = standard.funcs.find(name);
+    if (group === undefined) return undefined;
+    const all = looksAtAll.has(name);
+    const weight = weights.get(name) ?? 1;
+    const count = (value: CelValue) => (all ? meter.spendForAll(value) : meter.spendFor(value));
+    return {
+      call(id: number, target: CelValue | undefined, args: CelValue[]) {
+        meter.spend(weight);
+        if (target !== undefined) count(target);
+        for (const arg of args) count(arg);
+        // Thrown here, not within a function, it ends the evaluation: nothing in an expression catches it.
+        if (meter.isSpent) throw new Error(SPENT);
+        const result = group.call(id, target, args);
+        if (isCelError(result)) meter.spend(ERROR_WEIGHT);
+        return result;
+      },
+    };
+  };
+  return Object.create(standard, { funcs: { value: { find } } });
+}
+
+/** Lists under way: they are filled in place, since nothing else can name them. */
+function loops(meter: Meter): CelFunc[] {
+  const filling = new WeakMap<CelList, CelValue[]>();
+  return [
+    celFunc(GOES_ON, [INT], BOOL, (weight) => {
+      meter.spend(Number(weight));
+      return true;
+    }),
+    celFunc(NEW_LIST, [], LIST, () => {
+      const elements: CelValue[] = [];
+      const list = celList(elements);
+      filling.set(list, elements);
+      return list;
+    }),
+    celFunc(APPEND, [LIST, DYN], LIST, (list, element) => {
+      filling.get(list)?.push(element);
+      return list;
+    }),
+  ];
+}
+
+const presence: readonly CelFunc[] = [
+  celFunc(HAS, [DYN, STRING], BOOL, (value, field) => {
+    if (isCelMap(value)) return value.get(field) !== undefined;
+    throw new Error("has() looks for a field of a map");
+  }),
+  ...[STRING, DOUBLE, INT, BOOL, UINT].map((key) =>
+    celFunc("@in", [key, MAP], BOOL, (name, map) => map.get(name) !== undefined),
+  ),
+];
+
+const INTEGER = /^[+-]?\d{1,20}$/;
+const NUMBER = /^[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|Infinity|inf|NaN)$/;
+
+const conversions: readonly CelFunc[] = [
+  celFunc("timestamp", [INT], TIMESTAMP, (seconds) => {
+    if (seconds < FIRST_SECOND || seconds > LAST_SECOND) throw new Error("a timestamp lies in the years 1 to 9999");
+    return create(TimestampSchema, { seconds });
+  }),
+  celFunc("double", [STRING], DOUBLE, (text) => {
+    if (!NUMBER.test(text)) throw new Error("the text is no number");
+    return Number(text.replace(/inf$/, "Infinity"));
+  }),
+  celFunc("int", [STRING], INT, (text) => {
+    const value = INTEGER.test(text) ? BigInt(text.replace(/^\+/, "")) : null;
+    if (value === null || value !== BigInt.asIntN(64, value)) throw new Error("the text is no int");
+    return value;
+  }),
+  celFunc("uint", [STRING], UINT, (text) => {
+    const value = /^\d{1,20}$/.test(text) ? BigInt(text) : null;
+    if (value === null || value !== BigInt.asUintN(64, value)) throw new Error("the text is no uint");
+    return celUint(value);
+  }),
+];
+
+/** A list may double at every step of an expression: its size counts before it is made. */
+function growing(meter: Meter): CelFunc[] {
+  return [
+    celFunc("_+_", [LIST, LIST], LIST, (left, right) => {
+      meter.spend(left.size + right.size);
+      if (meter.isSpent) throw new Error(SPENT);
+      return celList([...left, ...right]);
+    }),
+  ];
+}
+
+function matching(meter: Meter): CelFunc[] {
+  const matches = (text: string, source: string): boolean => {
+    const pattern = patternOf(source);
+    meter.spend(pattern.costFor(text));
+    if (meter.isSpent) throw new Error(SPENT);
+    return pattern.test(text);
+  };
+  return [
+    celFunc("matches", [STRING, STRING], BOOL, matches),
+    celMethod("matches", STRING, [STRING], BOOL, function (source) {
+      return matches(this, source);
+    }),
+  ];
+}

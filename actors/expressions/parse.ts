@@ -1,0 +1,119 @@
+import { type ASTNode, Environment, ParseError } from "cel-js";
+import { type Respelled, respell } from "./spelling.js";
+
+/** A part of an expression, in UTF-16 code units from its start; `end` is past the part. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** What is wrong with an expression, where, and what may have been meant. */
+export interface Fault {
+  readonly message: string;
+  readonly span: Span | null;
+  readonly suggestion: string | null;
+}
+
+export type Node = ASTNode;
+
+/** An expression that was read. */
+export interface Tree {
+  readonly root: Node;
+  spanOf(node: Node): Span;
+  /** The name of a field as it was written. */
+  fieldOf(node: Extract<Node, { op: "." }>): string;
+}
+
+/** Characters of an expression (expressions, What the service does). */
+export const MAX_EXPRESSION_LENGTH = 2_000;
+/** Brackets within brackets. */
+const MAX_BRACKETS = 100;
+/** Levels of the tree, that a chain of operators makes as well: far less than a stack holds. */
+const MAX_DEPTH = 400;
+
+const parser = new Environment({
+  limits: {
+    maxDepth: MAX_BRACKETS,
+    maxAstNodes: 2_000,
+    maxListElements: 1_000,
+    maxMapEntries: 500,
+    maxCallArguments: 8,
+  },
+});
+
+/** Reads an expression. Never throws: what is wrong is a fault with its place. */
+export function parseExpression(source: string): { readonly tree: Tree } | { readonly fault: Fault } {
+  if (source.length > MAX_EXPRESSION_LENGTH) {
+    return faultAt(`is longer than ${MAX_EXPRESSION_LENGTH} characters`, {
+      start: MAX_EXPRESSION_LENGTH,
+      end: source.length,
+    });
+  }
+  const secret = /secret\s*[.[]/.exec(source);
+  if (secret !== null) {
+    const span = { start: secret.index, end: secret.index + secret[0].length };
+    return faultAt("no expression may read a secret", span);
+  }
+  if (source.trim() === "") return faultAt("is empty", { start: 0, end: source.length });
+  const respelled = respell(source);
+  try {
+    const root = parser.parse(respelled.text).ast;
+    const tree: Tree = {
+      root,
+      spanOf: ({ start, end }) => ({ start: respelled.sourceOffset(start), end: respelled.sourceOffset(end) }),
+      fieldOf: (node) => respelled.fieldOf(node.args[1]),
+    };
+    const deep = firstBelow(root, MAX_DEPTH);
+    return deep === null ? { tree } : faultAt(`nests more than ${MAX_DEPTH} levels`, tree.spanOf(deep));
+  } catch (error) {
+    if (error instanceof ParseError) return { fault: faultOf(error, respelled) };
+    throw error;
+  }
+}
+
+/** The operands of a node, in the order they stand. */
+export function operandsOf(node: Node): readonly Node[] {
+  switch (node.op) {
+    case "value":
+    case "id":
+      return [];
+    case ".":
+    case ".?":
+      return [node.args[0]];
+    case "call":
+      return node.args[1];
+    case "rcall":
+      return [node.args[1], ...node.args[2]];
+    case "list":
+      return node.args;
+    case "map":
+      return node.args.flat();
+    case "!_":
+    case "-_":
+      return [node.args];
+    default:
+      return node.args;
+  }
+}
+
+/** A chain of operators nests as deep as it is long, so that brackets alone do not bound it. */
+function firstBelow(root: Node, depth: number): Node | null {
+  let level: readonly Node[] = [root];
+  for (let at = 0; at < depth && level.length > 0; at++) level = level.flatMap(operandsOf);
+  return level[0] ?? null;
+}
+
+function faultOf({ range, summary, code }: ParseError, { text, sourceOffset }: Respelled): Fault {
+  const start = Math.min(range?.start ?? text.length, text.length);
+  const end = Math.min(Math.max(range?.end ?? start, start), text.length);
+  const what = code === "limit_exceeded" ? "is too large" : "does not parse";
+  return {
+    message: `${what}: ${summary.charAt(0).toLowerCase()}${summary.slice(1)}`,
+    span: { start: sourceOffset(start), end: sourceOffset(end) },
+    suggestion: null,
+  };
+}
+
+function faultAt(message: string, span: Span): { readonly fault: Fault } {
+  return { fault: { message, span, suggestion: null } };
+}

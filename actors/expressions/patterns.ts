@@ -1,0 +1,44 @@
+import { RE2JS } from "@bufbuild/re2";
+
+/** Regular expressions in RE2's syntax, matched in linear time, and bounded in what they cost to read. */
+
+const MAX_LENGTH = 500;
+/** What a pattern may grow to once its repetitions are written out, in about single characters. */
+const MAX_GROWN = 5_000;
+/** A class of Unicode is looked up in tables, again for each repetition. */
+const UNICODE_CLASS_WEIGHT = 200;
+const MOST_KEPT = 500;
+/** Instructions that a character passes in about the time of one unit of cost. */
+const INSTRUCTIONS_A_UNIT = 4;
+
+export interface Pattern {
+  test(text: string): boolean;
+  /** What looking through a text costs, in the meter's units. */
+  costFor(text: string): number;
+}
+
+const known = new Map<string, Pattern>();
+
+/** The compiled pattern. Throws an `Error` that says what is wrong with it. */
+export function patternOf(source: string): Pattern {
+  const before = known.get(source);
+  if (before !== undefined) return before;
+  if (source.length > MAX_LENGTH) throw new Error(`a pattern is at most ${MAX_LENGTH} characters`);
+  if (grown(source) > MAX_GROWN) throw new Error("the pattern repeats too much");
+  const compiled = RE2JS.compile(source);
+  const unitsACharacter = 2 + compiled.re2().prog.numInst() / INSTRUCTIONS_A_UNIT;
+  const pattern: Pattern = {
+    test: (text) => compiled.test(text),
+    costFor: (text) => text.length * unitsACharacter,
+  };
+  if (known.size >= MOST_KEPT) known.delete(known.keys().next().value ?? "");
+  known.set(source, pattern);
+  return pattern;
+}
+
+/** An upper bound: as if every repetition held the whole pattern. */
+function grown(source: string): number {
+  const repeats = [...source.matchAll(/\{(\d+)?(?:,(\d+)?)?\}/g)].map(([, from, to]) => Number(to ?? from ?? 1));
+  const classes = source.match(/\\[pP]|\(\?[a-z]*i/g)?.length ?? 0;
+  return repeats.reduce((size, times) => size * Math.max(1, times), source.length + classes * UNICODE_CLASS_WEIGHT);
+}

@@ -1,0 +1,221 @@
+/**
+ * Where expressions stand, what each has to give and what it sees (expressions, Integration positions; Hook positions
+ * and values). The checker, the positions endpoint and what runs hooks and integrations read this table.
+ */
+
+import { DYN, listOf, mapOf, objectOf, STRING, type Type } from "./cel-types.js";
+import type { Form, Wanted } from "./checking.js";
+import { isTemplate } from "./templates.js";
+
+export interface Position {
+  /** The path of the field; `[*]` stands for any key or index: `hook.steps[*].with[*]`. */
+  readonly position: string;
+  readonly form: Form;
+  readonly returns: Wanted["returns"];
+  readonly sees: readonly string[];
+  /** Names that are seen in some definitions only. */
+  readonly alsoSees: readonly ("item" | "captures" | "inputs")[];
+}
+
+const MARKS = mapOf(STRING, STRING);
+const ANY = mapOf(STRING, DYN);
+
+/** Types of the names that hooks see; `event`, `run`, `vars` and `step` are known better in a definition. */
+export const hookNames: Readonly<Record<string, Type>> = {
+  event: objectOf({ at: STRING }),
+  task: objectOf({
+    ...{ id: STRING, title: STRING, url: STRING, line: STRING, station: STRING, stationKey: STRING },
+    ...{ marks: MARKS, repositories: listOf(STRING), pullRequest: DYN },
+  }),
+  run: objectOf({ id: STRING }),
+  vars: MARKS,
+  hook: objectOf({ key: STRING }),
+  step: mapOf(STRING, objectOf({ status: STRING, output: DYN })),
+};
+
+/** Types of the names that integrations see. */
+export const integrationNames: Readonly<Record<string, Type>> = {
+  body: DYN,
+  headers: DYN,
+  raw: STRING,
+  cursor: STRING,
+  connection: STRING,
+  response: DYN,
+  status: DYN,
+  capture: ANY,
+  item: DYN,
+  file: DYN,
+  inputs: ANY,
+  target: MARKS,
+  task: objectOf({ line: STRING, station: STRING, stationKey: STRING, marks: MARKS }),
+  ask: objectOf({ body: STRING, link: DYN, station: STRING }),
+};
+
+interface Seeing {
+  readonly sees: readonly string[];
+  readonly alsoSees?: Position["alsoSees"];
+}
+
+const at =
+  (form: Form, returns: Position["returns"] = null) =>
+  (position: string, { sees, alsoSees = [] }: Seeing): Position => ({ position, form, returns, sees, alsoSees });
+const expression = at("expression");
+const list = at("expression", "list");
+const test = at("expression", "bool");
+const text = at("text");
+
+/** The fields of a request, and what its answer is looked at with. */
+function request(path: string, seeing: Seeing): Position[] {
+  return [
+    text(`${path}.url`, seeing),
+    text(`${path}.query[*]`, seeing),
+    text(`${path}.headers[*]`, seeing),
+    text(`${path}.body`, seeing),
+  ];
+}
+
+function answered({ sees, alsoSees }: Seeing): Seeing {
+  return { sees: [...sees, "response", "status"], ...(alsoSees === undefined ? {} : { alsoSees }) };
+}
+
+function requestWithAnswer(path: string, seeing: Seeing): Position[] {
+  return [
+    ...request(path, seeing),
+    test(`${path}.expect.success`, answered(seeing)),
+    expression(`${path}.capture[*]`, answered(seeing)),
+  ];
+}
+
+/** An event of a webhook or a poll, from what `sees` says of its source. */
+function events(path: string, sees: readonly string[]): Position[] {
+  const item: Seeing = { sees, alsoSees: ["item"] };
+  const captured: Seeing = { sees, alsoSees: ["item", "captures"] };
+  const file: Seeing = { sees: [...sees, "file"], alsoSees: ["item", "captures"] };
+  const raise = `${path}.raise`;
+  return [
+    list(`${path}.forEach`, { sees }),
+    test(`${path}.when`, item),
+    ...requestWithAnswer(`${path}.lookup.request`, item),
+    expression(`${path}.lookup.capture[*]`, answered(item)),
+    expression(`${raise}.say`, captured),
+    expression(`${raise}.opens.title`, captured),
+    expression(`${raise}.opens.description`, captured),
+    expression(`${raise}.opens.assignBy.email`, captured),
+    expression(`${raise}.branch`, captured),
+    expression(`${raise}.marks[*].value`, captured),
+    list(`${raise}.attaches.each`, captured),
+    expression(`${raise}.attaches.name`, file),
+    expression(`${raise}.attaches.type`, file),
+    expression(`${raise}.attaches.size`, file),
+    ...request(`${raise}.attaches.fetch`, file),
+  ];
+}
+
+const delivery = ["body", "headers", "raw"];
+const poll = ["cursor", "connection"];
+const acting = ["task", "ask", "target", "connection"];
+
+/** The positions of an integration's definition. */
+export const integrationPositions: readonly Position[] = [
+  expression("integration.webhook.verify.hmac.signed", { sees: delivery }),
+  expression("integration.webhook.verify.hmac.freshness.at", { sees: delivery }),
+  text("integration.webhook.verify.asymmetric.key", { sees: delivery }),
+  expression("integration.webhook.verify.asymmetric.signed", { sees: delivery }),
+  expression("integration.webhook.verify.asymmetric.freshness.at", { sees: delivery }),
+  test("integration.webhook.respond.when", { sees: delivery }),
+  expression("integration.webhook.respond.body", { sees: delivery }),
+  test("integration.webhook.mine", { sees: delivery }),
+  expression("integration.webhook.route.by", { sees: delivery }),
+  expression("integration.webhook.delivery", { sees: delivery }),
+  ...events("integration.webhook.events[*]", delivery),
+  ...requestWithAnswer("integration.poll.request", { sees: poll }),
+  expression("integration.poll.cursor", { sees: ["body", "cursor"] }),
+  ...events("integration.poll.events[*]", ["body", "cursor", "headers", "raw"]),
+  ...requestWithAnswer("integration.actions[*].request", { sees: acting, alsoSees: ["inputs"] }),
+  text("integration.tools[*].inputs[*].default", { sees: ["task"] }),
+  expression("integration.tools[*].output", { sees: [...acting, "response", "status", "capture", "inputs"] }),
+  expression("integration.connection.oauth2.identity", { sees: ["response"] }),
+  expression("integration.on[*].to[*]", { sees: ["task", "ask"] }),
+  expression("integration.on[*].mark[*].value", { sees: [...acting, "response", "capture"] }),
+];
+
+const firing = ["event", "task", "run", "vars", "hook"];
+const stepping = { sees: [...firing, "step"] };
+
+/** The positions of a hook. */
+export const hookPositions: readonly Position[] = [
+  at("condition", "bool")("hook.when", { sees: firing }),
+  text("hook.steps[*].with[*]", stepping),
+  text("hook.steps[*].request.url", stepping),
+  text("hook.steps[*].request.headers[*]", stepping),
+  text("hook.steps[*].request.body", stepping),
+];
+
+/** What a kind of definitions says of its expressions. */
+export interface Language {
+  readonly name: "hook" | "integration";
+  readonly positions: readonly Position[];
+  /** The names that are seen at a place of a definition, with their types there. */
+  namesAt(definition: Definition, placed: Placed): ReadonlyMap<string, Type>;
+}
+
+/** A definition as its schema gave it. */
+export type Definition = Readonly<Record<string, unknown>>;
+
+/** What stands at a path of a definition; undefined where nothing does. */
+export function partAt(definition: unknown, path: readonly (string | number)[]): unknown {
+  return path.reduce<unknown>(
+    (part, name) =>
+      typeof part === "object" && part !== null
+        ? Object.entries(part).find(([own]) => own === String(name))?.[1]
+        : undefined,
+    definition,
+  );
+}
+
+/** The names of what stands at a path, where that is an object. */
+export function namesOf(part: unknown): string[] {
+  return typeof part === "object" && part !== null && !Array.isArray(part) ? Object.keys(part) : [];
+}
+
+/** A string within a definition that a position is for, and where it stands. */
+export interface Placed {
+  readonly position: Position;
+  /** Its path in the definition, as keys and indexes. */
+  readonly path: readonly (string | number)[];
+  readonly text: string;
+}
+
+/** Every string of a definition that stands at a position, in the order of the definition. */
+export function placedIn({ positions, name: root }: Language, definition: Definition): Placed[] {
+  const patterns = positions.map((position) => ({ position, parts: partsOf(position.position) }));
+  const found: Placed[] = [];
+  const visit = (value: unknown, path: readonly (string | number)[]): void => {
+    if (typeof value === "string") {
+      const position = patterns.find(({ position, parts }) => isAt([root, ...path], parts, position.form))?.position;
+      if (position !== undefined) found.push({ position, path, text: value });
+    } else if (Array.isArray(value)) {
+      for (const [index, each] of value.entries()) visit(each, [...path, index]);
+    } else if (typeof value === "object" && value !== null) {
+      for (const [name, each] of Object.entries(value)) visit(each, [...path, name]);
+    }
+  };
+  visit(definition, []);
+  return found;
+}
+
+/** The parts of a pattern; null stands for any key or index. */
+function partsOf(pattern: string): (string | null)[] {
+  return pattern.split(/\.|(?=\[\*\])/).map((part) => (part === "[*]" ? null : part));
+}
+
+/** Whether a placed text holds an expression at all. */
+export function holdsExpression({ position, text }: Placed): boolean {
+  return position.form === "condition" || isTemplate(text);
+}
+
+/** Text may stand deeper than its position: within a JSON body, or an object given to a tool. */
+function isAt(path: readonly (string | number)[], parts: readonly (string | null)[], form: Form): boolean {
+  if (path.length < parts.length || (path.length > parts.length && form !== "text")) return false;
+  return parts.every((part, index) => part === null || part === path[index]);
+}

@@ -1,0 +1,264 @@
+import type { Expr } from "@bufbuild/cel-spec/cel/expr/syntax_pb.js";
+import { type Node, operandsOf, type Tree } from "./parse.js";
+
+/**
+ * The tree as `cel.expr` nodes, macros written out as loops (cel-spec, "Macros"). What must be guarded calls a
+ * function of ours: a loop asks `@goesOn` before each step, `has` and `in` tell null from nothing.
+ */
+export function programOf(tree: Tree): Expr {
+  return new Writer(tree).write(tree.root);
+}
+
+/** The names of the functions that are ours. */
+export const GOES_ON = "@goesOn";
+export const HAS = "@has";
+export const APPEND = "@append";
+export const NEW_LIST = "@newList";
+const IN = "@in";
+/** What a loop gathers; no expression can name it. */
+const GATHERED = "@result";
+
+type Kind = Expr["exprKind"];
+type Constant = Extract<Kind, { case: "constExpr" }>["value"]["constantKind"];
+
+const operators: Readonly<Record<string, string>> = {
+  "==": "_==_",
+  "!=": "_!=_",
+  "<": "_<_",
+  "<=": "_<=_",
+  ">": "_>_",
+  ">=": "_>=_",
+  "+": "_+_",
+  "-": "_-_",
+  "*": "_*_",
+  "/": "_/_",
+  "%": "_%_",
+  "&&": "_&&_",
+  "||": "_||_",
+  "?:": "_?_:_",
+  "[]": "_[_]",
+  "!_": "!_",
+  "-_": "-_",
+  in: IN,
+};
+
+class Writer {
+  readonly #tree: Tree;
+  #ids = 0n;
+
+  constructor(tree: Tree) {
+    this.#tree = tree;
+  }
+
+  write(node: Node): Expr {
+    switch (node.op) {
+      case "value":
+        return this.#constant(constantOf(node.args));
+      case "id":
+        return this.#name(node.args);
+      case ".":
+        return this.#node({
+          case: "selectExpr",
+          value: {
+            $typeName: "cel.expr.Expr.Select",
+            operand: this.write(node.args[0]),
+            field: this.#tree.fieldOf(node),
+            testOnly: false,
+          },
+        });
+      case "list":
+        return this.#list(node.args.map((each) => this.write(each)));
+      case "map":
+        return this.#map(node.args);
+      case "call":
+      case "rcall":
+        return this.#macro(node) ?? this.#functionCall(node);
+      default:
+        return this.#call(
+          operators[node.op] ?? node.op,
+          operandsOf(node).map((each) => this.write(each)),
+        );
+    }
+  }
+
+  #node(exprKind: Kind): Expr {
+    this.#ids += 1n;
+    return { $typeName: "cel.expr.Expr", id: this.#ids, exprKind };
+  }
+
+  #name(name: string): Expr {
+    return this.#node({ case: "identExpr", value: { $typeName: "cel.expr.Expr.Ident", name } });
+  }
+
+  #constant(constantKind: Constant): Expr {
+    return this.#node({ case: "constExpr", value: { $typeName: "cel.expr.Constant", constantKind } });
+  }
+
+  #bool(value: boolean): Expr {
+    return this.#constant({ case: "boolValue", value });
+  }
+
+  #call(name: string, args: Expr[], target?: Expr): Expr {
+    const call = { $typeName: "cel.expr.Expr.Call", function: name, args } as const;
+    return this.#node({ case: "callExpr", value: target === undefined ? call : { ...call, target } });
+  }
+
+  #functionCall(node: Extract<Node, { op: "call" | "rcall" }>): Expr {
+    if (node.op === "call")
+      return this.#call(
+        node.args[0],
+        node.args[1].map((each) => this.write(each)),
+      );
+    const [name, target, args] = node.args;
+    return this.#call(
+      name,
+      args.map((each) => this.write(each)),
+      this.write(target),
+    );
+  }
+
+  #list(elements: Expr[]): Expr {
+    return this.#node({
+      case: "listExpr",
+      value: { $typeName: "cel.expr.Expr.CreateList", elements, optionalIndices: [] },
+    });
+  }
+
+  #map(entries: readonly (readonly [Node, Node])[]): Expr {
+    return this.#node({
+      case: "structExpr",
+      value: {
+        $typeName: "cel.expr.Expr.CreateStruct",
+        messageName: "",
+        entries: entries.map(([key, value]) => ({
+          $typeName: "cel.expr.Expr.CreateStruct.Entry",
+          id: 0n,
+          keyKind: { case: "mapKey", value: this.write(key) },
+          value: this.write(value),
+          optionalEntry: false,
+        })),
+      },
+    });
+  }
+
+  #macro(node: Extract<Node, { op: "call" | "rcall" }>): Expr | null {
+    if (node.op === "call") {
+      const [of, ...more] = node.args[1];
+      if (node.args[0] !== "has" || of?.op !== "." || more.length > 0) return null;
+      return this.#call(HAS, [
+        this.write(of.args[0]),
+        this.#constant({ case: "stringValue", value: this.#tree.fieldOf(of) }),
+      ]);
+    }
+    const [name, range, [variable, first, second, ...more]] = node.args;
+    if (variable?.op !== "id" || first === undefined || more.length > 0) return null;
+    const loop = { range, variable: variable.args };
+    switch (second === undefined ? name : `${name} with a condition`) {
+      case "all":
+        return this.#quantifier(loop, first, "&&");
+      case "exists":
+        return this.#quantifier(loop, first, "||");
+      case "exists_one":
+        return this.#existsOne(loop, first);
+      case "filter":
+        return this.#gather(loop, first, this.#name(variable.args));
+      case "map":
+        return this.#gather(loop, null, this.write(first), first);
+      case "map with a condition":
+        return second === undefined ? null : this.#gather(loop, first, this.write(second), second);
+      default:
+        return null;
+    }
+  }
+
+  /** `all` ends at the first false, `exists` at the first true; an error elsewhere is then forgotten. */
+  #quantifier(loop: Loop, condition: Node, op: "&&" | "||"): Expr {
+    const gathered = this.#name(GATHERED);
+    const ended = op === "&&" ? gathered : this.#call("!_", [gathered]);
+    return this.#loop(loop, {
+      from: this.#bool(op === "&&"),
+      while: this.#call("@not_strictly_false", [ended]),
+      step: this.#call(operators[op] ?? op, [this.#name(GATHERED), this.write(condition)]),
+      result: this.#name(GATHERED),
+      weight: weightOf(condition),
+    });
+  }
+
+  #existsOne(loop: Loop, condition: Node): Expr {
+    const one = () => this.#constant({ case: "int64Value", value: 1n });
+    const more = this.#call("_+_", [this.#name(GATHERED), one()]);
+    return this.#loop(loop, {
+      from: this.#constant({ case: "int64Value", value: 0n }),
+      while: this.#bool(true),
+      step: this.#call("_?_:_", [this.write(condition), more, this.#name(GATHERED)]),
+      result: this.#call("_==_", [this.#name(GATHERED), one()]),
+      weight: weightOf(condition),
+    });
+  }
+
+  #gather(loop: Loop, condition: Node | null, element: Expr, written?: Node): Expr {
+    const more = this.#call(APPEND, [this.#name(GATHERED), element]);
+    const step = condition === null ? more : this.#call("_?_:_", [this.write(condition), more, this.#name(GATHERED)]);
+    return this.#loop(loop, {
+      from: this.#call(NEW_LIST, []),
+      while: this.#bool(true),
+      step,
+      result: this.#name(GATHERED),
+      weight: (condition === null ? 0 : weightOf(condition)) + (written === undefined ? 1 : weightOf(written)),
+    });
+  }
+
+  #loop(loop: Loop, parts: LoopParts): Expr {
+    const goesOn = this.#call(GOES_ON, [this.#constant({ case: "int64Value", value: BigInt(parts.weight) })]);
+    return this.#node({
+      case: "comprehensionExpr",
+      value: {
+        $typeName: "cel.expr.Expr.Comprehension",
+        iterVar: loop.variable,
+        iterVar2: "",
+        iterRange: this.write(loop.range),
+        accuVar: GATHERED,
+        accuInit: parts.from,
+        // `&&` looks at both sides in order, so that the budget is asked before what the loop has found.
+        loopCondition: this.#call("_&&_", [goesOn, parts.while]),
+        loopStep: parts.step,
+        result: parts.result,
+      },
+    });
+  }
+}
+
+interface Loop {
+  readonly range: Node;
+  readonly variable: string;
+}
+
+interface LoopParts {
+  readonly from: Expr;
+  readonly while: Expr;
+  readonly step: Expr;
+  readonly result: Expr;
+  /** Nodes that a step evaluates. */
+  readonly weight: number;
+}
+
+function weightOf(node: Node): number {
+  return operandsOf(node).reduce((sum, operand) => sum + weightOf(operand), 1);
+}
+
+function constantOf(value: Extract<Node, { op: "value" }>["args"]): Constant {
+  if (value === null) return { case: "nullValue", value: 0 };
+  if (value instanceof Uint8Array) return { case: "bytesValue", value: new Uint8Array(value) };
+  switch (typeof value) {
+    case "string":
+      return { case: "stringValue", value };
+    case "bigint":
+      return { case: "int64Value", value };
+    case "number":
+      return { case: "doubleValue", value };
+    case "boolean":
+      return { case: "boolValue", value };
+    default:
+      return { case: "uint64Value", value: BigInt(value.valueOf()) };
+  }
+}

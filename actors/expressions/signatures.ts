@@ -1,0 +1,127 @@
+import {
+  BOOL,
+  BYTES,
+  DOUBLE,
+  DURATION,
+  DYN,
+  INT,
+  listOf,
+  mapOf,
+  NULL,
+  STRING,
+  TIMESTAMP,
+  TYPE,
+  type Type,
+  typeOf,
+  UINT,
+} from "./cel-types.js";
+
+/** One way to call a function. A method's receiver is its first argument. */
+export interface Overload {
+  readonly isMethod: boolean;
+  readonly takes: readonly Type[];
+  readonly gives: Type;
+}
+
+const A: Type = { kind: "parameter", name: "A" };
+const B: Type = { kind: "parameter", name: "B" };
+const ordered = [BOOL, INT, UINT, DOUBLE, STRING, BYTES, TIMESTAMP, DURATION];
+const numbers = [INT, UINT, DOUBLE];
+
+const call = (gives: Type, ...takes: Type[]): Overload => ({ isMethod: false, takes, gives });
+const method = (gives: Type, ...takes: Type[]): Overload => ({ isMethod: true, takes, gives });
+/** The same type on both sides and as the result. */
+const closed = (...types: Type[]) => types.map((type) => call(type, type, type));
+const conversions = (gives: Type, ...from: Type[]) => from.map((type) => call(gives, type));
+const calendar = [method(INT, TIMESTAMP), method(INT, TIMESTAMP, STRING)];
+const clock = [...calendar, method(INT, DURATION)];
+
+/** Numbers of different types may be compared, though not added. */
+const comparison: readonly Overload[] = [
+  ...ordered.map((type) => call(BOOL, type, type)),
+  ...numbers.flatMap((left) => numbers.filter((right) => right !== left).map((right) => call(BOOL, left, right))),
+];
+
+const operators: Readonly<Record<string, readonly Overload[]>> = {
+  "?:": [call(A, BOOL, A, A)],
+  "&&": closed(BOOL),
+  "||": closed(BOOL),
+  "!_": [call(BOOL, BOOL)],
+  "-_": [call(INT, INT), call(DOUBLE, DOUBLE)],
+  "==": [call(BOOL, A, A)],
+  "!=": [call(BOOL, A, A)],
+  "<": comparison,
+  "<=": comparison,
+  ">": comparison,
+  ">=": comparison,
+  "+": [
+    ...closed(BYTES, DOUBLE, DURATION, INT, STRING, UINT, listOf(A)),
+    call(TIMESTAMP, TIMESTAMP, DURATION),
+    call(TIMESTAMP, DURATION, TIMESTAMP),
+  ],
+  "-": [
+    ...closed(DOUBLE, DURATION, INT, UINT),
+    call(TIMESTAMP, TIMESTAMP, DURATION),
+    call(DURATION, TIMESTAMP, TIMESTAMP),
+  ],
+  "*": closed(DOUBLE, INT, UINT),
+  "/": closed(DOUBLE, INT, UINT),
+  "%": closed(INT, UINT),
+  "[]": [call(A, listOf(A), INT), call(B, mapOf(A, B), A)],
+  in: [call(BOOL, A, listOf(A)), call(BOOL, A, mapOf(A, B))],
+};
+
+const sized = [BYTES, listOf(A), mapOf(A, B), STRING];
+
+const functions: Readonly<Record<string, readonly Overload[]>> = {
+  size: [...sized.map((type) => call(INT, type)), ...sized.map((type) => method(INT, type))],
+  bool: conversions(BOOL, BOOL, STRING),
+  bytes: conversions(BYTES, BYTES, STRING),
+  double: conversions(DOUBLE, DOUBLE, INT, STRING, UINT),
+  duration: conversions(DURATION, DURATION, INT, STRING),
+  dyn: conversions(DYN, A),
+  int: conversions(INT, INT, DOUBLE, DURATION, STRING, TIMESTAMP, UINT),
+  string: conversions(STRING, STRING, BOOL, BYTES, DOUBLE, DURATION, INT, TIMESTAMP, UINT),
+  timestamp: conversions(TIMESTAMP, TIMESTAMP, INT, STRING),
+  type: [call(typeOf(A), A)],
+  uint: conversions(UINT, UINT, DOUBLE, INT, STRING),
+  contains: [method(BOOL, STRING, STRING)],
+  endsWith: [method(BOOL, STRING, STRING)],
+  startsWith: [method(BOOL, STRING, STRING)],
+  matches: [call(BOOL, STRING, STRING), method(BOOL, STRING, STRING)],
+  getFullYear: calendar,
+  getMonth: calendar,
+  getDayOfYear: calendar,
+  getDayOfMonth: calendar,
+  getDate: calendar,
+  getDayOfWeek: calendar,
+  getHours: clock,
+  getMinutes: clock,
+  getSeconds: clock,
+  getMilliseconds: clock,
+};
+
+/** The standard operators and functions (cel-spec, "List of Standard Definitions"), by the operator or name. */
+export const signatures: ReadonlyMap<string, readonly Overload[]> = new Map([
+  ...Object.entries(operators),
+  ...Object.entries(functions),
+]);
+
+/** Names that a person may call, for suggestions. */
+export const functionNames: readonly string[] = Object.keys(functions);
+
+/** Names that stand for types. */
+export const typeNames: ReadonlyMap<string, Type> = new Map(
+  Object.entries({
+    bool: BOOL,
+    bytes: BYTES,
+    double: DOUBLE,
+    int: INT,
+    uint: UINT,
+    string: STRING,
+    null_type: NULL,
+    list: listOf(DYN),
+    map: mapOf(DYN, DYN),
+    type: TYPE,
+  }).map(([name, type]) => [name, typeOf(type)]),
+);

@@ -1,0 +1,73 @@
+/**
+ * Spellings of CEL that the parser does not know, written as those that it does (cel-spec, "Syntax"): `.5`, raw bytes
+ * `br"…"`, characters beyond ASCII in bytes, and quoted fields `` .`content-type` ``. Offsets lead back to the source.
+ */
+export interface Respelled {
+  readonly text: string;
+  /** Where something of `text` stands in the source. */
+  sourceOffset(offset: number): number;
+  /** The field that a stand-in of `text` stands for, or the name itself. */
+  fieldOf(name: string): string;
+}
+
+const TOKENS = [
+  /\/\/[^\n]*/,
+  /(?<bytes>[bB][rR]?|[rR][bB])(?<quoted>"""[\s\S]*?"""|'''[\s\S]*?'''|"(?:\\[\s\S]|[^"\\])*"|'(?:\\[\s\S]|[^'\\])*')/,
+  /[rR]?(?:"""(?:\\[\s\S]|[^\\])*?"""|'''(?:\\[\s\S]|[^\\])*?'''|"(?:\\[\s\S]|[^"\\])*"|'(?:\\[\s\S]|[^'\\])*')/,
+  /(?<=\.\s*)`(?<field>[\w./ -]+)`/,
+  /[\w$]+(?:\.\d+)?/,
+  /(?<point>\.)(?=\d)/,
+];
+const TOKEN = new RegExp(TOKENS.map(({ source }) => source).join("|"), "g");
+
+interface Change {
+  /** Past what was written anew, in the new text. */
+  readonly end: number;
+  /** What to add to an offset from there on. */
+  readonly shift: number;
+}
+
+export function respell(source: string): Respelled {
+  const fields = new Map<string, string>();
+  const changes: Change[] = [];
+  let text = "";
+  let copied = 0;
+  for (const token of source.matchAll(TOKEN)) {
+    const written = rewritten(token, fields, source);
+    if (written === null) continue;
+    text += source.slice(copied, token.index) + written;
+    copied = token.index + token[0].length;
+    changes.push({ end: text.length, shift: copied - text.length });
+  }
+  text += source.slice(copied);
+  return {
+    text,
+    sourceOffset: (offset) => {
+      const shift = changes.filter(({ end }) => end <= offset).at(-1)?.shift ?? 0;
+      return Math.min(offset + shift, source.length);
+    },
+    fieldOf: (name) => fields.get(name) ?? name,
+  };
+}
+
+function rewritten(token: RegExpExecArray, fields: Map<string, string>, source: string): string | null {
+  const { bytes, quoted, field, point } = token.groups ?? {};
+  if (point !== undefined) return "0.";
+  if (field !== undefined) {
+    let name = `_quoted_${fields.size}`;
+    while (source.includes(name)) name += "_";
+    fields.set(name, field);
+    return name;
+  }
+  if (bytes === undefined || quoted === undefined) return null;
+  const isRaw = /r/i.test(bytes);
+  const quotes = /^("""|''')/.test(quoted) ? 3 : 1;
+  const content = quoted.slice(quotes, -quotes);
+  if (!isRaw && !/[^\0-\x7f]/.test(content)) return null;
+  return isRaw ? `b"${escapedBytes(content)}"` : bytes + quoted.replace(/[^\0-\x7f]+/g, escapedBytes);
+}
+
+/** Every byte of the text in UTF-8, as an octal escape. */
+function escapedBytes(text: string): string {
+  return Array.from(Buffer.from(text), (byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("");
+}

@@ -1,0 +1,39 @@
+/**
+ * The name that was most likely meant: the nearest by edits (insertion, removal, exchange, swap of neighbours), when
+ * it is near enough for its length. Of equally near ones the first.
+ */
+export function nearest(name: string, names: Iterable<string>): string | null {
+  let best: { readonly name: string; readonly distance: number } | null = null;
+  const most = name.length <= 2 ? 1 : Math.floor(name.length / 3) + 1;
+  for (const candidate of names) {
+    if (candidate === name || Math.abs(candidate.length - name.length) > most) continue;
+    const distance = candidate.toLowerCase() === name.toLowerCase() ? 0 : editDistance(name, candidate);
+    if (distance <= most && distance < candidate.length && (best === null || distance < best.distance)) {
+      best = { name: candidate, distance };
+    }
+  }
+  return best?.name ?? null;
+}
+
+/** Optimal string alignment distance. */
+function editDistance(from: string, to: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (let row = 1; row <= from.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= to.length; column++) {
+      const same = from[row - 1] === to[column - 1];
+      let least = Math.min(
+        (last[column] ?? 0) + 1,
+        (current[column - 1] ?? 0) + 1,
+        (last[column - 1] ?? 0) + (same ? 0 : 1),
+      );
+      const swapped = row > 1 && column > 1 && from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1];
+      if (swapped) least = Math.min(least, (beforeLast[column - 2] ?? 0) + 1);
+      current.push(least);
+    }
+    beforeLast = last;
+    last = current;
+  }
+  return last[to.length] ?? 0;
+}

@@ -1,0 +1,111 @@
+/** Expressions within the strings of a definition: `${{ <CEL> }}` (expressions, Expression syntax). */
+import { compile, type Names, type Outcome } from "./evaluate.js";
+import type { Fault } from "./parse.js";
+import { type Json, textOf } from "./values.js";
+
+/** An expression within a text; `start` is where its first character stands in the text. */
+export interface Embedded {
+  readonly source: string;
+  readonly start: number;
+}
+
+/** A text as its parts, in order. */
+export type Template = readonly (string | Embedded)[];
+
+export const OPEN = "${{";
+export const CLOSE = "}}";
+/** What braces may stand in without being any: text in quotes, and comments. */
+const SKIPPED = /[rR]?[bB]?[rR]?("""|'''|"|')|\/\/[^\n]*|[{}]/g;
+
+/** Whether a text holds an expression. */
+export function isTemplate(text: string): boolean {
+  return text.includes(OPEN);
+}
+
+/** Takes a text apart. Braces within an expression, in text or as maps, do not end it. */
+export function readTemplate(text: string): { readonly template: Template } | { readonly fault: Fault } {
+  const parts: (string | Embedded)[] = [];
+  let at = 0;
+  for (let open = text.indexOf(OPEN); open >= 0; open = text.indexOf(OPEN, at)) {
+    const start = open + OPEN.length;
+    const end = endOf(text, start);
+    if (end === null) {
+      const span = { start: open, end: text.length };
+      return { fault: { message: `does not parse: ${OPEN} is not closed by ${CLOSE}`, span, suggestion: null } };
+    }
+    if (open > at) parts.push(text.slice(at, open));
+    parts.push({ source: text.slice(start, end), start });
+    at = end + CLOSE.length;
+  }
+  if (at < text.length) parts.push(text.slice(at));
+  return { template: parts };
+}
+
+/** The expression of a field that holds one and nothing but spaces beside it, or null. */
+export function onlyExpression(template: Template): Embedded | null {
+  const rest = template.filter((part) => typeof part !== "string" || part.trim() !== "");
+  const [only] = rest;
+  return rest.length === 1 && only !== undefined && typeof only !== "string" ? only : null;
+}
+
+/**
+ * What a text comes to: the value of its expression, of whatever type, when it is that alone, else the text with each
+ * value written into it. An error when one of them has no value.
+ */
+export function evaluateText(text: string, names: Names): Outcome {
+  if (!isTemplate(text)) return { value: text };
+  const read = readTemplate(text);
+  if ("fault" in read) return { error: read.fault.message };
+  const only = onlyExpression(read.template);
+  if (only !== null) return compile(only.source).evaluate(names);
+  let written = "";
+  for (const part of read.template) {
+    if (typeof part === "string") written += part;
+    else {
+      const outcome = compile(part.source).evaluate(names);
+      if ("error" in outcome) return outcome;
+      written += textOf(outcome.value);
+    }
+  }
+  return { value: written };
+}
+
+/** As {@link evaluateText} for every string within JSON, at any depth; names of objects are left as they are. */
+export function evaluateJson(json: Json, names: Names): Outcome {
+  if (typeof json === "string") return evaluateText(json, names);
+  if (json === null || typeof json !== "object") return { value: json };
+  const values: Json[] = [];
+  const entries = Object.entries(json);
+  for (const [, value] of entries) {
+    const outcome = evaluateJson(value, names);
+    if ("error" in outcome) return outcome;
+    values.push(outcome.value);
+  }
+  if (Array.isArray(json)) return { value: values };
+  return { value: Object.fromEntries(entries.map(([name], index) => [name, values[index] ?? null])) };
+}
+
+/** Where the expression that begins at `start` is closed, or null. */
+function endOf(text: string, start: number): number | null {
+  let depth = 0;
+  SKIPPED.lastIndex = start;
+  for (let found = SKIPPED.exec(text); found !== null; found = SKIPPED.exec(text)) {
+    const [token, quotes] = found;
+    if (quotes !== undefined) {
+      const end = endOfQuoted(text, SKIPPED.lastIndex, quotes, /[rR]/.test(token));
+      if (end === null) return null;
+      SKIPPED.lastIndex = end;
+    } else if (token === "{") depth += 1;
+    else if (token === "}" && depth > 0) depth -= 1;
+    else if (token === "}" && text[found.index + 1] === "}") return found.index;
+  }
+  return null;
+}
+
+function endOfQuoted(text: string, from: number, quotes: string, isRaw: boolean): number | null {
+  for (let at = from; at < text.length; at++) {
+    if (!isRaw && text[at] === "\\") at += 1;
+    else if (text.startsWith(quotes, at)) return at + quotes.length;
+  }
+  return null;
+}

@@ -1,0 +1,107 @@
+import { type CelValue, celType, isCelList, isCelMap, isCelType, isCelUint } from "@bufbuild/cel";
+import { isMessage, toJson } from "@bufbuild/protobuf";
+import { DurationSchema, TimestampSchema } from "@bufbuild/protobuf/wkt";
+import type { Type } from "./cel-types.js";
+
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
+
+/** A value ready to be read by expressions. */
+export type Value = null | boolean | number | bigint | string | readonly Value[] | ReadonlyMap<string, Value>;
+
+/** Elements and characters that a result may have: more would not go into a request either. */
+const MOST_ELEMENTS = 20_000;
+const MOST_CHARACTERS = 1_000_000;
+
+/** What expressions see of JSON: numbers are doubles, but for what is declared an `int` and is whole. */
+export function valueOfJson(json: unknown, type: Type): Value {
+  switch (typeof json) {
+    case "string":
+    case "boolean":
+      return json;
+    case "number":
+      return type.kind === "int" && Number.isSafeInteger(json) ? BigInt(json) : json;
+    case "object":
+      return json === null ? null : valueOfNested(json, type);
+    default:
+      return null;
+  }
+}
+
+function valueOfNested(json: object, type: Type): Value {
+  if (Array.isArray(json)) {
+    const element: Type = type.kind === "list" ? type.element : { kind: "dyn" };
+    return json.map((each) => valueOfJson(each, element));
+  }
+  const entries = Object.entries(json).filter(([, value]) => value !== undefined);
+  return new Map(entries.map(([name, value]) => [name, valueOfJson(value, typeOfField(type, name))]));
+}
+
+function typeOfField(type: Type, name: string): Type {
+  if (type.kind === "map") return type.value;
+  const own = type.kind === "object" && Object.hasOwn(type.fields, name) ? type.fields[name] : undefined;
+  return own ?? { kind: "dyn" };
+}
+
+/**
+ * A result as JSON: integers beyond 2^53 as text, bytes in base64, times in RFC 3339, durations in seconds ("1.5s").
+ * Throws when it is larger than {@link MOST_ELEMENTS} or {@link MOST_CHARACTERS} allow: a small expression may name
+ * the same part very often.
+ */
+export function jsonOf(value: CelValue): Json {
+  return new Writer().json(value);
+}
+
+class Writer {
+  #elements = MOST_ELEMENTS;
+  #characters = MOST_CHARACTERS;
+
+  json(value: CelValue): Json {
+    if (--this.#elements < 0) throw new Error("its result is too large");
+    if (value === null || typeof value === "boolean") return value;
+    switch (typeof value) {
+      case "string":
+        return this.#text(value);
+      case "number":
+        return Number.isFinite(value) ? value : String(value);
+      case "bigint":
+        return integer(value);
+      default:
+        return this.#object(value);
+    }
+  }
+
+  #object(value: Extract<CelValue, object>): Json {
+    if (isCelUint(value)) return integer(value.value);
+    if (value instanceof Uint8Array) return this.#text(Buffer.from(value).toString("base64"));
+    if (isCelList(value)) return Array.from(value, (each) => this.json(each));
+    if (isCelMap(value)) {
+      const entries = [...value.entries()];
+      return Object.fromEntries(entries.map(([key, each]) => [this.#text(keyText(key)), this.json(each)]));
+    }
+    if (isCelType(value)) return value.name;
+    if (isMessage(value.message, TimestampSchema)) return toJson(TimestampSchema, value.message);
+    if (isMessage(value.message, DurationSchema)) return toJson(DurationSchema, value.message);
+    throw new Error(`a ${celType(value).name} cannot be written`);
+  }
+
+  #text(text: string): string {
+    this.#characters -= text.length;
+    if (this.#characters < 0) throw new Error("its result is too large");
+    return text;
+  }
+}
+
+function integer(value: bigint): number | string {
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : String(value);
+}
+
+function keyText(key: unknown): string {
+  return typeof key === "object" && key !== null && isCelUint(key) ? String(key.value) : String(key);
+}
+
+/** A result as it is written into text: text as it is, null as nothing, what is nested as JSON. */
+export function textOf(json: Json): string {
+  if (json === null) return "";
+  return typeof json === "object" ? JSON.stringify(json) : String(json);
+}

@@ -1,0 +1,23 @@
+import { DYN, objectOf, STRING, type Type } from "../expressions/cel-types.js";
+import { hookNames, hookPositions, type Language, namesOf, partAt } from "../expressions/positions.js";
+import { hookEventNames, hookEvents } from "./events.js";
+
+/** What hooks say of their expressions: the fields of their event, their vars, the steps before. */
+export const hookLanguage: Language = {
+  name: "hook",
+  positions: hookPositions,
+  namesAt: (definition, { position, path }) => {
+    const on = hookEventNames.find((name) => name === definition.on);
+    const event = on === undefined ? null : hookEvents[on];
+    const steps = path[0] === "steps" && Array.isArray(definition.steps) ? definition.steps : [];
+    const before = steps.slice(0, Number(path[1])).map((step) => String(partAt(step, ["name"])));
+    const known: Readonly<Record<string, Type>> = {
+      ...hookNames,
+      event: objectOf({ at: STRING, ...event?.fields }),
+      vars: objectOf(Object.fromEntries(namesOf(definition.vars).map((name) => [name, STRING]))),
+      step: objectOf(Object.fromEntries(before.map((name) => [name, objectOf({ status: STRING, output: DYN })]))),
+    };
+    const seen = position.sees.filter((name) => name !== "run" || event?.inRun === true);
+    return new Map(seen.map((name) => [name, known[name] ?? DYN]));
+  },
+};

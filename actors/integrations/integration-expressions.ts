@@ -1,0 +1,82 @@
+import { DYN, objectOf, type Type } from "../expressions/cel-types.js";
+import { checkField, sentenceOf } from "../expressions/checking.js";
+import {
+  type Definition,
+  integrationNames,
+  integrationPositions,
+  type Language,
+  namesOf,
+  type Placed,
+  partAt,
+  placedIn,
+} from "../expressions/positions.js";
+import { pathText } from "../refusal.js";
+import type { Warning } from "../resources/kind.js";
+
+/** What integrations say of their expressions: captures, entries and inputs, as the definition names them. */
+export const integrationLanguage: Language = {
+  name: "integration",
+  positions: integrationPositions,
+  namesAt: (definition, placed) => {
+    const { sees, alsoSees } = placed.position;
+    const names = new Map<string, Type>(sees.map((name) => [name, integrationNames[name] ?? DYN]));
+    const event = eventAt(definition, placed);
+    if (alsoSees.includes("item") && typeof partAt(event, ["forEach"]) === "string") names.set("item", DYN);
+    if (alsoSees.includes("captures")) for (const name of capturesOf(event)) names.set(name, DYN);
+    const inputs = inputsAt(definition, placed);
+    if (inputs === null) return names;
+    return names.set("inputs", objectOf(Object.fromEntries(inputs.map((name) => [name, DYN]))));
+  },
+};
+
+/** The names that an event's lookup captures. */
+function capturesOf(event: unknown): string[] {
+  return namesOf(partAt(event, ["lookup", "capture"]));
+}
+
+/** The event of a webhook or poll that a place is in. */
+function eventAt(definition: Definition, { path }: Placed): unknown {
+  return path[1] === "events" ? partAt(definition, path.slice(0, 3)) : undefined;
+}
+
+/** The inputs of the tool that a place is in, or of those that run the action it is in; null for none. */
+function inputsAt(definition: Definition, { path, position }: Placed): string[] | null {
+  const [block, name] = path;
+  const inputsOf = (tool: string) => namesOf(partAt(definition, ["tools", tool, "inputs"]));
+  if (block === "tools" && position.sees.includes("inputs")) return inputsOf(String(name));
+  if (block !== "actions" || !position.alsoSees.includes("inputs")) return null;
+  const running = namesOf(definition.tools).filter((tool) => partAt(definition, ["tools", tool, "action"]) === name);
+  return running.length === 0 ? null : running.flatMap(inputsOf);
+}
+
+/** What of an integration's expressions does not check: the definition is kept, with a warning for each. */
+export function expressionWarnings(definition: Definition): Warning[] {
+  const unchecked = placedIn(integrationLanguage, definition).flatMap((placed) => {
+    const { position, path, text } = placed;
+    const names = integrationLanguage.namesAt(definition, placed);
+    const verdict = checkField(text, position.form, { names, returns: position.returns });
+    return verdict.faults.map((fault) => warning(path, sentenceOf(fault, verdict)));
+  });
+  return [...unchecked, ...shadowing(definition)];
+}
+
+/** A capture named like what is seen anyway hides it. */
+function shadowing(definition: Definition): Warning[] {
+  return ["webhook", "poll"].flatMap((source) => {
+    const events = partAt(definition, [source, "events"]);
+    return (Array.isArray(events) ? events : []).flatMap((event, index) =>
+      capturesOf(event)
+        .filter((name) => Object.hasOwn(integrationNames, name))
+        .map((name) =>
+          warning(
+            [source, "events", index, "lookup", "capture", name],
+            `the capture ${name} hides the value that has this name`,
+          ),
+        ),
+    );
+  });
+}
+
+function warning(path: readonly (string | number)[], message: string): Warning {
+  return { path: pathText(path), message, severity: "warning" };
+}

@@ -1,0 +1,127 @@
+import t from "tap";
+import { expr, wholeIntegration } from "../../support/integration.js";
+import { bearer, problemOf, workspaceWithTeam } from "../../support/resources.js";
+import { type Client, startTestService } from "../../support/service.js";
+
+const hook = {
+  key: "tell",
+  on: "handover.giving",
+  vars: { level: "high" },
+  when: "event.to == 'review'",
+  steps: [
+    {
+      name: "first",
+      call: "tracker.comment",
+      with: { text: `${expr("task.title")} ${expr("evnt.to")}`, list: [expr("1")] },
+    },
+    {
+      name: "then",
+      request: { url: `https://hooks.example.com/${expr("step.first.output.id")}`, body: { at: expr("event.at") } },
+    },
+  ],
+};
+
+async function check(client: Client, position: string, expression: string, definition: object = hook) {
+  const reply = await client.request("POST", "/api/expressions/check", { position, expression, definition });
+  return { status: reply.status, body: reply.body ?? {}, problem: problemOf(reply) };
+}
+
+t.test("an expression is checked against what its position sees in that definition", async (t) => {
+  const service = await startTestService(t);
+  const person = await service.signIn("someone@example.com");
+  const typeAt = async (position: string, expression: string, definition?: object) =>
+    (await check(person, position, expression, definition)).body.type;
+  t.equal(await typeAt("hook.when", "event.to == vars.level"), "bool");
+  t.equal(await typeAt("hook.when", "run.id != ''"), "bool");
+  t.equal(await typeAt("hook.steps[0].with.text", "task.marks"), "map(string, string)");
+  t.equal(await typeAt("hook.steps[0].with.list[0]", "task.repositories"), "list(string)");
+  t.equal(await typeAt("hook.steps[1].request.url", "step.first.status"), "string");
+  t.equal(await typeAt("hook.steps[1].request.body.at", "step.first.output"), "dyn");
+  const integration = wholeIntegration();
+  t.equal(await typeAt("integration.webhook.events[0].when", "item.kind == raw", integration), "bool");
+  t.equal(await typeAt("integration.webhook.events[0].raise.say", "author", integration), "dyn");
+  t.equal(await typeAt("integration.actions.comment.request.query.page", "target", integration), "map(string, string)");
+});
+
+t.test("what does not check has every fault, with its span and what may have been meant", async (t) => {
+  const service = await startTestService(t);
+  const person = await service.signIn("someone@example.com");
+  const { body } = await check(person, "hook.when", "evnt.to == 1 && event.too == 'x' && step.first.status == 'done'");
+  t.same(body, {
+    type: null,
+    errors: [
+      { message: "there is no evnt here", span: { start: 0, end: 4 }, suggestion: "event" },
+      { message: "there is no field too here", span: { start: 22, end: 25 }, suggestion: "to" },
+      { message: "there is no step here", span: { start: 36, end: 40 }, suggestion: null },
+    ],
+    warnings: [
+      { position: "hook.steps[0].with.text", message: "does not check: there is no evnt here. Did you mean event?" },
+    ],
+  });
+  t.match((await check(person, "hook.when", "event.to")).body.errors, [{ message: "must be bool, not string" }]);
+  t.match((await check(person, "hook.when", "event.to ==")).body.errors, [
+    { message: /does not parse/, span: { end: 11 } },
+  ]);
+  t.match((await check(person, "hook.steps[1].request.url", "step.then.status")).body.errors, [
+    { message: "there is no field then here" },
+  ]);
+  t.match(
+    (await check(person, "hook.when", "run.id == ''", { ...hook, on: "task.opened", when: "true" })).body.errors,
+    [{ message: "there is no run here" }],
+  );
+  t.match((await check(person, "hook.when", "'secret.x' == ''")).body.errors, [{ message: /secret/ }]);
+  t.match((await check(person, "hook.when", `${"a".repeat(3_000)}`)).body.errors, [{ message: /longer than 2000/ }]);
+});
+
+t.test("what is no check is refused, each fault at its path", async (t) => {
+  const service = await startTestService(t);
+  const person = await service.signIn("someone@example.com");
+  const pathsOf = async (position: string, definition: object) => {
+    const { status, problem } = await check(person, position, "true", definition);
+    t.equal(status, 422, position);
+    return problem.errors?.map(({ path }) => path);
+  };
+  t.same(await pathsOf("line.when", hook), ["position"]);
+  t.same(await pathsOf("hook", hook), ["position"]);
+  t.same(await pathsOf("hook.key", hook), ["position"]);
+  t.same(await pathsOf("hook.steps[7].with.text", hook), ["position"]);
+  t.same(await pathsOf("hook.steps[1].request.body.none", hook), ["position"]);
+  t.same(await pathsOf("hook.when", { ...hook, on: "nothing", steps: [{}], more: 1 }), [
+    ...["definition.on", "definition.steps[0].name", "definition.more"],
+  ]);
+  const shapeless = await person.request("POST", "/api/expressions/check", { position: 1, definition: [] });
+  t.equal(shapeless.status, 422);
+});
+
+t.test("checking needs plan of a token, the positions any credential", async (t) => {
+  const service = await startTestService(t);
+  const owner = await service.signIn("owner@example.com");
+  const { workspaceId } = await workspaceWithTeam(owner);
+  const reader = await bearer(service, owner, { workspaceId, name: "reader", scopes: ["read"] });
+  const planner = await bearer(service, owner, { workspaceId, name: "planner", scopes: ["plan"] });
+  const refused = await check(reader, "hook.when", "true");
+  t.match([refused.status, refused.problem], [403, { title: "Not allowed to plan", permission: "plan" }]);
+  t.equal((await check(planner, "hook.when", "true")).status, 200);
+  t.equal((await check(service.anonymous, "hook.when", "true")).status, 401);
+  t.equal((await service.anonymous.request("GET", "/api/expressions/positions")).status, 401);
+
+  const reply = await reader.request("GET", "/api/expressions/positions");
+  const positions: { position: string; returns: string | null; sees: { name: string }[]; alsoSees: string[] }[] =
+    JSON.parse(reply.text);
+  t.equal(new Set(positions.map(({ position }) => position)).size, positions.length);
+  const at = (wanted: string) => positions.find(({ position }) => position === wanted);
+  t.match(at("hook.when"), {
+    returns: "bool",
+    sees: [
+      { name: "event", fields: [{ name: "at", type: "string" }] },
+      { name: "task" },
+      { name: "run" },
+      { name: "vars" },
+      { name: "hook" },
+    ],
+    alsoSees: [],
+  });
+  t.match(at("integration.webhook.events[*].forEach"), { returns: "list", alsoSees: [] });
+  t.match(at("integration.poll.events[*].raise.marks[*].value"), { returns: null, alsoSees: ["item", "captures"] });
+  t.match(at("integration.actions[*].request.body"), { alsoSees: ["inputs"] });
+});
