@@ -37,11 +37,19 @@ function put(turn: Turn, row: TaskRow): TaskRow {
   return row;
 }
 
+/** The 422 for a line or a station that went away while the task was on its way, or null. */
+export function refuseUnlessOpens({ turn, lineId, station }: Delivered<OpenTask>): Refusal | null {
+  const line = lineOf(turn, turn.self.partition, lineId);
+  if (line === undefined) return invalid("line", "there is no such line any more");
+  return station === null || stationOf(line, station) !== undefined
+    ? null
+    : invalid("station", `there is no station ${station}`);
+}
+
 export function openTask(event: Delivered<OpenTask>): TaskContext {
   const { turn, teamId, lineId, title, description, url, assignee, by } = event;
   const workspaceId = turn.self.partition;
-  const line = lineOf(turn, workspaceId, lineId);
-  const station = event.station ?? line?.stations[0]?.key;
+  const station = event.station ?? lineOf(turn, workspaceId, lineId)?.stations[0]?.key;
   if (station === undefined) throw new Error("a task on a line without stations");
   const at = new Date(turn.now).toISOString();
   const row = put(turn, {

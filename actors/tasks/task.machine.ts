@@ -4,6 +4,7 @@
  * | state          | moved by                               | next    | also                                          |
  * |----------------|----------------------------------------|---------|-----------------------------------------------|
  * | new            | task.open                              | queued  | fact `task.opened`; a run is queued           |
+ * | new            | task.open, line or station gone        | new     | refused                                       |
  * | queued         | run.began                              | running |                                               |
  * | queued,running | run.over, handed over                  | queued  | fact `task.moved`; a run at the next station  |
  * | queued,running | run.over, abandoned                    | queued  | another attempt, five in a row at most        |
@@ -30,6 +31,7 @@ import {
   openTask,
   reassign,
   refuseUnlessAssignee,
+  refuseUnlessOpens,
   refuseUnlessStation,
   resume,
   say,
@@ -63,6 +65,7 @@ const machine = setup({
     isOther: ({ context, event }) => "runId" in event && event.runId !== context.runId,
     movesOn: ({ context, event }) => event.type === "run.over" && verdictOf(event, context).next === "queued",
     finishes: ({ context, event }) => event.type === "run.over" && verdictOf(event, context).next === "done",
+    opens: ({ event }) => event.type === "task.open" && refuseUnlessOpens(event) === null,
     isAssignee: ({ event }) => "by" in event && refuseUnlessAssignee(event.turn, event.by) === null,
     isStation: ({ event }) => event.type === "task.move" && refuseUnlessStation(event.turn, event.to) === null,
   },
@@ -88,6 +91,9 @@ const machine = setup({
     say: ({ event }) => {
       if (event.type === "note") say(event.turn, event);
     },
+    refuseOpening: ({ event }) => {
+      if (event.type === "task.open") event.turn.reply(refuseUnlessOpens(event));
+    },
     refuseAssignee: ({ event }) => {
       if ("by" in event) event.turn.reply(refuseUnlessAssignee(event.turn, event.by));
     },
@@ -102,7 +108,14 @@ const machine = setup({
   initial: "new",
   on: { note: { actions: "say" } },
   states: {
-    new: { on: { "task.open": { target: "queued", actions: "open" } } },
+    new: {
+      on: {
+        "task.open": [
+          { guard: "opens", target: "queued", actions: "open" },
+          { target: "new", actions: "refuseOpening" },
+        ],
+      },
+    },
     queued: {
       on: {
         "run.began": [

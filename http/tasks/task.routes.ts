@@ -222,10 +222,11 @@ async function openTask(runtime: Runtime, { caller, params, body }: OpenRequest)
   if (refused !== null) return refused;
   const { title, description, url, station } = body;
   const taskId = runtime.newId("task");
-  await runtime.ask(address(workspaceId, "task", taskId), {
+  const answer = await runtime.ask(address(workspaceId, "task", taskId), {
     type: "task.open",
     ...{ teamId, lineId: line.id, title, description, url, station, assignee, by: caller.userId },
   });
+  if (isRefusal(answer)) return answer;
   const task = tasks.get(reading, workspaceId, taskId);
   return task === undefined ? { refused: "not-found" } : { status: 201, body: taskView(reading, workspaceId, task) };
 }

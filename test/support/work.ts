@@ -24,12 +24,15 @@ export const line: LineFields = {
   stations: [station("work", { passesTo: ["review"] }), station("review", { kind: "review", passesTo: ["work"] })],
 };
 
-/** Writes the line where machines look for it. */
+/** Writes the workspace and its line where machines look for them. */
 export function putLine(rows: Writing): void {
-  const row: ResourceRow = {
-    ...{ id: lineId, kind: "line", version: 1, workspaceId, teamId, address: "core/dev", fields: { ...line } },
-    ...{ hidden: {}, added: {}, createdAt: "", updatedAt: "" },
-  };
-  resources.put(rows, workspaceId, ["line", lineId], row);
-  resourceAddresses.put(rows, workspaceId, ["line", "core/dev"], lineId);
+  put(rows, { kind: "workspace", id: workspaceId, address: "acme", teamId: null, fields: {} });
+  put(rows, { kind: "line", id: lineId, address: "core/dev", teamId, fields: { ...line } });
+}
+
+function put(rows: Writing, row: Pick<ResourceRow, "kind" | "id" | "address" | "teamId" | "fields">): void {
+  const { kind, id, address } = row;
+  const rest = { version: 1, workspaceId, hidden: {}, added: {}, createdAt: "", updatedAt: "" };
+  resources.put(rows, workspaceId, [kind, id], { ...row, ...rest });
+  resourceAddresses.put(rows, workspaceId, [kind, address], id);
 }

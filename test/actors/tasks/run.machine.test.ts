@@ -1,4 +1,5 @@
 import t from "tap";
+import { resources } from "../../../actors/resources/resource-rows.js";
 import type { RunnerMessage } from "../../../actors/runners/protocol.js";
 import { runActor } from "../../../actors/tasks/run.machine.js";
 import type { StartRun } from "../../../actors/tasks/run-messages.js";
@@ -263,4 +264,12 @@ t.test("what a runner says of a repository that it was not given is not kept", a
     runCheckouts.list(stepping.rows, workspaceId, ["run_1"]).map(({ repository }) => repository),
     ["acme/app"],
   );
+});
+
+t.test("of a run that ends in a closed workspace nobody hears but its task", async (t) => {
+  const stepping = run(["start", "claim", "may start", "started"]);
+  resources.remove(stepping.rows, workspaceId, "workspace", workspaceId);
+  const turn = stepping.take(message("withdraw"));
+  t.same(turn.facts, []);
+  t.ok(turn.sent.some(({ message: { type } }) => type === "run.over"));
 });

@@ -187,3 +187,13 @@ t.test("a note with a key is said once", async (t) => {
   for (let time = 0; time < 2; time++) stepping.take({ ...plain.note, type: "note", key: "once" } as Message);
   t.equal(taskNotes.list(stepping.rows, workspaceId, ["task_1"]).length, 1);
 });
+
+t.test("a task whose line or station went away while it was on its way is refused, and leaves nothing", async (t) => {
+  const stepping = task();
+  const elsewhere = stepping.take({ ...open, station: "gone" } as Message);
+  t.match(elsewhere.answer, { refused: "invalid", errors: [{ path: "station" }] });
+  const lineless = stepping.take({ ...open, lineId: "line_gone" } as Message);
+  t.match(lineless.answer, { refused: "invalid", errors: [{ path: "line" }] });
+  t.equal(stepping.value, "new");
+  t.same([elsewhere.sent, lineless.sent, rowOf(stepping)], [[], [], undefined]);
+});
