@@ -269,6 +269,14 @@ t.test("a revoked or accepted invite is followed by a new one, and nothing of th
   }
 });
 
+t.test("a revoked invite is found by no link, is not mailed any more, and does not wake again", async (t) => {
+  const stepping = states.open?.() ?? invite();
+  const { inviteId, mailId } = rowOf(stepping);
+  const taken = stepping.take(revoke(inviteId));
+  t.equal(inviteOfLink(stepping.rows, "link"), undefined);
+  t.same([taken.cancelledEffects, taken.cancelledWakes], [[mailId], ["expire"]]);
+});
+
 t.test("who accepts is in the workspace with the role and the teams that are still there", async (t) => {
   const stepping = invite();
   stepping.take(send("link", { role: "admin", teams: ["team_1", "team_2", "team_gone"] }));
