@@ -36,7 +36,7 @@ export function ifMatchVersion(header: string | undefined): number | Refusal {
   if (header === undefined) {
     return { refused: "precondition-required", detail: "An If-Match header with the resource's ETag is required." };
   }
-  const version = /^"(\d{1,15})"$/.exec(header.trim())?.[1];
+  const version = /^"(0|[1-9]\d{0,14})"$/.exec(header.trim())?.[1];
   if (version === undefined) {
     return {
       refused: "malformed-if-match",

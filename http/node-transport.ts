@@ -217,13 +217,20 @@ async function upgrade(
     stream.end(rawAnswer(answer.refused));
     return;
   }
-  // One upgrader serves every endpoint, so the endpoint's own limit is set on the connection's receiver.
+  // One upgrader serves every endpoint, so the endpoint's own limit is set on the connection's receiver, and its
+  // headers are those of the request that it answers now.
   upgrader.options.maxPayload = answer.maxMessageBytes;
+  const addHeaders = (lines: string[]) => {
+    for (const [name, value] of Object.entries(answer.headers)) lines.push(`${name}: ${value}`);
+  };
+  upgrader.once("headers", addHeaders);
   upgrader.handleUpgrade(incoming, stream, head, (ws) => {
     sockets.add(ws);
     ws.once("close", () => sockets.delete(ws));
     connect(ws, answer.open);
   });
+  // What was refused for its form had none.
+  upgrader.off("headers", addHeaders);
 }
 
 const alive = new WeakSet<WebSocket>();

@@ -122,7 +122,11 @@ export function createHandlers(options: ServerOptions): TransportHandlers {
         return refuse({ refused: "too-many-requests", detail: "Too many sockets are open.", retryAfterSeconds: 5 });
       }
       record(101);
-      return { maxMessageBytes: socket.maxMessageBytes, open: options.openSockets.counted(admitted) };
+      return {
+        maxMessageBytes: socket.maxMessageBytes,
+        open: options.openSockets.counted(admitted),
+        headers: commonHeaders(requestId),
+      };
     } catch (error) {
       return refuse(refusalOf(error, requestId, options.failed));
     }

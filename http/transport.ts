@@ -31,7 +31,12 @@ export interface TransportAnswer {
 /** What a WebSocket request ends in: refused with an answer, or opened. */
 export type UpgradeAnswer =
   | { readonly refused: TransportAnswer }
-  | { readonly maxMessageBytes: number; readonly open: (socket: Socket) => SocketHandler };
+  | {
+      readonly maxMessageBytes: number;
+      readonly open: (socket: Socket) => SocketHandler;
+      /** Of the 101 that opens it, beside those of the protocol. */
+      readonly headers: Readonly<Record<string, string>>;
+    };
 
 /** What a transport hands everything to. Neither function throws or rejects. */
 export interface TransportHandlers {

@@ -177,8 +177,10 @@ async function upgrade(
     write(response, answer.refused, { isHead: false, closes: true });
     return;
   }
-  const { open, maxMessageBytes } = answer;
+  const { open, maxMessageBytes, headers: sent } = answer;
   response.cork(() => {
+    response.writeStatus("101 Switching Protocols");
+    for (const [name, value] of Object.entries(sent)) response.writeHeader(name, value);
     response.upgrade<SocketData>(
       { open, maxMessageBytes, handler: null },
       header("sec-websocket-key") ?? "",

@@ -4,16 +4,22 @@ import { slug } from "../resources/fields.js";
 import type { Kind, WriteScope } from "../resources/kind.js";
 import type { Scope } from "./caller.js";
 
+const NEEDS_A_BASE = "must include read, plan or configure; secrets, runners and trusts need one of them";
+
 /** Scopes of a token, as a body gives them; {@link checkScopes} has the rules between them. */
 export const tokenScopes = z
   .array(z.enum(["read", "plan", "configure", "secrets", "runners", "trusts"], "must be a scope"))
-  .min(1, "must name at least one scope");
+  .min(1, NEEDS_A_BASE);
 
 const schema = z.strictObject({
   name: slug,
   scopes: tokenScopes,
   description: z.string().max(255, "must be at most 255 characters").default(""),
-  expiresAt: z.iso.datetime({ offset: true, error: "must be an RFC 3339 time" }).nullable().default(null),
+  expiresAt: z.iso
+    .datetime({ offset: true, error: "must be an RFC 3339 time" })
+    .overwrite(inUtc)
+    .nullable()
+    .default(null),
 });
 
 export type WorkspaceTokenFields = z.output<typeof schema>;
@@ -47,6 +53,12 @@ export const workspaceTokenKind: Kind<WorkspaceTokenFields> = {
   added: { issuedBy: z.string().describe("The person who issued it."), issuedAt: z.iso.datetime() },
 };
 
+/** A time as every answer shows times, so that the same instant written otherwise is no change. */
+function inUtc(text: string): string {
+  const ms = Date.parse(text);
+  return Number.isNaN(ms) ? text : new Date(ms).toISOString();
+}
+
 function checkToken(fields: WorkspaceTokenFields, scope: WriteScope<WorkspaceTokenFields>): readonly FieldError[] {
   const errors = checkScopes(fields.scopes);
   const isPast = fields.expiresAt !== null && Date.parse(fields.expiresAt) <= scope.now;
@@ -59,10 +71,7 @@ export function checkScopes(given: readonly Scope[]): FieldError[] {
   const errors: FieldError[] = [];
   if (new Set(given).size !== given.length) errors.push({ path: "scopes", message: "must name each scope once" });
   if (!given.some((scope) => scope === "read" || scope === "plan" || scope === "configure")) {
-    errors.push({
-      path: "scopes",
-      message: "must include read, plan or configure; secrets, runners and trusts need one of them",
-    });
+    errors.push({ path: "scopes", message: NEEDS_A_BASE });
   }
   return errors;
 }

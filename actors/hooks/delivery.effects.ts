@@ -92,7 +92,7 @@ function prepare(options: DeliveryOptions, delivery: Delivery, nowMs: number): P
   const step = hook?.fields.steps[delivery.step];
   const unmade = hook === undefined || step === undefined ? null : whyUnmade(reading, hook, step);
   if (step !== undefined && unmade !== null) return { step: step.name, ...unmade };
-  if (work === undefined || hook === undefined || step?.request === undefined) {
+  if (work === undefined || hook === undefined || step === undefined || step.request === null) {
     return { step: step?.name ?? "", code: "broken", reason: "the hook no longer reads as it was written" };
   }
   const secret = openSecret(options.sealer, hook);

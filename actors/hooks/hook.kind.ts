@@ -19,15 +19,15 @@ const list = <T extends z.ZodType>(item: T) => z.array(item).max(100, "must be a
 const request = z.strictObject({
   url: z.string().min(1, "must not be empty").max(2_000, "must be at most 2000 characters"),
   headers: z.record(headerName, headerValue).default({}),
-  body: z.json().optional(),
+  body: z.json().default(null),
   from: z.enum(["service", "network"], "must be service or network").default("service"),
 });
 
 const step = z.strictObject({
   name: slug,
-  call: toolName.optional(),
-  with: z.record(z.string(), z.json()).optional(),
-  request: request.optional(),
+  call: toolName.nullable().default(null),
+  with: z.record(z.string(), z.json()).nullable().default(null),
+  request: request.nullable().default(null),
 });
 
 const signing = z.strictObject({
@@ -49,7 +49,9 @@ const schema = z.strictObject({
     })
     .default({ tools: [], lines: [], stations: [], repositories: [], paths: [] }),
   when: z.string().max(2_000, "must be at most 2000 characters").nullable().default(null),
-  vars: z.record(z.string().regex(name, "must start with a letter or _"), z.string().max(2_000)).default({}),
+  vars: z
+    .record(z.string().regex(name, "must start with a letter or _, then letters, digits or _"), z.string().max(2_000))
+    .default({}),
   steps: z.array(step).min(1, "must hold at least one step").max(20, "must be at most 20 steps"),
   signing: signing.nullable().default(null),
   failure: z.enum(["continue", "block"], "must be continue or block").default("continue"),
@@ -107,7 +109,7 @@ function references({ match, steps }: HookFields, teamKey: string): readonly Ref
   }));
   const tools = match.tools.map((tool, index) => toolReference(tool, `match.tools[${index}]`, teamKey));
   const calls = steps.flatMap(({ call }, index) =>
-    call === undefined ? [] : [toolReference(call, `steps[${index}].call`, teamKey)],
+    call === null ? [] : [toolReference(call, `steps[${index}].call`, teamKey)],
   );
   return [...lines, ...stations, ...tools, ...calls];
 }
@@ -134,14 +136,14 @@ function checkSteps(fields: HookFields, allowList: AllowList): FieldError[] {
     const path = `steps[${index}]`;
     const errors: FieldError[] = [];
     if (names.indexOf(one.name) < index) errors.push({ path: `${path}.name`, message: "stands twice" });
-    if ((one.call === undefined) === (one.request === undefined)) {
+    if ((one.call === null) === (one.request === null)) {
       errors.push({ path, message: "must name exactly one of call and request" });
     }
-    if (one.with !== undefined && one.call === undefined) {
+    if (one.with !== null && one.call === null) {
       errors.push({ path: `${path}.with`, message: "only goes with call" });
     }
     if (holdsExpression(one.with)) errors.push({ path: `${path}.with`, message: "expressions are not served yet" });
-    if (one.request !== undefined) errors.push(...checkRequest(one.request, `${path}.request`, allowList));
+    if (one.request !== null) errors.push(...checkRequest(one.request, `${path}.request`, allowList));
     return errors;
   });
 }
@@ -167,7 +169,7 @@ function networkFault(url: string): string | null {
 }
 
 function checkSigning(fields: HookFields, scope: WriteScope<HookFields>, signsTokens: boolean): FieldError[] {
-  const makesRequest = fields.steps.some((one) => one.request !== undefined);
+  const makesRequest = fields.steps.some((one) => one.request !== null);
   const given = fields.signing;
   if (given === null)
     return makesRequest ? [{ path: "signing", message: "is required when a step makes a request" }] : [];

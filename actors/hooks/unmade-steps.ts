@@ -19,7 +19,7 @@ export function whyUnmade(
   { workspaceId, teamId }: Pick<ResourceRow, "workspaceId" | "teamId">,
   { call, request }: HookStep,
 ): UnmadeStep | null {
-  if (call !== undefined) {
+  if (call !== null) {
     const teamKey = teamKeyOf(reading, workspaceId, teamId);
     return { code: "not-allowed", reason: whyNotCalled(offeredTool(reading, { workspaceId, teamKey }, call), call) };
   }
@@ -44,7 +44,7 @@ export function hookWarnings(
   const never = hookEvents[on].served ? [] : [warning("on", "nothing does this yet: the hook does not fire")];
   const unmade = steps.flatMap((step, index) => {
     const why = whyUnmade(reading, row, step);
-    const at = step.call === undefined ? "request.from" : "call";
+    const at = step.call === null ? "request.from" : "call";
     return why === null ? [] : [warning(`steps[${index}].${at}`, `the step fails with ${why.code}: ${why.reason}`)];
   });
   return [...never, ...unmade];

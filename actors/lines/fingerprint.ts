@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { canonicalJson } from "../resources/canonical-json.js";
 import type { LineFields } from "./line.kind.js";
 import type { RunSetup } from "./run-setup.js";
 import type { Station } from "./station.js";
@@ -17,14 +18,5 @@ export function runConfig(line: Pick<LineFields, "repositories">, station: Stati
 
 /** A SHA-256 (hex) over the config, the same for equal configs whatever the order of their members. */
 export function fingerprintOf(config: RunConfig): string {
-  return createHash("sha256").update(canonical(config)).digest("hex");
-}
-
-function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
-  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
-  const members = Object.entries(value)
-    .filter(([, member]) => member !== undefined)
-    .sort(([left], [right]) => (left < right ? -1 : 1));
-  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`).join(",")}}`;
+  return createHash("sha256").update(canonicalJson(config)).digest("hex");
 }

@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { Caller } from "../../actors/access/caller.js";
 import { forbid, permissionsIn, permit } from "../../actors/access/visibility.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
+import { canonicalJson } from "../../actors/resources/canonical-json.js";
 import type { Kind } from "../../actors/resources/kind.js";
 import type { ResourceMessage, Written } from "../../actors/resources/messages.js";
 import { placeOf } from "../../actors/resources/place.js";
@@ -188,7 +189,7 @@ async function create(kind: Kind, options: ResourceRoutesOptions, request: Reque
     idempotency: {
       scope: `${who} ${kind.name} ${holder.teamId ?? ""}`,
       key,
-      digest: options.sealer.digest(JSON.stringify(request.body ?? null)),
+      digest: options.sealer.digest(canonicalJson(request.body ?? null)),
     },
   });
   if (isRefusal(written)) return written;

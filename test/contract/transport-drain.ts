@@ -86,6 +86,7 @@ export function drainConformance(t: Test, create: CreateTransport): void {
     const { port, transport } = await listen(t, create, {
       upgrade: async () => ({
         maxMessageBytes: 100,
+        headers: {},
         open: () =>
           hearing({
             closed: () => {

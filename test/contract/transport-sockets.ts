@@ -2,6 +2,7 @@ import { once } from "node:events";
 import type { Test } from "tap";
 import WebSocket from "ws";
 import type { Socket } from "../../http/socket.js";
+import { RawConnection } from "../support/raw-connection.js";
 import { type CreateTransport, hearing, listen, text } from "./transport.js";
 
 const MAX = 4 * 1024;
@@ -29,6 +30,7 @@ export function socketConformance(t: Test, create: CreateTransport): void {
     const { port, transport } = await listen(t, create, {
       upgrade: async ({ path, query, header }) => ({
         maxMessageBytes: MAX,
+        headers: {},
         open: (socket) => {
           opened.push(socket);
           socket.send(`${path} ${query.get("q")} ${header("x-own")}`);
@@ -65,9 +67,26 @@ export function socketConformance(t: Test, create: CreateTransport): void {
     );
   });
 
+  t.test("what opens a socket carries the headers of that opening, and of no other", async (t) => {
+    const { port } = await listen(t, create, {
+      upgrade: async ({ path }) => ({ maxMessageBytes: MAX, headers: { "x-own": path }, open: () => hearing({}) }),
+    });
+    const opened = async (path: string, key = ["Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="]) => {
+      const connection = await RawConnection.open(port);
+      t.teardown(async () => connection.destroy());
+      const lines = ["Host: a", "Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13", ...key];
+      connection.send([`GET ${path} HTTP/1.1`, ...lines]);
+      const { status, headers } = await connection.answer();
+      return { status, own: headers["x-own"] };
+    };
+    t.same(await opened("/first"), { status: 101, own: "/first" });
+    await opened("/without-a-key", []);
+    t.same(await opened("/second"), { status: 101, own: "/second" });
+  });
+
   t.test("no sub-protocol is agreed on, and none is needed", async (t) => {
     const { port } = await listen(t, create, {
-      upgrade: async () => ({ maxMessageBytes: MAX, open: () => hearing({}) }),
+      upgrade: async () => ({ maxMessageBytes: MAX, headers: {}, open: () => hearing({}) }),
     });
     const ws = new WebSocket(`ws://127.0.0.1:${port}/`, ["one", "two"]);
     t.teardown(() => ws.terminate());
@@ -139,6 +158,7 @@ export function socketConformance(t: Test, create: CreateTransport): void {
     const { port } = await listen(t, create, {
       upgrade: async () => ({
         maxMessageBytes: MAX,
+        headers: {},
         open: (socket) => {
           opened.push(socket);
           return hearing({ drained: () => drained() });
@@ -209,6 +229,7 @@ export function socketConformance(t: Test, create: CreateTransport): void {
         await decided;
         return {
           maxMessageBytes: MAX,
+          headers: {},
           open: () => {
             opened = true;
             return hearing({});

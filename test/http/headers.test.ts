@@ -22,7 +22,7 @@ t.test("If-Match is one strong entity tag that holds a version", async (t) => {
   t.equal(ifMatchVersion('"3"'), 3);
   t.equal(ifMatchVersion(' "3" '), 3);
   t.match(ifMatchVersion(undefined), { refused: "precondition-required" });
-  for (const bad of ["", "3", 'W/"3"', "*", '"3", "4"', '"x"', '"-1"', '"3', '"12345678901234567"']) {
+  for (const bad of ["", "3", 'W/"3"', "*", '"3", "4"', '"x"', '"-1"', '"03"', '"3', '"12345678901234567"']) {
     t.match(ifMatchVersion(bad), { refused: "malformed-if-match" }, bad);
   }
 });
