@@ -6,8 +6,32 @@ export function parseBy<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
 ): { readonly data: z.output<Schema> } | { readonly errors: readonly FieldError[] } {
-  const parsed = schema.safeParse(value, { error: sentenceOf });
+  const parsed = safely(schema, value);
+  if (parsed === null) return { errors: [{ path: "", message: "is not valid" }] };
   return parsed.success ? { data: parsed.data } : { errors: parsed.error.issues.flatMap((each) => errorsOf(each, [])) };
+}
+
+/**
+ * Zod looks at the length of whatever has one, of the right type or not, and throws where that length is an object
+ * without a primitive value. Such lengths are left out then; null when it would let what is left pass.
+ */
+function safely<Schema extends z.ZodType>(schema: Schema, value: unknown) {
+  try {
+    return schema.safeParse(value, { error: sentenceOf });
+  } catch (thrown) {
+    if (!(thrown instanceof TypeError)) throw thrown;
+  }
+  const again = schema.safeParse(withoutOddLengths(value), { error: sentenceOf });
+  return again.success ? null : again;
+}
+
+function withoutOddLengths(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutOddLengths);
+  if (typeof value !== "object" || value === null) return value;
+  const kept = Object.entries(value).filter(
+    ([name, inner]) => !(["length", "size"].includes(name) && typeof inner === "object" && inner !== null),
+  );
+  return Object.fromEntries(kept.map(([name, inner]) => [name, withoutOddLengths(inner)]));
 }
 
 function errorsOf(issue: z.core.$ZodIssue, above: readonly PropertyKey[]): FieldError[] {

@@ -93,3 +93,9 @@ t.test("names of a map are checked as values are", async (t) => {
   t.same(faults(schema, { env: { "a b": "x" } }), ['env["a b"]: must be capitals']);
   t.same(faults(schema, { env: { A: 1 } }), ["env.A: must be text"]);
 });
+
+t.test("an object with a length of its own, in place of text or a list, is a fault like any other", async (t) => {
+  const schema = z.strictObject({ title: z.string().min(1).max(5), labels: z.array(z.string()).max(3) });
+  const odd = { length: { toString: 1 } };
+  t.same(faults(schema, { title: odd, labels: odd }), ["title: must be text", "labels: must be a list"]);
+});

@@ -1,0 +1,81 @@
+import fc from "fast-check";
+import t from "tap";
+import type WebSocket from "ws";
+import { openWorkplace } from "../support/workplace.js";
+import { json, noJson } from "./malformed-requests.js";
+
+/** `SEED=… node …` sends the same again. */
+const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
+t.comment(`seed ${seed}`);
+
+const FRAMES = 300;
+/** Our close codes, and those of the WebSocket protocol for what is no text, no UTF-8, or too long. */
+const REFUSED = [1003, 1007, 1009, 4400, 4409, 4503];
+
+const said = {
+  hello: {
+    ...{ frame: "hello", protocol: 1, runnerId: null, instance: "0123456789abcdef", name: "peer", version: "1" },
+    ...{ labels: [], harnesses: ["command"], slots: 0, received: 0, claims: [] },
+  },
+  message: { frame: "message", n: 1, ack: 0, message: { type: "run.started", runId: "run_1", fence: 1 } },
+  ack: { frame: "ack", ack: 0 },
+  beat: { frame: "beat", ack: 0, claims: [], beat: 1 },
+  subscribe: { subscribe: "team/x", after: 0 },
+  unsubscribe: { unsubscribe: "team/x" },
+};
+
+/** A sound frame with one field spoilt, any JSON, or what is none; as text or as bytes. */
+const frame = fc.oneof(
+  fc.tuple(fc.constantFrom(...Object.values(said)), fc.nat(), json).map(([sound, place, value]) => {
+    const keys = Object.keys(sound);
+    return JSON.stringify({ ...sound, [keys[place % keys.length] ?? ""]: value });
+  }),
+  json.map((value) => JSON.stringify(value) ?? ""),
+  noJson,
+);
+
+/** Resolves with the code that it was closed with; or null, once it answered what follows the frame. */
+function fateOf(socket: WebSocket, frame: string | Buffer, after: { readonly say: string; readonly wanted: RegExp }) {
+  return new Promise<number | null>((resolve, reject) => {
+    socket.once("close", resolve).once("error", reject);
+    socket.on("message", (data) => {
+      if (after.wanted.test(data.toString())) resolve(null);
+    });
+    socket.send(frame);
+    socket.send(after.say);
+  });
+}
+
+for (const TRANSPORT of ["uws", "node"]) {
+  t.test(`over ${TRANSPORT}, no frame on any socket makes the service fail`, async (t) => {
+    const { service, ada, teamId, token } = await openWorkplace(t, { settings: { TRANSPORT } });
+    const readers = { path: "/api/stream", client: ada, first: null };
+    const runners = { path: "/api/runner", client: service.withToken(token), first: JSON.stringify(said.hello) };
+    const ends = {
+      [readers.path]: { say: JSON.stringify({ subscribe: `team/${teamId}` }), wanted: /"kind":"snapshot"/ },
+      [runners.path]: { say: JSON.stringify({ ...said.beat, beat: 77 }), wanted: /"beat":77/ },
+    };
+    const peers = fc.constantFrom(readers, runners, { ...runners, first: null });
+    await fc.assert(
+      fc.asyncProperty(peers, frame, async ({ path, client, first }, sent) => {
+        const socket = client.socket(path);
+        try {
+          await new Promise((resolve, reject) => socket.once("open", resolve).once("error", reject));
+          if (first !== null) socket.send(first);
+          const end = ends[path] ?? { say: "", wanted: /^$/ };
+          const code = await fateOf(socket, sent, end);
+          if (code !== null && !REFUSED.includes(code)) throw new Error(`closed with ${code}`);
+        } finally {
+          socket.terminate();
+        }
+      }),
+      { seed, numRuns: FRAMES },
+    );
+    t.equal((await service.anonymous.request("GET", "/readyz")).status, 200);
+    t.same(
+      service.logLines.filter((line) => /"level":(50|60)/.test(line)),
+      [],
+      "nothing was logged as an error",
+    );
+  });
+}
