@@ -9,6 +9,7 @@ import {
   serviceFrameSchema,
 } from "../../actors/runners/protocol.js";
 import type { Clock } from "../../runtime/clock.js";
+import { type Credential, NoCredential } from "./credential.js";
 import { Lease } from "./lease.js";
 import { Outbox } from "./outbox.js";
 
@@ -19,7 +20,7 @@ export type Claim = Hello["claims"][number];
 export interface ConnectionOptions {
   /** The service's base URL. */
   readonly url: string;
-  readonly token: string;
+  readonly credential: Credential;
   readonly clock: Clock;
   /** In [0, 1): spreads reconnects. */
   readonly random: () => number;
@@ -72,7 +73,20 @@ export class Connection {
 
   /** Connects, and again whenever the connection is lost, until closed. */
   open(): void {
-    const { url, token, say } = this.#options;
+    const { credential, say } = this.#options;
+    credential.token().then(
+      (token) => {
+        if (!this.#closed) this.#connect(token);
+      },
+      (error: unknown) => {
+        say(error instanceof NoCredential ? error.message : "there is no token to connect with");
+        this.#lost(error instanceof NoCredential && error.isRefusal);
+      },
+    );
+  }
+
+  #connect(token: string): void {
+    const { url, credential, say } = this.#options;
     const socket = new WebSocket(`${url.replace(/^http/, "ws").replace(/\/$/, "")}/api/runner`, {
       headers: { authorization: `Bearer ${token}` },
       maxPayload: MAX_FRAME_BYTES,
@@ -85,6 +99,7 @@ export class Connection {
     socket.on("message", (data) => this.#hear(data.toString()));
     socket.on("unexpected-response", (_request, response) => {
       refused = response.statusCode === 401;
+      if (refused) credential.refused();
       const why = refused ? "the pool token is not taken" : `the service answered ${response.statusCode}`;
       say(`cannot connect to ${url}: ${why}`);
       response.destroy();
@@ -94,9 +109,12 @@ export class Connection {
       if (this.#failures === 0 && !refused) say(`the connection to ${url} failed: ${error.message}`);
     });
     socket.on("close", (code, reason) => {
-      const notAdmitted = code === NOT_ADMITTED;
-      if (notAdmitted) say(`the service ended the connection: ${reason.toString()}`);
-      this.#lost(refused || notAdmitted);
+      if (code === NOT_ADMITTED) {
+        // Tried again at once: there may be a new one to be had. One that is not taken then is tried slowly.
+        credential.refused();
+        say(`the service ended the connection: ${reason.toString()}`);
+      }
+      this.#lost(refused);
     });
   }
 

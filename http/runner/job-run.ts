@@ -24,7 +24,7 @@ export interface JobOptions {
   /** Names of the runner's own environment that programs see. */
   readonly passEnv: readonly string[];
   /** What of the runner's own is never said: its token, and what it signs in to git with. */
-  readonly hidden: readonly string[];
+  readonly hidden: () => readonly string[];
   readonly clock: Clock;
   readonly send: (message: RunnerMessage) => void;
   /** Resolves when more may be sent, or when `signal` is aborted. */
@@ -68,7 +68,7 @@ export class JobRun {
     this.job = job;
     this.#options = options;
     this.#halt = new Halt(options.clock);
-    this.#mask = maskOf([...Object.values(job.harness.secrets), ...options.hidden]);
+    this.#mask = maskOf([...Object.values(job.harness.secrets), ...options.hidden()]);
     this.#handovers = new Handovers(`${job.fence}`, (id, { to, note }) =>
       this.#send({ type: "run.handover", ...this.claim, id, to, note }),
     );

@@ -4,6 +4,7 @@ import { homedir, hostname } from "node:os";
 import { join, resolve } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { createSystemClock } from "../../runtime/clock.js";
+import { type Credential, hostCredential, poolToken } from "./credential.js";
 import { startRunner } from "./runner.js";
 
 /**
@@ -29,6 +30,9 @@ const program = new Command("signalbox-runner")
       "the runner pool's token; better from the environment, which others cannot see",
     ).env("SIGNALBOX_POOL_TOKEN"),
   )
+  .option("--trust <id>", "a runner trust that admits this host, instead of a pool token")
+  .option("--trust-token-file <file>", "where the platform puts this host's OIDC token; with --trust")
+  .option("--pool <key>", "the pool to join, where the trust admits to several")
   .option("--name <name>", "what the runner is called", nameOf, hostname())
   .option("--label <label>", "a label it offers; may be given several times", gatherLabel)
   .option("--slots <n>", "runs at once", count, 1)
@@ -52,11 +56,26 @@ function httpUrl(text: string): string {
 /** Not the option's own parser: what is wrong with an option is told with its value. */
 function tokenOf(text = ""): string {
   if (text === "") {
-    program.error("error: a pool token is needed: --pool-token, or SIGNALBOX_POOL_TOKEN in the environment");
+    program.error(
+      "error: a pool token is needed: --pool-token, or SIGNALBOX_POOL_TOKEN in the environment; or --trust with --trust-token-file",
+    );
   }
   // What a header cannot carry would only fail at each connection.
   if (!/^[\x21-\x7e]+$/.test(text)) program.error("error: the pool token must be visible ASCII characters");
   return text;
+}
+
+/** The pool's token, or what a runner trust gives for this host's own. */
+function credentialOf({ url, poolToken: token, trust, trustTokenFile, pool }: Options): Credential {
+  if (trust === undefined && trustTokenFile === undefined && pool === undefined) return poolToken(tokenOf(token));
+  if (trust === undefined || trustTokenFile === undefined) {
+    return program.error(
+      "error: --trust, --trust-token-file and --pool belong together: the first two are both needed",
+    );
+  }
+  if (token !== undefined) program.error("error: there is a pool token and a --trust: one of them is enough");
+  const now = () => Date.now();
+  return hostCredential({ url, trust, tokenFile: resolve(trustTokenFile), pool: pool ?? null, now });
 }
 
 function nameOf(text: string): string {
@@ -88,6 +107,9 @@ function template(text: string): string {
 interface Options {
   readonly url: string;
   readonly poolToken?: string;
+  readonly trust?: string;
+  readonly trustTokenFile?: string;
+  readonly pool?: string;
   readonly name: string;
   readonly label?: readonly string[];
   readonly slots: number;
@@ -100,13 +122,13 @@ interface Options {
 async function main(): Promise<void> {
   const options = program.parse().opts<Options>();
   const { url, name, label: labels = [], slots, gitUrl, passEnv = [] } = options;
-  const token = tokenOf(options.poolToken);
+  const credential = credentialOf(options);
   // The agents' programs inherit nothing of this, but other tools of the machine might.
   delete process.env.SIGNALBOX_POOL_TOKEN;
   const workFolder = resolve(options.workFolder);
   const command = [...(options.command ?? []), ...program.args];
   const runner = await startRunner({
-    ...{ url, token, name, labels, slots, workFolder, gitUrl, passEnv, command },
+    ...{ url, credential, name, labels, slots, workFolder, gitUrl, passEnv, command },
     clock: createSystemClock(),
     random: Math.random,
     instance: randomBytes(16).toString("hex"),

@@ -1,13 +1,14 @@
 import type { Clock } from "../../runtime/clock.js";
 import { commandHarness } from "./command-harness.js";
 import { Connection } from "./connection.js";
+import type { Credential } from "./credential.js";
 import { Jobs } from "./jobs.js";
 import { credentialsOf, Mirrors } from "./mirrors.js";
 import { clearLeftovers, takeFolder } from "./work-folder.js";
 
 export interface RunnerOptions {
   readonly url: string;
-  readonly token: string;
+  readonly credential: Credential;
   readonly name: string;
   readonly labels: readonly string[];
   readonly slots: number;
@@ -55,14 +56,14 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
   const harnesses = new Map([[harness.name, harness]]);
   const jobs: Jobs = new Jobs({
     ...{ workFolder, passEnv: options.passEnv, clock, say, mirrors, harnesses },
-    hidden: [options.token, ...credentialsOf(options.gitUrl)],
+    hidden: () => [...options.credential.hidden(), ...credentialsOf(options.gitUrl)],
     send: (message) => connection.send(message),
     room: (signal) => connection.room(signal),
   });
   let { slots } = options;
 
   const connection: Connection = new Connection({
-    ...{ url: options.url, token: options.token, clock, random: options.random, say },
+    ...{ url: options.url, credential: options.credential, clock, random: options.random, say },
     take: (message) => jobs.take(message),
     drop: (claims) => {
       for (const claim of claims) jobs.find(claim)?.end("drop");

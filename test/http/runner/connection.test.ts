@@ -1,6 +1,7 @@
 import t, { type Test } from "tap";
 import type { RunnerMessage, ServiceMessage } from "../../../actors/runners/protocol.js";
 import { Connection, type Hello } from "../../../http/runner/connection.js";
+import { poolToken } from "../../../http/runner/credential.js";
 import { ManualClock } from "../../support/manual-clock.js";
 import { ProtocolService } from "./protocol-service.js";
 
@@ -54,7 +55,7 @@ async function scene(t: Test, token = "pool-token"): Promise<Scene> {
   let leasesOver = 0;
   let hello = self;
   const connection = new Connection({
-    ...{ url: service.url, token, clock },
+    ...{ url: service.url, credential: poolToken(token), clock },
     random: () => 0.5,
     hello: () => hello,
     take: (message) => void taken.push(message),

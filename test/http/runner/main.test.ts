@@ -56,6 +56,11 @@ t.test("a wrong command line ends in one line that says what is wrong", async (t
     [[...url, "--lable", "gpu"], /^error: unknown option '--lable' \(Did you mean --label\?\)\n$/],
     [[...url, "--label", ""], /^error: .*--label.*1 to 64 characters\.\n$/],
     [[...url, "--pool-token", "a secret"], /^error: the pool token must be visible ASCII characters\n$/],
+    [[...url, "--trust", "rtrust_1"], /^error: --trust, --trust-token-file and --pool belong together.*\n$/],
+    [
+      [...url, "--trust", "rtrust_1", "--trust-token-file", "x", "--pool-token", "y"],
+      /^error: there is a pool token and a --trust: one of them is enough\n$/,
+    ],
     [[...url, "--command"], /^error: .*--command.* argument missing\n$/],
   ];
   for (const [args, wanted] of cases) {

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Test } from "tap";
 import type { Job, RunnerMessage } from "../../../actors/runners/protocol.js";
+import { poolToken } from "../../../http/runner/credential.js";
 import { type Runner, startRunner } from "../../../http/runner/runner.js";
 import { ManualClock } from "../../support/manual-clock.js";
 import { ProtocolService } from "./protocol-service.js";
@@ -50,7 +51,7 @@ export class RunScene {
     const service = await ProtocolService.start(t);
     const clock = new ManualClock();
     const runner = await startRunner({
-      ...{ url: service.url, token: service.token, name: "tester", labels: [], slots: 4, command: [] },
+      ...{ url: service.url, credential: poolToken(service.token), name: "tester", labels: [], slots: 4, command: [] },
       passEnv: [...(more.passEnv ?? [])],
       workFolder: join(folder, "work"),
       gitUrl: join(folder, "repositories/{name}"),
