@@ -1,106 +1,110 @@
-import t from "tap";
+import t, { type Test } from "tap";
 import type { Route } from "../../http/route.js";
 import { tablesOf } from "../support/route-table.js";
-import { type Client, startTestService } from "../support/service.js";
-
-/** Paths that anyone may ask for; a new one is added here on purpose or not at all. */
-const publicRoutes = [
-  "POST /api/sign-in",
-  "POST /api/sessions",
-  "GET /sign-in/{token}",
-  // The credential is the OIDC token in the body.
-  "POST /api/workspace-tokens/exchange",
-  "POST /api/runner-trusts/exchange",
-  // Whoever has an invite link may look at it.
-  "GET /api/invites/{token}",
-  "GET /invites/{token}",
-  // Bearer of these is the callback token of a hook's request, which the handler looks at itself.
-  "GET /api/hook-callbacks/task",
-  "POST /api/hook-callbacks/notes",
-  "GET /healthz",
-  "GET /readyz",
-  "GET /metrics",
-  "GET /api/openapi.json",
-  "GET /docs",
-  "GET /docs/explorer.js",
-];
-
-/** Bodies of the right form, so that a caller is refused for who they are. */
-const bodies: Readonly<Record<string, unknown>> = {
-  "PATCH /api/workspaces/{slug}/members/{userId}": { role: "member" },
-  "POST /api/teams/{teamId}/members": { userId: "usr_01J0000000000000000000000" },
-};
+import { type Client, type Reply, startTestService } from "../support/service.js";
+import { callerRows, type Outcome, type Standing } from "./caller-rows.js";
+import { type Asker, insiders, openWorld, outsiders, type World } from "./caller-world.js";
 
 const nameOf = ({ method, path }: Route) => `${method} ${path}`;
 
-/** A route's path with ids put in where the test has them. */
-function fill(route: Route, ids: Readonly<Record<string, string>>): string {
-  return route.path.replace(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? "none_01J0000000000000000000000");
+/** Requests that take away what another one needs to find; the rest comes before them, reads first. */
+const takesAway = [
+  "POST /api/workspaces/{slug}/invites/{inviteId}/resend",
+  "DELETE /api/teams/{teamId}/members/{userId}",
+  "DELETE /api/workspaces/{slug}/members/{userId}",
+  "DELETE /api/sessions",
+];
+
+function inOrder(routes: readonly Route[]): Route[] {
+  const rank = (route: Route) =>
+    ["GET", "POST", "PUT", "PATCH", "DELETE"].indexOf(route.method) + 10 * (takesAway.indexOf(nameOf(route)) + 1);
+  return [...routes].sort((left, right) => rank(left) - rank(right));
 }
 
-async function statusOf(client: Client, route: Route, path: string): Promise<number> {
-  const body = route.method === "GET" || route.method === "DELETE" ? undefined : (bodies[nameOf(route)] ?? {});
-  const headers = { "idempotency-key": "k", "if-match": '"1"' };
-  return (
-    await client.request(route.method, `${path}${route.path.endsWith("/import") ? "?address=x" : ""}`, body, headers)
-  ).status;
+function outcomeOf({ status }: Reply): Outcome | number {
+  if (status >= 500) return status;
+  return status === 401 || status === 403 || status === 404 ? status : "passes";
 }
 
-t.test("every route but the public ones needs a credential that admits", async (t) => {
+/** An answer without what differs from request to request. */
+function bytesOf({ status, headers, text }: Reply): string {
+  const { "x-request-id": _id, date: _date, ...kept } = headers;
+  return JSON.stringify([status, Object.entries(kept).sort(), text]);
+}
+
+t.test("every route has its row, and every row its route", async (t) => {
   const service = await startTestService(t);
-  const { routes } = tablesOf(service);
-  t.same(routes.filter(({ access }) => access === "public").map(nameOf), publicRoutes);
-  for (const route of routes.filter(({ access }) => access !== "public")) {
-    t.equal(await statusOf(service.anonymous, route, fill(route, {})), 401, `${nameOf(route)} without a credential`);
-    t.equal(
-      await statusOf(service.withToken("nonsense"), route, fill(route, {})),
-      401,
-      `${nameOf(route)} with a wrong one`,
-    );
-  }
+  t.same(Object.keys(callerRows).sort(), tablesOf(service).routes.map(nameOf).sort());
 });
 
-t.test("a stranger finds nothing of a workspace, by any route, and no route fails", async (t) => {
-  const service = await startTestService(t);
-  const ada = await service.signIn("ada@example.com");
-  const eve = await service.signIn("eve@example.com");
-  const workspace = await ada.create("/api/resources/workspaces", { slug: "acme", name: "Acme" });
-  const team = await ada.create(`/api/resources/workspaces/${workspace.id}/teams`, { key: "core", name: "Core" });
-  const foreign = await eve.create("/api/resources/workspaces", { slug: "evil", name: "Evil" });
-  const issued = await eve.request(
-    "POST",
-    `/api/resources/workspaces/${foreign.id}/tokens`,
-    { name: "all", scopes: ["configure", "secrets", "runners", "trusts"] },
-    { "idempotency-key": "k" },
+interface Asked {
+  readonly world: World;
+  readonly asker: Asker;
+  readonly route: Route;
+  readonly wanted: Outcome | undefined;
+}
+
+async function checkRow(t: Test, { world, asker: { client, name }, route, wanted }: Asked): Promise<void> {
+  const reply = await world.send(client, route);
+  t.equal(outcomeOf(reply), wanted, `${nameOf(route)} by ${name}: ${reply.status} ${reply.text.slice(0, 300)}`);
+  if (reply.status !== 404) return;
+  const absent = await world.send(client, route, "what is not");
+  t.equal(bytesOf(reply), bytesOf(absent), `${nameOf(route)} by ${name}: the same as for what is not there`);
+}
+
+for (const names of [outsiders, ...insiders.map((name) => [name])]) {
+  t.test(`${names.join(", ")}: each route answers by its row`, async (t) => {
+    const world = await openWorld(t);
+    const { routes } = tablesOf(world.service);
+    for (const name of names) {
+      const asker = world.askers.find((each) => each.name === name);
+      if (asker === undefined) throw new Error(`nobody is ${name}`);
+      for (const route of inOrder(routes)) {
+        await checkRow(t, { world, asker, route, wanted: callerRows[nameOf(route)]?.(asker.standing) });
+      }
+    }
+  });
+}
+
+t.test("a closed workspace grants nothing to anyone, by any route", async (t) => {
+  const world = await openWorld(t);
+  t.same(
+    world.askers.map(({ name }) => name).sort(),
+    [...outsiders, ...insiders].sort(),
+    "each of them has a test above",
   );
-  const bearer = service.withToken(issued.headers["service-workspace-token"] ?? "");
-  const scoped = tablesOf(service).routes.filter(({ path, access }) => access !== "public" && path.includes("{"));
-  t.ok(scoped.length > 30);
-  for (const route of scoped) {
-    const id = route.path.includes("/teams/{id}") ? team.id : workspace.id;
-    const path = fill(route, { workspaceId: workspace.id, teamId: team.id, slug: "acme", id });
-    const byStranger = await statusOf(eve, route, path);
-    // A body of the wrong form is refused before anything is looked for, so it tells nothing either.
-    t.ok(byStranger === 404 || byStranger === 422, `${nameOf(route)} by a stranger answers ${byStranger}`);
-    t.equal(byStranger, await statusOf(eve, route, fill(route, {})), "the same as for what is not there");
-    const byToken = await statusOf(bearer, route, path);
-    t.equal(byToken, route.access === "person" ? 401 : 404, `${nameOf(route)} by a token of elsewhere`);
+  await world.close();
+  const about = tablesOf(world.service).routes.filter(({ path }) => path.includes("{") || path.endsWith("/import"));
+  for (const asker of world.askers) {
+    for (const route of about) await checkRow(t, { world, asker, route, wanted: onceClosed(route, asker.standing) });
   }
 });
+
+/** Of a closed workspace its people are strangers, its tokens nobody's; its invites lead nowhere. */
+function onceClosed(route: Route, standing: Standing): Outcome | undefined {
+  const isPerson = typeof standing === "string" && standing !== "nobody" && standing !== "token of elsewhere";
+  const now = isPerson ? "stranger" : typeof standing === "object" ? "nobody" : standing;
+  const wanted = callerRows[nameOf(route)]?.(now);
+  return route.path.startsWith("/api/invites/") && wanted !== 401 ? 404 : wanted;
+}
 
 t.test("every socket needs a credential that admits", async (t) => {
   const service = await startTestService(t);
   const { sockets } = tablesOf(service);
   t.ok(sockets.length >= 2);
   for (const { path } of sockets) {
-    for (const client of [service.anonymous, service.withToken("nonsense")]) {
-      const socket = client.socket(path);
-      const said = await new Promise<string>((resolve) => {
-        socket.once("error", (error) => resolve(error.message));
-        socket.once("open", () => resolve("open"));
-      });
-      socket.terminate();
-      t.match(said, /401/, path);
-    }
+    for (const client of [service.anonymous, service.withToken("nonsense")])
+      t.match(await opening(client, path), /401/);
   }
 });
+
+function opening(client: Client, path: string): Promise<string> {
+  const socket = client.socket(path);
+  return new Promise((resolve) => {
+    const said = (text: string) => {
+      socket.terminate();
+      resolve(text);
+    };
+    socket.once("error", (error) => said(error.message)).once("open", () => said("open"));
+  });
+}

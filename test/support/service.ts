@@ -48,6 +48,8 @@ export interface TestService {
   signIn(email: string): Promise<Client>;
   /** The bearer of a token. */
   withToken(token: string): Client;
+  /** Who sends a session's cookie. */
+  withSession(token: string): Client;
   readonly anonymous: Client;
   /** Stops it and keeps the folder; the test's end removes it. */
   stop(): Promise<void>;
@@ -127,6 +129,7 @@ export async function startTestService(t: Cleaning, options: TestServiceOptions 
       if (opened.status !== 204 || cookie === undefined) throw new Error(`signing in answered ${opened.status}`);
       return clientOf({ cookie });
     },
+    withSession: (token) => clientOf({ cookie: `session=${token}` }),
     withToken: (token) => clientOf({ authorization: `Bearer ${token}` }),
     anonymous,
     stop,

@@ -1,0 +1,189 @@
+import type { Permission } from "../../actors/permission.js";
+
+/** What a caller gets: let through to the work itself, or a refusal by its status. */
+export type Outcome = "passes" | 401 | 403 | 404;
+
+/** Who a caller is to the workspace that a request is about. */
+export type Standing =
+  | "owner"
+  | "admin"
+  /** A member on the team, and one on none. */
+  | "teammate"
+  | "member"
+  | "stranger"
+  | { readonly scopes: readonly string[] }
+  | "token of elsewhere"
+  /** No credential, or one that admits nobody. */
+  | "nobody";
+
+/** A row: what each standing gets of a route. The rules are those of the reference, written down a second time. */
+export type Row = (standing: Standing) => Outcome;
+
+/** The reference's tables of roles and of scopes. */
+const memberMay: readonly Permission[] = ["read", "plan"];
+const scopeMay: Readonly<Record<string, readonly Permission[]>> = {
+  read: ["read"],
+  plan: ["read", "plan"],
+  configure: ["read", "plan", "configure"],
+  secrets: ["read", "manage-secrets"],
+  runners: ["read", "manage-runners"],
+  trusts: ["read", "manage-token-trusts"],
+};
+
+interface Inside {
+  readonly owner: Outcome;
+  readonly admin: Outcome;
+  readonly teammate: Outcome;
+  readonly member: Outcome;
+  readonly token: Outcome | ((scopes: readonly string[]) => Outcome);
+}
+
+/** Someone outside finds nothing; who has no credential is told so. */
+function row(inside: Inside): Row {
+  return (standing) => {
+    if (standing === "nobody") return 401;
+    if (standing === "stranger") return 404;
+    // A route of people asks a token for a person before it looks for anything.
+    if (standing === "token of elsewhere") return inside.token === 401 ? 401 : 404;
+    if (typeof standing === "string") return inside[standing];
+    return typeof inside.token === "function" ? inside.token(standing.scopes) : inside.token;
+  };
+}
+
+const leads = { owner: "passes", admin: "passes" } as const;
+
+/** Needs a permission that a token's scopes may give; who sees the workspace but lacks it is told so. */
+const needs = (permission: Permission): Row => {
+  const member = memberMay.includes(permission) ? "passes" : 403;
+  const token = (scopes: readonly string[]) =>
+    scopes.some((scope) => scopeMay[scope]?.includes(permission) === true) ? "passes" : 403;
+  return row({ ...leads, teammate: member, member, token });
+};
+/** Needs `administer`, which no token has. */
+const administers = row({ ...leads, teammate: 403, member: 403, token: 403 });
+/** For those who administer; to all others it is not there. */
+const leadsAlone = row({ ...leads, teammate: 404, member: 404, token: 404 });
+/** How a team's work turned out. */
+const outcomes = row({ ...leads, teammate: "passes", member: 404, token: "passes" });
+/** Work on a team's tasks, by its people. The owner made the team, so is on it; the admin is not. */
+const teamWork = row({ owner: "passes", admin: 403, teammate: "passes", member: 403, token: 401 });
+/** The assignee's alone: the task's is its opener, the owner. */
+const assignees = row({ owner: "passes", admin: 403, teammate: 403, member: 403, token: 401 });
+const people = row({ ...leads, teammate: "passes", member: "passes", token: 404 });
+const leadPeople = row({ ...leads, teammate: 404, member: 404, token: 401 });
+const read = needs("read");
+
+const anyone: Row = () => "passes";
+/** The credential is the handler's own and none of these callers has it. */
+const ownCredential: Row = () => 401;
+const signedIn: Row = (standing) => {
+  if (standing === "nobody") return 401;
+  return typeof standing === "object" || standing === "token of elsewhere" ? 401 : "passes";
+};
+const anyCredential: Row = (standing) => (standing === "nobody" ? 401 : "passes");
+const opensWorkspaces: Row = (standing) => {
+  if (standing === "nobody") return 401;
+  return typeof standing === "object" || standing === "token of elsewhere" ? 403 : "passes";
+};
+/** There is none to find, so all who are admitted get the same. */
+const nothingThere: Row = (standing) => (standing === "nobody" ? 401 : 404);
+
+interface KindRows {
+  readonly plural: string;
+  readonly heldBy: "workspace" | "team";
+  readonly write: Row;
+  readonly isExported?: false;
+}
+
+const configure = needs("configure");
+const kinds: readonly KindRows[] = [
+  { plural: "teams", heldBy: "workspace", write: configure },
+  { plural: "lines", heldBy: "team", write: configure },
+  { plural: "skills", heldBy: "team", write: configure },
+  { plural: "harness-profiles", heldBy: "team", write: configure },
+  { plural: "integrations", heldBy: "team", write: configure },
+  { plural: "hooks", heldBy: "team", write: configure },
+  { plural: "secrets", heldBy: "workspace", write: needs("manage-secrets") },
+  { plural: "tokens", heldBy: "workspace", write: administers, isExported: false },
+  { plural: "token-trusts", heldBy: "workspace", write: needs("manage-token-trusts") },
+  { plural: "runner-pools", heldBy: "workspace", write: needs("manage-runners") },
+  { plural: "runner-trusts", heldBy: "workspace", write: needs("manage-runners") },
+  { plural: "workspace-runners", heldBy: "workspace", write: needs("manage-runners") },
+];
+
+function rowsOf({ plural, heldBy, write, isExported }: KindRows): Record<string, Row> {
+  const one = `/api/resources/${plural}/{id}`;
+  const all = `/api/resources/workspaces/{workspaceId}/${plural}`;
+  return {
+    [`POST ${heldBy === "team" ? `/api/resources/teams/{teamId}/${plural}` : all}`]: write,
+    [`GET ${one}`]: read,
+    [`PUT ${one}`]: write,
+    [`DELETE ${one}`]: write,
+    [`GET ${all}`]: read,
+    [`GET ${all}/import`]: read,
+    ...(isExported === false ? {} : { [`GET ${one}/hcl`]: read }),
+  };
+}
+
+/** Every route's row, by method and path. A route without one fails the tests. */
+export const callerRows: Readonly<Record<string, Row>> = {
+  ...Object.assign({}, ...kinds.map(rowsOf)),
+  "POST /api/resources/workspaces": opensWorkspaces,
+  "GET /api/resources/workspaces": anyCredential,
+  "GET /api/resources/workspaces/import": read,
+  "GET /api/resources/workspaces/{id}": read,
+  "PUT /api/resources/workspaces/{id}": configure,
+  "DELETE /api/resources/workspaces/{id}": administers,
+  "GET /api/resources/workspaces/{id}/export": read,
+  "GET /api/resources/workspaces/{id}/hcl": read,
+  "GET /api/resources/token-trusts/{id}/refusals": needs("manage-token-trusts"),
+  "GET /api/workspaces/{slug}/configuration-changes": leadsAlone,
+  "GET /api/workspaces/{slug}/dead-letters": leadsAlone,
+  "POST /api/workspaces/{slug}/dead-letters/{id}/retry": nothingThere,
+  "GET /api/workspaces/{slug}/members": people,
+  "PATCH /api/workspaces/{slug}/members/{userId}": row({ ...leads, teammate: 403, member: 403, token: 403 }),
+  "DELETE /api/workspaces/{slug}/members/{userId}": row({ ...leads, teammate: 403, member: 403, token: 404 }),
+  "POST /api/teams/{teamId}/members": administers,
+  "DELETE /api/teams/{teamId}/members/{userId}": administers,
+  "POST /api/workspaces/{slug}/invites": leadPeople,
+  "GET /api/workspaces/{slug}/invites": leadPeople,
+  "POST /api/workspaces/{slug}/invites/{inviteId}/resend": leadPeople,
+  "DELETE /api/workspaces/{slug}/invites/{inviteId}": leadPeople,
+  "GET /api/invites/{token}": anyone,
+  // The link's address is nobody's of these.
+  "POST /api/invites/{token}/accept": (standing) => (signedIn(standing) === 401 ? 401 : 403),
+  "GET /api/workspaces/{slug}/runners": read,
+  "POST /api/teams/{teamId}/tasks": teamWork,
+  "GET /api/teams/{teamId}/tasks": read,
+  "GET /api/tasks/{taskId}": read,
+  // The task asks nothing, so nobody on the team gets as far as being its assignee.
+  "POST /api/tasks/{taskId}/answer": teamWork,
+  "POST /api/tasks/{taskId}/stop": assignees,
+  "POST /api/tasks/{taskId}/retry": teamWork,
+  "POST /api/tasks/{taskId}/close": teamWork,
+  "POST /api/tasks/{taskId}/move": teamWork,
+  "POST /api/tasks/{taskId}/notes": teamWork,
+  "POST /api/tasks/{taskId}/assign": teamWork,
+  "GET /api/tasks/{taskId}/runs": outcomes,
+  "GET /api/runs/{runId}": outcomes,
+  "GET /api/runs/{runId}/steps": outcomes,
+  "GET /api/teams/{teamId}/hook-occurrences": outcomes,
+  "GET /api/teams/{teamId}/hook-occurrences/{id}": outcomes,
+  "POST /api/teams/{teamId}/hook-occurrences/{id}/resend": (standing) =>
+    outcomes(standing) === "passes" ? configure(standing) : outcomes(standing),
+  "GET /api/hook-callbacks/task": ownCredential,
+  "POST /api/hook-callbacks/notes": ownCredential,
+  "POST /api/workspace-tokens/exchange": ownCredential,
+  "POST /api/sign-in": anyone,
+  "POST /api/sessions": ownCredential,
+  "GET /api/sessions/me": signedIn,
+  "DELETE /api/sessions": signedIn,
+  "GET /sign-in/{token}": anyone,
+  "GET /invites/{token}": anyone,
+  "GET /healthz": anyone,
+  "GET /readyz": anyone,
+  "GET /metrics": anyone,
+  "GET /api/openapi.json": anyone,
+  "GET /docs": anyone,
+  "GET /docs/explorer.js": anyone,
+};

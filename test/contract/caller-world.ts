@@ -1,0 +1,223 @@
+import type { Test } from "tap";
+import type { Scope } from "../../actors/access/caller.js";
+import { exampleBodyOf } from "../../http/openapi/kind-examples.js";
+import type { Route } from "../../http/route.js";
+import { type IssuerKey, makeKeys, startIssuer } from "../support/issuer.js";
+import { ManualClock } from "../support/manual-clock.js";
+import { join, loggedInvite, personAt } from "../support/people.js";
+import { bearer, itemsOf, remove, workspaceWithTeam } from "../support/resources.js";
+import { type Client, type Reply, startTestService, type TestService } from "../support/service.js";
+import type { Standing } from "./caller-rows.js";
+import { exampleSettings } from "./kind-examples.js";
+
+const keys: readonly IssuerKey[] = await makeKeys(["ES256"]);
+
+/** Someone who asks. */
+export interface Asker {
+  readonly name: string;
+  readonly standing: Standing;
+  readonly client: Client;
+}
+
+/** A service with a workspace that holds one of everything, and everyone who may ask for it. */
+export interface World {
+  readonly service: TestService;
+  readonly workspaceId: string;
+  readonly askers: readonly Asker[];
+  /** Sends what the route takes, about what is there, or about what is not. */
+  send(client: Client, route: Route, about?: "what is there" | "what is not"): Promise<Reply>;
+  /** Closes the workspace, after which it grants nothing to anyone. */
+  close(): Promise<void>;
+}
+
+/** Who is let through to next to nothing, so that they may share a world. */
+export const outsiders = [
+  ...["no credential", "a wrong token", "a wrong session", "a revoked token", "an expired token"],
+  ...["a minted token whose time is up", "a token of elsewhere", "a stranger"],
+] as const;
+
+/** Who has a place in the workspace; each has a world of their own, since what is let through changes it. */
+export const insiders = [
+  ...["the owner", "an admin", "a member on the team", "a member", "a minted token"],
+  ...["a token to read", "a token to plan", "a token to configure", "a token for secrets", "a token for runners"],
+  ...["a token for trusts"],
+] as const;
+
+const scopesOf: Readonly<Record<string, readonly Scope[]>> = {
+  "a token to read": ["read"],
+  "a token to plan": ["plan"],
+  "a token to configure": ["configure"],
+  // These need one of the others beside them, and get the least.
+  "a token for secrets": ["read", "secrets"],
+  "a token for runners": ["read", "runners"],
+  "a token for trusts": ["read", "trusts"],
+};
+
+const ABSENT = "none_01J0000000000000000000000";
+const MINUTE_MS = 60_000;
+
+export async function openWorld(t: Test): Promise<World> {
+  const clock = new ManualClock();
+  const issuer = await startIssuer(t, keys);
+  const allowed = `${exampleSettings.OUTBOUND_ALLOW},${issuer.url}`;
+  const service = await startTestService(t, { clock, settings: { ...exampleSettings, OUTBOUND_ALLOW: allowed } });
+  const owner = await personAt(service, "owner@example.com");
+  const { workspaceId, teamId } = await workspaceWithTeam(owner);
+  const admin = await join(service, owner, "admin@example.com", { role: "admin" });
+  const teammate = await join(service, owner, "teammate@example.com", { teams: [teamId] });
+  const member = await join(service, owner, "member@example.com");
+  const spare = await join(service, owner, "spare@example.com", { teams: [teamId] });
+  const stranger = await personAt(service, "stranger@example.com");
+  const elsewhere = await workspaceWithTeam(stranger, "elsewhere");
+
+  const token = (of: { readonly name: string; readonly scopes: readonly Scope[]; readonly expiresAt?: string }) =>
+    bearer(service, owner, { workspaceId, ...of });
+  const tokens: Asker[] = [];
+  for (const [name, scopes] of Object.entries(scopesOf)) {
+    tokens.push({ name, standing: { scopes }, client: await token({ name: name.replaceAll(" ", "-"), scopes }) });
+  }
+  const foreign = await bearer(service, stranger, {
+    ...{ workspaceId: elsewhere.workspaceId, name: "all", scopes: ["configure", "secrets", "runners", "trusts"] },
+  });
+  const revoked = await token({ name: "revoked", scopes: ["configure"] });
+  await remove(owner, `/api/resources/tokens/${revoked.tokenId}`, 1);
+  const expiresAt = new Date(clock.now() + 5 * MINUTE_MS).toISOString();
+  const expired = await token({ name: "expired", scopes: ["configure"], expiresAt });
+  const trust = await owner.create(`/api/resources/workspaces/${workspaceId}/token-trusts`, {
+    ...{ key: "ci", issuer: issuer.url, subject: "repo:acme/*", scopes: ["configure"], lifetimeMinutes: 5 },
+  });
+  const minted = async () => {
+    const body = { trust: trust.id, token: await issuer.token({}, { nowMs: clock.now() }) };
+    const reply = await service.anonymous.request("POST", "/api/workspace-tokens/exchange", body);
+    if (reply.status !== 200) throw new Error(`the exchange answered ${reply.status} ${reply.text}`);
+    return service.withToken(String(reply.body?.token));
+  };
+  const mintedBefore = await minted();
+  clock.advance(10 * MINUTE_MS);
+
+  const nobodies = [
+    { name: "no credential", client: service.anonymous },
+    { name: "a wrong token", client: service.withToken("nonsense") },
+    { name: "a wrong session", client: service.withSession("n".repeat(43)) },
+    { name: "a revoked token", client: revoked },
+    { name: "an expired token", client: expired },
+    { name: "a minted token whose time is up", client: mintedBefore },
+  ].map((each) => ({ ...each, standing: "nobody" as const }));
+  const askers: Asker[] = [
+    ...nobodies,
+    { name: "the owner", standing: "owner", client: owner },
+    { name: "an admin", standing: "admin", client: admin },
+    { name: "a member on the team", standing: "teammate", client: teammate },
+    { name: "a member", standing: "member", client: member },
+    { name: "a stranger", standing: "stranger", client: stranger },
+    { name: "a token of elsewhere", standing: "token of elsewhere", client: foreign },
+    ...tokens,
+    { name: "a minted token", standing: { scopes: ["configure"] }, client: await minted() },
+  ];
+  const ids = await fillWorkspace(service, owner, { workspaceId, teamId });
+  const examples = await requestExamples(service);
+  return {
+    service,
+    workspaceId,
+    askers,
+    send: (client, route, about = "what is there") => {
+      const known = about === "what is there" ? { ...ids, userId: spare.userId } : {};
+      const body = bodyOf(route, examples, spare.userId);
+      return client.request(route.method, pathOf(route, known), body);
+    },
+    close: async () => {
+      const closed = await remove(owner, `/api/resources/workspaces/${workspaceId}`, 1);
+      if (closed.status !== 204) throw new Error(`closing answered ${closed.status} ${closed.text}`);
+    },
+  };
+}
+
+type Ids = Readonly<Record<string, string>>;
+
+/** One of every kind, a task with its run, a firing and an invite; gives what stands for each brace in a path. */
+async function fillWorkspace(
+  service: TestService,
+  owner: Client,
+  { workspaceId, teamId }: { readonly workspaceId: string; readonly teamId: string },
+): Promise<Ids> {
+  const ids: Record<string, string> = { workspaceId, teamId, slug: "acme", workspaces: workspaceId, teams: teamId };
+  const within = `/api/resources/workspaces/${workspaceId}`;
+  const collections = [
+    ...["runner-pool", "line", "skill", "harness-profile", "integration", "hook", "secret", "workspace-token"],
+    ...["workspace-token-trust", "runner-trust", "workspace-runners"],
+  ];
+  await owner.create(`${within}/runner-pools`, { key: "trusted" });
+  for (const kind of collections) {
+    const plural = pluralOf(kind);
+    const path = teamHeld.includes(kind) ? `/api/resources/teams/${teamId}/${plural}` : `${within}/${plural}`;
+    const body = kind === "hook" ? { ...exampleBodyOf(kind)?.(1), on: "task.opened" } : exampleBodyOf(kind)?.(1);
+    const made = await owner.create(path, body);
+    ids[plural] = made.id;
+    ids[`address of ${plural}`] = String(made.address);
+  }
+  const task = await owner.request("POST", `/api/teams/${teamId}/tasks`, { title: "Mend", line: "line-1" });
+  ids.taskId = String(task.body?.id);
+  ids.runId = String(task.body?.runId);
+  const firings = await until(async () => {
+    const found = itemsOf(await owner.request("GET", `/api/teams/${teamId}/hook-occurrences`));
+    return found.length > 0 ? found : null;
+  });
+  ids["hook-occurrences"] = String(firings[0]?.id);
+  const invited = await owner.request("POST", "/api/workspaces/acme/invites", { emails: ["invited@example.com"] });
+  ids.inviteId = String(itemsOf(invited)[0]?.inviteId);
+  ids.token = loggedInvite(service, "invited@example.com");
+  return ids;
+}
+
+const teamHeld = ["line", "skill", "harness-profile", "integration", "hook"];
+
+function pluralOf(kind: string): string {
+  if (kind === "workspace-token") return "tokens";
+  if (kind === "workspace-token-trust") return "token-trusts";
+  return kind.endsWith("s") ? kind : `${kind}s`;
+}
+
+async function until<Value>(look: () => Promise<Value | null>): Promise<Value> {
+  for (;;) {
+    const found = await look();
+    if (found !== null) return found;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+function pathOf(route: Route, ids: Ids): string {
+  const path = route.path.replace(/([^/]+)\/\{(\w+)\}/g, (_, before: string, name: string) => {
+    const value = name === "id" ? ids[before] : ids[name];
+    return `${before}/${value ?? ABSENT}`;
+  });
+  if (!route.path.endsWith("/import")) return path;
+  const collection = route.path.split("/").at(-2) ?? "";
+  const usual = { workspaces: "acme", teams: "core" }[collection];
+  const known = ids.workspaceId === undefined ? undefined : (usual ?? ids[`address of ${collection}`]);
+  return `${path}?address=${encodeURIComponent(known ?? "nothing-here")}`;
+}
+
+/** The example bodies of the OpenAPI document, by operation. */
+async function requestExamples(service: TestService): Promise<ReadonlyMap<string, unknown>> {
+  const { text } = await service.anonymous.request("GET", "/api/openapi.json");
+  const { paths } = JSON.parse(text) as { readonly paths: Record<string, Record<string, unknown>> };
+  return new Map(
+    Object.entries(paths).flatMap(([path, item]) =>
+      Object.entries(item).map(([method, operation]) => {
+        const { requestBody } = operation as {
+          readonly requestBody?: { readonly content: Record<string, { readonly example: unknown }> };
+        };
+        return [`${method.toUpperCase()} ${path}`, requestBody?.content["application/json"]?.example] as const;
+      }),
+    ),
+  );
+}
+
+/** Bodies that name what is there; a task's stays with its assignee, so that what follows finds it so. */
+function bodyOf(route: Route, examples: ReadonlyMap<string, unknown>, userId: string): unknown {
+  const name = `${route.method} ${route.path}`;
+  if (name === "POST /api/teams/{teamId}/members") return { userId };
+  if (name === "PATCH /api/workspaces/{slug}/members/{userId}") return { role: "member" };
+  if (name === "POST /api/tasks/{taskId}/assign") return { assignee: null };
+  return examples.get(name);
+}
