@@ -54,9 +54,9 @@ interface SeenName {
   readonly type: string;
   readonly fields: readonly SeenName[];
 }
-const seenName: z.ZodType<SeenName> = z.lazy(() =>
-  z.strictObject({ name: z.string(), type: z.string(), fields: z.array(seenName) }),
-);
+const seenName: z.ZodType<SeenName> = z
+  .lazy(() => z.strictObject({ name: z.string(), type: z.string(), fields: z.array(seenName) }))
+  .meta({ title: "seen-name" });
 const positionAnswer = z
   .strictObject({
     position: z.string(),

@@ -111,14 +111,17 @@ function namedSchemas(routes: readonly Route[]): Record<string, z.ZodType> {
   return named;
 }
 
-/** Schemas with a title are components: the answer itself, or what it lists. */
+/** Schemas with a title are components: the answer itself, what it lists, and what stands in those. */
 function collect(schema: unknown, named: Record<string, z.ZodType>): void {
   if (!(schema instanceof z.ZodType)) return;
   const title = schema.meta()?.title;
   if (title !== undefined) {
     const name = pascal(title);
-    if (named[name] !== undefined && named[name] !== schema) throw new Error(`two schemas have the title ${title}`);
+    if (named[name] === schema) return;
+    if (named[name] !== undefined) throw new Error(`two schemas have the title ${title}`);
     named[name] = schema;
-  } else if (schema instanceof z.ZodObject) for (const field of Object.values(schema.shape)) collect(field, named);
+  }
+  if (schema instanceof z.ZodObject) for (const field of Object.values(schema.shape)) collect(field, named);
   else if (schema instanceof z.ZodArray) collect(schema.element, named);
+  else if (schema instanceof z.ZodNullable || schema instanceof z.ZodOptional) collect(schema.unwrap(), named);
 }

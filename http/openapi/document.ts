@@ -57,23 +57,21 @@ export function createOpenApi({ routes, sockets }: DocumentParts): oas31.OpenAPI
 
 /**
  * Any JSON value is a schema that refers to itself, which generators of typed clients stumble over: it becomes one that
- * takes everything, which says the same.
+ * takes everything, which says the same. Other schemas that refer to themselves have a title, and stand under it.
  */
 function loosenJson(document: oas31.OpenAPIObject): void {
   const schemas = { ...document.components?.schemas };
-  const isRecursive = (name: string) => name.startsWith("__schema");
-  for (const name of Object.keys(schemas).filter(isRecursive)) {
+  const json = Object.keys(schemas).filter((name) => {
     const { anyOf } = schemas[name] as oas31.SchemaObject;
-    if (anyOf?.length !== 6) throw new Error("a schema that refers to itself needs a title, unless it is z.json()");
-    delete schemas[name];
-  }
+    return name.startsWith("__schema") && anyOf?.length === 6;
+  });
+  for (const name of json) delete schemas[name];
+  const isJson = ($ref: string) => json.includes($ref.replace("#/components/schemas/", ""));
   const loosen = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(loosen);
     if (typeof value !== "object" || value === null) return value;
     const { $ref, ...others } = value as { readonly $ref?: string };
-    if ($ref !== undefined && isRecursive($ref.split("/").at(-1) ?? "")) {
-      return { ...others, description: "Any JSON value." };
-    }
+    if ($ref !== undefined && isJson($ref)) return { ...others, description: "Any JSON value." };
     return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, loosen(inner)]));
   };
   document.paths = loosen(document.paths) as oas31.PathsObject;

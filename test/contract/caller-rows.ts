@@ -137,6 +137,7 @@ export const callerRows: Readonly<Record<string, Row>> = {
   "GET /api/resources/workspaces/{id}/export": read,
   "GET /api/resources/workspaces/{id}/hcl": read,
   "GET /api/resources/token-trusts/{id}/refusals": needs("manage-token-trusts"),
+  "GET /api/resources/runner-trusts/{id}/refusals": needs("manage-runners"),
   "GET /api/workspaces/{slug}/configuration-changes": leadsAlone,
   "GET /api/workspaces/{slug}/dead-letters": leadsAlone,
   "POST /api/workspaces/{slug}/dead-letters/{id}/retry": nothingThere,
@@ -174,6 +175,11 @@ export const callerRows: Readonly<Record<string, Row>> = {
   "GET /api/hook-callbacks/task": ownCredential,
   "POST /api/hook-callbacks/notes": ownCredential,
   "POST /api/workspace-tokens/exchange": ownCredential,
+  "POST /api/runner-trusts/exchange": ownCredential,
+  // About no workspace; a token needs plan in its own.
+  "POST /api/expressions/check": (standing) =>
+    standing === "nobody" ? 401 : typeof standing === "object" ? needs("plan")(standing) : "passes",
+  "GET /api/expressions/positions": anyCredential,
   "POST /api/sign-in": anyone,
   "POST /api/sessions": ownCredential,
   "GET /api/sessions/me": signedIn,

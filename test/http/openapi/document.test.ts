@@ -20,7 +20,7 @@ interface Operation {
 interface Document {
   readonly openapi: string;
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  readonly components: { readonly responses: Readonly<Record<string, unknown>> };
+  readonly components: Readonly<Record<"responses" | "schemas", Readonly<Record<string, unknown>>>>;
 }
 
 interface Documented {
@@ -47,6 +47,8 @@ t.test("it is a valid OpenAPI 3.1 document", async (t) => {
   t.match(document.openapi, /^3\.1\./);
   const result = await new Validator().validate(structuredClone(document) as unknown as Record<string, unknown>);
   t.same(result.valid ? [] : result.errors, []);
+  const nameless = Object.keys(document.components.schemas).filter((name) => !/^[A-Z][A-Za-z]+$/.test(name));
+  t.same(nameless, [], "a schema that refers to itself has a title");
 });
 
 t.test("every route and socket is an operation with a name of its own, and nothing else is", async (t) => {
