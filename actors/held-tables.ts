@@ -1,5 +1,9 @@
-import { firingEvents } from "./hooks/occurrence-rows.js";
+import type { HeldTables } from "../runtime/row-cache.js";
+import { firingEvents, firings } from "./hooks/occurrence-rows.js";
 import { configurationTables } from "./resources/indexes.js";
 
-/** Tables whose rows the runtime holds in memory: read again and again, or soon after they were written. */
-export const heldTables: readonly string[] = [...configurationTables, firingEvents.name];
+/** Tables whose rows the runtime holds in memory. */
+export const heldTables: HeldTables = {
+  readOften: configurationTables,
+  readSoon: [firings.name, firingEvents.name],
+};

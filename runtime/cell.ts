@@ -96,6 +96,13 @@ export class Cell {
     return record;
   }
 
+  /** Nothing waits here, nothing is stored of it and nothing is to be: a new cell would be the same. */
+  get blank(): boolean {
+    const { state, stored, timers, effects, restingUntilMs, crashes } = this;
+    const hasState = state !== null || stored !== null || restingUntilMs > 0 || !crashes.isEmpty;
+    return !hasState && (timers?.size ?? 0) === 0 && (effects?.size ?? 0) === 0 && this.idle;
+  }
+
   /** Nothing waits here and nothing is owed, so that memory may forget it once it is flushed. */
   get idle(): boolean {
     return !this.queued && !this.hasMailOnDisk && this.mailbox.length === 0;

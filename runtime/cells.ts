@@ -15,6 +15,7 @@ export class Cells {
   readonly #reading: Reading;
   readonly #behaviours: Behaviours;
   readonly #idleCells: number;
+  #latest: { readonly to: Address; readonly cell: Cell } | null = null;
   /** While the store is still searched for mail of earlier processes, a cell looks for its own first. */
   mayHaveOldMail = true;
 
@@ -38,6 +39,14 @@ export class Cells {
 
   /** The cell of an actor, brought into memory when it is not there. Throws when no key can be made of the address. */
   activate(to: Address): Cell {
+    // Who addresses a message asks for the same address again to deliver it.
+    if (this.#latest?.to === to) return this.#latest.cell;
+    const cell = this.#find(to);
+    this.#latest = { to, cell };
+    return cell;
+  }
+
+  #find(to: Address): Cell {
     const name = cellName(to);
     const known = this.#cells.get(name);
     if (known !== undefined) {
@@ -70,8 +79,15 @@ export class Cells {
     return cell;
   }
 
+  /** Forgets those of the cells that have ended; `flushed` is the last durable batch. */
+  forgetEnded(cells: readonly Cell[], flushed: number): void {
+    this.#latest = null;
+    for (const cell of cells) if (cell.batch <= flushed && cell.blank) this.#cells.delete(cellName(cell.to));
+  }
+
   /** Forgets idle cells beyond the limit, the least recently used first; `flushed` is the last durable batch. */
   sweep(flushed: number): void {
+    this.#latest = null;
     let excess = this.#cells.size - this.#idleCells;
     if (excess <= 0) return;
     let looks = SWEEP_SLICE;

@@ -4,6 +4,10 @@ import type { Supervision } from "./actor-type.js";
 export class CrashCount {
   #atMs: number[] = [];
 
+  get isEmpty(): boolean {
+    return this.#atMs.length === 0;
+  }
+
   /** Notes a crash; true when it is one more than the supervision allows, after which the count begins anew. */
   exceeds(supervision: Supervision, nowMs: number): boolean {
     this.#atMs = this.#atMs.filter((atMs) => atMs > nowMs - supervision.withinMs);

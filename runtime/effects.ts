@@ -56,6 +56,8 @@ export class Effects {
   readonly #lanes = new Map<string, Lane>();
   readonly #pending = new Map<string, PendingEffect>();
   readonly #options: EffectsOptions;
+  /** Every pending effect is known here; until an earlier process's were all found, its rows have to be asked too. */
+  knowsAll = false;
   #running = 0;
   #stopped = false;
 

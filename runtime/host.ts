@@ -100,7 +100,10 @@ class Host implements Runtime {
     const { store, catalogue, clock, randomBytes, log } = options;
     this.#options = options;
     this.clock = clock;
-    this.#rows = new RowCache(store.reading, { tables: options.heldTables ?? [], freezes: options.freezes === true });
+    this.#rows = new RowCache(store.reading, {
+      tables: options.heldTables ?? { readOften: [], readSoon: [] },
+      freezes: options.freezes === true,
+    });
     this.reading = this.#rows;
     this.#limits = { ...defaultLimits, ...options.limits };
     this.#identities = createIdentities(() => clock.now(), randomBytes);
@@ -324,6 +327,7 @@ class Host implements Runtime {
     this.#batches += 1;
     if (this.#flushSeconds.length < FLUSH_TIMES_KEPT) this.#flushSeconds.push((performance.now() - begunMs) / 1000);
     this.#release(batch);
+    this.#cells.forgetEnded(batch.touched, this.#flushedBatch);
     this.#cells.sweep(this.#flushedBatch);
     this.feed.trimMemory(this.#flushedBatch);
   }

@@ -47,6 +47,7 @@ export class Recovery {
     if (row === undefined) {
       this.#stage = "over";
       this.#cells.mayHaveOldMail = false;
+      this.#effects.knowsAll = true;
       return;
     }
     this.#partition = String(row.key[0]);

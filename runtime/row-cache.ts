@@ -1,27 +1,35 @@
 import { rowSpace } from "../storage/keys.js";
 import type { Entry, Key, Range, Reading } from "../storage/store.js";
 import { freeze } from "./freeze.js";
-import { type Layer, nameOf } from "./layer.js";
+import { type Group, type Layer, nameOf } from "./layer.js";
 
 /** Rows held; past it the one that was held first goes. */
-const ROWS_HELD = 2_048;
+const ROWS_HELD = 8_192;
 /** Ranges held of one table of a partition, and tables whose ranges are held; past it all go. */
 const RANGES_HELD = 256;
-/** A row or range heavier than this is read from the store each time: characters of its texts, and some for each part. */
+/** What is read and heavier than this is read from the store each time: characters of texts, and some for each part. */
 const WEIGHT_HELD = 16_384;
 const PART_WEIGHT = 16;
 
+/** Which tables' rows are held in memory, so that reading them decodes nothing. */
+export interface HeldTables {
+  /** Rows that are read again and again: light ones are held once they were read. */
+  readonly readOften: readonly string[];
+  /** Rows that are read soon after they were written, and are small: the latest are held as they were written. */
+  readonly readSoon: readonly string[];
+}
+
 /**
- * The durable state, with light rows of some tables held in memory as they were read or written, so that reading them
- * again decodes nothing. Owns what it holds; whoever commits tells it what has become durable.
+ * The durable state, with rows of some tables held in memory. Owns what it holds; whoever commits tells it what has become durable.
  *
  * 1. It gives what the reading under it gives: what a batch under way writes may be durable already or not yet, so it
  *    is asked there.
- * 2. It holds a bounded number of rows and ranges of bounded weight, and only of the tables that were named.
+ * 2. It holds a bounded number of rows and ranges, and only of the tables that were named.
  */
 export class RowCache implements Reading {
   readonly #durable: Reading;
-  readonly #tables: ReadonlySet<unknown>;
+  readonly #tables: ReadonlySet<string>;
+  readonly #readSoon: ReadonlySet<string>;
   readonly #rows = new Map<string, unknown>();
   /** By table of a partition, then by prefix. */
   readonly #ranges = new Map<string, Map<string, readonly Entry[]>>();
@@ -29,9 +37,10 @@ export class RowCache implements Reading {
   readonly #freezes: boolean;
   #underWay: Layer | null = null;
 
-  constructor(durable: Reading, options: { readonly tables: readonly string[]; readonly freezes: boolean }) {
+  constructor(durable: Reading, options: { readonly tables: HeldTables; readonly freezes: boolean }) {
     this.#durable = durable;
-    this.#tables = new Set(options.tables);
+    this.#readSoon = new Set(options.tables.readSoon);
+    this.#tables = new Set([...options.tables.readOften, ...options.tables.readSoon]);
     this.#freezes = options.freezes;
   }
 
@@ -41,7 +50,7 @@ export class RowCache implements Reading {
     const held = this.#rows.get(name);
     if (held !== undefined) return held as Value;
     const value = this.#durable.get<Value>(key);
-    if (value !== undefined) this.#hold(name, value);
+    if (value !== undefined && weightOf(value) <= WEIGHT_HELD) this.#hold(name, value);
     return value;
   }
 
@@ -54,7 +63,7 @@ export class RowCache implements Reading {
     const held = this.#ranges.get(table)?.get(name);
     if (held !== undefined) return [...held] as Entry<Value>[];
     const entries = this.#durable.range<Value>(range);
-    if (isLight(entries)) this.#holdRange(table, name, entries);
+    if (weightOf(entries) <= WEIGHT_HELD) this.#holdRange(table, name, entries);
     return [...entries];
   }
 
@@ -69,19 +78,21 @@ export class RowCache implements Reading {
     this.#underWay = null;
     if (batch === null) return;
     for (const table of this.#tables) {
-      for (const group of batch.groupsOf(String(table))) {
-        for (const change of group.values()) {
-          const name = rowName(change.key);
-          this.#ranges.delete(tableName(change.key));
-          this.#rows.delete(name);
-          if (change.op === "put") this.#hold(name, change.value);
-        }
-      }
+      for (const group of batch.groupsOf(table)) this.#takeOver(group, this.#readSoon.has(table));
+    }
+  }
+
+  #takeOver(group: Group, isReadSoon: boolean): void {
+    for (const change of group.values()) {
+      const name = rowName(change.key);
+      this.#ranges.delete(tableName(change.key));
+      this.#rows.delete(name);
+      if (isReadSoon && change.op === "put") this.#hold(name, change.value);
     }
   }
 
   #covers(key: Key): boolean {
-    return key[1] === rowSpace && this.#tables.has(key[2]);
+    return key[1] === rowSpace && this.#tables.has(String(key[2]));
   }
 
   /** The batch under way writes to the table. */
@@ -91,15 +102,13 @@ export class RowCache implements Reading {
   }
 
   #hold(name: string, value: unknown): void {
-    if (!isLight(value)) return;
     if (this.#freezes) freeze(value);
-    if (this.#rows.size >= ROWS_HELD) {
-      for (const first of this.#rows.keys()) {
-        this.#rows.delete(first);
-        break;
-      }
-    }
     this.#rows.set(name, value);
+    if (this.#rows.size <= ROWS_HELD) return;
+    for (const first of this.#rows.keys()) {
+      this.#rows.delete(first);
+      return;
+    }
   }
 
   #holdRange(table: string, name: string, entries: readonly Entry[]): void {
@@ -123,20 +132,15 @@ function rowName(key: Key): string {
   return `${key[0]}\0${key[2]}\0${nameOf(key)}`;
 }
 
-/** Whether what is held in memory for the value stays small. */
-function isLight(value: unknown): boolean {
-  return weighed(value, WEIGHT_HELD) >= 0;
-}
-
-/** What is left of an allowance after the value; below 0 when it is too heavy, looked at no further. */
-function weighed(value: unknown, allowance: number): number {
-  if (typeof value === "string") return allowance - PART_WEIGHT - value.length;
-  if (ArrayBuffer.isView(value)) return allowance - PART_WEIGHT - value.byteLength;
-  let left = allowance - PART_WEIGHT;
-  if (typeof value !== "object" || value === null) return left;
+/** About what the value takes in memory, as {@link WEIGHT_HELD} counts it; looked at no further once that is passed. */
+function weightOf(value: unknown): number {
+  if (typeof value === "string") return PART_WEIGHT + value.length;
+  if (typeof value !== "object" || value === null) return PART_WEIGHT;
+  if (ArrayBuffer.isView(value)) return PART_WEIGHT + value.byteLength;
+  let weight = PART_WEIGHT;
   for (const name in value) {
-    if (left < 0) break;
-    left = weighed(value[name as keyof typeof value], left);
+    if (weight > WEIGHT_HELD) break;
+    weight += weightOf(value[name as keyof typeof value]);
   }
-  return left;
+  return weight;
 }

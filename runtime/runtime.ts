@@ -2,6 +2,7 @@ import type { Reading, Store, View } from "../storage/store.js";
 import type { Catalogue } from "./actor-type.js";
 import type { Address } from "./address.js";
 import type { Clock, Scheduler } from "./clock.js";
+import type { HeldTables } from "./row-cache.js";
 import type { Message } from "./turn.js";
 
 /** Everything a runtime needs from outside. */
@@ -15,11 +16,8 @@ export interface RuntimeOptions {
   /** Told what happens inside; never handed message contents. */
   readonly log: RuntimeLog;
   readonly limits?: Partial<RuntimeLimits>;
-  /**
-   * Tables whose rows are read again and again, or soon after they were written: light ones are held in memory, so
-   * that reading them decodes nothing. None by default.
-   */
-  readonly heldTables?: readonly string[];
+  /** Tables whose rows are held in memory; none by default. */
+  readonly heldTables?: HeldTables;
   /**
    * Called once when the store has failed: every waiting ask is rejected, nothing more is taken, and the process
    * should end, so that the next one begins from what is on disk.

@@ -120,7 +120,8 @@ export class Turns {
     if (!effects.knows(name)) throw new Error(`there is no effect named ${name}`);
     const key = effectKey(cell.to.partition, id);
     checkKey(key);
-    const pending = layers.get(key) !== undefined;
+    const pending =
+      effects.find(cell.to.partition, id) !== undefined || (!effects.knowsAll && layers.get(key) !== undefined);
     const freed = cancelled.has(id) && cell.effects?.has(id) === true;
     if ((pending && !freed) || started.has(id)) throw new Error(`the effect ${id} is pending already`);
     started.add(id);

@@ -24,6 +24,16 @@ export interface LmdbOptions {
   readonly readOnly?: boolean;
 }
 
+/**
+ * Records of one shape share its description. The binding's 32 are fewer than the kinds of rows there are; a record
+ * whose names are data (ids, numbers) is described each time, or such shapes would soon use up the room for the others.
+ * Its types leave these options out.
+ */
+const sharedShapes = {
+  maxSharedStructures: 512,
+  shouldShareStructure: (names: readonly string[]) => names.every((name) => /^[a-z][A-Za-z-]*$/.test(name)),
+};
+
 /** Transactions that read at the same time: one a view whose state no other view shares, over all processes. */
 const MOST_READERS = 1024;
 
@@ -46,6 +56,7 @@ export async function openLmdbStore(options: LmdbOptions): Promise<Store> {
       eventTurnBatching: false,
       encoding: "msgpack",
       sharedStructuresKey: Symbol.for("structures"),
+      ...sharedShapes,
       maxReaders: MOST_READERS,
       readOnly,
     });

@@ -16,14 +16,30 @@ import { attempts, type FiringRow, type FiringState, firingEvents, firings } fro
 
 /** What the transitions of a firing do; the machine beside it says when. */
 
+/** Whether the firing has begun before, and may be over. */
+export function hasFired({ turn, work }: Delivered<FireHook>): boolean {
+  return firings.get(turn, turn.self.partition, work.teamId, turn.self.id) !== undefined;
+}
+
 export function fire(event: Delivered<FireHook>): FiringContext {
   const { turn, hookId, work, resends } = event;
   const workspaceId = turn.self.partition;
   const hook = hookOf(turn, workspaceId, hookId);
   const row: FiringRow = {
-    ...{ id: turn.self.id, occurrence: work.occurrence, hookId, hook: hook?.key ?? "", on: work.on },
-    ...{ teamId: work.teamId, taskId: work.task.id, runId: work.run?.id ?? null, state: "attempting" },
-    ...{ code: null, refused: null, firedAt: new Date(turn.now).toISOString(), endedAt: null, resends },
+    id: turn.self.id,
+    occurrence: work.occurrence,
+    hookId,
+    hook: hook?.key ?? "",
+    on: work.on,
+    teamId: work.teamId,
+    taskId: work.task.id,
+    runId: work.run?.id ?? null,
+    state: "attempting",
+    code: null,
+    refused: null,
+    firedAt: new Date(turn.now).toISOString(),
+    endedAt: null,
+    resends,
   };
   // Nobody can follow a firing before it is there, so there is nothing to tell yet.
   putFiring(turn, workspaceId, row, null);
@@ -32,8 +48,14 @@ export function fire(event: Delivered<FireHook>): FiringContext {
   const isBefore = hookEvents[work.on].timing === "before" && event.gate !== undefined;
   const timeoutMs = (hook?.timeoutSeconds ?? 10) * 1_000;
   return attempt(turn, {
-    ...{ hookId, hook: row.hook, teamId: work.teamId, attempt: 1, step: 0, requests: 0, timeoutMs },
+    hookId,
+    hook: row.hook,
+    teamId: work.teamId,
+    attempt: 1,
+    step: 0,
+    requests: 0,
     steps: hook?.steps.map((step) => step.name) ?? [],
+    timeoutMs,
     blocks: hook?.failure === "block",
     deadlineMs: isBefore ? turn.now + timeoutMs : 0,
     gate: event.gate ?? null,
@@ -112,7 +134,7 @@ export function waitForRetry(event: Delivered<EffectEnded>, context: FiringConte
   return context;
 }
 
-/** Keeps how it ended, answers a waiting event, and tells the task of a failure that still concerns it. */
+/** Keeps how it ended and ends the actor, answers a waiting event, and tells the task of a failure that still concerns it. */
 export function finish(event: Delivered<EffectEnded>, context: FiringContext): void {
   const { turn } = event;
   const outcome = outcomeOf(event, context);
@@ -133,6 +155,7 @@ export function finish(event: Delivered<EffectEnded>, context: FiringContext): v
     const answer: KeeperAnswer = { type: "keeper.answered", key: context.gate.key, refused: outcome.refused };
     turn.send(context.gate.replyTo, answer);
   }
+  turn.stop();
   if (code === null || superseded || outcome.refused !== null) return;
   const { step, reason } = resultOf(event);
   const text = `The hook failed at step ${step} (${code}): ${reason ?? code}.`;

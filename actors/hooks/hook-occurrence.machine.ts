@@ -1,14 +1,16 @@
 /**
- * One firing of a hook, `hook-occurrence/<id>`.
+ * One firing of a hook, `hook-occurrence/<id>`. How it ended stands in its row; the actor itself is gone by then, and
+ * the row keeps it from firing again.
  *
  * | state      | moved by                                       | next       | also                                     |
  * |------------|------------------------------------------------|------------|------------------------------------------|
- * | new        | hook.fire                                      | attempting | the first step's request starts          |
+ * | new        | hook.fire, not fired yet                       | attempting | the first step's request starts          |
  * | attempting | effect.ended, step done, steps left            | attempting | the next step's request starts           |
- * | attempting | effect.ended, step done, none left             | delivered  | a before event may go on                 |
- * | attempting | effect.ended, the answer refuses (before)      | refused    | the event is refused                     |
+ * | attempting | effect.ended, step done, none left             | delivered  | a before event may go on; stops          |
+ * | attempting | effect.ended, the answer refuses (before)      | refused    | the event is refused; stops              |
  * | attempting | effect.ended, failed, may be tried again       | waiting    | wake-up after 2 s, doubling up to 1 h    |
- * | attempting | effect.ended, failed otherwise                 | failed     | block refuses a before event; reported   |
+ * | attempting | effect.ended, failed otherwise                 | failed     | block refuses a before event; reported;  |
+ * |            |                                                |            | stops                                    |
  * | waiting    | woken                                          | attempting | the same step again                      |
  */
 import { assign, setup } from "xstate";
@@ -16,7 +18,7 @@ import type { ActorType } from "../../runtime/actor-type.js";
 import type { Address } from "../../runtime/address.js";
 import type { Delivered, EffectEnded, Message, Woken } from "../../runtime/turn.js";
 import type { WorkEvent } from "../tasks/work-event.js";
-import { finish, fire, goOn, outcomeOf, retry, waitForRetry } from "./firing-steps.js";
+import { finish, fire, goOn, hasFired, outcomeOf, retry, waitForRetry } from "./firing-steps.js";
 
 export interface FireHook extends Message {
   readonly type: "hook.fire";
@@ -50,6 +52,7 @@ type FiringEvent = Delivered<FireHook | EffectEnded | Woken>;
 const machine = setup({
   types: { context: {} as FiringContext, events: {} as FiringEvent },
   guards: {
+    isFirst: ({ event }) => event.type === "hook.fire" && !hasFired(event),
     goesOn: ({ context, event }) => event.type === "effect.ended" && outcomeOf(event, context).next === "attempting",
     delivers: ({ context, event }) => event.type === "effect.ended" && outcomeOf(event, context).next === "delivered",
     refuses: ({ context, event }) => event.type === "effect.ended" && outcomeOf(event, context).next === "refused",
@@ -72,7 +75,7 @@ const machine = setup({
   },
   initial: "new",
   states: {
-    new: { on: { "hook.fire": { target: "attempting", actions: "fire" } } },
+    new: { on: { "hook.fire": { guard: "isFirst", target: "attempting", actions: "fire" } } },
     attempting: {
       on: {
         "effect.ended": [

@@ -152,3 +152,33 @@ t.test("more views than LMDB has room for are refused, and closing one makes roo
   for (const view of views) view.close();
   await store.close();
 });
+
+t.test(
+  "records of many shapes are read back, also those that were written when fewer shapes were shared",
+  async (t) => {
+    const folder = temporary(t);
+    const letters = [..."abcdefghijklmnopqrstuvwxyz"].flatMap((first) => [`${first}x`, `${first}y`]);
+    const named = (text: string) =>
+      letters.map((name) => ({ [`${text}${name}`]: name, at: { [name]: [1, { [`${text}Inner`]: "é" }] }, run_01: 1 }));
+    const older = open({
+      path: folder,
+      noSubdir: false,
+      overlappingSync: false,
+      encoding: "msgpack",
+      sharedStructuresKey: Symbol.for("structures"),
+    });
+    for (const [n, value] of named("old").entries()) await older.put(["p", "row", "old", n], value);
+    await older.close();
+    for (const life of ["first", "second"]) {
+      const store = await openLmdbStore({ folder });
+      const rows = named("new").map((value, n) => ({ op: "put", key: ["p", "row", life, n], value }) as const);
+      await store.commit(rows);
+      await store.commit(rows);
+      const values = (name: string) => store.reading.range({ prefix: ["p", "row", name] }).map(({ value }) => value);
+      t.same(values("old"), named("old"));
+      t.same(values("first"), named("new"));
+      t.same(values(life), named("new"));
+      await store.close();
+    }
+  },
+);
