@@ -8,7 +8,9 @@ export function parseBy<Schema extends z.ZodType>(
 ): { readonly data: z.output<Schema> } | { readonly errors: readonly FieldError[] } {
   const parsed = safely(schema, value);
   if (parsed === null) return { errors: [{ path: "", message: "is not valid" }] };
-  return parsed.success ? { data: parsed.data } : { errors: parsed.error.issues.flatMap((each) => errorsOf(each, [])) };
+  return parsed.success
+    ? { data: parsed.data }
+    : { errors: parsed.error.issues.flatMap((each) => errorsOf(each, [], value)) };
 }
 
 /**
@@ -34,7 +36,8 @@ function withoutOddLengths(value: unknown): unknown {
   return Object.fromEntries(kept.map(([name, inner]) => [name, withoutOddLengths(inner)]));
 }
 
-function errorsOf(issue: z.core.$ZodIssue, above: readonly PropertyKey[]): FieldError[] {
+/** `root` is the whole body: what is not there is told so, even where the schema has words of its own. */
+function errorsOf(issue: z.core.$ZodIssue, above: readonly PropertyKey[], root: unknown): FieldError[] {
   const path = [...above, ...issue.path];
   switch (issue.code) {
     case "unrecognized_keys":
@@ -42,19 +45,30 @@ function errorsOf(issue: z.core.$ZodIssue, above: readonly PropertyKey[]): Field
     case "invalid_key":
       return [{ path: pathText(path), message: issue.issues[0]?.message ?? "is not a valid name" }];
     case "invalid_union":
-      return unionErrors(issue, path);
+      return unionErrors(issue, path, root);
+    case "invalid_type":
+    case "invalid_value":
+      return [{ path: pathText(path), message: isMissing(root, path) ? "is required" : issue.message }];
     default:
       return [{ path: pathText(path), message: issue.message }];
   }
 }
 
 /** Of the branches that failed, the one with the fewest faults within it says best what was wanted. */
-function unionErrors(issue: z.core.$ZodIssueInvalidUnion, path: readonly PropertyKey[]): FieldError[] {
+function unionErrors(issue: z.core.$ZodIssueInvalidUnion, path: readonly PropertyKey[], root: unknown): FieldError[] {
   const closest = issue.errors
     .filter((branch) => branch.some((inner) => inner.path.length > 0 || inner.code !== "invalid_type"))
     .sort((left, right) => left.length - right.length)[0];
   if (closest === undefined) return [{ path: pathText(path), message: issue.message }];
-  return closest.flatMap((inner) => errorsOf(inner, path));
+  return closest.flatMap((inner) => errorsOf(inner, path, root));
+}
+
+function isMissing(root: unknown, path: readonly PropertyKey[]): boolean {
+  const found = path.reduce<unknown>(
+    (value, name) => (typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined),
+    root,
+  );
+  return path.length > 0 && found === undefined;
 }
 
 const typeSentences: Readonly<Record<string, string>> = {

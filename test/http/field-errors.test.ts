@@ -61,6 +61,20 @@ t.test("faults are short sentences where a schema has no words of its own", asyn
   );
 });
 
+t.test("what is not there is required, whatever words its schema has", async (t) => {
+  const schema = z.strictObject({
+    role: z.enum(["owner"], "must be owner"),
+    size: z.int("must be a whole number"),
+    list: z.array(z.strictObject({ on: z.boolean("must be true or false") })),
+  });
+  t.same(faults(schema, { list: [{}] }), ["role: is required", "size: is required", "list[0].on: is required"]);
+  t.same(faults(schema, { role: "x", size: null, list: [{ on: 1 }] }), [
+    "role: must be owner",
+    "size: must be a whole number",
+    "list[0].on: must be true or false",
+  ]);
+});
+
 t.test("entries of a list are told by their place", async (t) => {
   t.same(faults(z.strictObject({ tags: z.array(z.string()) }), { tags: ["a", 1, null] }), [
     "tags[1]: must be text",

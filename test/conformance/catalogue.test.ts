@@ -1,0 +1,139 @@
+import t from "tap";
+import { exampleBodyOf } from "../../http/openapi/kind-examples.js";
+import { createUnder, workspaceWithTeam } from "../support/resources.js";
+import { tablesOf } from "../support/route-table.js";
+import { startTestService } from "../support/service.js";
+
+/** Resource kinds and addresses, Catalogue of paths, Export and the endpoints beside them (configuration API). */
+
+interface Catalogued {
+  readonly kind: string;
+  readonly create: string;
+  readonly one: string;
+  readonly all: string;
+  /** What an address of it looks like, in a workspace `acme` with a team `core`. */
+  readonly address: RegExp;
+  /** Null for a kind that is not exported. */
+  readonly exported: string | null;
+}
+
+const slug = "[a-z0-9]+(-[a-z0-9]+)*";
+
+function heldByWorkspace(kind: string, plural: string, address = `^${slug}$`): Catalogued {
+  const all = `/workspaces/{workspaceId}/${plural}`;
+  const one = `/${plural}/{id}`;
+  return { kind, create: all, one, all, address: new RegExp(address), exported: plural === "tokens" ? null : plural };
+}
+
+function heldByTeam(kind: string, plural: string): Catalogued {
+  const held = heldByWorkspace(kind, plural, `^core/${slug}$`);
+  return { ...held, create: `/teams/{teamId}/${plural}` };
+}
+
+const catalogue: readonly Catalogued[] = [
+  {
+    kind: "workspace",
+    create: "/workspaces",
+    one: "/workspaces/{id}",
+    all: "/workspaces",
+    address: new RegExp(`^${slug}$`),
+    exported: "workspaces",
+  },
+  heldByWorkspace("team", "teams"),
+  heldByTeam("line", "lines"),
+  heldByTeam("skill", "skills"),
+  heldByTeam("harness-profile", "harness-profiles"),
+  heldByTeam("integration", "integrations"),
+  heldByTeam("hook", "hooks"),
+  heldByWorkspace("secret", "secrets"),
+  heldByWorkspace("workspace-token", "tokens"),
+  heldByWorkspace("workspace-token-trust", "token-trusts"),
+  heldByWorkspace("runner-pool", "runner-pools"),
+  heldByWorkspace("runner-trust", "runner-trusts"),
+  heldByWorkspace("workspace-runners", "workspace-runners", "^acme$"),
+];
+
+const beside: readonly string[] = [
+  "GET /api/resources/workspaces/{id}/export",
+  "GET /api/workspaces/{slug}/configuration-changes",
+  "POST /api/workspace-tokens/exchange",
+  "GET /api/hook-callbacks/task",
+  "POST /api/hook-callbacks/notes",
+  "GET /api/workspaces/{slug}/members",
+  "PATCH /api/workspaces/{slug}/members/{userId}",
+  "POST /api/workspaces/{slug}/invites",
+  "GET /api/workspaces/{slug}/invites",
+  "POST /api/workspaces/{slug}/invites/{inviteId}/resend",
+  "DELETE /api/workspaces/{slug}/invites/{inviteId}",
+  "GET /api/invites/{token}",
+  "POST /api/invites/{token}/accept",
+  "POST /api/teams/{teamId}/members",
+];
+
+const base = "/api/resources";
+
+t.test("the catalogue's paths are served, each with its methods, and a resource path beyond it is not", async (t) => {
+  const service = await startTestService(t);
+  const served = tablesOf(service).routes.map(({ method, path }) => `${method} ${path}`);
+  const six = catalogue.flatMap(({ create, one, all }) => [
+    `POST ${base}${create}`,
+    `GET ${base}${one}`,
+    `PUT ${base}${one}`,
+    `DELETE ${base}${one}`,
+    `GET ${base}${all}/import`,
+    `GET ${base}${all}`,
+  ]);
+  const exports = catalogue.flatMap(({ exported }) => (exported === null ? [] : [`GET ${base}/${exported}/{id}/hcl`]));
+  const wanted = [...six, ...exports, ...beside];
+  t.same(
+    wanted.filter((route) => !served.includes(route)),
+    [],
+  );
+  const own = [/\/refusals$/];
+  t.same(
+    served.filter((route) => route.includes(base) && !wanted.includes(route) && !own.some((form) => form.test(route))),
+    [],
+  );
+});
+
+t.test("every kind has an address of its form, which the import takes, and the common fields", async (t) => {
+  const service = await startTestService(t, { settings: { OUTBOUND_ALLOW: "hooks.example.com" } });
+  const ada = await service.signIn("ada@example.com");
+  const { workspaceId, teamId } = await workspaceWithTeam(ada);
+  await ada.create(`${base}/workspaces/${workspaceId}/runner-pools`, { key: "trusted" });
+  const at = (path: string) => base + path.replace("{workspaceId}", workspaceId).replace("{teamId}", teamId);
+  for (const { kind, create, all, one, address } of catalogue) {
+    const made = await createUnder(ada, at(create), exampleBodyOf(kind)?.(1), kind);
+    t.equal(made.status, 201, made.text);
+    t.match(made.body, { id: /^[a-z]+_[0-9A-HJKMNP-TV-Z]{26}$/, version: 1, address, warnings: Array }, kind);
+    const imported = await ada.request("GET", `${at(all)}/import?address=${made.body?.address}`);
+    t.same([imported.status, imported.body], [200, made.body], `${kind} by its address`);
+    t.equal(imported.headers.etag, '"1"');
+    const { items } = (await ada.request("GET", at(all))).body as unknown as { items: { id: string }[] };
+    t.same(
+      items.filter(({ id }) => id === made.body?.id),
+      [made.body],
+      `${kind} in a list is as a read returns it`,
+    );
+    t.equal((await ada.request("GET", at(one.replace("{id}", String(made.body?.id))))).status, 200);
+  }
+});
+
+t.test("a list of a team-held kind covers every team, in address order", async (t) => {
+  const service = await startTestService(t);
+  const ada = await service.signIn("ada@example.com");
+  const { workspaceId } = await workspaceWithTeam(ada);
+  const skill = (key: string) => ({ key, name: key, files: [{ path: "SKILL.md", content: "x" }] });
+  for (const key of ["zulu", "core-2", "alpha"]) {
+    const team = await ada.create(`${base}/workspaces/${workspaceId}/teams`, { key, name: key });
+    for (const name of ["b", "a-1", "a"]) await ada.create(`${base}/teams/${team.id}/skills`, skill(name));
+  }
+  const { items } = (await ada.request("GET", `${base}/workspaces/${workspaceId}/skills`)).body as unknown as {
+    items: { address: string }[];
+  };
+  const addresses = items.map(({ address }) => address);
+  t.same(
+    addresses,
+    ["alpha", "core-2", "zulu"].flatMap((team) => ["a", "a-1", "b"].map((key) => `${team}/${key}`)),
+  );
+});

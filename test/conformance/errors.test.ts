@@ -1,0 +1,160 @@
+import t from "tap";
+import { exampleBodyOf } from "../../http/openapi/kind-examples.js";
+import { join, personAt } from "../support/people.js";
+import { bearer, createUnder, problemOf, remove, replace, slugOf, workspaceWithTeam } from "../support/resources.js";
+import { type Reply, startTestService } from "../support/service.js";
+
+/** Errors, their paths, Titles of 403 answers (configuration API). */
+
+const base = "/api/resources";
+const everyProblem = ["type", "title", "status", "detail"];
+
+/** What some problems hold beyond the four members of all. */
+const further: Readonly<Record<string, string>> = {
+  invalid: "errors",
+  "moved-on": "currentVersion",
+  forbidden: "permission",
+};
+
+t.test("each status and slug has its cause, and exactly the members of its problem", async (t) => {
+  const service = await startTestService(t);
+  const ada = await personAt(service, "ada@example.com");
+  const { workspaceId, teamId } = await workspaceWithTeam(ada);
+  const bob = await join(service, ada, "bob@example.com");
+  const team = `${base}/teams/${teamId}`;
+  const skills = `${team}/skills`;
+  const skill = { key: "greeting", name: "Greeting", files: [{ path: "SKILL.md", content: "x" }] };
+  await createUnder(ada, skills, skill, "used");
+  const teams = `${base}/workspaces/${workspaceId}/teams`;
+  const me = `/api/workspaces/acme/members/${ada.userId}`;
+  const put = (headers: Record<string, string>) => ada.request("PUT", team, { key: "core", name: "Core" }, headers);
+
+  const causes: readonly [status: number, slug: string, cause: () => Promise<Reply>][] = [
+    [400, "bad-request", () => ada.request("POST", teams, "{")],
+    [400, "idempotency-key-required", () => ada.request("POST", teams, { key: "other", name: "Other" })],
+    [400, "malformed-if-match", () => put({ "if-match": "1" })],
+    [400, "unsupported-api-version", () => put({ "service-api-version": "2025-01-01" })],
+    [401, "unauthenticated", () => service.anonymous.request("GET", team)],
+    [403, "forbidden", () => createUnder(bob, teams, { key: "his", name: "His" }, "his")],
+    [404, "not-found", () => ada.request("GET", `${base}/teams/none`)],
+    [409, "already-exists", () => createUnder(ada, teams, { key: "core", name: "Core" }, "again")],
+    [409, "moved-on", () => put({ "if-match": '"7"' })],
+    [409, "in-use", () => remove(ada, team, 1)],
+    [409, "conflict", () => ada.request("PATCH", me, { role: "member" })],
+    [422, "invalid", () => createUnder(ada, teams, { key: "Core", name: "" }, "wrong")],
+    [422, "idempotency-key-reused", () => createUnder(ada, skills, { ...skill, key: "other" }, "used")],
+    [428, "precondition-required", () => put({})],
+  ];
+  for (const [status, slug, cause] of causes) {
+    const { status: sent, headers, body } = await cause();
+    t.same([sent, headers["content-type"]], [status, "application/problem+json"], slug);
+    t.match(body, { type: `urn:service:problem:${slug}`, status, title: /^[A-Z].*[^.]$/, detail: /^[A-Za-z].*/ }, slug);
+    const members = slug in further ? [...everyProblem, further[slug]] : everyProblem;
+    t.same(Object.keys(body ?? {}), members, slug);
+  }
+  t.equal(problemOf(await put({ "if-match": '"7"' })).currentVersion, 1);
+  const wrong = await createUnder(ada, teams, { key: "Core", name: "" }, "wrong");
+  t.equal(problemOf(wrong).detail, "key: must be lowercase words joined by dashes\nname: must not be empty");
+  t.same(problemOf(wrong).errors, [
+    { path: "key", message: "must be lowercase words joined by dashes", severity: "error" },
+    { path: "name", message: "must not be empty", severity: "error" },
+  ]);
+});
+
+/** The forms of a path, each provoked in a body of a kind that has such a place. */
+const pathForms: readonly [path: string, collection: string, wrong: Record<string, unknown>][] = [
+  ["name", "skills", { name: "" }],
+  ["files[0].path", "skills", { files: [{ path: "../SKILL.md", content: "" }] }],
+  ["files[1].content", "skills", { files: [{ path: "SKILL.md", content: "x" }, { path: "more.md" }] }],
+  ["env.LEVEL", "harness-profiles", { env: { LEVEL: 1 } }],
+  ['env["odd key"]', "harness-profiles", { env: { "odd key": "x" } }],
+  ['env["quo\\"te"]', "harness-profiles", { env: { 'quo"te': "x" } }],
+  ["tools.comment.approval", "integrations", { tools: { comment: { description: "x", approval: "yes" } } }],
+  ['tools["odd-1"].approval', "integrations", { tools: { "odd-1": { description: "x", approval: "yes" } } }],
+  ["match.lines[0]", "hooks", { match: { lines: ["nowhere"] } }],
+  ["steps[0].request.headers.host", "hooks", { steps: [step({ host: "x" })] }],
+  ['steps[1].request.headers["webhook-id"]', "hooks", { steps: [step({}), step({ "webhook-id": "x" }, "second")] }],
+  [
+    "stations[0].runners.pool",
+    "lines",
+    { stations: [{ key: "a", name: "A", kind: "work", runners: { pool: "none" } }] },
+  ],
+];
+
+const kindOfCollection: Readonly<Record<string, string>> = {
+  skills: "skill",
+  "harness-profiles": "harness-profile",
+  integrations: "integration",
+  hooks: "hook",
+  lines: "line",
+};
+
+function step(headers: Record<string, string>, name = "first") {
+  return { name, request: { url: "https://hooks.example.com/in", headers } };
+}
+
+t.test("what is wrong is told where it stands, in the forms of the reference", async (t) => {
+  const service = await startTestService(t, { settings: { OUTBOUND_ALLOW: "hooks.example.com" } });
+  const ada = await service.signIn("ada@example.com");
+  const { teamId } = await workspaceWithTeam(ada);
+  for (const [index, [path, collection, wrong]] of pathForms.entries()) {
+    const body = { ...exampleBodyOf(kindOfCollection[collection] ?? "")?.(0), ...wrong };
+    const answer = await createUnder(ada, `${base}/teams/${teamId}/${collection}`, body, `form-${index}`);
+    t.equal(answer.status, 422, path);
+    t.ok(
+      problemOf(answer).errors?.some((error) => error.path === path),
+      `${path} in ${answer.text}`,
+    );
+  }
+});
+
+const changing: readonly [permission: string, kind: string, collection: string][] = [
+  ["configure", "team", "workspace/teams"],
+  ["configure", "line", "team/lines"],
+  ["configure", "skill", "team/skills"],
+  ["configure", "harness-profile", "team/harness-profiles"],
+  ["configure", "integration", "team/integrations"],
+  ["configure", "hook", "team/hooks"],
+  ["manage-secrets", "secret", "workspace/secrets"],
+  ["manage-runners", "runner-pool", "workspace/runner-pools"],
+  ["manage-runners", "runner-trust", "workspace/runner-trusts"],
+  ["manage-runners", "workspace-runners", "workspace/workspace-runners"],
+  ["manage-token-trusts", "workspace-token-trust", "workspace/token-trusts"],
+];
+
+t.test("a 403 names the missing permission, under the title of the reference", async (t) => {
+  const service = await startTestService(t);
+  const ada = await personAt(service, "ada@example.com");
+  const { workspaceId, teamId } = await workspaceWithTeam(ada);
+  const bob = await join(service, ada, "bob@example.com");
+  const robot = await bearer(service, ada, { workspaceId, name: "robot", scopes: ["read"] });
+  const refused = async (asked: Promise<Reply>, title: string, permission: string) => {
+    const answer = await asked;
+    t.same([answer.status, slugOf(answer)], [403, "forbidden"], title);
+    t.match(answer.body, { title, permission, detail: new RegExp(`\\b${permission}\\b`) });
+    t.equal(answer.body?.title, title);
+  };
+  const holders = { workspace: `${base}/workspaces/${workspaceId}`, team: `${base}/teams/${teamId}` };
+  const workspace = holders.workspace;
+  for (const client of [bob, robot]) {
+    for (const [permission, kind, collection] of changing) {
+      const path = collection.replace(/^\w+/, (holder) => holders[holder === "team" ? "team" : "workspace"]);
+      await refused(createUnder(client, path, {}, "any"), `Not allowed to change the ${kind}`, permission);
+    }
+    const tokens = createUnder(client, `${workspace}/tokens`, {}, "any");
+    await refused(tokens, "Not allowed to administer the workspace-token", "administer");
+    await refused(remove(client, workspace, 1), "Not allowed to administer the workspace", "administer");
+    const renamed = replace(client, workspace, 1, { slug: "acme", name: "Other" });
+    await refused(renamed, "Not allowed to change the workspace", "configure");
+    const added = client.request("POST", `/api/teams/${teamId}/members`, { userId: bob.userId });
+    await refused(added, "Not allowed to administer the team", "administer");
+  }
+  const opened = createUnder(robot, `${base}/workspaces`, { slug: "mine", name: "Mine" }, "any");
+  await refused(opened, "Not allowed to open a workspace", "open-workspaces");
+  const checked = robot.request("POST", "/api/expressions/check", {
+    position: "when",
+    expression: "true",
+    definition: {},
+  });
+  await refused(checked, "Not allowed to plan", "plan");
+});
