@@ -4,6 +4,7 @@ import type { Refusal } from "../refusal.js";
 import { slug } from "../resources/fields.js";
 import type { Kind, WriteScope } from "../resources/kind.js";
 import type { Caller } from "./caller.js";
+import { leftWarning } from "./left-warning.js";
 import { holdsScopes } from "./permissions.js";
 import { termWarnings, trustTerms } from "./trust-terms.js";
 import { forbid } from "./visibility.js";
@@ -40,7 +41,7 @@ export function tokenTrustKind({ allowList }: { readonly allowList: AllowList })
     refuses: ({ caller, fields, previous }) =>
       passesOn(caller, [...(fields?.scopes ?? []), ...(previous?.fields.scopes ?? [])]),
     check: (fields) => checkScopes(fields.scopes),
-    warnings: (fields) => termWarnings(fields, allowList),
+    warnings: (fields, reading, row) => [...termWarnings(fields, allowList), ...leftWarning(reading, row, "definedBy")],
     added: { definedBy: z.string().describe("The person whom minted tokens act for.") },
     complete: (fields, scope) => ({ fields, added: { definedBy: definerOf(scope) } }),
     details: ({ fields: { key: _key, ...terms } }) => terms,

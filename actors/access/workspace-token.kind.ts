@@ -3,6 +3,7 @@ import type { FieldError } from "../refusal.js";
 import { slug } from "../resources/fields.js";
 import type { Kind, WriteScope } from "../resources/kind.js";
 import type { Scope } from "./caller.js";
+import { leftWarning } from "./left-warning.js";
 
 const NEEDS_A_BASE = "must include read, plan or configure; secrets, runners and trusts need one of them";
 
@@ -43,6 +44,7 @@ export const workspaceTokenKind: Kind<WorkspaceTokenFields> = {
   address: (fields) => fields.name,
   references: () => [],
   check: checkToken,
+  warnings: (_fields, reading, row) => leftWarning(reading, row, "issuedBy"),
   complete: (fields, scope) => ({
     fields,
     added: scope.previous?.added ?? {

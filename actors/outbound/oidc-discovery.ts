@@ -71,7 +71,6 @@ export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
     return known;
   };
   const ask = async (issuer: string, known: Known): Promise<void> => {
-    if (asking >= MAX_ASKING) throw new KeysUnavailable("too many issuers are being asked for their keys");
     asking += 1;
     known.askedMs = now();
     try {
@@ -88,6 +87,9 @@ export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
   const renewed = async (issuer: string, known: Known): Promise<void> => {
     const restMs = known.failure === null ? ASK_AGAIN_MS : TRY_AGAIN_MS;
     if (known.asking === null && known.askedMs > 0 && now() - known.askedMs < restMs) return;
+    if (known.asking === null && asking >= MAX_ASKING) {
+      throw new KeysUnavailable("too many issuers are being asked for their keys");
+    }
     known.asking ??= ask(issuer, known);
     await known.asking;
   };

@@ -31,7 +31,7 @@ interface Platform {
   /** Publishes keys, with discovery as it should be. */
   publish(keys: readonly JWK[]): void;
   /** Verifies a token of the pair's key, and gives what was wrong, or null. */
-  verify(pair: Pair, kid?: string): Promise<unknown>;
+  verify(pair: Pair, as?: { readonly kid?: string; readonly issuer?: string }): Promise<unknown>;
   advance(ms: number): void;
 }
 
@@ -75,9 +75,9 @@ async function startPlatform(
       answers.set(DISCOVERY, json({ issuer: url, jwks_uri: `${url}/keys` }));
       answers.set("/keys", json({ keys: published }));
     },
-    verify: async ({ privateKey, kid }, named = kid) => {
-      const token = await new SignJWT({}).setProtectedHeader({ alg: "ES256", kid: named }).sign(privateKey);
-      return jwtVerify(token, keys.keyOf(url)).then(
+    verify: async ({ privateKey, ...own }, { kid = own.kid, issuer = url } = {}) => {
+      const token = await new SignJWT({}).setProtectedHeader({ alg: "ES256", kid }).sign(privateKey);
+      return jwtVerify(token, keys.keyOf(issuer)).then(
         () => null,
         (error: unknown) => error,
       );
@@ -119,11 +119,11 @@ t.test("a key that is new is fetched when a token names it, at most once in half
   t.equal(await platform.verify(second), null, "rotation is noticed");
   t.equal(platform.asked.length, 4);
   for (let index = 0; index < 50; index++) {
-    t.match(await platform.verify(first, `forged-${index}`), { code: "ERR_JWKS_NO_MATCHING_KEY" });
+    t.match(await platform.verify(first, { kid: `forged-${index}` }), { code: "ERR_JWKS_NO_MATCHING_KEY" });
   }
   t.equal(platform.asked.length, 4, "names that nobody published cost the issuer nothing");
   platform.advance(30_000);
-  await Promise.all(Array.from({ length: 50 }, (_, index) => platform.verify(first, `forged-${index}`)));
+  await Promise.all(Array.from({ length: 50 }, (_, index) => platform.verify(first, { kid: `forged-${index}` })));
   t.equal(platform.asked.length, 6);
   t.equal(await platform.verify(first), null, "and those who are known are served meanwhile");
 });
@@ -204,7 +204,7 @@ t.test("keys of other forms, or with private parts, are left out or cut; the res
   platform.publish([secret, { kty: "EC", kid: "four" }, own, 7 as unknown as JWK, { ...second.jwk, use: "enc" }]);
   t.equal(await platform.verify(first), null);
   t.match(await platform.verify(second), { code: "ERR_JWKS_NO_MATCHING_KEY" }, "a key for encryption signs nothing");
-  t.ok(await platform.verify(first, "four"));
+  t.ok(await platform.verify(first, { kid: "four" }));
 });
 
 t.test("neither an issuer nor its key set leads to a private address that the deployment does not name", async (t) => {
@@ -229,4 +229,31 @@ t.test("neither an issuer nor its key set leads to a private address that the de
   unnamed.publish([first.jwk]);
   t.match(messageOf(await unnamed.verify(first)), "must be https");
   t.same(unnamed.asked, []);
+});
+
+t.test("64 issuers are asked at once; one that comes then is refused, and asked the next time", async (t) => {
+  const platform = await startPlatform(t);
+  platform.publish([first.jwk]);
+  const held: (() => void)[] = [];
+  let allHeld: () => void = () => undefined;
+  const arrived = new Promise<void>((resolve) => {
+    allHeld = resolve;
+  });
+  const issuers = Array.from({ length: 65 }, (_, index) => `${platform.url}/tenant-${index}`);
+  for (const issuer of issuers) {
+    platform.answers.set(`${new URL(issuer).pathname}${DISCOVERY}`, (request, response) => {
+      held.push(() => json({ issuer, jwks_uri: `${platform.url}/keys` })(request, response));
+      if (held.length === 64) allHeld();
+    });
+  }
+  const asked = issuers.slice(0, 64).map((issuer) => platform.verify(first, { issuer }));
+  const late = { issuer: issuers[64] ?? "" };
+  t.match(messageOf(await platform.verify(first, late)), "too many issuers are being asked for their keys");
+  await arrived;
+  for (const answer of held.splice(0)) answer();
+  t.same(await Promise.all(asked), Array(64).fill(null));
+  const next = platform.verify(first, late);
+  while (held.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  held[0]?.();
+  t.equal(await next, null);
 });

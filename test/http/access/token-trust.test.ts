@@ -1,4 +1,5 @@
 import t from "tap";
+import { join } from "../../support/people.js";
 import { bearer, createUnder, problemOf, remove, replace, workspaceWithTeam } from "../../support/resources.js";
 import { startTestService } from "../../support/service.js";
 
@@ -137,6 +138,26 @@ t.test("a trust says what of it cannot be honoured as written", async (t) => {
     const message = `is not reached from here: OUTBOUND_ALLOW must name ${issuer}`;
     t.match(await warned({ issuer }), [{ path: "issuer", message }], issuer);
   }
+});
+
+t.test("tokens and trusts of a person who left go on, with a warning", async (t) => {
+  const service = await startTestService(t);
+  const ada = await service.signIn("ada@example.com");
+  const { workspaceId } = await workspaceWithTeam(ada);
+  const bob = await join(service, ada, "bob@example.com", { role: "admin" });
+  const within = `/api/resources/workspaces/${workspaceId}`;
+  const trust = await bob.create(`${within}/token-trusts`, body);
+  const token = await bearer(service, bob, { workspaceId, name: "his", scopes: ["read"] });
+  t.same(trust.warnings, []);
+  t.equal((await ada.request("DELETE", `/api/workspaces/acme/members/${bob.userId}`)).status, 204);
+  t.equal((await bob.request("GET", within)).status, 404);
+  const [trusts, tokens] = [
+    await token.request("GET", `${within}/token-trusts`),
+    await ada.request("GET", `${within}/tokens`),
+  ];
+  const message = /not in the workspace any more/;
+  t.match(trusts.body, { items: [{ warnings: [{ path: "definedBy", message, severity: "warning" }] }] });
+  t.match(tokens.body, { items: [{ warnings: [{ path: "issuedBy", message, severity: "warning" }] }] });
 });
 
 t.test("a token passes on only what it holds itself; a person is not limited", async (t) => {
