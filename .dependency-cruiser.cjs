@@ -6,7 +6,7 @@ const layers = [
   ["runners", "integrations"],
   ["lines"],
   ["tasks"],
-  ["hooks"],
+  ["hooks", "replays"],
 ];
 
 /** Types of a later layer are allowed where a border type stands there (who the caller is); values never. */

@@ -6,6 +6,7 @@ import { harnessProfileKind } from "./lines/harness-profile.kind.js";
 import { lineKind } from "./lines/line.kind.js";
 import { skillKind } from "./lines/skill.kind.js";
 import type { AllowList } from "./outbound/allow-list.js";
+import { replayCandidateKind } from "./replays/replay-candidate.kind.js";
 import type { Kind } from "./resources/kind.js";
 import { runnerPoolKind } from "./runners/runner-pool.kind.js";
 import { runnerTrustKind } from "./runners/runner-trust.kind.js";
@@ -40,5 +41,6 @@ export function createKinds(deployment: Deployment): readonly Kind[] {
     integrationKind(deployment),
     lineKind,
     hookKind(deployment),
+    replayCandidateKind,
   ];
 }

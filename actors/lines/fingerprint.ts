@@ -2,16 +2,16 @@ import { createHash } from "node:crypto";
 import { canonicalJson } from "../resources/canonical-json.js";
 import type { LineFields } from "./line.kind.js";
 import type { RunSetup } from "./run-setup.js";
-import type { Station } from "./station.js";
+import type { StationBody } from "./station.js";
 
 /** Everything that affects how a run at a station goes. */
 export interface RunConfig extends RunSetup {
-  readonly station: Omit<Station, "id" | "name" | "passesTo" | "alerts" | "runners">;
+  readonly station: Omit<StationBody, "id" | "name" | "passesTo" | "alerts" | "runners">;
   readonly repositories: LineFields["repositories"];
 }
 
 /** The config that a run at the station runs with. */
-export function runConfig(line: Pick<LineFields, "repositories">, station: Station, setup: RunSetup): RunConfig {
+export function runConfig(line: Pick<LineFields, "repositories">, station: StationBody, setup: RunSetup): RunConfig {
   const { id: _id, name: _name, passesTo: _passesTo, alerts: _alerts, runners: _runners, ...affecting } = station;
   return { station: affecting, repositories: line.repositories, ...setup };
 }

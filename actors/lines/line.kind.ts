@@ -81,7 +81,8 @@ export const lineKind: Kind<LineBody> = {
   },
 };
 
-function checkLine(fields: LineBody, scope: WriteScope<LineBody>): readonly FieldError[] {
+/** What is wrong with a line beyond its schema and what it names. */
+export function checkLine(fields: LineBody, scope: WriteScope<LineBody>): readonly FieldError[] {
   const { stations, repositories } = fields;
   const keys = stations.map((station) => station.key);
   const setups = stations.some(({ check, diffs }) => check !== null && diffs);

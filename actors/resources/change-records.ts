@@ -29,10 +29,10 @@ const records = table<ChangeRecord>("configuration-change");
 /** `["last"]`: the number of the last change; looking for the last record among unflushed ones costs more. */
 const sequence = table<number>("configuration-sequence");
 
-/** Appends to the workspace's change log, in the batch of the change itself. */
+/** Appends to the workspace's change log, in the batch of the change itself; without a caller the service made it. */
 export function recordChange(
   turn: Turn,
-  change: Omit<ChangeRecord, "seq" | "by" | "at"> & { readonly caller: Caller },
+  change: Omit<ChangeRecord, "seq" | "by" | "at"> & { readonly caller: Caller | null },
   topics: readonly string[],
 ): void {
   const { caller, ...rest } = change;
@@ -58,7 +58,8 @@ export function changeRecords(
   return records.list(reading, workspaceId, [], { reverse: true, limit: page.limit, ...before });
 }
 
-function changedBy(caller: Caller): ChangedBy {
+function changedBy(caller: Caller | null): ChangedBy {
+  if (caller === null) return { kind: "service", userId: null, tokenId: null, trust: null };
   return caller.kind === "person"
     ? { kind: "person", userId: caller.userId, tokenId: null, trust: null }
     : { kind: "token", userId: caller.issuedBy, tokenId: caller.tokenId, trust: caller.trust };

@@ -1,5 +1,6 @@
 import type { Reading, Writing } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
+import type { FieldError } from "../refusal.js";
 import { forgetHash, recordHash } from "./hash-index.js";
 import type { AddressReference, Kind, Reference, WordReference } from "./kind.js";
 import { forgetPlace, recordPlace } from "./place.js";
@@ -133,6 +134,12 @@ export function danglingReferences(
     const under = [reference.kind, teamId ?? "", reference.word];
     return words.list(reading, workspaceId, under, { limit: 1 }).length === 0;
   });
+}
+
+/** What is said of a reference that names nothing that is there. */
+export function missingReference(reference: Reference): FieldError {
+  const { path, kind } = reference;
+  return { path, message: "word" in reference ? reference.missing : `there is no ${kind} ${reference.address}` };
 }
 
 function referencesOf(

@@ -61,6 +61,19 @@ export interface HclForm<Fields> {
   ): readonly { readonly path: string; readonly file: string; readonly content: string }[];
 }
 
+/** A station of a line, where a resource is created that a station holds. */
+export interface StationHolder {
+  readonly lineId: string;
+  readonly stationKey: string;
+}
+
+/** Where a resource is created. */
+export interface HolderPlace {
+  /** What addresses below it begin with. */
+  readonly address: string;
+  readonly teamId: string | null;
+}
+
 /** What the rules of a kind may look at: the turn's reads and where the resource stands. */
 export interface WriteScope<Fields> {
   readonly reading: Reading;
@@ -68,6 +81,8 @@ export interface WriteScope<Fields> {
   readonly teamId: string | null;
   /** The team's key, or "" for a resource that no team holds. */
   readonly teamKey: string;
+  /** Where a resource that a station holds is created, else null. */
+  readonly station: StationHolder | null;
   /** Null on create. */
   readonly previous: ResourceRow<Fields> | null;
   /** Hidden fields that this write brings, sealed or hashed, by path. */
@@ -97,7 +112,13 @@ export interface Kind<Fields = Record<string, unknown>> {
   readonly plural: string;
   /** Prefix of its ids: `pool`. */
   readonly idPrefix: string;
-  readonly heldBy: "none" | "workspace" | "team";
+  readonly heldBy: "none" | "workspace" | "team" | "station";
+  /** For what a station holds: where the station is, or null when there is none such. */
+  stationPlace?(reading: Reading, workspaceId: string, station: StationHolder): HolderPlace | null;
+  /** True for a kind without an update: what is to be different is made anew. */
+  readonly isNeverReplaced?: boolean;
+  /** `outcomes`: seen by those alone who may read how the team's work turned out; else by all who see the workspace. */
+  readonly seenBy?: "outcomes";
   /** What create, update and delete need. */
   readonly permission: Permission;
   /** True when only a signed-in person may write it, whatever a token's scopes. */

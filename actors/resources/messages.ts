@@ -1,5 +1,6 @@
 import type { Message } from "../../runtime/turn.js";
 import type { Caller } from "../access/caller.js";
+import type { StationHolder } from "./kind.js";
 import type { ResourceRow } from "./resource-rows.js";
 
 /** Makes a repeat of a create safe: who asked, under which key, with which body. */
@@ -27,6 +28,8 @@ export interface PreparedBody {
 export interface CreateResource extends Message, Write, PreparedBody {
   readonly type: "resource.create";
   readonly teamId: string | null;
+  /** The station that is to hold it, for a kind that stations hold. */
+  readonly station?: StationHolder;
   readonly idempotency: Idempotency;
 }
 

@@ -1,11 +1,21 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Turn } from "../../runtime/turn.js";
 import { GLOBAL_PARTITION } from "../../storage/keys.js";
+import type { Caller } from "../access/caller.js";
 import { type FieldError, isRefusal, type Refusal } from "../refusal.js";
 import { recordChange } from "./change-records.js";
 import { earlierAttempt, recordAttempt } from "./idempotency.js";
-import { danglingReferences, lostWord, putResource, removeResource, teamKeyOf, type User, usersOf } from "./indexes.js";
-import type { Kind, Reference, WriteScope } from "./kind.js";
+import {
+  danglingReferences,
+  lostWord,
+  missingReference,
+  putResource,
+  removeResource,
+  teamKeyOf,
+  type User,
+  usersOf,
+} from "./indexes.js";
+import type { HolderPlace, Kind, WriteScope } from "./kind.js";
 import type { CreateResource, DeleteResource, UpdateResource, Written } from "./messages.js";
 import { type ResourceRow, resourceAddresses, resourceById } from "./resource-rows.js";
 
@@ -22,12 +32,13 @@ export function createResource(turn: Turn, kind: Kind, message: CreateResource):
   const earlier = earlierAttempt(turn, attemptsIn, message.idempotency);
   if (earlier !== null) return isRefusal(earlier) ? earlier : replay(turn, kind, earlier);
 
-  const teamKey = teamKeyOf(turn, workspaceId, message.teamId);
-  if (message.teamId !== null && teamKey === "") return { refused: "not-found" };
-  const scope = scopeOf(turn, message, teamKey, null, message.hidden);
+  const holder = holderPlace(turn, kind, message);
+  if (holder === null) return { refused: "not-found" };
+  const { teamId } = holder;
+  const scope = scopeOf(turn, { ...message, teamId, station: message.station ?? null, previous: null });
   const checked = checkFields(turn, kind, message.fields, scope);
   if (isRefusal(checked)) return checked;
-  const address = kind.address(checked.fields, holderAddress(turn, kind, teamKey));
+  const address = kind.address(checked.fields, holder.address);
   if (resourceAddresses.get(turn, workspaceId, kind.name, address) !== undefined) return taken(kind, address);
 
   const at = new Date(turn.now).toISOString();
@@ -36,7 +47,7 @@ export function createResource(turn: Turn, kind: Kind, message: CreateResource):
     kind: kind.name,
     version: 1,
     workspaceId,
-    teamId: message.teamId,
+    teamId,
     address,
     fields: checked.fields,
     hidden: message.hidden,
@@ -59,8 +70,7 @@ export function updateResource(turn: Turn, kind: Kind, message: UpdateResource):
   const refused = kind.refuses?.({ caller: message.caller, fields, previous }) ?? null;
   if (refused !== null) return refused;
   if (previous.version !== message.version) return movedOn(previous);
-  const teamKey = teamKeyOf(turn, workspaceId, previous.teamId);
-  const scope = scopeOf(turn, { ...message, teamId: previous.teamId }, teamKey, previous, message.hidden);
+  const scope = scopeOf(turn, { ...message, teamId: previous.teamId, station: null, previous });
   const fixed = changedFixed(kind, previous.fields, message.fields);
   if (fixed.length > 0) return { refused: "invalid", errors: fixed };
   const checked = checkFields(turn, kind, message.fields, scope);
@@ -108,10 +118,29 @@ function usedBy(what: string, users: readonly User[]): string {
   return `${what} is used by ${named.join(", ")}${users.length > USERS_NAMED ? " and more" : ""}.`;
 }
 
-function holderAddress(turn: Turn, kind: Kind, teamKey: string): string {
-  if (kind.heldBy !== "workspace") return teamKey;
+/** Takes away a resource that goes with what held it; the change is the service's. */
+export function withdrawHeld(turn: Turn, kind: Kind, row: ResourceRow, client: string | null): void {
+  removeResource(turn, kind, row);
+  record(turn, kind, { caller: null, client }, row, row, "deleted");
+}
+
+/** Where the create is to happen; null when what would hold it is not there. */
+function holderPlace(turn: Turn, kind: Kind, { teamId, station }: CreateResource): HolderPlace | null {
   const { partition } = turn.self;
-  return resourceById(turn, partition, "workspace", partition)?.address ?? "";
+  switch (kind.heldBy) {
+    case "none":
+      return { address: "", teamId: null };
+    case "workspace": {
+      const workspace = resourceById(turn, partition, "workspace", partition);
+      return workspace === undefined ? null : { address: workspace.address, teamId: null };
+    }
+    case "team": {
+      const address = teamKeyOf(turn, partition, teamId);
+      return address === "" ? null : { address, teamId };
+    }
+    case "station":
+      return station === undefined ? null : (kind.stationPlace?.(turn, partition, station) ?? null);
+  }
 }
 
 function replay(
@@ -126,19 +155,13 @@ function replay(
 
 function scopeOf(
   turn: Turn,
-  message: Pick<CreateResource, "caller" | "teamId">,
-  teamKey: string,
-  previous: ResourceRow | null,
-  hidden: Readonly<Record<string, string>>,
+  write: Pick<WriteScope<Record<string, unknown>>, "caller" | "teamId" | "station" | "previous" | "hidden">,
 ): WriteScope<Record<string, unknown>> {
+  const { caller, teamId, station, previous, hidden } = write;
+  const workspaceId = turn.self.partition;
   return {
-    reading: turn,
-    workspaceId: turn.self.partition,
-    teamId: message.teamId,
-    teamKey,
-    previous,
-    hidden,
-    caller: message.caller,
+    ...{ reading: turn, workspaceId, teamId, teamKey: teamKeyOf(turn, workspaceId, teamId), station, previous, hidden },
+    caller,
     now: turn.now,
     newId: (prefix) => turn.newId(prefix),
   };
@@ -156,14 +179,9 @@ function checkFields(
   const fields = body as Record<string, unknown>;
   const references = kind.references(fields, scope.teamKey);
   const dangling = danglingReferences(turn, scope.workspaceId, { references, teamId: scope.teamId });
-  const errors = [...(kind.check?.(fields, scope) ?? []), ...dangling.map(missing)];
+  const errors = [...(kind.check?.(fields, scope) ?? []), ...dangling.map(missingReference)];
   if (errors.length > 0) return { refused: "invalid", errors };
   return kind.complete?.(fields, scope) ?? { fields, added: scope.previous?.added ?? {} };
-}
-
-function missing(reference: Reference): FieldError {
-  const { path, kind } = reference;
-  return { path, message: "word" in reference ? reference.missing : `there is no ${kind} ${reference.address}` };
 }
 
 function changedFixed(kind: Kind, before: unknown, after: unknown): FieldError[] {
@@ -197,7 +215,7 @@ function movedOn(row: ResourceRow): Refusal {
 function record(
   turn: Turn,
   kind: Kind,
-  message: Pick<CreateResource, "caller" | "client">,
+  message: { readonly caller: Caller | null; readonly client: string | null },
   row: ResourceRow,
   previous: ResourceRow | null,
   action: "created" | "updated" | "deleted",

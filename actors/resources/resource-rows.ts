@@ -48,16 +48,20 @@ export function resourceAt<Fields = Record<string, unknown>>(
   return id === undefined ? undefined : resourceById<Fields>(reading, workspaceId, kind, id);
 }
 
-/** Every resource of that kind, in address order; of one team when `teamId` is given. */
+/** Every resource of that kind, in address order; those whose address begins with `under` and a slash, when given. */
 export function resourcesOf<Fields = Record<string, unknown>>(
   reading: Reading,
   workspaceId: string,
   kind: string,
-  options: { readonly teamId?: string } = {},
+  options: { readonly under?: string } = {},
 ): ResourceRow<Fields>[] {
-  return resourceAddresses
-    .list(reading, workspaceId, [kind])
+  return idsOf(reading, workspaceId, kind, options.under)
     .map((id) => resourceById<Fields>(reading, workspaceId, kind, id))
-    .filter((row): row is ResourceRow<Fields> => row !== undefined)
-    .filter((row) => options.teamId === undefined || row.teamId === options.teamId);
+    .filter((row): row is ResourceRow<Fields> => row !== undefined);
+}
+
+/** "0" is the character after "/". */
+function idsOf(reading: Reading, workspaceId: string, kind: string, under: string | undefined): string[] {
+  const page = under === undefined ? {} : { after: [kind, `${under}/`], before: [kind, `${under}0`] };
+  return resourceAddresses.list(reading, workspaceId, [kind], page);
 }

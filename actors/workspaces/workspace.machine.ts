@@ -22,6 +22,7 @@ import type { Kind } from "../resources/kind.js";
 import type { CreateResource, DeleteResource, ResourceMessage, Written } from "../resources/messages.js";
 import { createResource, deleteResource, taken, updateResource } from "../resources/operations.js";
 import { type ResourceRow, resourceById } from "../resources/resource-rows.js";
+import { withdrawHomeless } from "../resources/station-held.js";
 import { dissolveTeam, forgetMemberships, memberOf, putMember } from "./members.js";
 import { changeMembership, type MembershipMessage } from "./membership.js";
 import type { WorkspaceFields } from "./workspace.kind.js";
@@ -68,7 +69,7 @@ export function workspaceActor(kinds: readonly Kind[]): ActorType {
         if (!("kind" in event)) return context;
         const written = write(event, kindOf(event.kind));
         event.turn.reply(written);
-        if (!isRefusal(written) && !written.replayed) announce(event.turn, written.resource);
+        if (!isRefusal(written) && !written.replayed) settle(event, written.resource, kinds);
         if (context.sweeping) return context;
         event.turn.wake("sweep", event.turn.now + IDEMPOTENCY_WINDOW_MS);
         return { sweeping: true };
@@ -117,6 +118,12 @@ export function workspaceActor(kinds: readonly Kind[]): ActorType {
     },
   });
   return { kind: "workspace", machine, version: 1 };
+}
+
+/** What follows a change: what its stations held and hold no longer goes, and all of it is told. */
+function settle(event: Delivered<ResourceMessage>, resource: ResourceRow, kinds: readonly Kind[]): void {
+  const withdrawn = resource.kind === "line" ? withdrawHomeless(event.turn, kinds, resource, event.client) : [];
+  for (const each of [resource, ...withdrawn]) announce(event.turn, each);
 }
 
 function announce(turn: Turn, { kind, id }: ResourceRow): void {

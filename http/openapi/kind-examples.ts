@@ -29,6 +29,10 @@ export const exampleBodies = {
     actions: { comment: { request: { url: "https://api.example.com/comments", body: { text: "Hello" } } } },
     tools: { comment: { description: "Comments.", action: "comment", approval: true } },
   }),
+  "replay-candidate": (n) => ({
+    name: `Another prompt ${n}`,
+    station: { key: "work", name: "Work", kind: "work", prompt: `Work well, in ${n} steps.` },
+  }),
   "workspace-token-trust": (n) => ({
     key: `trust-${n}`,
     issuer: "https://ci.example.com",

@@ -10,18 +10,20 @@ export interface ResourceExample {
   readonly shown?: unknown;
 }
 
+/** What addresses in the documents begin with. */
+const holderAddress = { none: "", workspace: "acme", team: "core", station: "core/dev/work" } as const;
+
 /** A body that creates one of the kind, and the resource as it is read. */
 export function exampleOf(kind: Kind): ResourceExample {
   const body = exampleBodyOf(kind.name)?.(1);
   if (body === undefined) return {};
   const parsed = kind.schema.safeParse(body);
   if (!parsed.success) throw new Error(`the example of a ${kind.name} is not one: ${parsed.error.message}`);
-  const teamKey = kind.heldBy === "team" ? "core" : "";
   const fields = kind.hidden.reduce((rest, { path }) => takeOut(rest, path.split(".")).rest, parsed.data);
   const shown = {
     id: `${kind.idPrefix}_${EXAMPLE_ULID}`,
     version: 1,
-    address: kind.address(parsed.data, teamKey),
+    address: kind.address(parsed.data, holderAddress[kind.heldBy]),
     ...fields,
     warnings: [],
   };

@@ -16,7 +16,7 @@ export function representationSchema(kind: Kind): z.ZodType {
       version: z.int().describe("Rises with every change; carried as the ETag."),
       address: z.string().describe("Names the resource within its workspace; the import operation takes it."),
       ...(kind.heldBy === "none" ? {} : { workspaceId: z.string() }),
-      ...(kind.heldBy === "team" ? { teamId: z.string() } : {}),
+      ...(kind.heldBy === "team" || kind.heldBy === "station" ? { teamId: z.string() } : {}),
       ...shape,
       ...kind.added,
       warnings: z.array(warning).describe("Settings that are accepted but cannot be honoured as written."),

@@ -125,9 +125,18 @@ function rowsOf({ plural, heldBy, write, isExported }: KindRows): Record<string,
   };
 }
 
+/** Seen by those who read outcomes; changed by those of them who may plan. */
+const plansOutcomes: Row = (standing) =>
+  outcomes(standing) === "passes" ? needs("plan")(standing) : outcomes(standing);
+
 /** Every route's row, by method and path. A route without one fails the tests. */
 export const callerRows: Readonly<Record<string, Row>> = {
   ...Object.assign({}, ...kinds.map(rowsOf)),
+  "POST /api/resources/lines/{lineId}/stations/{stationKey}/replay-candidates": plansOutcomes,
+  "GET /api/resources/replay-candidates/{id}": outcomes,
+  "DELETE /api/resources/replay-candidates/{id}": plansOutcomes,
+  "GET /api/resources/workspaces/{workspaceId}/replay-candidates": read,
+  "GET /api/resources/workspaces/{workspaceId}/replay-candidates/import": outcomes,
   "POST /api/resources/workspaces": opensWorkspaces,
   "GET /api/resources/workspaces": anyCredential,
   "GET /api/resources/workspaces/import": read,

@@ -155,6 +155,12 @@ async function fillWorkspace(
     ids[plural] = made.id;
     ids[`address of ${plural}`] = String(made.address);
   }
+  ids.lineId = ids.lines ?? "";
+  ids.stationKey = "work";
+  const candidates = `/api/resources/lines/${ids.lineId}/stations/work/replay-candidates`;
+  const candidate = await owner.create(candidates, exampleBodyOf("replay-candidate")?.(1));
+  ids["replay-candidates"] = candidate.id;
+  ids["address of replay-candidates"] = String(candidate.address);
   const task = await owner.request("POST", `/api/teams/${teamId}/tasks`, { title: "Mend", line: "line-1" });
   ids.taskId = String(task.body?.id);
   ids.runId = String(task.body?.runId);
@@ -194,7 +200,8 @@ function pathOf(route: Route, ids: Ids): string {
   const collection = route.path.split("/").at(-2) ?? "";
   const usual = { workspaces: "acme", teams: "core" }[collection];
   const known = ids.workspaceId === undefined ? undefined : (usual ?? ids[`address of ${collection}`]);
-  return `${path}?address=${encodeURIComponent(known ?? "nothing-here")}`;
+  const absent = collection === "replay-candidates" ? "core/line-1/work/nothing here" : "nothing-here";
+  return `${path}?address=${encodeURIComponent(known ?? absent)}`;
 }
 
 /** The example bodies of the OpenAPI document, by operation. */

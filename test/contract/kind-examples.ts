@@ -7,8 +7,8 @@ import { exampleBodies } from "../../http/openapi/kind-examples.js";
 export interface KindExample {
   /** What is created in the workspace first, since the bodies refer to it. */
   readonly needs?: readonly { readonly collection: string; readonly body: Record<string, unknown> }[];
-  /** A body for an update of it; `n` makes its address its own. */
-  readonly updated: (n: number) => Record<string, unknown>;
+  /** A body for an update of it; `n` makes its address its own. Null for a kind that is never replaced. */
+  readonly updated: ((n: number) => Record<string, unknown>) | null;
   /** An update that changes a fixed field, and the field's path; null for a kind that has none. */
   readonly fixed: { readonly body: (n: number) => Record<string, unknown>; readonly path: string } | null;
   /** Whether a workspace has at most one. */
@@ -17,7 +17,14 @@ export interface KindExample {
   readonly wrong: { readonly body: Record<string, unknown>; readonly path: string };
 }
 
-const { integration, line, skill, "workspace-token-trust": trust, "runner-trust": hostTrust } = exampleBodies;
+const {
+  "replay-candidate": candidate,
+  integration,
+  line,
+  skill,
+  "workspace-token-trust": trust,
+  "runner-trust": hostTrust,
+} = exampleBodies;
 const hook = (n: number) => {
   const { signing: _signing, ...rest } = exampleBodies.hook(n);
   return rest;
@@ -79,6 +86,11 @@ export const kindExamples: Readonly<Record<string, KindExample>> = {
     updated: (n) => ({ ...trust(n), lifetimeMinutes: 5, claims: { actor: "deploy-*" } }),
     fixed: { body: (n) => ({ ...trust(n), key: `other-${n}` }), path: "key" },
     wrong: { body: { ...trust(0), subject: "repo:*" }, path: "subject" },
+  },
+  "replay-candidate": {
+    updated: null,
+    fixed: null,
+    wrong: { body: { ...candidate(0), name: "Live config of old" }, path: "name" },
   },
   "workspace-runners": {
     updated: () => ({ defaultPool: null }),

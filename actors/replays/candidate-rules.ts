@@ -1,0 +1,55 @@
+import { checkLine, type LineBody, type LineFields } from "../lines/line.kind.js";
+import type { StationBody } from "../lines/station.js";
+import { stationReferences } from "../lines/station-rules.js";
+import type { FieldError } from "../refusal.js";
+import { danglingReferences, missingReference } from "../resources/indexes.js";
+import type { WriteScope } from "../resources/kind.js";
+import type { ResourceRow } from "../resources/resource-rows.js";
+import { isOffered } from "../runners/runner-rows.js";
+
+/** The line of a candidate, as it is at the proposal. */
+export type LineRow = ResourceRow<LineFields>;
+
+/** What is wrong with a block as the station of its line, at its path under `station`. */
+export function checkBlock(
+  block: StationBody,
+  line: LineRow,
+  at: { readonly stationKey: string; readonly scope: WriteScope<unknown> },
+): readonly FieldError[] {
+  const { stationKey, scope } = at;
+  if (block.key !== stationKey) {
+    return [{ path: "station.key", message: `keeps the station's key, \`${stationKey}\`` }];
+  }
+  const place = line.fields.stations.findIndex(({ key }) => key === stationKey);
+  const planned = replaced(line.fields, place, block);
+  const previous = { ...line, fields: { ...line.fields, stations: [...line.fields.stations] } };
+  const own = `stations[${place}]`;
+  const references = stationReferences(block, own, scope.teamKey);
+  const dangling = danglingReferences(scope.reading, scope.workspaceId, { references, teamId: scope.teamId });
+  return [
+    ...checkReplayable(block, scope),
+    ...[...checkLine(planned, { ...scope, previous }), ...dangling.map(missingReference)].map(({ path, message }) =>
+      underStation(path, own, message),
+    ),
+  ];
+}
+
+function checkReplayable(block: StationBody, scope: WriteScope<unknown>): FieldError[] {
+  const errors: FieldError[] = [];
+  if (block.kind !== "work")
+    errors.push({ path: "station.kind", message: "must be work: only such stations are replayed" });
+  if (!isOffered(scope.reading, scope.workspaceId, block.harness)) {
+    errors.push({ path: "station.harness", message: "names a harness a runner can start" });
+  }
+  return errors;
+}
+
+function replaced({ stations, ...line }: LineFields, place: number, block: StationBody): LineBody {
+  return { ...line, stations: stations.map((station, index) => (index === place ? block : station)) };
+}
+
+/** What the line would be told of elsewhere is told of the block as a whole. */
+function underStation(path: string, own: string, message: string): FieldError {
+  if (path.startsWith(own)) return { path: `station${path.slice(own.length)}`, message };
+  return { path: "station", message: `${path} ${message}` };
+}

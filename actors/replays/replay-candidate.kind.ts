@@ -1,0 +1,119 @@
+import { z } from "zod";
+import type { Reading } from "../../storage/store.js";
+import { fingerprintOf, runConfig } from "../lines/fingerprint.js";
+import type { LineFields } from "../lines/line.kind.js";
+import { setupOf } from "../lines/run-setup.js";
+import { type StationBody, stationSchema } from "../lines/station.js";
+import type { HolderPlace, Kind, StationHolder, WriteScope } from "../resources/kind.js";
+import { resourceById } from "../resources/resource-rows.js";
+import { checkBlock, type LineRow } from "./candidate-rules.js";
+import { changeParts, configChanges } from "./config-changes.js";
+
+/** Names of what the service itself replays. */
+const reservedPrefixes = ["Live config", "Planned change", "With the answer"] as const;
+
+const name = z.string().superRefine((text, context) => {
+  const message = nameFault(text);
+  if (message !== null) context.addIssue({ code: "custom", message });
+});
+
+function nameFault(text: string): string | null {
+  if (text.length < 1 || text.length > 100) return "Candidate name must be 1 to 100 characters.";
+  if (text !== text.trim()) return "Candidate name cannot start or end with a space.";
+  if (text.includes("/")) return "Candidate name cannot contain /.";
+  if (/[\p{Cc}\p{Cs}]/u.test(text)) return "Candidate name cannot contain control characters.";
+  const reserved = reservedPrefixes.find((prefix) => text.toLowerCase().startsWith(prefix.toLowerCase()));
+  return reserved === undefined ? null : `Candidate name cannot start with the reserved prefix \`${reserved}\`.`;
+}
+
+const schema = z.strictObject({
+  name,
+  station: z.strictObject(stationSchema.shape, {
+    error: ({ code }) => (code === "invalid_type" ? "is a station block, as a line holds it" : undefined),
+  }),
+});
+
+export type ReplayCandidateFields = z.output<typeof schema>;
+
+const fingerprint = z.string().describe("A hash of everything that affects how a run goes.");
+const change = z.strictObject({
+  part: z.enum(changeParts),
+  name: z.string().nullable(),
+  kind: z.enum(["added", "removed", "changed"]),
+  was: z.unknown().describe("Null where it is hidden, or was not there."),
+  now: z.unknown().describe("Null where it is hidden, or is not there."),
+});
+
+/** A station block proposed to be replayed; it is never applied to the line. */
+export const replayCandidateKind: Kind<ReplayCandidateFields> = {
+  name: "replay-candidate",
+  plural: "replay-candidates",
+  idPrefix: "cand",
+  heldBy: "station",
+  stationPlace,
+  isNeverReplaced: true,
+  seenBy: "outcomes",
+  permission: "plan",
+  schema,
+  fixed: [],
+  hcl: null,
+  hidden: [],
+  address: (fields, station) => `${station}/${fields.name}`,
+  // A proposal holds nothing in place: whoever plans may not stand in the way of whoever configures.
+  references: () => [],
+  check: (fields, scope) => {
+    const found = foundStation(scope);
+    return found === null ? [] : checkBlock(fields.station, found.line, { stationKey: found.live.key, scope });
+  },
+  added: {
+    lineId: z.string(),
+    stationId: z.string(),
+    stationAddress: z.string(),
+    kind: z.literal("proposed"),
+    fingerprint,
+    changedFrom: z.strictObject({ fingerprint, changes: z.array(change) }),
+    createdAt: z.string(),
+  },
+  complete: (fields, scope) => ({ fields, added: addedTo(fields, scope) }),
+};
+
+function stationPlace(
+  reading: Reading,
+  workspaceId: string,
+  { lineId, stationKey }: StationHolder,
+): HolderPlace | null {
+  const line = lineAt(reading, workspaceId, lineId);
+  const station = line?.fields.stations.find(({ key }) => key === stationKey);
+  return line === undefined || station === undefined
+    ? null
+    : { address: `${line.address}/${station.key}`, teamId: line.teamId };
+}
+
+function addedTo({ station: block }: ReplayCandidateFields, scope: WriteScope<ReplayCandidateFields>) {
+  const found = foundStation(scope);
+  if (found === null) throw new Error("a candidate for a station that is not there");
+  const { line, live } = found;
+  return {
+    lineId: line.id,
+    stationId: live.id,
+    stationAddress: `${line.address}/${live.key}`,
+    kind: "proposed",
+    fingerprint: fingerprintUnder(block, line, scope),
+    changedFrom: { fingerprint: fingerprintUnder(live, line, scope), changes: configChanges(live, block) },
+    createdAt: new Date(scope.now).toISOString(),
+  };
+}
+
+function fingerprintUnder(station: StationBody, line: LineRow, scope: WriteScope<unknown>): string {
+  return fingerprintOf(runConfig(line.fields, station, setupOf(scope.reading, scope, station)));
+}
+
+function foundStation({ reading, workspaceId, station }: WriteScope<unknown>) {
+  const line = station === null ? undefined : lineAt(reading, workspaceId, station.lineId);
+  const live = line?.fields.stations.find(({ key }) => key === station?.stationKey);
+  return line === undefined || live === undefined ? null : { line, live };
+}
+
+function lineAt(reading: Reading, workspaceId: string, lineId: string): LineRow | undefined {
+  return resourceById<LineFields>(reading, workspaceId, "line", lineId);
+}

@@ -1,0 +1,107 @@
+import type { Caller } from "../../actors/access/caller.js";
+import { permissionsIn, permit, seesOutcomes } from "../../actors/access/visibility.js";
+import { invalid, type Refusal } from "../../actors/refusal.js";
+import type { Kind } from "../../actors/resources/kind.js";
+import { placeOf } from "../../actors/resources/place.js";
+import { type ResourceRow, resourceAt, resourceById, resourcesOf } from "../../actors/resources/resource-rows.js";
+import { workspacesOf } from "../../actors/workspaces/members.js";
+import { workspaceOfSlug } from "../../actors/workspaces/workspace.machine.js";
+import type { Reading } from "../../storage/store.js";
+
+/** Who asks, and what for. */
+export interface Asked {
+  readonly caller: Caller;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+const STATION = /^[a-z0-9-]+\/[a-z0-9-]+\/[a-z0-9-]+$/;
+const HELD_BY_STATION = /^[a-z0-9-]+\/[a-z0-9-]+\/[a-z0-9-]+\/[^/]+$/;
+
+/** The row behind `{id}`, as far as the caller may see it. */
+export function findRow(kind: Kind, reading: Reading, { caller, params }: Asked): ResourceRow | Refusal {
+  const id = params.id ?? "";
+  const place = placeOf(reading, id);
+  if (place === undefined || place.kind !== kind.name) return { refused: "not-found" };
+  const refused = permit(reading, caller, place.workspaceId, "read", kind.name);
+  if (refused !== null) return refused;
+  const row = resourceById(reading, place.workspaceId, kind.name, id);
+  return row !== undefined && isSeen(kind, reading, caller, row) ? row : { refused: "not-found" };
+}
+
+/** The row at an address, as far as the caller may see it. */
+export function importedRow(
+  kind: Kind,
+  reading: Reading,
+  { caller, params }: Asked,
+  at: string,
+): ResourceRow | Refusal {
+  const workspaceId = kind.heldBy === "none" ? workspaceOfSlug(reading, at) : params.workspaceId;
+  if (workspaceId === undefined) return { refused: "not-found" };
+  const refused = permit(reading, caller, workspaceId, "read", kind.name);
+  if (refused !== null) return refused;
+  if (kind.heldBy === "station" && !HELD_BY_STATION.test(at)) {
+    return invalid("address", "must be <team key>/<line key>/<station key>/<name>");
+  }
+  const row = resourceAt(reading, workspaceId, kind.name, at);
+  return row !== undefined && isSeen(kind, reading, caller, row) ? row : { refused: "not-found" };
+}
+
+/** The rows that the caller may see, in address order; of one station when `station` names it by its address. */
+export function listedRows(
+  kind: Kind,
+  reading: Reading,
+  { caller, params }: Asked,
+  station: string | undefined,
+): readonly ResourceRow[] | Refusal {
+  if (kind.heldBy === "none") return visibleWorkspaces(reading, caller);
+  const workspaceId = params.workspaceId ?? "";
+  const refused = permit(reading, caller, workspaceId, "read", kind.name);
+  if (refused !== null) return refused;
+  if (station === undefined) return seen(kind, reading, caller, resourcesOf(reading, workspaceId, kind.name));
+  if (!STATION.test(station)) return invalid("station", "must be <team key>/<line key>/<station key>");
+  return seen(kind, reading, caller, resourcesOf(reading, workspaceId, kind.name, { under: station }));
+}
+
+function seen(kind: Kind, reading: Reading, caller: Caller, rows: readonly ResourceRow[]): readonly ResourceRow[] {
+  return kind.seenBy === undefined ? rows : rows.filter((row) => isSeen(kind, reading, caller, row));
+}
+
+/** Whether a caller who sees the workspace sees this of it. */
+export function isSeen(
+  kind: Kind,
+  reading: Reading,
+  caller: Caller,
+  { workspaceId, teamId }: Pick<ResourceRow, "workspaceId" | "teamId">,
+): boolean {
+  return kind.seenBy === undefined || (teamId !== null && seesOutcomes(reading, caller, workspaceId, teamId));
+}
+
+function visibleWorkspaces(reading: Reading, caller: Caller): ResourceRow[] {
+  const ids =
+    caller.kind === "token"
+      ? [caller.workspaceId].filter((id) => permissionsIn(reading, caller, id).length > 0)
+      : workspacesOf(reading, caller.userId).map((membership) => membership.id);
+  return ids.flatMap((id) => resourceById(reading, id, "workspace", id) ?? []);
+}
+
+/** Where a create goes. */
+export interface Holder {
+  readonly workspaceId: string;
+  readonly teamId: string | null;
+  readonly station?: { readonly lineId: string; readonly stationKey: string };
+}
+
+/** What the path of a create names as its holder, as far as the caller may see it. */
+export function namedHolder(kind: Kind, reading: Reading, { caller, params }: Asked): Holder | Refusal {
+  if (kind.heldBy !== "team" && kind.heldBy !== "station")
+    return { workspaceId: params.workspaceId ?? "", teamId: null };
+  const id = (kind.heldBy === "team" ? params.teamId : params.lineId) ?? "";
+  const place = placeOf(reading, id);
+  if (place?.kind !== (kind.heldBy === "team" ? "team" : "line")) return { refused: "not-found" };
+  const { workspaceId } = place;
+  if (kind.heldBy === "team") return { workspaceId, teamId: id };
+  const station = { lineId: id, stationKey: params.stationKey ?? "" };
+  const found = kind.stationPlace?.(reading, workspaceId, station) ?? null;
+  const isVisible = found !== null && isSeen(kind, reading, caller, { workspaceId, teamId: found.teamId });
+  return isVisible ? { workspaceId, teamId: found.teamId, station } : { refused: "not-found" };
+}

@@ -1,0 +1,125 @@
+import type { Caller } from "../../actors/access/caller.js";
+import { forbid, permit } from "../../actors/access/visibility.js";
+import { isRefusal, type Refusal } from "../../actors/refusal.js";
+import { canonicalJson } from "../../actors/resources/canonical-json.js";
+import type { Kind } from "../../actors/resources/kind.js";
+import type { ResourceMessage, Written } from "../../actors/resources/messages.js";
+import { represent } from "../../actors/resources/representation.js";
+import type { Sealer } from "../../actors/workspaces/secret-value.js";
+import { address } from "../../runtime/address.js";
+import type { Runtime } from "../../runtime/runtime.js";
+import { idempotencyKey, ifMatchVersion } from "../headers.js";
+import type { Answer, RouteRequest } from "../route.js";
+import { prepare } from "./prepare.js";
+import { findRow, type Holder, namedHolder } from "./resource-reads.js";
+
+/** What writes are made through. */
+export interface ResourceWriter {
+  readonly runtime: Runtime;
+  readonly sealer: Sealer;
+}
+
+type Request = RouteRequest<"any", unknown, unknown>;
+
+export async function createOne(kind: Kind, writer: ResourceWriter, request: Request): Promise<Answer | Refusal> {
+  const { runtime, sealer } = writer;
+  const holder = holderOf(kind, writer, request);
+  if (isRefusal(holder)) return holder;
+  const key = idempotencyKey(request.header("idempotency-key"));
+  if (typeof key !== "string") return key;
+  const prepared = prepare(kind, request.body, sealer, () =>
+    Buffer.from(runtime.randomBytes(32)).toString("base64url"),
+  );
+  if (isRefusal(prepared)) return prepared;
+  const { revealed, fields, hidden } = prepared;
+  const { caller, client } = request;
+  const { workspaceId, ...place } = holder;
+  const written = await write(runtime, workspaceId, {
+    ...{ type: "resource.create", kind: kind.name, caller, client, ...place, fields, hidden },
+    idempotency: {
+      scope: scopeOf(kind, caller, holder),
+      key,
+      digest: sealer.digest(canonicalJson(request.body ?? null)),
+    },
+  });
+  if (isRefusal(written)) return written;
+  const { resource, replayed } = written;
+  return {
+    status: 201,
+    body: represent(kind, resource, runtime.reading),
+    headers: {
+      etag: `"${resource.version}"`,
+      ...(replayed ? { "idempotent-replayed": "true" } : {}),
+      ...(revealed === null || replayed ? {} : { [revealed.header]: revealed.value }),
+    },
+  };
+}
+
+export async function replaceOne(kind: Kind, writer: ResourceWriter, request: Request): Promise<Answer | Refusal> {
+  const { runtime, sealer } = writer;
+  const row = findRow(kind, runtime.reading, request);
+  if (isRefusal(row)) return row;
+  const refused = mayWrite(kind, runtime, request.caller, row.workspaceId);
+  if (refused !== null) return refused;
+  const version = ifMatchVersion(request.header("if-match"));
+  if (typeof version !== "number") return version;
+  const prepared = prepare(kind, request.body, sealer, null);
+  if (isRefusal(prepared)) return prepared;
+  const { fields, hidden } = prepared;
+  const { caller, client } = request;
+  const written = await write(runtime, row.workspaceId, {
+    ...{ type: "resource.update", kind: kind.name, caller, client, id: row.id, version, fields, hidden },
+  });
+  if (isRefusal(written)) return written;
+  return {
+    status: 200,
+    body: represent(kind, written.resource, runtime.reading),
+    headers: { etag: `"${written.resource.version}"` },
+  };
+}
+
+export async function removeOne(kind: Kind, { runtime }: ResourceWriter, request: Request): Promise<Answer | Refusal> {
+  const row = findRow(kind, runtime.reading, request);
+  if (isRefusal(row)) return row;
+  const { caller, client } = request;
+  const refused =
+    kind.heldBy === "none"
+      ? permit(runtime.reading, caller, row.workspaceId, "administer", kind.name)
+      : mayWrite(kind, runtime, caller, row.workspaceId);
+  if (refused !== null) return refused;
+  const version = ifMatchVersion(request.header("if-match"));
+  if (typeof version !== "number") return version;
+  const written = await write(runtime, row.workspaceId, {
+    ...{ type: "resource.delete", kind: kind.name, caller, client, id: row.id, version },
+  });
+  return isRefusal(written) ? written : { status: 204 };
+}
+
+/** Keys of one caller on one collection do not meet those of another. */
+function scopeOf(kind: Kind, caller: Caller, { teamId, station }: Holder): string {
+  const who = caller.kind === "person" ? caller.userId : caller.tokenId;
+  const where = station === undefined ? (teamId ?? "") : `${station.lineId} ${station.stationKey}`;
+  return `${who} ${kind.name} ${where}`;
+}
+
+/** Whether the caller may write the kind there: null when they may. */
+function mayWrite(kind: Kind, { reading }: Runtime, caller: Caller, workspaceId: string): Refusal | null {
+  const { permission, name, peopleOnly } = kind;
+  const refused = permit(reading, caller, workspaceId, permission, name);
+  if (refused !== null) return refused;
+  return peopleOnly === true && caller.kind === "token" ? forbid(permission, name) : null;
+}
+
+/** Where a create goes, once the caller may make one there. */
+function holderOf(kind: Kind, { runtime }: ResourceWriter, request: Request): Holder | Refusal {
+  if (kind.heldBy === "none") {
+    if (request.caller.kind === "token") return forbid("open-workspaces", kind.name);
+    return { workspaceId: runtime.newId(kind.idPrefix), teamId: null };
+  }
+  const holder = namedHolder(kind, runtime.reading, request);
+  return isRefusal(holder) ? holder : (mayWrite(kind, runtime, request.caller, holder.workspaceId) ?? holder);
+}
+
+async function write(runtime: Runtime, workspaceId: string, message: ResourceMessage): Promise<Written | Refusal> {
+  return (await runtime.ask(address(workspaceId, "workspace", workspaceId), message)) as Written | Refusal;
+}

@@ -1,0 +1,64 @@
+import type { Test } from "tap";
+import { createKinds } from "../../actors/kinds.js";
+import { parseAllowList } from "../../actors/outbound/allow-list.js";
+import type { Kind } from "../../actors/resources/kind.js";
+import { exampleBodyOf } from "../../http/openapi/kind-examples.js";
+import type { Clock } from "../../runtime/clock.js";
+import { workspaceWithTeam } from "../support/resources.js";
+import { type Client, startTestService, type TestService } from "../support/service.js";
+import { exampleSettings, type KindExample, kindExamples } from "./kind-examples.js";
+
+/** Every kind of the catalogue. */
+export const allKinds = createKinds({ allowList: parseAllowList(exampleSettings.OUTBOUND_ALLOW), signsTokens: false });
+
+const base = "/api/resources";
+
+/** A workspace where resources of a kind can be created. */
+export interface KindScene {
+  readonly service: TestService;
+  readonly owner: Client;
+  readonly workspaceId: string;
+  readonly teamId: string;
+  readonly example: KindExample;
+  readonly body: (n: number) => Record<string, unknown>;
+  /** Where one is created, in the first team where a team holds it. */
+  readonly create: string;
+  readonly list: string;
+  readonly import: string;
+  /** The path of one of them. */
+  readonly one: (resource: { readonly id: unknown } | null | undefined) => string;
+  /** Where one is created in another team of the workspace, with what its body refers to. */
+  readonly inTeam: (key: string) => Promise<string>;
+}
+
+/** Starts a service with a workspace for resources of the kind; its owner is signed in. */
+export async function kindScene(t: Test, kind: Kind, options: { readonly clock?: Clock } = {}): Promise<KindScene> {
+  const example = kindExamples[kind.name];
+  const body = exampleBodyOf(kind.name);
+  if (example === undefined || body === undefined) {
+    throw new Error(`give ${kind.name} an example in kind-examples.ts and a body in http/openapi/kind-examples.ts`);
+  }
+  const service = await startTestService(t, { settings: exampleSettings, ...options });
+  const owner = await service.signIn("owner@example.com");
+  const { workspaceId, teamId } = await workspaceWithTeam(owner);
+  const all = kind.heldBy === "none" ? `${base}/workspaces` : `${base}/workspaces/${workspaceId}/${kind.plural}`;
+  for (const needed of example.needs ?? []) {
+    await owner.create(`${base}/workspaces/${workspaceId}/${needed.collection}`, needed.body);
+  }
+  const createIn = async (team: string): Promise<string> => {
+    if (kind.heldBy === "team") return `${base}/teams/${team}/${kind.plural}`;
+    if (kind.heldBy !== "station") return all;
+    const stations = [{ key: "work", name: "Work", kind: "work" }];
+    const line = await owner.create(`${base}/teams/${team}/lines`, { key: "dev", name: "Dev", stations });
+    return `${base}/lines/${line.id}/stations/work/${kind.plural}`;
+  };
+  return {
+    ...{ service, owner, workspaceId, teamId, example, body },
+    create: await createIn(teamId),
+    list: all,
+    import: `${all}/import`,
+    one: (resource) => `${base}/${kind.plural}/${resource?.id}`,
+    inTeam: async (key) =>
+      createIn((await owner.create(`${base}/workspaces/${workspaceId}/teams`, { key, name: key })).id),
+  };
+}
