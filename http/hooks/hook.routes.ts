@@ -17,7 +17,9 @@ import type { Sealer } from "../../actors/workspaces/secret-value.js";
 import { address } from "../../runtime/address.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { bearerToken } from "../authenticate.js";
-import { type Answer, type Route, route } from "../route.js";
+import { parseBy } from "../field-errors.js";
+import { idempotencyKey } from "../headers.js";
+import { type Answer, type Route, type RouteRequest, route } from "../route.js";
 
 export interface HookRoutesOptions {
   readonly runtime: Runtime;
@@ -47,7 +49,7 @@ const callbackTaskSchema = z
   })
   .meta({ title: "callback-task" });
 
-const note = z.object({ body: z.string() });
+const note = z.strictObject({ body: z.string().describe("1 to 20,000 characters.") });
 const MAX_NOTE = 20_000;
 
 /** The history of a team's hooks, and what a hook's receiver may call back with. */
@@ -107,26 +109,37 @@ export function hookRoutes(options: HookRoutesOptions): readonly Route[] {
       summary: "Say something on the task a hook fired about",
       access: "public",
       credential: "callback",
-      body: note,
+      // Whose token is not valid hears nothing of the body.
+      body: z.unknown(),
+      takes: note,
       headers: { "idempotency-key": "optional" },
       answers: { 204: null },
       problems: ["unauthenticated"],
-      handle: async (request) => {
-        const found = bearerTask(options, request.header("authorization"));
-        if (isRefusal(found)) return found;
-        const { body } = request.body;
-        if (body === "" || body.length > MAX_NOTE) {
-          return { refused: "bad-request", detail: "A note has 1 to 20,000 characters." };
-        }
-        const { firing, workspaceId, task } = found;
-        const once = request.header("idempotency-key");
-        const key = once === undefined ? null : `${firing.id} ${once.slice(0, 255)}`;
-        const message: NoteTask = { type: "note", from: `hook ${firing.hook}`, text: body, key };
-        await runtime.ask(address(workspaceId, "task", task.id), message);
-        return { status: 204 };
-      },
+      handle: (request) => sayNote(options, request),
     }),
   ];
+}
+
+async function sayNote(
+  options: HookRoutesOptions,
+  request: Pick<RouteRequest, "body" | "header">,
+): Promise<Answer | Refusal> {
+  const found = bearerTask(options, request.header("authorization"));
+  if (isRefusal(found)) return found;
+  const { firing, workspaceId, task } = found;
+  const given = request.header("idempotency-key");
+  const once = given === undefined || given === "" ? null : idempotencyKey(given);
+  if (isRefusal(once)) return once;
+  const parsed = parseBy(note, request.body);
+  if ("errors" in parsed) return { refused: "invalid", errors: parsed.errors };
+  const { body: text } = parsed.data;
+  if (text === "" || [...text].length > MAX_NOTE) {
+    return { refused: "bad-request", detail: "A note has 1 to 20,000 characters." };
+  }
+  const key = once === null ? null : `${firing.id} ${once}`;
+  const message: NoteTask = { type: "note", from: `hook ${firing.hook}`, text, key };
+  await options.runtime.ask(address(workspaceId, "task", task.id), message);
+  return { status: 204 };
 }
 
 function history(

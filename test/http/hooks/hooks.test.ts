@@ -134,8 +134,12 @@ t.test("a receiver calls back with its token: reads the task, says a note once",
     notes.map(({ from, text }) => [from, text]),
     [["hook tell", "seen"]],
   );
-  t.equal((await bearer.request("POST", "/api/hook-callbacks/notes", { body: "" })).status, 400);
-  t.equal((await bearer.request("POST", "/api/hook-callbacks/notes", { body: "x".repeat(20_001) })).status, 400);
+  const say = (body: unknown, headers = {}) => bearer.request("POST", "/api/hook-callbacks/notes", body, headers);
+  t.equal((await say({ body: "" })).status, 400);
+  t.equal((await say({ body: "x".repeat(20_001) })).status, 400);
+  t.equal((await say({ body: "\u{1F680}".repeat(20_000) })).status, 204, "characters are counted, not their halves");
+  t.match(problemOf(await say({ body: "x", more: 1 })).errors, [{ path: "more", message: "is not a field here" }]);
+  t.equal((await say({ body: "x" }, { "idempotency-key": "k".repeat(256) })).status, 400);
   const token = String(request?.headers["service-callback-token"]);
   const forged = service.withToken(token.slice(0, -1) + (token.endsWith("0") ? "1" : "0"));
   t.equal((await forged.request("GET", "/api/hook-callbacks/task")).status, 401);
