@@ -13,6 +13,7 @@ import { signature } from "../actors/hooks/signing.js";
 import { createKinds } from "../actors/kinds.js";
 import { parseAllowList } from "../actors/outbound/allow-list.js";
 import { createOutbound } from "../actors/outbound/request.js";
+import type { Kind } from "../actors/resources/kind.js";
 import type { CreateResource, Written } from "../actors/resources/messages.js";
 import type { WorkEvent, WorkFact } from "../actors/tasks/work-event.js";
 import { createSealer } from "../actors/workspaces/secret-value.js";
@@ -182,7 +183,7 @@ async function withActors(store: Store, url: string): Promise<Figures> {
     heldTables,
     log: { warn: console.warn, error: console.error },
   });
-  const { workspaceId, teamId } = await configure(runtime, url, sealer.seal(SECRET));
+  const { workspaceId, teamId } = await configure(runtime, kinds, { url, sealedSecret: sealer.seal(SECRET) });
   const waiting = new Map<string, () => void>();
   runtime.feed.listen(workspaceId, `team/${teamId}`, ({ data }) => {
     const { id, state } = data as { readonly id?: string; readonly state?: string };
@@ -204,12 +205,18 @@ async function withActors(store: Store, url: string): Promise<Figures> {
 }
 
 /** A workspace with a team and one hook on `task.moved`. */
-async function configure(runtime: Runtime, url: string, sealedSecret: string) {
+async function configure(
+  runtime: Runtime,
+  kinds: readonly Kind[],
+  { url, sealedSecret }: { readonly url: string; readonly sealedSecret: string },
+) {
   const workspaceId = runtime.newId("ws");
   const caller = { kind: "person", userId: "usr_1", email: "bench@localhost", sessionId: "ses_1" } as const;
+  // Fields come to a workspace as the edge hands them over: parsed, with every default filled in.
+  const parsed = (name: string, fields: unknown) => kinds.find((kind) => kind.name === name)?.schema.parse(fields);
   const create = async (kind: string, teamId: string | null, fields: unknown, hidden: Record<string, string> = {}) => {
     const message: CreateResource = {
-      ...{ type: "resource.create", kind, caller, client: null, teamId, fields, hidden },
+      ...{ type: "resource.create", kind, caller, client: null, teamId, fields: parsed(kind, fields), hidden },
       idempotency: { scope: "bench", key: kind, digest: "" },
     };
     return (await runtime.ask(address(workspaceId, "workspace", workspaceId), message)) as Written;

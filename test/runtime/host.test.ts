@@ -12,6 +12,7 @@ const counter = probe("counter", {
   },
   loop: (_context, _message, turn) => turn.send(turn.self, { type: "loop" }),
   start: (_context, _message, turn) => turn.start({ name: "wait", id: "w", input: null }),
+  end: (_context, _message, turn) => turn.stop(),
 });
 const catalogue = { actors: [counter] };
 
@@ -26,6 +27,23 @@ t.test("idle actors beyond the limit leave memory and come back as they were", a
   t.ok(harness.runtime.stats().cells <= 11, `${harness.runtime.stats().cells} in memory`);
   t.equal(harness.durable.range({ prefix: [partition, actorSpace, "counter"] }).length, 101);
   t.equal(await harness.ask(harness.to("counter", "42"), { type: "add" }), 4);
+});
+
+t.test("an actor that has ended leaves memory with its flush, and not while anything waits for it", async (t) => {
+  const harness = new Harness({ catalogue });
+  await harness.start();
+  const ask = (type: string) => harness.runtime.ask(harness.to("counter"), { type });
+  void ask("add");
+  const ended = ask("end");
+  t.equal(harness.runtime.stats().cells, 1);
+  await harness.advance();
+  await ended;
+  t.equal(harness.runtime.stats().cells, 0);
+  t.same(harness.durable.range({ prefix: [partition, actorSpace, "counter"] }), []);
+  const answers = [ask("add"), ask("end"), ask("add")];
+  await harness.advance();
+  t.same(await Promise.all(answers), [1, undefined, 1], "later messages meet a new actor");
+  t.equal(harness.runtime.stats().cells, 1);
 });
 
 t.test("a hot actor is written once in a batch, whatever it took", async (t) => {
