@@ -58,18 +58,24 @@ export function liveCredential(
   return isOver(credential, trust, nowMs) ? null : { ...credential, workspaceId };
 }
 
-/**
- * Removes the trust's credentials that admit nobody any more, the oldest first. Gives when the next one ends: at once
- * when there are more, null when none is left.
- */
-export function sweepCredentials(turn: Turn, trustId: string, trust: ResourceRow | undefined): number | null {
+/** What a sweep removed, and when the next credential ends: now when there are more, null when none is left. */
+export interface Swept {
+  readonly removed: number;
+  readonly nextMs: number | null;
+}
+
+/** Removes the trust's credentials that admit nobody any more, the oldest first. */
+export function sweepCredentials(turn: Turn, trustId: string, trust: ResourceRow | undefined): Swept {
   const { partition } = turn.self;
+  let removed = 0;
   for (const credential of credentials.list(turn, partition, [trustId], { limit: SWEPT_AT_ONCE })) {
-    if (!isOver(credential, trust, turn.now)) return credential.expiresAtMs;
+    if (!isOver(credential, trust, turn.now)) return { removed, nextMs: credential.expiresAtMs };
     credentials.remove(turn, partition, trustId, credential.id);
     hashes.remove(turn, GLOBAL_PARTITION, credential.hash);
+    removed += 1;
   }
-  return credentials.list(turn, partition, [trustId], { limit: 1 }).length > 0 ? turn.now : null;
+  const isEmpty = credentials.list(turn, partition, [trustId], { limit: 1 }).length === 0;
+  return { removed, nextMs: isEmpty ? null : turn.now };
 }
 
 function isOver(credential: MintedCredential, trust: ResourceRow | undefined, nowMs: number): boolean {

@@ -6,6 +6,7 @@
  * |---------|-------------------------------------------------|---------|-------------------------------------------|
  * | serving | trust.mint, verified under the trust as it is   | serving | credentials are kept by their hash        |
  * | serving | trust.mint, the trust changed or is gone        | serving | refused                                   |
+ * | serving | trust.mint, too many are out already            | serving | refused                                   |
  * | serving | trust.refuse                                    | serving | among the latest refusals                 |
  * | serving | woken `sweep`                                   | serving | what is over goes; with the trust, all    |
  */
@@ -52,12 +53,17 @@ interface TrustContext {
   readonly trustId: string;
   /** When the sweep is set for, or null. */
   readonly sweepAtMs: number | null;
+  /** Credentials that are kept, those included that are over and not swept yet. */
+  readonly kept: number;
 }
 
 type TrustEvent = Delivered<MintCredentials | RefuseWorkload | Woken>;
 
 /** Shortest time between two sweeps, in milliseconds: credentials that end together go together. */
 const SWEEP_EVERY_MS = 60_000;
+
+/** Credentials of one trust kept at once: what one workload can fill the store with. */
+const MAX_CREDENTIALS = 10_000;
 
 /** See the table above. */
 export function trustActor(minting: Minting): ActorType {
@@ -72,7 +78,7 @@ export function trustActor(minting: Minting): ActorType {
     },
   }).createMachine({
     id: minting.actor,
-    context: ({ input }) => ({ trustId: input.id, sweepAtMs: null }),
+    context: ({ input }) => ({ trustId: input.id, sweepAtMs: null, kept: 0 }),
     initial: "serving",
     states: {
       serving: {
@@ -88,19 +94,29 @@ export function trustActor(minting: Minting): ActorType {
 }
 
 function mint(context: TrustContext, event: Delivered<MintCredentials>, minting: Minting): TrustContext {
-  const { turn, trustVersion } = event;
+  const { turn, trustVersion, hashes } = event;
   const trust = trustOf(turn, minting, context.trustId);
-  if (trust?.version !== trustVersion) {
-    const came = trust === undefined ? "it is gone" : `version ${trust.version}`;
-    const wanted = `the trust at version ${trustVersion}`;
-    const answer: MintAnswer = { minted: false, check: "trust", wanted, came, verified: true };
+  const no = (check: string, wanted: string, came: string): void => {
+    const answer: MintAnswer = { minted: false, check, wanted, came, verified: true };
     turn.reply(answer);
+  };
+  if (trust?.version !== trustVersion) {
+    no(
+      "trust",
+      `the trust at version ${trustVersion}`,
+      trust === undefined ? "it is gone" : `version ${trust.version}`,
+    );
     return context;
+  }
+  const roomy = context.kept + hashes.length > MAX_CREDENTIALS ? sweep(context, turn, minting) : context;
+  if (roomy.kept + hashes.length > MAX_CREDENTIALS) {
+    no("tokens", `at most ${MAX_CREDENTIALS} that have not ended`, `one more than ${roomy.kept}`);
+    return roomy;
   }
   const minted = minting.mint(trust, event);
   const answer: MintAnswer = { minted: true, ...minted };
   turn.reply(answer);
-  return sweepBy(context, turn, minted.expiresAtMs);
+  return sweepBy({ ...roomy, kept: roomy.kept + minted.ids.length }, turn, minted.expiresAtMs);
 }
 
 function refuse(context: TrustContext, event: Delivered<RefuseWorkload>, minting: Minting): TrustContext {
@@ -120,12 +136,11 @@ function trustOf(turn: Turn, { trustKind }: Minting, trustId: string): ResourceR
 /** Removes what is over and has itself woken when more will be; an actor that keeps nothing for no trust ends. */
 function sweep(context: TrustContext, turn: Turn, minting: Minting): TrustContext {
   const trust = trustOf(turn, minting, context.trustId);
-  const ends = [
-    sweepCredentials(turn, context.trustId, trust),
-    sweepRefusals(turn, context.trustId, trust === undefined ? "all" : "old"),
-  ].filter((end) => end !== null);
-  const swept = { ...context, sweepAtMs: null };
-  if (ends.length > 0) return sweepBy(swept, turn, Math.min(...ends));
+  const { removed, nextMs } = sweepCredentials(turn, context.trustId, trust);
+  const ends = [nextMs, sweepRefusals(turn, context.trustId, trust === undefined ? "all" : "old")];
+  const next = ends.filter((end) => end !== null);
+  const swept = { ...context, sweepAtMs: null, kept: context.kept - removed };
+  if (next.length > 0) return sweepBy(swept, turn, Math.min(...next));
   if (trust === undefined) turn.stop();
   return swept;
 }

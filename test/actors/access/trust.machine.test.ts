@@ -109,6 +109,22 @@ t.test("a sooner end brings the sweep forward, and many are swept in slices", as
   t.equal(left(), 0);
 });
 
+t.test("one trust has at most 10,000 credentials out; what is over makes room", async (t) => {
+  const actor = trust();
+  const isMinted = (message: Message) => (actor.take(message).answer as { readonly minted: boolean }).minted;
+  let minted = 0;
+  for (let index = 0; index < 10_000; index++) minted += isMinted(mint(`hash-${index}`)) ? 1 : 0;
+  t.equal(minted, 10_000);
+  t.match(actor.take(mint("more")).answer, { minted: false, check: "tokens", came: "one more than 10000" });
+  t.equal(callerOfToken(actor.rows, "more", actor.now), null);
+  writeTrust(actor, 2);
+  t.ok(isMinted(mint("after", 2)), "those of the trust as it was are over");
+  actor.now += 10 * MINUTE_MS;
+  for (let slice = 0; slice < 21; slice++) actor.take(woken);
+  t.same(actor.rows.range({ prefix: [workspaceId, "row", "minted-credential"] }), []);
+  t.equal(actor.context<{ readonly kept: number }>().kept, 0);
+});
+
 t.test("refusals are counted when the same, kept to the latest 20, and go after a week", async (t) => {
   const actor = trust();
   actor.take(refuse("a"));

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import t, { type Test } from "tap";
 import type { Clock } from "../../../runtime/clock.js";
 import { type Claims, type IssuerKey, makeKeys, startIssuer, type TestIssuer } from "../../support/issuer.js";
@@ -318,4 +321,31 @@ t.test("a body that is no exchange is said to be wrong", async (t) => {
     const reply = await service.anonymous.request("POST", "/api/workspace-tokens/exchange", body);
     t.equal(reply.status, 422, reply.text);
   }
+});
+
+t.test("what was minted, and what was refused, is there after the service was started anew", async (t) => {
+  const issuer = await startIssuer(t, es256);
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-exchange-"));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const options = { folder, settings: { OUTBOUND_ALLOW: issuer.url } };
+  const before = await startTestService(t, options);
+  const ada = await before.signIn("ada@example.com");
+  const { workspaceId } = await workspaceWithTeam(ada);
+  const body = { key: "ci", issuer: issuer.url, subject: "repo:acme/app:*", scopes: ["read"] };
+  const trust = await ada.create(`/api/resources/workspaces/${workspaceId}/token-trusts`, body);
+  const exchange = async (service: TestService, claims: Claims = {}) =>
+    service.anonymous.request("POST", "/api/workspace-tokens/exchange", {
+      trust: trust.id,
+      token: await issuer.token(claims),
+    });
+  const minted = await exchange(before);
+  t.equal((await exchange(before, { aud: "elsewhere" })).status, 401);
+  await before.stop();
+  const after = await startTestService(t, options);
+  const ci = after.withToken(String(minted.body?.token));
+  t.equal((await ci.request("GET", `/api/resources/workspaces/${workspaceId}`)).status, 200);
+  const again = await after.signIn("ada@example.com");
+  const refusals = await again.request("GET", `/api/resources/token-trusts/${trust.id}/refusals`);
+  t.match(refusals.body, { items: [{ check: "aud", times: 1 }] });
+  t.equal((await exchange(after)).status, 200, "keys are fetched anew");
 });
