@@ -174,7 +174,10 @@ async function withActors(store: Store, url: string): Promise<Figures> {
       hearings: [firesAfterHooks],
       gatings: [],
       effects: [
-        deliveryEffect({ reading: () => runtime.reading, outbound, sealer, clock, baseUrl: () => "http://localhost" }),
+        deliveryEffect({
+          ...{ reading: () => runtime.reading, outbound, sealer, clock, tokens: null },
+          ...{ baseUrl: () => "http://localhost", newId: (prefix) => runtime.newId(prefix) },
+        }),
       ],
     },
     clock,

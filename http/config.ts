@@ -1,5 +1,5 @@
-import { createPrivateKey } from "node:crypto";
 import { z } from "zod";
+import { createHookTokenSigner } from "../actors/hooks/hook-token.js";
 import { parseAllowList } from "../actors/outbound/allow-list.js";
 import type { AdmissionRates } from "./admission.js";
 import { parseNetworks } from "./client-address.js";
@@ -142,10 +142,7 @@ function parseUrl(text: string): URL | null {
 
 function isSigningKey(text: string): boolean {
   try {
-    const key = text.trimStart().startsWith("{")
-      ? createPrivateKey({ key: JSON.parse(text), format: "jwk" })
-      : createPrivateKey(text);
-    return key.asymmetricKeyDetails?.namedCurve === "prime256v1";
+    return createHookTokenSigner(text).publicKey.kid !== "";
   } catch {
     return false;
   }

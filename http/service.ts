@@ -3,6 +3,8 @@ import { createWorkloadVerifier } from "../actors/access/workload-token.js";
 import { createActorTypes } from "../actors/actor-types.js";
 import { heldTables } from "../actors/held-tables.js";
 import { deliveryEffect, KEPT_OUTPUT_BYTES } from "../actors/hooks/delivery.effects.js";
+import { createHookTokenSigner } from "../actors/hooks/hook-token.js";
+import { signingKeys, type UseKey } from "../actors/hooks/signing-keys.machine.js";
 import { createKinds } from "../actors/kinds.js";
 import { issuersOf, parseAllowList } from "../actors/outbound/allow-list.js";
 import { mailEffect } from "../actors/outbound/mail.effects.js";
@@ -90,6 +92,7 @@ async function open(
   const sealer = createSealer(config.secretsKey ?? keptSecretsKey(config.dataFolder, randomBytes), randomBytes);
   const allowList = parseAllowList(config.outboundAllow);
   const kinds = createKinds({ allowList, signsTokens: config.hookSigningKey !== null });
+  const tokens = config.hookSigningKey === null ? null : createHookTokenSigner(config.hookSigningKey);
   const outbound = createOutbound({ allowList, keepBytes: KEPT_OUTPUT_BYTES });
   closing.push(() => outbound.close());
   const toIssuers = createOutbound({ allowList: issuersOf(allowList), keepBytes: MAX_DOCUMENT_BYTES + 1 });
@@ -113,7 +116,10 @@ async function open(
           from: `Signalbox <signalbox@${new URL(baseUrl).hostname}>`,
           log,
         }),
-        deliveryEffect({ reading: () => runtime.reading, outbound, sealer, clock, baseUrl: () => baseUrl }),
+        deliveryEffect({
+          ...{ reading: () => runtime.reading, outbound, sealer, clock, tokens },
+          ...{ baseUrl: () => baseUrl, newId: (prefix) => runtime.newId(prefix) },
+        }),
       ],
     },
     clock,
@@ -127,6 +133,8 @@ async function open(
     },
   });
   closing.push(() => runtime.stop());
+  const use: UseKey = { type: "keys.use", key: tokens?.publicKey ?? null };
+  await runtime.ask(signingKeys, use);
   const metrics = createMetrics(() => runtime.stats());
   const transport = await openEdge(options, {
     runtime,

@@ -2,14 +2,11 @@ import type { Effect } from "../../runtime/actor-type.js";
 import type { Clock } from "../../runtime/clock.js";
 import type { Reading } from "../../storage/store.js";
 import { type Outbound, RequestRefused } from "../outbound/request.js";
-import { type ResourceRow, resourceById } from "../resources/resource-rows.js";
 import type { Sealer } from "../workspaces/secret-value.js";
-import { callbackToken } from "./callback-token.js";
+import { prepareRequest, rememberingSealer } from "./delivery-request.js";
 import { codeOfStatus, type HookFailureCode } from "./failure.js";
-import { type HookFields, SIGNING_SECRET } from "./hook.kind.js";
-import { type AttemptRow, firingEvents } from "./occurrence-rows.js";
-import { signature } from "./signing.js";
-import { whyUnmade } from "./unmade-steps.js";
+import type { HookTokenSigner } from "./hook-token.js";
+import type { AttemptRow } from "./occurrence-rows.js";
 
 /** The effect's name. */
 export const DELIVERY_EFFECT = "hook-delivery";
@@ -38,11 +35,14 @@ export interface DeliveryOptions {
   readonly sealer: Sealer;
   readonly clock: Clock;
   readonly baseUrl: () => string;
+  newId(prefix: string): string;
+  /** Signs hook tokens; null when the deployment has no key. */
+  readonly tokens: HookTokenSigner | null;
 }
 
 /** Makes the request of one step of one firing. Every failure is a result with its code; it never rejects. */
 export function deliveryEffect(given: DeliveryOptions): Effect {
-  const options = { ...given, sealer: { ...given.sealer, open: remembering(given.sealer.open) } };
+  const options = { ...given, sealer: rememberingSealer(given.sealer) };
   return {
     name: DELIVERY_EFFECT,
     concurrency: CONCURRENCY,
@@ -53,7 +53,7 @@ export function deliveryEffect(given: DeliveryOptions): Effect {
 async function deliver(options: DeliveryOptions, delivery: Delivery, signal: AbortSignal): Promise<DeliveryResult> {
   const begunMs = options.clock.now();
   const at = new Date(begunMs).toISOString();
-  const prepared = prepare(options, delivery, begunMs);
+  const prepared = prepareRequest(options, delivery, begunMs);
   if ("code" in prepared) {
     const { code, reason, step } = prepared;
     return { step, at, tookMs: 0, requestHeaders: {}, status: null, body: "", code, reason };
@@ -69,61 +69,6 @@ async function deliver(options: DeliveryOptions, delivery: Delivery, signal: Abo
   } catch (error) {
     const { code, reason } = whyFailed(error);
     return { step, at, tookMs: options.clock.now() - begunMs, requestHeaders, status: null, body: "", code, reason };
-  }
-}
-
-interface Prepared {
-  readonly url: URL;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-  readonly step: string;
-}
-interface Unsent {
-  readonly step: string;
-  readonly code: HookFailureCode;
-  readonly reason: string;
-}
-
-function prepare(options: DeliveryOptions, delivery: Delivery, nowMs: number): Prepared | Unsent {
-  const reading = options.reading();
-  const { workspaceId, firingId } = delivery;
-  const work = firingEvents.get(reading, workspaceId, firingId);
-  const hook = resourceById<HookFields>(reading, workspaceId, "hook", delivery.hookId);
-  const step = hook?.fields.steps[delivery.step];
-  const unmade = hook === undefined || step === undefined ? null : whyUnmade(reading, hook, step);
-  if (step !== undefined && unmade !== null) return { step: step.name, ...unmade };
-  if (work === undefined || hook === undefined || step === undefined || step.request === null) {
-    return { step: step?.name ?? "", code: "broken", reason: "the hook no longer reads as it was written" };
-  }
-  const secret = openSecret(options.sealer, hook);
-  if (secret === null) return { step: step.name, code: "not-allowed", reason: "it could not be signed" };
-  const { event, occurrence, on, task, run } = work;
-  const body = JSON.stringify(step.request.body ?? { hook: hook.fields.key, on, occurrence, event, task, run });
-  const id = `msg_${firingId.slice(firingId.indexOf("_") + 1)}_${step.name}`;
-  const timestamp = Math.floor(nowMs / 1_000);
-  const cause = work.causes.at(-1);
-  const headers: Record<string, string> = {
-    ...step.request.headers,
-    "content-type": "application/json",
-    "user-agent": "Service-Hooks/1",
-    "webhook-id": id,
-    "webhook-timestamp": String(timestamp),
-    "webhook-signature": signature(secret, { id, timestamp, body }),
-    "service-hook": hook.fields.key,
-    "service-callback-url": `${options.baseUrl()}/api/hook-callbacks`,
-    "service-callback-token": callbackToken(options.sealer, { workspaceId, firingId, nowMs }),
-    ...(cause === undefined ? {} : { "service-cause": cause }),
-  };
-  return { url: new URL(step.request.url), headers, body, step: step.name };
-}
-
-function openSecret(sealer: Sealer, hook: ResourceRow<HookFields>): string | null {
-  const sealed = hook.hidden[SIGNING_SECRET];
-  if (sealed === undefined) return null;
-  try {
-    return sealer.open(sealed);
-  } catch {
-    return null;
   }
 }
 
@@ -152,19 +97,4 @@ function whyFailed(error: unknown): { readonly code: HookFailureCode; readonly r
   return isNetwork
     ? { code: "unreachable", reason: `nothing responded (${code})` }
     : { code: "errored", reason: `the request failed${code === "" ? "" : ` (${code})`}` };
-}
-
-/** Secrets kept open: opening one takes longer than signing with it. */
-const SECRETS_KEPT = 1_000;
-
-function remembering(open: (sealed: string) => string): (sealed: string) => string {
-  const opened = new Map<string, string>();
-  return (sealed) => {
-    const known = opened.get(sealed);
-    if (known !== undefined) return known;
-    if (opened.size >= SECRETS_KEPT) opened.clear();
-    const secret = open(sealed);
-    opened.set(sealed, secret);
-    return secret;
-  };
 }

@@ -7,7 +7,8 @@ import type { ResourceRow } from "../resources/resource-rows.js";
 import type { WorkEvent, WorkFact, WorkQuestion } from "../tasks/work-event.js";
 import type { HookFields } from "./hook.kind.js";
 import type { FireHook } from "./hook-occurrence.machine.js";
-import { matches } from "./matching.js";
+import { eventValues } from "./hook-values.js";
+import { whyNotMatched, wordsFor } from "./matching.js";
 
 /** How long the hooks on one before event have together (configuration API, Refusing an event). */
 const BEFORE_EVENT_MS = 60_000;
@@ -40,10 +41,13 @@ export const keepsBeforeHooks: Gating = {
 };
 
 function hooksOn(reading: Reading, work: WorkEvent): ResourceRow<HookFields>[] {
-  const { workspaceId, teamId, on } = work;
-  return resourcesUnder<HookFields>(reading, workspaceId, { kind: "hook", teamId, word: on }).filter((hook) =>
-    matches(hook.fields, work),
+  const { workspaceId, teamId } = work;
+  const hooks = wordsFor(work).flatMap((word) =>
+    resourcesUnder<HookFields>(reading, workspaceId, { kind: "hook", teamId, word }),
   );
+  if (hooks.length === 0) return hooks;
+  const values = eventValues(work);
+  return hooks.filter((hook) => whyNotMatched(hook.fields, work, values) === null);
 }
 
 /** One firing for each occurrence and hook, with an id that sorts by the occurrence's time. */

@@ -1,5 +1,7 @@
 import { DYN, objectOf, STRING, type Type } from "../expressions/cel-types.js";
-import { hookNames, hookPositions, type Language, namesOf, partAt } from "../expressions/positions.js";
+import { checkField, sentenceOf } from "../expressions/checking.js";
+import { hookNames, hookPositions, type Language, namesOf, partAt, placedIn } from "../expressions/positions.js";
+import { type FieldError, pathText } from "../refusal.js";
 import { hookEventNames, hookEvents } from "./events.js";
 
 /** What hooks say of their expressions: the fields of their event, their vars, the steps before. */
@@ -21,3 +23,13 @@ export const hookLanguage: Language = {
     return new Map(seen.map((name) => [name, known[name] ?? DYN]));
   },
 };
+
+/** What is wrong with the expressions of a hook: one error a fault, at the path of its field. */
+export function expressionErrors(definition: Readonly<Record<string, unknown>>): FieldError[] {
+  return placedIn(hookLanguage, definition).flatMap((placed) => {
+    const { position, path, text } = placed;
+    const names = hookLanguage.namesAt(definition, placed);
+    const verdict = checkField(text, position.form, { names, returns: position.returns });
+    return verdict.faults.map((fault) => ({ path: pathText(path), message: sentenceOf(fault, verdict) }));
+  });
+}

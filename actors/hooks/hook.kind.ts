@@ -1,32 +1,35 @@
 import { z } from "zod";
-import { isTemplate } from "../expressions/templates.js";
+import { isTemplate, readTemplate } from "../expressions/templates.js";
+import { condition, jsonTemplate, template } from "../expressions/written.js";
+import { literalHost } from "../integrations/integration-rules.js";
 import { toolReference } from "../integrations/tools.js";
 import { type AllowList, whyNotSent } from "../outbound/allow-list.js";
 import type { FieldError } from "../refusal.js";
 import { repositoryName, slug, toolName } from "../resources/fields.js";
 import type { Kind, Reference, WriteScope } from "../resources/kind.js";
 import { hookEventNames, hookEvents } from "./events.js";
+import { expressionErrors } from "./hook-expressions.js";
+import { wordsOf } from "./matching.js";
 import { hookWarnings } from "./unmade-steps.js";
 
 const name = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const headerName = z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, "must be a header name");
-const headerValue = z
-  .string()
+const headerValue = template
   .max(8_192, "must be at most 8192 characters")
   .regex(/^[\t\x20-\x7e\x80-\xff]*$/, "must hold no control characters");
 const list = <T extends z.ZodType>(item: T) => z.array(item).max(100, "must be at most 100 entries").default([]);
 
 const request = z.strictObject({
-  url: z.string().min(1, "must not be empty").max(2_000, "must be at most 2000 characters"),
+  url: template.min(1, "must not be empty").max(2_000, "must be at most 2000 characters"),
   headers: z.record(headerName, headerValue).default({}),
-  body: z.json().default(null),
+  body: jsonTemplate.default(null),
   from: z.enum(["service", "network"], "must be service or network").default("service"),
 });
 
 const step = z.strictObject({
   name: slug,
   call: toolName.nullable().default(null),
-  with: z.record(z.string(), z.json()).nullable().default(null),
+  with: z.record(z.string(), jsonTemplate).nullable().default(null),
   request: request.nullable().default(null),
 });
 
@@ -48,7 +51,7 @@ const schema = z.strictObject({
       paths: list(z.string().min(1, "must not be empty").max(1_024)),
     })
     .default({ tools: [], lines: [], stations: [], repositories: [], paths: [] }),
-  when: z.string().max(2_000, "must be at most 2000 characters").nullable().default(null),
+  when: condition.nullable().default(null),
   vars: z
     .record(z.string().regex(name, "must start with a letter or _, then letters, digits or _"), z.string().max(2_000))
     .default({}),
@@ -85,11 +88,12 @@ export function hookKind(deployment: {
     hidden: [{ path: SIGNING_SECRET, keep: "sealed" }],
     address: (fields, teamKey) => `${teamKey}/${fields.key}`,
     references,
-    listedUnder: { what: "event", words: (fields) => [fields.on] },
+    listedUnder: { what: "event", words: wordsOf },
     warnings: hookWarnings,
     check: (fields, scope) => [
       ...checkEvent(fields),
       ...checkSteps(fields, deployment.allowList),
+      ...expressionErrors(fields),
       ...checkSigning(fields, scope, deployment.signsTokens),
     ],
   };
@@ -126,7 +130,6 @@ function checkEvent(fields: HookFields): FieldError[] {
   if (fields.failure === "block" && rule.timing === "after") {
     errors.push({ path: "failure", message: "can only be block on a before event" });
   }
-  if (fields.when !== null) errors.push({ path: "when", message: "expressions are not served yet" });
   return errors;
 }
 
@@ -142,7 +145,6 @@ function checkSteps(fields: HookFields, allowList: AllowList): FieldError[] {
     if (one.with !== null && one.call === null) {
       errors.push({ path: `${path}.with`, message: "only goes with call" });
     }
-    if (holdsExpression(one.with)) errors.push({ path: `${path}.with`, message: "expressions are not served yet" });
     if (one.request !== null) errors.push(...checkRequest(one.request, `${path}.request`, allowList));
     return errors;
   });
@@ -155,10 +157,18 @@ function checkRequest(given: NonNullable<HookStep["request"]>, path: string, all
       errors.push({ path: `${path}.headers${member(header)}`, message: "is set by the service" });
     }
   }
-  if (holdsExpression(given)) return [...errors, { path, message: "expressions are not served yet" }];
-  const admission = given.from === "network" ? networkFault(given.url) : whyNotSent(given.url, allowList);
+  const url = withoutExpressions(given.url);
+  const admission = url === null ? null : given.from === "network" ? networkFault(url) : whyNotSent(url, allowList);
   if (admission !== null) errors.push({ path: `${path}.url`, message: admission });
   return errors;
+}
+
+/** An address with a letter for each of its expressions; null when they say its host, which is looked at when sending. */
+function withoutExpressions(url: string): string | null {
+  if (!isTemplate(url)) return url;
+  const read = readTemplate(url);
+  if ("fault" in read || literalHost(url) === null) return null;
+  return read.template.map((part) => (typeof part === "string" ? part : "x")).join("");
 }
 
 /** A host of the workspace reaches what it reaches, plain http included. */
@@ -178,11 +188,7 @@ function checkSigning(fields: HookFields, scope: WriteScope<HookFields>, signsTo
     if (hasSecret || given.secretVersion !== undefined) {
       return [{ path: "signing", message: "must be either secret and secretVersion or oidc" }];
     }
-    return [
-      signsTokens
-        ? { path: "signing.oidc", message: "OIDC signing is not served yet" }
-        : { path: "signing.oidc", message: "HOOK_SIGNING_KEY must be set to sign OIDC tokens" },
-    ];
+    return signsTokens ? [] : [{ path: "signing.oidc", message: "HOOK_SIGNING_KEY must be set to sign OIDC tokens" }];
   }
   if (given.secretVersion === undefined) return [{ path: "signing.secretVersion", message: "is required" }];
   const before = scope.previous?.fields.signing?.secretVersion;
@@ -208,8 +214,4 @@ function isSigningSecret(text: string): boolean {
 
 function member(key: string): string {
   return name.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`;
-}
-
-function holdsExpression(value: unknown): boolean {
-  return isTemplate(JSON.stringify(value ?? null));
 }

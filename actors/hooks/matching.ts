@@ -1,16 +1,70 @@
 import type { WorkEvent } from "../tasks/work-event.js";
+import { pathPattern } from "./glob.js";
 import type { HookFields } from "./hook.kind.js";
+import { conditionHolds, type EventValues } from "./hook-values.js";
 
-/** Whether every non-empty match list of the hook matches the event; an empty list matches everything. */
-export function matches({ match, on }: Pick<HookFields, "match" | "on">, work: WorkEvent): boolean {
+/** One of the conditions that all have to hold for a hook to fire. */
+export type MatchCondition = "lines" | "stations" | "repositories" | "tools" | "paths" | "when";
+
+/** The first condition of a hook that does not hold for an event, and what it saw there. */
+export interface Mismatch {
+  readonly condition: MatchCondition;
+  readonly wanted: readonly string[] | string;
+  readonly saw: unknown;
+}
+
+/** The lists that hooks are found by, the one that leaves fewest first. */
+const foundBy = ["lines", "stations", "repositories", "tools"] as const;
+
+/** The words that a hook is listed under: those of one of its lists, or its event alone when it has none. */
+export function wordsOf({ on, match }: Pick<HookFields, "on" | "match">): string[] {
+  const list = foundBy.find((name) => match[name].length > 0);
+  return list === undefined ? [on] : match[list].map((value) => `${on} ${list} ${value}`);
+}
+
+/** The words that every hook which could match an event is listed under: no other has to be looked at. */
+export function wordsFor(work: WorkEvent): string[] {
+  const there: Record<(typeof foundBy)[number], readonly string[]> = {
+    lines: [work.task.line],
+    stations: [work.task.stationKey],
+    repositories: repositoriesOf(work),
+    tools: typeof work.event.tool === "string" ? [work.event.tool] : [],
+  };
+  return [work.on, ...foundBy.flatMap((list) => there[list].map((value) => `${work.on} ${list} ${value}`))];
+}
+
+type Matched = Pick<HookFields, "key" | "match" | "vars" | "when">;
+
+/**
+ * Why a hook does not fire on an event of its own, or null when it does: every match list that is not empty has to
+ * name something of the event, and `when` to hold (configuration API, Hook).
+ */
+export function whyNotMatched(hook: Matched, work: WorkEvent, values: EventValues): Mismatch | null {
+  const { match, when } = hook;
   return (
-    on === work.on &&
-    holds(match.lines, [work.task.line]) &&
-    holds(match.stations, [work.task.stationKey]) &&
-    holds(match.repositories, work.task.repositories)
+    without("lines", match.lines, [work.task.line]) ??
+    without("stations", match.stations, [work.task.stationKey]) ??
+    without("repositories", match.repositories, repositoriesOf(work)) ??
+    without("tools", match.tools, [String(work.event.tool ?? "")]) ??
+    withoutPath(match.paths, work) ??
+    (when === null || conditionHolds(when, hook, values) ? null : { condition: "when", wanted: when, saw: work.event })
   );
 }
 
-function holds(wanted: readonly string[], there: readonly string[]): boolean {
-  return wanted.length === 0 || there.some((value) => wanted.includes(value));
+/** A pull request is in one repository; any other event is about all of the line's. */
+function repositoriesOf({ event, task }: WorkEvent): readonly string[] {
+  return typeof event.repository === "string" ? [event.repository] : task.repositories;
+}
+
+function without(condition: MatchCondition, wanted: readonly string[], there: readonly string[]): Mismatch | null {
+  const holds = wanted.length === 0 || there.some((value) => wanted.includes(value));
+  return holds ? null : { condition, wanted, saw: there };
+}
+
+function withoutPath(wanted: readonly string[], { event }: WorkEvent): Mismatch | null {
+  if (wanted.length === 0) return null;
+  const changed = Array.isArray(event.changed) ? event.changed.map(String) : [];
+  const patterns = wanted.map(pathPattern);
+  const holds = changed.some((path) => patterns.some((pattern) => pattern.matches(path)));
+  return holds ? null : { condition: "paths", wanted, saw: changed };
 }

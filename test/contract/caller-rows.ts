@@ -195,6 +195,8 @@ export const callerRows: Readonly<Record<string, Row>> = {
   "DELETE /api/sessions": signedIn,
   "GET /sign-in/{token}": anyone,
   "GET /invites/{token}": anyone,
+  "GET /api/.well-known/openid-configuration": anyone,
+  "GET /api/.well-known/jwks.json": anyone,
   "GET /healthz": anyone,
   "GET /readyz": anyone,
   "GET /metrics": anyone,

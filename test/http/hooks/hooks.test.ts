@@ -1,81 +1,11 @@
 import { createServer } from "node:net";
-import t, { type Test } from "tap";
-import { type Answering, type HookReceiver, hookReceiver, hookSecret } from "../../support/hook-receiver.js";
-import { createUnder, problemOf, workspaceWithTeam } from "../../support/resources.js";
-import { type Client, startTestService, type TestService } from "../../support/service.js";
-
-const ok: Answering = (response) => response.end("{}");
-
-interface Firing {
-  readonly id: string;
-  readonly state: string;
-  readonly code: string | null;
-  readonly hook: string;
-  readonly attempts: readonly {
-    readonly status: number | null;
-    readonly code: string | null;
-    readonly body: string;
-    readonly requestHeaders: Record<string, string>;
-  }[];
-}
-
-interface Scene {
-  readonly service: TestService;
-  readonly owner: Client;
-  readonly teamId: string;
-  readonly receiver: HookReceiver;
-  readonly openTask: () => Promise<string>;
-  readonly firings: () => Promise<readonly Firing[]>;
-  /** The newest firing once it is in one of these states. */
-  readonly settled: (...states: string[]) => Promise<Firing>;
-  readonly addHook: (hook: Record<string, unknown>) => Promise<void>;
-}
-
-async function scene(t: Test, answer: Answering, allow = ""): Promise<Scene> {
-  const receiver = await hookReceiver(t, answer);
-  const service = await startTestService(t, { settings: { OUTBOUND_ALLOW: `${receiver.url},${allow}` } });
-  const owner = await service.signIn("ada@example.com");
-  const { teamId } = await workspaceWithTeam(owner);
-  await owner.create(`/api/resources/teams/${teamId}/lines`, {
-    key: "dev",
-    name: "Dev",
-    stations: [
-      { key: "work", name: "Work", kind: "work", passesTo: ["review"] },
-      { key: "review", name: "Review", kind: "review" },
-    ],
-  });
-  const history = `/api/teams/${teamId}/hook-occurrences`;
-  const firings = async () => ((await owner.request("GET", history)).body?.items ?? []) as readonly Firing[];
-  return {
-    ...{ service, owner, teamId, receiver, firings },
-    openTask: async () => {
-      const opened = await owner.request("POST", `/api/teams/${teamId}/tasks`, { title: "Do it", line: "dev" });
-      return String(opened.body?.id);
-    },
-    settled: async (...states) => {
-      for (;;) {
-        const found = (await firings()).find(({ state }) => states.includes(state));
-        if (found !== undefined) return found;
-        await new Promise((resolve) => setImmediate(resolve));
-      }
-    },
-    addHook: async (hook) => {
-      const made = await createUnder(owner, `/api/resources/teams/${teamId}/hooks`, hook, `hook-${hook.key}`);
-      if (made.status !== 201) throw new Error(made.text);
-    },
-  };
-}
-
-const hook = (url: string, more: Record<string, unknown> = {}) => ({
-  key: "tell",
-  on: "task.opened",
-  steps: [{ name: "tell", request: { url } }],
-  signing: { secret: hookSecret, secretVersion: 1 },
-  ...more,
-});
+import t from "tap";
+import type { Answering } from "../../support/hook-receiver.js";
+import { hook, hookScene, ok } from "../../support/hook-scene.js";
+import { createUnder, problemOf } from "../../support/resources.js";
 
 t.test("an after-hook is delivered with the default body, every header, and a signature that verifies", async (t) => {
-  const { addHook, openTask, receiver, settled, owner, teamId } = await scene(t, ok);
+  const { addHook, openTask, receiver, settled, owner, teamId } = await hookScene(t, ok);
   await addHook(
     hook(`${receiver.url}/in?x=1`, {
       steps: [{ name: "tell", request: { url: receiver.url, headers: { "x-mine": "yes" } } }],
@@ -113,7 +43,7 @@ t.test("an after-hook is delivered with the default body, every header, and a si
 });
 
 t.test("a receiver calls back with its token: reads the task, says a note once", async (t) => {
-  const { addHook, openTask, receiver, service, owner } = await scene(t, ok);
+  const { addHook, openTask, receiver, service, owner } = await hookScene(t, ok);
   await addHook(hook(receiver.url));
   const taskId = await openTask();
   const [request] = await receiver.arrived(1);
@@ -176,7 +106,7 @@ t.test("each way to fail has its code, and is tried again or not as the table sa
   ];
   for (const [name, answer, code, state] of cases) {
     await t.test(name, async (t) => {
-      const { addHook, openTask, receiver, settled } = await scene(t, answer);
+      const { addHook, openTask, receiver, settled } = await hookScene(t, answer);
       await addHook(hook(receiver.url, { timeoutSeconds: 1 }));
       await openTask();
       const firing = await settled("waiting", "failed", "delivered");
@@ -184,7 +114,7 @@ t.test("each way to fail has its code, and is tried again or not as the table sa
     });
   }
   await t.test("a closed port", async (t) => {
-    const { addHook, openTask, settled } = await scene(t, ok, `http://127.0.0.1:${closed}`);
+    const { addHook, openTask, settled } = await hookScene(t, ok, { allow: `http://127.0.0.1:${closed}` });
     await addHook(hook(`http://127.0.0.1:${closed}`));
     await openTask();
     t.same((await settled("waiting", "failed")).attempts[0]?.code, "unreachable");
@@ -201,7 +131,7 @@ t.test("an answer is kept up to 16 KiB, and a body without an end does not hold 
     response.on("drain", write);
     write();
   };
-  const { addHook, openTask, receiver, settled } = await scene(t, endless);
+  const { addHook, openTask, receiver, settled } = await hookScene(t, endless);
   await addHook(hook(receiver.url));
   await openTask();
   const firing = await settled("delivered", "failed", "waiting");
@@ -209,7 +139,9 @@ t.test("an answer is kept up to 16 KiB, and a body without an end does not hold 
 });
 
 t.test("a failure that is not tried again is said on the task, unless the task has moved on", async (t) => {
-  const { addHook, openTask, receiver, settled, owner } = await scene(t, (response) => response.writeHead(404).end());
+  const { addHook, openTask, receiver, settled, owner } = await hookScene(t, (response) =>
+    response.writeHead(404).end(),
+  );
   await addHook(hook(receiver.url));
   const taskId = await openTask();
   t.equal((await settled("failed")).code, "rejected");
@@ -218,7 +150,7 @@ t.test("a failure that is not tried again is said on the task, unless the task h
 });
 
 t.test("a hook fires only where its lists match", async (t) => {
-  const { addHook, openTask, receiver, owner, settled } = await scene(t, ok);
+  const { addHook, openTask, receiver, owner, settled } = await hookScene(t, ok);
   await addHook(hook(receiver.url, { key: "elsewhere", match: { stations: ["review"] } }));
   await addHook(hook(receiver.url, { key: "other-repository", match: { repositories: ["acme/other"] } }));
   await addHook(
@@ -236,14 +168,18 @@ t.test("a hook fires only where its lists match", async (t) => {
 });
 
 t.test("what is not served yet, and what may never be, is refused when the hook is written", async (t) => {
-  const { owner, teamId, receiver } = await scene(t, ok);
+  const { owner, teamId, receiver } = await hookScene(t, ok);
   const request = { url: receiver.url };
   const cases: [Record<string, unknown>, string, RegExp][] = [
     [{ on: "tool.lost" }, "on", /must be an event/],
-    [{ when: "true" }, "when", /not served yet/],
+    [{ when: "1" }, "when", /must be bool, not int/],
     [{ steps: [{ name: "a", call: "x.y" }] }, "steps[0].call", /no integration of the team offers x.y/],
     [{ match: { tools: ["x.y"] } }, "match.tools", /only applies to tool.using and tool.used/],
-    [{ steps: [{ name: "a", request: { url: `https://$${"{{ x }}"}` } }] }, "steps[0].request", /not served yet/],
+    [
+      { steps: [{ name: "a", request: { url: `https://$${"{{ x }}"}` } }] },
+      "steps[0].request.url",
+      /there is no x here/,
+    ],
     [{ steps: [{ name: "a", request: { url: "ftp://x", from: "network" } }] }, "steps[0].request.url", /an address/],
     [{ signing: { oidc: { audience: "x" } } }, "signing.oidc", /HOOK_SIGNING_KEY must be set to sign OIDC tokens/],
     [{ signing: null }, "signing", /required/],
@@ -290,7 +226,7 @@ t.test("what is not served yet, and what may never be, is refused when the hook 
 });
 
 t.test("a request from the workspace's network is taken with a warning, and never sent by the service", async (t) => {
-  const { owner, openTask, receiver, settled, teamId } = await scene(t, ok);
+  const { owner, openTask, receiver, settled, teamId } = await hookScene(t, ok);
   const steps = [{ name: "tell", request: { url: receiver.url, from: "network" } }];
   const made = await owner.create(`/api/resources/teams/${teamId}/hooks`, hook(receiver.url, { steps }));
   t.match(made.warnings, [{ path: "steps[0].request.from", message: /fails with unreachable/ }]);

@@ -1,0 +1,141 @@
+import type { Reading } from "../../storage/store.js";
+import type { Names } from "../expressions/evaluate.js";
+import type { Value } from "../expressions/values.js";
+import { type ResourceRow, resourceById } from "../resources/resource-rows.js";
+import type { WorkEvent } from "../tasks/work-event.js";
+import type { Sealer } from "../workspaces/secret-value.js";
+import { callbackToken } from "./callback-token.js";
+import type { Delivery, DeliveryOptions } from "./delivery.effects.js";
+import type { HookFailureCode } from "./failure.js";
+import { type HookFields, SIGNING_SECRET } from "./hook.kind.js";
+import { eventValues, hookValues } from "./hook-values.js";
+import { attempts, firingEvents } from "./occurrence-rows.js";
+import { renderRequest, stepOutput } from "./rendering.js";
+import { signature } from "./signing.js";
+import { whyUnmade } from "./unmade-steps.js";
+
+/** A request that is ready to be sent. */
+export interface PreparedRequest {
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly step: string;
+}
+
+/** Why there is no request to send. */
+export interface UnpreparedRequest {
+  readonly step: string;
+  readonly code: HookFailureCode;
+  readonly reason: string;
+}
+
+/** The request of one step, rendered and signed, from the hook as it is now. */
+export function prepareRequest(
+  options: DeliveryOptions,
+  delivery: Delivery,
+  nowMs: number,
+): PreparedRequest | UnpreparedRequest {
+  const reading = options.reading();
+  const { workspaceId, firingId } = delivery;
+  const work = firingEvents.get(reading, workspaceId, firingId);
+  const hook = resourceById<HookFields>(reading, workspaceId, "hook", delivery.hookId);
+  const step = hook?.fields.steps[delivery.step];
+  if (work === undefined || hook === undefined || step === undefined) {
+    return { step: step?.name ?? "", code: "broken", reason: "the hook no longer reads as it was written" };
+  }
+  const unmade = whyUnmade(reading, hook, step);
+  if (unmade !== null) return { step: step.name, ...unmade };
+  if (step.request === null) {
+    return { step: step.name, code: "broken", reason: "the hook no longer reads as it was written" };
+  }
+  const rendered = renderRequest(step.request, () => namesOf(reading, delivery, hook, work));
+  if ("error" in rendered) return { step: step.name, code: "unwritable", reason: rendered.error };
+  const { event, occurrence, on, task, run } = work;
+  const body = JSON.stringify(
+    step.request.body === null ? { hook: hook.fields.key, on, occurrence, event, task, run } : rendered.body,
+  );
+  const id = `msg_${firingId.slice(firingId.indexOf("_") + 1)}_${step.name}`;
+  const proof = proofOf(options, hook, { id, body, occurrence, nowMs });
+  if (proof === null) return { step: step.name, code: "not-allowed", reason: "it could not be signed" };
+  const cause = work.causes.at(-1);
+  const headers: Record<string, string> = {
+    ...rendered.headers,
+    "content-type": "application/json",
+    "user-agent": "Service-Hooks/1",
+    "webhook-id": id,
+    "webhook-timestamp": String(Math.floor(nowMs / 1_000)),
+    ...proof,
+    "service-hook": hook.fields.key,
+    "service-callback-url": `${options.baseUrl()}/api/hook-callbacks`,
+    "service-callback-token": callbackToken(options.sealer, { workspaceId, firingId, nowMs }),
+    ...(cause === undefined ? {} : { "service-cause": cause }),
+  };
+  return { url: rendered.url, headers, body, step: step.name };
+}
+
+/** What the expressions of a step see: the event, and the outputs of the steps that were done before it. */
+function namesOf(reading: Reading, delivery: Delivery, hook: ResourceRow<HookFields>, work: WorkEvent): Names {
+  const before = new Set(hook.fields.steps.slice(0, delivery.step).map(({ name }) => name));
+  const outputs = new Map<string, Value>();
+  for (const { step, code, body } of attempts.list(reading, delivery.workspaceId, [delivery.firingId])) {
+    if (code !== null || !before.has(step)) continue;
+    outputs.set(
+      step,
+      new Map<string, Value>([
+        ["status", "done"],
+        ["output", stepOutput(body)],
+      ]),
+    );
+  }
+  return { ...hookValues(hook.fields, eventValues(work)), step: outputs };
+}
+
+/** The headers that prove whom the request is from; null when it cannot be signed. */
+function proofOf(
+  { sealer, tokens, baseUrl, newId }: DeliveryOptions,
+  hook: ResourceRow<HookFields>,
+  request: { readonly id: string; readonly body: string; readonly occurrence: string; readonly nowMs: number },
+): Readonly<Record<string, string>> | null {
+  const { id, body, occurrence, nowMs } = request;
+  const audience = hook.fields.signing?.oidc?.audience;
+  if (audience !== undefined) {
+    if (tokens === null) return null;
+    const token = tokens.sign({
+      ...{ issuer: `${baseUrl()}/api`, audience, workspaceId: hook.workspaceId, teamId: hook.teamId ?? "" },
+      ...{ hook: hook.fields.key, occurrence, webhookId: id, body, tokenId: newId("jwt"), nowMs },
+    });
+    return { authorization: `Bearer ${token}` };
+  }
+  const secret = openSecret(sealer, hook);
+  const timestamp = Math.floor(nowMs / 1_000);
+  return secret === null ? null : { "webhook-signature": signature(secret, { id, timestamp, body }) };
+}
+
+function openSecret(sealer: Pick<Sealer, "open">, hook: ResourceRow<HookFields>): string | null {
+  const sealed = hook.hidden[SIGNING_SECRET];
+  if (sealed === undefined) return null;
+  try {
+    return sealer.open(sealed);
+  } catch {
+    return null;
+  }
+}
+
+/** Secrets kept open: opening one takes longer than signing with it. */
+const SECRETS_KEPT = 1_000;
+
+/** A sealer that keeps what it opened last. */
+export function rememberingSealer(sealer: Sealer): Sealer {
+  const opened = new Map<string, string>();
+  return {
+    ...sealer,
+    open: (sealed) => {
+      const known = opened.get(sealed);
+      if (known !== undefined) return known;
+      if (opened.size >= SECRETS_KEPT) opened.clear();
+      const secret = sealer.open(sealed);
+      opened.set(sealed, secret);
+      return secret;
+    },
+  };
+}

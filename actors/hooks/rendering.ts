@@ -1,0 +1,65 @@
+import { DYN } from "../expressions/cel-types.js";
+import type { Names } from "../expressions/evaluate.js";
+import { evaluateJson, evaluateText, isTemplate } from "../expressions/templates.js";
+import { type Json, textOf, type Value, valueOfJson } from "../expressions/values.js";
+import type { HookStep } from "./hook.kind.js";
+
+type StepRequest = NonNullable<HookStep["request"]>;
+
+/** A step's request with every expression evaluated. */
+export interface Rendered {
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Json;
+}
+
+/** Evaluates a request's expressions; an error says which field could not be written, and why. */
+export function renderRequest(request: StepRequest, names: () => Names): Rendered | { readonly error: string } {
+  if (!holdsExpressions(request)) return parsed(request.url, request.headers, request.body);
+  const values = names();
+  const url = evaluateText(request.url, values);
+  if ("error" in url) return { error: `url: ${url.error}` };
+  const headers: Record<string, string> = {};
+  for (const [name, text] of Object.entries(request.headers)) {
+    const value = evaluateText(text, values);
+    if ("error" in value) return { error: `headers.${name}: ${value.error}` };
+    headers[name] = textOf(value.value);
+    if (!isHeaderValue(headers[name])) return { error: `headers.${name}: its value cannot stand in a header` };
+  }
+  if (request.body === null) return parsed(textOf(url.value), headers, null);
+  const body = evaluateJson(request.body, values);
+  return "error" in body ? { error: `body: ${body.error}` } : parsed(textOf(url.value), headers, body.value);
+}
+
+/** What later steps see of one that was done: its answer, as JSON where it is JSON. */
+export function stepOutput(body: string): Value {
+  try {
+    return valueOfJson(JSON.parse(body), DYN);
+  } catch {
+    return body;
+  }
+}
+
+function parsed(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  body: Json,
+): Rendered | { readonly error: string } {
+  if (!URL.canParse(url)) return { error: "url: it is no address" };
+  return { url: new URL(url), headers, body };
+}
+
+function isHeaderValue(text: string): boolean {
+  return text.length <= 8_192 && /^[\t\x20-\x7e\x80-\xff]*$/.test(text);
+}
+
+/** Looked at once for a request as long as it is held in memory. */
+const looked = new WeakMap<StepRequest, boolean>();
+
+function holdsExpressions(request: StepRequest): boolean {
+  const known = looked.get(request);
+  if (known !== undefined) return known;
+  const holds = isTemplate(JSON.stringify(request));
+  looked.set(request, holds);
+  return holds;
+}

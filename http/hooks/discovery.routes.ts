@@ -1,0 +1,67 @@
+import { z } from "zod";
+import { publishedKeys } from "../../actors/hooks/signing-keys.machine.js";
+import type { Runtime } from "../../runtime/runtime.js";
+import { type Route, route } from "../route.js";
+
+const key = z.strictObject({
+  ...{ kty: z.string(), crv: z.string(), x: z.string(), y: z.string(), kid: z.string() },
+  ...{ alg: z.literal("ES256"), use: z.literal("sig") },
+});
+
+/** How long a receiver may keep the documents; shorter than a key that is no more in use stays published. */
+const KEPT_SECONDS = 300;
+const keeping = { "cache-control": "How long the document may be kept." };
+const headers = { "cache-control": `public, max-age=${KEPT_SECONDS}` };
+
+/** What receivers verify hook tokens by: an OpenID Connect discovery document, and the keys it names. */
+export function discoveryRoutes({
+  runtime,
+  baseUrl,
+}: {
+  readonly runtime: Runtime;
+  readonly baseUrl: () => string;
+}): Route[] {
+  return [
+    route({
+      method: "GET",
+      path: "/api/.well-known/openid-configuration",
+      summary: "How hook tokens are verified",
+      access: "public",
+      answers: {
+        200: {
+          body: z.strictObject({
+            ...{ issuer: z.string(), jwks_uri: z.string(), response_types_supported: z.array(z.string()) },
+            subject_types_supported: z.array(z.string()),
+            id_token_signing_alg_values_supported: z.array(z.string()),
+            claims_supported: z.array(z.string()),
+          }),
+          headers: keeping,
+        },
+      },
+      handle: () => ({
+        status: 200,
+        headers,
+        body: {
+          issuer: `${baseUrl()}/api`,
+          jwks_uri: `${baseUrl()}/api/.well-known/jwks.json`,
+          response_types_supported: ["id_token"],
+          subject_types_supported: ["public"],
+          id_token_signing_alg_values_supported: ["ES256"],
+          claims_supported: [...["iss", "aud", "sub", "iat", "exp", "jti", "occurrence", "webhook_id", "body_sha256"]],
+        },
+      }),
+    }),
+    route({
+      method: "GET",
+      path: "/api/.well-known/jwks.json",
+      summary: "The keys that hook tokens are signed with",
+      access: "public",
+      answers: { 200: { body: z.strictObject({ keys: z.array(key) }), headers: keeping } },
+      handle: () => ({
+        status: 200,
+        headers,
+        body: { keys: publishedKeys(runtime.reading, runtime.clock.now()) },
+      }),
+    }),
+  ];
+}

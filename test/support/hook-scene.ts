@@ -1,0 +1,83 @@
+import { type Answering, type HookReceiver, hookReceiver, hookSecret } from "./hook-receiver.js";
+import { createUnder, workspaceWithTeam } from "./resources.js";
+import { type Cleaning, type Client, startTestService, type TestService } from "./service.js";
+
+/** Answers every request with an empty object. */
+export const ok: Answering = (response) => response.end("{}");
+
+/** A firing as its history shows it. */
+export interface Firing {
+  readonly id: string;
+  readonly state: string;
+  readonly code: string | null;
+  readonly hook: string;
+  readonly attempts: readonly {
+    readonly status: number | null;
+    readonly code: string | null;
+    readonly body: string;
+    readonly requestHeaders: Record<string, string>;
+  }[];
+}
+
+export interface HookScene {
+  readonly service: TestService;
+  readonly owner: Client;
+  readonly teamId: string;
+  readonly receiver: HookReceiver;
+  readonly openTask: () => Promise<string>;
+  readonly firings: () => Promise<readonly Firing[]>;
+  /** The newest firing once it is in one of these states. */
+  readonly settled: (...states: string[]) => Promise<Firing>;
+  readonly addHook: (hook: Record<string, unknown>) => Promise<void>;
+}
+
+/** A service with a team, a line of two stations, and a receiver that its hooks may reach. */
+export async function hookScene(
+  t: Cleaning,
+  answer: Answering,
+  settings: { readonly allow?: string; readonly environment?: Readonly<Record<string, string>> } = {},
+): Promise<HookScene> {
+  const receiver = await hookReceiver(t, answer);
+  const service = await startTestService(t, {
+    settings: { OUTBOUND_ALLOW: `${receiver.url},${settings.allow ?? ""}`, ...settings.environment },
+  });
+  const owner = await service.signIn("ada@example.com");
+  const { teamId } = await workspaceWithTeam(owner);
+  await owner.create(`/api/resources/teams/${teamId}/lines`, {
+    key: "dev",
+    name: "Dev",
+    stations: [
+      { key: "work", name: "Work", kind: "work", passesTo: ["review"] },
+      { key: "review", name: "Review", kind: "review" },
+    ],
+  });
+  const history = `/api/teams/${teamId}/hook-occurrences`;
+  const firings = async () => ((await owner.request("GET", history)).body?.items ?? []) as readonly Firing[];
+  return {
+    ...{ service, owner, teamId, receiver, firings },
+    openTask: async () => {
+      const opened = await owner.request("POST", `/api/teams/${teamId}/tasks`, { title: "Do it", line: "dev" });
+      return String(opened.body?.id);
+    },
+    settled: async (...states) => {
+      for (;;) {
+        const found = (await firings()).find(({ state }) => states.includes(state));
+        if (found !== undefined) return found;
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    },
+    addHook: async (hook) => {
+      const made = await createUnder(owner, `/api/resources/teams/${teamId}/hooks`, hook, `hook-${hook.key}`);
+      if (made.status !== 201) throw new Error(made.text);
+    },
+  };
+}
+
+/** A hook that sends one request whenever a task is opened. */
+export const hook = (url: string, more: Record<string, unknown> = {}) => ({
+  key: "tell",
+  on: "task.opened",
+  steps: [{ name: "tell", request: { url } }],
+  signing: { secret: hookSecret, secretVersion: 1 },
+  ...more,
+});
