@@ -9,6 +9,8 @@ const BODY_TIMEOUT_MS = 30_000;
 /** Objects and lists in one another, at most; deeper ones only serve to exhaust a stack. */
 const MAX_DEPTH = 100;
 
+const HALF_PAIR = "The body holds half of a surrogate pair (\\ud800 to \\udfff alone), which is no text.";
+
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
 
 /** Reads a JSON body; an absent one is `undefined`. */
@@ -50,10 +52,21 @@ function parseJson(bytes: Uint8Array): { readonly json: unknown } | Refusal {
     return { refused: "bad-request", detail: `The body nests deeper than ${MAX_DEPTH} levels.` };
   }
   try {
-    return { json: JSON.parse(text) };
+    const json: unknown = JSON.parse(text);
+    // Only an escape can bring such a half: the bytes are UTF-8.
+    return /\\u[dD][89a-fA-F]/.test(text) && holdsHalfPair(json)
+      ? { refused: "bad-request", detail: HALF_PAIR }
+      : { json };
   } catch (error) {
     return { refused: "bad-request", detail: `The body is not JSON: ${jsonFault(error)}.` };
   }
+}
+
+/** Whether some text in it, or some name, cannot be kept as UTF-8: it would be read back as something else. */
+function holdsHalfPair(value: unknown): boolean {
+  if (typeof value === "string") return /\p{Surrogate}/u.test(value);
+  if (typeof value !== "object" || value === null) return false;
+  return Object.entries(value).some(([name, inner]) => holdsHalfPair(name) || holdsHalfPair(inner));
 }
 
 /** Where parsing stopped, without a piece of the body, which may hold a secret. */

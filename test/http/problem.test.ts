@@ -123,6 +123,19 @@ t.test("what is wrong with a body is told at its path, in a line each", async (t
   );
 });
 
+t.test("text that could not be read back as it was sent is refused", async (t) => {
+  const service = await startTestService(t);
+  const send = (body: string) => service.anonymous.request("POST", "/api/sign-in", body);
+  for (const body of ['{"email":"\\ud800"}', '{"\\uDFFF":1}', '{"a":[{"b":"x\\udc00\\ud83d"}]}']) {
+    const answer = await send(body);
+    checkProblem(t, answer, 400, "bad-request");
+    t.match(answer.body?.detail, /surrogate pair/, body);
+  }
+  for (const body of ['{"a":"\\ud83d\\ude80"}', '{"a":"\\\\ud800"}', '{"a":"\u{1F680}"}']) {
+    t.equal((await send(body)).status, 422, `${body} is text`);
+  }
+});
+
 t.test("a body's __proto__ is a field like any other, and changes nothing", async (t) => {
   const service = await startTestService(t);
   const answer = await service.anonymous.request(
