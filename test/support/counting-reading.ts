@@ -1,0 +1,29 @@
+import type { Key, Range, Reading } from "../../storage/store.js";
+
+/** Reads through to another reading, and counts the rows that were asked for or given back. */
+export class CountingReading implements Reading {
+  rows = 0;
+  readonly #inner: Reading;
+
+  constructor(inner: Reading) {
+    this.#inner = inner;
+  }
+
+  get<Value = unknown>(key: Key): Value | undefined {
+    this.rows += 1;
+    return this.#inner.get<Value>(key);
+  }
+
+  range<Value = unknown>(range: Range) {
+    const entries = this.#inner.range<Value>(range);
+    this.rows += entries.length;
+    return entries;
+  }
+
+  /** How many rows `work` reads. */
+  during(work: () => unknown): number {
+    const before = this.rows;
+    work();
+    return this.rows - before;
+  }
+}
