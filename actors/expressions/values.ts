@@ -9,7 +9,7 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 export type Value = null | boolean | number | bigint | string | readonly Value[] | ReadonlyMap<string, Value>;
 
 /** Elements and characters that a result may have: more would not go into a request either. */
-const MOST_ELEMENTS = 20_000;
+const MOST_ELEMENTS = 10_000;
 const MOST_CHARACTERS = 1_000_000;
 
 /** What expressions see of JSON: numbers are doubles, but for what is declared an `int` and is whole. */
