@@ -130,22 +130,3 @@ t.test("every kind has an address of its form, which the import takes, and the c
     t.equal((await ada.request("GET", at(one))).status, 200);
   }
 });
-
-t.test("a list of a team-held kind covers every team, in address order", async (t) => {
-  const service = await startTestService(t);
-  const ada = await service.signIn("ada@example.com");
-  const { workspaceId } = await workspaceWithTeam(ada);
-  const skill = (key: string) => ({ key, name: key, files: [{ path: "SKILL.md", content: "x" }] });
-  for (const key of ["zulu", "core-2", "alpha"]) {
-    const team = await ada.create(`${base}/workspaces/${workspaceId}/teams`, { key, name: key });
-    for (const name of ["b", "a-1", "a"]) await ada.create(`${base}/teams/${team.id}/skills`, skill(name));
-  }
-  const { items } = (await ada.request("GET", `${base}/workspaces/${workspaceId}/skills`)).body as unknown as {
-    items: { address: string }[];
-  };
-  const addresses = items.map(({ address }) => address);
-  t.same(
-    addresses,
-    ["alpha", "core-2", "zulu"].flatMap((team) => ["a", "a-1", "b"].map((key) => `${team}/${key}`)),
-  );
-});
