@@ -1,5 +1,6 @@
 import type { Reading } from "../../storage/store.js";
 import { type AllowList, whyNotSent } from "../outbound/allow-list.js";
+import { pathText } from "../refusal.js";
 import { teamKeyOf } from "../resources/indexes.js";
 import type { Warning } from "../resources/kind.js";
 import { type ResourceRow, resourceAddresses } from "../resources/resource-rows.js";
@@ -61,7 +62,7 @@ function lineWarnings({ webhook, poll }: IntegrationFields, reading: Reading, ro
     ...openings(webhook?.events ?? [], "webhook"),
     ...openings(poll?.events ?? [], "poll"),
     ...Object.entries(webhook?.route?.to ?? {}).map(([name, { line }]) => ({
-      path: `webhook.route.to[${JSON.stringify(name)}].line`,
+      path: pathText(["webhook", "route", "to", name, "line"]),
       line,
     })),
   ];

@@ -48,20 +48,33 @@ export function resourceAt<Fields = Record<string, unknown>>(
   return id === undefined ? undefined : resourceById<Fields>(reading, workspaceId, kind, id);
 }
 
-/** Every resource of that kind, in address order; those whose address begins with `under` and a slash, when given. */
+/** Which resources of a kind, in address order. */
+export interface ResourcePage {
+  /** Only those whose address begins with this and a slash. */
+  readonly under?: string;
+  /** Only those after this address. */
+  readonly after?: string;
+  readonly limit?: number;
+}
+
+/** The resources of that kind, in address order; all of them unless `page` says less. */
 export function resourcesOf<Fields = Record<string, unknown>>(
   reading: Reading,
   workspaceId: string,
   kind: string,
-  options: { readonly under?: string } = {},
+  page: ResourcePage = {},
 ): ResourceRow<Fields>[] {
-  return idsOf(reading, workspaceId, kind, options.under)
+  return idsOf(reading, workspaceId, kind, page)
     .map((id) => resourceById<Fields>(reading, workspaceId, kind, id))
     .filter((row): row is ResourceRow<Fields> => row !== undefined);
 }
 
 /** "0" is the character after "/". */
-function idsOf(reading: Reading, workspaceId: string, kind: string, under: string | undefined): string[] {
-  const page = under === undefined ? {} : { after: [kind, `${under}/`], before: [kind, `${under}0`] };
-  return resourceAddresses.list(reading, workspaceId, [kind], page);
+function idsOf(reading: Reading, workspaceId: string, kind: string, { under, after, limit }: ResourcePage): string[] {
+  const from = after ?? (under === undefined ? undefined : `${under}/`);
+  return resourceAddresses.list(reading, workspaceId, [kind], {
+    ...(from === undefined ? {} : { after: [kind, from] }),
+    ...(under === undefined ? {} : { before: [kind, `${under}0`] }),
+    ...(limit === undefined ? {} : { limit }),
+  });
 }

@@ -1,9 +1,16 @@
+import { setImmediate } from "node:timers/promises";
 import type { Caller } from "../../actors/access/caller.js";
 import { permissionsIn, permit, seesOutcomes } from "../../actors/access/visibility.js";
 import { invalid, type Refusal } from "../../actors/refusal.js";
 import type { Kind } from "../../actors/resources/kind.js";
 import { placeOf } from "../../actors/resources/place.js";
-import { type ResourceRow, resourceAt, resourceById, resourcesOf } from "../../actors/resources/resource-rows.js";
+import {
+  type ResourcePage,
+  type ResourceRow,
+  resourceAt,
+  resourceById,
+  resourcesOf,
+} from "../../actors/resources/resource-rows.js";
 import { workspacesOf } from "../../actors/workspaces/members.js";
 import { workspaceOfSlug } from "../../actors/workspaces/workspace.machine.js";
 import type { Reading } from "../../storage/store.js";
@@ -46,24 +53,36 @@ export function importedRow(
   return row !== undefined && isSeen(kind, reading, caller, row) ? row : { refused: "not-found" };
 }
 
-/** The rows that the caller may see, in address order; of one station when `station` names it by its address. */
-export function listedRows(
+/** Rows read at once; other work gets its turn between two such pages. */
+const PAGE = 200;
+
+/**
+ * What `show` makes of the rows that the caller may see, in address order; of one station when `station` names it by
+ * its address. A change while a long list is read may be in it or not.
+ */
+export async function listedRows<Shown>(
   kind: Kind,
   reading: Reading,
-  { caller, params }: Asked,
-  station: string | undefined,
-): readonly ResourceRow[] | Refusal {
-  if (kind.heldBy === "none") return visibleWorkspaces(reading, caller);
+  { caller, params, station }: Asked & { readonly station: string | undefined },
+  show: (row: ResourceRow) => Shown,
+): Promise<readonly Shown[] | Refusal> {
+  if (kind.heldBy === "none") return visibleWorkspaces(reading, caller).map(show);
   const workspaceId = params.workspaceId ?? "";
   const refused = permit(reading, caller, workspaceId, "read", kind.name);
   if (refused !== null) return refused;
-  if (station === undefined) return seen(kind, reading, caller, resourcesOf(reading, workspaceId, kind.name));
-  if (!STATION.test(station)) return invalid("station", "must be <team key>/<line key>/<station key>");
-  return seen(kind, reading, caller, resourcesOf(reading, workspaceId, kind.name, { under: station }));
-}
-
-function seen(kind: Kind, reading: Reading, caller: Caller, rows: readonly ResourceRow[]): readonly ResourceRow[] {
-  return kind.seenBy === undefined ? rows : rows.filter((row) => isSeen(kind, reading, caller, row));
+  if (station !== undefined && !STATION.test(station)) {
+    return invalid("station", "must be <team key>/<line key>/<station key>");
+  }
+  const shown: Shown[] = [];
+  let page: ResourcePage = { limit: PAGE, ...(station === undefined ? {} : { under: station }) };
+  for (;;) {
+    const rows = resourcesOf(reading, workspaceId, kind.name, page);
+    for (const row of rows) if (isSeen(kind, reading, caller, row)) shown.push(show(row));
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < PAGE) return shown;
+    page = { ...page, after: last.address };
+    await setImmediate();
+  }
 }
 
 /** Whether a caller who sees the workspace sees this of it. */

@@ -113,10 +113,10 @@ function routesOf(kind: Kind, options: ResourceRoutesOptions): Route[] {
       access: "any",
       ...(kind.heldBy === "station" ? { query: stationQuery, problems: ["invalid"] } : {}),
       answers: { 200: { body: z.strictObject({ items: z.array(shown) }), example: { items: [example.shown] } } },
-      handle: (request) => {
-        const rows = listedRows(kind, reading, request, request.query?.station);
-        if (isRefusal(rows)) return rows;
-        return { status: 200, body: { items: rows.map((row) => represent(kind, row, reading)) } };
+      handle: async ({ caller, params, query }) => {
+        const asked = { caller, params, station: query?.station };
+        const items = await listedRows(kind, reading, asked, (row) => represent(kind, row, reading));
+        return isRefusal(items) ? items : { status: 200, body: { items } };
       },
     }),
   ];
