@@ -14,7 +14,7 @@ export interface AdmissionRates {
 
 /** Who is let in, by how much they asked of late. Each gives null, or the refusal to answer with. */
 export interface Admission {
-  /** Counts a request of an address. */
+  /** Counts a request of an address that came without a good credential. */
   ofAddress(address: string): Refusal | null;
   /** Counts a request of a credential: all sessions of a person are one. */
   ofCaller(caller: Caller): Refusal | null;

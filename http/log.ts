@@ -28,9 +28,9 @@ export function createLog(level: Config["logLevel"], destination?: DestinationSt
     warn: (message, details) => logger.warn(plain(details), message),
     error: (message, details) => logger.error(plain(details), message),
     served: ({ requestId, method, route, status, seconds }) => {
-      const line = { requestId, method, route, status, ms: Math.round(seconds * 1e6) / 1e3 };
-      if (status >= 500) logger.warn(line, "request");
-      else logger.debug(line, "request");
+      const level = status >= 500 ? "warn" : "debug";
+      if (!logger.isLevelEnabled(level)) return;
+      logger[level]({ requestId, method, route, status, ms: Math.round(seconds * 1e6) / 1e3 }, "request");
     },
     failed: (requestId, error) => logger.error({ requestId, error: traceOf(error) }, "request failed"),
   };

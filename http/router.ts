@@ -85,6 +85,7 @@ function findNode(node: Node, segments: readonly string[], at: number, values: s
 }
 
 function decode(text: string): string | undefined {
+  if (!text.includes("%")) return text.includes("\0") ? undefined : text;
   try {
     const decoded = decodeURIComponent(text);
     return decoded.includes("\0") ? undefined : decoded;

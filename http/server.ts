@@ -55,23 +55,21 @@ export function createHandlers(options: ServerOptions): TransportHandlers {
   const findRoute = createRouter(options.routes);
   const sockets = new Map(options.sockets.map((socket) => [socket.path, socket]));
 
+  const unrouted = (refusal: Refusal | EdgeRefusal, path: string): Refusal | EdgeRefusal =>
+    sockets.has(path) ? { refused: "upgrade-required", detail: "This address takes WebSocket connections." } : refusal;
+
   const request = async (incoming: TransportRequest): Promise<TransportAnswer> => {
     const requestId = options.newRequestId();
     const begun = options.seconds();
-    const remoteAddress = options.clientAddress(incoming);
     const found = findRoute(incoming.method, incoming.path);
     const route = "route" in found ? found.route : null;
     let outcome: Outcome;
     let answer: TransportAnswer;
     try {
-      const crowded = route?.isAlwaysAdmitted === true ? null : options.admission.ofAddress(remoteAddress);
-      if (crowded !== null) outcome = crowded;
-      else if ("route" in found) outcome = await serveRoute(options, found, incoming, { requestId, remoteAddress });
-      else if (sockets.has(incoming.path)) {
-        outcome = { refused: "upgrade-required", detail: "This address takes WebSocket connections." };
-      } else outcome = found;
+      if ("route" in found) outcome = await serveRoute(options, found, incoming, requestId);
+      else outcome = options.admission.ofAddress(options.clientAddress(incoming)) ?? unrouted(found, incoming.path);
       if ("refused" in outcome && outcome.refused === "unauthenticated") {
-        outcome = options.admission.ofFailure(remoteAddress) ?? outcome;
+        outcome = options.admission.ofFailure(options.clientAddress(incoming)) ?? outcome;
       }
       answer = encode(outcome);
     } catch (error) {
@@ -87,7 +85,7 @@ export function createHandlers(options: ServerOptions): TransportHandlers {
       status,
       seconds: options.seconds() - begun,
     });
-    return { ...answer, headers: { ...commonHeaders(requestId), ...answer.headers } };
+    return { status, headers: Object.assign(commonHeaders(requestId), answer.headers), body: answer.body };
   };
 
   const upgrade = async (incoming: SocketRequest): Promise<UpgradeAnswer> => {
@@ -146,22 +144,25 @@ async function serveRoute(
   options: ServerOptions,
   { route, params }: Found,
   incoming: TransportRequest,
-  { requestId, remoteAddress }: { readonly requestId: string; readonly remoteAddress: string },
+  requestId: string,
 ): Promise<Outcome> {
+  const known = options.authenticate(incoming);
+  const crowded = route.isAlwaysAdmitted === true ? null : crowdedBy(options, incoming, known);
+  if (crowded !== null) return crowded;
   const version = checkApiVersion(incoming.header("service-api-version"));
   if (version !== null) return version;
-  const caller = admit(route, options.authenticate(incoming));
+  const caller = admit(route, known);
   if (isRefusal(caller)) return caller;
-  const crowded = caller === null ? null : options.admission.ofCaller(caller);
-  if (crowded !== null) return crowded;
 
   const read = route.method === "GET" ? { json: undefined } : await readJson(incoming);
   if ("refused" in read) return read;
   const body =
     route.body === undefined ? { data: undefined } : parseBy(route.body, read.json === undefined ? {} : read.json);
   if ("errors" in body) return { refused: "invalid", errors: body.errors };
-  const asked = Object.fromEntries(new URLSearchParams(incoming.query));
-  const query = route.query === undefined ? { data: undefined } : parseBy(route.query, asked);
+  const query =
+    route.query === undefined
+      ? { data: undefined }
+      : parseBy(route.query, Object.fromEntries(new URLSearchParams(incoming.query)));
   if ("errors" in query) {
     const detail = query.errors.map(({ path, message }) => `${path}: ${message}`).join("\n");
     return { refused: "bad-request", detail };
@@ -175,13 +176,25 @@ async function serveRoute(
     header: (name) => incoming.header(name),
     client: clientName(incoming.header("service-client")),
     requestId,
-    remoteAddress,
+    get remoteAddress() {
+      return options.clientAddress(incoming);
+    },
     get signal() {
       return incoming.signal;
     },
   };
   const answer = route.handle(request);
   return answer instanceof Promise ? await withinTime(answer) : answer;
+}
+
+/** Who has a good credential is counted by it, everyone else by their address. */
+function crowdedBy(
+  { admission, clientAddress }: ServerOptions,
+  incoming: TransportRequest,
+  known: Caller | null | Refusal,
+): Refusal | null {
+  if (known === null || isRefusal(known)) return admission.ofAddress(clientAddress(incoming));
+  return admission.ofCaller(known);
 }
 
 /** A public route is called with whoever is known, others only with a caller they take. */

@@ -14,16 +14,15 @@ export interface Writing {
 export function write(response: HttpResponse, answer: TransportAnswer, { isHead, closes }: Writing): void {
   response.cork(() => {
     response.writeStatus(statusLine(answer.status));
-    for (const [name, value] of Object.entries(answer.headers)) response.writeHeader(name, value);
-    const length = Buffer.byteLength(answer.body);
+    for (const name in answer.headers) response.writeHeader(name, answer.headers[name] ?? "");
     if (answer.status === 204 || answer.status === 304) {
       // The library ends a connection only with an answer that has a length; the client ends this one.
       if (closes) response.writeHeader("connection", "close");
       response.endWithoutBody();
-    } else if (isHead && closes) response.endWithoutBody(length, true);
+    } else if (isHead && closes) response.endWithoutBody(Buffer.byteLength(answer.body), true);
     else if (isHead) {
       // Told a length, the library would wait for that many bytes before it takes the next request.
-      response.writeHeader("content-length", String(length));
+      response.writeHeader("content-length", String(Buffer.byteLength(answer.body)));
       response.endWithoutBody();
     } else response.end(answer.body, closes);
   });

@@ -43,22 +43,29 @@ t.test("a credential that asks too often is told to wait, alone, and is admitted
   t.equal((await ada.request("GET", me)).status, 200);
 });
 
-t.test("an address that asks too often is told to wait, whoever asks, and health is still told", async (t) => {
-  const clock = new ManualClock();
-  const service = await startTestService(t, { clock, settings: { RATE_PER_ADDRESS: "3" } });
-  const { count, reply } = await untilCrowded(service.anonymous, "/no/such/path", 40);
-  t.equal(count, 30);
-  t.ok(isProblem(reply), reply.text);
-  t.equal((await service.anonymous.request("POST", "/api/sign-in", { email: "a@example.com" })).status, 429);
-  const socket = service.anonymous.socket("/api/stream");
-  const [error] = (await once(socket, "error")) as [Error];
-  t.match(error.message, /429/);
-  for (const path of ["/healthz", "/readyz"]) {
-    for (let times = 0; times < 50; times++) t.equal((await service.anonymous.request("GET", path)).status, 200);
-  }
-  clock.advance(10_000);
-  t.equal((await service.anonymous.request("GET", "/no/such/path")).status, 404);
-});
+t.test(
+  "an address that asks too often without a credential is told to wait; who has one and health are not",
+  async (t) => {
+    const clock = new ManualClock();
+    const service = await startTestService(t, { clock, settings: { RATE_PER_ADDRESS: "3" } });
+    const ada = await service.signIn("ada@example.com");
+    clock.advance(10_000);
+    const { count, reply } = await untilCrowded(service.anonymous, "/no/such/path", 40);
+    t.equal(count, 30);
+    t.ok(isProblem(reply), reply.text);
+    t.equal((await service.anonymous.request("POST", "/api/sign-in", { email: "a@example.com" })).status, 429);
+    t.equal((await ada.request("GET", me)).status, 200);
+    t.equal((await service.withToken("guess").request("GET", me)).status, 429, "a wrong one is none");
+    const socket = service.anonymous.socket("/api/stream");
+    const [error] = (await once(socket, "error")) as [Error];
+    t.match(error.message, /429/);
+    for (const path of ["/healthz", "/readyz"]) {
+      for (let times = 0; times < 50; times++) t.equal((await service.anonymous.request("GET", path)).status, 200);
+    }
+    clock.advance(10_000);
+    t.equal((await service.anonymous.request("GET", "/no/such/path")).status, 404);
+  },
+);
 
 t.test("refused credentials are counted for their address, and good ones from there still admitted", async (t) => {
   const clock = new ManualClock();
