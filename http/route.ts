@@ -58,7 +58,7 @@ export interface Success {
 export type Outcome = Answer | Refusal | EdgeRefusal;
 
 /** Headers that a handler asks for itself. */
-export type RequestHeader = "idempotency-key" | "if-match";
+export type RequestHeader = "idempotency-key" | "if-match" | "service-cause";
 
 /**
  * One endpoint, as data: the router, the documents and the tests read the same table. `params` in the path stand in

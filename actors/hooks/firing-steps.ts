@@ -2,7 +2,6 @@ import type { KeeperAnswer } from "../../runtime/actor-type.js";
 import { address } from "../../runtime/address.js";
 import type { Delivered, EffectEnded, Turn } from "../../runtime/turn.js";
 import type { Reading } from "../../storage/store.js";
-import { recordPlace } from "../resources/place.js";
 import { resourceById } from "../resources/resource-rows.js";
 import type { NoteTask } from "../tasks/task-messages.js";
 import { tasks } from "../tasks/task-rows.js";
@@ -10,8 +9,10 @@ import { DELIVERY_EFFECT, type Delivery, type DeliveryResult } from "./delivery.
 import { hookEvents } from "./events.js";
 import { type HookFailureCode, isRetried, MAX_ATTEMPTS, waitAfter } from "./failure.js";
 import { putFiring } from "./firing-list.js";
+import { recordFiring, recordLoop } from "./firing-record.js";
 import type { HookFields } from "./hook.kind.js";
 import type { FireHook, FiringContext } from "./hook-occurrence.machine.js";
+import { countFiring, whyLooped } from "./loop-guard.js";
 import { attempts, type FiringRow, type FiringState, firingEvents, firings } from "./occurrence-rows.js";
 
 /** What the transitions of a firing do; the machine beside it says when. */
@@ -22,34 +23,16 @@ export function hasFired({ turn, work }: Delivered<FireHook>): boolean {
 }
 
 export function fire(event: Delivered<FireHook>): FiringContext {
-  const { turn, hookId, work, resends } = event;
-  const workspaceId = turn.self.partition;
-  const hook = hookOf(turn, workspaceId, hookId);
-  const row: FiringRow = {
-    id: turn.self.id,
-    occurrence: work.occurrence,
-    hookId,
-    hook: hook?.key ?? "",
-    on: work.on,
-    teamId: work.teamId,
-    taskId: work.task.id,
-    runId: work.run?.id ?? null,
-    state: "attempting",
-    code: null,
-    refused: null,
-    firedAt: new Date(turn.now).toISOString(),
-    endedAt: null,
-    resends,
-  };
-  // Nobody can follow a firing before it is there, so there is nothing to tell yet.
-  putFiring(turn, workspaceId, row, null);
-  firingEvents.put(turn, workspaceId, row.id, work);
-  recordPlace(turn, row.id, { workspaceId, kind: "hook-occurrence", teamId: work.teamId });
+  const { turn, hookId, work } = event;
+  const hook = hookOf(turn, turn.self.partition, hookId);
+  const begun = { state: "attempting", code: null, reason: null, endedAt: null } as const;
+  recordFiring(event, { hook: hook?.key ?? "", ...begun });
+  countFiring(event);
   const isBefore = hookEvents[work.on].timing === "before" && event.gate !== undefined;
   const timeoutMs = (hook?.timeoutSeconds ?? 10) * 1_000;
   return attempt(turn, {
     hookId,
-    hook: row.hook,
+    hook: hook?.key ?? "",
     teamId: work.teamId,
     attempt: 1,
     step: 0,
@@ -60,6 +43,12 @@ export function fire(event: Delivered<FireHook>): FiringContext {
     deadlineMs: isBefore ? turn.now + timeoutMs : 0,
     gate: event.gate ?? null,
   });
+}
+
+/** Keeps that the loop guard stopped it. */
+export function stopLoop(event: Delivered<FireHook>): void {
+  const hook = hookOf(event.turn, event.turn.self.partition, event.hookId)?.key ?? "";
+  recordLoop(event, hook, whyLooped(event) ?? "");
 }
 
 /** Starts the request of the current step. */

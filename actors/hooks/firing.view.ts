@@ -27,6 +27,7 @@ export const firingSchema = z
     runId: z.string().nullable(),
     state: z.enum(["attempting", "waiting", "delivered", "failed", "refused"]),
     code: z.string().nullable(),
+    reason: z.string().nullable().describe("Why no request was made."),
     refused: z.string().nullable(),
     firedAt: z.string(),
     endedAt: z.string().nullable(),
@@ -39,6 +40,8 @@ export function firingView(reading: Reading, workspaceId: string, firing: Firing
   const made = attempts.list(reading, workspaceId, [firing.id]);
   return {
     ...firing,
+    // Firings of earlier releases have none.
+    reason: firing.reason ?? null,
     attempts: made.map((attempt) => ({ ...attempt, requestHeaders: { ...attempt.requestHeaders } })),
   };
 }

@@ -5,6 +5,7 @@
  * | state      | moved by                                       | next       | also                                     |
  * |------------|------------------------------------------------|------------|------------------------------------------|
  * | new        | hook.fire, not fired yet                       | attempting | the first step's request starts          |
+ * | new        | hook.fire, stopped by the loop guard           | failed     | reported on the task; stops              |
  * | attempting | effect.ended, step done, steps left            | attempting | the next step's request starts           |
  * | attempting | effect.ended, step done, none left             | delivered  | a before event may go on; stops          |
  * | attempting | effect.ended, the answer refuses (before)      | refused    | the event is refused; stops              |
@@ -18,7 +19,8 @@ import type { ActorType } from "../../runtime/actor-type.js";
 import type { Address } from "../../runtime/address.js";
 import type { Delivered, EffectEnded, Message, Woken } from "../../runtime/turn.js";
 import type { WorkEvent } from "../tasks/work-event.js";
-import { finish, fire, goOn, hasFired, outcomeOf, retry, waitForRetry } from "./firing-steps.js";
+import { finish, fire, goOn, hasFired, outcomeOf, retry, stopLoop, waitForRetry } from "./firing-steps.js";
+import { whyLooped } from "./loop-guard.js";
 
 export interface FireHook extends Message {
   readonly type: "hook.fire";
@@ -53,6 +55,7 @@ const machine = setup({
   types: { context: {} as FiringContext, events: {} as FiringEvent },
   guards: {
     isFirst: ({ event }) => event.type === "hook.fire" && !hasFired(event),
+    isLoop: ({ event }) => event.type === "hook.fire" && whyLooped(event) !== null && !hasFired(event),
     goesOn: ({ context, event }) => event.type === "effect.ended" && outcomeOf(event, context).next === "attempting",
     delivers: ({ context, event }) => event.type === "effect.ended" && outcomeOf(event, context).next === "delivered",
     refuses: ({ context, event }) => event.type === "effect.ended" && outcomeOf(event, context).next === "refused",
@@ -60,6 +63,9 @@ const machine = setup({
   },
   actions: {
     fire: assign(({ context, event }) => (event.type === "hook.fire" ? fire(event) : context)),
+    stopLoop: ({ event }) => {
+      if (event.type === "hook.fire") stopLoop(event);
+    },
     next: assign(({ context, event }) => (event.type === "effect.ended" ? goOn(event, context) : context)),
     again: assign(({ context, event }) => retry(event.turn, context)),
     wait: assign(({ context, event }) => (event.type === "effect.ended" ? waitForRetry(event, context) : context)),
@@ -75,7 +81,14 @@ const machine = setup({
   },
   initial: "new",
   states: {
-    new: { on: { "hook.fire": { guard: "isFirst", target: "attempting", actions: "fire" } } },
+    new: {
+      on: {
+        "hook.fire": [
+          { guard: "isLoop", target: "failed", actions: "stopLoop" },
+          { guard: "isFirst", target: "attempting", actions: "fire" },
+        ],
+      },
+    },
     attempting: {
       on: {
         "effect.ended": [

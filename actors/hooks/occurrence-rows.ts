@@ -20,6 +20,8 @@ export interface FiringRow {
   readonly state: FiringState;
   /** Why it failed, or null. */
   readonly code: HookFailureCode | null;
+  /** Why no request was made, or null. */
+  readonly reason: string | null;
   /** Why the event was refused, or null. */
   readonly refused: string | null;
   readonly firedAt: string;

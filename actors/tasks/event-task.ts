@@ -2,7 +2,7 @@ import type { Reading } from "../../storage/store.js";
 import type { LineFields } from "../lines/line.kind.js";
 import type { Station } from "../lines/station.js";
 import { resourceById } from "../resources/resource-rows.js";
-import type { TaskRow } from "./task-rows.js";
+import { type TaskRow, taskCauses } from "./task-rows.js";
 import type { EventTask, WorkEvent } from "./work-event.js";
 
 /** The line of a task as it is now, or undefined when it is gone. */
@@ -36,12 +36,12 @@ export function eventTask(task: TaskRow, line: LineFields | undefined): EventTas
   };
 }
 
-/** An event about a task, without what its name and time make of it. */
+/** An event about a task, caused by what was done to it last; without what its name and time make of it. */
 export function workEvent(
   reading: Reading,
   workspaceId: string,
   task: TaskRow,
-  of: Pick<WorkEvent, "on" | "occurrence" | "run" | "event" | "causes">,
+  of: Pick<WorkEvent, "on" | "occurrence" | "run" | "event">,
 ): WorkEvent {
   const line = lineOf(reading, workspaceId, task.lineId);
   return {
@@ -51,5 +51,6 @@ export function workEvent(
     lineId: task.lineId,
     stationId: stationOf(line, task.station)?.id ?? "",
     task: eventTask(task, line),
+    causes: taskCauses.get(reading, workspaceId, task.id) ?? [],
   };
 }

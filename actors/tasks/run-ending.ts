@@ -76,7 +76,7 @@ function finish(turn: Turn, context: RunContext, outcome: RunOutcome, reason: st
   // Of a workspace that is closed nobody hears any more.
   if (task !== undefined && resourceById(turn, workspaceId, "workspace", workspaceId) !== undefined) {
     const on = "run.ended";
-    const of = { on, occurrence: turn.newId("occ"), run: { id: row.id }, event: { at, outcome }, causes: [] } as const;
+    const of = { on, occurrence: turn.newId("occ"), run: { id: row.id }, event: { at, outcome } } as const;
     const fact: WorkFact = { name: on, work: workEvent(turn, workspaceId, task, of) };
     turn.publish(fact);
   }

@@ -35,7 +35,6 @@ export function askHandover(turn: Turn, context: RunContext, wish: HandoverWish)
       occurrence: turn.newId("occ"),
       run: { id: row.id },
       event: { at: new Date(turn.now).toISOString(), to: wish.to, note: wish.note },
-      causes: [],
     }),
   };
   turn.ask(question);

@@ -67,7 +67,6 @@ export function claimRun(context: RunContext, event: Delivered<ClaimRun>, gate: 
       occurrence: turn.newId("occ"),
       run: { id: row.id },
       event: { at: new Date(turn.now).toISOString() },
-      causes: [],
     }),
   };
   turn.ask(question);

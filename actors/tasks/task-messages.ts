@@ -1,7 +1,13 @@
 import type { Message } from "../../runtime/turn.js";
 
+/** What may have been caused by a hook. */
+interface Caused extends Message {
+  /** The firings and events that led to it, oldest first; none when nobody told of any. */
+  readonly causes?: readonly string[];
+}
+
 /** Opens a task; the id in the address is its own. */
-export interface OpenTask extends Message {
+export interface OpenTask extends Caused {
   readonly type: "task.open";
   readonly teamId: string;
   readonly lineId: string;
@@ -16,27 +22,27 @@ export interface OpenTask extends Message {
 }
 
 /** What only the assignee may do. */
-export interface AnswerTask extends Message {
+export interface AnswerTask extends Caused {
   readonly type: "task.answer";
   readonly by: string;
   readonly text: string;
 }
-export interface StopTask extends Message {
+export interface StopTask extends Caused {
   readonly type: "task.stop";
   readonly by: string;
 }
 
 /** What anyone on the team may do. */
-export interface RetryTask extends Message {
+export interface RetryTask extends Caused {
   readonly type: "task.retry";
   readonly by: string;
 }
-export interface MoveTask extends Message {
+export interface MoveTask extends Caused {
   readonly type: "task.move";
   readonly by: string;
   readonly to: string;
 }
-export interface CloseTask extends Message {
+export interface CloseTask extends Caused {
   readonly type: "task.close";
   readonly by: string;
 }

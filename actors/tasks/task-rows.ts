@@ -49,6 +49,8 @@ export const taskNotes = table<TaskNote>("task-note");
 export const onceNotes = table<true>("task-note-once");
 /** `[task, repository]`: what the task has changed so far. */
 export const taskCheckouts = table<CheckoutResult>("task-checkout");
+/** `[task]`: the firings and events behind what was done to it last, oldest first; no row when there are none. */
+export const taskCauses = table<readonly string[]>("task-causes");
 /** `[task, run]` -> true */
 export const taskRuns = table<true>("task-run");
 

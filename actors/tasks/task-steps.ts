@@ -14,7 +14,7 @@ import type { TaskContext } from "./task.machine.js";
 import { taskItemView } from "./task.view.js";
 import { putTask } from "./task-list.js";
 import type { NoteTask, OpenTask } from "./task-messages.js";
-import { onceNotes, type TaskRow, taskCheckouts, taskNotes, taskRuns, tasks } from "./task-rows.js";
+import { onceNotes, type TaskRow, taskCauses, taskCheckouts, taskNotes, taskRuns, tasks } from "./task-rows.js";
 import type { WorkFact } from "./work-event.js";
 
 /** What the transitions of a task do; the machine beside it says when. */
@@ -59,6 +59,7 @@ export function openTask(event: Delivered<OpenTask>): TaskContext {
   });
   recordPlace(turn, row.id, { workspaceId, kind: "task" });
   enterStation(turn, workspaceId, { lineId, stationKey: station, taskId: row.id });
+  keepCauses(turn, event);
   publish(turn, row, "task.opened", {});
   const started = startRun(turn, row);
   turn.reply({ task: taskRow(turn) });
@@ -187,6 +188,12 @@ export function refuseUnlessStation(turn: Turn, to: string): Refusal | null {
   return stationOf(line, to) === undefined ? invalid("to", `there is no station ${to}`) : null;
 }
 
+/** Whatever the task does from here on was caused by what led to this. */
+export function keepCauses(turn: Turn, { causes = [] }: { readonly causes?: readonly string[] }): void {
+  if (causes.length > 0) taskCauses.put(turn, turn.self.partition, turn.self.id, causes);
+  else taskCauses.remove(turn, turn.self.partition, turn.self.id);
+}
+
 function startRun(turn: Turn, row: TaskRow): string {
   const workspaceId = turn.self.partition;
   const line = lineOf(turn, workspaceId, row.lineId);
@@ -250,7 +257,7 @@ function publish(
   fields: Readonly<Record<string, unknown>>,
 ): void {
   const at = new Date(turn.now).toISOString();
-  const of = { on: name, occurrence: turn.newId("occ"), run: null, event: { at, ...fields }, causes: [] } as const;
+  const of = { on: name, occurrence: turn.newId("occ"), run: null, event: { at, ...fields } } as const;
   const fact: WorkFact = { name, work: workEvent(turn, turn.self.partition, row, of) };
   turn.publish(fact);
 }

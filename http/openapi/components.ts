@@ -53,6 +53,15 @@ const parameters = {
     schema: { type: "string", pattern: '^"\\d{1,15}"$' },
     example: '"3"',
   },
+  ServiceCause: {
+    name: "Service-Cause",
+    in: "header",
+    description:
+      "What caused the request, when a hook did: the `webhook-id` of the hook's request, or the `service-cause` it " +
+      "carried. What follows joins its chain, which the loop guard ends. One that is unknown says nothing.",
+    schema: { type: "string", maxLength: 255 },
+    example: "msg_01KB8Z0V5N7Q6T0M1W2X3Y4Z5A-3Y4Z5B6C_tell",
+  },
 } as const satisfies Record<string, oas31.ParameterObject>;
 
 /** A reference to one of the shared parameters. */

@@ -59,6 +59,7 @@ function headersOf(route: Route): oas31.ReferenceObject[] {
   return [
     ...(key === undefined ? [] : [sharedParameter(key === "required" ? "IdempotencyKey" : "OptionalIdempotencyKey")]),
     ...(route.headers?.["if-match"] === undefined ? [] : [sharedParameter("IfMatch")]),
+    ...(route.headers?.["service-cause"] === undefined ? [] : [sharedParameter("ServiceCause")]),
     ...(route.method === "GET" ? [] : [sharedParameter("ServiceClient")]),
     sharedParameter("ServiceApiVersion"),
   ];

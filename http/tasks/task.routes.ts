@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Caller } from "../../actors/access/caller.js";
 import { onTeam, permit, seesOutcomes } from "../../actors/access/visibility.js";
+import { chainFrom } from "../../actors/hooks/loop-guard.js";
 import type { LineFields } from "../../actors/lines/line.kind.js";
 import { invalid, isRefusal, type Refusal } from "../../actors/refusal.js";
 import { placeOf } from "../../actors/resources/place.js";
@@ -15,6 +16,7 @@ import { memberOf } from "../../actors/workspaces/members.js";
 import { address } from "../../runtime/address.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import type { Message } from "../../runtime/turn.js";
+import type { Reading } from "../../storage/store.js";
 import { type Answer, type Route, route } from "../route.js";
 
 const text = (most: number) => z.string().max(most, `must be at most ${most} characters`);
@@ -63,13 +65,15 @@ export function taskRoutes({ runtime }: { readonly runtime: Runtime }): readonly
       summary,
       access: "person",
       body,
+      headers: { "service-cause": "optional" },
       answers: { 200: taskSchema },
-      handle: async ({ caller, params, body: given }) => {
+      handle: async ({ caller, params, body: given, header }) => {
         const found = findTask(runtime, caller, params.taskId ?? "");
         if (isRefusal(found)) return found;
         if (!worksOn(runtime, caller, found.workspaceId, found.task.teamId)) return notOnTeam();
         const to = address(found.workspaceId, "task", found.task.id);
-        const answer = await runtime.ask(to, message(given, caller.userId));
+        const causes = causesOf(reading, found.workspaceId, header("service-cause"));
+        const answer = await runtime.ask(to, { ...message(given, caller.userId), ...causes });
         if (isRefusal(answer)) return answer;
         return shown(tasks.get(reading, found.workspaceId, found.task.id) ?? found.task, found.workspaceId);
       },
@@ -82,6 +86,7 @@ export function taskRoutes({ runtime }: { readonly runtime: Runtime }): readonly
       summary: "Open a task",
       access: "person",
       body: opening,
+      headers: { "service-cause": "optional" },
       answers: { 201: taskSchema },
       handle: (request) => openTask(runtime, request),
     }),
@@ -203,9 +208,10 @@ interface OpenRequest {
   readonly caller: Extract<Caller, { kind: "person" }>;
   readonly params: Readonly<Record<string, string>>;
   readonly body: z.output<typeof opening>;
+  header(name: string): string | undefined;
 }
 
-async function openTask(runtime: Runtime, { caller, params, body }: OpenRequest): Promise<Answer | Refusal> {
+async function openTask(runtime: Runtime, { caller, params, body, header }: OpenRequest): Promise<Answer | Refusal> {
   const { reading } = runtime;
   const teamId = params.teamId ?? "";
   const team = findTeam(runtime, caller, teamId);
@@ -225,6 +231,7 @@ async function openTask(runtime: Runtime, { caller, params, body }: OpenRequest)
   const answer = await runtime.ask(address(workspaceId, "task", taskId), {
     type: "task.open",
     ...{ teamId, lineId: line.id, title, description, url, station, assignee, by: caller.userId },
+    ...causesOf(reading, workspaceId, header("service-cause")),
   });
   if (isRefusal(answer)) return answer;
   const task = tasks.get(reading, workspaceId, taskId);
@@ -290,6 +297,11 @@ function findRun(
   if (place === undefined || run === undefined) return { refused: "not-found" };
   if (!seesOutcomes(reading, caller, place.workspaceId, run.teamId)) return { refused: "not-found" };
   return { workspaceId: place.workspaceId, run };
+}
+
+/** The chain that a request joins by the cause that it names. */
+function causesOf(reading: Reading, workspaceId: string, cause: string | undefined) {
+  return cause === undefined ? {} : { causes: chainFrom(reading, workspaceId, cause) };
 }
 
 function worksOn(runtime: Runtime, caller: Caller, workspaceId: string, teamId: string): boolean {

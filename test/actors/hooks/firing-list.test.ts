@@ -14,7 +14,16 @@ function firing(n: number): FiringRow {
   const pick = <One>(from: readonly One[], index: number): One => from[index % from.length] as One;
   return {
     ...{ id: `occ_${String(n).padStart(6, "0")}`, occurrence: "occ", hookId: "hook", hook: pick(hooks, n * 7) },
-    ...{ on: pick(events, n >> 2), teamId, taskId: "task", runId: null, code: null, refused: null, firedAt: "" },
+    ...{
+      on: pick(events, n >> 2),
+      teamId,
+      taskId: "task",
+      runId: null,
+      code: null,
+      reason: null,
+      refused: null,
+      firedAt: "",
+    },
     ...{ state: n % 20 === 0 ? pick(states, n / 20) : "delivered", endedAt: null, resends: null },
   };
 }

@@ -1,0 +1,92 @@
+/**
+ * The loop guard (configuration API, Loop guard). A firing of a hook on an after event carries the chain that led to
+ * it: the events and firings in `WorkEvent.causes`, oldest first, and its own event. It is stopped when
+ *
+ * 1. the chain holds a firing of the same hook about the same task already: it would fire again for what it caused;
+ * 2. the chain holds 8 causes already;
+ * 3. the hook fired 3 times for the same change within 10 minutes, which also ends loops that tell no cause. The same
+ *    change is the same hook, task and event with the same fields but `at`; the events of two runs are two changes.
+ *
+ * What a person sends again, and a test, is never stopped and never counted.
+ */
+import { createHash } from "node:crypto";
+import type { Delivered, Turn } from "../../runtime/turn.js";
+import type { Reading } from "../../storage/store.js";
+import { table } from "../../storage/table.js";
+import type { WorkEvent } from "../tasks/work-event.js";
+import { hookEvents } from "./events.js";
+import type { FireHook } from "./hook-occurrence.machine.js";
+import { firingById, firingEvents, firings } from "./occurrence-rows.js";
+
+/** How many causes a chain may hold before the next firing is stopped. */
+export const MAX_CAUSES = 8;
+/** How often a hook may fire for the same change within {@link WINDOW_MS}. */
+const MAX_FIRINGS = 3;
+const WINDOW_MS = 10 * 60 * 1_000;
+/** One firing in so many takes old counts away, up to so many of them: more than are made in between. */
+const SWEEPS_ONE_IN = 8;
+const SWEPT_AT_ONCE = 64;
+
+/** `[window, change]` -> when it fired, in milliseconds since 1970: at most {@link MAX_FIRINGS} times. */
+const changesFired = table<readonly number[]>("hook-change-fired");
+
+/** Why a firing that has not begun is stopped, in words; null when it may go on. Reads only. */
+export function whyLooped({ turn, hookId, work, resends }: Delivered<FireHook>): string | null {
+  if (!isGuarded(work, resends)) return null;
+  const { causes } = work;
+  if (causes.length > 0 && causes.some((cause) => isOfHook(turn, work, hookId, cause))) {
+    return "it would fire again for something that it caused itself";
+  }
+  if (causes.length >= MAX_CAUSES) return `the chain of what caused it is ${MAX_CAUSES} causes deep`;
+  return timesFired(turn, changeOf(hookId, work)).length >= MAX_FIRINGS
+    ? `it fired ${MAX_FIRINGS} times for the same change within 10 minutes`
+    : null;
+}
+
+/** Counts a firing that goes on. */
+export function countFiring({ turn, hookId, work, resends }: Delivered<FireHook>): void {
+  if (!isGuarded(work, resends)) return;
+  const change = changeOf(hookId, work);
+  const window = Math.floor(turn.now / WINDOW_MS);
+  changesFired.put(turn, turn.self.partition, [window, change], [...timesFired(turn, change), turn.now]);
+  if (turn.random() * SWEEPS_ONE_IN >= 1) return;
+  // Of the window before this one some times still count.
+  const old = changesFired.entries(turn, turn.self.partition, [], { before: [window - 1], limit: SWEPT_AT_ONCE });
+  for (const { key } of old) turn.remove(key);
+}
+
+/**
+ * The chain of what somebody does who names its cause: the firing's own chain, its event, and the firing. A cause is
+ * the id of a firing (what `service-cause` says) or the `webhook-id` of one of its requests; one that names no firing
+ * of the workspace has no chain.
+ */
+export function chainFrom(reading: Reading, workspaceId: string, cause: string): readonly string[] {
+  const id = /^msg_([^_]+)_[^_]+$/.exec(cause)?.[1];
+  const found = firingById(reading, id === undefined ? cause : `occ_${id}`);
+  const work = found?.workspaceId === workspaceId ? firingEvents.get(reading, workspaceId, found.firing.id) : undefined;
+  if (found === undefined || work === undefined) return [];
+  return [...work.causes, work.occurrence, found.firing.id];
+}
+
+function isGuarded({ on }: WorkEvent, resends: string | null): boolean {
+  return resends === null && hookEvents[on].timing === "after";
+}
+
+function isOfHook(turn: Turn, { teamId, task }: WorkEvent, hookId: string, cause: string): boolean {
+  const firing = firings.get(turn, turn.self.partition, teamId, cause);
+  return firing?.hookId === hookId && firing.taskId === task.id;
+}
+
+/** The times of the last ten minutes, oldest first. */
+function timesFired(turn: Turn, change: string): readonly number[] {
+  const window = Math.floor(turn.now / WINDOW_MS);
+  const row = (which: number) => changesFired.get(turn, turn.self.partition, which, change);
+  // The row of this window holds those of the one before that still counted when it was written.
+  const times = row(window) ?? row(window - 1) ?? [];
+  return times.filter((at) => at > turn.now - WINDOW_MS);
+}
+
+function changeOf(hookId: string, { task, run, event }: WorkEvent): string {
+  const change = JSON.stringify([hookId, task.id, run?.id ?? null, { ...event, at: "" }]);
+  return createHash("sha256").update(change).digest("base64url").slice(0, 22);
+}

@@ -1,0 +1,128 @@
+import t from "tap";
+import { type FireHook, hookOccurrenceActor } from "../../../actors/hooks/hook-occurrence.machine.js";
+import { chainFrom } from "../../../actors/hooks/loop-guard.js";
+import { type FiringRow, firingEvents, firings } from "../../../actors/hooks/occurrence-rows.js";
+import { recordPlace } from "../../../actors/resources/place.js";
+import { type ResourceRow, resources } from "../../../actors/resources/resource-rows.js";
+import type { WorkEvent } from "../../../actors/tasks/work-event.js";
+import { address } from "../../../runtime/address.js";
+import { rowSpace } from "../../../storage/keys.js";
+import { memoryRows, stepByHand, type TurnTaken } from "../../support/turn.js";
+import { lineId, teamId, workspaceId } from "../../support/work.js";
+
+const begunMs = Date.parse("2026-01-01T00:00:00.000Z");
+
+/** A hook that fires again and again, each time as another firing. */
+function arrange() {
+  const rows = memoryRows();
+  const hook = {
+    ...{ id: "hook_1", kind: "hook", version: 1, workspaceId, teamId, address: "core/tell", hidden: {}, added: {} },
+    fields: { key: "tell", on: "task.moved", failure: "continue", timeoutSeconds: 5, steps: [{ name: "one" }] },
+    ...{ createdAt: "", updatedAt: "" },
+  } as unknown as ResourceRow;
+  resources.put(rows, workspaceId, ["hook", "hook_1"], hook);
+  let fired = 0;
+  const fire = (of: Partial<WorkEvent> & { atMs?: number; resends?: string; hookId?: string } = {}) => {
+    fired += 1;
+    const { atMs = begunMs, resends = null, hookId = "hook_1", ...more } = of;
+    const work: WorkEvent = {
+      ...{ on: "task.moved", workspaceId, teamId, lineId, stationId: "sta_work", run: null, causes: [] },
+      occurrence: `occ_${fired}`,
+      task: {
+        ...{ id: "task_1", title: "", url: "", line: "dev", station: "Work", stationKey: "work", marks: {} },
+        ...{ repositories: [], pullRequest: null },
+      },
+      event: { at: new Date(atMs).toISOString(), from: "work", to: "review" },
+      ...more,
+    };
+    const id = `occ_${fired}-x`;
+    const stepping = stepByHand(hookOccurrenceActor, address(workspaceId, "hook-occurrence", id), {
+      rows,
+      now: atMs,
+      seed: fired * 40_503_001,
+    });
+    const message: FireHook = { type: "hook.fire", hookId, work, resends };
+    const taken = stepping.take(message);
+    const row = firings.get(rows, workspaceId, teamId, id);
+    return { id, taken, row: row as FiringRow };
+  };
+  return { rows, fire };
+}
+
+function isStopped({ row, taken }: { readonly row: FiringRow; readonly taken: TurnTaken }): boolean {
+  return row.code === "loop" && taken.started.length === 0;
+}
+
+t.test(
+  "a hook does not fire for what it caused itself; another hook does, and so does it for another task",
+  async (t) => {
+    const { fire } = arrange();
+    const first = fire();
+    t.notOk(isStopped(first));
+    const causes = ["occ_1", first.id];
+    const again = fire({ causes });
+    t.ok(isStopped(again));
+    t.match(again.row, { state: "failed", code: "loop", reason: /caused itself/, endedAt: /./ });
+    t.match(again.taken.sent, [
+      { to: { kind: "task", id: "task_1" }, message: { type: "note", from: "hook tell", text: /stopped \(loop\)/ } },
+    ]);
+    t.ok(again.taken.stopped, "no actor is left");
+    t.notOk(isStopped(fire({ causes, hookId: "hook_2" })), "another hook");
+    const task = { ...fire({ causes: [], hookId: "hook_3" }) };
+    t.notOk(isStopped(task));
+    const work = { id: "task_2" } as WorkEvent["task"];
+    t.notOk(isStopped(fire({ causes, task: work })), "another task");
+  },
+);
+
+t.test("a chain of eight causes ends; one of seven goes on", async (t) => {
+  const { fire } = arrange();
+  const chain = Array.from({ length: 8 }, (_, n) => `occ_other_${n}`);
+  t.notOk(isStopped(fire({ causes: chain.slice(0, 7) })));
+  const stopped = fire({ causes: chain });
+  t.ok(isStopped(stopped));
+  t.match(stopped.row.reason, /8 causes deep/);
+});
+
+t.test("the fourth firing for the same change within ten minutes is stopped, and one after them is not", async (t) => {
+  const { fire } = arrange();
+  const minute = 60_000;
+  const at = (minutes: number) => ({ atMs: begunMs + minutes * minute });
+  for (const minutes of [0, 3, 9]) t.notOk(isStopped(fire(at(minutes))), `minute ${minutes}`);
+  const fourth = fire(at(9.5));
+  t.ok(isStopped(fourth));
+  t.match(fourth.row.reason, /3 times for the same change/);
+  t.notOk(isStopped(fire({ ...at(9.6), event: { at: "", from: "review", to: "work" } })), "another change");
+  t.notOk(isStopped(fire({ ...at(9.6), hookId: "hook_2" })), "another hook");
+  t.notOk(isStopped(fire({ ...at(9.7), resends: fourth.id })), "a person sends it again");
+  t.ok(isStopped(fire(at(9.99))), "what was stopped does not count, what was sent does");
+  t.notOk(isStopped(fire(at(10.5))), "ten minutes after the first");
+  t.ok(isStopped(fire(at(11))), "three of the last ten minutes again");
+});
+
+t.test("hooks on before events are not counted", async (t) => {
+  const { fire } = arrange();
+  for (let n = 0; n < 5; n++) t.notOk(isStopped(fire({ on: "run.starting", event: { at: "" } })));
+});
+
+t.test("counts that are over are taken away while others are made", async (t) => {
+  const { fire, rows } = arrange();
+  for (let n = 0; n < 400; n++) {
+    fire({ atMs: begunMs + n * 60_000, task: { id: `task_${n}` } as WorkEvent["task"] });
+  }
+  const counted = rows.range({ prefix: [workspaceId, rowSpace, "hook-change-fired"] });
+  t.ok(counted.length < 80, `${counted.length} rows are left of 400`);
+});
+
+t.test("a cause is named by a firing or by the webhook-id of its request, within the workspace", async (t) => {
+  const { rows, fire } = arrange();
+  const { id } = fire({ causes: ["occ_0", "occ_0-x"] });
+  const chain = ["occ_0", "occ_0-x", "occ_1", id];
+  t.same(chainFrom(rows, workspaceId, id), chain);
+  t.same(chainFrom(rows, workspaceId, "msg_1-x_tell-them"), chain);
+  for (const wrong of ["", "msg_1-x", "occ_9-x", "msg__", "task_1"]) t.same(chainFrom(rows, workspaceId, wrong), []);
+  recordPlace(rows, "occ_5-x", { workspaceId: "ws_other", kind: "hook-occurrence", teamId });
+  firings.put(rows, "ws_other", [teamId, "occ_5-x"], { id: "occ_5-x" } as FiringRow);
+  firingEvents.put(rows, "ws_other", "occ_5-x", { causes: [], occurrence: "occ_5" } as unknown as WorkEvent);
+  t.same(chainFrom(rows, workspaceId, "occ_5-x"), [], "a firing of another workspace");
+});
