@@ -85,7 +85,9 @@ export function hookKind(deployment: {
     schema,
     fixed: ["key"],
     hcl: {},
-    hidden: [{ path: SIGNING_SECRET, keep: "sealed" }],
+    hidden: [
+      { path: SIGNING_SECRET, keep: "sealed", staysWith: ({ signing }) => signing?.secretVersion !== undefined },
+    ],
     address: (fields, teamKey) => `${teamKey}/${fields.key}`,
     references,
     listedUnder: { what: "event", words: wordsOf },

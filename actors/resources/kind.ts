@@ -43,11 +43,13 @@ export interface Listing<Fields> {
 }
 
 /** A field that is taken but never given back. */
-export interface HiddenField {
+export interface HiddenField<Fields = Record<string, unknown>> {
   /** Dotted path in the body: `value`, `signing.secret`. */
   readonly path: string;
   /** `sealed` can be opened again by the service (AES-256-GCM); `hash` only compared (SHA-256, hex). */
   readonly keep: "sealed" | "hash";
+  /** Whether a value written earlier belongs to these fields still; without it, to all. What does not is forgotten. */
+  staysWith?(fields: Fields): boolean;
 }
 
 /** How a kind is written as HCL, beyond what its schema says. */
@@ -127,7 +129,7 @@ export interface Kind<Fields = Record<string, unknown>> {
   readonly schema: z.ZodType<Fields>;
   /** Paths an update may not change; the first is the field that the address ends with. */
   readonly fixed: readonly string[];
-  readonly hidden: readonly HiddenField[];
+  readonly hidden: readonly HiddenField<Fields>[];
   /** A hidden field whose value the service makes when it is not given, told once in a response header on create. */
   readonly reveals?: { readonly path: string; readonly header: string; when(fields: Fields): boolean };
   /** `holder` is the address of what holds it: a workspace's slug, a team's key; "" for what nothing holds. */

@@ -81,7 +81,7 @@ export function updateResource(turn: Turn, kind: Kind, message: UpdateResource):
     ...previous,
     version: previous.version + 1,
     fields: checked.fields,
-    hidden: { ...previous.hidden, ...message.hidden },
+    hidden: { ...keptHidden(kind, previous, checked.fields), ...message.hidden },
     added: checked.added,
     updatedAt: new Date(turn.now).toISOString(),
   };
@@ -168,6 +168,12 @@ function scopeOf(
 }
 
 type Checked = { readonly fields: Record<string, unknown>; readonly added: Readonly<Record<string, unknown>> };
+
+/** What was hidden before, as far as it belongs to the new fields too. */
+function keptHidden(kind: Kind, previous: ResourceRow, fields: ResourceRow["fields"]): ResourceRow["hidden"] {
+  const gone = kind.hidden.filter(({ staysWith }) => staysWith?.(fields) === false).map(({ path }) => path);
+  return Object.fromEntries(Object.entries(previous.hidden).filter(([path]) => !gone.includes(path)));
+}
 
 /** Everything that can be wrong with a body beyond its schema, found at once. */
 function checkFields(

@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from "node:crypto";
 import t from "tap";
 import { personAt } from "../support/people.js";
 import { createUnder, problemOf, workspaceWithTeam } from "../support/resources.js";
@@ -200,4 +201,25 @@ t.test("a signing secret is rotated with its version, and neither goes without t
   t.equal((await put(1, { secretVersion: 1 })).status, 200, "the secret stays");
   const rotated = await put(2, { secret: secretOf(40), secretVersion: 2 });
   t.same([rotated.status, rotated.body?.signing], [200, { secretVersion: 2 }]);
+});
+
+t.test("a hook that changes to OIDC tokens forgets its secret", async (t) => {
+  const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const key = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+  const settings = { OUTBOUND_ALLOW: "hooks.example.com", HOOK_SIGNING_KEY: key };
+  const service = await startTestService(t, { settings });
+  const ada = await service.signIn("ada@example.com");
+  const { teamId } = await workspaceWithTeam(ada);
+  const body = { key: "tell", on: "task.moved", ...tells({}) };
+  const made = await ada.create(`${base}/teams/${teamId}/hooks`, {
+    ...{ ...body, ...signed({ secret: secretOf(32), secretVersion: 1 }) },
+  });
+  const put = (version: number, signing: unknown) =>
+    ada.request("PUT", `${base}/hooks/${made.id}`, { ...body, signing }, { "if-match": `"${version}"` });
+  const exported = async () => (await ada.request("GET", `${base}/hooks/${made.id}/hcl`)).body?.hcl;
+  t.match(await exported(), /secret_wo /);
+  const changed = await put(1, { oidc: { audience: "receiver" } });
+  t.same([changed.status, changed.body?.signing], [200, { oidc: { audience: "receiver" } }]);
+  t.notMatch(await exported(), /secret/);
+  t.match(problemOf(await put(2, { secretVersion: 1 })).errors, [{ path: "signing.secret" }]);
 });
