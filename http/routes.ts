@@ -51,7 +51,7 @@ export function createRoutes(parts: RouteParts): readonly Route[] {
     ...resourceRoutes({ runtime, kinds, sealer }),
     ...under("Trusts", exchangeRoutes({ runtime, kinds, verifier, log })),
     ...under("Expressions", expressionRoutes({ reading: runtime.reading, kinds })),
-    ...under("Export", exportRoutes({ reading: runtime.reading, kinds })),
+    ...under("Export", exportRoutes({ runtime, kinds })),
     ...under("Configuration changes", changeRoutes({ runtime })),
     ...under("Members", memberRoutes({ runtime })),
     ...under("Invites", inviteRoutes({ runtime, sealer, baseUrl, signInDomains: config.signInDomains })),
