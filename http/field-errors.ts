@@ -8,9 +8,22 @@ export function parseBy<Schema extends z.ZodType>(
 ): { readonly data: z.output<Schema> } | { readonly errors: readonly FieldError[] } {
   const parsed = safely(schema, value);
   if (parsed === null) return { errors: [{ path: "", message: "is not valid" }] };
-  return parsed.success
-    ? { data: parsed.data }
-    : { errors: parsed.error.issues.flatMap((each) => errorsOf(each, [], value)) };
+  if (!parsed.success) return { errors: parsed.error.issues.flatMap((each) => errorsOf(each, [], value)) };
+  const lost = lostNames(value, []);
+  return lost.length === 0 ? { data: parsed.data } : { errors: lost };
+}
+
+/** Zod leaves this name out of maps without a word; what was sent under it would be gone. */
+const LOST = "__proto__";
+
+function lostNames(value: unknown, path: readonly PropertyKey[]): FieldError[] {
+  if (typeof value !== "object" || value === null) return [];
+  if (Array.isArray(value)) return value.flatMap((item, index) => lostNames(item, [...path, index]));
+  return Object.keys(value).flatMap((name) => {
+    const at = [...path, name];
+    if (name === LOST) return [{ path: pathText(at), message: "is not a name that can be used" }];
+    return lostNames((value as Readonly<Record<string, unknown>>)[name], at);
+  });
 }
 
 /**

@@ -173,3 +173,15 @@ t.test("an error path is that of the Errors part, whatever the names in it", asy
       .join("\n"),
   );
 });
+
+t.test("a name that JavaScript keeps for itself is refused where it stands, not lost", async (t) => {
+  const profile = allKinds.find(({ name }) => name === "harness-profile");
+  if (profile === undefined) throw new Error("there are harness profiles");
+  const { owner, create } = await kindScene(t, profile);
+  const send = (text: string, key: string) =>
+    owner.request("POST", create, text, { "content-type": "application/json", "idempotency-key": key });
+  const refused = await send('{"key":"a","env":{"__proto__":"x"}}', "lost");
+  t.same([refused.status, problemOf(refused).errors?.map(({ path }) => path)], [422, ["env.__proto__"]]);
+  const kept = await send('{"key":"a","env":{"constructor":"x","toString":"y","hasOwnProperty":"z"}}', "kept");
+  t.same(kept.body?.env, { constructor: "x", toString: "y", hasOwnProperty: "z" });
+});
