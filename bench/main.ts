@@ -3,12 +3,13 @@ import { run as commit } from "./commit.js";
 import { run as expressions } from "./expressions.js";
 import { run as hooks } from "./hooks.js";
 import { run as http } from "./http.js";
+import { run as httpSize } from "./http-size.js";
 import { run as mailbox } from "./mailbox.js";
 import { run as recovery } from "./recovery.js";
 import { printTable } from "./support/table.js";
 
 /** Prints every table, or those that are named: `npm run bench -- hooks`. */
-const all = { commit: async () => printTable(await commit()), expressions, hooks, http, mailbox, recovery };
+const all = { commit: async () => printTable(await commit()), expressions, hooks, http, httpSize, mailbox, recovery };
 
 const [processor] = cpus();
 const memory = Math.round(totalmem() / 2 ** 30);

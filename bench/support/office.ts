@@ -1,0 +1,67 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { readConfig } from "../../http/config.js";
+import { createLog } from "../../http/log.js";
+import { startService } from "../../http/service.js";
+
+/** The load comes from one address with one credential. */
+const unlimited = { RATE_PER_CREDENTIAL: "0", RATE_PER_ADDRESS: "0" };
+
+/** A service with one workspace, and its owner. */
+export interface Office {
+  readonly port: number;
+  readonly workspaceId: string;
+  readonly teamId: string;
+  /** Credential headers of a token that may do everything a token may. */
+  readonly bearer: string;
+  /** Creates as the owner and gives the answer's text; throws unless it was created. */
+  create(path: string, body: unknown, key: string): Promise<string>;
+  get(path: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+export async function openOffice(
+  transport: "uws" | "node",
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Office> {
+  const folder = await mkdtemp(join(tmpdir(), "signalbox-bench-"));
+  const mails: string[] = [];
+  const fixed = { DATA_DIR: folder, PORT: "0", TRANSPORT: transport, LOG_LEVEL: "silent" };
+  const config = readConfig({ ...fixed, ...unlimited, ...settings });
+  const log = { ...createLog("silent"), mail: (line: string) => void mails.push(line) };
+  const service = await startService({ config, log });
+  const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
+    fetch(`${service.baseUrl}${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...headers },
+      body: JSON.stringify(body),
+    });
+  await post("/api/sign-in", { email: "ada@example.com" });
+  while (mails.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  const opened = await post("/api/sessions", { token: mails[0]?.split("/").at(-1) });
+  const cookie = opened.headers.get("set-cookie")?.split(";")[0] ?? "";
+  const made = async (path: string, body: unknown, key: string) => {
+    const answer = await post(path, body, { cookie, "idempotency-key": key });
+    const text = await answer.text();
+    if (answer.status !== 201) throw new Error(`POST ${path} answered ${answer.status} ${text}`);
+    return { text, headers: answer.headers, id: String((JSON.parse(text) as { readonly id: string }).id) };
+  };
+  const workspace = await made("/api/resources/workspaces", { slug: "acme", name: "Acme" }, "w");
+  const within = `/api/resources/workspaces/${workspace.id}`;
+  const team = await made(`${within}/teams`, { key: "core", name: "Core" }, "t");
+  const scopes = ["configure", "secrets", "runners", "trusts"];
+  const token = await made(`${within}/tokens`, { name: "bench", scopes }, "k");
+  return {
+    port: service.port,
+    workspaceId: workspace.id,
+    teamId: team.id,
+    bearer: `Bearer ${token.headers.get("service-workspace-token")}`,
+    create: async (path, body, key) => (await made(path, body, key)).text,
+    get: async (path) => (await fetch(`${service.baseUrl}${path}`, { headers: { cookie } })).text(),
+    close: async () => {
+      await service.stop();
+      await rm(folder, { recursive: true });
+    },
+  };
+}
