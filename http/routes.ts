@@ -9,6 +9,7 @@ import { sessionRoutes } from "./access/session.routes.js";
 import type { Config } from "./config.js";
 import { expressionRoutes } from "./expressions/expression.routes.js";
 import { discoveryRoutes } from "./hooks/discovery.routes.js";
+import { eventRoutes } from "./hooks/event.routes.js";
 import { hookRoutes } from "./hooks/hook.routes.js";
 import type { Metrics } from "./metrics.js";
 import { docsRoutes } from "./openapi/docs.routes.js";
@@ -59,6 +60,7 @@ export function createRoutes(parts: RouteParts): readonly Route[] {
     ...under("Tasks and runs", taskRoutes({ runtime })),
     ...under("Runners", runnerRoutes({ runtime })),
     ...under("Hook occurrences", hookRoutes({ runtime, sealer })),
+    ...under("Hook occurrences", eventRoutes({ runtime })),
     ...under("Hook occurrences", discoveryRoutes({ runtime, baseUrl })),
     ...under("Operation", operationRoutes({ metrics, isReady, metricsToken: config.metricsToken })),
     ...under("Operation", deadLetterRoutes({ runtime })),

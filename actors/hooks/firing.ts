@@ -51,6 +51,6 @@ function hooksOn(reading: Reading, work: WorkEvent): ResourceRow<HookFields>[] {
 }
 
 /** One firing for each occurrence and hook, with an id that sorts by the occurrence's time. */
-function firingId(work: WorkEvent, hook: ResourceRow<HookFields>): string {
+export function firingId(work: WorkEvent, hook: ResourceRow<HookFields>): string {
   return `${work.occurrence}-${hook.id.slice(-8)}`;
 }

@@ -1,5 +1,5 @@
 import { DYN } from "../expressions/cel-types.js";
-import { compile, type Names } from "../expressions/evaluate.js";
+import { compile, type Names, type Outcome } from "../expressions/evaluate.js";
 import { hookNames } from "../expressions/positions.js";
 import { isTemplate, onlyExpression, readTemplate } from "../expressions/templates.js";
 import { type Value, valueOfJson } from "../expressions/values.js";
@@ -30,6 +30,11 @@ export function hookValues({ key, vars }: Pick<HookFields, "key" | "vars">, valu
 /** Whether a hook's `when` holds; one that has no value does not. */
 export function conditionHolds(when: string, hook: Pick<HookFields, "key" | "vars">, values: EventValues): boolean {
   return compile(sourceOf(when)).holds(hookValues(hook, values));
+}
+
+/** What a hook's `when` comes to, for whom its condition is a riddle. */
+export function conditionOutcome(when: string, hook: Pick<HookFields, "key" | "vars">, values: EventValues): Outcome {
+  return compile(sourceOf(when)).evaluate(hookValues(hook, values));
 }
 
 /** A condition without its `${{ }}`. */

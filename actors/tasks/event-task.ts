@@ -1,7 +1,8 @@
-import type { Reading } from "../../storage/store.js";
+import type { Reading, Writing } from "../../storage/store.js";
 import type { LineFields } from "../lines/line.kind.js";
 import type { Station } from "../lines/station.js";
 import { resourceById } from "../resources/resource-rows.js";
+import { keepEvent } from "./event-log.js";
 import { type TaskRow, taskCauses } from "./task-rows.js";
 import type { EventTask, WorkEvent } from "./work-event.js";
 
@@ -36,21 +37,26 @@ export function eventTask(task: TaskRow, line: LineFields | undefined): EventTas
   };
 }
 
-/** An event about a task, caused by what was done to it last; without what its name and time make of it. */
+/**
+ * An event about a task, caused by what was done to it last, and kept among the latest of the team; in the turn in
+ * which it happens, or is asked about.
+ */
 export function workEvent(
-  reading: Reading,
+  writing: Writing,
   workspaceId: string,
   task: TaskRow,
   of: Pick<WorkEvent, "on" | "occurrence" | "run" | "event">,
 ): WorkEvent {
-  const line = lineOf(reading, workspaceId, task.lineId);
-  return {
+  const line = lineOf(writing, workspaceId, task.lineId);
+  const work: WorkEvent = {
     ...of,
     workspaceId,
     teamId: task.teamId,
     lineId: task.lineId,
     stationId: stationOf(line, task.station)?.id ?? "",
     task: eventTask(task, line),
-    causes: taskCauses.get(reading, workspaceId, task.id) ?? [],
+    causes: taskCauses.get(writing, workspaceId, task.id) ?? [],
   };
+  keepEvent(writing, work);
+  return work;
 }

@@ -181,6 +181,8 @@ export const callerRows: Readonly<Record<string, Row>> = {
   "GET /api/teams/{teamId}/hook-occurrences/{id}": outcomes,
   "POST /api/teams/{teamId}/hook-occurrences/{id}/resend": (standing) =>
     outcomes(standing) === "passes" ? configure(standing) : outcomes(standing),
+  "GET /api/teams/{teamId}/events": outcomes,
+  "GET /api/teams/{teamId}/events/{occurrence}/hooks": outcomes,
   "GET /api/hook-callbacks/task": ownCredential,
   "POST /api/hook-callbacks/notes": ownCredential,
   "POST /api/workspace-tokens/exchange": ownCredential,

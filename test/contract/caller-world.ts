@@ -169,6 +169,7 @@ async function fillWorkspace(
     return found.length > 0 ? found : null;
   });
   ids["hook-occurrences"] = String(firings[0]?.id);
+  ids.occurrence = String(firings[0]?.occurrence);
   const invited = await owner.request("POST", "/api/workspaces/acme/invites", { emails: ["invited@example.com"] });
   ids.inviteId = String(itemsOf(invited)[0]?.inviteId);
   ids.token = loggedInvite(service, "invited@example.com");

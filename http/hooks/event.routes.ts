@@ -1,0 +1,88 @@
+import { z } from "zod";
+import type { Caller } from "../../actors/access/caller.js";
+import { seesOutcomes } from "../../actors/access/visibility.js";
+import { hookEventNames } from "../../actors/hooks/events.js";
+import { hookVerdictSchema, hookVerdicts } from "../../actors/hooks/not-fired.view.js";
+import { isRefusal, type Refusal } from "../../actors/refusal.js";
+import { placeOf } from "../../actors/resources/place.js";
+import { keptEvent, latestEvents, MAX_EVENTS_KEPT } from "../../actors/tasks/event-log.js";
+import type { WorkEvent } from "../../actors/tasks/work-event.js";
+import type { Runtime } from "../../runtime/runtime.js";
+import { type Route, route } from "../route.js";
+
+const limit = z.coerce
+  .number("must be a number")
+  .int("must be a whole number")
+  .min(1, "must be at least 1")
+  .max(200, "must be at most 200")
+  .default(50);
+
+const eventSchema = z
+  .strictObject({
+    occurrence: z.string(),
+    on: z.string(),
+    taskId: z.string(),
+    runId: z.string().nullable(),
+    event: z.looseObject({ at: z.string() }),
+    causes: z.array(z.string()).describe("The events and firings that caused it, oldest first."),
+  })
+  .meta({ title: "work-event" });
+
+/** What happened to a team's tasks, and what each of its hooks made of it. */
+export function eventRoutes({ runtime }: { readonly runtime: Runtime }): readonly Route[] {
+  const { reading } = runtime;
+  return [
+    route({
+      method: "GET",
+      path: "/api/teams/{teamId}/events",
+      summary: "The latest events of a team's tasks, newest first",
+      description: `The latest ${MAX_EVENTS_KEPT.toLocaleString("en-US")} are kept. A before event is one that was about to happen.`,
+      access: "any",
+      query: z.strictObject({
+        event: z.enum(hookEventNames, "must be an event").optional(),
+        task: z.string().optional(),
+        before: z.string().optional(),
+        limit,
+      }),
+      answers: { 200: z.strictObject({ items: z.array(eventSchema) }) },
+      handle: ({ caller, params, query }) => {
+        const team = findTeam(runtime, caller, params.teamId ?? "");
+        if (isRefusal(team)) return team;
+        return { status: 200, body: { items: latestEvents(reading, team, query).map(eventView) } };
+      },
+    }),
+    route({
+      method: "GET",
+      path: "/api/teams/{teamId}/events/{occurrence}/hooks",
+      summary: "Why each of a team's hooks fired on an event, or did not",
+      description:
+        "Hooks by key, each with the firing that the event led to, or the first of its conditions that does not hold " +
+        "and what it saw. Conditions are those that the hook has now.",
+      access: "any",
+      query: z.strictObject({ after: z.string().optional().describe("A hook's key."), limit }),
+      answers: { 200: eventSchema.extend({ hooks: z.array(hookVerdictSchema) }).meta({ title: "event-verdicts" }) },
+      handle: ({ caller, params, query }) => {
+        const team = findTeam(runtime, caller, params.teamId ?? "");
+        if (isRefusal(team)) return team;
+        const work = keptEvent(reading, team.workspaceId, team.teamId, params.occurrence ?? "");
+        if (work === undefined) return { refused: "not-found" };
+        return { status: 200, body: { ...eventView(work), hooks: hookVerdicts(reading, work, query) } };
+      },
+    }),
+  ];
+}
+
+function eventView({ occurrence, on, task, run, event, causes }: WorkEvent): z.output<typeof eventSchema> {
+  return { occurrence, on, taskId: task.id, runId: run?.id ?? null, event, causes: [...causes] };
+}
+
+function findTeam(
+  { reading }: Runtime,
+  caller: Caller,
+  teamId: string,
+): { readonly workspaceId: string; readonly teamId: string } | Refusal {
+  const place = placeOf(reading, teamId);
+  return place?.kind === "team" && seesOutcomes(reading, caller, place.workspaceId, teamId)
+    ? { workspaceId: place.workspaceId, teamId }
+    : { refused: "not-found" };
+}

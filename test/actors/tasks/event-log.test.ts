@@ -1,0 +1,26 @@
+import t from "tap";
+import { keepEvent, keptEvent, latestEvents, MAX_EVENTS_KEPT } from "../../../actors/tasks/event-log.js";
+import type { WorkEvent } from "../../../actors/tasks/work-event.js";
+import { memoryRows } from "../../support/turn.js";
+
+const event = (n: number, teamId = "team_1"): WorkEvent => ({
+  ...{ on: "task.opened", workspaceId: "ws_1", teamId, lineId: "line_1", stationId: "sta_1", run: null, causes: [] },
+  occurrence: `occ_${String(n).padStart(6, "0")}`,
+  task: { id: `task_${n % 3}` } as WorkEvent["task"],
+  event: { at: "" },
+});
+
+t.test("of each team the latest thousand events are kept", async (t) => {
+  const rows = memoryRows();
+  const more = 25;
+  for (let n = 0; n < MAX_EVENTS_KEPT + more; n++) keepEvent(rows, event(n));
+  keepEvent(rows, event(0, "team_2"));
+  const team = { workspaceId: "ws_1", teamId: "team_1" };
+  const all = latestEvents(rows, team, { limit: MAX_EVENTS_KEPT * 2 });
+  t.equal(all.length, MAX_EVENTS_KEPT);
+  t.same([all[0], all.at(-1)], [event(MAX_EVENTS_KEPT + more - 1), event(more)]);
+  t.equal(keptEvent(rows, "ws_1", "team_1", event(more - 1).occurrence), undefined);
+  t.same(keptEvent(rows, "ws_1", "team_1", event(more).occurrence), event(more));
+  t.same(keptEvent(rows, "ws_1", "team_2", event(0).occurrence), event(0, "team_2"));
+  t.ok(latestEvents(rows, team, { task: "task_1", limit: 10 }).every(({ task }) => task.id === "task_1"));
+});
