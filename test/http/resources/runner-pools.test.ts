@@ -1,5 +1,5 @@
 import t from "tap";
-import { createUnder, problemOf, workspaceWithTeam } from "../../support/resources.js";
+import { createUnder, problemOf, remove, replace, workspaceWithTeam } from "../../support/resources.js";
 import { startTestService } from "../../support/service.js";
 
 const base = "/api/resources";
@@ -23,7 +23,12 @@ t.test("a push pool has an address on the allow-list and a secret, and says that
   const owner = await service.signIn("owner@example.com");
   const { workspaceId } = await workspaceWithTeam(owner);
   const held = `${base}/workspaces/${workspaceId}`;
-  await owner.create(`${held}/secrets`, { name: "push", value: "v", valueVersion: 1, hosts: ["other.example.com"] });
+  const secret = await owner.create(`${held}/secrets`, {
+    name: "push",
+    value: "v",
+    valueVersion: 1,
+    hosts: ["other.example.com"],
+  });
   const push = { url: "https://push.example.com/work", secret: "push" };
   const wrong: readonly [body: object, path: string][] = [
     [{ kind: "push" }, "push"],
@@ -47,4 +52,11 @@ t.test("a push pool has an address on the allow-list and a secret, and says that
     ["push", "push.secret"],
   );
   t.match(warnings[1]?.message, /not sent to push.example.com/);
+
+  const kept = await remove(owner, `${base}/secrets/${secret.id}`, 1);
+  t.same([kept.status, problemOf(kept).detail], [409, "The secret push is used by runner-pool pushed."]);
+  const bound = { name: "push", valueVersion: 1, hosts: ["*.example.com"] };
+  t.equal((await replace(owner, `${base}/secrets/${secret.id}`, 1, bound)).status, 200);
+  const read = await owner.request("GET", `${base}/runner-pools/${made.body?.id}`);
+  t.match(read.body?.warnings, [{ path: "push" }], "the secret is bound to the host now");
 });
