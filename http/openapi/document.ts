@@ -13,7 +13,10 @@ Every problem is \`application/problem+json\` with a stable \`type\`. What a cal
 what is not there; what they see but may not change answers 403 and names the permission that is missing.
 
 A create carries an \`Idempotency-Key\`, an update or delete the \`If-Match\` of the version that it is based on. Within
-a version of this API, fields and operations are only added.`;
+a version of this API, fields and operations are only added.
+
+A credential, or an address without one, that asks too often is answered 429 and told in \`Retry-After\` how many
+seconds to wait.`;
 
 export interface DocumentParts {
   readonly routes: readonly Route[];

@@ -5,7 +5,7 @@ import type { Route } from "../../http/route.js";
 import { type IssuerKey, makeKeys, startIssuer } from "../support/issuer.js";
 import { ManualClock } from "../support/manual-clock.js";
 import { join, loggedInvite, personAt } from "../support/people.js";
-import { bearer, itemsOf, remove, workspaceWithTeam } from "../support/resources.js";
+import { bearer, createUnder, itemsOf, remove, workspaceWithTeam } from "../support/resources.js";
 import { type Client, type Reply, startTestService, type TestService } from "../support/service.js";
 import type { Standing } from "./caller-rows.js";
 import { exampleSettings } from "./kind-examples.js";
@@ -24,6 +24,8 @@ export interface World {
   readonly service: TestService;
   readonly workspaceId: string;
   readonly askers: readonly Asker[];
+  /** The token of a pool of runners in the workspace. */
+  readonly poolToken: string;
   /** Sends what the route takes, about what is there, or about what is not. */
   send(client: Client, route: Route, about?: "what is there" | "what is not"): Promise<Reply>;
   /** Closes the workspace, after which it grants nothing to anyone. */
@@ -114,12 +116,14 @@ export async function openWorld(t: Test): Promise<World> {
     ...tokens,
     { name: "a minted token", standing: { scopes: ["configure"] }, client: await minted() },
   ];
+  const pool = await createUnder(owner, `/api/resources/workspaces/${workspaceId}/runner-pools`, { key: "own" }, "own");
   const ids = await fillWorkspace(service, owner, { workspaceId, teamId });
   const examples = await requestExamples(service);
   return {
     service,
     workspaceId,
     askers,
+    poolToken: pool.headers["service-pool-token"] ?? "",
     send: (client, route, about = "what is there") => {
       const known = about === "what is there" ? { ...ids, userId: spare.userId } : {};
       const body = bodyOf(route, examples, spare.userId);

@@ -88,15 +88,34 @@ function onceClosed(route: Route, standing: Standing): Outcome | undefined {
   return route.path.startsWith("/api/invites/") && wanted !== 401 ? 404 : wanted;
 }
 
-t.test("every socket needs a credential that admits", async (t) => {
-  const service = await startTestService(t);
-  const { sockets } = tablesOf(service);
-  t.ok(sockets.length >= 2);
-  for (const { path } of sockets) {
-    for (const client of [service.anonymous, service.withToken("nonsense")])
-      t.match(await opening(client, path), /401/);
-  }
-});
+/** Who a socket opens for, beside the bearer of a pool's token. */
+const socketRows: Readonly<Record<string, (standing: Standing) => boolean>> = {
+  "/api/stream": (standing) => standing !== "nobody",
+  "/api/runner": () => false,
+};
+
+t.test(
+  "every socket opens for those of its row alone, and for nobody's token once the workspace is closed",
+  async (t) => {
+    const world = await openWorld(t);
+    const { sockets } = tablesOf(world.service);
+    t.same(Object.keys(socketRows).sort(), sockets.map(({ path }) => path).sort(), "a socket has its row");
+    const pool = world.service.withToken(world.poolToken);
+    t.equal(await opening(pool, "/api/runner"), "open");
+    t.match(await opening(pool, "/api/stream"), /401/);
+    for (const { client, standing, name } of world.askers) {
+      for (const [path, opens] of Object.entries(socketRows)) {
+        t.match(await opening(client, path), opens(standing) ? /^open$/ : /401/, `${path} by ${name}`);
+      }
+    }
+    await world.close();
+    t.match(await opening(pool, "/api/runner"), /401/);
+    for (const { client, standing, name } of world.askers) {
+      const isOurs = standing === "nobody" || typeof standing === "object";
+      t.match(await opening(client, "/api/stream"), isOurs ? /401/ : /^open$/, `${name} of a closed workspace`);
+    }
+  },
+);
 
 function opening(client: Client, path: string): Promise<string> {
   const socket = client.socket(path);
