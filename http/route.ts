@@ -38,6 +38,8 @@ export interface Answer {
   readonly status: number;
   /** JSON, unless `text` is given. Absent for an empty body. */
   readonly body?: unknown;
+  /** `body` as it is sent, where it was made once and is sent often. */
+  readonly json?: string;
   readonly text?: { readonly type: string; readonly content: string };
   readonly headers?: Readonly<Record<string, string>>;
 }

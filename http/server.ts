@@ -233,7 +233,7 @@ function encode(answer: Outcome): TransportAnswer {
   return {
     status: answer.status,
     headers: { "content-type": "application/json", ...answer.headers },
-    body: JSON.stringify(answer.body),
+    body: answer.json ?? JSON.stringify(answer.body),
   };
 }
 

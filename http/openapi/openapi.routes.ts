@@ -8,7 +8,8 @@ export function openApiRoutes(parts: () => DocumentParts): readonly Route[] {
   let made: Answer | null = null;
   const documented = (): Answer => {
     const body = createOpenApi(parts());
-    return { status: 200, body, headers: keptHeaders(JSON.stringify(body)) };
+    const json = JSON.stringify(body);
+    return { status: 200, body, json, headers: keptHeaders(json) };
   };
   return [
     route({
