@@ -29,7 +29,8 @@ export class Batch {
 
   /** Nothing is to be written or answered. */
   get isEmpty(): boolean {
-    return this.changes.length + this.touched.length + this.sent.length + this.answers.length === 0;
+    const { changes, touched, sent, answers, entries } = this;
+    return changes.length + touched.length + sent.length + answers.length + entries.length === 0;
   }
 
   /** Has the record of a cell written with this batch. */

@@ -1,19 +1,22 @@
 import { feedSpace } from "../storage/keys.js";
-import type { Change, Entry, Key, Reading } from "../storage/store.js";
+import type { Change, Key, Reading } from "../storage/store.js";
+import { Queue } from "./queue.js";
 import type { Feed, FeedEntry } from "./runtime.js";
 
-/** What is stored of an entry; its sequence number is in its key. */
-interface FeedRow {
-  readonly topic: string;
-  readonly data: unknown;
-}
+/** What one batch tells of one partition, under the number of the last entry in it. */
+type FeedRow = readonly FeedEntry[];
 
-/** Where the feed of one partition stands, unflushed entries included. */
+/** Where the feed of one partition stands, unflushed entries included. A row is named by its last entry. */
 interface Ends {
   first: number;
   last: number;
   /** The latest batch that wrote to it. */
   batch: number;
+  /** Entries from here on lie in the rows of `written`, those before it in rows that the store knows. */
+  readonly writtenFrom: number;
+  readonly written: Queue<number>;
+  /** The oldest of the rows before `writtenFrom`, as many as were read at once. */
+  readonly read: Queue<number>;
 }
 
 /** An entry that waits for its flush. */
@@ -24,12 +27,17 @@ export interface PendingEntry {
 
 /** Ends of this many partitions are remembered; those of others are read from the store again. */
 const PARTITIONS_HELD = 10_000;
+/** Entries in one row at most: as many as mostly fit into a page of the store. */
+const ENTRIES_IN_ROW = 32;
+/** Rows looked at once to be trimmed. */
+const ROWS_READ = 32;
 
 /**
  * The change feed of every partition.
  *
  * 1. Sequence numbers of a partition rise by one, across restarts too: the last entry is never trimmed.
  * 2. What is read or heard is durable.
+ * 3. A row goes when all its entries lie before the last that are kept.
  */
 export class ChangeFeed implements Feed {
   readonly #reading: Reading;
@@ -42,17 +50,26 @@ export class ChangeFeed implements Feed {
     this.#kept = Math.max(1, kept);
   }
 
-  /** Appends to the feed of `partition` in batch number `batch`; the rows go to `changes`. */
-  append(partition: string, topic: string, data: unknown, batch: number, changes: Change[]): PendingEntry {
+  /** Numbers an entry of batch number `batch`; its row is written when the batch closes. */
+  append(partition: string, topic: string, data: unknown, batch: number): PendingEntry {
     const ends = this.#endsOf(partition);
     ends.batch = batch;
     ends.last += 1;
-    const row: FeedRow = { topic, data };
-    changes.push({ op: "put", key: keyOf(partition, ends.last), value: row });
-    for (; ends.last - ends.first >= this.#kept; ends.first++) {
-      changes.push({ op: "remove", key: keyOf(partition, ends.first) });
-    }
     return { partition, entry: { seq: ends.last, topic, data } };
+  }
+
+  /** Adds the rows of all entries that a batch has appended to its changes. */
+  write(entries: readonly PendingEntry[], changes: Change[]): void {
+    const open = new Map<string, FeedEntry[]>();
+    for (const { partition, entry } of entries) {
+      const row = open.get(partition);
+      if (row === undefined) open.set(partition, [entry]);
+      else if (row.push(entry) === ENTRIES_IN_ROW) {
+        this.#put(partition, row, changes);
+        open.delete(partition);
+      }
+    }
+    for (const [partition, row] of open) this.#put(partition, row, changes);
   }
 
   /** Tells listeners of entries whose flush has ended, in order. */
@@ -70,19 +87,15 @@ export class ChangeFeed implements Feed {
   }
 
   lastSeq(partition: string): number {
-    return seqOf(this.#reading.range({ prefix: [partition, feedSpace], limit: 1, reverse: true })[0]);
+    return lastOf(this.#reading.range<FeedRow>({ prefix: [partition, feedSpace], limit: 1, reverse: true })[0]?.value);
   }
 
   since(partition: string, topic: string, after: number): readonly FeedEntry[] | "too-old" {
-    const prefix = [partition, feedSpace];
-    const first = seqOf(this.#reading.range({ prefix, limit: 1 })[0]);
     const last = this.lastSeq(partition);
-    if (after > last || after < first - 1) return "too-old";
-    if (after === last) return [];
-    const rows = this.#reading.range<FeedRow>({ prefix, after: keyOf(partition, after) });
-    return rows
-      .filter((row) => row.value.topic === topic)
-      .map((row) => ({ seq: seqOf(row), topic, data: row.value.data }));
+    if (after > last || after < this.#firstSeq(partition) - 1) return "too-old";
+    return after === last
+      ? []
+      : storedEntries(this.#reading, partition, after).filter((entry) => entry.topic === topic);
   }
 
   listen(partition: string, topic: string, hear: (entry: FeedEntry) => void): () => void {
@@ -98,24 +111,61 @@ export class ChangeFeed implements Feed {
     };
   }
 
+  #firstSeq(partition: string): number {
+    return this.#reading.range<FeedRow>({ prefix: [partition, feedSpace], limit: 1 })[0]?.value[0]?.seq ?? 1;
+  }
+
   #endsOf(partition: string): Ends {
     const known = this.#ends.get(partition);
     if (known !== undefined) return known;
     const last = this.lastSeq(partition);
-    const first = last === 0 ? 1 : seqOf(this.#reading.range({ prefix: [partition, feedSpace], limit: 1 })[0]);
-    const ends: Ends = { first, last, batch: 0 };
+    const rows = { writtenFrom: last + 1, written: new Queue<number>(), read: new Queue<number>() };
+    const ends: Ends = { first: this.#firstSeq(partition), last, batch: 0, ...rows };
     this.#ends.set(partition, ends);
     return ends;
   }
+
+  /** Writes a row and trims those that are now too old. */
+  #put(partition: string, row: FeedRow, changes: Change[]): void {
+    const ends = this.#endsOf(partition);
+    const last = lastOf(row);
+    changes.push({ op: "put", key: keyOf(partition, last), value: row });
+    ends.written.push(last);
+    while (last - ends.first >= this.#kept) {
+      const oldest = this.#oldestRows(partition, ends);
+      const end = oldest.first();
+      if (end === undefined || last - end < this.#kept) return;
+      oldest.take();
+      changes.push({ op: "remove", key: keyOf(partition, end) });
+      ends.first = end + 1;
+    }
+  }
+
+  /** The rows among which the oldest one is the first. */
+  #oldestRows(partition: string, { first, writtenFrom, written, read }: Ends): Queue<number> {
+    if (first >= writtenFrom) return written;
+    if (read.length > 0) return read;
+    const bounds = { after: keyOf(partition, first - 1), before: keyOf(partition, writtenFrom) };
+    for (const { key } of this.#reading.range({ prefix: [partition, feedSpace], ...bounds, limit: ROWS_READ })) {
+      read.push(Number(key[2]));
+    }
+    return read;
+  }
+}
+
+/** The durable entries of a partition with a seq above `after`, in order. */
+export function storedEntries(reading: Reading, partition: string, after = 0): FeedEntry[] {
+  const rows = reading.range<FeedRow>({ prefix: [partition, feedSpace], after: keyOf(partition, after) });
+  return rows.flatMap(({ value }) => value).filter(({ seq }) => seq > after);
 }
 
 function keyOf(partition: string, seq: number): Key {
   return [partition, feedSpace, seq];
 }
 
-/** The sequence number of a row; 0 when there is none. */
-function seqOf(row: Entry | undefined): number {
-  return row === undefined ? 0 : Number(row.key[2]);
+/** The sequence number of the last entry of a row; 0 when there is none. */
+function lastOf(row: FeedRow | undefined): number {
+  return row?.at(-1)?.seq ?? 0;
 }
 
 function listenerKey(partition: string, topic: string): string {

@@ -312,6 +312,7 @@ class Host implements Runtime {
 
   #close(batch: Batch): readonly Change[] {
     for (const mail of batch.sent) if (!mail.taken) this.#mail.store(mail);
+    this.feed.write(batch.entries, batch.changes);
     const rows = this.#layers.close();
     this.#rows.committing(rows);
     this.#batch = new Batch(batch.number + 1);

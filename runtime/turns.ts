@@ -159,7 +159,7 @@ export class Turns {
         this.#cancelEffect(cell, intent.id, batch);
         return;
       case "change":
-        batch.entries.push(feed.append(cell.to.partition, intent.topic, intent.data, batch.number, batch.changes));
+        batch.entries.push(feed.append(cell.to.partition, intent.topic, intent.data, batch.number));
     }
   }
 

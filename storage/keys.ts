@@ -16,7 +16,7 @@ export const mailSpace = "mail";
 export const effectSpace = "effect";
 /** `["~", "timer", dueMs, partition, kind, id, name]`: wake-ups by due time. */
 export const timerSpace = "timer";
-/** `[partition, "feed", sequence]`: the change feed. */
+/** `[partition, "feed", sequence]`: entries of the change feed, under the number of the last one in the row. */
 export const feedSpace = "feed";
 /**
  * `[partition, "seen", kind, id, messageId]`: messages delivered once already;

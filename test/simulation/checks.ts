@@ -1,7 +1,8 @@
 import type { CellRecord } from "../../runtime/cell.js";
 import { listDeadLetters } from "../../runtime/dead-letters.js";
+import { storedEntries } from "../../runtime/feed.js";
 import { gateKind } from "../../runtime/gate.machine.js";
-import { actorSpace, effectSpace, feedSpace, GLOBAL_PARTITION, mailSpace, timerSpace } from "../../storage/keys.js";
+import { actorSpace, effectSpace, GLOBAL_PARTITION, mailSpace, timerSpace } from "../../storage/keys.js";
 import type { Reading } from "../../storage/store.js";
 import type { Told } from "./clients.js";
 import type { Outside } from "./outside.js";
@@ -54,9 +55,9 @@ function checkArrivals(durable: Reading, partition: string): string[] {
 }
 
 function checkFeed(durable: Reading, partition: string): string[] {
-  const entries = durable.range<{ data: { op: string } }>({ prefix: [partition, feedSpace] });
-  const gaps = entries.filter((entry, index) => entry.key[2] !== index + 1);
-  const told = entries.map((entry) => entry.value.data.op).sort();
+  const entries = storedEntries(durable, partition);
+  const gaps = entries.filter(({ seq }, index) => seq !== index + 1);
+  const told = entries.map(({ data }) => (data as { readonly op: string }).op).sort();
   const done = operations
     .entries(durable, partition)
     .filter((row) => row.value.kind !== "cancelled")
@@ -64,7 +65,7 @@ function checkFeed(durable: Reading, partition: string): string[] {
     .sort();
   const same = told.length === done.length && told.every((op, index) => op === done[index]);
   return [
-    ...gaps.map((entry) => `the feed of ${partition} has a gap at ${entry.key[2]}`),
+    ...gaps.map((entry) => `the feed of ${partition} has a gap at ${entry.seq}`),
     ...(same ? [] : [`the feed of ${partition} tells ${told.length} operations, ${done.length} were done`]),
   ];
 }

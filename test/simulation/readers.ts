@@ -1,5 +1,5 @@
+import { storedEntries } from "../../runtime/feed.js";
 import type { FeedEntry, Runtime } from "../../runtime/runtime.js";
-import { feedSpace } from "../../storage/keys.js";
 import type { Reading } from "../../storage/store.js";
 import type { History } from "./history.js";
 
@@ -34,7 +34,7 @@ export class Reader {
   #hear(entry: FeedEntry): void {
     // An entry that became durable just before `since` is heard once more after it.
     if (entry.seq <= this.#last) return;
-    if (this.#durable.get([this.#partition, feedSpace, entry.seq]) === undefined) {
+    if (storedEntries(this.#durable, this.#partition, entry.seq - 1)[0]?.seq !== entry.seq) {
       this.complaints.push(`entry ${entry.seq} of ${this.#partition} was heard before it was durable`);
     }
     this.heard.push(entry);
@@ -43,10 +43,9 @@ export class Reader {
 
   /** Compares with what is on disk in the end. */
   check(): readonly string[] {
-    const rows = this.#durable
-      .range<{ topic: string; data: { op: string } }>({ prefix: [this.#partition, feedSpace] })
-      .filter((row) => row.value.topic === this.#topic)
-      .map((row) => Number(row.key[2]));
+    const rows = storedEntries(this.#durable, this.#partition)
+      .filter(({ topic }) => topic === this.#topic)
+      .map(({ seq }) => seq);
     const heard = this.heard.map((entry) => entry.seq);
     const same = rows.length === heard.length && rows.every((seq, index) => seq === heard[index]);
     return same ? this.complaints : [...this.complaints, `${this.#topic} was heard as ${heard}, written as ${rows}`];
