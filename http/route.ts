@@ -85,6 +85,8 @@ export interface Route {
   readonly body?: z.ZodType;
   /** The body for the documents, where `body` lets all through because the handler parses it once it may be written. */
   readonly takes?: z.ZodType;
+  /** Dotted paths in `takes` that are taken and never given back. */
+  readonly writeOnly?: readonly string[];
   /** A body for the documents, as `Success.example`. */
   readonly example?: unknown;
   readonly query?: z.ZodType;

@@ -83,11 +83,12 @@ function loosenJson(document: oas31.OpenAPIObject): void {
 
 /** What creates and replaces a resource stands once, as `LineInput`. */
 function nameInputs(document: oas31.OpenAPIObject, routes: readonly Route[]): void {
-  for (const { method, path, takes, tag } of routes) {
+  for (const { method, path, takes, tag, writeOnly = [] } of routes) {
     const body = document.paths?.[path]?.[methodName(method)]?.requestBody;
     if (takes === undefined || tag === undefined || body === undefined || "$ref" in body) continue;
     const media = body.content["application/json"];
     if (media?.schema === undefined) continue;
+    for (const hidden of writeOnly) markWriteOnly(media.schema, hidden.split("."));
     const name = `${pascal(tag)}Input`;
     document.components = {
       ...document.components,
@@ -95,6 +96,16 @@ function nameInputs(document: oas31.OpenAPIObject, routes: readonly Route[]): vo
     };
     media.schema = { $ref: `#/components/schemas/${name}` };
   }
+}
+
+function markWriteOnly(schema: oas31.SchemaObject | oas31.ReferenceObject, path: readonly string[]): void {
+  const [name, ...below] = path;
+  if (name === undefined || !("properties" in schema || "anyOf" in schema)) return;
+  for (const choice of schema.anyOf ?? []) markWriteOnly(choice, path);
+  const field = schema.properties?.[name];
+  if (field === undefined || "$ref" in field) return;
+  if (below.length === 0) Object.assign(field, { writeOnly: true });
+  else markWriteOnly(field, below);
 }
 
 function methodName(method: Method): "get" | "post" | "put" | "patch" | "delete" {

@@ -116,6 +116,17 @@ t.test("every body has an example, and it is one", async (t) => {
   t.ok(checked > 80, `${checked} examples`);
 });
 
+t.test("what is taken and never given back is marked so, and is in no answer", async (t) => {
+  const { document } = await documented(t);
+  const { SecretInput, Secret, HookInput, Hook, RunnerPoolInput } = document.components.schemas;
+  t.match(SecretInput, { properties: { value: { writeOnly: true } } });
+  t.match(RunnerPoolInput, { properties: { token: { writeOnly: true } } });
+  t.match(JSON.stringify(HookInput), /"secret":\{[^{}]*"writeOnly":true/);
+  t.notMatch(Secret, { properties: { value: {} } });
+  t.notMatch(JSON.stringify(Hook), /"secret":/);
+  t.match(JSON.stringify(Hook), /"secretVersion":/);
+});
+
 t.test("a reader that has it is told so without getting it again", async (t) => {
   const { anonymous } = await startTestService(t);
   const first = await anonymous.request("GET", "/api/openapi.json");
