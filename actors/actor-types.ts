@@ -4,6 +4,7 @@ import { inviteActor } from "./access/invite.machine.js";
 import { tokenMinting } from "./access/token-exchange.js";
 import { trustActor } from "./access/trust.machine.js";
 import { hookOccurrenceActor } from "./hooks/hook-occurrence.machine.js";
+import { hookResenderActor } from "./hooks/resender.machine.js";
 import { signingKeysActor } from "./hooks/signing-keys.machine.js";
 import type { Kind } from "./resources/kind.js";
 import { dispatcherActor } from "./runners/dispatcher.machine.js";
@@ -26,6 +27,7 @@ export function createActorTypes(kinds: readonly Kind[]): readonly ActorType[] {
     taskActor,
     runActor,
     hookOccurrenceActor,
+    hookResenderActor,
     signingKeysActor,
   ];
 }

@@ -11,6 +11,7 @@ import { expressionRoutes } from "./expressions/expression.routes.js";
 import { discoveryRoutes } from "./hooks/discovery.routes.js";
 import { eventRoutes } from "./hooks/event.routes.js";
 import { hookRoutes } from "./hooks/hook.routes.js";
+import { resendRoutes } from "./hooks/resend.routes.js";
 import type { Metrics } from "./metrics.js";
 import { docsRoutes } from "./openapi/docs.routes.js";
 import { openApiRoutes } from "./openapi/openapi.routes.js";
@@ -60,6 +61,7 @@ export function createRoutes(parts: RouteParts): readonly Route[] {
     ...under("Tasks and runs", taskRoutes({ runtime })),
     ...under("Runners", runnerRoutes({ runtime })),
     ...under("Hook occurrences", hookRoutes({ runtime, sealer })),
+    ...under("Hook occurrences", resendRoutes({ runtime })),
     ...under("Hook occurrences", eventRoutes({ runtime })),
     ...under("Hook occurrences", discoveryRoutes({ runtime, baseUrl })),
     ...under("Operation", operationRoutes({ metrics, isReady, metricsToken: config.metricsToken })),

@@ -67,6 +67,11 @@ function createUlids(nowMs: () => number, byte: () => number): () => string {
   };
 }
 
+/** How the ULIDs of a millisecond begin: what was made earlier sorts before it, what was made later after it. */
+export function ulidTime(ms: number): string {
+  return encode(ms, TIME_LENGTH);
+}
+
 function encode(value: number, length: number): string {
   let text = "";
   let rest = value;

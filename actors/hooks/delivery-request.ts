@@ -50,9 +50,11 @@ export function prepareRequest(
   }
   const rendered = renderRequest(step.request, () => namesOf(reading, delivery, hook, work));
   if ("error" in rendered) return { step: step.name, code: "unwritable", reason: rendered.error };
-  const { event, occurrence, on, task, run } = work;
+  const { event, occurrence, on, task, run, test } = work;
   const body = JSON.stringify(
-    step.request.body === null ? { hook: hook.fields.key, on, occurrence, event, task, run } : rendered.body,
+    step.request.body === null
+      ? { hook: hook.fields.key, on, occurrence, event, task, run, ...(test ? { test } : {}) }
+      : rendered.body,
   );
   const id = `msg_${firingId.slice(firingId.indexOf("_") + 1)}_${step.name}`;
   const proof = proofOf(options, hook, { id, body, occurrence, nowMs });
@@ -68,6 +70,7 @@ export function prepareRequest(
     "service-hook": hook.fields.key,
     "service-callback-url": `${options.baseUrl()}/api/hook-callbacks`,
     "service-callback-token": callbackToken(options.sealer, { workspaceId, firingId, nowMs }),
+    ...(test === true ? { "service-test": "true" } : {}),
     ...(cause === undefined ? {} : { "service-cause": cause }),
   };
   return { url: rendered.url, headers, body, step: step.name };

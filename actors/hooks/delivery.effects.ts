@@ -74,7 +74,7 @@ async function deliver(options: DeliveryOptions, delivery: Delivery, signal: Abo
 
 const SHOWN_HEADERS: ReadonlySet<string> = new Set([
   ...["content-type", "user-agent", "webhook-id", "webhook-timestamp", "service-hook", "service-callback-url"],
-  "service-cause",
+  ...["service-cause", "service-test"],
 ]);
 
 /** What history keeps of the headers: nothing that admits or proves anything, none of the hook's own values. */

@@ -1,6 +1,6 @@
 import type { Reading, Writing } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
-import { type FiringRow, type FiringState, firings } from "./occurrence-rows.js";
+import { type FiringRow, type FiringState, failedFirings, firings } from "./occurrence-rows.js";
 
 /**
  * A team's firings by hook, event and state: one row a firing, moved when its state changes. Firings that share the
@@ -25,6 +25,7 @@ export function putFiring(writing: Writing, workspaceId: string, firing: FiringR
   const { teamId, hook, on, state, id } = firing;
   if (before !== null) firingsBy.remove(writing, workspaceId, teamId, hook, on, before, id);
   firingsBy.put(writing, workspaceId, [teamId, hook, on, state, id], true);
+  if (state === "failed") failedFirings.put(writing, workspaceId, [teamId, id], true);
 }
 
 export interface FiringPage {

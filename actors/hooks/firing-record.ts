@@ -4,7 +4,7 @@ import { recordPlace } from "../resources/place.js";
 import type { NoteTask } from "../tasks/task-messages.js";
 import { putFiring } from "./firing-list.js";
 import type { FireHook } from "./hook-occurrence.machine.js";
-import { type FiringRow, firingEvents } from "./occurrence-rows.js";
+import { type FiringRow, firingEvents, firings } from "./occurrence-rows.js";
 
 /** Writes a new firing with its event, and makes it findable. */
 export function recordFiring(
@@ -18,17 +18,20 @@ export function recordFiring(
     hookId,
     on: work.on,
     teamId: work.teamId,
-    taskId: work.task.id,
+    taskId: work.test === true ? null : work.task.id,
     runId: work.run?.id ?? null,
     refused: null,
     firedAt: new Date(turn.now).toISOString(),
     resends,
+    ...(work.test === true ? { test: true } : {}),
     ...begun,
   };
   // Nobody can follow a firing before it is there, so there is nothing to tell yet.
   putFiring(turn, workspaceId, row, null);
   firingEvents.put(turn, workspaceId, row.id, work);
   recordPlace(turn, row.id, { workspaceId, kind: "hook-occurrence", teamId: work.teamId });
+  const original = resends === null ? undefined : firings.get(turn, workspaceId, work.teamId, resends);
+  if (original !== undefined) putFiring(turn, workspaceId, { ...original, resentAs: row.id }, original.state);
   return row;
 }
 

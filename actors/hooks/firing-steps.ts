@@ -35,6 +35,7 @@ export function fire(event: Delivered<FireHook>): FiringContext {
     hook: hook?.key ?? "",
     teamId: work.teamId,
     attempt: 1,
+    mostAttempts: work.test === true ? 1 : MAX_ATTEMPTS,
     step: 0,
     requests: 0,
     steps: hook?.steps.map((step) => step.name) ?? [],
@@ -90,7 +91,7 @@ export function outcomeOf(event: Delivered<EffectEnded>, context: FiringContext)
   const result = resultOf(event);
   const before = context.gate !== null;
   if (result.code !== null) {
-    return !before && isRetried(result.code) && context.attempt < MAX_ATTEMPTS
+    return !before && isRetried(result.code) && context.attempt < context.mostAttempts
       ? { next: "waiting", code: result.code, refused: null }
       : failed(context, { code: result.code, step: result.step, reason: result.reason ?? result.code });
   }
@@ -145,7 +146,7 @@ export function finish(event: Delivered<EffectEnded>, context: FiringContext): v
     turn.send(context.gate.replyTo, answer);
   }
   turn.stop();
-  if (code === null || superseded || outcome.refused !== null) return;
+  if (code === null || superseded || outcome.refused !== null || firing.taskId === null) return;
   const { step, reason } = resultOf(event);
   const text = `The hook failed at step ${step} (${code}): ${reason ?? code}.`;
   const note: NoteTask = { type: "note", from: `hook ${firing.hook}`, text, key: firing.id };
@@ -154,6 +155,7 @@ export function finish(event: Delivered<EffectEnded>, context: FiringContext): v
 
 /** Whether the task has left the station the hook fired at, is finished or gone. */
 function hasMovedOn(turn: Turn, firing: FiringRow): boolean {
+  if (firing.taskId === null) return false;
   const task = tasks.get(turn, turn.self.partition, firing.taskId);
   const work = firingEvents.get(turn, turn.self.partition, firing.id);
   if (task === undefined || task.state === "done" || task.state === "closed") return true;

@@ -5,6 +5,7 @@ import type { Reading } from "../../storage/store.js";
 import { resourcesUnder } from "../resources/indexes.js";
 import type { ResourceRow } from "../resources/resource-rows.js";
 import type { WorkEvent, WorkFact, WorkQuestion } from "../tasks/work-event.js";
+import { hookEventNames, hookEvents } from "./events.js";
 import type { HookFields } from "./hook.kind.js";
 import type { FireHook } from "./hook-occurrence.machine.js";
 import { eventValues } from "./hook-values.js";
@@ -16,7 +17,7 @@ const BEFORE_EVENT_MS = 60_000;
 /** Fires the hooks that match an after event. */
 export const firesAfterHooks: Hearing = {
   name: "hooks on after events",
-  facts: ["task.opened", "task.moved", "run.ended"],
+  facts: hookEventNames.filter((name) => hookEvents[name].timing === "after"),
   hear: (fact: Fact, turn) => {
     const { work } = fact as WorkFact;
     for (const hook of hooksOn(turn, work)) {
@@ -29,7 +30,7 @@ export const firesAfterHooks: Hearing = {
 /** Lets the hooks that match a before event decide whether it may happen. */
 export const keepsBeforeHooks: Gating = {
   name: "hooks on before events",
-  gates: ["run.starting", "handover.giving"],
+  gates: hookEventNames.filter((name) => hookEvents[name].timing === "before"),
   boundMs: BEFORE_EVENT_MS,
   keepers: (question: GateQuestion, _partition, reading) => {
     const { work } = question as WorkQuestion;

@@ -23,7 +23,7 @@ export const firingSchema = z
     hook: z.string(),
     on: z.string(),
     teamId: z.string(),
-    taskId: z.string(),
+    taskId: z.string().nullable().describe("Null in a test."),
     runId: z.string().nullable(),
     state: z.enum(["attempting", "waiting", "delivered", "failed", "refused"]),
     code: z.string().nullable(),
@@ -31,7 +31,9 @@ export const firingSchema = z
     refused: z.string().nullable(),
     firedAt: z.string(),
     endedAt: z.string().nullable(),
-    resends: z.string().nullable(),
+    resends: z.string().nullable().describe("The firing that it sends again."),
+    resentAs: z.string().nullable().describe("The last firing that sent it again."),
+    test: z.boolean().describe("Whether it is a sample event, sent to see whether the hook works."),
     attempts: z.array(attemptSchema),
   })
   .meta({ title: "hook-occurrence" });
@@ -42,6 +44,8 @@ export function firingView(reading: Reading, workspaceId: string, firing: Firing
     ...firing,
     // Firings of earlier releases have none.
     reason: firing.reason ?? null,
+    resentAs: firing.resentAs ?? null,
+    test: firing.test ?? false,
     attempts: made.map((attempt) => ({ ...attempt, requestHeaders: { ...attempt.requestHeaders } })),
   };
 }

@@ -37,6 +37,8 @@ export interface FiringContext {
   readonly hook: string;
   readonly teamId: string;
   readonly attempt: number;
+  /** A test is tried once. */
+  readonly mostAttempts: number;
   readonly step: number;
   /** Requests made so far, over all attempts and steps. */
   readonly requests: number;
@@ -76,7 +78,7 @@ const machine = setup({
 }).createMachine({
   id: "hook-occurrence",
   context: {
-    ...{ hookId: "", hook: "", teamId: "", attempt: 1, step: 0, requests: 0, steps: [], timeoutMs: 0 },
+    ...{ hookId: "", hook: "", teamId: "", attempt: 1, mostAttempts: 1, step: 0, requests: 0, steps: [], timeoutMs: 0 },
     ...{ blocks: false, deadlineMs: 0, gate: null },
   },
   initial: "new",

@@ -68,8 +68,8 @@ export function chainFrom(reading: Reading, workspaceId: string, cause: string):
   return [...work.causes, work.occurrence, found.firing.id];
 }
 
-function isGuarded({ on }: WorkEvent, resends: string | null): boolean {
-  return resends === null && hookEvents[on].timing === "after";
+function isGuarded({ on, test }: WorkEvent, resends: string | null): boolean {
+  return resends === null && test !== true && hookEvents[on].timing === "after";
 }
 
 function isOfHook(turn: Turn, { teamId, task }: WorkEvent, hookId: string, cause: string): boolean {

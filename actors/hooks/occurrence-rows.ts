@@ -15,7 +15,8 @@ export interface FiringRow {
   readonly hook: string;
   readonly on: WorkEvent["on"];
   readonly teamId: string;
-  readonly taskId: string;
+  /** Null in a test. */
+  readonly taskId: string | null;
   readonly runId: string | null;
   readonly state: FiringState;
   /** Why it failed, or null. */
@@ -28,6 +29,10 @@ export interface FiringRow {
   readonly endedAt: string | null;
   /** The firing that this one sends again, or null. */
   readonly resends: string | null;
+  /** The last firing that sent this one again. */
+  readonly resentAs?: string;
+  /** Whether it is a sample event, sent to see whether the hook works. */
+  readonly test?: boolean;
 }
 
 /** One request that a firing made, or could not make. */
@@ -48,6 +53,8 @@ export interface AttemptRow {
 
 /** `[team, firing]`; ids rise with time */
 export const firings = table<FiringRow>("hook-firing");
+/** `[team, firing]` -> true: those that failed */
+export const failedFirings = table<true>("hook-firing-failed");
 /** `[firing]` */
 export const firingEvents = table<WorkEvent>("hook-firing-event");
 /** `[firing, n]` */

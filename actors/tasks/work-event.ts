@@ -1,8 +1,8 @@
 import type { Fact, GateQuestion } from "../../runtime/turn.js";
 
 /** The events of a task's work that hooks act on (configuration API, Hook events). */
-export type AfterEventName = "task.opened" | "task.moved" | "run.ended";
-export type BeforeEventName = "run.starting" | "handover.giving";
+export type AfterEventName = "task.opened" | "task.moved" | "run.ended" | "tool.used" | "pull-request.merged";
+export type BeforeEventName = "run.starting" | "handover.giving" | "tool.using" | "pull-request.opening";
 
 /** A task as events, hook bodies and callbacks show it. */
 export interface EventTask {
@@ -37,6 +37,8 @@ export interface WorkEvent {
   readonly event: Readonly<Record<string, unknown>> & { readonly at: string };
   /** The firings (hook-occurrence ids) and events that caused this, oldest first. */
   readonly causes: readonly string[];
+  /** A sample that is about no task. */
+  readonly test?: true;
 }
 
 /** An after event: published as a fact under the event's name. */

@@ -1,12 +1,11 @@
 import { z } from "zod";
 import type { Caller } from "../../actors/access/caller.js";
-import { permit, seesOutcomes } from "../../actors/access/visibility.js";
+import { seesOutcomes } from "../../actors/access/visibility.js";
 import { bearerOfCallback } from "../../actors/hooks/callback-token.js";
 import { hookEventNames } from "../../actors/hooks/events.js";
 import { firingSchema, firingView } from "../../actors/hooks/firing.view.js";
 import { firingsOf } from "../../actors/hooks/firing-list.js";
-import type { FireHook } from "../../actors/hooks/hook-occurrence.machine.js";
-import { type FiringRow, firingById, firingEvents } from "../../actors/hooks/occurrence-rows.js";
+import { type FiringRow, firingById } from "../../actors/hooks/occurrence-rows.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import { placeOf } from "../../actors/resources/place.js";
 import { resourceById } from "../../actors/resources/resource-rows.js";
@@ -79,15 +78,6 @@ export function hookRoutes(options: HookRoutesOptions): readonly Route[] {
       },
     }),
     route({
-      method: "POST",
-      path: "/api/teams/{teamId}/hook-occurrences/{id}/resend",
-      summary: "Fire a hook again for the same event",
-      access: "any",
-      body: z.strictObject({}),
-      answers: { 202: firingSchema },
-      handle: ({ caller, params }) => resend(runtime, caller, params),
-    }),
-    route({
       method: "GET",
       path: "/api/hook-callbacks/task",
       summary: "The task a hook fired about, for its receiver",
@@ -158,7 +148,8 @@ function history(
   return { status: 200, body: { items: items.map((firing) => firingView(reading, workspaceId, firing)) } };
 }
 
-function findFiring(
+/** A firing of the team whose history the caller may read. */
+export function findFiring(
   { reading }: Runtime,
   caller: Caller,
   params: Readonly<Record<string, string>>,
@@ -168,29 +159,6 @@ function findFiring(
   return seesOutcomes(reading, caller, found.workspaceId, found.firing.teamId) ? found : { refused: "not-found" };
 }
 
-async function resend(
-  runtime: Runtime,
-  caller: Caller,
-  params: Readonly<Record<string, string>>,
-): Promise<Answer | Refusal> {
-  const { reading } = runtime;
-  const found = findFiring(runtime, caller, params);
-  if (isRefusal(found)) return found;
-  const { workspaceId, firing } = found;
-  const refused = permit(reading, caller, workspaceId, "configure", "hook");
-  if (refused !== null) return refused;
-  const work = firingEvents.get(reading, workspaceId, firing.id);
-  if (work === undefined || resourceById(reading, workspaceId, "hook", firing.hookId) === undefined) {
-    return { refused: "conflict", detail: "The hook is gone, so it cannot fire again." };
-  }
-  const id = runtime.newId("occ");
-  const message: FireHook = { type: "hook.fire", hookId: firing.hookId, work, resends: firing.id };
-  await runtime.ask(address(workspaceId, "hook-occurrence", id), message);
-  const fired = firingById(reading, id);
-  if (fired === undefined) return { refused: "not-found" };
-  return { status: 202, body: firingView(reading, workspaceId, fired.firing) };
-}
-
 function bearerTask({ runtime, sealer }: HookRoutesOptions, authorization: string | undefined) {
   const refused: Refusal = { refused: "unauthenticated", detail: "The callback token is missing, unknown or too old." };
   const token = bearerToken(authorization);
@@ -198,7 +166,7 @@ function bearerTask({ runtime, sealer }: HookRoutesOptions, authorization: strin
   if (bearer === null) return refused;
   const { workspaceId, firingId } = bearer;
   const firing = firingById(runtime.reading, firingId)?.firing;
-  const task = firing && tasks.get(runtime.reading, workspaceId, firing.taskId);
+  const task = firing?.taskId ? tasks.get(runtime.reading, workspaceId, firing.taskId) : undefined;
   const workspace = resourceById(runtime.reading, workspaceId, "workspace", workspaceId);
   return firing === undefined || task === undefined || workspace === undefined
     ? refused

@@ -181,6 +181,9 @@ export const callerRows: Readonly<Record<string, Row>> = {
   "GET /api/teams/{teamId}/hook-occurrences/{id}": outcomes,
   "POST /api/teams/{teamId}/hook-occurrences/{id}/resend": (standing) =>
     outcomes(standing) === "passes" ? configure(standing) : outcomes(standing),
+  "POST /api/teams/{teamId}/hook-occurrences/resend": (standing) =>
+    outcomes(standing) === "passes" ? configure(standing) : outcomes(standing),
+  "POST /api/hooks/{hookId}/test": configure,
   "GET /api/teams/{teamId}/events": outcomes,
   "GET /api/teams/{teamId}/events/{occurrence}/hooks": outcomes,
   "GET /api/hook-callbacks/task": ownCredential,

@@ -173,6 +173,7 @@ async function fillWorkspace(
     return found.length > 0 ? found : null;
   });
   ids["hook-occurrences"] = String(firings[0]?.id);
+  ids.hookId = ids.hooks ?? "";
   ids.occurrence = String(firings[0]?.occurrence);
   const invited = await owner.request("POST", "/api/workspaces/acme/invites", { emails: ["invited@example.com"] });
   ids.inviteId = String(itemsOf(invited)[0]?.inviteId);

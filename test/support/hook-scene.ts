@@ -1,3 +1,4 @@
+import type { Clock } from "../../runtime/clock.js";
 import { type Answering, type HookReceiver, hookReceiver, hookSecret } from "./hook-receiver.js";
 import { createUnder, workspaceWithTeam } from "./resources.js";
 import { type Cleaning, type Client, startTestService, type TestService } from "./service.js";
@@ -28,18 +29,24 @@ export interface HookScene {
   readonly firings: () => Promise<readonly Firing[]>;
   /** The newest firing once it is in one of these states. */
   readonly settled: (...states: string[]) => Promise<Firing>;
-  readonly addHook: (hook: Record<string, unknown>) => Promise<void>;
+  /** Gives its id. */
+  readonly addHook: (hook: Record<string, unknown>) => Promise<string>;
 }
 
 /** A service with a team, a line of two stations, and a receiver that its hooks may reach. */
 export async function hookScene(
   t: Cleaning,
   answer: Answering,
-  settings: { readonly allow?: string; readonly environment?: Readonly<Record<string, string>> } = {},
+  settings: {
+    readonly allow?: string;
+    readonly environment?: Readonly<Record<string, string>>;
+    readonly clock?: Clock;
+  } = {},
 ): Promise<HookScene> {
   const receiver = await hookReceiver(t, answer);
   const service = await startTestService(t, {
     settings: { OUTBOUND_ALLOW: `${receiver.url},${settings.allow ?? ""}`, ...settings.environment },
+    ...(settings.clock === undefined ? {} : { clock: settings.clock }),
   });
   const owner = await service.signIn("ada@example.com");
   const { teamId } = await workspaceWithTeam(owner);
@@ -51,7 +58,7 @@ export async function hookScene(
       { key: "review", name: "Review", kind: "review" },
     ],
   });
-  const history = `/api/teams/${teamId}/hook-occurrences`;
+  const history = `/api/teams/${teamId}/hook-occurrences?limit=200`;
   const firings = async () => ((await owner.request("GET", history)).body?.items ?? []) as readonly Firing[];
   return {
     ...{ service, owner, teamId, receiver, firings },
@@ -69,6 +76,7 @@ export async function hookScene(
     addHook: async (hook) => {
       const made = await createUnder(owner, `/api/resources/teams/${teamId}/hooks`, hook, `hook-${hook.key}`);
       if (made.status !== 201) throw new Error(made.text);
+      return String(made.body?.id);
     },
   };
 }

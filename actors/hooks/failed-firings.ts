@@ -1,0 +1,59 @@
+import { ulidTime } from "../../runtime/ids.js";
+import type { Reading } from "../../storage/store.js";
+import { resourceById } from "../resources/resource-rows.js";
+import { type FiringRow, failedFirings, firings } from "./occurrence-rows.js";
+
+/** Which failed firings of a team are meant: those whose events happened in a time, from begin to end. */
+export interface Period {
+  readonly fromMs: number;
+  /** Not included. */
+  readonly toMs: number;
+  /** Those of one hook alone, by its key. */
+  readonly hook: string | null;
+  /** Only those after this firing. */
+  readonly after: string | null;
+}
+
+interface Team {
+  readonly workspaceId: string;
+  readonly teamId: string;
+}
+
+/**
+ * The first of a period's firings that failed and wait to be sent again, oldest first: at most `most`, and no more than
+ * `looks` are looked at. `next` is where to go on, or null when the period is through.
+ *
+ * Not meant are what the loop guard stopped, what was sent again and has not failed since, tests, and hooks that are
+ * gone.
+ */
+export function failedIn(
+  reading: Reading,
+  { workspaceId, teamId }: Team,
+  { fromMs, toMs, hook, after }: Period,
+  { most, looks }: { readonly most: number; readonly looks: number },
+): { readonly found: readonly FiringRow[]; readonly next: string | null } {
+  const found: FiringRow[] = [];
+  const page = {
+    after: [teamId, after ?? `occ_${ulidTime(fromMs)}`],
+    before: [teamId, `occ_${ulidTime(toMs)}`],
+    limit: looks,
+  };
+  const entries = failedFirings.entries(reading, workspaceId, [teamId], page);
+  for (const { key } of entries) {
+    const id = String(key.at(-1));
+    const firing = firings.get(reading, workspaceId, teamId, id);
+    if (firing !== undefined && (hook ?? firing.hook) === firing.hook && waits(reading, workspaceId, firing)) {
+      found.push(firing);
+    }
+    if (found.length === most) return { found, next: id };
+  }
+  const last = entries.at(-1)?.key.at(-1);
+  return { found, next: entries.length < looks || last === undefined ? null : String(last) };
+}
+
+function waits(reading: Reading, workspaceId: string, firing: FiringRow): boolean {
+  const { code, resends, test, hookId, teamId } = firing;
+  if (code === "loop" || resends !== null || test === true) return false;
+  const latest = firing.resentAs === undefined ? firing : firings.get(reading, workspaceId, teamId, firing.resentAs);
+  return latest?.state === "failed" && resourceById(reading, workspaceId, "hook", hookId) !== undefined;
+}

@@ -1,0 +1,48 @@
+import type { ResourceRow } from "../resources/resource-rows.js";
+import type { WorkEvent } from "../tasks/work-event.js";
+import { type HookEventName, hookEvents } from "./events.js";
+import type { HookFields } from "./hook.kind.js";
+
+type Match = HookFields["match"];
+
+const inputs = { title: "A sample" };
+const tool = ({ tools }: Match) => tools[0] ?? "tracker.comment";
+const repository = ({ repositories }: Match) => repositories[0] ?? "acme/app";
+const changed = ["README.md"];
+
+/** The fields of each event beside `at`, as a hook with these match lists would see them. */
+const samples: Readonly<Record<HookEventName, (match: Match) => Readonly<Record<string, unknown>>>> = {
+  "tool.using": (match) => ({ tool: tool(match), inputs }),
+  "tool.used": (match) => ({ tool: tool(match), inputs, output: { id: "1" }, failed: false }),
+  "run.starting": () => ({}),
+  "run.ended": () => ({ outcome: "completed" }),
+  "handover.giving": () => ({ to: "review", note: "A sample note." }),
+  "pull-request.opening": (match) => ({
+    ...{ repository: repository(match), branch: "sample", title: "A sample", changed },
+  }),
+  "pull-request.merged": (match) => ({
+    ...{ repository: repository(match), url: `https://example.com/${repository(match)}/pull/1` },
+    ...{ mergeCommit: "0".repeat(40), changed },
+  }),
+  "task.opened": () => ({}),
+  "task.moved": () => ({ from: "work", to: "review" }),
+};
+
+/** An event such as the hook is on, about no task, marked as a test. */
+export function sampleEvent(
+  { workspaceId, teamId, fields: { on, match } }: ResourceRow<HookFields>,
+  { occurrence, nowMs }: { readonly occurrence: string; readonly nowMs: number },
+): WorkEvent {
+  const stationKey = match.stations[0] ?? "work";
+  return {
+    ...{ on, occurrence, workspaceId, teamId: teamId ?? "", lineId: "line_sample", stationId: "sta_sample" },
+    task: {
+      ...{ id: "task_sample", title: "A sample task", url: "", line: match.lines[0] ?? "dev" },
+      ...{ station: stationKey, stationKey, marks: {}, repositories: [repository(match)], pullRequest: null },
+    },
+    run: hookEvents[on].inRun ? { id: "run_sample" } : null,
+    event: { at: new Date(nowMs).toISOString(), ...samples[on](match) },
+    causes: [],
+    test: true,
+  };
+}
