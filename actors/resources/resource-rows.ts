@@ -64,17 +64,23 @@ export function resourcesOf<Fields = Record<string, unknown>>(
   kind: string,
   page: ResourcePage = {},
 ): ResourceRow<Fields>[] {
-  return idsOf(reading, workspaceId, kind, page)
-    .map((id) => resourceById<Fields>(reading, workspaceId, kind, id))
+  return placedAt(reading, workspaceId, kind, page)
+    .map(({ id }) => resourceById<Fields>(reading, workspaceId, kind, id))
     .filter((row): row is ResourceRow<Fields> => row !== undefined);
 }
 
-/** "0" is the character after "/". */
-function idsOf(reading: Reading, workspaceId: string, kind: string, { under, after, limit }: ResourcePage): string[] {
+/** As {@link resourcesOf}, without reading the resources themselves: where they are. "0" is the character after "/". */
+export function placedAt(
+  reading: Reading,
+  workspaceId: string,
+  kind: string,
+  { under, after, limit }: ResourcePage,
+): { readonly address: string; readonly id: string }[] {
   const from = after ?? (under === undefined ? undefined : `${under}/`);
-  return resourceAddresses.list(reading, workspaceId, [kind], {
+  const entries = resourceAddresses.entries(reading, workspaceId, [kind], {
     ...(from === undefined ? {} : { after: [kind, from] }),
     ...(under === undefined ? {} : { before: [kind, `${under}0`] }),
     ...(limit === undefined ? {} : { limit }),
   });
+  return entries.map(({ key, value }) => ({ address: String(key.at(-1)), id: value }));
 }

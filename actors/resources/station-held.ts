@@ -1,11 +1,11 @@
 import type { Turn } from "../../runtime/turn.js";
 import type { Kind } from "./kind.js";
 import { withdrawHeld } from "./operations.js";
-import { type ResourceRow, resourcesOf } from "./resource-rows.js";
+import { placedAt, type ResourceRow, resourceById } from "./resource-rows.js";
 
 /**
  * Takes away what stations held that the line has no longer (all of them once it is gone), and gives it back. The
- * changes are the service's; `client` is what brought them about.
+ * changes are the service's; `client` is what brought them about. Only what goes is read.
  */
 export function withdrawHomeless(
   turn: Turn,
@@ -15,10 +15,15 @@ export function withdrawHomeless(
 ): readonly ResourceRow[] {
   const withdrawn: ResourceRow[] = [];
   for (const kind of kinds.filter(({ heldBy }) => heldBy === "station")) {
-    for (const row of resourcesOf(turn, line.workspaceId, kind.name, { under: line.address })) {
-      if (kind.stationPlace?.(turn, line.workspaceId, { lineId: line.id, stationKey: stationKeyIn(row) }) !== null) {
-        continue;
+    const stands = new Map<string, boolean>();
+    for (const { address, id } of placedAt(turn, line.workspaceId, kind.name, { under: line.address })) {
+      const stationKey = stationKeyIn(address);
+      if (!stands.has(stationKey)) {
+        const place = kind.stationPlace?.(turn, line.workspaceId, { lineId: line.id, stationKey });
+        stands.set(stationKey, place !== null);
       }
+      const row = stands.get(stationKey) === true ? undefined : resourceById(turn, line.workspaceId, kind.name, id);
+      if (row === undefined) continue;
       withdrawHeld(turn, kind, row, client);
       withdrawn.push(row);
     }
@@ -27,6 +32,6 @@ export function withdrawHomeless(
 }
 
 /** `<team key>/<line key>/<station key>/<name>` */
-function stationKeyIn({ address }: ResourceRow): string {
+function stationKeyIn(address: string): string {
   return address.split("/")[2] ?? "";
 }
