@@ -1,3 +1,4 @@
+import { monitorEventLoopDelay } from "node:perf_hooks";
 import { Pool } from "undici";
 import { type Office, openOffice } from "./support/office.js";
 import { percentile, printTable } from "./support/table.js";
@@ -34,6 +35,10 @@ export async function run(): Promise<void> {
       ["create a line", ...both(teams, ({ teamId }) => post(`/api/resources/teams/${teamId}/lines`, line)), CREATES],
       ["create a hook", ...both(teams, ({ teamId }) => post(`/api/resources/teams/${teamId}/hooks`, hook)), CREATES],
     ];
+    const exports = [
+      await exported("one hook, one line", small),
+      await exported(`${HOOKS} hooks, ${LINES} lines`, big),
+    ];
     const measured: (readonly (string | number)[])[] = [];
     for (const [what, ofSmall, ofBig, requests] of rows) {
       const best = { small: 0, big: 0 };
@@ -49,10 +54,44 @@ export async function run(): Promise<void> {
       columns: ["request", "small, a second", "big, a second", "ratio"],
       rows: measured,
     });
+    printTable({
+      title: "Export of a whole workspace",
+      note:
+        "From the request to the last byte, the most of three. Memory is the heap's growth at its highest, the answer " +
+        "and the reader's copy of it included; the wait is the longest that the event loop kept anything else waiting.",
+      columns: ["", "MB of HCL", "seconds", "heap MB", "longest wait ms"],
+      rows: exports,
+    });
   } finally {
     await small.close();
     await big.close();
   }
+}
+
+async function exported(name: string, office: Office): Promise<readonly (string | number)[]> {
+  const most = { seconds: 0, heap: 0, wait: 0, bytes: 0 };
+  for (let round = 0; round < 3; round++) {
+    const before = process.memoryUsage().heapUsed;
+    const delay = monitorEventLoopDelay({ resolution: 1 });
+    const sampling = setInterval(() => {
+      most.heap = Math.max(most.heap, process.memoryUsage().heapUsed - before);
+    }, 5);
+    delay.enable();
+    const begunMs = performance.now();
+    const text = await office.get(`/api/resources/workspaces/${office.workspaceId}/export`);
+    most.seconds = Math.max(most.seconds, (performance.now() - begunMs) / 1_000);
+    delay.disable();
+    clearInterval(sampling);
+    most.wait = Math.max(most.wait, delay.max / 1e6);
+    most.bytes = text.length;
+  }
+  return [
+    name,
+    (most.bytes / 1e6).toFixed(2),
+    most.seconds.toFixed(2),
+    (most.heap / 1e6).toFixed(0),
+    most.wait.toFixed(0),
+  ];
 }
 
 function both(teams: readonly [Team, Team], of: (team: Team) => Send): readonly [Send, Send] {
