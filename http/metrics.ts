@@ -22,7 +22,7 @@ const gauges = {
 } as const;
 
 /** Collects what is served and reads the runtime's figures when asked. */
-export function createMetrics(stats: () => RuntimeStats): Metrics {
+export function createMetrics(stats: () => RuntimeStats, firingsGivenUp: () => number): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const requests = new Histogram({
@@ -58,6 +58,15 @@ export function createMetrics(stats: () => RuntimeStats): Metrics {
     series.set(name, made);
     return made;
   };
+  new Counter({
+    name: "signalbox_hook_firings_given_up_total",
+    help: "Firings of hooks on after events whose attempts were used up, since the store was made",
+    registers: [registry],
+    collect() {
+      this.reset();
+      this.inc(firingsGivenUp());
+    },
+  });
   return {
     contentType: registry.contentType,
     served: ({ method, route, status, seconds }) => {

@@ -3,6 +3,7 @@ import { createWorkloadVerifier } from "../actors/access/workload-token.js";
 import { createActorTypes } from "../actors/actor-types.js";
 import { heldTables } from "../actors/held-tables.js";
 import { deliveryEffect, KEPT_OUTPUT_BYTES } from "../actors/hooks/delivery.effects.js";
+import { firingsGivenUp } from "../actors/hooks/given-up.js";
 import { createHookTokenSigner } from "../actors/hooks/hook-token.js";
 import { signingKeys, type UseKey } from "../actors/hooks/signing-keys.machine.js";
 import { createKinds } from "../actors/kinds.js";
@@ -135,7 +136,10 @@ async function open(
   closing.push(() => runtime.stop());
   const use: UseKey = { type: "keys.use", key: tokens?.publicKey ?? null };
   await runtime.ask(signingKeys, use);
-  const metrics = createMetrics(() => runtime.stats());
+  const metrics = createMetrics(
+    () => runtime.stats(),
+    () => firingsGivenUp(runtime.reading),
+  );
   const transport = await openEdge(options, {
     runtime,
     kinds,

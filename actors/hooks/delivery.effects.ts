@@ -4,7 +4,7 @@ import type { Reading } from "../../storage/store.js";
 import { type Outbound, RequestRefused } from "../outbound/request.js";
 import type { Sealer } from "../workspaces/secret-value.js";
 import { prepareRequest, rememberingSealer } from "./delivery-request.js";
-import { codeOfStatus, type HookFailureCode } from "./failure.js";
+import { askedWaitMs, codeOfStatus, type HookFailureCode } from "./failure.js";
 import type { HookTokenSigner } from "./hook-token.js";
 import type { AttemptRow } from "./occurrence-rows.js";
 
@@ -65,7 +65,8 @@ async function deliver(options: DeliveryOptions, delivery: Delivery, signal: Abo
     const code = codeOfStatus(answer.status);
     const reason = code === null ? null : `it responded ${answer.status}`;
     const tookMs = options.clock.now() - begunMs;
-    return { step, at, tookMs, requestHeaders, status: answer.status, body: answer.body, code, reason };
+    const retryAfterMs = code === null ? null : askedWaitMs(answer.retryAfter, options.clock.now());
+    return { step, at, tookMs, requestHeaders, status: answer.status, body: answer.body, code, reason, retryAfterMs };
   } catch (error) {
     const { code, reason } = whyFailed(error);
     return { step, at, tookMs: options.clock.now() - begunMs, requestHeaders, status: null, body: "", code, reason };

@@ -38,6 +38,22 @@ export function waitAfter(attempt: number): number {
   return Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (attempt - 1));
 }
 
+/**
+ * The wait that a receiver asks for in `retry-after`, in milliseconds: seconds, or an HTTP date. At most an hour; null
+ * when it asks for none.
+ */
+export function askedWaitMs(retryAfter: string | null, nowMs: number): number | null {
+  if (retryAfter === null) return null;
+  const text = retryAfter.trim();
+  const wait = /^\d{1,10}$/.test(text) ? Number(text) * 1_000 : httpDate(text) - nowMs;
+  return wait > 0 ? Math.min(LONGEST_WAIT_MS, wait) : null;
+}
+
+/** Milliseconds since 1970; NaN for what is no date. */
+function httpDate(text: string): number {
+  return /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? /.test(text) ? Date.parse(text) : Number.NaN;
+}
+
 /** What a response status means; null for one that is no failure. */
 export function codeOfStatus(status: number): HookFailureCode | null {
   if (status >= 200 && status < 300) return null;

@@ -10,6 +10,7 @@ import { hookEvents } from "./events.js";
 import { type HookFailureCode, isRetried, MAX_ATTEMPTS, waitAfter } from "./failure.js";
 import { putFiring } from "./firing-list.js";
 import { recordFiring, recordLoop } from "./firing-record.js";
+import { countGivenUp } from "./given-up.js";
 import type { HookFields } from "./hook.kind.js";
 import type { FireHook, FiringContext } from "./hook-occurrence.machine.js";
 import { countFiring, whyLooped } from "./loop-guard.js";
@@ -120,7 +121,8 @@ export function waitForRetry(event: Delivered<EffectEnded>, context: FiringConte
   const { turn } = event;
   keepAttempt(turn, event, context);
   move(turn, rowOf(turn, context), { state: "waiting" });
-  turn.wake("retry", turn.now + waitAfter(context.attempt));
+  // What the receiver asks for counts where it is later.
+  turn.wake("retry", turn.now + Math.max(waitAfter(context.attempt), resultOf(event).retryAfterMs ?? 0));
   return context;
 }
 
@@ -146,11 +148,19 @@ export function finish(event: Delivered<EffectEnded>, context: FiringContext): v
     turn.send(context.gate.replyTo, answer);
   }
   turn.stop();
+  const isGivenUp = outcome.code !== null && isUsedUp(context, outcome.code);
+  if (isGivenUp) countGivenUp(turn);
   if (code === null || superseded || outcome.refused !== null || firing.taskId === null) return;
   const { step, reason } = resultOf(event);
-  const text = `The hook failed at step ${step} (${code}): ${reason ?? code}.`;
+  const end = isGivenUp ? ` It was tried ${context.attempt} times and is not tried again.` : "";
+  const text = `The hook failed at step ${step} (${code}): ${reason ?? code}.${end}`;
   const note: NoteTask = { type: "note", from: `hook ${firing.hook}`, text, key: firing.id };
   turn.send(address(turn.self.partition, "task", firing.taskId), note);
+}
+
+/** Whether it would have been tried again, had it any attempts left. */
+function isUsedUp({ gate, attempt, mostAttempts }: FiringContext, code: HookFailureCode): boolean {
+  return gate === null && isRetried(code) && attempt > 1 && attempt >= mostAttempts;
 }
 
 /** Whether the task has left the station the hook fired at, is finished or gone. */

@@ -12,6 +12,7 @@ const attemptSchema = z.strictObject({
   body: z.string(),
   code: z.string().nullable(),
   reason: z.string().nullable(),
+  retryAfterMs: z.number().nullable().describe("How long the receiver asked to be left alone, at most an hour."),
 });
 
 /** A firing as its history shows it. */
@@ -46,6 +47,10 @@ export function firingView(reading: Reading, workspaceId: string, firing: Firing
     reason: firing.reason ?? null,
     resentAs: firing.resentAs ?? null,
     test: firing.test ?? false,
-    attempts: made.map((attempt) => ({ ...attempt, requestHeaders: { ...attempt.requestHeaders } })),
+    attempts: made.map((attempt) => ({
+      ...attempt,
+      requestHeaders: { ...attempt.requestHeaders },
+      retryAfterMs: attempt.retryAfterMs ?? null,
+    })),
   };
 }

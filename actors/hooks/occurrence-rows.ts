@@ -49,6 +49,8 @@ export interface AttemptRow {
   readonly body: string;
   readonly code: HookFailureCode | null;
   readonly reason: string | null;
+  /** How long the receiver asked to be left alone, at most an hour. */
+  readonly retryAfterMs?: number | null;
 }
 
 /** `[team, firing]`; ids rise with time */

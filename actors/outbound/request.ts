@@ -20,6 +20,8 @@ export interface OutboundAnswer {
   readonly status: number;
   /** The beginning of the body. */
   readonly body: string;
+  /** The `retry-after` header as it came, or null. */
+  readonly retryAfter: string | null;
 }
 
 /** Sends requests to hosts on the allow-list, and to nowhere else. */
@@ -68,7 +70,9 @@ export function createOutbound({ allowList, resolve = resolveWithSystem, keepByt
         body,
         signal: cut,
       });
-      return { status: answer.statusCode, body: await readStart(answer.body, keepBytes) };
+      const wait = answer.headers["retry-after"];
+      const retryAfter = typeof wait === "string" ? wait : null;
+      return { status: answer.statusCode, body: await readStart(answer.body, keepBytes), retryAfter };
     } catch (error) {
       throw error instanceof AddressRefused ? new RequestRefused(error.message) : error;
     } finally {

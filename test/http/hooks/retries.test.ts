@@ -1,5 +1,6 @@
 import t from "tap";
 import { hookReceiver, hookSecret } from "../../support/hook-receiver.js";
+import { hook, hookScene } from "../../support/hook-scene.js";
 import { ManualClock } from "../../support/manual-clock.js";
 import { openWorkplace } from "../../support/workplace.js";
 
@@ -48,7 +49,56 @@ t.test(
       `task/${taskId}`,
       async () => ((await place.task(taskId)).notes as readonly unknown[]).length === 1,
     );
-    t.match((await place.task(taskId)).notes, [{ from: "hook tell", text: /server-error/ }]);
+    t.match((await place.task(taskId)).notes, [
+      { from: "hook tell", text: /server-error.*tried 8 times and is not tried again/ },
+    ]);
+    const metrics = await place.service.anonymous.request("GET", "/metrics");
+    t.match(metrics.text, /^signalbox_hook_firings_given_up_total 1$/m);
     t.equal(receiver.requests.length, 8);
   },
 );
+
+t.test(
+  "a receiver that asks to be left alone for longer than the schedule is, and is never asked sooner",
+  async (t) => {
+    const clock = new ManualClock();
+    const asks = ["1", "90", "7200"];
+    const { addHook, openTask, receiver, settled, firings } = await hookScene(
+      t,
+      (response, n) => response.writeHead(n > asks.length ? 200 : 429, { "retry-after": asks[n - 1] ?? "" }).end(),
+      { clock },
+    );
+    await addHook(hook(receiver.url));
+    await openTask();
+    // The schedule is 2, 4 and 8 seconds; nothing asks for more than an hour.
+    for (const [index, seconds] of [2, 90, 3_600].entries()) {
+      while ((await firings())[0]?.attempts.length !== index + 1 || (await firings())[0]?.state !== "waiting");
+      clock.advance(seconds * 1_000 - 1);
+      t.match((await firings())[0], { state: "waiting", code: null }, `not before ${seconds} seconds`);
+      clock.advance(1);
+      await receiver.arrived(index + 2);
+    }
+    const firing = await settled("delivered");
+    t.match(firing.attempts, [{ retryAfterMs: 1_000 }, { retryAfterMs: 90_000 }, { retryAfterMs: 3_600_000 }, {}]);
+    t.equal(firing.attempts.at(-1)?.status, 200);
+  },
+);
+
+t.test("a redirect is no delivery and is followed nowhere, not even to a host that is allowed", async (t) => {
+  for (const status of [301, 302, 303, 307, 308]) {
+    const target = await hookReceiver(t, (response) => response.end("{}"));
+    const { addHook, openTask, receiver, settled } = await hookScene(
+      t,
+      (response) => response.writeHead(status, { location: target.url }).end(),
+      { allow: target.url },
+    );
+    await addHook(hook(receiver.url));
+    await openTask();
+    t.match(await settled("failed", "delivered", "waiting"), {
+      state: "failed",
+      code: "rejected",
+      attempts: [{ status }],
+    });
+    t.same([receiver.requests.length, target.requests.length], [1, 0], String(status));
+  }
+});
