@@ -40,6 +40,15 @@ export class Layer {
     if (this.#group(key).delete(nameOf(key))) this.#size -= 1;
   }
 
+  /** Whether keys below the prefix may lie here. */
+  mayHoldBelow(prefix: Key): boolean {
+    if (this.#size === 0) return false;
+    const { partition, space, table } = placeOf(prefix);
+    if (table === undefined) return true;
+    const group = this.#partitions.get(partition)?.get(space)?.get(table);
+    return group !== undefined && group.size > 0;
+  }
+
   /** The groups in which keys below the prefix may lie. */
   *groupsBelow(prefix: Key): IterableIterator<Group> {
     if (this.#size === 0) return;
@@ -96,7 +105,8 @@ function matching<Value>(by: Map<KeyPart | undefined, Value>, part: KeyPart | un
   return found === undefined ? [] : [found];
 }
 
-function entered<Name, Below, Value>(by: Map<Name, Map<Below, Value>>, name: Name): Map<Below, Value> {
+/** The map that stands under a name, made when there is none. */
+export function entered<Name, Below, Value>(by: Map<Name, Map<Below, Value>>, name: Name): Map<Below, Value> {
   const known = by.get(name);
   if (known !== undefined) return known;
   const made = new Map<Below, Value>();

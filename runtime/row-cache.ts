@@ -1,9 +1,9 @@
 import { rowSpace } from "../storage/keys.js";
-import type { Entry, Key, Range, Reading } from "../storage/store.js";
+import type { Entry, Key, KeyPart, Range, Reading } from "../storage/store.js";
 import { freeze } from "./freeze.js";
-import { type Group, type Layer, nameOf } from "./layer.js";
+import { entered, type Group, type Layer, nameOf } from "./layer.js";
 
-/** Rows held; past it the one that was held first goes. */
+/** Rows held; past it the one that was held first of its table and partition goes. */
 const ROWS_HELD = 8_192;
 /** Ranges held of one table of a partition, and tables whose ranges are held; past it all go. */
 const RANGES_HELD = 256;
@@ -30,7 +30,9 @@ export class RowCache implements Reading {
   readonly #durable: Reading;
   readonly #tables: ReadonlySet<string>;
   readonly #readSoon: ReadonlySet<string>;
-  readonly #rows = new Map<string, unknown>();
+  /** By table, partition and the rest of the key; counted over all. */
+  readonly #rows = new Map<KeyPart | undefined, Map<KeyPart | undefined, Map<string, unknown>>>();
+  #count = 0;
   /** By table of a partition, then by prefix. */
   readonly #ranges = new Map<string, Map<string, readonly Entry[]>>();
 
@@ -46,19 +48,19 @@ export class RowCache implements Reading {
 
   get<Value = unknown>(key: Key): Value | undefined {
     if (!this.#covers(key) || this.#underWay?.get(key) !== undefined) return this.#durable.get<Value>(key);
-    const name = rowName(key);
-    const held = this.#rows.get(name);
+    const name = nameOf(key);
+    const held = this.#rows.get(key[2])?.get(key[0])?.get(name);
     if (held !== undefined) return held as Value;
     const value = this.#durable.get<Value>(key);
-    if (value !== undefined && weightOf(value) <= WEIGHT_HELD) this.#hold(name, value);
+    if (value !== undefined && weightOf(value) <= WEIGHT_HELD) this.#hold(key, name, value);
     return value;
   }
 
   range<Value = unknown>(range: Range): Entry<Value>[] {
-    if (!this.#covers(range.prefix) || !isWhole(range) || this.#isMoving(range.prefix)) {
+    if (!this.#covers(range.prefix) || !isWhole(range) || this.#underWay?.mayHoldBelow(range.prefix) === true) {
       return this.#durable.range<Value>(range);
     }
-    const name = rowName(range.prefix);
+    const name = nameOf(range.prefix);
     const table = tableName(range.prefix);
     const held = this.#ranges.get(table)?.get(name);
     if (held !== undefined) return [...held] as Entry<Value>[];
@@ -83,11 +85,12 @@ export class RowCache implements Reading {
   }
 
   #takeOver(group: Group, isReadSoon: boolean): void {
-    for (const change of group.values()) {
-      const name = rowName(change.key);
-      this.#ranges.delete(tableName(change.key));
-      this.#rows.delete(name);
-      if (isReadSoon && change.op === "put") this.#hold(name, change.value);
+    let isFirst = true;
+    for (const [name, change] of group) {
+      if (isFirst) this.#ranges.delete(tableName(change.key));
+      isFirst = false;
+      if (isReadSoon && change.op === "put") this.#hold(change.key, name, change.value);
+      else this.#drop(change.key, name);
     }
   }
 
@@ -95,18 +98,29 @@ export class RowCache implements Reading {
     return key[1] === rowSpace && this.#tables.has(String(key[2]));
   }
 
-  /** The batch under way writes to the table. */
-  #isMoving([partition = "", space = "", table = ""]: Key): boolean {
-    for (const group of this.#underWay?.groupsBelow([partition, space, table]) ?? []) if (group.size > 0) return true;
-    return false;
+  #hold([partition, , table]: Key, name: string, value: unknown): void {
+    if (this.#freezes) freeze(value);
+    const rows = entered(entered(this.#rows, table), partition);
+    const before = rows.size;
+    rows.set(name, value);
+    this.#count += rows.size - before;
+    if (this.#count > ROWS_HELD) this.#dropOldest(rows);
   }
 
-  #hold(name: string, value: unknown): void {
-    if (this.#freezes) freeze(value);
-    this.#rows.set(name, value);
-    if (this.#rows.size <= ROWS_HELD) return;
-    for (const first of this.#rows.keys()) {
-      this.#rows.delete(first);
+  #drop([partition, , table]: Key, name: string): void {
+    if (this.#rows.get(table)?.get(partition)?.delete(name) === true) this.#count -= 1;
+  }
+
+  /** Lets go of the row that was held first among those; with no other there, of all. */
+  #dropOldest(rows: Map<string, unknown>): void {
+    if (rows.size === 1) {
+      this.#rows.clear();
+      this.#count = 0;
+      return;
+    }
+    for (const first of rows.keys()) {
+      rows.delete(first);
+      this.#count -= 1;
       return;
     }
   }
@@ -126,10 +140,6 @@ function isWhole({ after, before, limit, reverse }: Range): boolean {
 
 function tableName(key: Key): string {
   return `${key[0]}\0${key[2]}`;
-}
-
-function rowName(key: Key): string {
-  return `${key[0]}\0${key[2]}\0${nameOf(key)}`;
 }
 
 /** About what the value takes in memory, as {@link WEIGHT_HELD} counts it; looked at no further once that is passed. */

@@ -8,7 +8,7 @@ import type { WorkEvent, WorkFact, WorkQuestion } from "../tasks/work-event.js";
 import { hookEventNames, hookEvents } from "./events.js";
 import type { HookFields } from "./hook.kind.js";
 import type { FireHook } from "./hook-occurrence.machine.js";
-import { eventValues } from "./hook-values.js";
+import { type EventValues, eventValues } from "./hook-values.js";
 import { whyNotMatched, wordsFor } from "./matching.js";
 
 /** How long the hooks on one before event have together (configuration API, Refusing an event). */
@@ -43,12 +43,15 @@ export const keepsBeforeHooks: Gating = {
 
 function hooksOn(reading: Reading, work: WorkEvent): ResourceRow<HookFields>[] {
   const { workspaceId, teamId } = work;
-  const hooks = wordsFor(work).flatMap((word) =>
-    resourcesUnder<HookFields>(reading, workspaceId, { kind: "hook", teamId, word }),
-  );
-  if (hooks.length === 0) return hooks;
-  const values = eventValues(work);
-  return hooks.filter((hook) => whyNotMatched(hook.fields, work, values) === null);
+  const found: ResourceRow<HookFields>[] = [];
+  let known: EventValues | null = null;
+  const values = () => (known ??= eventValues(work));
+  for (const word of wordsFor(work)) {
+    for (const hook of resourcesUnder<HookFields>(reading, workspaceId, { kind: "hook", teamId, word })) {
+      if (whyNotMatched(hook.fields, work, values) === null) found.push(hook);
+    }
+  }
+  return found;
 }
 
 /** One firing for each occurrence and hook, with an id that sorts by the occurrence's time. */

@@ -31,24 +31,26 @@ const SWEPT_AT_ONCE = 64;
 const changesFired = table<readonly number[]>("hook-change-fired");
 
 /** Why a firing that has not begun is stopped, in words; null when it may go on. Reads only. */
-export function whyLooped({ turn, hookId, work, resends }: Delivered<FireHook>): string | null {
+export function whyLooped(event: Delivered<FireHook>): string | null {
+  const { turn, hookId, work, resends } = event;
   if (!isGuarded(work, resends)) return null;
   const { causes } = work;
   if (causes.length > 0 && causes.some((cause) => isOfHook(turn, work, hookId, cause))) {
     return "it would fire again for something that it caused itself";
   }
   if (causes.length >= MAX_CAUSES) return `the chain of what caused it is ${MAX_CAUSES} causes deep`;
-  return timesFired(turn, changeOf(hookId, work)).length >= MAX_FIRINGS
+  return changeBefore(event).times.length >= MAX_FIRINGS
     ? `it fired ${MAX_FIRINGS} times for the same change within 10 minutes`
     : null;
 }
 
 /** Counts a firing that goes on. */
-export function countFiring({ turn, hookId, work, resends }: Delivered<FireHook>): void {
+export function countFiring(event: Delivered<FireHook>): void {
+  const { turn, work, resends } = event;
   if (!isGuarded(work, resends)) return;
-  const change = changeOf(hookId, work);
+  const { change, times } = changeBefore(event);
   const window = Math.floor(turn.now / WINDOW_MS);
-  changesFired.put(turn, turn.self.partition, [window, change], [...timesFired(turn, change), turn.now]);
+  changesFired.put(turn, turn.self.partition, [window, change], [...times, turn.now]);
   if (turn.random() * SWEEPS_ONE_IN >= 1) return;
   // Of the window before this one some times still count.
   const old = changesFired.entries(turn, turn.self.partition, [], { before: [window - 1], limit: SWEPT_AT_ONCE });
@@ -75,6 +77,24 @@ function isGuarded({ on, test }: WorkEvent, resends: string | null): boolean {
 function isOfHook(turn: Turn, { teamId, task }: WorkEvent, hookId: string, cause: string): boolean {
   const firing = firings.get(turn, turn.self.partition, teamId, cause);
   return firing?.hookId === hookId && firing.taskId === task.id;
+}
+
+/** What a firing is counted by, and when it fired for that before. */
+interface ChangeBefore {
+  readonly change: string;
+  readonly times: readonly number[];
+}
+
+/** Found once a message, though it is judged by and then counted by. */
+const found = new WeakMap<Delivered<FireHook>, ChangeBefore>();
+
+function changeBefore(event: Delivered<FireHook>): ChangeBefore {
+  const known = found.get(event);
+  if (known !== undefined) return known;
+  const change = changeOf(event.hookId, event.work);
+  const before = { change, times: timesFired(event.turn, change) };
+  found.set(event, before);
+  return before;
 }
 
 /** The times of the last ten minutes, oldest first. */

@@ -19,18 +19,20 @@ const foundBy = ["lines", "stations", "repositories", "tools"] as const;
 /** The words that a hook is listed under: those of one of its lists, or its event alone when it has none. */
 export function wordsOf({ on, match }: Pick<HookFields, "on" | "match">): string[] {
   const list = foundBy.find((name) => match[name].length > 0);
-  return list === undefined ? [on] : match[list].map((value) => `${on} ${list} ${value}`);
+  return list === undefined ? [on] : match[list].map((value) => listed(on, list, value));
+}
+
+function listed(on: string, list: (typeof foundBy)[number], value: string): string {
+  return `${on} ${list} ${value}`;
 }
 
 /** The words that every hook which could match an event is listed under: no other has to be looked at. */
 export function wordsFor(work: WorkEvent): string[] {
-  const there: Record<(typeof foundBy)[number], readonly string[]> = {
-    lines: [work.task.line],
-    stations: [work.task.stationKey],
-    repositories: repositoriesOf(work),
-    tools: typeof work.event.tool === "string" ? [work.event.tool] : [],
-  };
-  return [work.on, ...foundBy.flatMap((list) => there[list].map((value) => `${work.on} ${list} ${value}`))];
+  const { on, task, event } = work;
+  const words: string[] = [on, listed(on, "lines", task.line), listed(on, "stations", task.stationKey)];
+  for (const repository of repositoriesOf(work)) words.push(listed(on, "repositories", repository));
+  if (typeof event.tool === "string") words.push(listed(on, "tools", event.tool));
+  return words;
 }
 
 type Matched = Pick<HookFields, "key" | "match" | "vars" | "when">;
@@ -39,15 +41,17 @@ type Matched = Pick<HookFields, "key" | "match" | "vars" | "when">;
  * Why a hook does not fire on an event of its own, or null when it does: every match list that is not empty has to
  * name something of the event, and `when` to hold (configuration API, Hook).
  */
-export function whyNotMatched(hook: Matched, work: WorkEvent, values: EventValues): Mismatch | null {
+export function whyNotMatched(hook: Matched, work: WorkEvent, values: () => EventValues): Mismatch | null {
   const { match, when } = hook;
   return (
-    without("lines", match.lines, [work.task.line]) ??
-    without("stations", match.stations, [work.task.stationKey]) ??
-    without("repositories", match.repositories, repositoriesOf(work)) ??
-    without("tools", match.tools, [String(work.event.tool ?? "")]) ??
+    without("lines", match.lines, () => [work.task.line]) ??
+    without("stations", match.stations, () => [work.task.stationKey]) ??
+    without("repositories", match.repositories, () => repositoriesOf(work)) ??
+    without("tools", match.tools, () => [String(work.event.tool ?? "")]) ??
     withoutPath(match.paths, work) ??
-    (when === null || conditionHolds(when, hook, values) ? null : { condition: "when", wanted: when, saw: work.event })
+    (when === null || conditionHolds(when, hook, values())
+      ? null
+      : { condition: "when", wanted: when, saw: work.event })
   );
 }
 
@@ -56,9 +60,14 @@ function repositoriesOf({ event, task }: WorkEvent): readonly string[] {
   return typeof event.repository === "string" ? [event.repository] : task.repositories;
 }
 
-function without(condition: MatchCondition, wanted: readonly string[], there: readonly string[]): Mismatch | null {
-  const holds = wanted.length === 0 || there.some((value) => wanted.includes(value));
-  return holds ? null : { condition, wanted, saw: there };
+function without(
+  condition: MatchCondition,
+  wanted: readonly string[],
+  there: () => readonly string[],
+): Mismatch | null {
+  if (wanted.length === 0) return null;
+  const saw = there();
+  return saw.some((value) => wanted.includes(value)) ? null : { condition, wanted, saw };
 }
 
 function withoutPath(wanted: readonly string[], { event }: WorkEvent): Mismatch | null {

@@ -63,7 +63,7 @@ function whyNotFired(
 ): NonNullable<HookVerdict["notFired"]> {
   const { fields, updatedAt } = hook;
   if (fields.on !== work.on) return { condition: "on", wanted: fields.on, saw: work.on, error: null };
-  const mismatch = whyNotMatched(fields, work, values);
+  const mismatch = whyNotMatched(fields, work, () => values);
   if (mismatch === null) return { condition: "written", wanted: work.event.at, saw: updatedAt, error: null };
   return mismatch.condition === "when" ? whenVerdict(mismatch, fields, work, values) : { ...mismatch, error: null };
 }

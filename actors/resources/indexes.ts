@@ -4,7 +4,7 @@ import type { FieldError } from "../refusal.js";
 import { forgetHash, recordHash } from "./hash-index.js";
 import type { AddressReference, Kind, Reference, WordReference } from "./kind.js";
 import { forgetPlace, recordPlace } from "./place.js";
-import { type ResourceRow, resourceAddresses, resources } from "./resource-rows.js";
+import { type ResourceRow, resourceAddresses, resourceById, resources } from "./resource-rows.js";
 
 /** What names another resource. */
 export interface User {
@@ -31,10 +31,12 @@ export function resourcesUnder<Fields>(
   workspaceId: string,
   under: { readonly kind: string; readonly teamId: string; readonly word: string },
 ): ResourceRow<Fields>[] {
-  return words.entries(reading, workspaceId, [under.kind, under.teamId, under.word]).flatMap(({ key }) => {
-    const row = resources.get(reading, workspaceId, under.kind, String(key.at(-1)));
-    return row === undefined ? [] : [row as ResourceRow<Fields>];
-  });
+  const found: ResourceRow<Fields>[] = [];
+  for (const { key } of words.entries(reading, workspaceId, [under.kind, under.teamId, under.word])) {
+    const row = resourceById<Fields>(reading, workspaceId, under.kind, String(key.at(-1)));
+    if (row !== undefined) found.push(row);
+  }
+  return found;
 }
 
 /** How a team-held address begins. */

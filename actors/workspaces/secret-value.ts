@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync } from "node:crypto";
+import { createCipheriv, createDecipheriv, createHash, createHmac, createSecretKey, hkdfSync } from "node:crypto";
 
 /** Seals what is kept encrypted at rest, and digests what is only ever compared. */
 export interface Sealer {
@@ -16,7 +16,7 @@ const NONCE_BYTES = 12;
 export function createSealer(key: Uint8Array, randomBytes: (count: number) => Uint8Array): Sealer {
   if (key.length !== 32) throw new Error("a sealing key has 32 bytes");
   const sealingKey = derive(key, "seal");
-  const digestKey = derive(key, "digest");
+  const digestKey = createSecretKey(derive(key, "digest"));
   return {
     seal(plain) {
       const nonce = randomBytes(NONCE_BYTES);
