@@ -5,6 +5,7 @@ import { tokenMinting } from "./access/token-exchange.js";
 import { trustActor } from "./access/trust.machine.js";
 import { hookOccurrenceActor } from "./hooks/hook-occurrence.machine.js";
 import { hookResenderActor } from "./hooks/resender.machine.js";
+import { hookRotationActor } from "./hooks/secret-rotation.machine.js";
 import { signingKeysActor } from "./hooks/signing-keys.machine.js";
 import type { Kind } from "./resources/kind.js";
 import { dispatcherActor } from "./runners/dispatcher.machine.js";
@@ -28,6 +29,7 @@ export function createActorTypes(kinds: readonly Kind[]): readonly ActorType[] {
     runActor,
     hookOccurrenceActor,
     hookResenderActor,
+    hookRotationActor,
     signingKeysActor,
   ];
 }

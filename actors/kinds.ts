@@ -20,6 +20,8 @@ export interface Deployment {
   readonly allowList: AllowList;
   /** Whether there is a key to sign hook tokens with. */
   readonly signsTokens: boolean;
+  /** How long hooks sign under a secret that was replaced, too; 0 when not given. */
+  readonly rotationHours?: number;
 }
 
 /**

@@ -1,10 +1,11 @@
 import type { Gating, Hearing } from "../runtime/actor-type.js";
 import { firesAfterHooks, keepsBeforeHooks } from "./hooks/firing.js";
+import { watchesRotations } from "./hooks/secret-rotation.machine.js";
 import { placesAfterPoolChanges } from "./runners/pool-changes.js";
 import { withdrawsWork } from "./tasks/workspace-closing.js";
 
 /** Who hears which fact: the whole wiring between areas, with {@link gatings}, stands on this page. */
-export const hearings: readonly Hearing[] = [placesAfterPoolChanges, withdrawsWork, firesAfterHooks];
+export const hearings: readonly Hearing[] = [placesAfterPoolChanges, withdrawsWork, firesAfterHooks, watchesRotations];
 
 /** Who gates which step. */
 export const gatings: readonly Gating[] = [keepsBeforeHooks];

@@ -175,7 +175,7 @@ async function withActors(store: Store, url: string): Promise<Figures> {
       gatings: [],
       effects: [
         deliveryEffect({
-          ...{ reading: () => runtime.reading, outbound, sealer, clock, tokens: null },
+          ...{ reading: () => runtime.reading, outbound, sealer, clock, tokens: null, rotates: false },
           ...{ baseUrl: () => "http://localhost", newId: (prefix) => runtime.newId(prefix) },
         }),
       ],

@@ -20,6 +20,8 @@ export interface Config {
   /** Null admits any. */
   readonly signInDomains: readonly string[] | null;
   readonly hookSigningKey: string | null;
+  /** Hours that hooks sign under a secret that was replaced, too; 0 for none. */
+  readonly hookRotationHours: number;
   /** Seconds a claim lasts without a beat of its runner. */
   readonly leaseSeconds: number;
   /** Bearer that may read the metrics; null admits this machine alone. */
@@ -80,6 +82,7 @@ const settings = {
     .regex(/^[a-z0-9.-]+(\s*,\s*[a-z0-9.-]+)*$/i, "must be a comma list of mail domains")
     .optional(),
   HOOK_SIGNING_KEY: z.string().refine(isSigningKey, "must be an ES256 private key, PEM (PKCS8) or JWK").optional(),
+  HOOK_ROTATION_HOURS: digits(0, 720, "must be hours, 0 to 720").default(0),
   LEASE_SECONDS: digits(1, 3_600, "must be seconds, 1 to 3600").default(30),
   METRICS_TOKEN: z
     .string()
@@ -118,6 +121,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
         ?.toLowerCase()
         .split(/\s*,\s*/) ?? null,
     hookSigningKey: read("HOOK_SIGNING_KEY") ?? null,
+    hookRotationHours: read("HOOK_ROTATION_HOURS"),
     leaseSeconds: read("LEASE_SECONDS"),
     metricsToken: read("METRICS_TOKEN") ?? null,
     rates: {

@@ -92,7 +92,11 @@ async function open(
   if (options.store === undefined) closing.push(() => store.close());
   const sealer = createSealer(config.secretsKey ?? keptSecretsKey(config.dataFolder, randomBytes), randomBytes);
   const allowList = parseAllowList(config.outboundAllow);
-  const kinds = createKinds({ allowList, signsTokens: config.hookSigningKey !== null });
+  const kinds = createKinds({
+    allowList,
+    signsTokens: config.hookSigningKey !== null,
+    rotationHours: config.hookRotationHours,
+  });
   const tokens = config.hookSigningKey === null ? null : createHookTokenSigner(config.hookSigningKey);
   const outbound = createOutbound({ allowList, keepBytes: KEPT_OUTPUT_BYTES });
   closing.push(() => outbound.close());
@@ -118,7 +122,7 @@ async function open(
           log,
         }),
         deliveryEffect({
-          ...{ reading: () => runtime.reading, outbound, sealer, clock, tokens },
+          ...{ reading: () => runtime.reading, outbound, sealer, clock, tokens, rotates: config.hookRotationHours > 0 },
           ...{ baseUrl: () => baseUrl, newId: (prefix) => runtime.newId(prefix) },
         }),
       ],

@@ -7,10 +7,11 @@ import type { Sealer } from "../workspaces/secret-value.js";
 import { callbackToken } from "./callback-token.js";
 import type { Delivery, DeliveryOptions } from "./delivery.effects.js";
 import type { HookFailureCode } from "./failure.js";
-import { type HookFields, SIGNING_SECRET } from "./hook.kind.js";
+import type { HookFields } from "./hook.kind.js";
 import { eventValues, hookValues } from "./hook-values.js";
 import { attempts, firingEvents } from "./occurrence-rows.js";
 import { renderRequest, stepOutput } from "./rendering.js";
+import { previousSecret, SIGNING_SECRET } from "./secret-rotation.machine.js";
 import { signature } from "./signing.js";
 import { whyUnmade } from "./unmade-steps.js";
 
@@ -95,7 +96,7 @@ function namesOf(reading: Reading, delivery: Delivery, hook: ResourceRow<HookFie
 
 /** The headers that prove whom the request is from; null when it cannot be signed. */
 function proofOf(
-  { sealer, tokens, baseUrl, newId }: DeliveryOptions,
+  { sealer, tokens, baseUrl, newId, rotates, reading }: DeliveryOptions,
   hook: ResourceRow<HookFields>,
   request: { readonly id: string; readonly body: string; readonly occurrence: string; readonly nowMs: number },
 ): Readonly<Record<string, string>> | null {
@@ -109,13 +110,15 @@ function proofOf(
     });
     return { authorization: `Bearer ${token}` };
   }
-  const secret = openSecret(sealer, hook);
-  const timestamp = Math.floor(nowMs / 1_000);
-  return secret === null ? null : { "webhook-signature": signature(secret, { id, timestamp, body }) };
+  const secret = openSecret(sealer, hook.hidden[SIGNING_SECRET]);
+  if (secret === null) return null;
+  const message = { id, timestamp: Math.floor(nowMs / 1_000), body };
+  const before = rotates ? openSecret(sealer, previousSecret(reading(), hook, nowMs) ?? undefined) : null;
+  const also = before === null ? "" : ` ${signature(before, message)}`;
+  return { "webhook-signature": `${signature(secret, message)}${also}` };
 }
 
-function openSecret(sealer: Pick<Sealer, "open">, hook: ResourceRow<HookFields>): string | null {
-  const sealed = hook.hidden[SIGNING_SECRET];
+function openSecret(sealer: Pick<Sealer, "open">, sealed: string | undefined): string | null {
   if (sealed === undefined) return null;
   try {
     return sealer.open(sealed);

@@ -38,6 +38,8 @@ export interface DeliveryOptions {
   newId(prefix: string): string;
   /** Signs hook tokens; null when the deployment has no key. */
   readonly tokens: HookTokenSigner | null;
+  /** Whether secrets that were replaced are kept for a while, to sign under them too. */
+  readonly rotates: boolean;
 }
 
 /** Makes the request of one step of one firing. Every failure is a result with its code; it never rejects. */

@@ -10,6 +10,7 @@ import type { Kind, Reference, WriteScope } from "../resources/kind.js";
 import { hookEventNames, hookEvents } from "./events.js";
 import { expressionErrors } from "./hook-expressions.js";
 import { wordsOf } from "./matching.js";
+import { keepPreviousSecret, SIGNING_SECRET } from "./secret-rotation.machine.js";
 import { hookWarnings } from "./unmade-steps.js";
 
 const name = /^[A-Za-z_][A-Za-z0-9_]*$/;
@@ -68,14 +69,14 @@ const schema = z.strictObject({
 export type HookFields = z.output<typeof schema>;
 export type HookStep = HookFields["steps"][number];
 
-/** Where the sealed signing secret is kept. */
-export const SIGNING_SECRET = "signing.secret";
-
 /** A team's rule that runs steps when an event happens to one of its tasks. */
 export function hookKind(deployment: {
   readonly allowList: AllowList;
   readonly signsTokens: boolean;
+  /** How long requests are signed under the secret before, too, once it was rotated; 0 for not at all. */
+  readonly rotationHours?: number;
 }): Kind<HookFields> {
+  const rotationMs = (deployment.rotationHours ?? 0) * 60 * 60 * 1_000;
   return {
     name: "hook",
     plural: "hooks",
@@ -92,6 +93,9 @@ export function hookKind(deployment: {
     references,
     listedUnder: { what: "event", words: wordsOf },
     warnings: hookWarnings,
+    updated: (writing, { row, previous }, now) => {
+      if (rotationMs > 0) keepPreviousSecret(writing, row, previous, now + rotationMs);
+    },
     check: (fields, scope) => [
       ...checkEvent(fields),
       ...checkSteps(fields, deployment.allowList),

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { Reading } from "../../storage/store.js";
+import type { Reading, Writing } from "../../storage/store.js";
 import type { Caller } from "../access/caller.js";
 import type { Permission } from "../permission.js";
 import type { FieldError, Refusal } from "../refusal.js";
@@ -156,6 +156,12 @@ export interface Kind<Fields = Record<string, unknown>> {
   readonly listedUnder?: Listing<Fields>;
   /** How it is exported; null for a kind that is not. */
   readonly hcl: HclForm<Fields> | null;
+  /** Rows of the kind's own that an update changes too, in the same batch. `now` is the turn's. */
+  updated?(
+    writing: Writing,
+    change: { readonly row: ResourceRow<Fields>; readonly previous: ResourceRow<Fields> },
+    now: number,
+  ): void;
   /** What a change record keeps beyond the action. */
   details?(row: ResourceRow<Fields>, previous: ResourceRow<Fields> | null): Readonly<Record<string, unknown>>;
 }

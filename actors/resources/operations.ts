@@ -86,6 +86,7 @@ export function updateResource(turn: Turn, kind: Kind, message: UpdateResource):
     updatedAt: new Date(turn.now).toISOString(),
   };
   putResource(turn, kind, row, previous);
+  kind.updated?.(turn, { row, previous }, turn.now);
   record(turn, kind, message, row, previous, "updated");
   return { resource: row, replayed: false };
 }

@@ -23,6 +23,7 @@ export interface Firing {
 export interface HookScene {
   readonly service: TestService;
   readonly owner: Client;
+  readonly workspaceId: string;
   readonly teamId: string;
   readonly receiver: HookReceiver;
   readonly openTask: () => Promise<string>;
@@ -49,7 +50,7 @@ export async function hookScene(
     ...(settings.clock === undefined ? {} : { clock: settings.clock }),
   });
   const owner = await service.signIn("ada@example.com");
-  const { teamId } = await workspaceWithTeam(owner);
+  const { workspaceId, teamId } = await workspaceWithTeam(owner);
   await owner.create(`/api/resources/teams/${teamId}/lines`, {
     key: "dev",
     name: "Dev",
@@ -61,7 +62,7 @@ export async function hookScene(
   const history = `/api/teams/${teamId}/hook-occurrences?limit=200`;
   const firings = async () => ((await owner.request("GET", history)).body?.items ?? []) as readonly Firing[];
   return {
-    ...{ service, owner, teamId, receiver, firings },
+    ...{ service, owner, workspaceId, teamId, receiver, firings },
     openTask: async () => {
       const opened = await owner.request("POST", `/api/teams/${teamId}/tasks`, { title: "Do it", line: "dev" });
       return String(opened.body?.id);
