@@ -1,12 +1,11 @@
 import { address } from "../../runtime/address.js";
 import type { Delivered } from "../../runtime/turn.js";
-import { recordPlace } from "../resources/place.js";
 import type { NoteTask } from "../tasks/task-messages.js";
 import { putFiring } from "./firing-list.js";
 import type { FireHook } from "./hook-occurrence.machine.js";
 import { type FiringRow, firingEvents, firings } from "./occurrence-rows.js";
 
-/** Writes a new firing with its event, and makes it findable. */
+/** Writes a new firing with its event. */
 export function recordFiring(
   { turn, hookId, work, resends }: Delivered<FireHook>,
   begun: Pick<FiringRow, "hook" | "state" | "code" | "endedAt" | "reason">,
@@ -29,7 +28,6 @@ export function recordFiring(
   // Nobody can follow a firing before it is there, so there is nothing to tell yet.
   putFiring(turn, workspaceId, row, null);
   firingEvents.put(turn, workspaceId, row.id, work);
-  recordPlace(turn, row.id, { workspaceId, kind: "hook-occurrence", teamId: work.teamId });
   const original = resends === null ? undefined : firings.get(turn, workspaceId, work.teamId, resends);
   if (original !== undefined) putFiring(turn, workspaceId, { ...original, resentAs: row.id }, original.state);
   return row;

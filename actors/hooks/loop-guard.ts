@@ -16,7 +16,7 @@ import { table } from "../../storage/table.js";
 import type { WorkEvent } from "../tasks/work-event.js";
 import { hookEvents } from "./events.js";
 import type { FireHook } from "./hook-occurrence.machine.js";
-import { firingById, firingEvents, firings } from "./occurrence-rows.js";
+import { firingEvents, firings } from "./occurrence-rows.js";
 
 /** How many causes a chain may hold before the next firing is stopped. */
 export const MAX_CAUSES = 8;
@@ -64,10 +64,9 @@ export function countFiring(event: Delivered<FireHook>): void {
  */
 export function chainFrom(reading: Reading, workspaceId: string, cause: string): readonly string[] {
   const id = /^msg_([^_]+)_[^_]+$/.exec(cause)?.[1];
-  const found = firingById(reading, id === undefined ? cause : `occ_${id}`);
-  const work = found?.workspaceId === workspaceId ? firingEvents.get(reading, workspaceId, found.firing.id) : undefined;
-  if (found === undefined || work === undefined) return [];
-  return [...work.causes, work.occurrence, found.firing.id];
+  const firingId = id === undefined ? cause : `occ_${id}`;
+  const work = firingEvents.get(reading, workspaceId, firingId);
+  return work === undefined ? [] : [...work.causes, work.occurrence, firingId];
 }
 
 function isGuarded({ on, test }: WorkEvent, resends: string | null): boolean {

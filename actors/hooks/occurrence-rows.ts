@@ -1,6 +1,5 @@
 import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
-import { placeOf } from "../resources/place.js";
 import type { WorkEvent } from "../tasks/work-event.js";
 import type { HookFailureCode } from "./failure.js";
 
@@ -62,13 +61,8 @@ export const firingEvents = table<WorkEvent>("hook-firing-event");
 /** `[firing, n]` */
 export const attempts = table<AttemptRow>("hook-attempt");
 
-/** The firing of that id, wherever it is; undefined when there is none. */
-export function firingById(
-  reading: Reading,
-  id: string,
-): { readonly workspaceId: string; readonly firing: FiringRow } | undefined {
-  const place = placeOf(reading, id);
-  if (place?.kind !== "hook-occurrence" || place.teamId === undefined) return undefined;
-  const firing = firings.get(reading, place.workspaceId, place.teamId, id);
-  return firing === undefined ? undefined : { workspaceId: place.workspaceId, firing };
+/** The workspace's firing of that id; undefined when it has none. */
+export function firingById(reading: Reading, workspaceId: string, id: string): FiringRow | undefined {
+  const teamId = firingEvents.get(reading, workspaceId, id)?.teamId;
+  return teamId === undefined ? undefined : firings.get(reading, workspaceId, teamId, id);
 }

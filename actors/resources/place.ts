@@ -7,8 +7,6 @@ export interface Place {
   readonly workspaceId: string;
   /** `line`, `task`, `run`, ... */
   readonly kind: string;
-  /** Where its rows are kept by team. */
-  readonly teamId?: string;
 }
 
 const places = table<Place>("place");

@@ -5,7 +5,7 @@ import { bearerOfCallback } from "../../actors/hooks/callback-token.js";
 import { hookEventNames } from "../../actors/hooks/events.js";
 import { firingSchema, firingView } from "../../actors/hooks/firing.view.js";
 import { firingsOf } from "../../actors/hooks/firing-list.js";
-import { type FiringRow, firingById } from "../../actors/hooks/occurrence-rows.js";
+import { type FiringRow, firingById, firings } from "../../actors/hooks/occurrence-rows.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import { placeOf } from "../../actors/resources/place.js";
 import { resourceById } from "../../actors/resources/resource-rows.js";
@@ -154,9 +154,14 @@ export function findFiring(
   caller: Caller,
   params: Readonly<Record<string, string>>,
 ): { readonly workspaceId: string; readonly firing: FiringRow } | Refusal {
-  const found = firingById(reading, params.id ?? "");
-  if (found === undefined || found.firing.teamId !== params.teamId) return { refused: "not-found" };
-  return seesOutcomes(reading, caller, found.workspaceId, found.firing.teamId) ? found : { refused: "not-found" };
+  const { teamId = "", id = "" } = params;
+  const place = placeOf(reading, teamId);
+  if (place?.kind !== "team" || !seesOutcomes(reading, caller, place.workspaceId, teamId)) {
+    return { refused: "not-found" };
+  }
+  const { workspaceId } = place;
+  const firing = firings.get(reading, workspaceId, teamId, id);
+  return firing === undefined ? { refused: "not-found" } : { workspaceId, firing };
 }
 
 function bearerTask({ runtime, sealer }: HookRoutesOptions, authorization: string | undefined) {
@@ -165,7 +170,7 @@ function bearerTask({ runtime, sealer }: HookRoutesOptions, authorization: strin
   const bearer = token === null ? null : bearerOfCallback(sealer, token, runtime.clock.now());
   if (bearer === null) return refused;
   const { workspaceId, firingId } = bearer;
-  const firing = firingById(runtime.reading, firingId)?.firing;
+  const firing = firingById(runtime.reading, workspaceId, firingId);
   const task = firing?.taskId ? tasks.get(runtime.reading, workspaceId, firing.taskId) : undefined;
   const workspace = resourceById(runtime.reading, workspaceId, "workspace", workspaceId);
   return firing === undefined || task === undefined || workspace === undefined

@@ -112,9 +112,9 @@ async function fire(runtime: Runtime, message: FireHook): Promise<Answer | Refus
   const { workspaceId } = message.work;
   const id = runtime.newId("occ");
   await runtime.ask(address(workspaceId, "hook-occurrence", id), message);
-  const fired = firingById(runtime.reading, id);
+  const fired = firingById(runtime.reading, workspaceId, id);
   if (fired === undefined) return { refused: "not-found" };
-  return { status: 202, body: firingView(runtime.reading, workspaceId, fired.firing) };
+  return { status: 202, body: firingView(runtime.reading, workspaceId, fired) };
 }
 
 async function resendFailed(

@@ -113,7 +113,7 @@ class Stream implements SocketHandler {
     this.#unsubscribe(name);
     const [kind = "", id = "", ...rest] = name.split("/");
     const topic = rest.length === 0 ? this.#topics.get(kind) : undefined;
-    const about = aboutOf(runtime.reading, id);
+    const about = topic === undefined ? undefined : aboutOf(runtime.reading, caller, topic, id);
     if (topic === undefined || about === undefined || !topic.sees(runtime.reading, caller, about)) {
       return this.#send(name, 0, "error", { message: NOTHING_HERE });
     }

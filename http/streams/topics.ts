@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Caller } from "../../actors/access/caller.js";
 import { permit, seesOutcomes } from "../../actors/access/visibility.js";
 import { firingView } from "../../actors/hooks/firing.view.js";
-import { firings } from "../../actors/hooks/occurrence-rows.js";
+import { firingById } from "../../actors/hooks/occurrence-rows.js";
 import type { Kind } from "../../actors/resources/kind.js";
 import { placeOf } from "../../actors/resources/place.js";
 import { represent } from "../../actors/resources/representation.js";
@@ -12,6 +12,7 @@ import { runs } from "../../actors/tasks/run-rows.js";
 import { taskItemView, taskView } from "../../actors/tasks/task.view.js";
 import { tasksOf } from "../../actors/tasks/task-list.js";
 import { tasks } from "../../actors/tasks/task-rows.js";
+import { workspacesOf } from "../../actors/workspaces/members.js";
 import type { Reading } from "../../storage/store.js";
 
 /** What a topic is about: something that the API names by its id. */
@@ -28,6 +29,8 @@ export interface Topic {
   readonly picture: (reading: Reading, about: About) => unknown;
   /** A change as the caller may see it, or undefined when they may not; without this it is shown as it is. */
   readonly change?: (reading: Reading, caller: Caller, about: About, data: unknown) => unknown;
+  /** The workspace of what is named, for what is only found within one; without this its id tells it. */
+  readonly workspaceOf?: (reading: Reading, caller: Caller, id: string) => string | undefined;
 }
 
 /** Steps in a run's first picture; the earlier ones are read over the API. */
@@ -45,9 +48,9 @@ export function createTopics(kinds: readonly Kind[]): ReadonlyMap<string, Topic>
   ]);
 }
 
-/** Where an id belongs, or undefined when nothing has it. */
-export function aboutOf(reading: Reading, id: string): About | undefined {
-  const workspaceId = placeOf(reading, id)?.workspaceId;
+/** What an id of the topic's kind names, or undefined when there is nothing that the caller could see. */
+export function aboutOf(reading: Reading, caller: Caller, { workspaceOf }: Topic, id: string): About | undefined {
+  const workspaceId = workspaceOf === undefined ? placeOf(reading, id)?.workspaceId : workspaceOf(reading, caller, id);
   return workspaceId === undefined ? undefined : { workspaceId, id };
 }
 
@@ -135,12 +138,17 @@ const runTopic: Topic = {
 };
 
 const firingTopic: Topic = {
+  workspaceOf: (reading, caller, id) => {
+    const workspaces =
+      caller.kind === "token" ? [caller.workspaceId] : workspacesOf(reading, caller.userId).map((one) => one.id);
+    return workspaces.find((workspaceId) => firingById(reading, workspaceId, id) !== undefined);
+  },
   sees: (reading, caller, { workspaceId, id }) => {
-    const firing = firings.get(reading, workspaceId, id);
+    const firing = firingById(reading, workspaceId, id);
     return firing !== undefined && seesOutcomes(reading, caller, workspaceId, firing.teamId);
   },
   picture: (reading, { workspaceId, id }) => {
-    const firing = firings.get(reading, workspaceId, id);
+    const firing = firingById(reading, workspaceId, id);
     return firing === undefined ? undefined : firingView(reading, workspaceId, firing);
   },
 };

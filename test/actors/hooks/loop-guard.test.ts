@@ -2,7 +2,6 @@ import t from "tap";
 import { type FireHook, hookOccurrenceActor } from "../../../actors/hooks/hook-occurrence.machine.js";
 import { chainFrom } from "../../../actors/hooks/loop-guard.js";
 import { type FiringRow, firingEvents, firings } from "../../../actors/hooks/occurrence-rows.js";
-import { recordPlace } from "../../../actors/resources/place.js";
 import { type ResourceRow, resources } from "../../../actors/resources/resource-rows.js";
 import type { WorkEvent } from "../../../actors/tasks/work-event.js";
 import { address } from "../../../runtime/address.js";
@@ -121,7 +120,6 @@ t.test("a cause is named by a firing or by the webhook-id of its request, within
   t.same(chainFrom(rows, workspaceId, id), chain);
   t.same(chainFrom(rows, workspaceId, "msg_1-x_tell-them"), chain);
   for (const wrong of ["", "msg_1-x", "occ_9-x", "msg__", "task_1"]) t.same(chainFrom(rows, workspaceId, wrong), []);
-  recordPlace(rows, "occ_5-x", { workspaceId: "ws_other", kind: "hook-occurrence", teamId });
   firings.put(rows, "ws_other", [teamId, "occ_5-x"], { id: "occ_5-x" } as FiringRow);
   firingEvents.put(rows, "ws_other", "occ_5-x", { causes: [], occurrence: "occ_5" } as unknown as WorkEvent);
   t.same(chainFrom(rows, workspaceId, "occ_5-x"), [], "a firing of another workspace");
