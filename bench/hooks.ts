@@ -12,6 +12,7 @@ import { firesAfterHooks } from "../actors/hooks/firing.js";
 import { signature } from "../actors/hooks/signing.js";
 import { createKinds } from "../actors/kinds.js";
 import { parseAllowList } from "../actors/outbound/allow-list.js";
+import { NetworkRequests } from "../actors/outbound/network-requests.js";
 import { createOutbound } from "../actors/outbound/request.js";
 import type { Kind } from "../actors/resources/kind.js";
 import type { CreateResource, Written } from "../actors/resources/messages.js";
@@ -175,7 +176,15 @@ async function withActors(store: Store, url: string): Promise<Figures> {
       gatings: [],
       effects: [
         deliveryEffect({
-          ...{ reading: () => runtime.reading, outbound, sealer, clock, tokens: null, rotates: false },
+          ...{
+            reading: () => runtime.reading,
+            outbound,
+            network: new NetworkRequests(clock),
+            sealer,
+            clock,
+            tokens: null,
+            rotates: false,
+          },
           ...{ baseUrl: () => "http://localhost", newId: (prefix) => runtime.newId(prefix) },
         }),
       ],

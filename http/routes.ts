@@ -1,5 +1,6 @@
 import type { Caller } from "../actors/access/caller.js";
 import type { WorkloadVerifier } from "../actors/access/workload-token.js";
+import type { NetworkRequests } from "../actors/outbound/network-requests.js";
 import type { Refusal } from "../actors/refusal.js";
 import type { Kind } from "../actors/resources/kind.js";
 import type { Sealer } from "../actors/workspaces/secret-value.js";
@@ -33,6 +34,8 @@ import { taskRoutes } from "./tasks/task.routes.js";
 
 /** What the areas' routes are made of; each takes what it needs. */
 export interface RouteParts {
+  /** Has hosts of the workspaces make requests. */
+  readonly network: NetworkRequests;
   readonly runtime: Runtime;
   readonly kinds: readonly Kind[];
   readonly sealer: Sealer;
@@ -83,9 +86,16 @@ function under(tag: string, routes: readonly Route[]): readonly Route[] {
 }
 
 /** Every WebSocket endpoint. */
-export function createSockets({ runtime, kinds, sealer, config, callerOf }: RouteParts): readonly SocketRoute[] {
+export function createSockets({
+  runtime,
+  kinds,
+  sealer,
+  config,
+  callerOf,
+  network,
+}: RouteParts): readonly SocketRoute[] {
   return [
     streamSocket({ runtime, kinds, callerOf }),
-    runnerSocket({ runtime, sealer, leaseMs: config.leaseSeconds * 1_000 }),
+    runnerSocket({ runtime, sealer, network, leaseMs: config.leaseSeconds * 1_000 }),
   ];
 }

@@ -9,6 +9,7 @@ import { signingKeys, type UseKey } from "../actors/hooks/signing-keys.machine.j
 import { createKinds } from "../actors/kinds.js";
 import { issuersOf, parseAllowList } from "../actors/outbound/allow-list.js";
 import { mailEffect } from "../actors/outbound/mail.effects.js";
+import { NetworkRequests } from "../actors/outbound/network-requests.js";
 import { createIssuerKeys, MAX_DOCUMENT_BYTES } from "../actors/outbound/oidc-discovery.js";
 import { createOutbound } from "../actors/outbound/request.js";
 import { gatings, hearings } from "../actors/subscriptions.js";
@@ -100,6 +101,7 @@ async function open(
   const tokens = config.hookSigningKey === null ? null : createHookTokenSigner(config.hookSigningKey);
   const outbound = createOutbound({ allowList, keepBytes: KEPT_OUTPUT_BYTES });
   closing.push(() => outbound.close());
+  const network = new NetworkRequests(clock);
   const toIssuers = createOutbound({ allowList: issuersOf(allowList), keepBytes: MAX_DOCUMENT_BYTES + 1 });
   closing.push(() => toIssuers.close());
   const now = () => clock.now();
@@ -122,7 +124,15 @@ async function open(
           log,
         }),
         deliveryEffect({
-          ...{ reading: () => runtime.reading, outbound, sealer, clock, tokens, rotates: config.hookRotationHours > 0 },
+          ...{
+            reading: () => runtime.reading,
+            outbound,
+            network,
+            sealer,
+            clock,
+            tokens,
+            rotates: config.hookRotationHours > 0,
+          },
           ...{ baseUrl: () => baseUrl, newId: (prefix) => runtime.newId(prefix) },
         }),
       ],
@@ -150,6 +160,7 @@ async function open(
     sealer,
     config,
     metrics,
+    network,
     baseUrl: () => baseUrl,
     isReady: () => ready,
     verifier,

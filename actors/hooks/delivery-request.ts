@@ -21,6 +21,8 @@ export interface PreparedRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly step: string;
+  /** Who sends it: the service, or a host of the workspace. */
+  readonly from: "service" | "network";
 }
 
 /** Why there is no request to send. */
@@ -74,7 +76,7 @@ export function prepareRequest(
     ...(test === true ? { "service-test": "true" } : {}),
     ...(cause === undefined ? {} : { "service-cause": cause }),
   };
-  return { url: rendered.url, headers, body, step: step.name };
+  return { url: rendered.url, headers, body, step: step.name, from: step.request.from };
 }
 
 /** What the expressions of a step see: the event, and the outputs of the steps that were done before it. */

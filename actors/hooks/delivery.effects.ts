@@ -1,12 +1,14 @@
 import type { Effect } from "../../runtime/actor-type.js";
 import type { Clock } from "../../runtime/clock.js";
 import type { Reading } from "../../storage/store.js";
-import { type Outbound, RequestRefused } from "../outbound/request.js";
+import type { NetworkRequests } from "../outbound/network-requests.js";
+import type { Outbound } from "../outbound/request.js";
 import type { Sealer } from "../workspaces/secret-value.js";
 import { prepareRequest, rememberingSealer } from "./delivery-request.js";
-import { askedWaitMs, codeOfStatus, type HookFailureCode } from "./failure.js";
+import { askedWaitMs, codeOfStatus } from "./failure.js";
 import type { HookTokenSigner } from "./hook-token.js";
 import type { AttemptRow } from "./occurrence-rows.js";
+import { whyFailed } from "./why-failed.js";
 
 /** The effect's name. */
 export const DELIVERY_EFFECT = "hook-delivery";
@@ -32,6 +34,8 @@ export type DeliveryResult = Omit<AttemptRow, "n">;
 export interface DeliveryOptions {
   readonly reading: () => Reading;
   readonly outbound: Outbound;
+  /** Where requests from the workspace's network go. */
+  readonly network: Pick<NetworkRequests, "post">;
   readonly sealer: Sealer;
   readonly clock: Clock;
   readonly baseUrl: () => string;
@@ -60,10 +64,13 @@ async function deliver(options: DeliveryOptions, delivery: Delivery, signal: Abo
     const { code, reason, step } = prepared;
     return { step, at, tookMs: 0, requestHeaders: {}, status: null, body: "", code, reason };
   }
-  const { url, headers, body, step } = prepared;
+  const { url, headers, body, step, from } = prepared;
   const requestHeaders = shownHeaders(headers);
   try {
-    const answer = await options.outbound.post({ url, headers, body, timeoutMs: delivery.timeoutMs, signal });
+    const request = { url, headers, body, timeoutMs: delivery.timeoutMs, signal };
+    const answer = await (from === "network"
+      ? options.network.post(delivery.workspaceId, request)
+      : options.outbound.post(request));
     const code = codeOfStatus(answer.status);
     const reason = code === null ? null : `it responded ${answer.status}`;
     const tookMs = options.clock.now() - begunMs;
@@ -85,19 +92,4 @@ function shownHeaders(headers: Readonly<Record<string, string>>): Record<string,
   const shown: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) shown[name] = SHOWN_HEADERS.has(name) ? value : "(left out)";
   return shown;
-}
-
-function whyFailed(error: unknown): { readonly code: HookFailureCode; readonly reason: string } {
-  if (error instanceof RequestRefused) return { code: "not-allowed", reason: error.message };
-  const { name, code } =
-    error instanceof Error
-      ? { name: error.name, code: "code" in error ? String(error.code) : "" }
-      : { name: "", code: "" };
-  if (name === "TimeoutError" || name === "AbortError" || /TIMEOUT/.test(code)) {
-    return { code: "unreachable", reason: "there was no response in the time left" };
-  }
-  const isNetwork = /^(E[A-Z]+|UND_ERR_[A-Z_]+|CERT_|DEPTH_ZERO|ERR_TLS|ERR_SSL)/.test(code);
-  return isNetwork
-    ? { code: "unreachable", reason: `nothing responded (${code})` }
-    : { code: "errored", reason: `the request failed${code === "" ? "" : ` (${code})`}` };
 }

@@ -17,14 +17,11 @@ export interface UnmadeStep {
 export function whyUnmade(
   reading: Reading,
   { workspaceId, teamId }: Pick<ResourceRow, "workspaceId" | "teamId">,
-  { call, request }: HookStep,
+  { call }: HookStep,
 ): UnmadeStep | null {
-  if (call !== null) {
-    const teamKey = teamKeyOf(reading, workspaceId, teamId);
-    return { code: "not-allowed", reason: whyNotCalled(offeredTool(reading, { workspaceId, teamKey }, call), call) };
-  }
-  if (request?.from !== "network") return null;
-  return { code: "unreachable", reason: "no host of the workspace takes requests yet" };
+  if (call === null) return null;
+  const teamKey = teamKeyOf(reading, workspaceId, teamId);
+  return { code: "not-allowed", reason: whyNotCalled(offeredTool(reading, { workspaceId, teamKey }, call), call) };
 }
 
 function whyNotCalled(tool: ReturnType<typeof offeredTool>, name: string): string {
@@ -44,8 +41,7 @@ export function hookWarnings(
   const never = hookEvents[on].served ? [] : [warning("on", "nothing does this yet: the hook does not fire")];
   const unmade = steps.flatMap((step, index) => {
     const why = whyUnmade(reading, row, step);
-    const at = step.call === null ? "request.from" : "call";
-    return why === null ? [] : [warning(`steps[${index}].${at}`, `the step fails with ${why.code}: ${why.reason}`)];
+    return why === null ? [] : [warning(`steps[${index}].call`, `the step fails with ${why.code}: ${why.reason}`)];
   });
   return [...never, ...unmade];
 }

@@ -23,6 +23,14 @@ export function isPublicAddress(text: string): boolean {
   return address.range() === "unicast" && !isIPv4Compatible(address);
 }
 
+/** Whether an address is of the link alone, in whatever form: where clouds offer a host its own credentials. */
+export function isLinkLocal(text: string): boolean {
+  if (!ipaddr.isValid(text)) return false;
+  const address = ipaddr.parse(text);
+  const carried = address instanceof ipaddr.IPv4 ? address : carriedIPv4(address);
+  return (carried ?? address).range() === "linkLocal" || text.toLowerCase() === "fd00:ec2::254";
+}
+
 /** The IPv4 address within a mapped, NAT64 (RFC 6052) or 6to4 (RFC 3056) one. */
 function carriedIPv4(address: ipaddr.IPv6): ipaddr.IPv4 | null {
   if (address.isIPv4MappedAddress()) return address.toIPv4Address();

@@ -12,6 +12,9 @@
  * 4. `beat` every third of the lease renews the leases of all claims the runner holds. It is not numbered as messages
  *    are; the `ack` that answers it names it, so that the runner knows which beat got through. A runner whose beats do
  *    not get through for a lease kills what it runs.
+ * 5. A runner that says in its hello that it `makesRequests` is handed requests to make in its network (`request`), and
+ *    says of each what came of it (`response`). They are not numbered: what is lost with a connection, the service has
+ *    made again.
  *
  * Every message about a run carries the fence of its claim: a message with another fence than the run's current one
  * changes nothing and is answered by `run.drop`.
@@ -27,6 +30,9 @@ export const MAX_STEP_CHARACTERS = 16_384;
 export const MAX_OUTPUT_CHARACTERS = 65_536;
 /** Longest diff of one checkout, in bytes. */
 export const MAX_DIFF_BYTES = 8 * 1024 * 1024;
+
+/** Longest answer to a request that a runner hands back, in bytes; the beginning is kept. */
+export const MAX_ANSWER_BYTES = 16 * 1024;
 
 const claim = { runId: z.string().regex(/^[\w-]{1,100}$/), fence: z.int().min(1) };
 
@@ -215,6 +221,23 @@ export const runnerFrameSchema = z.discriminatedUnion("frame", [
     /** The last service message taken; 0 for none. */
     received: z.int().min(0),
     claims: z.array(z.strictObject(claim)).max(1_000),
+    /** Whether it takes `request` frames; absent for no. */
+    makesRequests: z.boolean().optional(),
+  }),
+  /** What came of a request: one of the two is null. */
+  z.strictObject({
+    frame: z.literal("response"),
+    id: z.string().max(100),
+    answer: z
+      .strictObject({
+        status: z.int().min(100).max(999),
+        body: z.string().max(MAX_ANSWER_BYTES),
+        retryAfter: z.string().max(1_000).nullable(),
+      })
+      .nullable(),
+    failure: z
+      .strictObject({ code: z.enum(["unreachable", "not-allowed", "errored"]), reason: z.string().max(1_000) })
+      .nullable(),
   }),
   z.strictObject({ frame: z.literal("message"), n: z.int().min(1), ack: z.int().min(0), message: runnerMessageSchema }),
   z.strictObject({ frame: z.literal("ack"), ack: z.int().min(0) }),
@@ -248,6 +271,15 @@ export const serviceFrameSchema = z.discriminatedUnion("frame", [
     ack: z.int().min(0),
     /** The beat that this answers, whose leases begin anew; absent when it answers a message. */
     beat: z.int().min(1).optional(),
+  }),
+  /** A POST to make in the runner's network, and to answer with a `response` of the same id. */
+  z.strictObject({
+    frame: z.literal("request"),
+    id: z.string().max(100),
+    url: z.string(),
+    headers: z.record(z.string(), z.string()),
+    body: z.string(),
+    timeoutMs: z.number().positive(),
   }),
   /** The frame or the hello cannot be taken; the service closes after it. */
   z.strictObject({ frame: z.literal("error"), message: z.string() }),

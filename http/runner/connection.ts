@@ -16,6 +16,8 @@ import { Outbox } from "./outbox.js";
 /** What the runner says of itself at each hello. */
 export type Hello = Omit<Extract<RunnerFrame, { frame: "hello" }>, "frame" | "protocol" | "runnerId" | "received">;
 export type Claim = Hello["claims"][number];
+type Request = Extract<ServiceFrame, { frame: "request" }>;
+type Response = Extract<RunnerFrame, { frame: "response" }>;
 
 export interface ConnectionOptions {
   /** The service's base URL. */
@@ -27,6 +29,8 @@ export interface ConnectionOptions {
   readonly hello: () => Hello;
   /** Called once for each message of the service, in order. */
   readonly take: (message: ServiceMessage) => void;
+  /** Called for each request to make; what came of it goes back if the connection is still the same. */
+  readonly make: (request: Request) => Promise<Response>;
   /** Claims that the service says are over. */
   readonly drop: (claims: readonly Claim[]) => void;
   /** No beat got through for a whole lease: the service has given every claim to others, or will. */
@@ -181,9 +185,18 @@ export class Connection {
       case "ack":
         this.#outbox.acknowledged(frame.ack);
         return frame.beat === undefined ? undefined : this.#lease.heard(frame.beat);
+      case "request":
+        return this.#make(frame);
       case "error":
         return this.#options.say(`the service says: ${frame.message}`);
     }
+  }
+
+  #make(request: Request): void {
+    const socket = this.#socket;
+    this.#options.make(request).then((response) => {
+      if (this.#socket === socket) this.#frame(response);
+    }, noop);
   }
 
   #taken(frame: Extract<ServiceFrame, { frame: "message" }>): void {
@@ -238,6 +251,10 @@ export class Connection {
     this.#failures += 1;
     this.#cancelRetry = clock.at(clock.now() + wait * (0.5 + random() / 2), () => this.open());
   }
+}
+
+function noop(): void {
+  // A request that is answered by nothing fails at the service, which waits no longer than its time.
 }
 
 function parseFrame(text: string): ServiceFrame | null {

@@ -4,6 +4,7 @@ import { Connection } from "./connection.js";
 import type { Credential } from "./credential.js";
 import { Jobs } from "./jobs.js";
 import { credentialsOf, Mirrors } from "./mirrors.js";
+import { createRequests } from "./requests.js";
 import { clearLeftovers, takeFolder } from "./work-folder.js";
 
 export interface RunnerOptions {
@@ -60,11 +61,13 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
     send: (message) => connection.send(message),
     room: (signal) => connection.room(signal),
   });
+  const requests = createRequests();
   let { slots } = options;
 
   const connection: Connection = new Connection({
     ...{ url: options.url, credential: options.credential, clock, random: options.random, say },
     take: (message) => jobs.take(message),
+    make: (request) => requests.make(request),
     drop: (claims) => {
       for (const claim of claims) jobs.find(claim)?.end("drop");
     },
@@ -80,6 +83,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
       harnesses: [...harnesses.keys()],
       slots,
       claims: jobs.held.map(({ claim }) => claim),
+      makesRequests: true,
     }),
   });
   connection.open();
@@ -93,6 +97,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
     await connection.settled();
     cancel();
     connection.close();
+    await requests.close();
     await leave();
   };
   return {

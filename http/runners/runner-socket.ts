@@ -1,3 +1,4 @@
+import type { NetworkHost, NetworkRequests } from "../../actors/outbound/network-requests.js";
 import { type PoolBearer, poolOfToken } from "../../actors/runners/pool-token.js";
 import {
   MAX_FRAME_BYTES,
@@ -21,6 +22,8 @@ export interface RunnerSocketOptions {
   readonly runtime: Runtime;
   readonly sealer: Sealer;
   readonly leaseMs: number;
+  /** Has hosts of the workspaces make requests. */
+  readonly network: NetworkRequests;
 }
 
 /** Close codes of this endpoint; 4000 to 4999 are an application's own (RFC 6455, 7.4.2). */
@@ -68,6 +71,8 @@ class RunnerConnection implements SocketHandler {
   readonly #runtime: Runtime;
   readonly #source: JobSource;
   readonly #leaseMs: number;
+  readonly #network: NetworkRequests;
+  #host: NetworkHost | null = null;
   readonly #pool: PoolBearer & { readonly tokenHash: string };
   readonly #socket: Socket;
   readonly #connection: string;
@@ -86,6 +91,7 @@ class RunnerConnection implements SocketHandler {
     this.#runtime = options.runtime;
     this.#source = { reading: options.runtime.reading, sealer: options.sealer };
     this.#leaseMs = options.leaseMs;
+    this.#network = options.network;
     this.#pool = pool;
     this.#socket = socket;
     this.#connection = options.runtime.newId("con");
@@ -109,6 +115,7 @@ class RunnerConnection implements SocketHandler {
 
   closed(): void {
     this.#hasEnded = true;
+    this.#leaveNetwork();
     this.#cancelRecheck();
     this.#unlisten?.();
     // A hello under way is taken first: its runner has to be told too that the socket is gone.
@@ -144,6 +151,8 @@ class RunnerConnection implements SocketHandler {
         await this.#runtime.ask(runner, beat);
         return this.#send({ frame: "ack", ack: this.#received, beat: frame.beat });
       }
+      case "response":
+        return this.#respond(frame);
       case "ack":
         return undefined;
     }
@@ -156,7 +165,7 @@ class RunnerConnection implements SocketHandler {
     }
     if (this.#runner !== null) return this.#end(BAD_FRAME, "there was a hello already");
     const { workspaceId, poolId } = this.#pool;
-    const { frame: _frame, protocol: _protocol, runnerId: known, ...hello } = frame;
+    const { frame: _frame, protocol: _protocol, runnerId: known, makesRequests, ...hello } = frame;
     const runnerId = known !== null && this.#mayBe(known) ? known : this.#runtime.newId("runner");
     const runner = address(workspaceId, "runner", runnerId);
     const connection = this.#connection;
@@ -175,6 +184,31 @@ class RunnerConnection implements SocketHandler {
     });
     this.#unlisten = this.#runtime.feed.listen(workspaceId, `runner/${runnerId}`, ({ data }) => this.#hear(data));
     this.#flush();
+    if (makesRequests === true) this.#joinNetwork(workspaceId);
+  }
+
+  #joinNetwork(workspaceId: string): void {
+    this.#host = {
+      workspaceId,
+      send: (request) => {
+        if (this.#hasEnded || this.#socket.bufferedBytes > MAX_FRAME_BYTES || !this.#isAdmitted()) return false;
+        this.#send({ frame: "request", ...request, headers: { ...request.headers } });
+        return true;
+      },
+    };
+    this.#network.join(this.#host);
+  }
+
+  #respond({ id, answer, failure }: Extract<RunnerFrame, { frame: "response" }>): void {
+    if (this.#host === null) return;
+    const nothing = { ok: false, code: "errored", reason: "the host said nothing of it" } as const;
+    const failed = failure === null ? nothing : ({ ok: false, ...failure } as const);
+    this.#network.answered(this.#host, id, answer === null ? failed : { ok: true, answer });
+  }
+
+  #leaveNetwork(): void {
+    if (this.#host !== null) this.#network.leave(this.#host);
+    this.#host = null;
   }
 
   /**
@@ -261,6 +295,7 @@ class RunnerConnection implements SocketHandler {
   #end(code: number, reason: string): void {
     this.#send({ frame: "error", message: reason });
     this.#hasEnded = true;
+    this.#leaveNetwork();
     this.#socket.close(code, reason);
   }
 }

@@ -1,5 +1,6 @@
 import { createKinds } from "../../actors/kinds.js";
 import { parseAllowList } from "../../actors/outbound/allow-list.js";
+import { NetworkRequests } from "../../actors/outbound/network-requests.js";
 import { createSealer } from "../../actors/workspaces/secret-value.js";
 import { readConfig } from "../../http/config.js";
 import { createMetrics } from "../../http/metrics.js";
@@ -15,6 +16,7 @@ export function tablesOf({ runtime, folder }: TestService): {
 } {
   const parts: RouteParts = {
     runtime,
+    network: new NetworkRequests(runtime.clock),
     kinds: createKinds({ allowList: parseAllowList(""), signsTokens: false }),
     sealer: createSealer(new Uint8Array(32), (count) => new Uint8Array(count)),
     config: readConfig({ DATA_DIR: folder }),

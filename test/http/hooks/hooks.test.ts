@@ -224,14 +224,3 @@ t.test("what is not served yet, and what may never be, is refused when the hook 
     t.match(found?.message, message, `${path}: ${made.text}`);
   }
 });
-
-t.test("a request from the workspace's network is taken with a warning, and never sent by the service", async (t) => {
-  const { owner, openTask, receiver, settled, teamId } = await hookScene(t, ok);
-  const steps = [{ name: "tell", request: { url: receiver.url, from: "network" } }];
-  const made = await owner.create(`/api/resources/teams/${teamId}/hooks`, hook(receiver.url, { steps }));
-  t.match(made.warnings, [{ path: "steps[0].request.from", message: /fails with unreachable/ }]);
-  await openTask();
-  const firing = await settled("waiting", "failed", "delivered");
-  t.same([firing.state, firing.attempts[0]?.code], ["waiting", "unreachable"]);
-  t.equal(receiver.requests.length, 0);
-});

@@ -59,6 +59,7 @@ async function scene(t: Test, token = "pool-token"): Promise<Scene> {
     random: () => 0.5,
     hello: () => hello,
     take: (message) => void taken.push(message),
+    make: async ({ id }) => ({ frame: "response", id, answer: null, failure: null }),
     drop: (claims) => void dropped.push(...claims.map(({ runId }) => runId)),
     leaseOver: () => {
       leasesOver += 1;

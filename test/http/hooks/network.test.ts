@@ -1,0 +1,187 @@
+import { randomBytes } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import t, { type Test } from "tap";
+import { poolToken } from "../../../http/runner/credential.js";
+import { startRunner } from "../../../http/runner/runner.js";
+import { createSystemClock } from "../../../runtime/clock.js";
+import { type Answering, hookReceiver } from "../../support/hook-receiver.js";
+import { hook, ok } from "../../support/hook-scene.js";
+import { ManualClock } from "../../support/manual-clock.js";
+import { RunnerPeer } from "../../support/runner-peer.js";
+import { openWorkplace, type Workplace } from "../../support/workplace.js";
+
+interface Firing {
+  readonly state: string;
+  readonly attempts: readonly {
+    readonly code: string | null;
+    readonly reason: string | null;
+    readonly status: number | null;
+    readonly body: string;
+    readonly requestHeaders: Readonly<Record<string, string>>;
+  }[];
+}
+
+const fromNetwork = (url: string, more: Record<string, unknown> = {}) =>
+  hook(url, { steps: [{ name: "tell", request: { url, from: "network" } }], timeoutSeconds: 5, ...more });
+
+/** A workplace whose service may send requests nowhere, and a receiver in the network of its hosts. */
+async function arrange(t: Test, answer: Answering, clock?: ManualClock) {
+  const receiver = await hookReceiver(t, answer);
+  const place = await openWorkplace(t, clock === undefined ? {} : { clock });
+  const add = (fields: Record<string, unknown>) =>
+    place.ada.create(`/api/resources/teams/${place.teamId}/hooks`, fields);
+  const firing = async () => {
+    const history = await place.ada.request("GET", `/api/teams/${place.teamId}/hook-occurrences`);
+    return ((history.body?.items ?? []) as readonly Firing[])[0];
+  };
+  const settled = async (...states: string[]): Promise<Firing> => {
+    for (;;) {
+      const found = await firing();
+      if (found !== undefined && states.includes(found.state)) return found;
+    }
+  };
+  return { place, receiver, add, firing, settled };
+}
+
+/** A real runner in the workplace's pool. */
+async function realRunner(t: Test, { service, token }: Workplace): Promise<void> {
+  const workFolder = await mkdtemp(join(tmpdir(), "signalbox-network-"));
+  let connected: () => void = () => undefined;
+  const isConnected = new Promise<void>((resolve) => {
+    connected = resolve;
+  });
+  const runner = await startRunner({
+    ...{
+      url: service.baseUrl,
+      credential: poolToken(token),
+      name: "host",
+      labels: [],
+      slots: 0,
+      command: [],
+      passEnv: [],
+    },
+    ...{ workFolder, gitUrl: join(workFolder, "{name}"), clock: createSystemClock(), random: () => 0.5 },
+    ...{
+      instance: randomBytes(16).toString("hex"),
+      say: (line) => (line.startsWith("connected") ? connected() : undefined),
+    },
+  });
+  t.teardown(async () => {
+    await runner.stop();
+    await rm(workFolder, { recursive: true, force: true });
+  });
+  await isConnected;
+}
+
+t.test("a host of the workspace sends what the service may not, signed, and the answer is kept", async (t) => {
+  const { place, receiver, add, settled } = await arrange(t, (response) => response.end("x".repeat(20_000)));
+  await realRunner(t, place);
+  const made = await add(fromNetwork(receiver.url));
+  t.same(made.warnings, []);
+  const taskId = await place.open();
+  const [request] = await receiver.arrived(1);
+  t.match(request?.verified, { hook: "tell", task: { id: taskId } });
+  const { state, attempts } = await settled("delivered", "waiting", "failed");
+  t.equal(state, "delivered");
+  t.match(attempts, [{ status: 200, code: null, body: "x".repeat(16 * 1024) }]);
+});
+
+t.test("what a host meets has the codes of any request, and it follows no redirect", async (t) => {
+  const target = await hookReceiver(t, ok);
+  const { place, receiver, add, settled } = await arrange(t, (response, n) => {
+    if (n === 1) response.writeHead(302, { location: target.url }).end();
+    else response.writeHead(429, { "retry-after": "600" }).end();
+  });
+  await realRunner(t, place);
+  await add(fromNetwork(receiver.url));
+  await place.open();
+  t.match(await settled("failed", "waiting"), { state: "failed", attempts: [{ code: "rejected", status: 302 }] });
+  t.equal(target.requests.length, 0);
+  await place.open();
+  t.match(await settled("waiting"), { attempts: [{ code: "throttled", retryAfterMs: 600_000 }] });
+});
+
+t.test("a host hands out nothing of its own link, where clouds keep its credentials", async (t) => {
+  const { place, add, settled } = await arrange(t, ok);
+  await realRunner(t, place);
+  for (const [index, host] of ["169.254.169.254", "[fe80::1]", "[::ffff:169.254.169.254]", "0xa9fea9fe"].entries()) {
+    const on = { lines: ["dev"], stations: [] };
+    const made = await add(fromNetwork(`http://${host}/`, { key: `link-${index}`, match: on }));
+    await place.open();
+    t.match(
+      await settled("failed", "waiting", "delivered"),
+      { state: "failed", attempts: [{ code: "not-allowed" }] },
+      host,
+    );
+    await place.ada.request("DELETE", `/api/resources/hooks/${made.id}`, undefined, { "if-match": '"1"' });
+  }
+});
+
+t.test(
+  "with no host to take it the request is unreachable, and is sent by the one that comes, as the same message",
+  async (t) => {
+    const clock = new ManualClock(Date.now());
+    const { place, receiver, add, settled } = await arrange(t, ok, clock);
+    // A runner of a release before says nothing of requests, and is given none.
+    const older = await place.runner();
+    await add(fromNetwork(receiver.url));
+    await place.open();
+    const waits = async () => (await settled("attempting", "waiting")).state === "waiting";
+    while (!(await waits())) clock.advance(5_000);
+    const first = await settled("waiting");
+    t.match(first.attempts, [{ code: "unreachable", reason: "no host of the workspace took it in time" }]);
+    t.notOk(older.frames.some(({ frame }) => frame === "request"));
+
+    const host = await place.runner({ makesRequests: true, instance: "fedcba9876543210" });
+    clock.advance(2_000);
+    const lost = await host.frame("request");
+    host.cut();
+    while ((await settled("attempting", "waiting")).attempts.length < 2);
+    t.match((await settled("waiting")).attempts.at(-1), { code: "unreachable", reason: /went away/ });
+
+    await realRunner(t, place);
+    clock.advance(4_000);
+    const [request] = await receiver.arrived(1);
+    t.match(await settled("delivered"), { attempts: [{}, {}, { status: 200 }] });
+    const ids = [
+      lost.headers["webhook-id"],
+      request?.headers["webhook-id"],
+      first.attempts[0]?.requestHeaders["webhook-id"],
+    ];
+    t.equal(new Set(ids).size, 1, "one message");
+  },
+);
+
+t.test("a host of another workspace is handed nothing, and its word on what is not its own is not heard", async (t) => {
+  const { place, receiver, add, settled } = await arrange(t, ok);
+  const other = await place.service.signIn("grace@example.com");
+  const { id } = await other.create("/api/resources/workspaces", { slug: "other", name: "Other" });
+  const pool = await other.request(
+    "POST",
+    `/api/resources/workspaces/${id}/runner-pools`,
+    { key: "main" },
+    { "idempotency-key": "p" },
+  );
+  const foreign = await RunnerPeer.join(place.service, String(pool.headers["service-pool-token"]), {
+    makesRequests: true,
+  });
+  t.teardown(async () => foreign.cut());
+  const own = await place.runner({ makesRequests: true });
+  await add(fromNetwork(receiver.url));
+  await place.open();
+  const { id: request, timeoutMs, headers } = await own.frame("request");
+  t.ok(timeoutMs > 0 && timeoutMs <= 5_000);
+  t.match(headers, { "webhook-signature": /^v1,/, "user-agent": "Service-Hooks/1" });
+  const answer = { status: 500, body: "forged", retryAfter: null };
+  foreign.post({ frame: "response", id: request, answer, failure: null });
+  await foreign.beat();
+  own.post({ frame: "response", id: request, answer: { ...answer, status: 204, body: "" }, failure: null });
+  t.match(await settled("delivered", "waiting", "failed"), {
+    state: "delivered",
+    attempts: [{ status: 204, body: "" }],
+  });
+  t.notOk(foreign.frames.some(({ frame }) => frame === "request"));
+  t.equal(receiver.requests.length, 0, "the service sent nothing itself");
+});
