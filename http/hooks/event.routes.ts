@@ -8,6 +8,7 @@ import { placeOf } from "../../actors/resources/place.js";
 import { keptEvent, latestEvents, MAX_EVENTS_KEPT } from "../../actors/tasks/event-log.js";
 import type { WorkEvent } from "../../actors/tasks/work-event.js";
 import type { Runtime } from "../../runtime/runtime.js";
+import { cursor } from "../cursor.js";
 import { type Route, route } from "../route.js";
 
 const limit = z.coerce
@@ -41,7 +42,7 @@ export function eventRoutes({ runtime }: { readonly runtime: Runtime }): readonl
       query: z.strictObject({
         event: z.enum(hookEventNames, "must be an event").optional(),
         task: z.string().optional(),
-        before: z.string().optional(),
+        before: cursor.optional(),
         limit,
       }),
       answers: { 200: z.strictObject({ items: z.array(eventSchema) }) },
@@ -59,7 +60,7 @@ export function eventRoutes({ runtime }: { readonly runtime: Runtime }): readonl
         "Hooks by key, each with the firing that the event led to, or the first of its conditions that does not hold " +
         "and what it saw. Conditions are those that the hook has now.",
       access: "any",
-      query: z.strictObject({ after: z.string().optional().describe("A hook's key."), limit }),
+      query: z.strictObject({ after: cursor.optional().describe("A hook's key."), limit }),
       answers: { 200: eventSchema.extend({ hooks: z.array(hookVerdictSchema) }).meta({ title: "event-verdicts" }) },
       handle: ({ caller, params, query }) => {
         const team = findTeam(runtime, caller, params.teamId ?? "");

@@ -16,6 +16,7 @@ import type { Sealer } from "../../actors/workspaces/secret-value.js";
 import { address } from "../../runtime/address.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { bearerToken } from "../authenticate.js";
+import { cursor } from "../cursor.js";
 import { parseBy } from "../field-errors.js";
 import { idempotencyKey } from "../headers.js";
 import { type Answer, type Route, type RouteRequest, route } from "../route.js";
@@ -29,7 +30,7 @@ const historyQuery = z.strictObject({
   hook: z.string().optional(),
   event: z.enum(hookEventNames, "must be an event").optional(),
   state: z.enum(["attempting", "waiting", "delivered", "failed", "refused"], "must be a state").optional(),
-  before: z.string().optional(),
+  before: cursor.optional(),
   limit: z.coerce
     .number("must be a number")
     .int("must be a whole number")

@@ -17,6 +17,7 @@ import { address } from "../../runtime/address.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { mailAddress, maySignIn } from "../access/mail-address.js";
 import { MailLimit } from "../access/mail-limit.js";
+import { cursor } from "../cursor.js";
 import { type Answer, type Route, route } from "../route.js";
 import { mailWentOut } from "./invite-delivery.js";
 
@@ -46,7 +47,7 @@ const outcomeSchema = z
 type Outcome = z.output<typeof outcomeSchema>;
 
 const listing = z.strictObject({
-  before: z.string().min(1, "must not be empty").max(100, "must be at most 100 characters").optional(),
+  before: cursor.optional(),
   limit: z.coerce
     .number("must be a number")
     .int("must be a whole number")

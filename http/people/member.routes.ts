@@ -10,12 +10,13 @@ import { onlyLeadsSetRoles } from "../../actors/workspaces/role-change.js";
 import { workspaceOfSlug } from "../../actors/workspaces/workspace.machine.js";
 import { address } from "../../runtime/address.js";
 import type { Runtime } from "../../runtime/runtime.js";
+import { cursor } from "../cursor.js";
 import { type Answer, type Route, route } from "../route.js";
 
 const userId = z.string().min(1, "must not be empty").max(100, "must be at most 100 characters");
 
 const listing = z.strictObject({
-  after: userId.optional(),
+  after: cursor.optional(),
   limit: z.coerce
     .number("must be a number")
     .int("must be a whole number")

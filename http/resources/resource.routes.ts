@@ -16,7 +16,9 @@ export interface ResourceRoutesOptions extends ResourceWriter {
 const base = "/api/resources";
 const anyBody = z.unknown();
 const importQuery = z.strictObject({ address: z.string().min(1, "is required") });
-const stationQuery = z.strictObject({ station: z.string().optional() });
+const stationQuery = z.strictObject({
+  station: z.string().max(200, "must be at most 200 characters").optional(),
+});
 
 /** The six operations of every kind, made from the table of kinds (configuration API, Endpoints). */
 export function resourceRoutes(options: ResourceRoutesOptions): readonly Route[] {

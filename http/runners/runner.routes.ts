@@ -7,10 +7,11 @@ import { runners } from "../../actors/runners/runner-rows.js";
 import { runs } from "../../actors/tasks/run-rows.js";
 import { workspaceOfSlug } from "../../actors/workspaces/workspace.machine.js";
 import type { Runtime } from "../../runtime/runtime.js";
+import { cursor } from "../cursor.js";
 import { type Answer, type Route, route } from "../route.js";
 
 const listing = z.strictObject({
-  after: z.string().optional(),
+  after: cursor.optional(),
   limit: z.coerce
     .number("must be a number")
     .int("must be a whole number")

@@ -17,6 +17,7 @@ import { address } from "../../runtime/address.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import type { Message } from "../../runtime/turn.js";
 import type { Reading } from "../../storage/store.js";
+import { cursor } from "../cursor.js";
 import { type Answer, type Route, route } from "../route.js";
 
 const text = (most: number) => z.string().max(most, `must be at most ${most} characters`);
@@ -40,7 +41,7 @@ const listing = z.strictObject({
   line: z.string().optional(),
   station: z.string().optional(),
   assignee: z.string().optional(),
-  before: z.string().optional(),
+  before: cursor.optional(),
   limit: limit.default(50),
 });
 
