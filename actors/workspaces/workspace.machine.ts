@@ -4,7 +4,8 @@
  * | state  | moved by                                   | next   | also                                         |
  * |--------|--------------------------------------------|--------|----------------------------------------------|
  * | absent | resource.create of the workspace           | open   | its creator is the owner; the slug is taken  |
- * | absent | the same, refused or repeated               | absent | answered from the workspace that has the key |
+ * | absent | the same, refused or repeated               | absent | answered from the workspace that has the key;|
+ * |        |                                            |        | nothing is left of it                        |
  * | open   | resource.create, .update, .delete           | open   | rows, indexes, change record, one batch;     |
  * |        |                                            |        | fact `<kind>.changed`                        |
  * | open   | member.role, .remove, team.join, .leave     | open   | the person's row; always an owner is left    |
@@ -74,6 +75,11 @@ export function workspaceActor(kinds: readonly Kind[]): ActorType {
         event.turn.wake("sweep", event.turn.now + IDEMPOTENCY_WINDOW_MS);
         return { sweeping: true };
       }),
+      refuse: ({ event }) => {
+        const { turn } = event;
+        if ("kind" in event) turn.reply(write(event, kindOf(event.kind)));
+        turn.stop();
+      },
       changeMembership: ({ event }) => {
         if (event.type !== "woken" && !("kind" in event)) event.turn.reply(changeMembership(event));
       },
@@ -95,7 +101,7 @@ export function workspaceActor(kinds: readonly Kind[]): ActorType {
         on: {
           "resource.create": [
             { guard: "opens", target: "open", actions: "write" },
-            { target: "absent", actions: "write" },
+            { target: "absent", actions: "refuse" },
           ],
         },
       },

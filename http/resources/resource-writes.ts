@@ -44,6 +44,10 @@ export async function createOne(kind: Kind, writer: ResourceWriter, request: Req
   });
   if (isRefusal(written)) return written;
   const { resource, replayed } = written;
+  // Who made a workspace may have left it since.
+  if (replayed && permit(runtime.reading, caller, resource.workspaceId, "read", kind.name) !== null) {
+    return { refused: "conflict", detail: `The ${kind.name} that this Idempotency-Key made is not yours any more.` };
+  }
   return {
     status: 201,
     body: represent(kind, resource, runtime.reading),
