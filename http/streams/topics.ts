@@ -57,6 +57,7 @@ export function aboutOf(reading: Reading, caller: Caller, { workspaceOf }: Topic
 function resourceTopic(kinds: readonly Kind[], name: string): Topic {
   const kind = kinds.find((one) => one.name === name);
   if (kind === undefined) throw new Error(`no kind ${name}`);
+  const ofOutcomes = new Set(kinds.filter(({ seenBy }) => seenBy === "outcomes").map((one) => one.name));
   return {
     sees: (reading, caller, { workspaceId, id }) =>
       resourceById(reading, workspaceId, name, id) !== undefined &&
@@ -65,23 +66,27 @@ function resourceTopic(kinds: readonly Kind[], name: string): Topic {
       const row = resourceById(reading, workspaceId, name, id);
       return row === undefined ? undefined : represent(kind, row, reading);
     },
-    change: shownChange,
+    change: (...change) => shownChange(ofOutcomes, change),
   };
 }
 
 /**
  * Who changed what, and how, stands in the change log, which only people who administer the workspace read; others
- * are told that something changed. How hooks went is for those who may read how the team's work turned out; who came
- * and went is for the people of the workspace, as the list of members is.
+ * are told that something changed. How hooks went, and what only those see who may read how the team's work turned out
+ * (`ofOutcomes`), is for them; who came and went is for the people of the workspace, as the list of members is.
  */
-function shownChange(reading: Reading, caller: Caller, { workspaceId, id }: About, data: unknown): unknown {
+function shownChange(
+  ofOutcomes: ReadonlySet<string>,
+  [reading, caller, { workspaceId, id }, data]: Parameters<NonNullable<Topic["change"]>>,
+): unknown {
   const told = changeSchema.safeParse(data).data;
   if (told?.type === "hook") return seesOutcomes(reading, caller, workspaceId, id) ? data : undefined;
   if (told?.type === "member") return caller.kind === "person" ? data : undefined;
   if (told?.type !== "configuration") return data;
   const administers =
     caller.kind === "person" && permit(reading, caller, workspaceId, "administer", "workspace") === null;
-  return administers ? data : told;
+  if (administers) return data;
+  return ofOutcomes.has(told.change.resource) && !seesOutcomes(reading, caller, workspaceId, id) ? undefined : told;
 }
 
 /** The changes that not everyone sees whole, cut to what everyone does. */
