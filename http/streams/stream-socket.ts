@@ -3,6 +3,7 @@ import type { Caller } from "../../actors/access/caller.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import type { Kind } from "../../actors/resources/kind.js";
 import type { FeedEntry, Runtime } from "../../runtime/runtime.js";
+import { RateLimit } from "../rate-limit.js";
 import type { Credentials } from "../server.js";
 import type { Socket, SocketHandler, SocketRequest, SocketRoute } from "../socket.js";
 import { type About, aboutOf, createTopics, type Topic } from "./topics.js";
@@ -20,6 +21,9 @@ const wishSchema = z.union([
 ]);
 
 const MAX_SUBSCRIPTIONS = 200;
+/** Wishes of one holder, over all of its sockets: each may cost as much as a request. */
+const WISHES_A_SECOND = 200;
+const WISHES_AT_ONCE = 4_000;
 /** Bytes held back for a slow reader; past that its topics begin anew once it has caught up. */
 const MAX_BEHIND_BYTES = 1024 * 1024;
 /** How often an open socket's credential is looked at again, in milliseconds. */
@@ -27,11 +31,15 @@ const RECHECK_MS = 5_000;
 /** Close codes of this endpoint; 4000 to 4999 are an application's own (RFC 6455, 7.4.2). */
 const NOT_ADMITTED = 4401;
 const BAD_WISH = 4400;
+/** RFC 6455's registry: try again later. */
+const TOO_SLOW = 1013;
 const NOTHING_HERE = "There is nothing here that you may see.";
 
 /** The stream of changes: subscribe to a topic, get the state now, then every change after it. */
 export function streamSocket(options: StreamOptions): SocketRoute {
   const topics = createTopics(options.kinds);
+  const { clock } = options.runtime;
+  const wishes = new RateLimit({ most: WISHES_A_SECOND, perMs: 1_000, burst: WISHES_AT_ONCE, clock });
   return {
     path: "/api/stream",
     summary: "Changes of what the caller may see, as they happen",
@@ -41,7 +49,7 @@ export function streamSocket(options: StreamOptions): SocketRoute {
       const caller = callerOf(options, request);
       if (isRefusal(caller)) return caller;
       const holder = caller.kind === "person" ? caller.userId : caller.tokenId;
-      return { holder, open: (socket) => new Stream(options, topics, request, socket) };
+      return { holder, open: (socket) => new Stream({ ...options, topics, wishes, holder }, request, socket) };
     },
   };
 }
@@ -53,14 +61,22 @@ function callerOf(options: StreamOptions, request: SocketRequest): Caller | Refu
   return caller;
 }
 
+/** What one reader's socket goes by. */
+interface ReaderOptions extends StreamOptions {
+  readonly topics: ReadonlyMap<string, Topic>;
+  readonly wishes: RateLimit;
+  /** Whose socket it is. */
+  readonly holder: string;
+}
+
 interface Subscription {
   readonly name: string;
   readonly about: About;
   readonly topic: Topic;
   /** The last sequence number that was sent, or that the first picture holds. */
   seq: number;
-  /** Set while the reader is too slow: it gets a fresh picture instead of what it missed. */
-  behind: boolean;
+  /** Set while the reader is too slow: as what it gets a picture, instead of what it missed, when it has caught up. */
+  behind: "snapshot" | "reset" | null;
   end: () => void;
 }
 
@@ -68,20 +84,19 @@ interface Subscription {
  * One reader's socket. Invariants:
  *
  * 1. A topic's first picture and its sequence number are of one moment; changes up to it are never sent after it.
- * 2. A reader that is too slow is never buffered for: its topics are marked and begin anew when it has caught up.
+ * 2. A reader that is too slow is never buffered for: its topics are marked and begin anew when it has caught up, one
+ *    after the other. One that is too slow to be told that there is nothing is let go.
  * 3. What the caller may not see any more is not sent: visibility is asked again for each entry.
  */
 class Stream implements SocketHandler {
-  readonly #options: StreamOptions;
-  readonly #topics: ReadonlyMap<string, Topic>;
+  readonly #options: ReaderOptions;
   readonly #request: SocketRequest;
   readonly #socket: Socket;
   readonly #subscriptions = new Map<string, Subscription>();
   #cancelRecheck: () => void = () => undefined;
 
-  constructor(options: StreamOptions, topics: ReadonlyMap<string, Topic>, request: SocketRequest, socket: Socket) {
+  constructor(options: ReaderOptions, request: SocketRequest, socket: Socket) {
     this.#options = options;
-    this.#topics = topics;
     this.#request = request;
     this.#socket = socket;
     this.#recheckLater();
@@ -93,12 +108,17 @@ class Stream implements SocketHandler {
     const wish = parseWish(text);
     if (wish === null) return this.#socket.close(BAD_WISH, "say subscribe or unsubscribe");
     if ("unsubscribe" in wish) return this.#unsubscribe(wish.unsubscribe);
+    const waitSeconds = this.#options.wishes.take(this.#options.holder);
+    if (waitSeconds > 0) {
+      return this.#send(wish.subscribe, 0, "error", { message: `Too many wishes: try again in ${waitSeconds} s.` });
+    }
     this.#subscribe(wish.subscribe, wish.after, caller);
   }
 
   drained(): void {
     for (const subscription of this.#subscriptions.values()) {
-      if (subscription.behind) this.#begin(subscription, "reset");
+      if (this.#isBehind()) return;
+      if (subscription.behind !== null) this.#begin(subscription, subscription.behind);
     }
   }
 
@@ -108,11 +128,15 @@ class Stream implements SocketHandler {
     this.#subscriptions.clear();
   }
 
+  #isBehind(): boolean {
+    return this.#socket.bufferedBytes > MAX_BEHIND_BYTES;
+  }
+
   #subscribe(name: string, after: number | undefined, caller: Caller): void {
-    const { runtime } = this.#options;
+    const { runtime, topics } = this.#options;
     this.#unsubscribe(name);
     const [kind = "", id = "", ...rest] = name.split("/");
-    const topic = rest.length === 0 ? this.#topics.get(kind) : undefined;
+    const topic = rest.length === 0 ? topics.get(kind) : undefined;
     const about = topic === undefined ? undefined : aboutOf(runtime.reading, caller, topic, id);
     if (topic === undefined || about === undefined || !topic.sees(runtime.reading, caller, about)) {
       return this.#send(name, 0, "error", { message: NOTHING_HERE });
@@ -120,7 +144,7 @@ class Stream implements SocketHandler {
     if (this.#subscriptions.size >= MAX_SUBSCRIPTIONS) {
       return this.#send(name, 0, "error", { message: `At most ${MAX_SUBSCRIPTIONS} topics at once.` });
     }
-    const subscription: Subscription = { name, about, topic, seq: after ?? 0, behind: false, end: noop };
+    const subscription: Subscription = { name, about, topic, seq: after ?? 0, behind: null, end: noop };
     this.#subscriptions.set(name, subscription);
     const missed = after === undefined ? "too-old" : runtime.feed.since(about.workspaceId, name, after);
     subscription.end = runtime.feed.listen(about.workspaceId, name, (entry) => this.#hear(subscription, entry));
@@ -138,18 +162,22 @@ class Stream implements SocketHandler {
     const { runtime } = this.#options;
     const caller = this.#caller();
     if (caller === null) return;
+    if (this.#isBehind()) {
+      subscription.behind = kind;
+      return;
+    }
     const { name, about, topic } = subscription;
     const seq = runtime.feed.lastSeq(about.workspaceId);
     if (!topic.sees(runtime.reading, caller, about)) return this.#gone(name);
     subscription.seq = seq;
-    subscription.behind = false;
+    subscription.behind = null;
     this.#send(name, seq, kind, topic.picture(runtime.reading, about));
   }
 
   #hear(subscription: Subscription, entry: FeedEntry): void {
-    if (subscription.behind || entry.seq <= subscription.seq) return;
-    if (this.#socket.bufferedBytes > MAX_BEHIND_BYTES) {
-      subscription.behind = true;
+    if (subscription.behind !== null || entry.seq <= subscription.seq) return;
+    if (this.#isBehind()) {
+      subscription.behind = "reset";
       return;
     }
     const caller = this.#caller();
@@ -183,6 +211,7 @@ class Stream implements SocketHandler {
   }
 
   #send(topic: string, seq: number, kind: "snapshot" | "change" | "reset" | "error", data: unknown): void {
+    if (kind === "error" && this.#isBehind()) return this.#socket.close(TOO_SLOW, "too slow");
     this.#socket.send(JSON.stringify({ topic, seq, kind, data }));
   }
 }

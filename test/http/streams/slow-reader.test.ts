@@ -1,0 +1,41 @@
+import t from "tap";
+import { ManualClock } from "../../support/manual-clock.js";
+import { StreamReader } from "../../support/stream-reader.js";
+import { openWorkplace } from "../../support/workplace.js";
+
+const WISHES = 200;
+
+for (const TRANSPORT of ["uws", "node"]) {
+  t.test(`over ${TRANSPORT}, pictures asked for again and again are not kept for who reads none`, async (t) => {
+    const { ada, open, teamId } = await openWorkplace(t, { settings: { TRANSPORT } });
+    const description = "x".repeat(50_000);
+    for (let task = 0; task < 20; task++) await open({ description });
+    const reader = await StreamReader.open(ada);
+    t.teardown(async () => reader.end());
+    reader.socket.pause();
+    for (let wish = 0; wish < WISHES; wish++) reader.subscribe(`team/${teamId}`);
+    const sent = () => reader.socket.bufferedAmount === 0;
+    while (!sent()) await new Promise((resolve) => setImmediate(resolve));
+    // What another socket asks for later is answered later.
+    const other = await StreamReader.open(ada);
+    other.subscribe(`team/${teamId}`);
+    await other.until(({ kind }) => kind === "snapshot");
+    other.end();
+    reader.socket.resume();
+    await reader.until(({ kind }) => kind === "snapshot");
+    const last = await open({ title: "the last" });
+    await reader.until(({ data }) => JSON.stringify(data).includes(last));
+    t.ok(reader.messages.length < WISHES / 4, `${reader.messages.length} messages were kept`);
+  });
+}
+
+t.test("who asks too often is told to wait, whatever socket it asks over", async (t) => {
+  const clock = new ManualClock();
+  const { ada, teamId } = await openWorkplace(t, { clock });
+  const [first, second] = await Promise.all([StreamReader.open(ada), StreamReader.open(ada)]);
+  t.teardown(() => [first, second].map((reader) => reader.end()));
+  for (let wish = 0; wish < 6_000; wish++) first.subscribe("team/none");
+  await first.until(({ data }) => /^Too many wishes/.test(String(data.message)));
+  second.subscribe(`team/${teamId}`);
+  t.match(await second.until(() => true), { kind: "error", data: { message: "Too many wishes: try again in 1 s." } });
+});
