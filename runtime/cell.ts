@@ -49,6 +49,8 @@ export class Cell {
 
   constructor(
     readonly to: Address,
+    /** As {@link cellName} makes it. */
+    readonly name: string,
     /** Undefined when the catalogue knows no such kind any more. */
     readonly behaviour: Behaviour | undefined,
   ) {

@@ -55,7 +55,7 @@ export class Cells {
     }
     const key = cellKey(to);
     checkKey(key);
-    const cell = new Cell(to, this.#behaviours.of(to));
+    const cell = new Cell(to, name, this.#behaviours.of(to));
     cell.load(this.#reading.get<CellRecord>(key));
     this.#cells.set(name, cell);
     if (this.mayHaveOldMail) {
@@ -82,7 +82,7 @@ export class Cells {
   /** Forgets those of the cells that have ended; `flushed` is the last durable batch. */
   forgetEnded(cells: readonly Cell[], flushed: number): void {
     this.#latest = null;
-    for (const cell of cells) if (cell.batch <= flushed && cell.blank) this.#cells.delete(cellName(cell.to));
+    for (const cell of cells) if (cell.batch <= flushed && cell.blank) this.#cells.delete(cell.name);
   }
 
   /** Forgets idle cells beyond the limit, the least recently used first; `flushed` is the last durable batch. */

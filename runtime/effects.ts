@@ -54,7 +54,9 @@ export interface EffectsOptions {
  */
 export class Effects {
   readonly #lanes = new Map<string, Lane>();
-  readonly #pending = new Map<string, PendingEffect>();
+  /** By partition, then by id. */
+  readonly #pending = new Map<string, Map<string, PendingEffect>>();
+  #pendingCount = 0;
   readonly #options: EffectsOptions;
   /** Every pending effect is known here; until an earlier process's were all found, its rows have to be asked too. */
   knowsAll = false;
@@ -70,7 +72,7 @@ export class Effects {
   }
 
   get pending(): number {
-    return this.#pending.size;
+    return this.#pendingCount;
   }
 
   get running(): number {
@@ -82,18 +84,26 @@ export class Effects {
   }
 
   find(partition: string, id: string): PendingEffect | undefined {
-    return this.#pending.get(nameOf(partition, id));
+    return this.#pending.get(partition)?.get(id);
   }
 
   /** Makes an effect known, before its flush. */
   register(pending: PendingEffect): void {
-    this.#pending.set(nameOf(pending.owner.partition, pending.id), pending);
+    const { partition } = pending.owner;
+    const known = this.#pending.get(partition) ?? new Map<string, PendingEffect>();
+    if (known.size === 0) this.#pending.set(partition, known);
+    if (!known.has(pending.id)) this.#pendingCount += 1;
+    known.set(pending.id, pending);
   }
 
   /** Forgets an effect whose result was taken, or which was cancelled. */
   forget(pending: PendingEffect): void {
-    const name = nameOf(pending.owner.partition, pending.id);
-    if (this.#pending.get(name) === pending) this.#pending.delete(name);
+    const { partition } = pending.owner;
+    const known = this.#pending.get(partition);
+    if (known?.get(pending.id) !== pending) return;
+    known.delete(pending.id);
+    this.#pendingCount -= 1;
+    if (known.size === 0) this.#pending.delete(partition);
   }
 
   /** Starts a registered effect, or lets it wait its turn; after its flush. */
@@ -117,7 +127,9 @@ export class Effects {
   /** Aborts what runs and starts nothing more; everything pending stays so on disk. */
   stop(): void {
     this.#stopped = true;
-    for (const pending of this.#pending.values()) pending.abort?.abort(new Error("the runtime is stopping"));
+    for (const known of this.#pending.values()) {
+      for (const pending of known.values()) pending.abort?.abort(new Error("the runtime is stopping"));
+    }
   }
 
   #startNext(lane: Lane): void {
@@ -175,8 +187,4 @@ export function pendingFor(owner: Address, request: EffectRequest): PendingEffec
 
 function failed(pending: PendingEffect, error: string): EffectEnded {
   return { type: "effect.ended", effect: pending.name, id: pending.id, result: { ok: false, error } };
-}
-
-function nameOf(partition: string, id: string): string {
-  return `${partition}\0${id}`;
 }

@@ -1,4 +1,4 @@
-import { checkChange } from "../storage/change-check.js";
+import { checkValue } from "../storage/change-check.js";
 import { checkKey } from "../storage/key-check.js";
 import { GLOBAL_PARTITION, rowSpace } from "../storage/keys.js";
 import type { Entry, Key, Range, Writing } from "../storage/store.js";
@@ -73,7 +73,8 @@ export class TurnRecorder implements Turn {
   put(key: Key, value: unknown): void {
     const writing = this.#open();
     this.#refuseForeign(key);
-    checkChange({ op: "put", key, value });
+    checkKey(key);
+    checkValue(value);
     this.wrote = true;
     if (this.#freezes) freeze(value);
     writing.put(key, value);

@@ -7,7 +7,12 @@ import type { Change } from "./store.js";
  */
 export function checkChange(change: Change): void {
   checkKey(change.key);
-  if (change.op === "put" && ["undefined", "function", "symbol"].includes(typeof change.value)) {
-    throw new TypeError(`${typeof change.value} is no value that a store can keep`);
+  if (change.op === "put") checkValue(change.value);
+}
+
+/** Throws the `TypeError` of {@link checkChange}. */
+export function checkValue(value: unknown): void {
+  if (value === undefined || typeof value === "function" || typeof value === "symbol") {
+    throw new TypeError(`${typeof value} is no value that a store can keep`);
   }
 }

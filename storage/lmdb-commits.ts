@@ -64,10 +64,12 @@ export class LmdbCommits {
   }
 
   #encode(changes: readonly Change[]): Write[] {
-    return changes.map((change) => {
+    const writes: Write[] = [];
+    for (const change of changes) {
       checkChange(change);
-      return { key: [...change.key], bytes: change.op === "put" ? this.#encoder.encode(change.value) : null };
-    });
+      writes.push({ key: [...change.key], bytes: change.op === "put" ? this.#encoder.encode(change.value) : null });
+    }
+    return writes;
   }
 
   async #writeAll(): Promise<void> {

@@ -27,8 +27,11 @@ export interface TablePage {
 /** Declares the rows named `name` (unique in the project). */
 export function table<Row>(name: string): Table<Row> {
   const key = (partition: string, ...id: KeyPart[]): Key => [partition, rowSpace, name, ...id];
-  const toRange = (partition: string, under: readonly KeyPart[], page: TablePage): Range => ({
+  const toRange = (partition: string, under: readonly KeyPart[], page: TablePage | undefined): Range => ({
     prefix: key(partition, ...under),
+    ...(page === undefined ? {} : bounds(partition, page)),
+  });
+  const bounds = (partition: string, page: TablePage): Omit<Range, "prefix"> => ({
     ...(page.after === undefined ? {} : { after: key(partition, ...page.after) }),
     ...(page.before === undefined ? {} : { before: key(partition, ...page.before) }),
     ...(page.limit === undefined ? {} : { limit: page.limit }),
@@ -38,9 +41,9 @@ export function table<Row>(name: string): Table<Row> {
     name,
     key,
     get: (reading, partition, ...id) => reading.get<Row>(key(partition, ...id)),
-    list: (reading, partition, under = [], page = {}) =>
+    list: (reading, partition, under = [], page) =>
       reading.range<Row>(toRange(partition, under, page)).map((entry) => entry.value),
-    entries: (reading, partition, under = [], page = {}) => reading.range<Row>(toRange(partition, under, page)),
+    entries: (reading, partition, under = [], page) => reading.range<Row>(toRange(partition, under, page)),
     put: (writing, partition, id, row) => writing.put(key(partition, ...(typeof id === "object" ? id : [id])), row),
     remove: (writing, partition, ...id) => writing.remove(key(partition, ...id)),
   };
