@@ -1,0 +1,257 @@
+import { setup } from "xstate";
+import { createActorTypes } from "../../../actors/actor-types.js";
+import { deliveryEffect } from "../../../actors/hooks/delivery.effects.js";
+import { type HookEventName, hookEvents } from "../../../actors/hooks/events.js";
+import { type FiringRow, firings } from "../../../actors/hooks/occurrence-rows.js";
+import { createKinds } from "../../../actors/kinds.js";
+import { parseAllowList } from "../../../actors/outbound/allow-list.js";
+import { NetworkRequests } from "../../../actors/outbound/network-requests.js";
+import type { Outbound, OutboundAnswer } from "../../../actors/outbound/request.js";
+import type { CreateResource, Written } from "../../../actors/resources/messages.js";
+import { gatings, hearings } from "../../../actors/subscriptions.js";
+import type { WorkEvent, WorkFact, WorkQuestion } from "../../../actors/tasks/work-event.js";
+import { createSealer } from "../../../actors/workspaces/secret-value.js";
+import type { ActorType } from "../../../runtime/actor-type.js";
+import { address } from "../../../runtime/address.js";
+import { createRuntime } from "../../../runtime/host.js";
+import type { Runtime } from "../../../runtime/runtime.js";
+import type { Delivered, GateAnswer, Message } from "../../../runtime/turn.js";
+import { table } from "../../../storage/table.js";
+import { type Chance, createChance } from "../../simulation/chance.js";
+import { SimulatedDisk } from "../../simulation/disk.js";
+import { World } from "../../simulation/world.js";
+import { hookSecret } from "../../support/hook-receiver.js";
+
+const URL_OF_RECEIVER = "https://receiver.test/";
+const allowList = parseAllowList("receiver.test");
+const kinds = createKinds({ allowList, signsTokens: false });
+
+interface Happens extends Message {
+  readonly type: "happens";
+  readonly work: WorkEvent;
+}
+
+/** `[occurrence]` -> the gate's answers; a step is taken when one of them is null. */
+const gateAnswers = table<readonly (string | null)[]>("test-gate-answer");
+
+/** What hooks see of tasks and runs: it publishes facts, and asks before it takes a step. */
+const source: ActorType = {
+  kind: "source",
+  version: 1,
+  machine: setup({
+    types: { events: {} as Delivered<Happens | GateAnswer> },
+    actions: {
+      happen: ({ event }) => {
+        if (event.type !== "happens") return;
+        const { turn, work } = event;
+        if (hookEvents[work.on].timing === "after") turn.publish({ name: work.on, work } as WorkFact);
+        else turn.ask({ name: work.on, id: work.occurrence, work } as WorkQuestion);
+      },
+      keep: ({ event }) => {
+        if (event.type !== "gate.answered") return;
+        const { turn, id, refused } = event;
+        const before = gateAnswers.get(turn, turn.self.partition, id) ?? [];
+        gateAnswers.put(turn, turn.self.partition, id, [...before, refused]);
+      },
+    },
+  }).createMachine({
+    initial: "on",
+    states: { on: { on: { happens: { actions: "happen" }, "gate.answered": { actions: "keep" } } } },
+  }),
+};
+
+/** A request as the receiver got it. */
+export interface Received {
+  readonly webhookId: string;
+  readonly hook: string;
+  readonly body: { readonly occurrence: string } & Readonly<Record<string, unknown>>;
+}
+
+/** What a receiver answers; null never does. */
+export type Answers = (request: Received) => Pick<OutboundAnswer, "status" | "body"> | null;
+
+interface WorldOptions {
+  readonly seed: number;
+  readonly answer: Answers;
+}
+
+/** Hooks on the real runtime over a simulated disk, clock and receiver; killed when the test says so. */
+export class HookWorld {
+  readonly received: Received[] = [];
+  readonly world: World;
+  readonly disk: SimulatedDisk;
+  readonly #chance: Chance;
+  readonly #secretsKey: Uint8Array;
+  answer: Answers;
+  workspaceId = "";
+  teamId = "";
+  #runtime: Runtime | null = null;
+  #occurrences = 0;
+
+  private constructor({ seed, answer }: WorldOptions) {
+    this.#chance = createChance(seed);
+    this.world = new World(this.#chance);
+    this.disk = new SimulatedDisk(this.world, this.#chance, null);
+    this.#secretsKey = this.#chance.bytes(32);
+    this.answer = answer;
+  }
+
+  /** A world with a workspace and a team that has these hooks, two lines and an integration with tools. */
+  static async create(options: WorldOptions, hooks: readonly Readonly<Record<string, unknown>>[]): Promise<HookWorld> {
+    const made = new HookWorld(options);
+    await made.start();
+    await made.#configure(hooks);
+    return made;
+  }
+
+  get runtime(): Runtime {
+    if (this.#runtime === null) throw new Error("it is not running");
+    return this.#runtime;
+  }
+
+  async start(): Promise<void> {
+    const sealer = createSealer(this.#secretsKey, (count) => this.#chance.bytes(count));
+    const clock = this.world.clock;
+    const runtime: Runtime = await createRuntime({
+      store: this.disk.open(),
+      catalogue: {
+        actors: [...createActorTypes(kinds), source],
+        ...{ hearings, gatings },
+        effects: [
+          deliveryEffect({
+            ...{ reading: () => runtime.reading, outbound: this.#outbound(), network: new NetworkRequests(clock) },
+            ...{ sealer, clock, tokens: null, rotates: false, baseUrl: () => "http://localhost" },
+            newId: (prefix) => runtime.newId(prefix),
+          }),
+        ],
+      },
+      clock,
+      scheduler: this.world.scheduler,
+      randomBytes: (count) => this.#chance.bytes(count),
+      log: { warn: () => undefined, error: (message, details) => console.error(message, details) },
+      freezes: true,
+    });
+    this.#runtime = runtime;
+  }
+
+  /** Ends the process as `kill -9` does. */
+  crash(): void {
+    this.world.killProcess();
+    this.disk.crash();
+    this.#runtime = null;
+  }
+
+  async crashAndStart(): Promise<void> {
+    this.crash();
+    await this.start();
+  }
+
+  /** Lets an event happen; `isAcknowledged` becomes true once its turn is on disk. */
+  happen(on: HookEventName, more: Partial<WorkEvent> = {}): { readonly occurrence: string; isAcknowledged: boolean } {
+    this.#occurrences += 1;
+    const occurrence = `occ_${String(this.#occurrences).padStart(26, "0")}`;
+    const happening = { occurrence, isAcknowledged: false };
+    const message: Happens = { type: "happens", work: { ...this.#event(on, occurrence), ...more } };
+    this.runtime.ask(address(this.workspaceId, "source", occurrence), message).then(
+      () => {
+        happening.isAcknowledged = true;
+      },
+      () => undefined,
+    );
+    return happening;
+  }
+
+  firings(): FiringRow[] {
+    return firings.list(this.disk.reading, this.workspaceId, [this.teamId]);
+  }
+
+  /** What the gate answered whoever asked before the event. */
+  answersTo(occurrence: string): readonly (string | null)[] {
+    return gateAnswers.get(this.disk.reading, this.workspaceId, occurrence) ?? [];
+  }
+
+  /** Lets things happen, in an order that chance picks, until it holds. */
+  async until(holds: () => boolean, mostSteps = 100_000): Promise<void> {
+    for (let steps = 0; !holds(); steps++) {
+      if (steps > mostSteps || !(await this.world.step())) throw new Error("it never came to that");
+    }
+  }
+
+  async steps(count: number): Promise<void> {
+    for (let step = 0; step < count; step++) await this.world.step();
+  }
+
+  between(from: number, to: number): number {
+    return this.#chance.between(from, to);
+  }
+
+  /** The receivers' end: a request is there some time after it was sent, and its answer some time after that. */
+  #outbound(): Outbound {
+    const { world } = this;
+    const post: Outbound["post"] = ({ headers, body }) =>
+      new Promise((resolve) => {
+        world.later(this.#chance.between(0, 20), () => {
+          const webhookId = headers["webhook-id"] ?? "";
+          const request = { webhookId, hook: headers["service-hook"] ?? "", body: JSON.parse(body) } as Received;
+          this.received.push(request);
+          const answer = this.answer(request);
+          if (answer === null) return;
+          world.later(this.#chance.between(0, 20), () => resolve({ ...answer, retryAfter: null }));
+        });
+      });
+    return { post, get: () => Promise.reject(new Error("hooks only post")), close: async () => undefined };
+  }
+
+  async #configure(hooks: readonly Readonly<Record<string, unknown>>[]): Promise<void> {
+    this.workspaceId = this.runtime.newId("ws");
+    await this.#create("workspace", { slug: "acme", name: "Acme" });
+    this.teamId = (await this.#create("team", { key: "core", name: "Core" })).resource.id;
+    await this.#create("integration", {
+      ...{ integration: "tracker", name: "Tracker", hosts: ["receiver.test"] },
+      actions: { act: { request: { url: URL_OF_RECEIVER, method: "POST" } } },
+      tools: { comment: { action: "act" }, close: { action: "act" } },
+    });
+    await this.#create("line", { key: "dev", name: "Dev", stations: [{ key: "work", name: "Work", kind: "work" }] });
+    await this.#create("line", {
+      key: "other",
+      name: "Other",
+      stations: [{ key: "work", name: "Work", kind: "work" }],
+    });
+    const sealed = createSealer(this.#secretsKey, (count) => this.#chance.bytes(count)).seal(hookSecret);
+    for (const hook of hooks) {
+      const steps = [{ name: "tell", request: { url: URL_OF_RECEIVER } }];
+      await this.#create("hook", { steps, signing: { secretVersion: 1 }, ...hook }, { "signing.secret": sealed });
+    }
+  }
+
+  async #create(name: string, fields: Readonly<Record<string, unknown>>, hidden = {}): Promise<Written> {
+    const kind = kinds.find((one) => one.name === name);
+    const message: CreateResource = {
+      ...{ type: "resource.create", kind: name, client: null, hidden, fields: kind?.schema.parse(fields) },
+      caller: { kind: "person", userId: "usr_1", email: "ada@example.com", sessionId: "ses_1" },
+      teamId: kind?.heldBy === "team" ? this.teamId : null,
+      idempotency: { scope: "test", key: `${name}-${String(fields.key ?? "")}`, digest: "" },
+    };
+    let written: Written | null = null;
+    const asked = this.runtime.ask(address(this.workspaceId, "workspace", this.workspaceId), message);
+    void asked.then((answer) => {
+      written = answer as Written;
+    });
+    await this.until(() => written !== null);
+    if (written === null || "refused" in written) throw new Error(JSON.stringify(written));
+    return written;
+  }
+
+  #event(on: HookEventName, occurrence: string): WorkEvent {
+    return {
+      ...{ on, occurrence, workspaceId: this.workspaceId, teamId: this.teamId, lineId: "line_1", stationId: "sta_1" },
+      task: {
+        ...{ id: `task_${occurrence}`, title: "Do it", url: "", line: "dev", station: "Work", stationKey: "work" },
+        ...{ marks: {}, repositories: ["acme/app"], pullRequest: null },
+      },
+      run: hookEvents[on].inRun ? { id: "run_1" } : null,
+      event: { at: new Date(this.world.nowMs).toISOString() },
+      causes: [],
+    };
+  }
+}

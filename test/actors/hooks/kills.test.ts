@@ -1,0 +1,87 @@
+import t from "tap";
+import { effectSpace } from "../../../storage/keys.js";
+import { HookWorld } from "./hook-world.js";
+
+const KILLS = 100;
+const EVENTS = 3;
+const hooks = [
+  { key: "first", on: "task.moved" },
+  { key: "second", on: "task.moved" },
+];
+const over = ["delivered", "failed", "refused"];
+
+/** The points between an event and its record at which the process is killed. */
+const borders: Readonly<Record<string, (world: HookWorld, events: readonly { isAcknowledged: boolean }[]) => boolean>> =
+  {
+    "event committed": (_world, events) => events.some(({ isAcknowledged }) => isAcknowledged),
+    "occurrence queued": (world) => world.firings().length > 0,
+    "request sent": (world) => world.received.length > 0,
+    "answer recorded": (world) => world.firings().some(({ state }) => state !== "attempting"),
+  };
+
+async function kill(border: keyof typeof borders, seed: number): Promise<string[]> {
+  // The first word on every message is an error, so that retries are under way too.
+  const seen = new Set<string>();
+  const answer = ({ webhookId }: { readonly webhookId: string }) => {
+    const isFirst = !seen.has(webhookId);
+    seen.add(webhookId);
+    return { status: isFirst ? 503 : 200, body: "{}" };
+  };
+  const world = await HookWorld.create({ seed, answer }, hooks);
+  const events = Array.from({ length: EVENTS }, () => world.happen("task.moved"));
+  await world.until(() => borders[border]?.(world, events) === true);
+  const acknowledged = events.filter(({ isAcknowledged }) => isAcknowledged);
+  await world.steps(world.between(0, 3));
+  await world.crashAndStart();
+  const done = () => {
+    const rows = world.firings();
+    return rows.every(({ state }) => over.includes(state)) && rows.length >= acknowledged.length * hooks.length;
+  };
+  await world.until(done);
+  // Whatever is left comes to an end too.
+  await world.steps(50);
+  await world.until(done);
+
+  const complaints: string[] = [];
+  const rows = world.firings();
+  for (const { occurrence } of acknowledged) {
+    const fired = rows.filter((row) => row.occurrence === occurrence);
+    if (fired.length !== hooks.length) complaints.push(`${occurrence} fired ${fired.length} hooks`);
+  }
+  for (const { id, state, occurrence, hook } of rows) {
+    if (state !== "delivered") complaints.push(`${id} is ${state}`);
+    const ids = world.received.filter((one) => one.body.occurrence === occurrence && one.hook === hook);
+    const distinct = new Set(ids.map(({ webhookId }) => webhookId));
+    if (distinct.size !== 1) complaints.push(`${id} was sent as ${[...distinct].join(", ")}`);
+  }
+  const pending = world.disk.reading.range({ prefix: [world.workspaceId, effectSpace] });
+  if (pending.length > 0) complaints.push(`${pending.length} effects are left`);
+  return complaints.map((complaint) => `seed ${seed}: ${complaint}`);
+}
+
+for (const border of Object.keys(borders)) {
+  t.test(`killed when "${border}": no firing is lost or left waiting, and a message keeps its id`, async (t) => {
+    const complaints: string[] = [];
+    for (let seed = 1; seed <= KILLS; seed++) complaints.push(...(await kill(border, seed)));
+    t.same(complaints, [], `${KILLS} kills`);
+  });
+}
+
+t.test("five hundred firings that are pending at a start all go on", async (t) => {
+  const world = await HookWorld.create({ seed: 7, answer: () => null }, [{ key: "first", on: "task.moved" }]);
+  const events = Array.from({ length: 500 }, () => world.happen("task.moved"));
+  await world.until(() => events.every(({ isAcknowledged }) => isAcknowledged));
+  await world.until(() => world.firings().length === 500);
+  t.ok(world.firings().every(({ state }) => state === "attempting"));
+  const before = new Map(world.received.map((request) => [request.body.occurrence, request.webhookId]));
+  t.ok(before.size > 0);
+  world.answer = () => ({ status: 200, body: "{}" });
+  await world.crashAndStart();
+  await world.until(() => world.firings().every(({ state }) => state === "delivered"), 1_000_000);
+  t.equal(world.firings().length, 500);
+  const changed = world.received.filter(({ webhookId, body }) => {
+    const known = before.get(body.occurrence);
+    return known !== undefined && known !== webhookId;
+  });
+  t.same(changed, [], "each as the message that it was");
+});
