@@ -1,17 +1,31 @@
 import { type CelValue, isCelError, plan } from "@bufbuild/cel";
 import { meteredEnvironment } from "./functions.js";
-import { Meter } from "./meter.js";
+import { Meter, MOST } from "./meter.js";
 import { parseExpression } from "./parse.js";
 import { programOf } from "./program.js";
-import { type Json, jsonOf, type Value } from "./values.js";
+import { type Json, jsonOf, newRoom, type Room, type Value } from "./values.js";
 
 /** What an evaluation came to; `error` says why there is no value. */
 export type Outcome = { readonly value: Json } | { readonly error: string };
 
+/** What evaluations that belong together may cost and make in all; each has its own bounds beside it. */
+export interface Allowance {
+  /** As the meter counts. */
+  units: number;
+  readonly room: Room;
+}
+
+/** The allowance of one request: four expressions that cost the most, or 500 that cost nothing but to begin. */
+export const newAllowance = (): Allowance => ({ units: 5 * MOST, room: newRoom() });
+/** Expressions that one definition may hold, so that the allowance of a request is enough for all of them. */
+export const MOST_EXPRESSIONS = 250;
+/** What beginning an evaluation costs, in units: its program may have to be made. */
+const UNITS_TO_BEGIN = 300;
+
 /** An expression that is ready to be evaluated any number of times. */
 export interface Program {
   /** Never throws, never takes long: what it may cost is bounded (see `meter.ts`). */
-  evaluate(names: Names): Outcome;
+  evaluate(names: Names, allowance?: Allowance): Outcome;
   /** As a condition: false where the value is not `true`, or there is none. */
   holds(names: Names): boolean;
 }
@@ -40,28 +54,31 @@ function make(source: string): Program {
   const parsed = parseExpression(source);
   if ("fault" in parsed) return failing(parsed.fault.message);
   const run = plan(environment, programOf(parsed.tree));
-  const value = (names: Names): { readonly cel: CelValue } | { readonly error: string } => {
-    meter.restart();
+  const value = (names: Names, units: number): { readonly cel: CelValue } | { readonly error: string } => {
+    meter.restart(units);
     // No prototype: `constructor` is no name that anyone gave.
     const result = run(Object.assign(Object.create(null), names));
     if (meter.isSpent) return { error: "it takes too long" };
     return isCelError(result) ? { error: result.message } : { cel: result };
   };
   return {
-    evaluate: (names) => {
-      const found = value(names);
-      return "error" in found ? found : written(found.cel);
+    evaluate: (names, allowance = newAllowance()) => {
+      allowance.units -= UNITS_TO_BEGIN;
+      const units = Math.min(allowance.units, MOST);
+      const found = value(names, units);
+      allowance.units -= units - meter.left;
+      return "error" in found ? found : written(found.cel, allowance.room);
     },
     holds: (names) => {
-      const found = value(names);
+      const found = value(names, MOST);
       return "cel" in found && found.cel === true;
     },
   };
 }
 
-function written(value: CelValue): Outcome {
+function written(value: CelValue, room: Room): Outcome {
   try {
-    return { value: jsonOf(value) };
+    return { value: jsonOf(value, room) };
   } catch (error) {
     return { error: error instanceof Error ? error.message : String(error) };
   }

@@ -4,7 +4,7 @@ import { type CelMap, type CelValue, isCelList, isCelMap } from "@bufbuild/cel";
  * What one evaluation may cost, in units of about a tenth of a microsecond: a call, a step of a loop times the nodes
  * it holds, 16 characters looked at or made. Counted, not timed, so that an expression gives the same everywhere.
  */
-const MOST = 30_000;
+export const MOST = 30_000;
 const CHARACTERS_A_UNIT = 16;
 /** Elements that a value is looked through for at most when its size is counted. */
 const MOST_COUNTED = MOST;
@@ -20,8 +20,13 @@ export class Meter {
     return this.#left < 0;
   }
 
-  restart(): void {
-    this.#left = MOST;
+  /** Units that are not spent; below 0 once it took more. */
+  get left(): number {
+    return this.#left;
+  }
+
+  restart(units = MOST): void {
+    this.#left = units;
   }
 
   spend(units: number): void {

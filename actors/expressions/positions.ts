@@ -5,7 +5,7 @@
 
 import { DYN, listOf, mapOf, objectOf, STRING, type Type } from "./cel-types.js";
 import type { Form, Wanted } from "./checking.js";
-import { isTemplate } from "./templates.js";
+import { isTemplate, OPEN } from "./templates.js";
 
 export interface Position {
   /** The path of the field; `[*]` stands for any key or index: `hook.steps[*].with[*]`. */
@@ -202,6 +202,11 @@ export function placedIn({ positions, name: root }: Language, definition: Defini
   };
   visit(definition, []);
   return found;
+}
+
+/** How many expressions are placed, whether or not they are well written. */
+export function countExpressions(placed: readonly Placed[]): number {
+  return placed.reduce((sum, one) => sum + Math.max(holdsExpression(one) ? 1 : 0, one.text.split(OPEN).length - 1), 0);
 }
 
 /** The parts of a pattern; null stands for any key or index. */

@@ -1,5 +1,5 @@
 /** Expressions within the strings of a definition: `${{ <CEL> }}` (expressions, Expression syntax). */
-import { compile, type Names, type Outcome } from "./evaluate.js";
+import { type Allowance, compile, type Names, newAllowance, type Outcome } from "./evaluate.js";
 import type { Fault } from "./parse.js";
 import { type Json, textOf } from "./values.js";
 
@@ -50,19 +50,19 @@ export function onlyExpression(template: Template): Embedded | null {
 
 /**
  * What a text comes to: the value of its expression, of whatever type, when it is that alone, else the text with each
- * value written into it. An error when one of them has no value.
+ * value written into it. An error when one of them has no value, or the allowance is not enough for all.
  */
-export function evaluateText(text: string, names: Names): Outcome {
+export function evaluateText(text: string, names: Names, allowance: Allowance = newAllowance()): Outcome {
   if (!isTemplate(text)) return { value: text };
   const read = readTemplate(text);
   if ("fault" in read) return { error: read.fault.message };
   const only = onlyExpression(read.template);
-  if (only !== null) return compile(only.source).evaluate(names);
+  if (only !== null) return compile(only.source).evaluate(names, allowance);
   let written = "";
   for (const part of read.template) {
     if (typeof part === "string") written += part;
     else {
-      const outcome = compile(part.source).evaluate(names);
+      const outcome = compile(part.source).evaluate(names, allowance);
       if ("error" in outcome) return outcome;
       written += textOf(outcome.value);
     }
@@ -71,13 +71,13 @@ export function evaluateText(text: string, names: Names): Outcome {
 }
 
 /** As {@link evaluateText} for every string within JSON, at any depth; names of objects are left as they are. */
-export function evaluateJson(json: Json, names: Names): Outcome {
-  if (typeof json === "string") return evaluateText(json, names);
+export function evaluateJson(json: Json, names: Names, allowance: Allowance = newAllowance()): Outcome {
+  if (typeof json === "string") return evaluateText(json, names, allowance);
   if (json === null || typeof json !== "object") return { value: json };
   const values: Json[] = [];
   const entries = Object.entries(json);
   for (const [, value] of entries) {
-    const outcome = evaluateJson(value, names);
+    const outcome = evaluateJson(value, names, allowance);
     if ("error" in outcome) return outcome;
     values.push(outcome.value);
   }

@@ -8,9 +8,13 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 /** A value ready to be read by expressions. */
 export type Value = null | boolean | number | bigint | string | readonly Value[] | ReadonlyMap<string, Value>;
 
-/** Elements and characters that a result may have: more would not go into a request either. */
-const MOST_ELEMENTS = 10_000;
-const MOST_CHARACTERS = 1_000_000;
+/** Elements and characters that a result may still have: more would not go into a request either. */
+export interface Room {
+  elements: number;
+  characters: number;
+}
+
+export const newRoom = (): Room => ({ elements: 10_000, characters: 1_000_000 });
 
 /** What expressions see of JSON: numbers are doubles, but for what is declared an `int` and is whole. */
 export function valueOfJson(json: unknown, type: Type): Value {
@@ -44,19 +48,22 @@ function typeOfField(type: Type, name: string): Type {
 
 /**
  * A result as JSON: integers beyond 2^53 as text, bytes in base64, times in RFC 3339, durations in seconds ("1.5s").
- * Throws when it is larger than {@link MOST_ELEMENTS} or {@link MOST_CHARACTERS} allow: a small expression may name
- * the same part very often.
+ * Throws when it is larger than the room that is left, and takes up what it needs: a small expression may name the same
+ * part very often.
  */
-export function jsonOf(value: CelValue): Json {
-  return new Writer().json(value);
+export function jsonOf(value: CelValue, room: Room): Json {
+  return new Writer(room).json(value);
 }
 
 class Writer {
-  #elements = MOST_ELEMENTS;
-  #characters = MOST_CHARACTERS;
+  readonly #room: Room;
+
+  constructor(room: Room) {
+    this.#room = room;
+  }
 
   json(value: CelValue): Json {
-    if (--this.#elements < 0) throw new Error("its result is too large");
+    if (--this.#room.elements < 0) throw new Error("its result is too large");
     if (value === null || typeof value === "boolean") return value;
     switch (typeof value) {
       case "string":
@@ -85,8 +92,8 @@ class Writer {
   }
 
   #text(text: string): string {
-    this.#characters -= text.length;
-    if (this.#characters < 0) throw new Error("its result is too large");
+    this.#room.characters -= text.length;
+    if (this.#room.characters < 0) throw new Error("its result is too large");
     return text;
   }
 }

@@ -1,6 +1,15 @@
 import { DYN, objectOf, STRING, type Type } from "../expressions/cel-types.js";
 import { checkField, sentenceOf } from "../expressions/checking.js";
-import { hookNames, hookPositions, type Language, namesOf, partAt, placedIn } from "../expressions/positions.js";
+import { MOST_EXPRESSIONS } from "../expressions/evaluate.js";
+import {
+  countExpressions,
+  hookNames,
+  hookPositions,
+  type Language,
+  namesOf,
+  partAt,
+  placedIn,
+} from "../expressions/positions.js";
 import { type FieldError, pathText } from "../refusal.js";
 import { hookEventNames, hookEvents } from "./events.js";
 
@@ -26,7 +35,11 @@ export const hookLanguage: Language = {
 
 /** What is wrong with the expressions of a hook: one error a fault, at the path of its field. */
 export function expressionErrors(definition: Readonly<Record<string, unknown>>): FieldError[] {
-  return placedIn(hookLanguage, definition).flatMap((placed) => {
+  const all = placedIn(hookLanguage, definition);
+  if (countExpressions(all) > MOST_EXPRESSIONS) {
+    return [{ path: "steps", message: `must hold at most ${MOST_EXPRESSIONS} expressions` }];
+  }
+  return all.flatMap((placed) => {
     const { position, path, text } = placed;
     const names = hookLanguage.namesAt(definition, placed);
     const verdict = checkField(text, position.form, { names, returns: position.returns });

@@ -22,7 +22,7 @@ const list = <T extends z.ZodType>(item: T) => z.array(item).max(100, "must be a
 
 const request = z.strictObject({
   url: template.min(1, "must not be empty").max(2_000, "must be at most 2000 characters"),
-  headers: z.record(headerName, headerValue).default({}),
+  headers: z.record(headerName, headerValue).refine(atMostHundred, "must be at most 100 headers").default({}),
   body: jsonTemplate.default(null),
   from: z.enum(["service", "network"], "must be service or network").default("service"),
 });
@@ -55,6 +55,7 @@ const schema = z.strictObject({
   when: condition.nullable().default(null),
   vars: z
     .record(z.string().regex(name, "must start with a letter or _, then letters, digits or _"), z.string().max(2_000))
+    .refine(atMostHundred, "must be at most 100 vars")
     .default({}),
   steps: z.array(step).min(1, "must hold at least one step").max(20, "must be at most 20 steps"),
   signing: signing.nullable().default(null),
@@ -162,11 +163,18 @@ function checkRequest(given: NonNullable<HookStep["request"]>, path: string, all
     if (/^(authorization|content-type|host)$|^(webhook|service)-/i.test(header)) {
       errors.push({ path: `${path}.headers${member(header)}`, message: "is set by the service" });
     }
+    if (/^(connection|content-length|expect|keep-alive|te|trailer|transfer-encoding|upgrade)$/i.test(header)) {
+      errors.push({ path: `${path}.headers${member(header)}`, message: "is about the connection, not the request" });
+    }
   }
   const url = withoutExpressions(given.url);
   const admission = url === null ? null : given.from === "network" ? networkFault(url) : whyNotSent(url, allowList);
   if (admission !== null) errors.push({ path: `${path}.url`, message: admission });
   return errors;
+}
+
+function atMostHundred(map: object): boolean {
+  return Object.keys(map).length <= 100;
 }
 
 /** An address with a letter for each of its expressions; null when they say its host, which is looked at when sending. */

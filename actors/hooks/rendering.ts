@@ -1,5 +1,5 @@
 import { DYN } from "../expressions/cel-types.js";
-import type { Names } from "../expressions/evaluate.js";
+import { type Names, newAllowance } from "../expressions/evaluate.js";
 import { evaluateJson, evaluateText, isTemplate } from "../expressions/templates.js";
 import { type Json, textOf, type Value, valueOfJson } from "../expressions/values.js";
 import type { HookStep } from "./hook.kind.js";
@@ -17,17 +17,18 @@ export interface Rendered {
 export function renderRequest(request: StepRequest, names: () => Names): Rendered | { readonly error: string } {
   if (!holdsExpressions(request)) return parsed(request.url, request.headers, request.body);
   const values = names();
-  const url = evaluateText(request.url, values);
+  const allowance = newAllowance();
+  const url = evaluateText(request.url, values, allowance);
   if ("error" in url) return { error: `url: ${url.error}` };
   const headers: Record<string, string> = {};
   for (const [name, text] of Object.entries(request.headers)) {
-    const value = evaluateText(text, values);
+    const value = evaluateText(text, values, allowance);
     if ("error" in value) return { error: `headers.${name}: ${value.error}` };
     headers[name] = textOf(value.value);
     if (!isHeaderValue(headers[name])) return { error: `headers.${name}: its value cannot stand in a header` };
   }
   if (request.body === null) return parsed(textOf(url.value), headers, null);
-  const body = evaluateJson(request.body, values);
+  const body = evaluateJson(request.body, values, allowance);
   return "error" in body ? { error: `body: ${body.error}` } : parsed(textOf(url.value), headers, body.value);
 }
 
@@ -46,7 +47,9 @@ function parsed(
   body: Json,
 ): Rendered | { readonly error: string } {
   if (!URL.canParse(url)) return { error: "url: it is no address" };
-  return { url: new URL(url), headers, body };
+  // One name, however it is written: what the service sets stands beside nothing of the same name.
+  const named = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+  return { url: new URL(url), headers: named, body };
 }
 
 function isHeaderValue(text: string): boolean {

@@ -4,6 +4,7 @@ import * as types from "../../../actors/expressions/cel-types.js";
 import { checkExpression } from "../../../actors/expressions/check.js";
 import { compile } from "../../../actors/expressions/evaluate.js";
 import { parseExpression } from "../../../actors/expressions/parse.js";
+import { CLOSE, evaluateJson, OPEN } from "../../../actors/expressions/templates.js";
 import { valueOfJson } from "../../../actors/expressions/values.js";
 
 const names = new Map([
@@ -233,4 +234,18 @@ t.test("what checks without dyn never fails for a type when it is evaluated", as
     { numRuns: 3_000 },
   );
   t.ok(checked > 1_000, `${checked} were well typed`);
+});
+
+t.test("the expressions of one body share what they may cost and what they may make", async (t) => {
+  const expr = (source: string) => `${OPEN} ${source} ${CLOSE}`;
+  const dear = `big.filter(x, x < 1.0).size() + big.filter(x, x > 1.0 && x < 3.0).size()`;
+  const one = evaluateJson([expr(dear)], values);
+  t.match(one, { error: /takes too long/ }, "it is past what one may cost");
+  const half = "big.exists(x, x == 2900.0)";
+  t.same(evaluateJson([expr(half)], values), { value: [true] });
+  t.match(evaluateJson(Array(1_000).fill(expr(half)), values), { error: /takes too long/ });
+  t.same(evaluateJson(Array(9).fill(expr("text.size()")), values), { value: Array(9).fill(100_000) });
+  t.match(evaluateJson(Array(11).fill(expr("text")), values), { error: /too large/ });
+  t.match(evaluateJson([`${expr("text")} `.repeat(11)], values), { error: /too large/ });
+  t.match(evaluateJson(Array(2_000).fill(expr("count")), values), { error: /takes too long/ }, "beginning costs too");
 });

@@ -121,6 +121,50 @@ t.test("what does not check is refused where it stands, all of it at once", asyn
   );
 });
 
+t.test("a hook holds at most 250 expressions, which its requests can all write", async (t) => {
+  const { addHook, openTask, owner, teamId, receiver } = await hookScene(t, ok);
+  const of = (count: number) => ({ url: receiver.url, body: Array.from({ length: count }, () => expr("task.title")) });
+  const steps = [
+    { name: "tell", request: of(200) },
+    { name: "then", request: { ...of(0), body: expr("1").repeat(51) } },
+  ];
+  const reply = await createUnder(owner, `/api/resources/teams/${teamId}/hooks`, hook("", { steps }), "k");
+  t.same(
+    problemOf(reply).errors?.map(({ path, message }) => [path, message]),
+    [["steps", "must hold at most 250 expressions"]],
+  );
+  await addHook(hook("", { steps: [{ name: "tell", request: of(250) }] }));
+  await openTask();
+  const [request] = await receiver.arrived(1);
+  t.same(request?.verified, Array(250).fill("Do it"));
+});
+
+t.test(
+  "headers that are about the connection are refused, and names are the same however they are written",
+  async (t) => {
+    const { addHook, openTask, owner, teamId, receiver } = await hookScene(t, ok);
+    const steps = (headers: object) => [{ name: "tell", request: { url: receiver.url, headers } }];
+    const bad = { "Content-Length": "5", "transfer-encoding": "chunked", Upgrade: "x", expect: "x", Connection: "x" };
+    const many = Object.fromEntries(Array.from({ length: 101 }, (_, index) => [`x-${index}`, "x"]));
+    for (const [headers, count] of [
+      [bad, 5],
+      [many, 1],
+    ] as const) {
+      const reply = await createUnder(
+        owner,
+        `/api/resources/teams/${teamId}/hooks`,
+        hook("", { steps: steps(headers) }),
+        "k",
+      );
+      t.equal(problemOf(reply).errors?.length, count, reply.text);
+    }
+    await addHook(hook("", { steps: steps({ "X-Own": "a", "User-Agent": "other" }) }));
+    await openTask();
+    const [request] = await receiver.arrived(1);
+    t.match(request?.headers, { "x-own": "a", "user-agent": "Service-Hooks/1" });
+  },
+);
+
 t.test("OIDC tokens verify by the published documents alone, with every claim of the request", async (t) => {
   const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const environment = { HOOK_SIGNING_KEY: privateKey.export({ type: "pkcs8", format: "pem" }).toString() };
