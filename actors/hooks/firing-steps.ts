@@ -75,7 +75,7 @@ export function goOn(event: Delivered<EffectEnded>, context: FiringContext): Fir
 
 /** The same step again, after its wait. */
 export function retry(turn: Turn, context: FiringContext): FiringContext {
-  move(turn, rowOf(turn, context), { state: "attempting" });
+  move(turn, rowOf(turn, context), { state: "attempting", retryAt: null });
   return attempt(turn, { ...context, attempt: context.attempt + 1 });
 }
 
@@ -120,9 +120,10 @@ function failed(
 export function waitForRetry(event: Delivered<EffectEnded>, context: FiringContext): FiringContext {
   const { turn } = event;
   keepAttempt(turn, event, context);
-  move(turn, rowOf(turn, context), { state: "waiting" });
   // What the receiver asks for counts where it is later.
-  turn.wake("retry", turn.now + Math.max(waitAfter(context.attempt), resultOf(event).retryAfterMs ?? 0));
+  const atMs = turn.now + Math.max(waitAfter(context.attempt), resultOf(event).retryAfterMs ?? 0);
+  move(turn, rowOf(turn, context), { state: "waiting", retryAt: new Date(atMs).toISOString() });
+  turn.wake("retry", atMs);
   return context;
 }
 

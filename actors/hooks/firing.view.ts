@@ -32,6 +32,7 @@ export const firingSchema = z
     refused: z.string().nullable(),
     firedAt: z.string(),
     endedAt: z.string().nullable(),
+    retryAt: z.string().nullable().describe("When it is tried again, while it waits."),
     resends: z.string().nullable().describe("The firing that it sends again."),
     resentAs: z.string().nullable().describe("The last firing that sent it again."),
     test: z.boolean().describe("Whether it is a sample event, sent to see whether the hook works."),
@@ -45,6 +46,7 @@ export function firingView(reading: Reading, workspaceId: string, firing: Firing
     ...firing,
     // Firings of earlier releases have none.
     reason: firing.reason ?? null,
+    retryAt: firing.retryAt ?? null,
     resentAs: firing.resentAs ?? null,
     test: firing.test ?? false,
     attempts: made.map((attempt) => ({

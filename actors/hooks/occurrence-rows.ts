@@ -26,6 +26,8 @@ export interface FiringRow {
   readonly refused: string | null;
   readonly firedAt: string;
   readonly endedAt: string | null;
+  /** When it is tried again, while it waits. */
+  readonly retryAt?: string | null;
   /** The firing that this one sends again, or null. */
   readonly resends: string | null;
   /** The last firing that sent this one again. */

@@ -74,13 +74,15 @@ t.test(
     for (const [index, seconds] of [2, 90, 3_600].entries()) {
       while ((await firings())[0]?.attempts.length !== index + 1 || (await firings())[0]?.state !== "waiting");
       clock.advance(seconds * 1_000 - 1);
-      t.match((await firings())[0], { state: "waiting", code: null }, `not before ${seconds} seconds`);
+      const retryAt = new Date(clock.now() + 1).toISOString();
+      t.match((await firings())[0], { state: "waiting", code: null, retryAt }, `not before ${seconds} seconds`);
       clock.advance(1);
       await receiver.arrived(index + 2);
     }
     const firing = await settled("delivered");
     t.match(firing.attempts, [{ retryAfterMs: 1_000 }, { retryAfterMs: 90_000 }, { retryAfterMs: 3_600_000 }, {}]);
     t.equal(firing.attempts.at(-1)?.status, 200);
+    t.match(firing, { retryAt: null });
   },
 );
 
