@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setup } from "xstate";
 import { createActorTypes } from "../actors/actor-types.js";
+import { CLOSE, OPEN } from "../actors/expressions/templates.js";
 import { heldTables } from "../actors/held-tables.js";
 import { deliveryEffect, KEPT_OUTPUT_BYTES } from "../actors/hooks/delivery.effects.js";
 import { firesAfterHooks } from "../actors/hooks/firing.js";
@@ -67,6 +68,7 @@ export async function run(): Promise<void> {
   const url = `http://127.0.0.1:${port}`;
   const bare = await inFolder((store) => withoutActors(store, url));
   const whole = await inFolder((store) => withActors(store, url));
+  const written = await inFolder((store) => withActors(store, url, withExpressions));
   receiver.disconnect();
   const row = (name: string, figures: Figures) => [
     name,
@@ -83,7 +85,11 @@ export async function run(): Promise<void> {
       "process serving and one receiving on loopback. Both sides write the event durably, send a signed request, and " +
       "write the result durably.",
     columns: ["", "events/s", "p50 ms", "p99 ms", "CPU us each", "ratio"],
-    rows: [row("LMDB and undici alone", bare), row("Signalbox", whole)],
+    rows: [
+      row("LMDB and undici alone", bare),
+      row("Signalbox", whole),
+      row("Signalbox, a condition and a written body on the hook", written),
+    ],
   });
 }
 
@@ -162,7 +168,24 @@ async function withoutActors(store: Store, url: string): Promise<Figures> {
   return figures;
 }
 
-async function withActors(store: Store, url: string): Promise<Figures> {
+/** What a hook may have beyond its address. */
+interface Extras {
+  readonly when: string | null;
+  readonly body: unknown;
+}
+
+const plain: Extras = { when: null, body: null };
+
+const withExpressions: Extras = {
+  when: "task.line == 'notes' && event.to != event.from && !('draft' in task.marks)",
+  body: {
+    text: `Task ${OPEN} task.title ${CLOSE} moved to ${OPEN} event.to ${CLOSE}`,
+    task: `${OPEN} task.id ${CLOSE}`,
+    marks: `${OPEN} task.marks ${CLOSE}`,
+  },
+};
+
+async function withActors(store: Store, url: string, extras: Extras = plain): Promise<Figures> {
   const allowList = parseAllowList(url);
   const outbound = createOutbound({ allowList, keepBytes: KEPT_OUTPUT_BYTES });
   const kinds = createKinds({ allowList, signsTokens: false });
@@ -195,7 +218,7 @@ async function withActors(store: Store, url: string): Promise<Figures> {
     heldTables,
     log: { warn: console.warn, error: console.error },
   });
-  const { workspaceId, teamId } = await configure(runtime, kinds, { url, sealedSecret: sealer.seal(SECRET) });
+  const { workspaceId, teamId } = await configure(runtime, kinds, { url, sealedSecret: sealer.seal(SECRET), extras });
   const waiting = new Map<string, () => void>();
   runtime.feed.listen(workspaceId, `team/${teamId}`, ({ data }) => {
     const { id, state } = data as { readonly id?: string; readonly state?: string };
@@ -220,7 +243,7 @@ async function withActors(store: Store, url: string): Promise<Figures> {
 async function configure(
   runtime: Runtime,
   kinds: readonly Kind[],
-  { url, sealedSecret }: { readonly url: string; readonly sealedSecret: string },
+  { url, sealedSecret, extras }: { readonly url: string; readonly sealedSecret: string; readonly extras: Extras },
 ) {
   const workspaceId = runtime.newId("ws");
   const caller = { kind: "person", userId: "usr_1", email: "bench@localhost", sessionId: "ses_1" } as const;
@@ -236,9 +259,9 @@ async function configure(
   await create("workspace", null, { slug: "bench", name: "Bench" });
   const team = await create("team", null, { key: "core", name: "Core" });
   const hook = {
-    ...{ key: "bench", on: "task.moved", when: null, vars: {}, failure: "continue", timeoutSeconds: 10 },
+    ...{ key: "bench", on: "task.moved", when: extras.when, vars: {}, failure: "continue", timeoutSeconds: 10 },
     match: { tools: [], lines: [], stations: [], repositories: [], paths: [] },
-    steps: [{ name: "tell", request: { url, headers: {}, from: "service" } }],
+    steps: [{ name: "tell", request: { url, headers: {}, body: extras.body, from: "service" } }],
     signing: { secretVersion: 1 },
   };
   await create("hook", team.resource.id, hook, { "signing.secret": sealedSecret });
