@@ -155,6 +155,8 @@ export const hookPositions: readonly Position[] = [
 export interface Language {
   readonly name: "hook" | "integration";
   readonly positions: readonly Position[];
+  /** Expressions that one definition may hold. */
+  readonly mostExpressions: number;
   /** The names that are seen at a place of a definition, with their types there. */
   namesAt(definition: Definition, placed: Placed): ReadonlyMap<string, Type>;
 }
@@ -204,9 +206,17 @@ export function placedIn({ positions, name: root }: Language, definition: Defini
   return found;
 }
 
-/** How many expressions are placed, whether or not they are well written. */
-export function countExpressions(placed: readonly Placed[]): number {
-  return placed.reduce((sum, one) => sum + Math.max(holdsExpression(one) ? 1 : 0, one.text.split(OPEN).length - 1), 0);
+/** Characters that the texts with expressions of one definition may have together: what checking them takes. */
+const MOST_CHARACTERS = 200_000;
+
+/** Why a definition holds more expressions than are checked, or null. */
+export function sizeFault({ mostExpressions }: Language, placed: readonly Placed[]): string | null {
+  const holding = placed.filter(holdsExpression);
+  const count = holding.reduce((sum, { text }) => sum + Math.max(1, text.split(OPEN).length - 1), 0);
+  if (count > mostExpressions) return `must hold at most ${mostExpressions} expressions`;
+  const characters = holding.reduce((sum, { text }) => sum + text.length, 0);
+  if (characters <= MOST_CHARACTERS) return null;
+  return `must hold at most ${MOST_CHARACTERS} characters of text with expressions`;
 }
 
 /** The parts of a pattern; null stands for any key or index. */

@@ -2,13 +2,13 @@ import { DYN, objectOf, STRING, type Type } from "../expressions/cel-types.js";
 import { checkField, sentenceOf } from "../expressions/checking.js";
 import { MOST_EXPRESSIONS } from "../expressions/evaluate.js";
 import {
-  countExpressions,
   hookNames,
   hookPositions,
   type Language,
   namesOf,
   partAt,
   placedIn,
+  sizeFault,
 } from "../expressions/positions.js";
 import { type FieldError, pathText } from "../refusal.js";
 import { hookEventNames, hookEvents } from "./events.js";
@@ -17,6 +17,7 @@ import { hookEventNames, hookEvents } from "./events.js";
 export const hookLanguage: Language = {
   name: "hook",
   positions: hookPositions,
+  mostExpressions: MOST_EXPRESSIONS,
   namesAt: (definition, { position, path }) => {
     const on = hookEventNames.find((name) => name === definition.on);
     const event = on === undefined ? null : hookEvents[on];
@@ -36,9 +37,8 @@ export const hookLanguage: Language = {
 /** What is wrong with the expressions of a hook: one error a fault, at the path of its field. */
 export function expressionErrors(definition: Readonly<Record<string, unknown>>): FieldError[] {
   const all = placedIn(hookLanguage, definition);
-  if (countExpressions(all) > MOST_EXPRESSIONS) {
-    return [{ path: "steps", message: `must hold at most ${MOST_EXPRESSIONS} expressions` }];
-  }
+  const tooMuch = sizeFault(hookLanguage, all);
+  if (tooMuch !== null) return [{ path: "steps", message: tooMuch }];
   return all.flatMap((placed) => {
     const { position, path, text } = placed;
     const names = hookLanguage.namesAt(definition, placed);

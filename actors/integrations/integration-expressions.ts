@@ -9,14 +9,16 @@ import {
   type Placed,
   partAt,
   placedIn,
+  sizeFault,
 } from "../expressions/positions.js";
-import { pathText } from "../refusal.js";
+import { type FieldError, pathText } from "../refusal.js";
 import type { Warning } from "../resources/kind.js";
 
 /** What integrations say of their expressions: captures, entries and inputs, as the definition names them. */
 export const integrationLanguage: Language = {
   name: "integration",
   positions: integrationPositions,
+  mostExpressions: 500,
   namesAt: (definition, placed) => {
     const { sees, alsoSees } = placed.position;
     const names = new Map<string, Type>(sees.map((name) => [name, integrationNames[name] ?? DYN]));
@@ -47,6 +49,12 @@ function inputsAt(definition: Definition, { path, position }: Placed): string[] 
   if (block !== "actions" || !position.alsoSees.includes("inputs")) return null;
   const running = namesOf(definition.tools).filter((tool) => partAt(definition, ["tools", tool, "action"]) === name);
   return running.length === 0 ? null : running.flatMap(inputsOf);
+}
+
+/** Why an integration holds too many expressions: they are checked whenever it is read. */
+export function checkSize(definition: Definition): readonly FieldError[] {
+  const tooMuch = sizeFault(integrationLanguage, placedIn(integrationLanguage, definition));
+  return tooMuch === null ? [] : [{ path: "", message: tooMuch }];
 }
 
 /** What of an integration's expressions does not check: the definition is kept, with a warning for each. */

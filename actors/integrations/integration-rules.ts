@@ -2,6 +2,7 @@ import { type FieldError, pathText } from "../refusal.js";
 import type { Reference } from "../resources/kind.js";
 import type { IntegrationFields } from "./definition.js";
 import type { IntegrationEvent } from "./events.js";
+import { checkSize } from "./integration-expressions.js";
 
 /** The secrets that an integration names. */
 export function secretReferences({ webhook, connection }: IntegrationFields): readonly Reference[] {
@@ -21,6 +22,7 @@ export function checkIntegration(fields: IntegrationFields): readonly FieldError
     ...checkEvents(fields),
     ...checkActions(fields),
     ...checkHosts(fields),
+    ...checkSize(fields),
   ];
 }
 

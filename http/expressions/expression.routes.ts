@@ -13,6 +13,7 @@ import {
   type Placed,
   type Position,
   placedIn,
+  sizeFault,
 } from "../../actors/expressions/positions.js";
 import { hookLanguage } from "../../actors/hooks/hook-expressions.js";
 import { integrationLanguage } from "../../actors/integrations/integration-expressions.js";
@@ -113,6 +114,8 @@ function check(
   const parsed = parseBy(kind.schema, definition);
   if ("errors" in parsed) return invalid(parsed.errors.map(underDefinition));
   const all = placedIn(language, parsed.data).filter(holdsExpression);
+  const tooMuch = sizeFault(language, all);
+  if (tooMuch !== null) return invalid([{ path: "definition", message: tooMuch }]);
   const here = all.find((each) => positionOf(language, each) === position);
   if (here === undefined) {
     return invalid([{ path: "position", message: `${position} holds no expression in the definition` }]);

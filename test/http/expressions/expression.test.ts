@@ -1,6 +1,6 @@
 import t from "tap";
 import { expr, wholeIntegration } from "../../support/integration.js";
-import { bearer, problemOf, workspaceWithTeam } from "../../support/resources.js";
+import { bearer, createUnder, problemOf, workspaceWithTeam } from "../../support/resources.js";
 import { type Client, startTestService } from "../../support/service.js";
 
 const hook = {
@@ -124,4 +124,29 @@ t.test("checking needs plan of a token, the positions any credential", async (t)
   t.match(at("integration.webhook.events[*].forEach"), { returns: "list", alsoSees: [] });
   t.match(at("integration.poll.events[*].raise.marks[*].value"), { returns: null, alsoSees: ["item", "captures"] });
   t.match(at("integration.actions[*].request.body"), { alsoSees: ["inputs"] });
+});
+
+t.test("a definition with more expressions than are checked is refused, and is not kept either", async (t) => {
+  const service = await startTestService(t);
+  const owner = await service.signIn("owner@example.com");
+  const { teamId } = await workspaceWithTeam(owner);
+  const integration = (body: readonly string[]) => {
+    const request = { url: "https://api.example.com/items", body };
+    return { integration: "many", name: "Many", hosts: ["api.example.com"], actions: { send: { request } } };
+  };
+  const long = expr(`"${"x".repeat(1_900)}"`);
+  const tooMany: readonly [body: readonly string[], message: string][] = [
+    [Array(501).fill(expr("1")), "must hold at most 500 expressions"],
+    [[expr("1").repeat(501)], "must hold at most 500 expressions"],
+    [Array(110).fill(long), "must hold at most 200000 characters of text with expressions"],
+  ];
+  for (const [index, [body, message]] of tooMany.entries()) {
+    const given = integration(body);
+    const { problem } = await check(owner, "integration.actions.send.request.body[0]", "1", given);
+    t.match(problem.errors, [{ path: "definition", message }]);
+    const made = await createUnder(owner, `/api/resources/teams/${teamId}/integrations`, given, `key-${index}`);
+    t.match(problemOf(made).errors, [{ path: "", message }]);
+  }
+  const most = integration([...Array(400).fill(expr("1")), ...Array(100).fill(long)]);
+  t.equal((await createUnder(owner, `/api/resources/teams/${teamId}/integrations`, most, "most")).status, 201);
 });
