@@ -19,8 +19,8 @@ export function isPublicAddress(text: string): boolean {
   const address = ipaddr.parse(text);
   if (address instanceof ipaddr.IPv4) return address.range() === "unicast";
   const carried = carriedIPv4(address);
-  if (carried !== null) return carried.range() === "unicast";
-  return address.range() === "unicast" && !isIPv4Compatible(address);
+  if (carried !== null) return carried.range() === "unicast" && !isLocalTranslation(address);
+  return address.range() === "unicast" && isGlobal(address);
 }
 
 /** Whether an address is of the link alone, in whatever form: where clouds offer a host its own credentials. */
@@ -44,9 +44,14 @@ function fromParts(high = 0, low = 0): ipaddr.IPv4 {
   return new ipaddr.IPv4([high >> 8, high & 0xff, low >> 8, low & 0xff]);
 }
 
-/** `::a.b.c.d`, long deprecated and still understood by some systems. */
-function isIPv4Compatible(address: ipaddr.IPv6): boolean {
-  return address.parts.slice(0, 6).every((part) => part === 0);
+/** What is given out to the internet so far (2000::/3); the rest is reserved, or understood by some systems alone. */
+function isGlobal({ parts: [first = 0] }: ipaddr.IPv6): boolean {
+  return (first & 0xe000) === 0x2000;
+}
+
+/** `64:ff9b:…` other than the one prefix of the internet: translated as a network likes (RFC 8215). */
+function isLocalTranslation({ parts }: ipaddr.IPv6): boolean {
+  return parts[0] === 0x64 && parts.slice(2, 6).some((part) => part !== 0);
 }
 
 /**
