@@ -10,6 +10,7 @@
  * | either  | session.open with no live link    | same    | refused `unauthenticated`                         |
  * | known   | session.close                     | known   | the session admits nobody from that moment        |
  * | either  | woken `expire`                    | same    | links and sessions that are over go               |
+ * | unknown | the same, when none is left       | (ended) | an address that somebody wrote leaves nothing     |
  * | either  | effect.ended, the mail was sent   | same    | the mail is forgotten                             |
  * | either  | effect.ended, it was not          | same    | tried again later, while its link lasts           |
  * | either  | woken `mail <id>`                 | same    | the mail is sent again                            |
@@ -154,7 +155,11 @@ function endMail(context: AccountContext, { turn, id, result }: Delivered<Effect
 
 function wake(context: AccountContext, { turn, name }: Delivered<Woken>): AccountContext {
   const mail = context.mails.find(({ id }) => name === `mail ${id}`);
-  if (mail === undefined) return expire(context, turn);
+  if (mail === undefined) {
+    const left = expire(context, turn);
+    if (left.userId === null && left.links.length === 0 && left.mails.length === 0) turn.stop();
+    return left;
+  }
   turn.start({ name: MAIL_EFFECT, id: mail.id, input: mail.sealedMail });
   return context;
 }

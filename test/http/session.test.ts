@@ -1,4 +1,6 @@
 import t from "tap";
+import { signInLinks } from "../../actors/access/session.js";
+import { actorSpace, GLOBAL_PARTITION } from "../../storage/keys.js";
 import { ManualClock } from "../support/manual-clock.js";
 import { startTestService } from "../support/service.js";
 
@@ -56,6 +58,23 @@ t.test("a link admits for 15 minutes and not longer", async (t) => {
   const refused = await service.anonymous.request("POST", "/api/sessions", { token: late });
   t.equal(refused.status, 401);
   t.match(refused.body?.detail, /used up or too old/);
+});
+
+t.test("an address that nobody signs in with leaves nothing once its link is over", async (t) => {
+  const clock = new ManualClock();
+  const service = await startTestService(t, { clock });
+  const accounts = () => service.runtime.reading.range({ prefix: [GLOBAL_PARTITION, actorSpace, "account"] });
+  const links = () => service.runtime.reading.range({ prefix: signInLinks.key(GLOBAL_PARTITION) });
+  await service.linkFor("nobody@example.com");
+  await service.signIn("ada@example.com");
+  t.equal(accounts().length, 2);
+  clock.advance(15 * MINUTE_MS);
+  while (links().length > 0) await new Promise((resolve) => setImmediate(resolve));
+  t.same(
+    accounts().map(({ key }) => key.at(-1)),
+    ["ada@example.com"],
+  );
+  t.equal((await service.signIn("nobody@example.com")).credentials.cookie?.startsWith("session="), true);
 });
 
 t.test("a session lasts 30 days and not longer", async (t) => {
