@@ -46,6 +46,9 @@ export function prepareRequest(
   if (work === undefined || hook === undefined || step === undefined) {
     return { step: step?.name ?? "", code: "broken", reason: "the hook no longer reads as it was written" };
   }
+  if (resourceById(reading, workspaceId, "workspace", workspaceId) === undefined) {
+    return { step: step.name, code: "broken", reason: "the workspace is closed" };
+  }
   const unmade = whyUnmade(reading, hook, step);
   if (unmade !== null) return { step: step.name, ...unmade };
   if (step.request === null) {

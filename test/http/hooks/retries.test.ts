@@ -1,7 +1,10 @@
+import type { ServerResponse } from "node:http";
 import t from "tap";
+import { firings } from "../../../actors/hooks/occurrence-rows.js";
 import { hookReceiver, hookSecret } from "../../support/hook-receiver.js";
 import { hook, hookScene } from "../../support/hook-scene.js";
 import { ManualClock } from "../../support/manual-clock.js";
+import { remove } from "../../support/resources.js";
 import { openWorkplace } from "../../support/workplace.js";
 
 interface Firing {
@@ -85,6 +88,22 @@ t.test(
     t.match(firing, { retryAt: null });
   },
 );
+
+t.test("a firing that waits makes no more requests once its workspace is closed", async (t) => {
+  const clock = new ManualClock();
+  const answer = (response: ServerResponse) => response.writeHead(503).end();
+  const { addHook, openTask, receiver, settled, service, owner, teamId } = await hookScene(t, answer, { clock });
+  await addHook(hook(receiver.url));
+  await openTask();
+  const { id } = await settled("waiting");
+  const me = await owner.request("GET", "/api/sessions/me");
+  const workspaceId = /"id":"(ws_\w+)"/.exec(me.text)?.[1] ?? "";
+  t.equal((await remove(owner, `/api/resources/workspaces/${workspaceId}`, 1)).status, 204);
+  clock.advance(2_000);
+  const firing = () => firings.get(service.runtime.reading, workspaceId, teamId, id);
+  while (firing()?.state !== "failed") await new Promise((resolve) => setImmediate(resolve));
+  t.equal(receiver.requests.length, 1);
+});
 
 t.test("a redirect is no delivery and is followed nowhere, not even to a host that is allowed", async (t) => {
   for (const status of [301, 302, 303, 307, 308]) {
