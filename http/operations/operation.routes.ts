@@ -1,3 +1,4 @@
+import { timingSafeEqual } from "node:crypto";
 import { z } from "zod";
 import { sha256Hex } from "../../actors/workspaces/secret-value.js";
 import { bearerToken } from "../authenticate.js";
@@ -57,7 +58,7 @@ export function operationRoutes({ metrics, isReady, metricsToken }: OperationRou
 function mayRead(request: RouteRequest<"public">, metricsToken: string | null): boolean {
   if (metricsToken !== null) {
     const given = bearerToken(request.header("authorization"));
-    return given !== null && sha256Hex(given) === sha256Hex(metricsToken);
+    return given !== null && timingSafeEqual(Buffer.from(sha256Hex(given)), Buffer.from(sha256Hex(metricsToken)));
   }
   const isPassedOn = ["forwarded", "x-forwarded-for", "via"].some((name) => request.header(name) !== undefined);
   return !isPassedOn && /^(127\.|::1$|::ffff:127\.|0+:0+:0+:0+:0+:0+:0+:0*1$)/.test(request.remoteAddress);
