@@ -39,6 +39,9 @@ export function faultOf(
   if (!/^\d{1,15}$/.test(headers.get("content-length") ?? "0")) {
     return { status: 400, detail: "content-length must be one number" };
   }
+  if (!/^chunked$/i.test(headers.get("transfer-encoding") ?? "chunked")) {
+    return { status: 400, detail: "transfer-encoding must be chunked" };
+  }
   return null;
 }
 

@@ -4,6 +4,7 @@ import uws, {
   type us_listen_socket,
   type us_socket_context_t,
 } from "uWebSockets.js";
+import { setImmediate } from "node:timers/promises";
 import type { Socket, SocketHandler } from "./socket.js";
 import { SOCKET_BUFFER_BYTES, SOCKET_IDLE_SECONDS, type Transport, type TransportHandlers } from "./transport.js";
 import { BIG_BODY, write, writeBig } from "./uws-answer.js";
@@ -142,6 +143,10 @@ async function serve(
   const fault = faultOf(headers);
   if (fault !== null) {
     const { status, detail } = fault;
+    // Where such a request ends is anyone's guess. While it waits for its answer the library takes none for the next,
+    // but ends the connection.
+    await setImmediate();
+    if (client.isGone) return;
     write(response, handlers.malformed({ refused: "bad-request", detail }, status), { isHead: false, closes: true });
     return;
   }

@@ -261,11 +261,18 @@ export function requestConformance(t: Test, create: CreateTransport): void {
       "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabcd",
       "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nabc\r\n",
     ];
-    for (const bytes of bad) {
+    const behind = "GET /behind HTTP/1.1\r\nHost: a\r\n\r\n";
+    const unclear = [
+      `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\nContent-Length: ${behind.length}\r\n\r\n`,
+      "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\n",
+      "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n",
+    ];
+    for (const bytes of [...bad, ...unclear, ...unclear.map((each) => `${each}${behind}`)]) {
       const connection = await connect();
       connection.write(bytes);
       const got = await connection.end();
       t.ok(got === "" || /^HTTP\/1\.1 (4\d\d|505) /.test(got), JSON.stringify([bytes, got.slice(0, 60)]));
+      t.notMatch(got, "/behind");
     }
   });
 }
