@@ -1,9 +1,12 @@
 import type { Refusal } from "../actors/refusal.js";
 import type { EdgeRefusal } from "./problem.js";
+import type { RouteAccess } from "./route.js";
 import { BodyTimeout, BodyTooLarge, type TransportRequest } from "./transport.js";
 
 /** Longest JSON body, in bytes. */
-export const MAX_BODY_BYTES = 4 * 1024 * 1024;
+const MAX_BODY_BYTES = 4 * 1024 * 1024;
+/** The same where anyone may send it: no public route has a use for more, and reading it costs those who have. */
+const MAX_PUBLIC_BODY_BYTES = 256 * 1024;
 /** Time for a body to arrive, in milliseconds. */
 const BODY_TIMEOUT_MS = 30_000;
 /** Objects and lists in one another, at most; deeper ones only serve to exhaust a stack. */
@@ -13,17 +16,21 @@ const HALF_PAIR = "The body holds half of a surrogate pair (\\ud800 to \\udfff a
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
 
-/** Reads a JSON body; an absent one is `undefined`. */
-export async function readJson(request: TransportRequest): Promise<{ readonly json: unknown } | Refusal | EdgeRefusal> {
+/** Reads a JSON body, a shorter one where the route is public; an absent one is `undefined`. */
+export async function readJson(
+  request: TransportRequest,
+  access: RouteAccess,
+): Promise<{ readonly json: unknown } | Refusal | EdgeRefusal> {
+  const limitBytes = access === "public" ? MAX_PUBLIC_BODY_BYTES : MAX_BODY_BYTES;
   const encoding = request.header("content-encoding")?.trim().toLowerCase();
   if (encoding !== undefined && encoding !== "identity") {
     return { refused: "unsupported-media-type", detail: "The body must come without a content-encoding." };
   }
   let bytes: Uint8Array;
   try {
-    bytes = await request.body(MAX_BODY_BYTES, BODY_TIMEOUT_MS);
+    bytes = await request.body(limitBytes, BODY_TIMEOUT_MS);
   } catch (error) {
-    return bodyRefusal(error);
+    return bodyRefusal(error, limitBytes);
   }
   if (bytes.length === 0) return { json: undefined };
   const type = request.header("content-type")?.split(";")[0]?.trim().toLowerCase();
@@ -33,9 +40,9 @@ export async function readJson(request: TransportRequest): Promise<{ readonly js
   return parseJson(bytes);
 }
 
-function bodyRefusal(error: unknown): EdgeRefusal | Refusal {
+function bodyRefusal(error: unknown, limitBytes: number): EdgeRefusal | Refusal {
   if (error instanceof BodyTooLarge) {
-    return { refused: "too-large", detail: `The body may be at most ${MAX_BODY_BYTES} bytes.` };
+    return { refused: "too-large", detail: `The body may be at most ${limitBytes} bytes.` };
   }
   if (error instanceof BodyTimeout) return { refused: "request-timeout", detail: "The body did not arrive in time." };
   return { refused: "bad-request", detail: "The body broke off." };

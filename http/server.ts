@@ -154,7 +154,7 @@ async function serveRoute(
   const caller = admit(route, known);
   if (isRefusal(caller)) return caller;
 
-  const read = route.method === "GET" ? { json: undefined } : await readJson(incoming);
+  const read = route.method === "GET" ? { json: undefined } : await readJson(incoming, route.access);
   if ("refused" in read) return read;
   const body =
     route.body === undefined ? { data: undefined } : parseBy(route.body, read.json === undefined ? {} : read.json);

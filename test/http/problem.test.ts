@@ -52,11 +52,12 @@ for (const TRANSPORT of ["uws", "node"]) {
 
     checkProblem(t, await signIn("{"), 400, "bad-request");
     checkProblem(t, await signIn('{"email": "canary-in-the-body'), 400, "bad-request");
-    checkProblem(t, await signIn(`${"[".repeat(1_000_000)}`), 400, "bad-request");
+    checkProblem(t, await signIn(`${"[".repeat(200_000)}`), 400, "bad-request");
     checkProblem(t, await signIn("email=a", { "content-type": "text/plain" }), 415, "unsupported-media-type");
     checkProblem(t, await signIn("{}", { "content-type": "" }), 415, "unsupported-media-type");
     checkProblem(t, await signIn("{}", { "content-encoding": "gzip" }), 415, "unsupported-media-type");
-    checkProblem(t, await signIn(" ".repeat(4 * 1024 * 1024 + 1)), 413, "too-large");
+    checkProblem(t, await signIn(" ".repeat(256 * 1024 + 1)), 413, "too-large");
+    checkProblem(t, await signIn(" ".repeat(256 * 1024)), 400, "bad-request");
     checkProblem(t, await signIn(undefined), 422, "invalid");
     checkProblem(t, await signIn("null"), 422, "invalid");
     checkProblem(t, await signIn("[]"), 422, "invalid");
