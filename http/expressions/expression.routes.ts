@@ -87,6 +87,7 @@ export function expressionRoutes(options: { readonly reading: Reading; readonly 
       method: "GET",
       path: "/api/expressions/positions",
       summary: "Every place where an expression may be written",
+      description: [...integrationPositions, ...hookPositions].map(inWords).join("\n"),
       access: "any",
       answers: { 200: z.array(positionAnswer) },
       handle: () => ({
@@ -151,6 +152,13 @@ function underDefinition({ path, message }: FieldError): FieldError {
 
 function invalid(errors: readonly FieldError[]): Refusal {
   return { refused: "invalid", errors };
+}
+
+/** A position as a line of the documents: `hook.when` gives bool, sees event, task, run, vars, hook. */
+function inWords({ position, returns, sees, alsoSees }: Position): string {
+  const gives = returns === null ? "" : ` gives ${returns},`;
+  const also = alsoSees.length === 0 ? "" : `; in some definitions ${alsoSees.join(", ")}`;
+  return `- \`${position}\`${gives} sees ${sees.join(", ")}${also}`;
 }
 
 function shown({ position, returns, sees, alsoSees }: Position, names: Readonly<Record<string, Type>>) {
