@@ -8,15 +8,8 @@ import { placeOf } from "../../actors/resources/place.js";
 import { keptEvent, latestEvents, MAX_EVENTS_KEPT } from "../../actors/tasks/event-log.js";
 import type { WorkEvent } from "../../actors/tasks/work-event.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { cursor } from "../cursor.js";
+import { cursor, pageSize } from "../paging.js";
 import { type Route, route } from "../route.js";
-
-const limit = z.coerce
-  .number("must be a number")
-  .int("must be a whole number")
-  .min(1, "must be at least 1")
-  .max(200, "must be at most 200")
-  .default(50);
 
 const eventSchema = z
   .strictObject({
@@ -43,7 +36,7 @@ export function eventRoutes({ runtime }: { readonly runtime: Runtime }): readonl
         event: z.enum(hookEventNames, "must be an event").optional(),
         task: z.string().optional(),
         before: cursor.optional(),
-        limit,
+        limit: pageSize(),
       }),
       answers: { 200: z.strictObject({ items: z.array(eventSchema) }) },
       handle: ({ caller, params, query }) => {
@@ -60,7 +53,7 @@ export function eventRoutes({ runtime }: { readonly runtime: Runtime }): readonl
         "Hooks by key, each with the firing that the event led to, or the first of its conditions that does not hold " +
         "and what it saw. Conditions are those that the hook has now.",
       access: "any",
-      query: z.strictObject({ after: cursor.optional().describe("A hook's key."), limit }),
+      query: z.strictObject({ after: cursor.optional().describe("A hook's key."), limit: pageSize() }),
       answers: { 200: eventSchema.extend({ hooks: z.array(hookVerdictSchema) }).meta({ title: "event-verdicts" }) },
       handle: ({ caller, params, query }) => {
         const team = findTeam(runtime, caller, params.teamId ?? "");

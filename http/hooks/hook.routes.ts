@@ -16,9 +16,9 @@ import type { Sealer } from "../../actors/workspaces/secret-value.js";
 import { address } from "../../runtime/address.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { bearerToken } from "../authenticate.js";
-import { cursor } from "../cursor.js";
 import { parseBy } from "../field-errors.js";
 import { idempotencyKey } from "../headers.js";
+import { cursor, pageSize } from "../paging.js";
 import { type Answer, type Route, type RouteRequest, route } from "../route.js";
 
 export interface HookRoutesOptions {
@@ -31,12 +31,7 @@ const historyQuery = z.strictObject({
   event: z.enum(hookEventNames, "must be an event").optional(),
   state: z.enum(["attempting", "waiting", "delivered", "failed", "refused"], "must be a state").optional(),
   before: cursor.optional(),
-  limit: z.coerce
-    .number("must be a number")
-    .int("must be a whole number")
-    .min(1, "must be at least 1")
-    .max(200, "must be at most 200")
-    .default(50),
+  limit: pageSize(),
 });
 
 /** The task as its hook's receiver reads it. */

@@ -17,7 +17,7 @@ import { address } from "../../runtime/address.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { mailAddress, maySignIn } from "../access/mail-address.js";
 import { MailLimit } from "../access/mail-limit.js";
-import { cursor } from "../cursor.js";
+import { cursor, pageSize } from "../paging.js";
 import { type Answer, type Route, route } from "../route.js";
 import { mailWentOut } from "./invite-delivery.js";
 
@@ -48,12 +48,7 @@ type Outcome = z.output<typeof outcomeSchema>;
 
 const listing = z.strictObject({
   before: cursor.optional(),
-  limit: z.coerce
-    .number("must be a number")
-    .int("must be a whole number")
-    .min(1, "must be at least 1")
-    .max(200, "must be at most 200")
-    .default(50),
+  limit: pageSize(),
 });
 
 /** Invites that one person may send in an hour, in whatever workspaces: mails go to people who did not ask for them. */

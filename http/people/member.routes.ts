@@ -10,19 +10,14 @@ import { onlyLeadsSetRoles } from "../../actors/workspaces/role-change.js";
 import { workspaceOfSlug } from "../../actors/workspaces/workspace.machine.js";
 import { address } from "../../runtime/address.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { cursor } from "../cursor.js";
+import { cursor, pageSize } from "../paging.js";
 import { type Answer, type Route, route } from "../route.js";
 
 const userId = z.string().min(1, "must not be empty").max(100, "must be at most 100 characters");
 
 const listing = z.strictObject({
   after: cursor.optional(),
-  limit: z.coerce
-    .number("must be a number")
-    .int("must be a whole number")
-    .min(1, "must be at least 1")
-    .max(200, "must be at most 200")
-    .default(200),
+  limit: pageSize(200),
 });
 
 /** The people of a workspace, their roles, and the teams they are on. */

@@ -3,6 +3,7 @@ import { permit } from "../../actors/access/visibility.js";
 import { changeRecords } from "../../actors/resources/change-records.js";
 import { workspaceOfSlug } from "../../actors/workspaces/workspace.machine.js";
 import type { Runtime } from "../../runtime/runtime.js";
+import { pageSize, wholeNumber } from "../paging.js";
 import { type Route, route } from "../route.js";
 
 const nullableText = z.string().nullable();
@@ -25,8 +26,6 @@ const changeSchema = z
   })
   .meta({ title: "configuration-change" });
 
-const number = z.coerce.number("must be a number").int("must be a whole number").min(1, "must be at least 1");
-
 /** The change log, for those who administer the workspace; for anyone else it is not there. */
 export function changeRoutes({ runtime }: { readonly runtime: Runtime }): readonly Route[] {
   return [
@@ -35,7 +34,7 @@ export function changeRoutes({ runtime }: { readonly runtime: Runtime }): readon
       path: "/api/workspaces/{slug}/configuration-changes",
       summary: "Every change of the configuration, newest first",
       access: "any",
-      query: z.strictObject({ before: number.optional(), limit: number.max(200, "must be at most 200").default(50) }),
+      query: z.strictObject({ before: wholeNumber.optional(), limit: pageSize() }),
       answers: { 200: z.strictObject({ items: z.array(changeSchema) }) },
       handle: ({ caller, params, query }) => {
         const workspaceId = workspaceOfSlug(runtime.reading, params.slug ?? "");

@@ -7,17 +7,12 @@ import { runners } from "../../actors/runners/runner-rows.js";
 import { runs } from "../../actors/tasks/run-rows.js";
 import { workspaceOfSlug } from "../../actors/workspaces/workspace.machine.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { cursor } from "../cursor.js";
+import { cursor, pageSize } from "../paging.js";
 import { type Answer, type Route, route } from "../route.js";
 
 const listing = z.strictObject({
   after: cursor.optional(),
-  limit: z.coerce
-    .number("must be a number")
-    .int("must be a whole number")
-    .min(1, "must be at least 1")
-    .max(200, "must be at most 200")
-    .default(200),
+  limit: pageSize(200),
 });
 
 /** Who runs the workspace's work just now. */

@@ -17,15 +17,10 @@ import { address } from "../../runtime/address.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import type { Message } from "../../runtime/turn.js";
 import type { Reading } from "../../storage/store.js";
-import { cursor } from "../cursor.js";
+import { cursor, pageSize } from "../paging.js";
 import { type Answer, type Route, route } from "../route.js";
 
 const text = (most: number) => z.string().max(most, `must be at most ${most} characters`);
-const limit = z.coerce
-  .number("must be a number")
-  .int("must be a whole number")
-  .min(1, "must be at least 1")
-  .max(200, "must be at most 200");
 
 const opening = z.strictObject({
   title: text(300).min(1, "must not be empty"),
@@ -42,7 +37,7 @@ const listing = z.strictObject({
   station: z.string().optional(),
   assignee: z.string().optional(),
   before: cursor.optional(),
-  limit: limit.default(50),
+  limit: pageSize(),
 });
 
 /** Tasks and runs (the work that is not configuration). */
@@ -193,7 +188,7 @@ export function taskRoutes({ runtime }: { readonly runtime: Runtime }): readonly
       access: "any",
       query: z.strictObject({
         after: z.coerce.number("must be a number").int().min(-1).default(-1),
-        limit: limit.default(200),
+        limit: pageSize(200),
       }),
       answers: { 200: z.strictObject({ items: z.array(stepSchema) }) },
       handle: ({ caller, params, query }) => {
