@@ -1,6 +1,7 @@
 import type { ActorType } from "../runtime/actor-type.js";
 import { accountActor } from "./access/account.machine.js";
 import { inviteActor } from "./access/invite.machine.js";
+import { linkActor } from "./access/link.machine.js";
 import { tokenMinting } from "./access/token-exchange.js";
 import { trustActor } from "./access/trust.machine.js";
 import { hookOccurrenceActor } from "./hooks/hook-occurrence.machine.js";
@@ -21,6 +22,7 @@ export function createActorTypes(kinds: readonly Kind[]): readonly ActorType[] {
     workspaceActor(kinds),
     accountActor,
     inviteActor,
+    linkActor,
     trustActor(tokenMinting),
     trustActor(poolMinting),
     dispatcherActor,

@@ -1,0 +1,48 @@
+/**
+ * The state of a way to another host and back (OAuth's authorization request and redirection):
+ *
+ * 1. {@link beginLink}, when the person sets out: what it gives as `state` goes into the address they are sent to.
+ * 2. The person comes back with it. {@link endLink} uses it up and tells what was begun, or refuses: another person,
+ *    another session, another purpose, ten minutes later, a second time.
+ */
+import type { PersonCaller } from "../../actors/access/caller.js";
+import type { BeginLink, LinkBegun, LinkTerms, UseLink } from "../../actors/access/link.machine.js";
+import type { Refusal } from "../../actors/refusal.js";
+import { sha256Hex } from "../../actors/workspaces/secret-value.js";
+import { type Address, address } from "../../runtime/address.js";
+import type { Runtime } from "../../runtime/runtime.js";
+import { GLOBAL_PARTITION } from "../../storage/keys.js";
+
+/** A way that was begun. */
+export interface LinkState extends LinkBegun {
+  /** To be brought back; kept nowhere but as its hash. */
+  readonly state: string;
+}
+
+/** Begins a way for the person in their session. */
+export async function beginLink(runtime: Runtime, caller: PersonCaller, terms: LinkTerms): Promise<LinkState> {
+  const state = Buffer.from(runtime.randomBytes(32)).toString("base64url");
+  const { sessionId } = caller;
+  const message: BeginLink = { type: "link.begin", stateHash: sha256Hex(state), sessionId, ...terms };
+  const begun = (await runtime.ask(linkOf(caller), message)) as LinkBegun;
+  return { state, ...begun };
+}
+
+/** Ends a way: what was begun, once. */
+export async function endLink(
+  runtime: Runtime,
+  caller: PersonCaller,
+  { state, purpose }: { readonly state: string; readonly purpose: LinkTerms["purpose"] },
+): Promise<LinkTerms | Refusal> {
+  const message: UseLink = {
+    type: "link.use",
+    purpose,
+    stateHash: sha256Hex(state),
+    sessionId: caller.sessionId,
+  };
+  return (await runtime.ask(linkOf(caller), message)) as LinkTerms | Refusal;
+}
+
+function linkOf({ userId }: PersonCaller): Address {
+  return address(GLOBAL_PARTITION, "link", userId);
+}
