@@ -19,6 +19,8 @@ export type Type =
   | { readonly kind: "map"; readonly key: Type; readonly value: Type }
   /** A map whose keys are known: no other may be named. */
   | { readonly kind: "object"; readonly fields: Readonly<Record<string, Type>> }
+  /** A type of which only its name and parameters are known: `set(int)`. */
+  | { readonly kind: "opaque"; readonly name: string; readonly parameters: readonly Type[] }
   /** What `type(x)` gives; null for the type of types. */
   | { readonly kind: "type"; readonly of: Type | null }
   /** Stands for a type that is to be found out. */
@@ -41,6 +43,7 @@ export const DURATION = scalar("duration");
 export const listOf = (element: Type): Type => ({ kind: "list", element });
 export const mapOf = (key: Type, value: Type): Type => ({ kind: "map", key, value });
 export const objectOf = (fields: Readonly<Record<string, Type>>): Type => ({ kind: "object", fields });
+export const opaque = (name: string, ...parameters: Type[]): Type => ({ kind: "opaque", name, parameters });
 export const typeOf = (of: Type | null): Type => ({ kind: "type", of });
 
 /** The type of types. */
@@ -58,6 +61,8 @@ export function formatType(type: Type): string {
       return `map(${formatType(type.key)}, ${formatType(type.value)})`;
     case "object":
       return formatType(ANY_MAP);
+    case "opaque":
+      return type.parameters.length === 0 ? type.name : `${type.name}(${type.parameters.map(formatType).join(", ")})`;
     case "type":
       return type.of === null ? "type" : `type(${formatType(type.of)})`;
     case "null_type":
@@ -101,6 +106,8 @@ function partsOf(type: Type, most: number): number {
       return partsOf(type.element, most - 1);
     case "map":
       return partsOf(type.value, partsOf(type.key, most - 1));
+    case "opaque":
+      return type.parameters.reduce((left, parameter) => partsOf(parameter, left), most - 1);
     case "type":
       return type.of === null ? most - 1 : partsOf(type.of, most - 1);
     default:
@@ -136,9 +143,8 @@ export class Bindings {
 
   /** Whether every one may stand where its counterpart is wanted; what was learned is kept when all may. */
   areAssignable(given: readonly Type[], wanted: readonly Type[]): boolean {
-    if (given.length !== wanted.length) return false;
     const before = new Map(this.#bound);
-    const all = given.every((type, index) => this.#assign(type, wanted[index] ?? ERROR));
+    const all = this.#assignAll(given, wanted);
     if (!all) this.#bound = before;
     return all;
   }
@@ -161,6 +167,8 @@ export class Bindings {
           return listOf(put(part.element));
         case "map":
           return mapOf(put(part.key), put(part.value));
+        case "opaque":
+          return opaque(part.name, ...part.parameters.map(put));
         case "type":
           return part.of === null ? part : typeOf(put(part.of));
         default:
@@ -194,8 +202,15 @@ export class Bindings {
     if (given.kind === "map" && wanted.kind === "map") {
       return this.#assign(given.key, wanted.key) && this.#assign(given.value, wanted.value);
     }
+    if (given.kind === "opaque" && wanted.kind === "opaque") {
+      return given.name === wanted.name && this.#assignAll(given.parameters, wanted.parameters);
+    }
     if (given.kind === "type" && wanted.kind === "type") return true;
     return given.kind === wanted.kind;
+  }
+
+  #assignAll(given: readonly Type[], wanted: readonly Type[]): boolean {
+    return given.length === wanted.length && given.every((type, index) => this.#assign(type, wanted[index] ?? ERROR));
   }
 
   #assignObjects(given: Type, wanted: Type): boolean {
@@ -232,6 +247,8 @@ export class Bindings {
         return this.#occurs(name, type.element, seen);
       case "map":
         return this.#occurs(name, type.key, seen) || this.#occurs(name, type.value, seen);
+      case "opaque":
+        return type.parameters.some((parameter) => this.#occurs(name, parameter, seen));
       case "type":
         return type.of !== null && this.#occurs(name, type.of, seen);
       default:
@@ -248,6 +265,8 @@ function mapParameters(type: Type, replace: (parameter: Extract<Type, { kind: "p
       return listOf(mapParameters(type.element, replace));
     case "map":
       return mapOf(mapParameters(type.key, replace), mapParameters(type.value, replace));
+    case "opaque":
+      return opaque(type.name, ...type.parameters.map((parameter) => mapParameters(parameter, replace)));
     case "type":
       return type.of === null ? type : typeOf(mapParameters(type.of, replace));
     default:
@@ -255,9 +274,9 @@ function mapParameters(type: Type, replace: (parameter: Extract<Type, { kind: "p
   }
 }
 
-/** What null may stand for, as in cel-go: times, not plain scalars. */
+/** What null may stand for, as in cel-go: times and opaque types, not plain scalars. */
 function isNullable({ kind }: Type): boolean {
-  return kind === "null_type" || kind === "timestamp" || kind === "duration";
+  return kind === "null_type" || kind === "timestamp" || kind === "duration" || kind === "opaque";
 }
 
 function mostGeneral(left: Type, right: Type): Type {
@@ -267,9 +286,13 @@ function mostGeneral(left: Type, right: Type): Type {
 function isAsGeneral(left: Type, right: Type): boolean {
   if (left.kind === "dyn" || left.kind === "parameter") return true;
   if (right.kind === "dyn" || right.kind === "parameter") return false;
+  if (right.kind === "null_type") return isNullable(left);
   if (left.kind === "list" && right.kind === "list") return isAsGeneral(left.element, right.element);
   if (left.kind === "map" && right.kind === "map") {
     return isAsGeneral(left.key, right.key) && isAsGeneral(left.value, right.value);
+  }
+  if (left.kind === "opaque" && right.kind === "opaque" && left.name === right.name) {
+    return left.parameters.every((parameter, index) => isAsGeneral(parameter, right.parameters[index] ?? DYN));
   }
   if (left.kind === "type" && right.kind === "type") return true;
   return left.kind === "map" && right.kind === "object" ? true : isSame(left, right);

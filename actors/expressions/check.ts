@@ -16,12 +16,13 @@ import {
   listOf,
   mapOf,
   NULL,
+  opaque,
   STRING,
   type Type,
   UINT,
 } from "./cel-types.js";
 import { type Fault, type Node, operandsOf, type Tree } from "./parse.js";
-import { functionNames, type Overload, signatures, typeNames } from "./signatures.js";
+import { callableNames, candidatesFor, type Declarations, language, type Overload } from "./signatures.js";
 import { nearest } from "./suggest.js";
 
 export interface Checked {
@@ -30,9 +31,13 @@ export interface Checked {
   readonly faults: readonly Fault[];
 }
 
-/** Checks a tree against the names that it may use, each with its type. */
-export function checkExpression(tree: Tree, names: ReadonlyMap<string, Type>): Checked {
-  const checker = new Checker(tree);
+/** Checks a tree against the names that it may use, each with its type, and the functions that are declared. */
+export function checkExpression(
+  tree: Tree,
+  names: ReadonlyMap<string, Type>,
+  declarations: Declarations = language,
+): Checked {
+  const checker = new Checker(tree, declarations);
   const type = checker.typeOf(tree.root, names);
   return { type: checker.faults.length > 0 ? ERROR : checker.bindings.resolve(type, "dyn"), faults: checker.faults };
 }
@@ -40,15 +45,20 @@ export function checkExpression(tree: Tree, names: ReadonlyMap<string, Type>): C
 type Names = ReadonlyMap<string, Type>;
 type CallNode = Extract<Node, { op: "call" | "rcall" }>;
 
+/** cel-spec's type of values that may be absent; no position has it, though a declared function may give it. */
+const OPTIONAL = "optional_type";
+
 const macroNames = ["has", "all", "exists", "exists_one", "map", "filter"];
 
 class Checker {
   readonly faults: Fault[] = [];
   readonly bindings = new Bindings();
   readonly #tree: Tree;
+  readonly #declared: Declarations;
 
-  constructor(tree: Tree) {
+  constructor(tree: Tree, declared: Declarations) {
     this.#tree = tree;
+    this.#declared = declared;
   }
 
   typeOf(node: Node, names: Names): Type {
@@ -93,15 +103,35 @@ class Checker {
   }
 
   #name(node: Node, name: string, names: Names): Type {
-    const known = names.get(name) ?? typeNames.get(name);
-    if (known !== undefined) return known;
+    const known = this.#declaredType(name, names);
+    if (known !== null) return known;
     return this.#fault(node, `there is no ${name} here`, nearest(name, names.keys()));
   }
 
   /** A name with dots in it, where one is declared. */
   #qualified(node: Node, names: Names): Type | null {
     const name = dotted(node);
-    return name === null ? null : (names.get(name) ?? null);
+    return name === null ? null : this.#declaredType(name, names);
+  }
+
+  #declaredType(name: string, names: Names): Type | null {
+    const candidates = candidatesFor(name, this.#declared.container);
+    const found = candidates.find((each) => names.has(each) || this.#declared.types.has(each));
+    return found === undefined ? null : (names.get(found) ?? this.#declared.types.get(found) ?? null);
+  }
+
+  /** The ways to call a function by its name, dots included; none when there is no such function. */
+  #overloadsOf(name: string): readonly Overload[] {
+    const candidates = candidatesFor(name, this.#declared.container);
+    const found = candidates.find((each) => this.#declared.functions.has(each));
+    return found === undefined ? [] : (this.#declared.functions.get(found) ?? []);
+  }
+
+  /** The names within a loop: its variable hides what is declared under its name, and parts of that. */
+  #inside(names: Names, variable: string, element: Type): Names {
+    const hidden = candidatesFor(variable, this.#declared.container);
+    const isHidden = (name: string) => hidden.some((each) => name === each || name.startsWith(`${each}.`));
+    return new Map([...[...names].filter(([name]) => !isHidden(name)), [variable, element]]);
   }
 
   #field(node: Extract<Node, { op: "." }>, operand: Type): Type {
@@ -114,6 +144,8 @@ class Checker {
         return type.value;
       case "object":
         return this.#ownField(node, type.fields, field);
+      case "opaque":
+        return this.#optionalField(node, type);
       case "parameter":
         this.bindings.areAssignable([DYN], [type]);
         return DYN;
@@ -122,6 +154,13 @@ class Checker {
       default:
         return this.#fault(node, `${formatType(type)} has no fields, so no ${field}`);
     }
+  }
+
+  /** A field of a value that may be absent may be absent, too; other opaque types have none. */
+  #optionalField(node: Extract<Node, { op: "." }>, type: Extract<Type, { kind: "opaque" }>): Type {
+    const [value] = type.parameters;
+    if (type.name === OPTIONAL && value !== undefined) return opaque(OPTIONAL, this.#field(node, value));
+    return this.#fault(node, `${formatType(type)} has no fields, so no ${this.#tree.fieldOf(node)}`);
   }
 
   #ownField(node: Node, fields: Readonly<Record<string, Type>>, field: string): Type {
@@ -150,7 +189,7 @@ class Checker {
     const own = this.#literalIndex(node, operands, types);
     if (own !== null) return own;
     return (
-      this.#overload(signatures.get(node.op) ?? [], types) ??
+      this.#overload(this.#overloadsOf(node.op), types) ??
       this.#fault(node, `${operatorName(node.op)} does not take ${this.#list(types)}`)
     );
   }
@@ -168,9 +207,11 @@ class Checker {
 
   #call(node: CallNode, names: Names): Type {
     const [name] = node.args;
+    const named = this.#namespaced(node, names);
+    if (named !== null) return named;
     const types = operandsOf(node).map((operand) => this.typeOf(operand, names));
     const isMethod = node.op === "rcall";
-    const known = signatures.get(name)?.filter((overload) => overload.isMethod === isMethod) ?? [];
+    const known = this.#overloadsOf(name).filter((overload) => overload.isMethod === isMethod);
     if (known.length === 0) return this.#unknownFunction(node, name, isMethod);
     const found = this.#overload(known, types);
     if (found !== null) return found;
@@ -180,12 +221,24 @@ class Checker {
     return this.#fault(node, `${name}() is not for ${formatType(this.bindings.resolve(receiver, "dyn"))}${given}`);
   }
 
+  /** A call of a function whose name has dots in it, which looks like one of a method. */
+  #namespaced(node: CallNode, names: Names): Type | null {
+    if (node.op !== "rcall") return null;
+    const [name, receiver, args] = node.args;
+    const before = dotted(receiver);
+    const known = before === null ? [] : this.#overloadsOf(`${before}.${name}`).filter(({ isMethod }) => !isMethod);
+    if (known.length === 0) return null;
+    const types = args.map((argument) => this.typeOf(argument, names));
+    return this.#overload(known, types) ?? this.#fault(node, `${before}.${name}() does not take ${this.#list(types)}`);
+  }
+
   #unknownFunction(node: Node, name: string, isMethod: boolean): Type {
-    if (signatures.has(name) && functionNames.includes(name)) {
+    const callable = callableNames(this.#declared);
+    if (callable.includes(name)) {
       const written = isMethod ? `${name}(value)` : `value.${name}(…)`;
       return this.#fault(node, `${name}() is written as ${written}`);
     }
-    return this.#fault(node, `there is no function ${name}()`, nearest(name, [...functionNames, ...macroNames]));
+    return this.#fault(node, `there is no function ${name}()`, nearest(name, [...callable, ...macroNames]));
   }
 
   /** The result type of the overloads that take these types: `dyn` when they differ; null when none does. */
@@ -212,7 +265,7 @@ class Checker {
     if (variable === undefined || first === undefined || !isMacro(name, args.length)) return null;
     const element = this.#elementOf(range, this.bindings.resolve(this.typeOf(range, names)));
     if (variable.op !== "id") return this.#fault(variable, `${name}() needs a plain name for each element first`);
-    const inside = new Map([...names, [variable.args, element]]);
+    const inside = this.#inside(names, variable.args, element);
     if (name === "map" && second === undefined) return listOf(this.typeOf(first, inside));
     this.#condition(first, inside);
     if (name === "map" && second !== undefined) return listOf(this.typeOf(second, inside));

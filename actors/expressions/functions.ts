@@ -11,6 +11,7 @@ import {
   celUint,
   isCelError,
   isCelMap,
+  isCelUint,
   listType,
   mapType,
   objectType,
@@ -19,8 +20,8 @@ import { create } from "@bufbuild/protobuf";
 import { TimestampSchema } from "@bufbuild/protobuf/wkt";
 import type { Meter } from "./meter.js";
 import { patternOf } from "./patterns.js";
-import { APPEND, GOES_ON, HAS, NEW_LIST } from "./program.js";
-import { signatures } from "./signatures.js";
+import { APPEND, DISTINCT, GOES_ON, HAS, NEW_LIST } from "./program.js";
+import { standard } from "./signatures.js";
 
 const { BOOL, DOUBLE, DYN, INT, STRING, UINT } = CelScalar;
 const LIST = listType(DYN);
@@ -38,7 +39,7 @@ const weights: ReadonlyMap<string, number> = new Map([
   ["timestamp", 50],
   ["duration", 50],
   ["string", 10],
-  ...[...signatures.keys()].filter((name) => name.startsWith("get")).map((name) => [name, 400] as const),
+  ...[...standard.functions.keys()].filter((name) => name.startsWith("get")).map((name) => [name, 400] as const),
 ]);
 /** An error is dear to make, and an expression may make one at every step and go on. */
 const ERROR_WEIGHT = 200;
@@ -50,7 +51,7 @@ const SPENT = "it takes too long";
  */
 export function meteredEnvironment(meter: Meter): CelEnv {
   const standard = celEnv({
-    funcs: [...loops(meter), ...presence, ...conversions, ...growing(meter), ...matching(meter)],
+    funcs: [...loops(meter), ...presence, ...written, ...conversions, ...growing(meter), ...matching(meter)],
   });
   const find = (name: string) => {
     const group = standard.funcs.find(name);
@@ -103,6 +104,19 @@ const presence: readonly CelFunc[] = [
   ...[STRING, DOUBLE, INT, BOOL, UINT].map((key) =>
     celFunc("@in", [key, MAP], BOOL, (name, map) => map.get(name) !== undefined),
   ),
+];
+
+/** A map that was just written, whose keys are of few kinds. */
+const written: readonly CelFunc[] = [
+  celFunc(DISTINCT, [MAP], MAP, (map) => {
+    const keys = new Set<unknown>();
+    for (const key of map.keys()) {
+      const number = isCelUint(key) ? key.value : key;
+      if (keys.has(number)) throw new Error(`a map has the key ${String(number)} twice`);
+      keys.add(number);
+    }
+    return map;
+  }),
 ];
 
 const INTEGER = /^[+-]?\d{1,20}$/;

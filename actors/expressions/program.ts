@@ -14,6 +14,7 @@ export const GOES_ON = "@goesOn";
 export const HAS = "@has";
 export const APPEND = "@append";
 export const NEW_LIST = "@newList";
+export const DISTINCT = "@distinct";
 const IN = "@in";
 /** What a loop gathers; no expression can name it. */
 const GATHERED = "@result";
@@ -124,7 +125,14 @@ class Writer {
     });
   }
 
+  /** A key may stand once: 0 and 0u are the same, which texts never are to anything else. */
   #map(entries: readonly (readonly [Node, Node])[]): Expr {
+    const map = this.#mapOf(entries);
+    const others = entries.filter(([key]) => key.op !== "value" || typeof key.args !== "string");
+    return others.length > 1 ? this.#call(DISTINCT, [map]) : map;
+  }
+
+  #mapOf(entries: readonly (readonly [Node, Node])[]): Expr {
     return this.#node({
       case: "structExpr",
       value: {

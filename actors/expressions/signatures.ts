@@ -36,11 +36,11 @@ const conversions = (gives: Type, ...from: Type[]) => from.map((type) => call(gi
 const calendar = [method(INT, TIMESTAMP), method(INT, TIMESTAMP, STRING)];
 const clock = [...calendar, method(INT, DURATION)];
 
-/** Numbers of different types may be compared, though not added. */
-const comparison: readonly Overload[] = [
-  ...ordered.map((type) => call(BOOL, type, type)),
-  ...numbers.flatMap((left) => numbers.filter((right) => right !== left).map((right) => call(BOOL, left, right))),
-];
+const comparison = ordered.map((type) => call(BOOL, type, type));
+/** Numbers of different types, compared, though not added. */
+const mixedComparison = numbers.flatMap((left) =>
+  numbers.filter((right) => right !== left).map((right) => call(BOOL, left, right)),
+);
 
 const operators: Readonly<Record<string, readonly Overload[]>> = {
   "?:": [call(A, BOOL, A, A)],
@@ -101,27 +101,61 @@ const functions: Readonly<Record<string, readonly Overload[]>> = {
   getMilliseconds: clock,
 };
 
-/** The standard operators and functions (cel-spec, "List of Standard Definitions"), by the operator or name. */
-export const signatures: ReadonlyMap<string, readonly Overload[]> = new Map([
-  ...Object.entries(operators),
-  ...Object.entries(functions),
-]);
+/** What an expression may call and name beside the names that it is checked against. */
+export interface Declarations {
+  /** By the function's name, dots included, or the operator. */
+  readonly functions: ReadonlyMap<string, readonly Overload[]>;
+  /** Names that stand for types. */
+  readonly types: ReadonlyMap<string, Type>;
+  /** A name is looked for in this namespace first, then in those around it; empty for none. */
+  readonly container: string;
+}
 
-/** Names that a person may call, for suggestions. */
-export const functionNames: readonly string[] = Object.keys(functions);
+const typeNames = {
+  bool: BOOL,
+  bytes: BYTES,
+  double: DOUBLE,
+  int: INT,
+  uint: UINT,
+  string: STRING,
+  null_type: NULL,
+  list: listOf(DYN),
+  map: mapOf(DYN, DYN),
+  type: TYPE,
+  "google.protobuf.Timestamp": TIMESTAMP,
+  "google.protobuf.Duration": DURATION,
+};
 
-/** Names that stand for types. */
-export const typeNames: ReadonlyMap<string, Type> = new Map(
-  Object.entries({
-    bool: BOOL,
-    bytes: BYTES,
-    double: DOUBLE,
-    int: INT,
-    uint: UINT,
-    string: STRING,
-    null_type: NULL,
-    list: listOf(DYN),
-    map: mapOf(DYN, DYN),
-    type: TYPE,
-  }).map(([name, type]) => [name, typeOf(type)]),
+/** The standard definitions of cel-spec alone ("List of Standard Definitions"). */
+export const standard: Declarations = {
+  functions: new Map([...Object.entries(operators), ...Object.entries(functions)]),
+  types: new Map(Object.entries(typeNames).map(([name, type]) => [name, typeOf(type)])),
+  container: "",
+};
+
+/** Comparisons of numbers of different types, which cel-spec leaves to those who embed the language. */
+const mixedComparisons: ReadonlyMap<string, readonly Overload[]> = new Map(
+  ["<", "<=", ">", ">="].map((operator) => [operator, mixedComparison]),
 );
+
+/** The language of all positions: JSON knows doubles alone, and `event.count > 1` is what people write. */
+export const language: Declarations = extended(standard, mixedComparisons);
+
+/** Declarations with more ways to call what they have, and with more functions. */
+export function extended(base: Declarations, more: ReadonlyMap<string, readonly Overload[]>): Declarations {
+  const functions = new Map(base.functions);
+  for (const [name, overloads] of more) functions.set(name, [...(functions.get(name) ?? []), ...overloads]);
+  return { ...base, functions };
+}
+
+/** The names that a person may call, operators left out. */
+export function callableNames({ functions }: Declarations): string[] {
+  return [...functions.keys()].filter((name) => /^\w+(\.\w+)*$/.test(name) && name !== "in");
+}
+
+/** What a name may stand for within a namespace, the innermost first. */
+export function candidatesFor(name: string, container: string): string[] {
+  if (container === "") return [name];
+  const parts = container.split(".");
+  return [...parts.map((_, index) => [...parts.slice(0, parts.length - index), name].join(".")), name];
+}

@@ -1,0 +1,84 @@
+import type { Decl, Type as ProtoType } from "@bufbuild/cel-spec/cel/expr/checked_pb.js";
+import * as types from "../../../actors/expressions/cel-types.js";
+import { type Declarations, extended, type Overload } from "../../../actors/expressions/signatures.js";
+
+/** The declarations of cel-spec's tests, from their protobuf form. */
+
+export function need<Value>(value: Value | undefined): Value {
+  if (value === undefined) throw new Error("a part of a test is missing");
+  return value;
+}
+
+/** Messages of protobuf that are JSON, as cel-go takes them. */
+const JSON_MESSAGES: Readonly<Record<string, types.Type>> = {
+  "google.protobuf.Struct": types.mapOf(types.STRING, types.DYN),
+  "google.protobuf.ListValue": types.listOf(types.DYN),
+  "google.protobuf.Value": types.DYN,
+  "google.protobuf.Timestamp": types.TIMESTAMP,
+  "google.protobuf.Duration": types.DURATION,
+};
+
+/** The fields of the tests' message that are of types which JSON has, too. */
+const nested = types.objectOf({ bb: types.INT });
+const plainFields = types.objectOf({
+  ...{ single_int32: types.INT, single_int64: types.INT, repeated_int32: types.listOf(types.INT) },
+  ...{ repeated_int64: types.listOf(types.INT), single_value: types.DYN },
+  single_struct: types.mapOf(types.STRING, types.DYN),
+  single_nested_message: nested,
+  repeated_nested_message: types.listOf(nested),
+  map_int64_nested_type: types.mapOf(types.INT, types.DYN),
+  map_string_string: types.mapOf(types.STRING, types.STRING),
+  ...{ single_timestamp: types.TIMESTAMP, single_duration: types.DURATION },
+});
+
+/** The type; a message of the tests is an object with those of its fields that are plain. */
+export function typeFrom({ typeKind }: ProtoType): types.Type {
+  const scalars = [types.DYN, types.BOOL, types.INT, types.UINT, types.DOUBLE, types.STRING, types.BYTES];
+  switch (typeKind.case) {
+    case "primitive":
+      return scalars[typeKind.value] ?? types.DYN;
+    case "null":
+      return types.NULL;
+    case "wellKnown":
+      return [types.DYN, types.DYN, types.TIMESTAMP, types.DURATION][typeKind.value] ?? types.DYN;
+    case "listType":
+      return types.listOf(typeFrom(need(typeKind.value.elemType)));
+    case "mapType":
+      return types.mapOf(typeFrom(need(typeKind.value.keyType)), typeFrom(need(typeKind.value.valueType)));
+    case "type":
+      return types.typeOf(typeFrom(typeKind.value));
+    case "typeParam":
+      return { kind: "parameter", name: typeKind.value };
+    case "abstractType":
+      return types.opaque(typeKind.value.name, ...typeKind.value.parameterTypes.map(typeFrom));
+    case "messageType":
+      return JSON_MESSAGES[typeKind.value] ?? plainFields;
+    case "wrapper":
+      throw new Error("there are no wrappers of numbers here");
+    default:
+      return types.DYN;
+  }
+}
+
+/** The names that a test declares, with their types. */
+export function namesFrom(declared: readonly Decl[]): (readonly [string, types.Type])[] {
+  return declared.flatMap(({ name, declKind }) =>
+    declKind.case === "ident" ? [[name, typeFrom(need(declKind.value.type))] as const] : [],
+  );
+}
+
+/** The declarations with the functions that a test declares. */
+export function withFunctions(base: Declarations, declared: readonly Decl[]): Declarations {
+  const functions = declared.flatMap(({ name, declKind }) => {
+    if (declKind.case !== "function") return [];
+    const overloads = declKind.value.overloads.map(
+      ({ isInstanceFunction, params, resultType }): Overload => ({
+        isMethod: isInstanceFunction,
+        takes: params.map(typeFrom),
+        gives: typeFrom(need(resultType)),
+      }),
+    );
+    return [[name, overloads] as const];
+  });
+  return extended(base, new Map(functions));
+}
