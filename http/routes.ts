@@ -30,6 +30,7 @@ import { runnerSocket } from "./runners/runner-socket.js";
 import type { Credentials } from "./server.js";
 import type { SocketRoute } from "./socket.js";
 import { streamSocket } from "./streams/stream-socket.js";
+import { runTalkRoutes } from "./tasks/run-talk.routes.js";
 import { taskRoutes } from "./tasks/task.routes.js";
 
 /** What the areas' routes are made of; each takes what it needs. */
@@ -62,6 +63,7 @@ export function createRoutes(parts: RouteParts): readonly Route[] {
     ...under("Invites", inviteRoutes({ runtime, sealer, baseUrl, signInDomains: config.signInDomains })),
     ...under("Invites", inviteLinkRoutes({ runtime })),
     ...under("Tasks and runs", taskRoutes({ runtime })),
+    ...under("Tasks and runs", runTalkRoutes({ runtime })),
     ...under("Runners", runnerRoutes({ runtime })),
     ...under("Hook occurrences", hookRoutes({ runtime, sealer })),
     ...under("Hook occurrences", resendRoutes({ runtime })),

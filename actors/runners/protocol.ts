@@ -15,13 +15,30 @@
  * 5. A runner that says in its hello that it `makesRequests` is handed requests to make in its network (`request`), and
  *    says of each what came of it (`response`). They are not numbered: what is lost with a connection, the service has
  *    made again.
+ * 6. What a person says to a run is sent as `run.message`; the runner gives it to the agent and says by `run.heard` how
+ *    far it got. What an agent was not given by the end of its run, the task's next run finds among its notes.
  *
  * Every message about a run carries the fence of its claim: a message with another fence than the run's current one
  * changes nothing and is answered by `run.drop`.
+ *
+ * Additions, so that a runner and a service of different releases understand each other:
+ * - A member that an end does not know is passed over, in every frame.
+ * - A new member is optional, its absence meaning what was before it.
+ * - A new type of message or frame is sent only to an end that named its feature: the runner in its `hello`, the service
+ *   in the `welcome` that answers it. {@link RUNNER_FEATURES} says which there are; an unknown name is passed over.
+ * - What cannot be added so takes a new number of the protocol. A hello of another number is refused with an `error`.
  */
 import { z } from "zod";
 
 export const RUNNER_PROTOCOL = 1;
+
+/** What was added since the first release of this protocol; each end names what it knows. */
+export const RUNNER_FEATURES = [
+  /** `run.message` and `run.heard`: the run's agent is given what its task's assignee says. */
+  "messages",
+] as const;
+export type RunnerFeature = (typeof RUNNER_FEATURES)[number];
+
 /** Longest frame either side sends, in bytes. */
 export const MAX_FRAME_BYTES = 32 * 1024 * 1024;
 /** Longest text of one step, in characters; longer ones are cut by the runner. */
@@ -31,16 +48,21 @@ export const MAX_OUTPUT_CHARACTERS = 65_536;
 /** Longest diff of one checkout, in bytes. */
 export const MAX_DIFF_BYTES = 8 * 1024 * 1024;
 
+/** Longest text that a person says to a run, in characters. */
+export const MAX_SAID_CHARACTERS = 20_000;
+/** How many messages to a run may wait to be given to its agent; the service sends no more. */
+export const MAX_UNHEARD = 50;
+
 /** Longest answer to a request that a runner hands back, in bytes; the beginning is kept. */
 export const MAX_ANSWER_BYTES = 16 * 1024;
 
 const claim = { runId: z.string().regex(/^[\w-]{1,100}$/), fence: z.int().min(1) };
 
 /** Money spent, in a currency (ISO 4217). */
-export const spentSchema = z.strictObject({ amount: z.number().min(0), currency: z.string().regex(/^[A-Z]{3}$/) });
+export const spentSchema = z.object({ amount: z.number().min(0), currency: z.string().regex(/^[A-Z]{3}$/) });
 export type Spent = z.infer<typeof spentSchema>;
 
-export const stepSchema = z.strictObject({
+export const stepSchema = z.object({
   /** From 0, rising by one within a claim. */
   index: z.int().min(0),
   kind: z.enum(["message", "tool", "output", "thought", "error"]),
@@ -66,7 +88,7 @@ export const failureCodeSchema = z.enum([
 ]);
 export type FailureCode = z.infer<typeof failureCodeSchema>;
 
-export const failureSchema = z.strictObject({
+export const failureSchema = z.object({
   code: failureCodeSchema,
   /** One sentence for a person. */
   message: z.string().max(2_000),
@@ -75,7 +97,7 @@ export const failureSchema = z.strictObject({
 });
 export type RunFailure = z.infer<typeof failureSchema>;
 
-export const checkoutResultSchema = z.strictObject({
+export const checkoutResultSchema = z.object({
   repository: z.string(),
   /** The commit the diff is against: 40 or 64 hex digits. */
   base: z.string().regex(/^([0-9a-f]{40}|[0-9a-f]{64})$/),
@@ -87,27 +109,27 @@ export type CheckoutResult = z.infer<typeof checkoutResultSchema>;
 /** What the agent leaves at its end, when it completed. */
 export const endingSchema = z.discriminatedUnion("kind", [
   /** Handed over; accepted by the service beforehand through `run.handover`. */
-  z.strictObject({ kind: z.literal("handover"), to: z.string(), note: z.string().max(20_000) }),
+  z.object({ kind: z.literal("handover"), to: z.string(), note: z.string().max(20_000) }),
   /** Asks the assignee; the task goes to the inbox. */
-  z.strictObject({ kind: z.literal("ask"), question: z.string().min(1).max(20_000) }),
+  z.object({ kind: z.literal("ask"), question: z.string().min(1).max(20_000) }),
   /** Neither: the station passes to no other, or the agent's handover was refused. */
-  z.strictObject({ kind: z.literal("finish"), note: z.string().max(20_000) }),
+  z.object({ kind: z.literal("finish"), note: z.string().max(20_000) }),
 ]);
 export type RunEnding = z.infer<typeof endingSchema>;
 
 export const runnerMessageSchema = z.discriminatedUnion("type", [
   /** The claim is taken up: checkouts are laid out, setup ran, the agent starts. */
-  z.strictObject({ type: z.literal("run.started"), ...claim }),
-  z.strictObject({ type: z.literal("run.step"), ...claim, step: stepSchema }),
+  z.object({ type: z.literal("run.started"), ...claim }),
+  z.object({ type: z.literal("run.step"), ...claim, step: stepSchema }),
   /** The agent wants to hand over; answered by `run.handover-answered` with the same id. */
-  z.strictObject({
+  z.object({
     type: z.literal("run.handover"),
     ...claim,
     id: z.string().min(1).max(100),
     to: z.string().min(1).max(64),
     note: z.string().max(20_000),
   }),
-  z.strictObject({
+  z.object({
     type: z.literal("run.ended"),
     ...claim,
     outcome: z.enum(["completed", "failed", "stopped"]),
@@ -116,7 +138,7 @@ export const runnerMessageSchema = z.discriminatedUnion("type", [
     checkouts: z.array(checkoutResultSchema).max(50),
     /** The station's check command, when it has one and it ran. */
     check: z
-      .strictObject({
+      .object({
         passed: z.boolean(),
         exitCode: z.int().nullable(),
         output: z.string().max(MAX_OUTPUT_CHARACTERS),
@@ -124,25 +146,27 @@ export const runnerMessageSchema = z.discriminatedUnion("type", [
       .nullable(),
     spent: spentSchema.nullable(),
   }),
+  /** The agent was given everything up to message `n` of those that were said to it. */
+  z.object({ type: z.literal("run.heard"), ...claim, n: z.int().min(1) }),
   /** The runner says again what it can do (it is draining: slots 0). */
-  z.strictObject({ type: z.literal("offer"), slots: z.int().min(0).max(1_000) }),
+  z.object({ type: z.literal("offer"), slots: z.int().min(0).max(1_000) }),
 ]);
 export type RunnerMessage = z.infer<typeof runnerMessageSchema>;
 
 /** A run as a runner gets it: everything it needs, secrets in the clear (only ever on the socket, never at rest). */
-export const jobSchema = z.strictObject({
+export const jobSchema = z.object({
   ...claim,
   workspaceId: z.string(),
-  task: z.strictObject({
+  task: z.object({
     id: z.string(),
     title: z.string(),
     description: z.string(),
     url: z.string(),
     /** What was said so far, oldest first: handover notes, send-backs, questions with answers, hook notes. */
-    notes: z.array(z.strictObject({ at: z.string(), from: z.string(), text: z.string() })),
+    notes: z.array(z.object({ at: z.string(), from: z.string(), text: z.string() })),
   }),
-  line: z.strictObject({ key: z.string(), name: z.string() }),
-  station: z.strictObject({
+  line: z.object({ key: z.string(), name: z.string() }),
+  station: z.object({
     key: z.string(),
     name: z.string(),
     kind: z.enum(["work", "review"]),
@@ -154,7 +178,7 @@ export const jobSchema = z.strictObject({
     /** Those of `passesTo` that come later in the line: a run that ends without a word goes to the only one. */
     next: z.array(z.string()),
   }),
-  harness: z.strictObject({
+  harness: z.object({
     name: z.string(),
     args: z.array(z.string()),
     env: z.record(z.string(), z.string()),
@@ -166,18 +190,18 @@ export const jobSchema = z.strictObject({
   /** What the agent is taught, laid out for it before it starts. */
   skills: z
     .array(
-      z.strictObject({
+      z.object({
         key: z.string(),
         name: z.string(),
         description: z.string(),
         /** Relative paths, without `..`. */
-        files: z.array(z.strictObject({ path: z.string(), content: z.string() })),
+        files: z.array(z.object({ path: z.string(), content: z.string() })),
       }),
     )
     .default([]),
   timeoutMinutes: z.number().positive(),
   checkouts: z.array(
-    z.strictObject({
+    z.object({
       repository: z.string(),
       setup: z.string().nullable(),
       image: z.string().nullable(),
@@ -191,22 +215,34 @@ export const jobSchema = z.strictObject({
 export type Job = z.infer<typeof jobSchema>;
 
 export const serviceMessageSchema = z.discriminatedUnion("type", [
-  z.strictObject({ type: z.literal("run.assign"), job: jobSchema }),
-  z.strictObject({ type: z.literal("run.stop"), ...claim, reason: z.string() }),
+  z.object({ type: z.literal("run.assign"), job: jobSchema }),
+  z.object({ type: z.literal("run.stop"), ...claim, reason: z.string() }),
   /** `refused` is null when the handover is given, else why not; the agent may try again. */
-  z.strictObject({
+  z.object({
     type: z.literal("run.handover-answered"),
     ...claim,
     id: z.string(),
     refused: z.string().nullable(),
   }),
+  /** Something to give to the agent, in the order of `n`, which rises by one from 1 within a claim. */
+  z.object({
+    type: z.literal("run.message"),
+    ...claim,
+    n: z.int().min(1),
+    /** Who says it: `person <id>`. */
+    from: z.string().max(255),
+    text: z.string().min(1).max(MAX_SAID_CHARACTERS),
+  }),
   /** The claim is over: kill what runs for it and report nothing more. */
-  z.strictObject({ type: z.literal("run.drop"), ...claim }),
+  z.object({ type: z.literal("run.drop"), ...claim }),
 ]);
 export type ServiceMessage = z.infer<typeof serviceMessageSchema>;
 
+/** Names of {@link RUNNER_FEATURES} that the end knows, and of later ones; absent for none. */
+const features = z.array(z.string().min(1).max(64)).max(100).optional();
+
 export const runnerFrameSchema = z.discriminatedUnion("frame", [
-  z.strictObject({
+  z.object({
     frame: z.literal("hello"),
     protocol: z.int(),
     /** The id the service gave it before, or null the first time. */
@@ -220,31 +256,32 @@ export const runnerFrameSchema = z.discriminatedUnion("frame", [
     slots: z.int().min(0).max(1_000),
     /** The last service message taken; 0 for none. */
     received: z.int().min(0),
-    claims: z.array(z.strictObject(claim)).max(1_000),
+    claims: z.array(z.object(claim)).max(1_000),
     /** Whether it takes `request` frames; absent for no. */
     makesRequests: z.boolean().optional(),
+    features,
   }),
   /** What came of a request: one of the two is null. */
-  z.strictObject({
+  z.object({
     frame: z.literal("response"),
     id: z.string().max(100),
     answer: z
-      .strictObject({
+      .object({
         status: z.int().min(100).max(999),
         body: z.string().max(MAX_ANSWER_BYTES),
         retryAfter: z.string().max(1_000).nullable(),
       })
       .nullable(),
     failure: z
-      .strictObject({ code: z.enum(["unreachable", "not-allowed", "errored"]), reason: z.string().max(1_000) })
+      .object({ code: z.enum(["unreachable", "not-allowed", "errored"]), reason: z.string().max(1_000) })
       .nullable(),
   }),
-  z.strictObject({ frame: z.literal("message"), n: z.int().min(1), ack: z.int().min(0), message: runnerMessageSchema }),
-  z.strictObject({ frame: z.literal("ack"), ack: z.int().min(0) }),
-  z.strictObject({
+  z.object({ frame: z.literal("message"), n: z.int().min(1), ack: z.int().min(0), message: runnerMessageSchema }),
+  z.object({ frame: z.literal("ack"), ack: z.int().min(0) }),
+  z.object({
     frame: z.literal("beat"),
     ack: z.int().min(0),
-    claims: z.array(z.strictObject(claim)).max(1_000),
+    claims: z.array(z.object(claim)).max(1_000),
     /** Named again by the `ack` that answers it. */
     beat: z.int().min(1).optional(),
   }),
@@ -252,28 +289,29 @@ export const runnerFrameSchema = z.discriminatedUnion("frame", [
 export type RunnerFrame = z.infer<typeof runnerFrameSchema>;
 
 export const serviceFrameSchema = z.discriminatedUnion("frame", [
-  z.strictObject({
+  z.object({
     frame: z.literal("welcome"),
     runnerId: z.string(),
     /** The last runner message taken; 0 for none. */
     received: z.int().min(0),
     leaseSeconds: z.number().positive(),
-    claims: z.array(z.strictObject({ ...claim, verdict: z.enum(["keep", "drop"]) })),
+    claims: z.array(z.object({ ...claim, verdict: z.enum(["keep", "drop"]) })),
+    features,
   }),
-  z.strictObject({
+  z.object({
     frame: z.literal("message"),
     n: z.int().min(1),
     ack: z.int().min(0),
     message: serviceMessageSchema,
   }),
-  z.strictObject({
+  z.object({
     frame: z.literal("ack"),
     ack: z.int().min(0),
     /** The beat that this answers, whose leases begin anew; absent when it answers a message. */
     beat: z.int().min(1).optional(),
   }),
   /** A POST to make in the runner's network, and to answer with a `response` of the same id. */
-  z.strictObject({
+  z.object({
     frame: z.literal("request"),
     id: z.string().max(100),
     url: z.string(),
@@ -282,6 +320,6 @@ export const serviceFrameSchema = z.discriminatedUnion("frame", [
     timeoutMs: z.number().positive(),
   }),
   /** The frame or the hello cannot be taken; the service closes after it. */
-  z.strictObject({ frame: z.literal("error"), message: z.string() }),
+  z.object({ frame: z.literal("error"), message: z.string() }),
 ]);
 export type ServiceFrame = z.infer<typeof serviceFrameSchema>;

@@ -1,5 +1,6 @@
 import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
+import type { RunnerFeature } from "./protocol.js";
 
 /** What a runner offers, as it said last. Written by the dispatcher. */
 export interface RunnerRow {
@@ -9,6 +10,8 @@ export interface RunnerRow {
   readonly labels: readonly string[];
   readonly harnesses: readonly string[];
   readonly slots: number;
+  /** What it knows of the protocol's additions; absent in rows from before there were any. */
+  readonly features?: readonly string[];
   readonly connected: boolean;
   readonly since: string;
 }
@@ -40,6 +43,14 @@ export type OutboxMessage =
   | { readonly type: "run.stop"; readonly runId: string; readonly fence: number; readonly reason: string }
   | { readonly type: "run.drop"; readonly runId: string; readonly fence: number }
   | {
+      readonly type: "run.message";
+      readonly runId: string;
+      readonly fence: number;
+      readonly n: number;
+      readonly from: string;
+      readonly text: string;
+    }
+  | {
       readonly type: "run.handover-answered";
       readonly runId: string;
       readonly fence: number;
@@ -55,6 +66,11 @@ export const claims = table<ClaimRow>("claim");
 export const outbox = table<OutboxMessage>("runner-outbox");
 /** `[workspace, runner]` under the global partition: who had a socket, for the next start of the service. */
 export const connectedRunners = table<{ readonly workspaceId: string; readonly runnerId: string }>("connected-runner");
+
+/** Whether the runner knows this addition to the protocol. */
+export function knows(reading: Reading, workspaceId: string, runnerId: string, feature: RunnerFeature): boolean {
+  return runners.get(reading, workspaceId, runnerId)?.features?.includes(feature) ?? false;
+}
 
 /** Whether a runner could start this harness: it is the one of any program, or some runner of the workspace offers it. */
 export function isOffered(reading: Reading, workspaceId: string, harness: string): boolean {

@@ -72,6 +72,8 @@ interface RunnerContext {
   readonly labels: readonly string[];
   readonly harnesses: readonly string[];
   readonly slots: number;
+  /** What it knows of the protocol's additions. */
+  readonly features: readonly string[];
   readonly since: string;
   /** The last message taken. */
   readonly received: number;
@@ -97,6 +99,7 @@ const nobody: RunnerContext = {
   labels: [],
   harnesses: [],
   slots: 0,
+  features: [],
   since: "",
   received: 0,
   sent: 0,
@@ -180,7 +183,13 @@ const machine = setup({
 });
 
 /** See the table above. */
-export const runnerActor: ActorType = { kind: "runner", machine, version: 1 };
+export const runnerActor: ActorType = {
+  kind: "runner",
+  machine,
+  version: 2,
+  // Before version 2 no runner named a feature.
+  migrate: ({ value, context }) => ({ value, context: Object.assign({}, nobody, context) }),
+};
 
 function greet(context: RunnerContext, event: Delivered<RunnerHello>): RunnerContext {
   const { turn, hello, connection, poolId, leaseMs } = event;
@@ -196,10 +205,10 @@ function greet(context: RunnerContext, event: Delivered<RunnerHello>): RunnerCon
     emptyOutbox(turn);
   }
   const claims = without(context.claims, lost);
-  const { instance, name, labels, harnesses, slots } = hello;
+  const { instance, name, labels, harnesses, slots, features = [] } = hello;
   const since = new Date(turn.now).toISOString();
   const next: RunnerContext = {
-    ...{ instance, name, labels, harnesses, slots, connection, poolId, leaseMs, since, claims },
+    ...{ instance, name, labels, harnesses, slots, features, connection, poolId, leaseMs, since, claims },
     received: returns ? context.received : 0,
     // Numbers go on after what the runner took, so that it drops nothing as seen before.
     sent: returns ? Math.max(context.sent, hello.received) : hello.received,
@@ -254,8 +263,8 @@ function tell(context: RunnerContext, event: Delivered<TellRunner>): RunnerConte
 }
 
 function offer(context: RunnerContext, turn: Turn, connected: boolean): void {
-  const { poolId, name, labels, harnesses, slots, since } = context;
-  const runner = { runnerId: turn.self.id, poolId, name, labels, harnesses, slots, connected, since };
+  const { poolId, name, labels, harnesses, slots, features, since } = context;
+  const runner = { runnerId: turn.self.id, poolId, name, labels, harnesses, slots, features, connected, since };
   const message: OfferRunner = { type: "runner.offer", runner };
   turn.send(dispatcherOf(turn.self.partition), message);
 }

@@ -11,6 +11,7 @@ import { mayHandOver } from "./run-handover.js";
 import type { JobUndeliverable, RunOver } from "./run-messages.js";
 import { type RunOutcome, type RunRow, runCheckouts, runConfigs, runs } from "./run-rows.js";
 import { putRun, rowOf, tellRunner } from "./run-steps.js";
+import { carryMessages } from "./run-talk.js";
 import { tasks } from "./task-rows.js";
 import type { WorkFact } from "./work-event.js";
 
@@ -80,6 +81,7 @@ function finish(turn: Turn, context: RunContext, outcome: RunOutcome, reason: st
     const fact: WorkFact = { name: on, work: workEvent(turn, workspaceId, task, of) };
     turn.publish(fact);
   }
+  carryMessages(turn, context, row);
   const over: RunOver = { type: "run.over", runId: row.id, outcome };
   turn.send(address(workspaceId, "task", row.taskId), over);
 }

@@ -1,7 +1,7 @@
 import type { Message } from "../../runtime/turn.js";
 import type { RunConfig } from "../lines/fingerprint.js";
 import type { RunNeeds } from "../runners/runner-rows.js";
-import type { RunOutcome } from "./run-rows.js";
+import type { RunOutcome, StepRow } from "./run-rows.js";
 
 /** From a task: the run to queue. */
 export interface StartRun extends Message {
@@ -30,6 +30,20 @@ export interface EndRun extends Message {
   readonly type: "run.end";
   readonly outcome: "stopped" | "withdrawn" | "superseded";
   readonly reason: string;
+}
+
+/** From the edge: a person speaks to the run. Answered with {@link SpokenToRun}, or a refusal. */
+export interface SpeakToRun extends Message {
+  readonly type: "run.speak";
+  readonly by: string;
+  readonly text: string;
+  /** Said once for each key of a person; null says it anew. */
+  readonly key: string | null;
+}
+export interface SpokenToRun {
+  readonly step: StepRow;
+  /** Whether it was said before, under the same key. */
+  readonly replayed: boolean;
 }
 
 /** To the task, once: the run is over; what it left is in its rows. */

@@ -25,6 +25,8 @@ export interface RunRow {
   readonly needs: RunNeeds;
   readonly passesTo: readonly string[];
   readonly steps: number;
+  /** How many of the messages that were said to it its agent was not given; absent for none. */
+  readonly unheard?: number;
   /** What its steps said so far, in the currency of the first that said any; at the end what the runner reports. */
   readonly spent: Spent | null;
   /** The last handover that was decided on: where to, and why it may not be given (null when it may). */
@@ -37,11 +39,22 @@ export interface RunRow {
   readonly endedAt: string | null;
 }
 
+/** A step as it is kept. */
+export interface StepRow extends RunStep {
+  /** `agent`, `person <id>`; absent in rows from before people spoke to runs, for the agent. */
+  readonly from?: string;
+  readonly at: string;
+}
+
 /** `[run]` */
 export const runs = table<RunRow>("run");
 /** `[run]`: what it runs with, fixed when it was queued. */
 export const runConfigs = table<RunConfig>("run-config");
 /** `[run, index]` */
-export const runSteps = table<RunStep & { readonly at: string }>("run-step");
+export const runSteps = table<StepRow>("run-step");
+/** `[run, n]`: the step that holds the n-th message to the run, from 1. */
+export const runSaid = table<{ readonly index: number; readonly by: string }>("run-said");
+/** `[run, person, idempotency key]`: the step that was said under it. */
+export const runSaidOnce = table<{ readonly index: number }>("run-said-once");
 /** `[run, repository]` */
 export const runCheckouts = table<CheckoutResult>("run-checkout");

@@ -8,7 +8,7 @@ import { workEvent } from "./event-task.js";
 import type { RunContext } from "./run.machine.js";
 import { runShown } from "./run.view.js";
 import type { RunBegan, StartRun } from "./run-messages.js";
-import { type RunRow, runConfigs, runSteps, runs } from "./run-rows.js";
+import { type RunRow, runConfigs, runSteps, runs, type StepRow } from "./run-rows.js";
 import { tasks } from "./task-rows.js";
 import type { WorkQuestion } from "./work-event.js";
 
@@ -89,19 +89,26 @@ export function beginRun(turn: Turn): void {
   turn.send(address(turn.self.partition, "task", row.taskId), began);
 }
 
-/** Keeps the step that comes next; any other was kept before. */
-export function keepStep(turn: Turn, step: RunStep): void {
+/** Keeps the runner's step that comes next; any other was kept before. Steps of people stand between the runner's. */
+export function keepStep(turn: Turn, context: Pick<RunContext, "said">, step: RunStep): void {
   const row = rowOf(turn);
-  if (step.index !== row.steps) return;
-  const kept = { ...step, at: new Date(turn.now).toISOString() };
-  runSteps.put(turn, turn.self.partition, [row.id, step.index], kept);
-  const changed = { steps: row.steps + 1, spent: sumOf(row.spent, step.spent) };
-  runs.put(turn, turn.self.partition, row.id, { ...row, ...changed });
-  turn.change(`run/${row.id}`, { type: "step", step: kept, run: changed });
+  if (step.index !== row.steps - context.said) return;
+  const at = new Date(turn.now).toISOString();
+  addStep(turn, { ...step, index: row.steps, from: "agent", at }, { spent: sumOf(row.spent, step.spent) });
 }
 
-export function stopRun(turn: Turn, context: RunContext, reason: string): void {
+/** Adds a step, the next one by its index, and what else it changes of the run's row. */
+export function addStep(turn: Turn, step: StepRow, also: Partial<Pick<RunRow, "spent" | "unheard">>): void {
+  const row = rowOf(turn);
+  runSteps.put(turn, turn.self.partition, [row.id, step.index], step);
+  const changed = { ...also, steps: step.index + 1 };
+  runs.put(turn, turn.self.partition, row.id, { ...row, ...changed });
+  turn.change(`run/${row.id}`, { type: "step", step, run: changed });
+}
+
+export function stopRun(turn: Turn, context: RunContext, reason: string): RunContext {
   tellRunner(turn, context, { type: "run.stop", runId: turn.self.id, fence: context.fence, reason });
+  return { ...context, stopping: true };
 }
 
 /** Money of another currency cannot be added; the runner's report at the end says what came of it. */

@@ -9,6 +9,9 @@
  * | claimed         | gate.answered, refused                    | ended          | withdrawn, with the refusal             |
  * | claimed         | run.started of the claim                  | running        |                                         |
  * | claimed,running | run.step of the claim                     | same           | kept, shown in the stream               |
+ * | claimed,running | run.speak by the assignee               | same           | a step; the runner is told              |
+ * | claimed,running | run.heard of the claim                    | same           |                                         |
+ * | any             | run.speak otherwise                       | same           | refused                                 |
  * | claimed,running | run.handover of the claim                 | same           | gate `handover.giving`, or refused      |
  * | claimed,running | gate.answered for a handover              | same           | the runner is answered                  |
  * | claimed,running | run.ended of the claim                    | ended          | completed, failed or stopped; failed    |
@@ -28,8 +31,9 @@ import type { ClaimRun } from "../runners/dispatcher.machine.js";
 import type { ClaimLost, RunSaid } from "../runners/runner-messages.js";
 import { dropStale, endByReport, endRun, endUndeliverable, giveBack } from "./run-ending.js";
 import { answerHandover, askHandover, type PendingHandover } from "./run-handover.js";
-import type { EndRun, JobUndeliverable, StartRun } from "./run-messages.js";
+import type { EndRun, JobUndeliverable, SpeakToRun, StartRun } from "./run-messages.js";
 import { beginRun, claimRun, keepStep, queueRun, stopRun, tellRunner } from "./run-steps.js";
+import { hear, refuseSpeech, speak } from "./run-talk.js";
 
 /** Small on purpose: what is read of a run stands in its row. */
 export interface RunContext {
@@ -38,11 +42,18 @@ export interface RunContext {
   /** Whether the runner was given the run. */
   readonly assigned: boolean;
   readonly handover: PendingHandover | null;
+  /** Messages that people said to it so far. */
+  readonly said: number;
+  /** Whether its runner was told to stop. */
+  readonly stopping: boolean;
 }
 
-type RunEvent = Delivered<StartRun | ClaimRun | RunSaid | ClaimLost | JobUndeliverable | EndRun | GateAnswer>;
+type RunEvent = Delivered<
+  StartRun | ClaimRun | RunSaid | ClaimLost | JobUndeliverable | EndRun | GateAnswer | SpeakToRun
+>;
 
 const STARTING = "run.starting";
+const begun: RunContext = { fence: 0, runnerId: null, assigned: false, handover: null, said: 0, stopping: false };
 
 const machine = setup({
   types: { context: {} as RunContext, events: {} as RunEvent },
@@ -52,6 +63,8 @@ const machine = setup({
     isStarted: ({ event }) => event.type === "run.said" && event.said.type === "run.started",
     isStep: ({ event }) => event.type === "run.said" && event.said.type === "run.step",
     isHandover: ({ event }) => event.type === "run.said" && event.said.type === "run.handover",
+    isHeard: ({ event }) => event.type === "run.said" && event.said.type === "run.heard",
+    maySpeak: ({ context, event }) => event.type === "run.speak" && refuseSpeech(event, context) === null,
     isEnd: ({ event }) => event.type === "run.said" && event.said.type === "run.ended",
     isLostHere: ({ context, event }) => event.type === "claim.lost" && event.runnerId === context.runnerId,
     isFence: ({ context, event }) => event.type === "job.undeliverable" && event.fence === context.fence,
@@ -74,8 +87,15 @@ const machine = setup({
       }
     },
     begin: ({ event }) => beginRun(event.turn),
-    keepStep: ({ event }) => {
-      if (event.type === "run.said" && event.said.type === "run.step") keepStep(event.turn, event.said.step);
+    keepStep: ({ context, event }) => {
+      if (event.type === "run.said" && event.said.type === "run.step") keepStep(event.turn, context, event.said.step);
+    },
+    speak: assign(({ context, event }) => (event.type === "run.speak" ? speak(event, context) : context)),
+    refuseSpeech: ({ context, event }) => {
+      if (event.type === "run.speak") event.turn.reply(refuseSpeech(event, context));
+    },
+    hear: ({ context, event }) => {
+      if (event.type === "run.said" && event.said.type === "run.heard") hear(event.turn, context, event.said.n);
     },
     askHandover: assign(({ context, event }) =>
       event.type === "run.said" && event.said.type === "run.handover"
@@ -93,9 +113,9 @@ const machine = setup({
     },
     abandon: ({ context, event }) =>
       endRun(event.turn, context, { outcome: "abandoned", reason: "The runner was lost." }),
-    stop: ({ context, event }) => {
-      if (event.type === "run.end") stopRun(event.turn, context, event.reason);
-    },
+    stop: assign(({ context, event }) =>
+      event.type === "run.end" ? stopRun(event.turn, context, event.reason) : context,
+    ),
     end: ({ context, event }) => {
       if (event.type === "run.end") endRun(event.turn, context, { outcome: event.outcome, reason: event.reason });
     },
@@ -108,12 +128,13 @@ const machine = setup({
   },
 }).createMachine({
   id: "run",
-  context: { fence: 0, runnerId: null, assigned: false, handover: null },
+  context: begun,
   initial: "new",
   states: {
     new: { on: { "run.start": { target: "queued", actions: "queue" } } },
     queued: {
       on: {
+        "run.speak": [{ guard: "maySpeak", actions: "speak" }, { actions: "refuseSpeech" }],
         "run.claim": { target: "claimed", actions: "claim" },
         "run.end": { target: "ended", actions: "end" },
         "run.said": { actions: "dropStale" },
@@ -121,6 +142,7 @@ const machine = setup({
     },
     claimed: {
       on: {
+        "run.speak": [{ guard: "maySpeak", actions: "speak" }, { actions: "refuseSpeech" }],
         "gate.answered": [
           { guard: "mayStart", actions: "assignRunner" },
           { guard: "mayNotStart", target: "ended", actions: "refuseStart" },
@@ -130,6 +152,7 @@ const machine = setup({
           { guard: "isOther", actions: "dropStale" },
           { guard: "isStarted", target: "running", actions: "begin" },
           { guard: "isStep", actions: "keepStep" },
+          { guard: "isHeard", actions: "hear" },
           { guard: "isHandover", actions: "askHandover" },
           { guard: "isEnd", target: "ended", actions: "endByReport" },
         ],
@@ -143,10 +166,12 @@ const machine = setup({
     },
     running: {
       on: {
+        "run.speak": [{ guard: "maySpeak", actions: "speak" }, { actions: "refuseSpeech" }],
         "gate.answered": { actions: "answerHandover" },
         "run.said": [
           { guard: "isOther", actions: "dropStale" },
           { guard: "isStep", actions: "keepStep" },
+          { guard: "isHeard", actions: "hear" },
           { guard: "isHandover", actions: "askHandover" },
           { guard: "isEnd", target: "ended", actions: "endByReport" },
         ],
@@ -159,6 +184,7 @@ const machine = setup({
     },
     ended: {
       on: {
+        "run.speak": [{ guard: "maySpeak", actions: "speak" }, { actions: "refuseSpeech" }],
         "run.said": { actions: "dropStale" },
         "run.claim": { actions: "giveBack" },
       },
@@ -167,4 +193,10 @@ const machine = setup({
 });
 
 /** See the table above. */
-export const runActor: ActorType = { kind: "run", machine, version: 1 };
+export const runActor: ActorType = {
+  kind: "run",
+  machine,
+  version: 2,
+  // Before version 2 nobody spoke to a run.
+  migrate: ({ value, context }) => ({ value, context: Object.assign({}, begun, context) }),
+};

@@ -8,7 +8,7 @@ import {
   stepSchema as runnerStepSchema,
   spentSchema,
 } from "../runners/protocol.js";
-import { type RunRow, runCheckouts, runConfigs, runSteps } from "./run-rows.js";
+import { type RunRow, runCheckouts, runConfigs, runSteps, type StepRow } from "./run-rows.js";
 
 /** What it runs with: the station's and the repositories' settings when it was queued. */
 const configSchema = z.looseObject({
@@ -37,6 +37,8 @@ const runRowSchema = z.strictObject({
   /** What it needs of a runner. */
   needs: z.strictObject({ poolId: z.string().nullable(), labels: z.array(z.string()), harness: z.string() }),
   steps: z.int(),
+  /** How many of the messages that were said to it its agent was not given. */
+  unheard: z.int(),
   spent: spentSchema.nullable(),
   handover: z.strictObject({ to: z.string(), refused: z.string().nullable() }).nullable(),
   ending: endingSchema.nullable(),
@@ -62,13 +64,20 @@ export const runSchema = runItemSchema
   .meta({ title: "run" });
 
 /** A step as it is read. */
-export const stepSchema = runnerStepSchema.extend({ at: z.string() }).meta({ title: "step" });
+export const stepSchema = runnerStepSchema
+  .extend({
+    /** `agent`, or `person <id>` for what was said to the run. */
+    from: z.string(),
+    at: z.string(),
+  })
+  .meta({ title: "step" });
 
 /** The run without what it is weighed down by, as its stream shows it. */
 export function runShown(run: RunRow): z.output<typeof runRowSchema> {
-  const { teamId: _team, stationKey, passesTo: _next, fence: _fence, queuedAtMs, needs, ...shown } = run;
+  const { teamId: _team, stationKey, passesTo: _next, fence: _fence, queuedAtMs, needs, unheard = 0, ...shown } = run;
   return {
     ...shown,
+    unheard,
     needs: { ...needs, labels: [...needs.labels] },
     station: stationKey,
     queuedAt: new Date(queuedAtMs).toISOString(),
@@ -94,6 +103,11 @@ function configView(reading: Reading, workspaceId: string, runId: string): z.out
   return config === undefined ? null : { station: { ...config.station }, repositories: [...config.repositories] };
 }
 
+/** A step as it is read. */
+export function stepShown(step: StepRow): z.output<typeof stepSchema> {
+  return { ...step, from: step.from ?? "agent" };
+}
+
 /** Steps after an index, in order. */
 export function stepsView(
   reading: Reading,
@@ -101,5 +115,5 @@ export function stepsView(
   runId: string,
   page: { readonly after: number; readonly limit: number },
 ): z.output<typeof stepSchema>[] {
-  return runSteps.list(reading, workspaceId, [runId], { after: [runId, page.after], limit: page.limit });
+  return runSteps.list(reading, workspaceId, [runId], { after: [runId, page.after], limit: page.limit }).map(stepShown);
 }

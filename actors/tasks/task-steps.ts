@@ -7,6 +7,7 @@ import { invalid, type Refusal } from "../refusal.js";
 import { teamKeyOf } from "../resources/indexes.js";
 import { recordPlace } from "../resources/place.js";
 import { resourceAt } from "../resources/resource-rows.js";
+import { refuseUnlessAssigneeOf } from "./assignee.js";
 import { laterStations, lineOf, stationOf, workEvent } from "./event-task.js";
 import type { EndRun, RunOver, StartRun } from "./run-messages.js";
 import { type RunRow, runCheckouts, runs } from "./run-rows.js";
@@ -176,10 +177,7 @@ export function say(turn: Turn, note: NoteTask): void {
 
 /** The 403 for what is the assignee's to do, or null. */
 export function refuseUnlessAssignee(turn: Turn, by: string): Refusal | null {
-  const { assignee } = taskRow(turn);
-  if (assignee === by) return null;
-  const detail = assignee === null ? "The task has no assignee: assign it first." : "Only the task's assignee may.";
-  return { refused: "forbidden", title: "Not the assignee of the task", detail };
+  return refuseUnlessAssigneeOf(taskRow(turn), by);
 }
 
 /** The 422 for a station that the line does not have, or null. */

@@ -28,12 +28,22 @@ const file = `notes/${slug}.md`;
 const index = "notes/INDEX.md";
 const sentBack = task.notes.filter((note) => note.from === "station review");
 
-/** Asks to hand over; gives why not, or null. */
+interface Heard {
+  readonly type: string;
+  readonly reason?: string;
+  readonly text?: string;
+}
+
+/** Asks to hand over; gives why not, or null. What people say meanwhile is taken note of. */
 async function handOver(to: string, note: string): Promise<string | null> {
   say({ type: "handover", to, note });
-  const { value } = await answers.next();
-  const answer = JSON.parse(value ?? "{}") as { readonly type?: string; readonly reason?: string };
-  return answer.type === "handover.accepted" ? null : (answer.reason ?? "no answer");
+  for (;;) {
+    const { value } = await answers.next();
+    const heard = JSON.parse(value ?? '{"type":"handover.refused"}') as Heard;
+    if (heard.type === "handover.accepted") return null;
+    if (heard.type === "handover.refused") return heard.reason ?? "no answer";
+    if (heard.type === "message") step(`was told: ${heard.text}`);
+  }
 }
 
 function write(title: string): void {

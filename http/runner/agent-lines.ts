@@ -26,9 +26,11 @@ export interface WrongLine {
 export type AgentLine = z.output<typeof agentLineSchema> | WrongLine;
 
 /** What the runner writes to an agent's standard input, a JSON object a line. */
-export type AnswerLine =
+export type InputLine =
   | { readonly type: "handover.accepted" }
-  | { readonly type: "handover.refused"; readonly reason: string };
+  | { readonly type: "handover.refused"; readonly reason: string }
+  /** A person speaks; `from` is `person <id>`. */
+  | { readonly type: "message"; readonly from: string; readonly text: string };
 
 /** A line as the agent meant it; null when it is no message. */
 export function parseAgentLine(line: string): AgentLine | null {

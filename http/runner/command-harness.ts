@@ -1,5 +1,6 @@
 import type { Job } from "../../actors/runners/protocol.js";
-import { type AgentLine, type AnswerLine, parseAgentLine } from "./agent-lines.js";
+import { AgentInput } from "./agent-input.js";
+import { type AgentLine, type InputLine, parseAgentLine } from "./agent-lines.js";
 import { Tail } from "./command.js";
 import { type Harness, HarnessNotFound, type HarnessRun } from "./harness.js";
 import { linesOf } from "./lines.js";
@@ -7,7 +8,7 @@ import { ProcessGroup } from "./process-group.js";
 
 /**
  * Runs any program as the agent: the run's arguments, or the runner's own default command. What it prints are its
- * steps; JSON lines say more (see {@link parseAgentLine}); answers come on its standard input.
+ * steps; JSON lines say more (see {@link parseAgentLine}); answers, and what people say, come on its standard input.
  */
 export function commandHarness(defaultCommand: readonly string[]): Harness {
   return {
@@ -17,7 +18,9 @@ export function commandHarness(defaultCommand: readonly string[]): Harness {
       const free = group.obey(run.halt);
       await run.started(group);
       const tail = new Tail();
-      await Promise.all([readOutput(group, run, tail), readErrors(group, run, tail)]);
+      const input = new AgentInput(group.child.stdin);
+      run.listen(({ from, text }) => input.give({ type: "message", from, text }));
+      await Promise.all([readOutput({ group, input }, run, tail), readErrors(group, run, tail)]);
       const { exitCode } = await group.ended;
       free();
       return { exitCode, output: tail.text };
@@ -39,7 +42,13 @@ async function start(job: Job, run: HarnessRun, defaultCommand: readonly string[
   }
 }
 
-async function readOutput(group: ProcessGroup, run: HarnessRun, tail: Tail): Promise<void> {
+/** A program that runs, and what it is told. */
+interface Agent {
+  readonly group: ProcessGroup;
+  readonly input: AgentInput;
+}
+
+async function readOutput({ group, input }: Agent, run: HarnessRun, tail: Tail): Promise<void> {
   for await (const text of linesOf(group.stdout)) {
     const line = parseAgentLine(text);
     if (line === null) {
@@ -48,12 +57,12 @@ async function readOutput(group: ProcessGroup, run: HarnessRun, tail: Tail): Pro
       continue;
     }
     const answer = await take(line, run);
-    if (answer !== null) group.child.stdin?.write(`${JSON.stringify(answer)}\n`);
+    if (answer !== null) void input.give(answer);
   }
 }
 
 /** Does what a line says; gives what the agent is to be answered, if anything. */
-async function take(line: AgentLine, run: HarnessRun): Promise<AnswerLine | null> {
+async function take(line: AgentLine, run: HarnessRun): Promise<InputLine | null> {
   switch (line.type) {
     case "step":
       await run.step({ kind: line.kind, text: line.text, tool: line.tool });

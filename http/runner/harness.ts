@@ -1,5 +1,6 @@
 import type { Job, RunStep, Spent } from "../../actors/runners/protocol.js";
 import type { Halt } from "./halt.js";
+import type { Give } from "./messages.js";
 import type { ProcessGroup } from "./process-group.js";
 
 /** What a harness is given for one run, and where it reports. */
@@ -18,6 +19,8 @@ export interface HarnessRun {
   /** Null when the handover is given, else why not. */
   readonly handover: (to: string, note: string) => Promise<string | null>;
   readonly ask: (question: string) => void;
+  /** The agent takes what people say to it from now on, in order. */
+  readonly listen: (give: Give) => void;
 }
 
 /** How the agent ended. */

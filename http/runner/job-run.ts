@@ -10,6 +10,7 @@ import { Handovers } from "./handovers.js";
 import { type AgentResult, type Harness, HarnessNotFound } from "./harness.js";
 import { JobFailed, messageOf, toFailure } from "./job-failed.js";
 import { maskOf } from "./mask.js";
+import { Messages, type Said } from "./messages.js";
 import type { Mirrors } from "./mirrors.js";
 import { endMarked } from "./process-marks.js";
 import { environmentOf } from "./run-environment.js";
@@ -55,6 +56,7 @@ export class JobRun {
   readonly #halt: Halt;
   readonly #dropped = new AbortController();
   readonly #handovers: Handovers;
+  readonly #messages: Messages;
   readonly #mask: (text: string) => string;
   #cut: Cut | null = null;
   #reported = false;
@@ -72,6 +74,7 @@ export class JobRun {
     this.#handovers = new Handovers(`${job.fence}`, (id, { to, note }) =>
       this.#send({ type: "run.handover", ...this.claim, id, to, note }),
     );
+    this.#messages = new Messages((n) => this.#send({ type: "run.heard", ...this.claim, n }));
   }
 
   get claim() {
@@ -95,6 +98,11 @@ export class JobRun {
   /** The service's answer to a handover. */
   answer(id: string, refused: string | null): void {
     this.#handovers.answer(id, refused);
+  }
+
+  /** Somebody speaks to the agent. */
+  hear(said: Said): void {
+    this.#messages.take(said);
   }
 
   /** Works the job to its end and reports it. Never rejects. */
@@ -193,6 +201,7 @@ export class JobRun {
         ask: (question) => {
           this.#question = question;
         },
+        listen: (give) => this.#messages.listen(give),
       })
       .catch((error: unknown) => {
         throw error instanceof HarnessNotFound ? new JobFailed("harness-not-found", error.message) : error;

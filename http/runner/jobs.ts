@@ -29,6 +29,8 @@ export class Jobs {
         return this.find(message)?.end("stop");
       case "run.drop":
         return this.find(message)?.end("drop");
+      case "run.message":
+        return this.find(message)?.hear(message);
       case "run.handover-answered":
         return this.find(message)?.answer(message.id, message.refused);
     }

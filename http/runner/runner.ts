@@ -1,3 +1,4 @@
+import { RUNNER_FEATURES } from "../../actors/runners/protocol.js";
 import type { Clock } from "../../runtime/clock.js";
 import { commandHarness } from "./command-harness.js";
 import { Connection } from "./connection.js";
@@ -84,6 +85,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
       slots,
       claims: jobs.held.map(({ claim }) => claim),
       makesRequests: true,
+      features: [...RUNNER_FEATURES],
     }),
   });
   connection.open();

@@ -2,6 +2,7 @@ import type { NetworkHost, NetworkRequests } from "../../actors/outbound/network
 import { type PoolBearer, poolOfToken } from "../../actors/runners/pool-token.js";
 import {
   MAX_FRAME_BYTES,
+  RUNNER_FEATURES,
   RUNNER_PROTOCOL,
   type RunnerFrame,
   runnerFrameSchema,
@@ -181,6 +182,8 @@ class RunnerConnection implements SocketHandler {
       received: welcome.received,
       leaseSeconds: this.#leaseMs / 1_000,
       claims: [...welcome.claims],
+      // One that names none may be of a release that takes no such member.
+      ...(frame.features === undefined ? {} : { features: [...RUNNER_FEATURES] }),
     });
     this.#unlisten = this.#runtime.feed.listen(workspaceId, `runner/${runnerId}`, ({ data }) => this.#hear(data));
     this.#flush();

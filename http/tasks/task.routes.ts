@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Caller } from "../../actors/access/caller.js";
-import { onTeam, permit, seesOutcomes } from "../../actors/access/visibility.js";
+import { permit, seesOutcomes } from "../../actors/access/visibility.js";
 import { chainFrom } from "../../actors/hooks/loop-guard.js";
 import type { LineFields } from "../../actors/lines/line.kind.js";
 import { invalid, isRefusal, type Refusal } from "../../actors/refusal.js";
@@ -8,7 +8,7 @@ import { placeOf } from "../../actors/resources/place.js";
 import { resourceAt } from "../../actors/resources/resource-rows.js";
 import { stationOf } from "../../actors/tasks/event-task.js";
 import { runItemSchema, runItemView, runSchema, runView, stepSchema, stepsView } from "../../actors/tasks/run.view.js";
-import { type RunRow, runs } from "../../actors/tasks/run-rows.js";
+import { runs } from "../../actors/tasks/run-rows.js";
 import { taskItemSchema, taskItemView, taskSchema, taskView } from "../../actors/tasks/task.view.js";
 import { tasksOf } from "../../actors/tasks/task-list.js";
 import { type TaskRow, taskRuns, tasks } from "../../actors/tasks/task-rows.js";
@@ -19,6 +19,7 @@ import type { Message } from "../../runtime/turn.js";
 import type { Reading } from "../../storage/store.js";
 import { cursor, pageSize } from "../paging.js";
 import { type Answer, type Route, route } from "../route.js";
+import { findRun, findTask, notOnTeam, worksOn } from "./found-work.js";
 
 const text = (most: number) => z.string().max(most, `must be at most ${most} characters`);
 
@@ -271,41 +272,9 @@ function findTeam(
   return key === undefined ? { refused: "not-found" } : { workspaceId: place.workspaceId, teamKey: key };
 }
 
-function findTask(
-  { reading }: Runtime,
-  caller: Caller,
-  taskId: string,
-): { readonly workspaceId: string; readonly task: TaskRow } | Refusal {
-  const place = placeOf(reading, taskId);
-  if (place?.kind !== "task") return { refused: "not-found" };
-  const refused = permit(reading, caller, place.workspaceId, "read", "team");
-  const task = tasks.get(reading, place.workspaceId, taskId);
-  return refused ?? (task === undefined ? { refused: "not-found" } : { workspaceId: place.workspaceId, task });
-}
-
-function findRun(
-  { reading }: Runtime,
-  caller: Caller,
-  runId: string,
-): { readonly workspaceId: string; readonly run: RunRow } | Refusal {
-  const place = placeOf(reading, runId);
-  const run = place?.kind === "run" ? runs.get(reading, place.workspaceId, runId) : undefined;
-  if (place === undefined || run === undefined) return { refused: "not-found" };
-  if (!seesOutcomes(reading, caller, place.workspaceId, run.teamId)) return { refused: "not-found" };
-  return { workspaceId: place.workspaceId, run };
-}
-
 /** The chain that a request joins by the cause that it names. */
 function causesOf(reading: Reading, workspaceId: string, cause: string | undefined) {
   return cause === undefined ? {} : { causes: chainFrom(reading, workspaceId, cause) };
-}
-
-function worksOn(runtime: Runtime, caller: Caller, workspaceId: string, teamId: string): boolean {
-  return caller.kind === "person" && onTeam(runtime.reading, caller.userId, workspaceId, teamId);
-}
-
-function notOnTeam(): Refusal {
-  return { refused: "forbidden", title: "Not on the team", detail: "Only people on the team work on its tasks." };
 }
 
 function checkAssignee({ reading }: Runtime, workspaceId: string, assignee: string | null): Refusal | null {

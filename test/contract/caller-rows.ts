@@ -69,6 +69,8 @@ const outcomes = row({ ...leads, teammate: "passes", member: 404, token: "passes
 const teamWork = row({ owner: "passes", admin: 403, teammate: "passes", member: 403, token: 401 });
 /** The assignee's alone: the task's is its opener, the owner. */
 const assignees = row({ owner: "passes", admin: 403, teammate: 403, member: 403, token: 401 });
+/** The same about what only those see who may read how the team's work turned out. */
+const assigneesOfOutcomes = row({ owner: "passes", admin: 403, teammate: 403, member: 404, token: 401 });
 const people = row({ ...leads, teammate: "passes", member: "passes", token: 404 });
 const leadPeople = row({ ...leads, teammate: 404, member: 404, token: 401 });
 const read = needs("read");
@@ -176,6 +178,7 @@ export const callerRows: Readonly<Record<string, Row>> = {
   "POST /api/tasks/{taskId}/assign": teamWork,
   "GET /api/tasks/{taskId}/runs": outcomes,
   "GET /api/runs/{runId}": outcomes,
+  "POST /api/runs/{runId}/messages": assigneesOfOutcomes,
   "GET /api/runs/{runId}/steps": outcomes,
   "GET /api/teams/{teamId}/hook-occurrences": outcomes,
   "GET /api/teams/{teamId}/hook-occurrences/{id}": outcomes,

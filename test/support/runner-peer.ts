@@ -1,6 +1,7 @@
 import type WebSocket from "ws";
 import {
   type Job,
+  RUNNER_FEATURES,
   RUNNER_PROTOCOL,
   type RunnerFrame,
   type RunnerMessage,
@@ -65,6 +66,7 @@ export class RunnerPeer {
     this.post({
       ...{ frame: "hello", protocol: RUNNER_PROTOCOL, runnerId: null, instance: "0123456789abcdef", name: "peer" },
       ...{ version: "1", labels: [], harnesses: ["command"], slots: 1, received: 0, claims: [] },
+      features: [...RUNNER_FEATURES],
       ...said,
     });
   }
@@ -114,6 +116,18 @@ export class RunnerPeer {
   step({ runId, fence }: Claim, index: number, spent: Spent | null = null): void {
     const step = { index, kind: "message", text: `step ${index}`, tool: null, spent } as const;
     this.say({ type: "run.step", runId, fence, step });
+  }
+
+  /** Says that the agent was given everything up to the n-th message. */
+  heard({ runId, fence }: Claim, n: number): void {
+    this.say({ type: "run.heard", runId, fence, n });
+  }
+
+  /** Every message of this type so far, in the order they came. */
+  messages<Type extends ServiceMessage["type"]>(type: Type): MessageOf<Type>[] {
+    return this.frames.flatMap((frame) =>
+      frame.frame === "message" && frame.message.type === type ? [frame.message as MessageOf<Type>] : [],
+    );
   }
 
   /** Asks for leave to hand over; gives the refusal, or null. */

@@ -1,7 +1,8 @@
 import t from "tap";
 import { resources } from "../../../actors/resources/resource-rows.js";
-import type { RunnerMessage } from "../../../actors/runners/protocol.js";
-import { runActor } from "../../../actors/tasks/run.machine.js";
+import { RUNNER_FEATURES, type RunnerMessage } from "../../../actors/runners/protocol.js";
+import { type RunnerRow, runners } from "../../../actors/runners/runner-rows.js";
+import { type RunContext, runActor } from "../../../actors/tasks/run.machine.js";
 import type { StartRun } from "../../../actors/tasks/run-messages.js";
 import { type RunRow, runCheckouts, runs } from "../../../actors/tasks/run-rows.js";
 import { type TaskRow, tasks } from "../../../actors/tasks/task-rows.js";
@@ -11,9 +12,13 @@ import { memoryRows, type Stepping, stepByHand } from "../../support/turn.js";
 import { line, lineId, putLine, teamId, workspaceId } from "../../support/work.js";
 
 const claim = { runId: "run_1", fence: 1 };
+const runner: RunnerRow = {
+  ...{ runnerId: "runner_1", poolId: "pool_1", name: "peer", labels: [], harnesses: ["command"], slots: 1 },
+  ...{ features: RUNNER_FEATURES, connected: true, since: "" },
+};
 const task: TaskRow = {
   ...{ id: "task_1", teamId, lineId, title: "Do it", description: "", url: "", station: "work", state: "queued" },
-  ...{ assignee: null, openedBy: { kind: "person", userId: "usr_1" }, marks: {}, pullRequest: null, runId: "run_1" },
+  ...{ assignee: "usr_1", openedBy: { kind: "person", userId: "usr_1" }, marks: {}, pullRequest: null, runId: "run_1" },
   ...{ asks: null, failure: null, openedAt: "", movedAt: "" },
 };
 const [work] = line.stations;
@@ -54,6 +59,8 @@ const messages: Record<string, Message> = {
   "another undeliverable": { type: "job.undeliverable", fence: 7, why: "too large" } as Message,
   "old fence": said({ type: "run.started", fence: 7 } as never),
   "another runner": said({ type: "run.started" }, { runnerId: "runner_2" }),
+  speak: { type: "run.speak", by: "usr_1", text: "Use blue.", key: null } as Message,
+  heard: said({ type: "run.heard", n: 1 } as never),
   lost: { type: "claim.lost", runnerId: "runner_1" } as Message,
   "lost elsewhere": { type: "claim.lost", runnerId: "runner_2" } as Message,
   stop: { type: "run.end", outcome: "stopped", reason: "stop" } as Message,
@@ -73,11 +80,12 @@ const paths: Record<string, readonly string[]> = {
 const table: Record<string, Record<string, string>> = {
   new: { start: "queued" },
   queued: {
-    ...{ claim: "claimed", stop: "ended stopped", withdraw: "ended withdrawn" },
+    ...{ claim: "claimed", stop: "ended stopped", withdraw: "ended withdrawn", speak: "queued" },
     ...Object.fromEntries(
       [
         "started",
         "step",
+        "heard",
         "handover",
         "bad handover",
         "completed",
@@ -92,28 +100,30 @@ const table: Record<string, Record<string, string>> = {
     ...{ "may start": "claimed", "may not start": "ended withdrawn", started: "running", step: "claimed" },
     ...{ handover: "claimed", "bad handover": "claimed", completed: "ended completed", failed: "ended failed" },
     ...{ "old fence": "claimed", "another runner": "claimed", lost: "ended abandoned" },
-    ...{ "handed over": "ended failed", undeliverable: "ended failed" },
+    ...{ "handed over": "ended failed", undeliverable: "ended failed", speak: "claimed", heard: "claimed" },
     ...{ stop: "ended stopped", withdraw: "ended withdrawn" },
   },
   assigned: {
     ...{ "may start": "claimed", "may not start": "ended withdrawn", started: "running", step: "claimed" },
     ...{ handover: "claimed", "bad handover": "claimed", completed: "ended completed", failed: "ended failed" },
     ...{ "old fence": "claimed", "another runner": "claimed", lost: "ended abandoned" },
-    ...{ "handed over": "ended failed", undeliverable: "ended failed" },
+    ...{ "handed over": "ended failed", undeliverable: "ended failed", speak: "claimed", heard: "claimed" },
     ...{ stop: "claimed", withdraw: "ended withdrawn" },
   },
   running: {
     ...{ "may start": "running", "may not start": "running", step: "running", handover: "running" },
     ...{ "bad handover": "running", completed: "ended completed", failed: "ended failed", "old fence": "running" },
     ...{ "another runner": "running", lost: "ended abandoned", stop: "running", withdraw: "ended withdrawn" },
-    ...{ "handed over": "ended failed" },
+    ...{ "handed over": "ended failed", speak: "running", heard: "running" },
   },
   ended: {
     claim: "ended completed",
+    speak: "ended completed",
     ...Object.fromEntries(
       [
         "started",
         "step",
+        "heard",
         "handover",
         "bad handover",
         "completed",
@@ -130,6 +140,7 @@ function run(path: readonly string[]): Stepping {
   const rows = memoryRows();
   putLine(rows);
   tasks.put(rows, workspaceId, "task_1", task);
+  runners.put(rows, workspaceId, "runner_1", runner);
   const stepping = stepByHand(runActor, address(workspaceId, "run", "run_1"), { rows });
   for (const name of path) if (!stepping.take(message(name)).taken) throw new Error(`${name} was refused`);
   return stepping;
@@ -272,4 +283,11 @@ t.test("of a run that ends in a closed workspace nobody hears but its task", asy
   const turn = stepping.take(message("withdraw"));
   t.same(turn.facts, []);
   t.ok(turn.sent.some(({ message: { type } }) => type === "run.over"));
+});
+
+t.test("a run that was stored before people spoke to runs goes on, and is spoken to", async (t) => {
+  const before = run(["start", "claim", "may start", "started"]);
+  const { said: _said, stopping: _stopping, ...context } = before.context<RunContext>();
+  const migrated = runActor.migrate?.({ value: "running", context }, 1);
+  t.same(migrated, { value: "running", context: before.context() });
 });

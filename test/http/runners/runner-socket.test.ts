@@ -2,7 +2,12 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t, { type Test } from "tap";
-import { MAX_FRAME_BYTES, type RunnerMessage } from "../../../actors/runners/protocol.js";
+import {
+  MAX_FRAME_BYTES,
+  RUNNER_FEATURES,
+  RUNNER_PROTOCOL,
+  type RunnerMessage,
+} from "../../../actors/runners/protocol.js";
 import { openLmdbStore } from "../../../storage/lmdb-store.js";
 import type { Range, Reading, Store } from "../../../storage/store.js";
 import { RunnerPeer } from "../../support/runner-peer.js";
@@ -142,3 +147,21 @@ t.test("a runner of another pool cannot go by the id of this one's", async (t) =
   await peer.beat();
   t.match(await place.runs(taskId), [{ state: "running", runnerId }]);
 });
+
+t.test(
+  "a runner of a later release is taken, whatever else it says of itself; one of another protocol is told",
+  async (t) => {
+    const place = await openWorkplace(t);
+    const taskId = await place.open();
+    const later = { features: ["messages", "of a later release"], novelty: { of: "a later release" } };
+    const peer = await place.runner(later);
+    t.same((await peer.frame("welcome")).features, RUNNER_FEATURES);
+    await begin(peer);
+    t.match(await place.runs(taskId), [{ state: "running" }]);
+    const other = await RunnerPeer.connect(place.service, place.token);
+    t.teardown(async () => other.cut());
+    other.hello({ protocol: RUNNER_PROTOCOL + 1 });
+    t.match(await other.frame("error"), { message: `this service speaks protocol ${RUNNER_PROTOCOL}` });
+    t.equal((await other.closed()).code, 4400);
+  },
+);

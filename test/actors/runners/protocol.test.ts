@@ -1,0 +1,37 @@
+import t from "tap";
+import { RUNNER_PROTOCOL, runnerFrameSchema, serviceFrameSchema } from "../../../actors/runners/protocol.js";
+
+/** How runners and services of different releases understand each other; `runner-socket.test.ts` has the service's end. */
+
+const hello = {
+  ...{ frame: "hello", protocol: RUNNER_PROTOCOL, runnerId: null, instance: "0123456789abcdef", name: "r" },
+  ...{ version: "9", labels: [], harnesses: ["command"], slots: 1, received: 0, claims: [] },
+};
+const step = { index: 0, kind: "message", text: "hi", tool: null, spent: null };
+const said = { type: "run.step", runId: "run_1", fence: 1, step };
+
+t.test("a member that an end does not know is passed over, wherever it stands", async (t) => {
+  const later = { ...hello, novelty: { deep: true }, claims: [{ runId: "run_1", fence: 1, novelty: 1 }] };
+  t.same(runnerFrameSchema.parse(later), { ...hello, claims: [{ runId: "run_1", fence: 1 }] });
+  const frame = { frame: "message", n: 1, ack: 0, message: said };
+  const laterSaid = { ...said, novelty: 1, step: { ...step, novelty: 1 } };
+  t.same(runnerFrameSchema.parse({ ...frame, novelty: 1, message: laterSaid }), frame);
+  const welcome = { frame: "welcome", runnerId: "runner_1", received: 0, leaseSeconds: 30, claims: [] };
+  t.same(serviceFrameSchema.parse({ ...welcome, novelty: 1 }), welcome);
+  const stop = { frame: "message", n: 1, ack: 0, message: { type: "run.stop", runId: "run_1", fence: 1, reason: "" } };
+  t.same(serviceFrameSchema.parse({ ...stop, message: { ...stop.message, novelty: 1 } }), stop);
+});
+
+t.test("an end may name features that nobody here knows, and need name none", async (t) => {
+  t.same(runnerFrameSchema.parse({ ...hello, features: ["of a later release"] }), {
+    ...hello,
+    features: ["of a later release"],
+  });
+  t.same(runnerFrameSchema.parse(hello), hello);
+});
+
+t.test("what is no message is still refused", async (t) => {
+  for (const message of [{ ...said, type: "run.unheard-of" }, { ...said, step: { ...step, kind: "shout" } }, {}]) {
+    t.notOk(runnerFrameSchema.safeParse({ frame: "message", n: 1, ack: 0, message }).success);
+  }
+});

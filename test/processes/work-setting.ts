@@ -1,0 +1,147 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Test } from "tap";
+import { RunnerProcess } from "./runner-process.js";
+import { ServiceProcess } from "./service-process.js";
+
+/** Agents wait for this file, so that a test decides when a run goes on. */
+const gatedAgent = (gate: string) => `
+echo "attempt in $SIGNALBOX_RUN"
+echo $$ >> ${gate}.started
+while [ ! -f ${gate} ]; do sleep 0.05; done
+echo done > result.txt
+`;
+
+/** A real service with a line of one station over a real repository, for real runners. */
+export interface Setting {
+  readonly folder: string;
+  readonly gate: string;
+  service: ServiceProcess;
+  /** Kills the service with -9 and starts it anew over what it left; what happens `meanwhile` it is not told. */
+  readonly restart: (meanwhile?: () => void) => Promise<void>;
+  readonly cookie: Record<string, string>;
+  readonly token: string;
+  readonly teamId: string;
+}
+
+/** A run as a list shows it. */
+export interface RunView {
+  readonly id: string;
+  readonly state: string;
+  readonly outcome: string | null;
+  readonly waiting: { readonly reason: string } | null;
+  readonly steps: number;
+  readonly failure: { readonly code: string; readonly output: string } | null;
+}
+
+/** What a test says of its setting besides what is usual. */
+export interface SettingWish {
+  readonly station?: Record<string, unknown>;
+  readonly repository?: Record<string, unknown>;
+  /** The agent, as a shell script. */
+  readonly agent?: string;
+  /** How long a runner may be away, in seconds; short, unless the service is to be killed and to come back. */
+  readonly leaseSeconds?: number;
+}
+
+/** Starts the service and configures it; both end with the test. */
+export async function arrange(
+  t: Test,
+  { station = {}, repository = {}, agent, leaseSeconds = 2 }: SettingWish = {},
+): Promise<Setting> {
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-work-"));
+  const data = join(folder, "data");
+  const settings = { LEASE_SECONDS: String(leaseSeconds) };
+  const service = await ServiceProcess.start(data, settings);
+  const cookie = await service.signIn("ada@example.com");
+  const create = async (path: string, body: unknown) =>
+    service.request("POST", `/api/resources/${path}`, {
+      body,
+      headers: { ...cookie, "idempotency-key": path.slice(-20) },
+    });
+  const workspace = await create("workspaces", { slug: "acme", name: "Acme" });
+  const team = await create(`workspaces/${workspace.body?.id}/teams`, { key: "core", name: "Core" });
+  const pool = await create(`workspaces/${workspace.body?.id}/runner-pools`, { key: "main" });
+  const line = {
+    key: "dev",
+    name: "Dev",
+    repositories: [{ name: "acme/app", ...repository }],
+    stations: [{ key: "work", name: "Work", kind: "work", runners: { pool: "main" }, ...station }],
+  };
+  const made = await create(`teams/${team.body?.id}/lines`, line);
+  if (made.status !== 201) throw new Error(`the line answered ${made.status}`);
+  layRepository(join(folder, "repositories/acme/app"));
+  const gate = join(folder, "gate");
+  writeFileSync(join(folder, "agent.sh"), agent ?? gatedAgent(gate));
+  const token = String(pool.headers["service-pool-token"]);
+  const setting: Setting = {
+    ...{ folder, gate, service, cookie, token, teamId: String(team.body?.id) },
+    restart: async (meanwhile = () => undefined) => {
+      const { port } = setting.service;
+      await setting.service.end("SIGKILL");
+      meanwhile();
+      setting.service = await ServiceProcess.start(data, settings, port);
+    },
+  };
+  t.teardown(async () => {
+    await setting.service.end("SIGKILL");
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+  });
+  return setting;
+}
+
+function layRepository(folder: string): void {
+  mkdirSync(folder, { recursive: true });
+  const git = (...args: string[]) =>
+    execFileSync("git", ["-c", "user.name=T", "-c", "user.email=t@localhost", ...args], {
+      cwd: folder,
+      stdio: "ignore",
+    });
+  git("init", "--initial-branch", "main");
+  writeFileSync(join(folder, "a.txt"), "one\n");
+  git("add", ".");
+  git("commit", "-m", "Begin");
+}
+
+/** Starts a runner, ended with the test. */
+export function runner(t: Test, setting: Setting, name: string): RunnerProcess {
+  const started = new RunnerProcess({
+    url: setting.service.baseUrl,
+    token: setting.token,
+    workFolder: join(setting.folder, name),
+    gitUrl: join(setting.folder, "repositories/{name}"),
+    command: ["sh", join(setting.folder, "agent.sh")],
+  });
+  t.teardown(() => started.end("SIGKILL"));
+  return started;
+}
+
+/** Opens a task and gives its id. */
+export async function openTask({ service, cookie, teamId }: Setting): Promise<string> {
+  const opened = await service.request("POST", `/api/teams/${teamId}/tasks`, {
+    body: { title: "Do it", line: "dev" },
+    headers: cookie,
+  });
+  return String(opened.body?.id);
+}
+
+/** The runs of a task, newest first. */
+export async function runsOf(setting: Setting, taskId: string): Promise<readonly RunView[]> {
+  const answer = await setting.service.request("GET", `/api/tasks/${taskId}/runs`, { headers: setting.cookie });
+  return (answer.body?.items ?? []) as RunView[];
+}
+
+/** Looks again and again until it holds; the test's own time limit bounds it. */
+export async function until<T>(look: () => Promise<T | undefined | false> | T | undefined | false): Promise<T> {
+  for (;;) {
+    const found = await look();
+    if (found !== undefined && found !== false) return found;
+    await new Promise((resolve) => setTimeout(resolve, 30));
+  }
+}
+
+/** How many agents were started. */
+export const started = ({ gate }: Setting) =>
+  existsSync(`${gate}.started`) ? readFileSync(`${gate}.started`, "utf8").trim().split("\n").length : 0;
