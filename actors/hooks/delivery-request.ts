@@ -9,7 +9,7 @@ import type { Delivery, DeliveryOptions } from "./delivery.effects.js";
 import type { HookFailureCode } from "./failure.js";
 import type { HookFields } from "./hook.kind.js";
 import { eventValues, hookValues } from "./hook-values.js";
-import { attempts, firingEvents } from "./occurrence-rows.js";
+import { attemptsOf, begunFirings } from "./occurrence-rows.js";
 import { renderRequest, stepOutput } from "./rendering.js";
 import { previousSecret, SIGNING_SECRET } from "./secret-rotation.machine.js";
 import { signature } from "./signing.js";
@@ -39,8 +39,8 @@ export function prepareRequest(
   nowMs: number,
 ): PreparedRequest | UnpreparedRequest {
   const reading = options.reading();
-  const { workspaceId, firingId } = delivery;
-  const work = firingEvents.get(reading, workspaceId, firingId);
+  const { workspaceId, teamId, firingId } = delivery;
+  const work = begunFirings.get(reading, workspaceId, teamId, firingId)?.work;
   const hook = resourceById<HookFields>(reading, workspaceId, "hook", delivery.hookId);
   const step = hook?.fields.steps[delivery.step];
   if (work === undefined || hook === undefined || step === undefined) {
@@ -86,7 +86,7 @@ export function prepareRequest(
 function namesOf(reading: Reading, delivery: Delivery, hook: ResourceRow<HookFields>, work: WorkEvent): Names {
   const before = new Set(hook.fields.steps.slice(0, delivery.step).map(({ name }) => name));
   const outputs = new Map<string, Value>();
-  for (const { step, code, body } of attempts.list(reading, delivery.workspaceId, [delivery.firingId])) {
+  for (const { step, code, body } of attemptsOf(reading, delivery.workspaceId, delivery.teamId, delivery.firingId)) {
     if (code !== null || !before.has(step)) continue;
     outputs.set(
       step,

@@ -22,6 +22,7 @@ const CONCURRENCY = 512;
 /** The effect's input: everything else is read when it runs, so that a retry goes by the hook as it is then. */
 export interface Delivery {
   readonly workspaceId: string;
+  readonly teamId: string;
   readonly firingId: string;
   readonly hookId: string;
   readonly step: number;

@@ -1,7 +1,8 @@
 import { ulidTime } from "../../runtime/ids.js";
 import type { Reading } from "../../storage/store.js";
 import { resourceById } from "../resources/resource-rows.js";
-import { type FiringRow, failedFirings, firings } from "./occurrence-rows.js";
+import { failedFirings } from "./firing-list.js";
+import { type Firing, firingOf } from "./occurrence-rows.js";
 
 /** Which failed firings of a team are meant: those whose events happened in a time, from begin to end. */
 export interface Period {
@@ -31,8 +32,8 @@ export function failedIn(
   { workspaceId, teamId }: Team,
   { fromMs, toMs, hook, after }: Period,
   { most, looks }: { readonly most: number; readonly looks: number },
-): { readonly found: readonly FiringRow[]; readonly next: string | null } {
-  const found: FiringRow[] = [];
+): { readonly found: readonly Firing[]; readonly next: string | null } {
+  const found: Firing[] = [];
   const page = {
     after: [teamId, after ?? `occ_${ulidTime(fromMs)}`],
     before: [teamId, `occ_${ulidTime(toMs)}`],
@@ -41,7 +42,7 @@ export function failedIn(
   const entries = failedFirings.entries(reading, workspaceId, [teamId], page);
   for (const { key } of entries) {
     const id = String(key.at(-1));
-    const firing = firings.get(reading, workspaceId, teamId, id);
+    const firing = firingOf(reading, workspaceId, teamId, id);
     if (firing !== undefined && (hook ?? firing.hook) === firing.hook && waits(reading, workspaceId, firing)) {
       found.push(firing);
     }
@@ -51,9 +52,9 @@ export function failedIn(
   return { found, next: entries.length < looks || last === undefined ? null : String(last) };
 }
 
-function waits(reading: Reading, workspaceId: string, firing: FiringRow): boolean {
-  const { code, resends, test, hookId, teamId } = firing;
-  if (code === "loop" || resends !== null || test === true) return false;
-  const latest = firing.resentAs === undefined ? firing : firings.get(reading, workspaceId, teamId, firing.resentAs);
+function waits(reading: Reading, workspaceId: string, firing: Firing): boolean {
+  const { code, resends, resentAs, work, hookId } = firing;
+  if (code === "loop" || resends !== null || work.test === true) return false;
+  const latest = resentAs === null ? firing : firingOf(reading, workspaceId, work.teamId, resentAs);
   return latest?.state === "failed" && resourceById(reading, workspaceId, "hook", hookId) !== undefined;
 }

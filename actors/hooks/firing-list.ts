@@ -1,14 +1,25 @@
 import type { Reading, Writing } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
-import { type FiringRow, type FiringState, failedFirings, firings } from "./occurrence-rows.js";
+import { type Firing, type FiringState, firingOf, firingsOfTeam } from "./occurrence-rows.js";
 
 /**
- * A team's firings by hook, event and state: one row a firing, moved when its state changes. Firings that share the
- * three stand in one line; a page is merged from the lines that fit, of which there are few.
+ * A team's firings by hook and event: one row a firing, and one more for those that did not go the common way, by their
+ * state. Firings that share all of that stand in one line; a page is merged from the lines that fit, of which there are
+ * few.
  */
 
-/** `[team, hook, event, state, firing]` -> true; ids rise with time. */
+/** `[team, hook, event, firing]` -> true; ids rise with time. */
 const firingsBy = table<true>("hook-firing-by");
+/** `[team, hook, event, state, firing]` -> true: those that wait, failed or refused. */
+const firingsIn = table<true>("hook-firing-in");
+/** `[team, firing]` -> true: those that failed. */
+export const failedFirings = table<true>("hook-firing-failed");
+
+/** The common way, which no row of a state is kept of. */
+const commonStates: ReadonlySet<FiringState> = new Set(["attempting", "delivered"]);
+
+/** Firings looked at for one page: those of the common states are told apart by their rows. */
+const LOOKS = 2_000;
 
 /** What a list may be narrowed by; a firing has to fit all that is given. */
 export interface FiringFilter {
@@ -18,14 +29,33 @@ export interface FiringFilter {
   readonly state?: FiringState | undefined;
 }
 
-/** Writes a firing with what lists find it by; `before` is its state until now, null when it is new. */
-export function putFiring(writing: Writing, workspaceId: string, firing: FiringRow, before: FiringState | null): void {
-  firings.put(writing, workspaceId, [firing.teamId, firing.id], firing);
-  if (before === firing.state) return;
-  const { teamId, hook, on, state, id } = firing;
-  if (before !== null) firingsBy.remove(writing, workspaceId, teamId, hook, on, before, id);
-  firingsBy.put(writing, workspaceId, [teamId, hook, on, state, id], true);
-  if (state === "failed") failedFirings.put(writing, workspaceId, [teamId, id], true);
+/** Has lists find a new firing. */
+export function listFiring(writing: Writing, workspaceId: string, firing: Firing): void {
+  const { id, hook, work } = firing;
+  firingsBy.put(writing, workspaceId, [work.teamId, hook, work.on, id], true);
+  listState(writing, workspaceId, { teamId: work.teamId, hook, on: work.on, id }, { to: firing.state });
+}
+
+/** What a firing's rows in lists are keyed by. */
+export interface Listed {
+  readonly teamId: string;
+  readonly hook: string;
+  readonly on: string;
+  readonly id: string;
+}
+
+/** Has lists find a firing by its new state, and by its old one no more. */
+export function listState(
+  writing: Writing,
+  workspaceId: string,
+  { teamId, hook, on, id }: Listed,
+  { from, to }: { readonly from?: FiringState; readonly to: FiringState },
+): void {
+  if (from !== undefined && !commonStates.has(from)) {
+    firingsIn.remove(writing, workspaceId, teamId, hook, on, from, id);
+  }
+  if (!commonStates.has(to)) firingsIn.put(writing, workspaceId, [teamId, hook, on, to, id], true);
+  if (to === "failed") failedFirings.put(writing, workspaceId, [teamId, id], true);
 }
 
 export interface FiringPage {
@@ -34,55 +64,81 @@ export interface FiringPage {
   readonly limit: number;
 }
 
+/** A page of firings, newest first. */
+export interface Firings {
+  readonly items: Firing[];
+  /** What the next page is `before`; null when there is none. A page that is followed by one may be empty. */
+  readonly next: string | null;
+}
+
 interface Team {
   readonly workspaceId: string;
   readonly teamId: string;
 }
 
-/** The team's firings that fit, newest first. */
-export function firingsOf(reading: Reading, team: Team, filter: FiringFilter, page: FiringPage): FiringRow[] {
+/** The team's firings that fit. */
+export function firingsOf(reading: Reading, team: Team, filter: FiringFilter, { before, limit }: FiringPage): Firings {
+  const { state } = filter;
+  const newest = newestFirst(reading, team, filter, { before, limit });
+  const items: Firing[] = [];
+  let last: string | null = null;
+  for (let looks = 0; looks < LOOKS && items.length < limit; looks++) {
+    const firing = newest();
+    if (firing === null) return { items, next: null };
+    last = firing.id;
+    if (state === undefined || firing.state === state) items.push(firing);
+  }
+  return { items, next: last };
+}
+
+/** Gives one firing after the other, null at the end: all of those that fit, and of the common states any. */
+function newestFirst(reading: Reading, team: Team, filter: FiringFilter, page: FiringPage): () => Firing | null {
   const { workspaceId, teamId } = team;
-  if (Object.values(filter).every((wanted) => wanted === undefined)) {
-    const before = page.before === undefined ? {} : { before: [teamId, page.before] };
-    return firings.list(reading, workspaceId, [teamId], { reverse: true, limit: page.limit, ...before });
-  }
-  const lines = linesOf(reading, team, filter).map((under) => new Line(reading, workspaceId, under, page));
-  const found: FiringRow[] = [];
-  while (found.length < page.limit) {
-    const newest = lines.reduce<Line | null>((best, line) => (line.isNewerThan(best) ? line : best), null);
-    const id = newest?.take();
-    if (id === undefined) break;
-    const firing = firings.get(reading, workspaceId, teamId, id);
-    if (firing !== undefined) found.push(firing);
-  }
-  return found;
+  const { hook, event, state } = filter;
+  const isCommon = state === undefined || commonStates.has(state);
+  if (hook === undefined && event === undefined && isCommon) return newestOfTeam(reading, team, page);
+  const where = isCommon ? { rows: firingsBy, names: [hook, event] } : { rows: firingsIn, names: [hook, event, state] };
+  const lines = linesOf(reading, team, where).map((under) => new Line(reading, workspaceId, { ...where, under, page }));
+  return () => {
+    const line = lines.reduce<Line | null>((best, one) => (one.isNewerThan(best) ? one : best), null);
+    const id = line?.take();
+    return id === undefined ? null : (firingOf(reading, workspaceId, teamId, id) ?? null);
+  };
 }
 
-/** The lines that fit: their hook, event and state, found by one read each. */
-function linesOf(reading: Reading, { workspaceId, teamId }: Team, filter: FiringFilter): string[][] {
-  const under = filter.hook === undefined ? [teamId] : [teamId, filter.hook];
+function newestOfTeam(reading: Reading, { workspaceId, teamId }: Team, page: FiringPage): () => Firing | null {
+  let { before } = page;
+  let firings: Firing[] = [];
+  let isRead = false;
+  return () => {
+    if (firings.length === 0 && !isRead) {
+      const from = before === undefined ? {} : { before: [teamId, before] };
+      firings = firingsOfTeam(reading, workspaceId, teamId, { reverse: true, limit: page.limit, ...from });
+      before = firings.at(-1)?.id;
+      isRead = firings.length < page.limit;
+    }
+    return firings.shift() ?? null;
+  };
+}
+
+interface Where {
+  readonly rows: typeof firingsBy;
+  /** What the parts of a line's key must be; undefined is any. */
+  readonly names: readonly (string | undefined)[];
+}
+
+/** The lines that fit, found by one read each. */
+function linesOf(reading: Reading, { workspaceId, teamId }: Team, { rows, names }: Where): string[][] {
+  const under = names[0] === undefined ? [teamId] : [teamId, names[0]];
   const lines: string[][] = [];
-  let line = lineAfter(reading, workspaceId, under, null);
-  while (line !== null) {
-    const [, , event, state] = line;
-    const fits =
-      (filter.event === undefined || filter.event === event) && (filter.state === undefined || filter.state === state);
-    if (fits) lines.push(line);
-    line = lineAfter(reading, workspaceId, under, line);
+  for (;;) {
+    const after = lines.at(-1);
+    const page = { limit: 1, ...(after === undefined ? {} : { after }) };
+    const next = rows.entries(reading, workspaceId, under, page)[0];
+    if (next === undefined) break;
+    lines.push(next.key.slice(-2 - names.length, -1).map(String));
   }
-  return lines;
-}
-
-/** The first line under a prefix of its id that comes after another, or null. */
-function lineAfter(
-  reading: Reading,
-  workspaceId: string,
-  under: readonly string[],
-  line: readonly string[] | null,
-): string[] | null {
-  const page = { limit: 1, ...(line === null ? {} : { after: line }) };
-  const next = firingsBy.entries(reading, workspaceId, under, page)[0];
-  return next === undefined ? null : next.key.slice(-5, -1).map(String);
+  return lines.filter((line) => names.every((name, index) => name === undefined || name === line[index + 1]));
 }
 
 /** Rows of a line that are read at once. */
@@ -92,18 +148,28 @@ const SLICE = 10;
 class Line {
   readonly #reading: Reading;
   readonly #workspaceId: string;
+  readonly #rows: typeof firingsBy;
   readonly #under: readonly string[];
   readonly #slice: number;
   #before: string | undefined;
   #ids: string[] = [];
   #isRead = false;
 
-  constructor(reading: Reading, workspaceId: string, under: readonly string[], { before, limit }: FiringPage) {
+  constructor(
+    reading: Reading,
+    workspaceId: string,
+    {
+      rows,
+      under,
+      page,
+    }: { readonly rows: Where["rows"]; readonly under: readonly string[]; readonly page: FiringPage },
+  ) {
     this.#reading = reading;
     this.#workspaceId = workspaceId;
+    this.#rows = rows;
     this.#under = under;
-    this.#slice = Math.min(SLICE, limit);
-    this.#before = before;
+    this.#slice = Math.min(SLICE, page.limit);
+    this.#before = page.before;
   }
 
   isNewerThan(other: Line | null): boolean {
@@ -125,7 +191,7 @@ class Line {
   #readOn(): void {
     const before = this.#before === undefined ? {} : { before: [...this.#under, this.#before] };
     const page = { reverse: true, limit: this.#slice, ...before };
-    const found = firingsBy.entries(this.#reading, this.#workspaceId, this.#under, page);
+    const found = this.#rows.entries(this.#reading, this.#workspaceId, this.#under, page);
     this.#ids = found.map(({ key }) => String(key.at(-1)));
     this.#before = this.#ids.at(-1);
     this.#isRead = found.length < this.#slice;

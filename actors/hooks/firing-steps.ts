@@ -5,22 +5,32 @@ import type { Reading } from "../../storage/store.js";
 import { resourceById } from "../resources/resource-rows.js";
 import type { NoteTask } from "../tasks/task-messages.js";
 import { tasks } from "../tasks/task-rows.js";
+import type { WorkEvent } from "../tasks/work-event.js";
 import { DELIVERY_EFFECT, type Delivery, type DeliveryResult } from "./delivery.effects.js";
 import { hookEvents } from "./events.js";
 import { type HookFailureCode, isRetried, MAX_ATTEMPTS, waitAfter } from "./failure.js";
-import { putFiring } from "./firing-list.js";
+import { listState } from "./firing-list.js";
 import { recordFiring, recordLoop } from "./firing-record.js";
 import { countGivenUp } from "./given-up.js";
 import type { HookFields } from "./hook.kind.js";
 import type { FireHook, FiringContext } from "./hook-occurrence.machine.js";
-import { countFiring, whyLooped } from "./loop-guard.js";
-import { attempts, type FiringRow, type FiringState, firingEvents, firings } from "./occurrence-rows.js";
+import { countFiring, mayHaveFired, whyLooped } from "./loop-guard.js";
+import {
+  type AttemptRow,
+  type Firing,
+  type FiringState,
+  firingOf,
+  putAttempt,
+  putBegun,
+  putEnded,
+} from "./occurrence-rows.js";
 
 /** What the transitions of a firing do; the machine beside it says when. */
 
 /** Whether the firing has begun before, and may be over. */
-export function hasFired({ turn, work }: Delivered<FireHook>): boolean {
-  return firings.get(turn, turn.self.partition, work.teamId, turn.self.id) !== undefined;
+export function hasFired(event: Delivered<FireHook>): boolean {
+  const { turn, work } = event;
+  return mayHaveFired(event) && firingOf(turn, turn.self.partition, work.teamId, turn.self.id) !== undefined;
 }
 
 export function fire(event: Delivered<FireHook>): FiringContext {
@@ -34,6 +44,7 @@ export function fire(event: Delivered<FireHook>): FiringContext {
   return attempt(turn, {
     hookId,
     hook: hook?.key ?? "",
+    on: work.on,
     teamId: work.teamId,
     attempt: 1,
     mostAttempts: work.test === true ? 1 : MAX_ATTEMPTS,
@@ -58,6 +69,7 @@ function attempt(turn: Turn, context: FiringContext): FiringContext {
   const left = context.deadlineMs === 0 ? context.timeoutMs : context.deadlineMs - turn.now;
   const input: Delivery = {
     workspaceId: turn.self.partition,
+    teamId: context.teamId,
     firingId: turn.self.id,
     hookId: context.hookId,
     step: context.step,
@@ -69,13 +81,13 @@ function attempt(turn: Turn, context: FiringContext): FiringContext {
 
 /** The next step, after one that was done. */
 export function goOn(event: Delivered<EffectEnded>, context: FiringContext): FiringContext {
-  keepAttempt(event.turn, event, context);
+  putAttempt(event.turn, event.turn.self.partition, event.turn.self.id, attemptOf(event, context));
   return attempt(event.turn, { ...context, step: context.step + 1 });
 }
 
 /** The same step again, after its wait. */
 export function retry(turn: Turn, context: FiringContext): FiringContext {
-  move(turn, rowOf(turn, context), { state: "attempting", retryAt: null });
+  move(turn, context, { state: "attempting", retryAt: null });
   return attempt(turn, { ...context, attempt: context.attempt + 1 });
 }
 
@@ -119,10 +131,10 @@ function failed(
 
 export function waitForRetry(event: Delivered<EffectEnded>, context: FiringContext): FiringContext {
   const { turn } = event;
-  keepAttempt(turn, event, context);
+  putAttempt(turn, turn.self.partition, turn.self.id, attemptOf(event, context));
   // What the receiver asks for counts where it is later.
   const atMs = turn.now + Math.max(waitAfter(context.attempt), resultOf(event).retryAfterMs ?? 0);
-  move(turn, rowOf(turn, context), { state: "waiting", retryAt: new Date(atMs).toISOString() });
+  move(turn, context, { state: "waiting", retryAt: new Date(atMs).toISOString() });
   turn.wake("retry", atMs);
   return context;
 }
@@ -130,33 +142,32 @@ export function waitForRetry(event: Delivered<EffectEnded>, context: FiringConte
 /** Keeps how it ended and ends the actor, answers a waiting event, and tells the task of a failure that still concerns it. */
 export function finish(event: Delivered<EffectEnded>, context: FiringContext): void {
   const { turn } = event;
+  const { hook, on, teamId } = context;
   const outcome = outcomeOf(event, context);
-  keepAttempt(turn, event, context);
-  const firing = rowOf(turn, context);
-  const superseded = outcome.code !== null && context.gate === null && hasMovedOn(turn, firing);
+  const firing = outcome.code === null ? null : begunOf(turn, context);
+  const superseded = firing !== null && context.gate === null && hasMovedOn(turn, firing.work);
   const code = superseded ? "superseded" : outcome.code;
+  const { next: state, refused } = outcome;
+  const { partition: workspaceId, id } = turn.self;
   const endedAt = new Date(turn.now).toISOString();
-  move(turn, firing, { state: outcome.next, code, refused: outcome.refused, endedAt });
-  turn.change(`team/${firing.teamId}`, {
-    type: "hook",
-    id: firing.id,
-    hook: firing.hook,
-    on: firing.on,
-    state: outcome.next,
-  });
+  const ended = { state, code, refused, endedAt, attempt: attemptOf(event, context) };
+  putEnded(turn, workspaceId, { teamId, id }, ended);
+  listState(turn, workspaceId, { teamId, hook, on, id }, { to: state });
+  turn.change(`hook-occurrence/${id}`, { type: "state", state });
+  turn.change(`team/${teamId}`, { type: "hook", id, hook, on, state });
   if (context.gate !== null) {
-    const answer: KeeperAnswer = { type: "keeper.answered", key: context.gate.key, refused: outcome.refused };
+    const answer: KeeperAnswer = { type: "keeper.answered", key: context.gate.key, refused };
     turn.send(context.gate.replyTo, answer);
   }
   turn.stop();
   const isGivenUp = outcome.code !== null && isUsedUp(context, outcome.code);
   if (isGivenUp) countGivenUp(turn);
-  if (code === null || superseded || outcome.refused !== null || firing.taskId === null) return;
+  if (firing === null || code === null || superseded || refused !== null || firing.work.test === true) return;
   const { step, reason } = resultOf(event);
   const end = isGivenUp ? ` It was tried ${context.attempt} times and is not tried again.` : "";
   const text = `The hook failed at step ${step} (${code}): ${reason ?? code}.${end}`;
-  const note: NoteTask = { type: "note", from: `hook ${firing.hook}`, text, key: firing.id };
-  turn.send(address(turn.self.partition, "task", firing.taskId), note);
+  const note: NoteTask = { type: "note", from: `hook ${hook}`, text, key: id };
+  turn.send(address(workspaceId, "task", firing.work.task.id), note);
 }
 
 /** Whether it would have been tried again, had it any attempts left. */
@@ -165,16 +176,15 @@ function isUsedUp({ gate, attempt, mostAttempts }: FiringContext, code: HookFail
 }
 
 /** Whether the task has left the station the hook fired at, is finished or gone. */
-function hasMovedOn(turn: Turn, firing: FiringRow): boolean {
-  if (firing.taskId === null) return false;
-  const task = tasks.get(turn, turn.self.partition, firing.taskId);
-  const work = firingEvents.get(turn, turn.self.partition, firing.id);
+function hasMovedOn(turn: Turn, { task: then, test }: WorkEvent): boolean {
+  if (test === true) return false;
+  const task = tasks.get(turn, turn.self.partition, then.id);
   if (task === undefined || task.state === "done" || task.state === "closed") return true;
-  return work?.task.stationKey !== task.station;
+  return then.stationKey !== task.station;
 }
 
-function keepAttempt(turn: Turn, event: EffectEnded, { requests }: FiringContext): void {
-  attempts.put(turn, turn.self.partition, [turn.self.id, requests], { n: requests, ...resultOf(event) });
+function attemptOf(event: EffectEnded, { requests }: FiringContext): AttemptRow {
+  return { n: requests, ...resultOf(event) };
 }
 
 /** An effect that could not report is a step that `errored`. */
@@ -195,14 +205,18 @@ function refusalIn(body: string): string | null {
   }
 }
 
-function rowOf(turn: Turn, { teamId }: FiringContext): FiringRow {
-  const row = firings.get(turn, turn.self.partition, teamId, turn.self.id);
-  if (row === undefined) throw new Error("a firing without its row");
-  return row;
+function begunOf(turn: Turn, { teamId }: FiringContext): Firing {
+  const firing = firingOf(turn, turn.self.partition, teamId, turn.self.id);
+  if (firing === undefined) throw new Error("a firing without its row");
+  return firing;
 }
 
-function move(turn: Turn, before: FiringRow, to: Partial<FiringRow> & Pick<FiringRow, "state">): void {
-  putFiring(turn, turn.self.partition, { ...before, ...to }, before.state);
+/** Writes where a firing stands that has not ended. */
+function move(turn: Turn, context: FiringContext, to: Pick<Firing, "state" | "retryAt">): void {
+  const before = begunOf(turn, context);
+  const { hook, on, teamId } = context;
+  putBegun(turn, turn.self.partition, { ...before, ...to });
+  listState(turn, turn.self.partition, { teamId, hook, on, id: before.id }, { from: before.state, to: to.state });
   turn.change(`hook-occurrence/${before.id}`, { type: "state", state: to.state });
 }
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Reading } from "../../storage/store.js";
-import { attempts, type FiringRow } from "./occurrence-rows.js";
+import { attemptsOf, type Firing } from "./occurrence-rows.js";
 
 const attemptSchema = z.strictObject({
   n: z.int(),
@@ -40,15 +40,12 @@ export const firingSchema = z
   })
   .meta({ title: "hook-occurrence" });
 
-export function firingView(reading: Reading, workspaceId: string, firing: FiringRow): z.output<typeof firingSchema> {
-  const made = attempts.list(reading, workspaceId, [firing.id]);
+export function firingView(reading: Reading, workspaceId: string, firing: Firing): z.output<typeof firingSchema> {
+  const { work, ...rest } = firing;
+  const { occurrence, on, teamId, task, run, test = false } = work;
+  const made = attemptsOf(reading, workspaceId, teamId, firing.id);
   return {
-    ...firing,
-    // Firings of earlier releases have none.
-    reason: firing.reason ?? null,
-    retryAt: firing.retryAt ?? null,
-    resentAs: firing.resentAs ?? null,
-    test: firing.test ?? false,
+    ...{ ...rest, occurrence, on, teamId, taskId: test ? null : task.id, runId: run?.id ?? null, test },
     attempts: made.map((attempt) => ({
       ...attempt,
       requestHeaders: { ...attempt.requestHeaders },

@@ -1,6 +1,6 @@
 /**
- * One firing of a hook, `hook-occurrence/<id>`. How it ended stands in its row; the actor itself is gone by then, and
- * the row keeps it from firing again.
+ * One firing of a hook, `hook-occurrence/<id>`. How it ended stands in its rows; the actor itself is gone by then,
+ * and the rows keep it from firing again.
  *
  * | state      | moved by                                       | next       | also                                     |
  * |------------|------------------------------------------------|------------|------------------------------------------|
@@ -35,6 +35,7 @@ export interface FireHook extends Message {
 export interface FiringContext {
   readonly hookId: string;
   readonly hook: string;
+  readonly on: WorkEvent["on"];
   readonly teamId: string;
   readonly attempt: number;
   /** A test is tried once. */
@@ -78,7 +79,18 @@ const machine = setup({
 }).createMachine({
   id: "hook-occurrence",
   context: {
-    ...{ hookId: "", hook: "", teamId: "", attempt: 1, mostAttempts: 1, step: 0, requests: 0, steps: [], timeoutMs: 0 },
+    ...{
+      hookId: "",
+      hook: "",
+      on: "task.opened",
+      teamId: "",
+      attempt: 1,
+      mostAttempts: 1,
+      step: 0,
+      requests: 0,
+      steps: [],
+      timeoutMs: 0,
+    },
     ...{ blocks: false, deadlineMs: 0, gate: null },
   },
   initial: "new",

@@ -16,7 +16,7 @@ import { table } from "../../storage/table.js";
 import type { WorkEvent } from "../tasks/work-event.js";
 import { hookEvents } from "./events.js";
 import type { FireHook } from "./hook-occurrence.machine.js";
-import { firingEvents, firings } from "./occurrence-rows.js";
+import { firingById, firingOf } from "./occurrence-rows.js";
 
 /** How many causes a chain may hold before the next firing is stopped. */
 export const MAX_CAUSES = 8;
@@ -44,6 +44,11 @@ export function whyLooped(event: Delivered<FireHook>): string | null {
     : null;
 }
 
+/** Whether the firing itself may have been counted before; false spares looking for it. */
+export function mayHaveFired(event: Delivered<FireHook>): boolean {
+  return !isGuarded(event.work, event.resends) || changeBefore(event).times.length > 0;
+}
+
 /** Counts a firing that goes on. */
 export function countFiring(event: Delivered<FireHook>): void {
   const { turn, work, resends } = event;
@@ -65,7 +70,7 @@ export function countFiring(event: Delivered<FireHook>): void {
 export function chainFrom(reading: Reading, workspaceId: string, cause: string): readonly string[] {
   const id = /^msg_([^_]+)_[^_]+$/.exec(cause)?.[1];
   const firingId = id === undefined ? cause : `occ_${id}`;
-  const work = firingEvents.get(reading, workspaceId, firingId);
+  const work = firingById(reading, workspaceId, firingId)?.work;
   return work === undefined ? [] : [...work.causes, work.occurrence, firingId];
 }
 
@@ -74,8 +79,8 @@ function isGuarded({ on, test }: WorkEvent, resends: string | null): boolean {
 }
 
 function isOfHook(turn: Turn, { teamId, task }: WorkEvent, hookId: string, cause: string): boolean {
-  const firing = firings.get(turn, turn.self.partition, teamId, cause);
-  return firing?.hookId === hookId && firing.taskId === task.id;
+  const firing = firingOf(turn, turn.self.partition, teamId, cause);
+  return firing?.hookId === hookId && firing.work.test !== true && firing.work.task.id === task.id;
 }
 
 /** What a firing is counted by, and when it fired for that before. */

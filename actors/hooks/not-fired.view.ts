@@ -7,7 +7,7 @@ import { firingId } from "./firing.js";
 import type { HookFields } from "./hook.kind.js";
 import { conditionOutcome, type EventValues, eventValues } from "./hook-values.js";
 import { type Mismatch, whyNotMatched } from "./matching.js";
-import { firings } from "./occurrence-rows.js";
+import { firingOf } from "./occurrence-rows.js";
 
 const firingShown = z.strictObject({ id: z.string(), state: z.string(), code: z.string().nullable() });
 
@@ -49,7 +49,7 @@ export function hookVerdicts(reading: Reading, work: WorkEvent, { after, limit }
   const hooks = resourcesOf<HookFields>(reading, workspaceId, "hook", { under, ...from, limit });
   const values = eventValues(work);
   return hooks.map((hook) => {
-    const firing = firings.get(reading, workspaceId, teamId, firingId(work, hook));
+    const firing = firingOf(reading, workspaceId, teamId, firingId(work, hook));
     const shown = firing === undefined ? null : { id: firing.id, state: firing.state, code: firing.code };
     const notFired = shown === null ? whyNotFired(hook, work, values) : null;
     return { hookId: hook.id, hook: hook.fields.key, firing: shown, notFired };

@@ -1,39 +1,50 @@
-import type { Reading } from "../../storage/store.js";
-import { table } from "../../storage/table.js";
+import type { Entry, Reading, Writing } from "../../storage/store.js";
+import { type TablePage, table } from "../../storage/table.js";
+import { resourcesOf } from "../resources/resource-rows.js";
 import type { WorkEvent } from "../tasks/work-event.js";
 import type { HookFailureCode } from "./failure.js";
 
+/**
+ * The rows of a firing. Most firings are delivered at their first attempt, and those are written twice only: once when
+ * they begin, with their event, and once when they end, with their last attempt.
+ */
+
 export type FiringState = "attempting" | "waiting" | "delivered" | "failed" | "refused";
 
-/** One firing of a hook, as its history shows it; the event and the attempts stand in rows of their own. */
-export interface FiringRow {
-  readonly id: string;
-  /** The event occurrence, which may have fired other hooks too. */
-  readonly occurrence: string;
-  readonly hookId: string;
-  readonly hook: string;
-  readonly on: WorkEvent["on"];
-  readonly teamId: string;
-  /** Null in a test. */
-  readonly taskId: string | null;
-  readonly runId: string | null;
+/** Where a firing stands. */
+interface Standing {
   readonly state: FiringState;
   /** Why it failed, or null. */
   readonly code: HookFailureCode | null;
-  /** Why no request was made, or null. */
-  readonly reason: string | null;
   /** Why the event was refused, or null. */
   readonly refused: string | null;
-  readonly firedAt: string;
   readonly endedAt: string | null;
+}
+
+/** A firing from its beginning on; its key holds team and id. */
+interface Begun extends Standing {
+  readonly hookId: string;
+  readonly hook: string;
+  readonly work: WorkEvent;
+  readonly firedAt: string;
+  /** Why no request was made, or null. */
+  readonly reason: string | null;
   /** When it is tried again, while it waits. */
-  readonly retryAt?: string | null;
+  readonly retryAt: string | null;
   /** The firing that this one sends again, or null. */
   readonly resends: string | null;
-  /** The last firing that sent this one again. */
-  readonly resentAs?: string;
-  /** Whether it is a sample event, sent to see whether the hook works. */
-  readonly test?: boolean;
+  /** The last firing that sent this one again, or null. */
+  readonly resentAs: string | null;
+}
+
+/** How a firing ended that made a request; it counts before what the other row says. */
+interface Ended extends Standing {
+  readonly attempt: AttemptRow;
+}
+
+/** One firing of a hook, as its history shows it; the attempts are read beside it. */
+export interface Firing extends Begun {
+  readonly id: string;
 }
 
 /** One request that a firing made, or could not make. */
@@ -55,16 +66,63 @@ export interface AttemptRow {
 }
 
 /** `[team, firing]`; ids rise with time */
-export const firings = table<FiringRow>("hook-firing");
-/** `[team, firing]` -> true: those that failed */
-export const failedFirings = table<true>("hook-firing-failed");
-/** `[firing]` */
-export const firingEvents = table<WorkEvent>("hook-firing-event");
-/** `[firing, n]` */
-export const attempts = table<AttemptRow>("hook-attempt");
+export const begunFirings = table<Begun>("hook-firing");
+/** `[team, firing]` */
+const endedFirings = table<Ended>("hook-firing-end");
+/** `[firing, n]`: all but the last of a firing that has ended */
+const attempts = table<AttemptRow>("hook-attempt");
 
-/** The workspace's firing of that id; undefined when it has none. */
-export function firingById(reading: Reading, workspaceId: string, id: string): FiringRow | undefined {
-  const teamId = firingEvents.get(reading, workspaceId, id)?.teamId;
-  return teamId === undefined ? undefined : firings.get(reading, workspaceId, teamId, id);
+export function firingOf(reading: Reading, workspaceId: string, teamId: string, id: string): Firing | undefined {
+  const begun = begunFirings.get(reading, workspaceId, teamId, id);
+  return begun && joined(id, begun, endedFirings.get(reading, workspaceId, teamId, id));
+}
+
+/** The workspace's firing of that id, whatever its team; undefined when it has none. */
+export function firingById(reading: Reading, workspaceId: string, id: string): Firing | undefined {
+  for (const team of resourcesOf(reading, workspaceId, "team")) {
+    const firing = firingOf(reading, workspaceId, team.id, id);
+    if (firing !== undefined) return firing;
+  }
+  return undefined;
+}
+
+/** A page of the team's firings, in the order of their ids unless the page is read in reverse. */
+export function firingsOfTeam(reading: Reading, workspaceId: string, teamId: string, page: TablePage): Firing[] {
+  const idOf = ({ key }: Entry) => String(key.at(-1));
+  return begunFirings.entries(reading, workspaceId, [teamId], page).map((entry) => {
+    const id = idOf(entry);
+    return joined(id, entry.value, endedFirings.get(reading, workspaceId, teamId, id));
+  });
+}
+
+/** The attempts of a firing so far, in order. */
+export function attemptsOf(reading: Reading, workspaceId: string, teamId: string, id: string): AttemptRow[] {
+  const ended = endedFirings.get(reading, workspaceId, teamId, id);
+  const earlier = attempts.list(reading, workspaceId, [id]);
+  return ended === undefined ? earlier : [...earlier, ended.attempt];
+}
+
+/** Writes a firing as it began, or as it is now while it has not ended. */
+export function putBegun(writing: Writing, workspaceId: string, { id, ...begun }: Firing): void {
+  begunFirings.put(writing, workspaceId, [begun.work.teamId, id], begun);
+}
+
+export function putEnded(writing: Writing, workspaceId: string, of: FiringKey, ended: Ended): void {
+  endedFirings.put(writing, workspaceId, [of.teamId, of.id], ended);
+}
+
+/** Keeps an attempt after which the firing goes on. */
+export function putAttempt(writing: Writing, workspaceId: string, id: string, attempt: AttemptRow): void {
+  attempts.put(writing, workspaceId, [id, attempt.n], attempt);
+}
+
+export interface FiringKey {
+  readonly teamId: string;
+  readonly id: string;
+}
+
+function joined(id: string, begun: Begun, ended: Ended | undefined): Firing {
+  if (ended === undefined) return { id, ...begun };
+  const { state, code, refused, endedAt } = ended;
+  return { id, ...begun, state, code, refused, endedAt };
 }

@@ -17,7 +17,6 @@ import { address } from "../../runtime/address.js";
 import type { Delivered, Message, Turn, Woken } from "../../runtime/turn.js";
 import { failedIn, type Period } from "./failed-firings.js";
 import type { FireHook } from "./hook-occurrence.machine.js";
-import { firingEvents } from "./occurrence-rows.js";
 
 /** Sends again what failed in a period; answered null, or with a refusal. */
 export interface ResendFailed extends Message {
@@ -101,9 +100,7 @@ function remaining(turn: Turn, context: ResenderContext): readonly Period[] {
 }
 
 function sendSome(turn: Turn, context: ResenderContext): void {
-  for (const { id, hookId } of slice(turn, context).found) {
-    const work = firingEvents.get(turn, turn.self.partition, id);
-    if (work === undefined) continue;
+  for (const { id, hookId, work } of slice(turn, context).found) {
     const fire: FireHook = { type: "hook.fire", hookId, work, resends: id };
     turn.send(address(turn.self.partition, "hook-occurrence", turn.newId("occ")), fire);
   }

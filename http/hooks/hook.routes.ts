@@ -5,7 +5,7 @@ import { bearerOfCallback } from "../../actors/hooks/callback-token.js";
 import { hookEventNames } from "../../actors/hooks/events.js";
 import { firingSchema, firingView } from "../../actors/hooks/firing.view.js";
 import { firingsOf } from "../../actors/hooks/firing-list.js";
-import { type FiringRow, firingById, firings } from "../../actors/hooks/occurrence-rows.js";
+import { type Firing, firingById, firingOf } from "../../actors/hooks/occurrence-rows.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import { placeOf } from "../../actors/resources/place.js";
 import { resourceById } from "../../actors/resources/resource-rows.js";
@@ -34,6 +34,11 @@ const historyQuery = z.strictObject({
   limit: pageSize(),
 });
 
+const nextPage = z
+  .string()
+  .nullable()
+  .describe("What the next page is `before`; null when there is none. A page that is followed by one may be empty.");
+
 /** The task as its hook's receiver reads it. */
 const callbackTaskSchema = z
   .strictObject({
@@ -58,7 +63,7 @@ export function hookRoutes(options: HookRoutesOptions): readonly Route[] {
       summary: "What a team's hooks did, newest first",
       access: "any",
       query: historyQuery,
-      answers: { 200: z.strictObject({ items: z.array(firingSchema) }) },
+      answers: { 200: z.strictObject({ items: z.array(firingSchema), next: nextPage }) },
       handle: ({ caller, params, query }) => history(runtime, caller, params.teamId ?? "", query),
     }),
     route({
@@ -140,8 +145,8 @@ function history(
   }
   const { workspaceId } = place;
   const { hook, event, state, before, limit } = query;
-  const items = firingsOf(reading, { workspaceId, teamId }, { hook, event, state }, { before, limit });
-  return { status: 200, body: { items: items.map((firing) => firingView(reading, workspaceId, firing)) } };
+  const { items, next } = firingsOf(reading, { workspaceId, teamId }, { hook, event, state }, { before, limit });
+  return { status: 200, body: { items: items.map((firing) => firingView(reading, workspaceId, firing)), next } };
 }
 
 /** A firing of the team whose history the caller may read. */
@@ -149,14 +154,14 @@ export function findFiring(
   { reading }: Runtime,
   caller: Caller,
   params: Readonly<Record<string, string>>,
-): { readonly workspaceId: string; readonly firing: FiringRow } | Refusal {
+): { readonly workspaceId: string; readonly firing: Firing } | Refusal {
   const { teamId = "", id = "" } = params;
   const place = placeOf(reading, teamId);
   if (place?.kind !== "team" || !seesOutcomes(reading, caller, place.workspaceId, teamId)) {
     return { refused: "not-found" };
   }
   const { workspaceId } = place;
-  const firing = firings.get(reading, workspaceId, teamId, id);
+  const firing = firingOf(reading, workspaceId, teamId, id);
   return firing === undefined ? { refused: "not-found" } : { workspaceId, firing };
 }
 
@@ -167,7 +172,8 @@ function bearerTask({ runtime, sealer }: HookRoutesOptions, authorization: strin
   if (bearer === null) return refused;
   const { workspaceId, firingId } = bearer;
   const firing = firingById(runtime.reading, workspaceId, firingId);
-  const task = firing?.taskId ? tasks.get(runtime.reading, workspaceId, firing.taskId) : undefined;
+  const about = firing === undefined || firing.work.test === true ? null : firing.work.task.id;
+  const task = about === null ? undefined : tasks.get(runtime.reading, workspaceId, about);
   const workspace = resourceById(runtime.reading, workspaceId, "workspace", workspaceId);
   return firing === undefined || task === undefined || workspace === undefined
     ? refused

@@ -5,7 +5,7 @@ import { failedIn, type Period } from "../../actors/hooks/failed-firings.js";
 import { firingSchema, firingView } from "../../actors/hooks/firing.view.js";
 import type { HookFields } from "../../actors/hooks/hook.kind.js";
 import type { FireHook } from "../../actors/hooks/hook-occurrence.machine.js";
-import { firingById, firingEvents } from "../../actors/hooks/occurrence-rows.js";
+import { firingById } from "../../actors/hooks/occurrence-rows.js";
 import type { ResendFailed } from "../../actors/hooks/resender.machine.js";
 import { sampleEvent } from "../../actors/hooks/sample-event.js";
 import { invalid, isRefusal, type Refusal } from "../../actors/refusal.js";
@@ -89,11 +89,15 @@ async function resend(
   const { workspaceId, firing } = found;
   const refused = permit(reading, caller, workspaceId, "configure", "hook");
   if (refused !== null) return refused;
-  const work = firingEvents.get(reading, workspaceId, firing.id);
-  if (work === undefined || resourceById(reading, workspaceId, "hook", firing.hookId) === undefined) {
+  if (resourceById(reading, workspaceId, "hook", firing.hookId) === undefined) {
     return { refused: "conflict", detail: "The hook is gone, so it cannot fire again." };
   }
-  return fire(runtime, { type: "hook.fire", hookId: firing.hookId, work, resends: firing.resends ?? firing.id });
+  return fire(runtime, {
+    type: "hook.fire",
+    hookId: firing.hookId,
+    work: firing.work,
+    resends: firing.resends ?? firing.id,
+  });
 }
 
 async function test(runtime: Runtime, caller: Caller, hookId: string): Promise<Answer | Refusal> {

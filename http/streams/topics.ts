@@ -150,7 +150,7 @@ const firingTopic: Topic = {
   },
   sees: (reading, caller, { workspaceId, id }) => {
     const firing = firingById(reading, workspaceId, id);
-    return firing !== undefined && seesOutcomes(reading, caller, workspaceId, firing.teamId);
+    return firing !== undefined && seesOutcomes(reading, caller, workspaceId, firing.work.teamId);
   },
   picture: (reading, { workspaceId, id }) => {
     const firing = firingById(reading, workspaceId, id);

@@ -30,6 +30,11 @@ export function putLine(rows: Writing): void {
   put(rows, { kind: "line", id: lineId, address: "core/dev", teamId, fields: { ...line } });
 }
 
+/** Writes the team where lists of teams look for it. */
+export function putTeam(rows: Writing): void {
+  put(rows, { kind: "team", id: teamId, address: "core", teamId: null, fields: {} });
+}
+
 function put(rows: Writing, row: Pick<ResourceRow, "kind" | "id" | "address" | "teamId" | "fields">): void {
   const { kind, id, address } = row;
   const rest = { version: 1, workspaceId, hidden: {}, added: {}, createdAt: "", updatedAt: "" };

@@ -1,7 +1,7 @@
 import t from "tap";
 import type { DeliveryResult } from "../../../actors/hooks/delivery.effects.js";
 import { type FireHook, hookOccurrenceActor } from "../../../actors/hooks/hook-occurrence.machine.js";
-import { attempts, firings } from "../../../actors/hooks/occurrence-rows.js";
+import { attemptsOf, firingOf } from "../../../actors/hooks/occurrence-rows.js";
 import { type ResourceRow, resources } from "../../../actors/resources/resource-rows.js";
 import { type TaskRow, tasks } from "../../../actors/tasks/task-rows.js";
 import type { WorkEvent } from "../../../actors/tasks/work-event.js";
@@ -82,7 +82,7 @@ function arrange(options: {
     ...(before ? { gate } : {}),
   };
   stepping.take(fire);
-  return { stepping, state: () => firings.get(rows, workspaceId, teamId, "occ_1-x")?.state ?? "", fire };
+  return { stepping, state: () => firingOf(rows, workspaceId, teamId, "occ_1-x")?.state ?? "", fire };
 }
 
 t.test("an after-hook: state x message", async (t) => {
@@ -138,7 +138,7 @@ t.test("steps run in order, each once; a retry begins at the step that failed", 
   }
   t.same(steps, [1, 1, 2]);
   t.equal(state(), "delivered");
-  t.equal(attempts.list(stepping.rows, workspaceId, ["occ_1-x"]).length, 4);
+  t.equal(attemptsOf(stepping.rows, workspaceId, teamId, "occ_1-x").length, 4);
 });
 
 t.test("a before-hook answers its event, once, with the reference's words", async (t) => {
@@ -197,5 +197,5 @@ t.test("a failure is said on the task, once, unless the task has moved on", asyn
   ]);
   const gone = arrange({ on: "task.moved", at: "review" });
   t.same(gone.stepping.take(rejected).sent, []);
-  t.equal(firings.get(gone.stepping.rows, workspaceId, teamId, "occ_1-x")?.code, "superseded");
+  t.equal(firingOf(gone.stepping.rows, workspaceId, teamId, "occ_1-x")?.code, "superseded");
 });

@@ -45,12 +45,12 @@ async function kill(border: keyof typeof borders, seed: number): Promise<string[
   const complaints: string[] = [];
   const rows = world.firings();
   for (const { occurrence } of acknowledged) {
-    const fired = rows.filter((row) => row.occurrence === occurrence);
+    const fired = rows.filter(({ work }) => work.occurrence === occurrence);
     if (fired.length !== hooks.length) complaints.push(`${occurrence} fired ${fired.length} hooks`);
   }
-  for (const { id, state, occurrence, hook } of rows) {
+  for (const { id, state, work, hook } of rows) {
     if (state !== "delivered") complaints.push(`${id} is ${state}`);
-    const ids = world.received.filter((one) => one.body.occurrence === occurrence && one.hook === hook);
+    const ids = world.received.filter((one) => one.body.occurrence === work.occurrence && one.hook === hook);
     const distinct = new Set(ids.map(({ webhookId }) => webhookId));
     if (distinct.size !== 1) complaints.push(`${id} was sent as ${[...distinct].join(", ")}`);
   }

@@ -1,13 +1,13 @@
 import t from "tap";
 import { type FireHook, hookOccurrenceActor } from "../../../actors/hooks/hook-occurrence.machine.js";
 import { chainFrom } from "../../../actors/hooks/loop-guard.js";
-import { type FiringRow, firingEvents, firings } from "../../../actors/hooks/occurrence-rows.js";
+import { type Firing, firingOf, putBegun } from "../../../actors/hooks/occurrence-rows.js";
 import { type ResourceRow, resources } from "../../../actors/resources/resource-rows.js";
 import type { WorkEvent } from "../../../actors/tasks/work-event.js";
 import { address } from "../../../runtime/address.js";
 import { rowSpace } from "../../../storage/keys.js";
 import { memoryRows, stepByHand, type TurnTaken } from "../../support/turn.js";
-import { lineId, teamId, workspaceId } from "../../support/work.js";
+import { lineId, putTeam, teamId, workspaceId } from "../../support/work.js";
 
 const begunMs = Date.parse("2026-01-01T00:00:00.000Z");
 
@@ -20,6 +20,7 @@ function arrange() {
     ...{ createdAt: "", updatedAt: "" },
   } as unknown as ResourceRow;
   resources.put(rows, workspaceId, ["hook", "hook_1"], hook);
+  putTeam(rows);
   let fired = 0;
   const fire = (of: Partial<WorkEvent> & { atMs?: number; resends?: string; hookId?: string } = {}) => {
     fired += 1;
@@ -42,13 +43,13 @@ function arrange() {
     });
     const message: FireHook = { type: "hook.fire", hookId, work, resends };
     const taken = stepping.take(message);
-    const row = firings.get(rows, workspaceId, teamId, id);
-    return { id, taken, row: row as FiringRow };
+    const row = firingOf(rows, workspaceId, teamId, id);
+    return { id, taken, row: row as Firing };
   };
   return { rows, fire };
 }
 
-function isStopped({ row, taken }: { readonly row: FiringRow; readonly taken: TurnTaken }): boolean {
+function isStopped({ row, taken }: { readonly row: Firing; readonly taken: TurnTaken }): boolean {
   return row.code === "loop" && taken.started.length === 0;
 }
 
@@ -120,7 +121,7 @@ t.test("a cause is named by a firing or by the webhook-id of its request, within
   t.same(chainFrom(rows, workspaceId, id), chain);
   t.same(chainFrom(rows, workspaceId, "msg_1-x_tell-them"), chain);
   for (const wrong of ["", "msg_1-x", "occ_9-x", "msg__", "task_1"]) t.same(chainFrom(rows, workspaceId, wrong), []);
-  firings.put(rows, "ws_other", [teamId, "occ_5-x"], { id: "occ_5-x" } as FiringRow);
-  firingEvents.put(rows, "ws_other", "occ_5-x", { causes: [], occurrence: "occ_5" } as unknown as WorkEvent);
+  const work = { teamId, causes: [], occurrence: "occ_5" } as unknown as WorkEvent;
+  putBegun(rows, "ws_other", { id: "occ_5-x", work } as Firing);
   t.same(chainFrom(rows, workspaceId, "occ_5-x"), [], "a firing of another workspace");
 });

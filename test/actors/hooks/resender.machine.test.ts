@@ -1,6 +1,6 @@
 import t from "tap";
-import { putFiring } from "../../../actors/hooks/firing-list.js";
-import { type FiringRow, firingEvents } from "../../../actors/hooks/occurrence-rows.js";
+import { listFiring } from "../../../actors/hooks/firing-list.js";
+import { type Firing, putBegun } from "../../../actors/hooks/occurrence-rows.js";
 import { hookResenderActor, type ResendFailed } from "../../../actors/hooks/resender.machine.js";
 import { type ResourceRow, resources } from "../../../actors/resources/resource-rows.js";
 import type { WorkEvent } from "../../../actors/tasks/work-event.js";
@@ -20,14 +20,15 @@ const ask = (of: Partial<ResendFailed["period"]> = {}): ResendFailed => ({
 function arrange(failed: number) {
   const rows = memoryRows();
   resources.put(rows, workspaceId, ["hook", "hook_1"], { id: "hook_1" } as ResourceRow);
-  const put = (atMs: number, more: Partial<FiringRow> = {}) => {
+  const put = (atMs: number, { test, ...more }: Partial<Firing> & Pick<WorkEvent, "test"> = {}) => {
     const firing = {
-      ...{ id: `occ_${ulidTime(atMs)}0`, occurrence: "", hookId: "hook_1", hook: "tell", on: "task.opened", teamId },
-      ...{ taskId: "task_1", runId: null, state: "failed", code: "rejected", reason: null, refused: null },
-      ...{ firedAt: "", endedAt: "", resends: null, ...more },
-    } as FiringRow;
-    putFiring(rows, workspaceId, firing, null);
-    firingEvents.put(rows, workspaceId, firing.id, { occurrence: firing.id } as WorkEvent);
+      ...{ id: `occ_${ulidTime(atMs)}0`, hookId: "hook_1", hook: "tell", firedAt: "", endedAt: "", retryAt: null },
+      ...{ state: "failed", code: "rejected", reason: null, refused: null, resends: null, resentAs: null },
+      work: { on: "task.opened", teamId, task: { id: "task_1" }, ...(test === undefined ? {} : { test }) } as WorkEvent,
+      ...more,
+    } as Firing;
+    putBegun(rows, workspaceId, firing);
+    listFiring(rows, workspaceId, firing);
     return firing.id;
   };
   const ids = Array.from({ length: failed }, (_, n) => put(1_000 + n));
@@ -56,7 +57,7 @@ t.test("only what is meant: the period, the hook, what failed and was not sent a
   put(999);
   const first = put(1_000);
   put(1_001, { code: "loop" });
-  put(1_002, { test: true, taskId: null });
+  put(1_002, { test: true });
   put(1_003, { hookId: "hook_gone" });
   put(1_004, { state: "delivered", code: null });
   put(1_005, { hook: "other" });
