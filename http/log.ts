@@ -27,10 +27,11 @@ export function createLog(level: Config["logLevel"], destination?: DestinationSt
     mail: (line) => mails.info(line),
     warn: (message, details) => logger.warn(plain(details), message),
     error: (message, details) => logger.error(plain(details), message),
-    served: ({ requestId, method, route, status, seconds }) => {
+    served: ({ requestId, method, route, status, seconds, isCut }) => {
       const level = status >= 500 ? "warn" : "debug";
       if (!logger.isLevelEnabled(level)) return;
-      logger[level]({ requestId, method, route, status, ms: Math.round(seconds * 1e6) / 1e3 }, "request");
+      const ms = Math.round(seconds * 1e6) / 1e3;
+      logger[level]({ requestId, method, route, status, ms, ...(isCut ? { isCut } : {}) }, "request");
     },
     failed: (requestId, error) => logger.error({ requestId, error: traceOf(error) }, "request failed"),
   };

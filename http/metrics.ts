@@ -48,6 +48,11 @@ export function createMetrics(stats: () => RuntimeStats, firingsGivenUp: () => n
     help: "Requests that no route took",
     registers: [registry],
   });
+  const cut = new Counter({
+    name: "signalbox_http_cut_total",
+    help: "Answers broken off before all of them was sent",
+    registers: [registry],
+  });
   // One of a route, method and status: looking a series up by its labels costs more than counting in it.
   const series = new Map<string, ReturnType<typeof requests.labels>>();
   const seriesOf = (method: string, route: string, status: number) => {
@@ -69,7 +74,8 @@ export function createMetrics(stats: () => RuntimeStats, firingsGivenUp: () => n
   });
   return {
     contentType: registry.contentType,
-    served: ({ method, route, status, seconds }) => {
+    served: ({ method, route, status, seconds, isCut }) => {
+      if (isCut) cut.inc();
       if (route === null) malformed.inc();
       else seriesOf(method, route, status).observe(seconds);
     },

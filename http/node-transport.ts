@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
+import { writeAnswer } from "./node-answer.js";
 import type { Socket, SocketHandler } from "./socket.js";
 import {
   BodyTimeout,
@@ -10,18 +11,15 @@ import {
   SOCKET_BUFFER_BYTES,
   SOCKET_IDLE_SECONDS,
   type Transport,
-  type TransportAnswer,
   type TransportHandlers,
   type TransportRequest,
+  type WholeAnswer,
 } from "./transport.js";
 
 /** Time for a request's headers to arrive, in milliseconds. */
 const HEADERS_TIMEOUT_MS = 10_000;
 /** Time a connection may stay idle between requests, in milliseconds. */
 const KEEP_ALIVE_MS = 65_000;
-
-/** Bodies longer than this, in bytes, may not fit into the system's buffers at once. */
-const BIG_BODY = 64 * 1024;
 
 /** The transport of `node:http` and `ws`, which works wherever Node does. */
 export function createNodeTransport(handlers: TransportHandlers): Transport {
@@ -104,18 +102,9 @@ async function serve(
     if (!response.writableFinished) gone.abort();
   });
   const answer = await handlers.request(toRequest(incoming, response, gone.signal));
-  if (response.destroyed) return;
-  const empty = incoming.method === "HEAD" || answer.status === 204 || answer.status === 304;
-  const length = Buffer.byteLength(answer.body);
-  response.writeHead(answer.status, {
-    ...answer.headers,
-    ...(answer.status === 204 || answer.status === 304 ? {} : { "content-length": String(length) }),
-    // What was not read of the body would be taken for the next request.
-    ...(isDraining() || (!incoming.complete && hasBody(incoming)) ? { connection: "close" } : {}),
-  });
-  // A finished response counts as idle although its bytes may wait for a slow reader; a drain would cut it.
-  if (!empty && length > BIG_BODY) response.write(answer.body, () => response.end());
-  else response.end(empty ? undefined : answer.body);
+  // What was not read of the body would be taken for the next request.
+  const closes = isDraining() || (!incoming.complete && hasBody(incoming));
+  await writeAnswer(response, answer, { isHead: incoming.method === "HEAD", closes });
 }
 
 function hasBody(incoming: IncomingMessage): boolean {
@@ -185,7 +174,7 @@ function refuseBytes(handlers: TransportHandlers, error: NodeJS.ErrnoException, 
   socket.end(rawAnswer(handlers.malformed({ refused: "bad-request", detail }, status)));
 }
 
-function rawAnswer(answer: TransportAnswer): string {
+function rawAnswer(answer: WholeAnswer): string {
   const head = Object.entries({
     ...answer.headers,
     "content-length": String(Buffer.byteLength(answer.body)),

@@ -1,5 +1,5 @@
 import type { FieldError, Refusal } from "../actors/refusal.js";
-import type { TransportAnswer } from "./transport.js";
+import type { WholeAnswer } from "./transport.js";
 
 /** Refusals that only the edge makes: what HTTP itself can be wrong about. */
 export type EdgeRefusal =
@@ -44,7 +44,7 @@ export const problems: Readonly<Record<ProblemSlug, readonly [status: number, ti
 };
 
 /** The problem body and headers (RFC 9457) for a refusal; `status` overrides the usual one for malformed bytes. */
-export function problemAnswer(refusal: AnyRefusal, status?: number): TransportAnswer {
+export function problemAnswer(refusal: AnyRefusal, status?: number): WholeAnswer {
   const [usualStatus, usualTitle] = problems[refusal.refused];
   const sent = status ?? usualStatus;
   const body: Record<string, unknown> = {

@@ -34,10 +34,22 @@ export interface RouteRequest<Access extends RouteAccess = RouteAccess, Body = u
   readonly signal: AbortSignal;
 }
 
+/** A JSON text that is made while it is sent. */
+export interface AnswerStream {
+  /** Its length in bytes. */
+  readonly length: number;
+  /** Other work has its turn between two of them; an empty one is but a pause. */
+  readonly pieces: Iterable<string>;
+  /** Called once, whatever became of it, also where no piece was asked for. Does not throw. */
+  close(): void;
+}
+
 export interface Answer {
   readonly status: number;
-  /** JSON, unless `text` is given. Absent for an empty body. */
+  /** JSON, unless `text` or `stream` is given. Absent for an empty body. */
   readonly body?: unknown;
+  /** The JSON text, where it is too much to be held at once. */
+  readonly stream?: AnswerStream;
   /** `body` as it is sent, where it was made once and is sent often. */
   readonly json?: string;
   readonly text?: { readonly type: string; readonly content: string };
@@ -95,7 +107,7 @@ export interface Route {
   readonly answers: Readonly<Record<number, z.ZodType | null | Success>>;
   /** Problems that do not follow from the rest of this declaration (see `openapi/problems.ts`). */
   readonly problems?: readonly ProblemSlug[];
-  handle(request: RouteRequest<RouteAccess, unknown, unknown>): Promise<Answer | Refusal> | Answer | Refusal;
+  handle(request: RouteRequest<RouteAccess, unknown, unknown>): Promise<Outcome> | Outcome;
 }
 
 interface TypedRoute<Access extends RouteAccess, Body extends z.ZodType, Query extends z.ZodType>
@@ -103,7 +115,7 @@ interface TypedRoute<Access extends RouteAccess, Body extends z.ZodType, Query e
   readonly access: Access;
   readonly body?: Body;
   readonly query?: Query;
-  handle(request: RouteRequest<Access, z.output<Body>, z.output<Query>>): Promise<Answer | Refusal> | Answer | Refusal;
+  handle(request: RouteRequest<Access, z.output<Body>, z.output<Query>>): Promise<Outcome> | Outcome;
 }
 
 /** Declares a route with the types of its schemas; the edge calls `handle` only with what those schemas yielded. */

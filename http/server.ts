@@ -11,10 +11,14 @@ import { readJson } from "./request-body.js";
 import type { Outcome, Route, RouteRequest } from "./route.js";
 import { createRouter, type Found } from "./router.js";
 import type { SocketRequest, SocketRoute } from "./socket.js";
-import type { TransportAnswer, TransportHandlers, TransportRequest, UpgradeAnswer } from "./transport.js";
+import type { StreamEnd, TransportAnswer, TransportHandlers, TransportRequest, UpgradeAnswer } from "./transport.js";
 
 /** Longest a handler may take before the client is told that it is unavailable, in milliseconds. */
 const HANDLER_TIMEOUT_MS = 60_000;
+/** Longest a client may take over one piece of a streamed answer, in milliseconds. */
+const STREAM_IDLE_MS = 30_000;
+/** Longest the sending of a streamed answer may take, in milliseconds: what it reads from is held open as long. */
+const STREAM_WHOLE_MS = 5 * 60_000;
 
 /** What is known of a request once it was answered; holds nothing that a client sent but its method and id. */
 export interface Served {
@@ -23,7 +27,10 @@ export interface Served {
   /** The route's pattern, or null where none fitted. */
   readonly route: string | null;
   readonly status: number;
+  /** Until the answer was made; of a streamed one, until it was sent. */
   readonly seconds: number;
+  /** Whether the connection was broken off before all of a streamed answer was sent. */
+  readonly isCut: boolean;
 }
 
 export interface ServerOptions {
@@ -77,15 +84,23 @@ export function createHandlers(options: ServerOptions): TransportHandlers {
       answer = problemAnswer(outcome);
     }
     if (route !== null) options.answered?.(route, outcome);
-    const { status } = answer;
-    options.served({
-      requestId,
-      method: incoming.method,
-      route: route?.path ?? null,
-      status,
-      seconds: options.seconds() - begun,
-    });
-    return { status, headers: Object.assign(commonHeaders(requestId), answer.headers), body: answer.body };
+    const served = (isCut: boolean) => {
+      const seconds = options.seconds() - begun;
+      const { status } = answer;
+      options.served({ requestId, method: incoming.method, route: route?.path ?? null, status, seconds, isCut });
+    };
+    const headers = Object.assign(commonHeaders(requestId), answer.headers);
+    if (!("stream" in answer)) {
+      served(false);
+      return { status: answer.status, headers, body: answer.body };
+    }
+    const { stream } = answer;
+    const close = (end: StreamEnd): void => {
+      stream.close(end);
+      if (end.error !== undefined) options.failed(requestId, end.error);
+      served(!end.isWhole);
+    };
+    return { status: answer.status, headers, stream: { ...stream, close } };
   };
 
   const upgrade = async (incoming: SocketRequest): Promise<UpgradeAnswer> => {
@@ -94,7 +109,7 @@ export function createHandlers(options: ServerOptions): TransportHandlers {
     const socket = sockets.get(incoming.path);
     const record = (status: number) => {
       const seconds = options.seconds() - begun;
-      options.served({ requestId, method: "GET", route: socket?.path ?? null, status, seconds });
+      options.served({ requestId, method: "GET", route: socket?.path ?? null, status, seconds, isCut: false });
     };
     const refuse = (refusal: Refusal | EdgeRefusal): UpgradeAnswer => {
       const answer = problemAnswer(refusal);
@@ -168,6 +183,7 @@ async function serveRoute(
     return { refused: "bad-request", detail };
   }
 
+  let lateness: AbortController | null = null;
   const request: RouteRequest = {
     params,
     query: query.data,
@@ -180,11 +196,12 @@ async function serveRoute(
       return options.clientAddress(incoming);
     },
     get signal() {
-      return incoming.signal;
+      lateness ??= new AbortController();
+      return AbortSignal.any([incoming.signal, lateness.signal]);
     },
   };
   const answer = route.handle(request);
-  return answer instanceof Promise ? await withinTime(answer) : answer;
+  return answer instanceof Promise ? await withinTime(answer, () => lateness?.abort()) : answer;
 }
 
 /** Who has a good credential is counted by it, everyone else by their address. */
@@ -208,13 +225,15 @@ function admit(route: Route, caller: Caller | null | Refusal): RouteRequest["cal
   return caller;
 }
 
-async function withinTime<T>(work: Promise<T>): Promise<T | EdgeRefusal> {
+async function withinTime(work: Promise<Outcome>, isLate: () => void): Promise<Outcome> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<EdgeRefusal>((resolve) => {
-    timer = setTimeout(
-      () => resolve({ refused: "unavailable", detail: "The answer took too long.", retryAfterSeconds: 5 }),
-      HANDLER_TIMEOUT_MS,
-    );
+    timer = setTimeout(() => {
+      resolve({ refused: "unavailable", detail: "The answer took too long.", retryAfterSeconds: 5 });
+      isLate();
+      // What comes now is sent to nobody.
+      work.then(closeUnsent, () => undefined);
+    }, HANDLER_TIMEOUT_MS);
   });
   try {
     return await Promise.race([work, late]);
@@ -223,8 +242,18 @@ async function withinTime<T>(work: Promise<T>): Promise<T | EdgeRefusal> {
   }
 }
 
+function closeUnsent(outcome: Outcome): void {
+  if (!("refused" in outcome)) outcome.stream?.close();
+}
+
 function encode(answer: Outcome): TransportAnswer {
   if ("refused" in answer) return problemAnswer(answer);
+  if (answer.stream !== undefined) {
+    const headers = { "content-type": "application/json", ...answer.headers };
+    const { length, pieces, close } = answer.stream;
+    const times = { idleMs: STREAM_IDLE_MS, wholeMs: STREAM_WHOLE_MS };
+    return { status: answer.status, headers, stream: { length, pieces, close: () => close(), ...times } };
+  }
   if (answer.text !== undefined) {
     const headers = { "content-type": answer.text.type, ...answer.headers };
     return { status: answer.status, headers, body: answer.text.content };

@@ -21,16 +21,51 @@ export interface TransportRequest {
 }
 
 /** An answer, whole. */
-export interface TransportAnswer {
+export interface WholeAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /** Never sent for HEAD, 204 and 304; `content-length` is the transport's to write. */
   readonly body: string | Uint8Array;
 }
 
+/** How the sending of a body ended. */
+export interface StreamEnd {
+  /** Whether all of it was handed over, or none was wanted (HEAD); else the connection was broken off. */
+  readonly isWhole: boolean;
+  /** What the making of its pieces threw. */
+  readonly error?: unknown;
+}
+
+/**
+ * A body that is made while it is sent. A transport
+ * - asks for a piece once the client has taken the one before, and lets other work have its turn in between;
+ * - breaks the connection off, so that nobody takes what came for the whole, when making a piece throws, when the
+ *   pieces are not `length` bytes, when the client takes longer than `idleMs` over 64 KiB, or `wholeMs` over all;
+ * - asks for no more once the client is gone;
+ * - calls `close` once, whatever became of it, also where no piece was asked for.
+ */
+export interface StreamedBody {
+  /** Bytes of all pieces together. */
+  readonly length: number;
+  readonly pieces: Iterable<string | Uint8Array>;
+  readonly idleMs: number;
+  readonly wholeMs: number;
+  /** Never throws. */
+  close(end: StreamEnd): void;
+}
+
+/** An answer whose body is made while it is sent. */
+export interface StreamedAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly stream: StreamedBody;
+}
+
+export type TransportAnswer = WholeAnswer | StreamedAnswer;
+
 /** What a WebSocket request ends in: refused with an answer, or opened. */
 export type UpgradeAnswer =
-  | { readonly refused: TransportAnswer }
+  | { readonly refused: WholeAnswer }
   | {
       readonly maxMessageBytes: number;
       readonly open: (socket: Socket) => SocketHandler;
@@ -43,7 +78,7 @@ export interface TransportHandlers {
   request(request: TransportRequest): Promise<TransportAnswer>;
   upgrade(request: SocketRequest): Promise<UpgradeAnswer>;
   /** The answer to bytes that are no HTTP request; the connection ends with it. */
-  malformed(problem: Extract<Refusal, { refused: "bad-request" }>, status: number): TransportAnswer;
+  malformed(problem: Extract<Refusal, { refused: "bad-request" }>, status: number): WholeAnswer;
 }
 
 /**

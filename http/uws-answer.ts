@@ -1,6 +1,6 @@
 import type { HttpResponse } from "uWebSockets.js";
 import { STATUS_CODES } from "node:http";
-import type { TransportAnswer } from "./transport.js";
+import type { TransportAnswer, WholeAnswer } from "./transport.js";
 import type { Client } from "./uws-request.js";
 
 /** How an answer goes out. */
@@ -11,10 +11,9 @@ export interface Writing {
 }
 
 /** Sends an answer at once. */
-export function write(response: HttpResponse, answer: TransportAnswer, { isHead, closes }: Writing): void {
+export function write(response: HttpResponse, answer: WholeAnswer, { isHead, closes }: Writing): void {
   response.cork(() => {
-    response.writeStatus(statusLine(answer.status));
-    for (const name in answer.headers) response.writeHeader(name, answer.headers[name] ?? "");
+    writeHead(response, answer, false);
     if (answer.status === 204 || answer.status === 304) {
       // The library ends a connection only with an answer that has a length; the client ends this one.
       if (closes) response.writeHeader("connection", "close");
@@ -32,12 +31,7 @@ export function write(response: HttpResponse, answer: TransportAnswer, { isHead,
 export const BIG_BODY = 64 * 1024;
 
 /** Sends an answer of a big body; resolves when all of it was taken, or the client is gone. */
-export function writeBig(
-  response: HttpResponse,
-  answer: TransportAnswer,
-  client: Client,
-  closes: boolean,
-): Promise<void> {
+export function writeBig(response: HttpResponse, answer: WholeAnswer, client: Client, closes: boolean): Promise<void> {
   const bytes = Buffer.from(answer.body);
   return new Promise((resolve) => {
     client.onGone(resolve);
@@ -48,14 +42,19 @@ export function writeBig(
     };
     response.onWritable(sendFrom);
     response.cork(() => {
-      response.writeStatus(statusLine(answer.status));
-      for (const [name, value] of Object.entries(answer.headers)) response.writeHeader(name, value);
-      if (closes) response.writeHeader("connection", "close");
+      writeHead(response, answer, closes);
       sendFrom(0);
     });
   });
 }
 
-function statusLine(status: number): string {
-  return `${status} ${STATUS_CODES[status] ?? ""}`;
+/** Begins an answer; to be called in a cork. */
+export function writeHead(
+  response: HttpResponse,
+  { status, headers }: Pick<TransportAnswer, "status" | "headers">,
+  closes: boolean,
+): void {
+  response.writeStatus(`${status} ${STATUS_CODES[status] ?? ""}`);
+  for (const name in headers) response.writeHeader(name, headers[name] ?? "");
+  if (closes) response.writeHeader("connection", "close");
 }

@@ -9,6 +9,7 @@ import type { Socket, SocketHandler } from "./socket.js";
 import { SOCKET_BUFFER_BYTES, SOCKET_IDLE_SECONDS, type Transport, type TransportHandlers } from "./transport.js";
 import { BIG_BODY, write, writeBig } from "./uws-answer.js";
 import { Client, faultOf, readHeaders, toRequest } from "./uws-request.js";
+import { writeStreamed } from "./uws-stream.js";
 
 /** What a socket carries from its upgrade to its end. */
 interface SocketData {
@@ -152,10 +153,15 @@ async function serve(
   }
   const incoming = toRequest(response, request, headers, method, client);
   const answer = await handlers.request(incoming);
-  if (client.isGone) return;
+  if (client.isGone && !("stream" in answer)) return;
   const leftover = incoming.leftover();
   incoming.forget();
   client.isAnswered = true;
+  if ("stream" in answer) {
+    const closes = leftover || isDraining();
+    await writeStreamed(response, answer, { client, isHead: method === "HEAD", closes });
+    return;
+  }
   const isBig = answer.body.length > BIG_BODY && method !== "HEAD" && !leftover;
   if (isBig) await writeBig(response, answer, client, isDraining());
   else write(response, answer, { isHead: method === "HEAD", closes: leftover || isDraining() });

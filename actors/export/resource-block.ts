@@ -1,18 +1,18 @@
-import type { Kind } from "../resources/kind.js";
+import type { FileText, Kind, TextFolder } from "../resources/kind.js";
 import type { ResourceRow } from "../resources/resource-rows.js";
 import { attributesOf, snakeCase } from "./attributes.js";
 import { type Block, type Entries, escaped, type HclValue } from "./hcl.js";
+import { byCodeUnits } from "./path-order.js";
 
 export interface ExportedFile {
   readonly path: string;
   readonly content: string;
 }
 
-/** One resource as HCL: what it reads from outside, itself with its import, and the files that it reads. */
+/** One resource as HCL: what it reads from outside, and itself with its import. */
 export interface ExportedResource {
   readonly variables: readonly Block[];
   readonly blocks: readonly Block[];
-  readonly files: readonly ExportedFile[];
 }
 
 /** How a block names another resource: the resource of that kind and address, or null to write its key instead. */
@@ -29,7 +29,9 @@ export function exportResource(
 ): ExportedResource {
   const { teamKey, holders, refer } = context;
   const texts = new Map(
-    (kind.hcl?.files?.(row.fields, teamKey) ?? []).map(({ path, file, content }) => [path, { path: file, content }]),
+    (kind.hcl?.folders ?? []).flatMap(({ folder, texts }) =>
+      texts(row.fields).map((text) => [text.path, filePath(folder, row, text)] as const),
+    ),
   );
   const references = new Map(
     kind
@@ -48,7 +50,7 @@ export function exportResource(
     },
     at: (path, text) => {
       const file = texts.get(path);
-      if (file !== undefined) return { expression: `file("\${path.module}/${escaped(file.path)}")` };
+      if (file !== undefined) return { expression: `file("\${path.module}/${escaped(file)}")` };
       const reference = references.get(path);
       return reference === undefined ? null : referenceTo(refer(reference.kind, reference.address), reference, text);
     },
@@ -68,8 +70,18 @@ export function exportResource(
       },
       { type: "resource", labels: [type, name], attributes: [...holders, ...attributes] },
     ],
-    files: [...texts.values()],
   };
+}
+
+/** The texts of a resource that stand in a folder, in the order of their paths. */
+export function filesIn({ folder, texts }: TextFolder, row: ResourceRow): readonly ExportedFile[] {
+  return texts(row.fields)
+    .map((text) => ({ path: filePath(folder, row, text), content: text.content }))
+    .sort((left, right) => byCodeUnits(left.path, right.path));
+}
+
+function filePath(folder: string, { address }: ResourceRow, { name }: FileText): string {
+  return `${folder}/${address}/${name}`;
 }
 
 /** `service_runner_pool` */

@@ -3,7 +3,8 @@ import { teamKeyOf } from "../resources/indexes.js";
 import type { Kind } from "../resources/kind.js";
 import type { ResourceRow } from "../resources/resource-rows.js";
 import { type Entries, writeBlocks } from "./hcl.js";
-import { type ExportedFile, exportResource } from "./resource-block.js";
+import { byCodeUnits } from "./path-order.js";
+import { type ExportedFile, exportResource, filesIn } from "./resource-block.js";
 
 /**
  * One resource as HCL that stands alone: its variables, an import block that adopts it, and the resource, which names
@@ -17,11 +18,7 @@ export function exportOne(
   const teamKey = teamKeyOf(reading, row.workspaceId, row.teamId);
   const holders: Entries =
     kind.heldBy === "none" ? [] : row.teamId === null ? [["workspace_id", row.workspaceId]] : [["team_id", row.teamId]];
-  const { variables, blocks, files } = exportResource(kind, row, { teamKey, holders, refer: () => null });
-  return { hcl: writeBlocks([...variables, ...blocks]), files: inPathOrder(files) };
-}
-
-/** By path, in the order of their code units: the same on every machine. */
-export function inPathOrder(files: readonly ExportedFile[]): ExportedFile[] {
-  return [...files].sort((left, right) => (left.path < right.path ? -1 : 1));
+  const { variables, blocks } = exportResource(kind, row, { teamKey, holders, refer: () => null });
+  const folders = [...(kind.hcl?.folders ?? [])].sort((left, right) => byCodeUnits(left.folder, right.folder));
+  return { hcl: writeBlocks([...variables, ...blocks]), files: folders.flatMap((each) => filesIn(each, row)) };
 }

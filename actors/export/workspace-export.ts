@@ -1,70 +1,146 @@
 import type { Reading } from "../../storage/store.js";
-import type { Kind } from "../resources/kind.js";
-import { type ResourcePage, type ResourceRow, resourcesOf } from "../resources/resource-rows.js";
-import { type Block, type Entries, writeBlocks } from "./hcl.js";
-import { blockName, type ExportedFile, exportResource, resourceType } from "./resource-block.js";
-import { inPathOrder } from "./resource-export.js";
+import { teamKeyOf } from "../resources/indexes.js";
+import type { Kind, TextFolder } from "../resources/kind.js";
+import { placedAt, type ResourceRow, resourceById } from "../resources/resource-rows.js";
+import { type Entries, writeBlocks } from "./hcl.js";
+import { byCodeUnits, inPathOrder } from "./path-order.js";
+import { blockName, type ExportedResource, exportResource, filesIn, resourceType } from "./resource-block.js";
 
-/** Resources written at once; whoever reads the export may let other work have its turn between two such pages. */
+/** A piece of a file of the export. Those of one file follow each other. */
+export interface FilePiece {
+  readonly path: string;
+  readonly text: string;
+}
+
+const MAIN = "main.tf";
+const VARIABLES = "variables.tf";
+
+/** Addresses read at once. */
 const PAGE = 100;
+/** Where a step ends: resources it looked at, characters it wrote. */
+const STEP = { resources: 50, characters: 32 * 1024 };
+
+/** What all parts of one export are made from. */
+interface Source {
+  readonly reading: Reading;
+  readonly workspace: ResourceRow;
+  /** The exported kinds, in the catalogue's order, and each one's place in it. */
+  readonly kinds: readonly Kind[];
+  readonly places: ReadonlyMap<string, number>;
+}
 
 /**
- * A whole workspace as an HCL module: `main.tf` with every resource and its import, kinds in the catalogue's order and
- * each in address order; `variables.tf` with what is never read back; and the files that `main.tf` reads. The same
- * bytes as long as nothing changes, whatever order things were made in. It yields after every page; `reading` has to
- * stay as it is until the end.
+ * A whole workspace as an HCL module, file by file in the order of their paths: `main.tf` with every resource and its
+ * import, kinds in the catalogue's order and each in address order; `variables.tf` with what is never read back; and
+ * the files that `main.tf` reads. The same pieces as long as nothing changes, whatever order things were made in.
+ * Each step is a little work and a few pieces, or none, so that others may have their turn in between; what is held at
+ * once is no more than the largest resource. `reading` has to stay as it is until the end.
  *
  * Resources refer to one another by expressions. One that is written earlier is named by its key where it names a
  * later one, since a module may hold no circle.
  */
 export function* exportWorkspace(
   reading: Reading,
-  kinds: readonly Kind[],
+  all: readonly Kind[],
   workspace: ResourceRow,
-): Generator<void, ExportedFile[]> {
-  const exported = kinds.filter((kind) => kind.hcl !== null);
-  const places = new Map(exported.map((kind, place) => [kind.name, { kind, place }]));
-  const teamKeys = new Map(resourcesOf(reading, workspace.workspaceId, "team").map((team) => [team.id, team.address]));
-  const written = { main: "", variables: "" };
-  const files: ExportedFile[] = [];
-  for (const [place, kind] of exported.entries()) {
-    const refer = (target: string, address: string): string | null => {
-      const found = places.get(target);
-      if (found === undefined || found.place >= place) return null;
-      return expressionOf(found.kind, address, found.kind.fixed[0] ?? "id");
-    };
-    for (const rows of pagesOf(reading, workspace.workspaceId, kind)) {
-      for (const row of rows) {
-        const teamKey = teamKeys.get(row.teamId ?? "") ?? "";
-        const one = exportResource(kind, row, { teamKey, holders: holdersOf(kind, workspace, teamKey), refer });
-        written.main = joined(written.main, one.blocks);
-        written.variables = joined(written.variables, one.variables);
-        files.push(...one.files);
-      }
-      yield;
+): Generator<readonly FilePiece[]> {
+  const kinds = all.filter((kind) => kind.hcl !== null);
+  const source: Source = { reading, workspace, kinds, places: new Map(kinds.map(({ name }, place) => [name, place])) };
+  const withHidden = kinds.filter(({ hidden }) => hidden.length > 0);
+  const parts: { readonly path: string; readonly pieces: () => Iterable<FilePiece | null> }[] = [
+    { path: MAIN, pieces: () => blocksFile(MAIN, source, kinds, ({ blocks }) => blocks) },
+    { path: VARIABLES, pieces: () => blocksFile(VARIABLES, source, withHidden, ({ variables }) => variables) },
+    ...kinds.flatMap((kind) =>
+      (kind.hcl?.folders ?? []).map((folder) => ({
+        path: `${folder.folder}/`,
+        pieces: () => textFiles(source, kind, folder),
+      })),
+    ),
+  ];
+  for (const { pieces } of parts.sort((left, right) => byCodeUnits(left.path, right.path))) yield* inSteps(pieces());
+}
+
+/** The blocks of all resources of these kinds, an empty line between them. */
+function* blocksFile(
+  path: string,
+  source: Source,
+  kinds: readonly Kind[],
+  blocksOf: (resource: ExportedResource) => ExportedResource["blocks"],
+): Generator<FilePiece | null> {
+  yield { path, text: "" };
+  let isFirst = true;
+  for (const kind of kinds) {
+    for (const place of placesOf(source, kind)) {
+      const text = writeBlocks(blocksOf(exported(source, kind, place)));
+      yield text === "" ? null : { path, text: isFirst ? text : `\n${text}` };
+      isFirst &&= text === "";
     }
   }
-  return inPathOrder([
-    { path: "main.tf", content: written.main },
-    { path: "variables.tf", content: written.variables },
-    ...files,
-  ]);
 }
 
-function* pagesOf(reading: Reading, workspaceId: string, kind: Kind): Generator<readonly ResourceRow[]> {
-  let page: ResourcePage = { limit: PAGE };
-  for (;;) {
-    const rows = resourcesOf(reading, workspaceId, kind.name, page);
-    yield rows;
-    const last = rows.at(-1);
-    if (last === undefined || rows.length < PAGE) return;
-    page = { limit: PAGE, after: last.address };
+/** The texts of a kind's resources that stand in a folder. */
+function* textFiles(source: Source, kind: Kind, folder: TextFolder): Generator<FilePiece | null> {
+  for (const place of inPathOrder(placesOf(source, kind))) {
+    const files = filesIn(folder, rowAt(source, kind, place));
+    yield null;
+    for (const { path, content } of files) yield { path, text: content };
   }
 }
 
-function joined(before: string, blocks: readonly Block[]): string {
-  if (blocks.length === 0) return before;
-  return before === "" ? writeBlocks(blocks) : `${before}\n${writeBlocks(blocks)}`;
+/** Groups pieces; null stands for a resource that gave none. */
+function* inSteps(pieces: Iterable<FilePiece | null>): Generator<readonly FilePiece[]> {
+  let step: FilePiece[] = [];
+  let looked = 0;
+  let characters = 0;
+  for (const piece of pieces) {
+    looked += 1;
+    if (piece !== null) {
+      step.push(piece);
+      characters += piece.text.length;
+    }
+    if (looked < STEP.resources && characters < STEP.characters) continue;
+    yield step;
+    step = [];
+    looked = 0;
+    characters = 0;
+  }
+  yield step;
+}
+
+interface Place {
+  readonly address: string;
+  readonly id: string;
+}
+
+/** Where the resources of a kind are, in address order, read a page at a time. */
+function* placesOf({ reading, workspace }: Source, kind: Kind): Generator<Place> {
+  let after: string | undefined;
+  for (;;) {
+    const page = { limit: PAGE, ...(after === undefined ? {} : { after }) };
+    const places = placedAt(reading, workspace.workspaceId, kind.name, page);
+    yield* places;
+    after = places.at(-1)?.address;
+    if (after === undefined || places.length < PAGE) return;
+  }
+}
+
+function rowAt({ reading, workspace }: Source, kind: Kind, { address, id }: Place): ResourceRow {
+  const row = resourceById(reading, workspace.workspaceId, kind.name, id);
+  if (row === undefined) throw new Error(`the ${kind.name} ${address} is in the index but not there`);
+  return row;
+}
+
+function exported(source: Source, kind: Kind, place: Place): ExportedResource {
+  const { reading, workspace, kinds, places } = source;
+  const row = rowAt(source, kind, place);
+  const teamKey = teamKeyOf(reading, row.workspaceId, row.teamId);
+  const own = places.get(kind.name) ?? 0;
+  const refer = (target: string, address: string): string | null => {
+    const found = places.get(target);
+    const named = found === undefined || found >= own ? undefined : kinds[found];
+    return named === undefined ? null : expressionOf(named, address, named.fixed[0] ?? "id");
+  };
+  return exportResource(kind, row, { teamKey, holders: holdersOf(kind, workspace, teamKey), refer });
 }
 
 function holdersOf(kind: Kind, workspace: ResourceRow, teamKey: string): Entries {

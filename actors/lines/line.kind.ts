@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { FieldError } from "../refusal.js";
 import { displayName, repositoryName, slug } from "../resources/fields.js";
-import type { Kind, WriteScope } from "../resources/kind.js";
+import type { FileText, Kind, WriteScope } from "../resources/kind.js";
 import { lineWarnings } from "./line-warnings.js";
 import { currencySchema, type Station, type StationBody, stationSchema } from "./station.js";
 import { checkStation, repeated, stationReferences } from "./station-rules.js";
@@ -58,7 +58,13 @@ export const lineKind: Kind<LineBody> = {
   permission: "configure",
   schema,
   fixed: ["key"],
-  hcl: { omitted: ["stations[].id"], files: textsOf },
+  hcl: {
+    omitted: ["stations[].id"],
+    folders: [
+      { folder: "prompts", texts: prompts },
+      { folder: "judges", texts: judges },
+    ],
+  },
   hidden: [],
   address: (fields, teamKey) => `${teamKey}/${fields.key}`,
   references: ({ stations }, teamKey) =>
@@ -121,14 +127,17 @@ function withIds(fields: LineBody, scope: WriteScope<LineBody>): Station[] {
   return fields.stations.map((station) => ({ ...station, id: known.get(station.key) ?? scope.newId("sta") }));
 }
 
-/** Each station's prompt and its judge's rubric; a judge with claims alone has none. */
-function textsOf(fields: LineBody, teamKey: string): { path: string; file: string; content: string }[] {
-  return fields.stations.flatMap(({ key, prompt, judge }, index) => {
-    const file = `${teamKey}/${fields.key}/${key}.md`;
-    const texts = [
-      { path: `stations[${index}].prompt`, file: `prompts/${file}`, content: prompt },
-      { path: `stations[${index}].judge.rubric`, file: `judges/${file}`, content: judge?.rubric ?? "" },
-    ];
-    return texts.filter(({ content }) => content !== "");
-  });
+function prompts({ stations }: LineBody): FileText[] {
+  return stations.flatMap(({ key, prompt }, index) => textOf(key, `stations[${index}].prompt`, prompt));
+}
+
+/** Each station's rubric; a judge with claims alone has none. */
+function judges({ stations }: LineBody): FileText[] {
+  return stations.flatMap(({ key, judge }, index) =>
+    textOf(key, `stations[${index}].judge.rubric`, judge?.rubric ?? ""),
+  );
+}
+
+function textOf(station: string, path: string, content: string): FileText[] {
+  return content === "" ? [] : [{ path, name: `${station}.md`, content }];
 }

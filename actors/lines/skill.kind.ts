@@ -38,12 +38,13 @@ export const skillKind: Kind<SkillFields> = {
   schema,
   fixed: ["key"],
   hcl: {
-    files: ({ key, files }, teamKey) =>
-      files.map(({ path, content }, index) => ({
-        path: `files[${index}].content`,
-        file: `skills/${teamKey}/${key}/${path}`,
-        content,
-      })),
+    folders: [
+      {
+        folder: "skills",
+        texts: ({ files }) =>
+          files.map(({ path, content }, index) => ({ path: `files[${index}].content`, name: path, content })),
+      },
+    ],
   },
   hidden: [],
   address: (fields, teamKey) => `${teamKey}/${fields.key}`,

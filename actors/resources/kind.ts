@@ -52,15 +52,26 @@ export interface HiddenField<Fields = Record<string, unknown>> {
   staysWith?(fields: Fields): boolean;
 }
 
+/** A long text that stands in a file of its own. */
+export interface FileText {
+  /** Where the text is in the body: `stations[0].prompt`. */
+  readonly path: string;
+  /** The file's name below its resource. */
+  readonly name: string;
+  readonly content: string;
+}
+
+/** Long texts of a kind, each exported as `<folder>/<address>/<name>`. A folder is one kind's alone. */
+export interface TextFolder<Fields = Record<string, unknown>> {
+  readonly folder: string;
+  texts(fields: Fields): readonly FileText[];
+}
+
 /** How a kind is written as HCL, beyond what its schema says. */
 export interface HclForm<Fields> {
   /** Read-only paths within the body, left out; empty brackets stand for any index: `stations[].id`. */
   readonly omitted?: readonly string[];
-  /** Long texts that stand in files of their own: where the text is in the body, and the file's path in an export. */
-  files?(
-    fields: Fields,
-    teamKey: string,
-  ): readonly { readonly path: string; readonly file: string; readonly content: string }[];
+  readonly folders?: readonly TextFolder<Fields>[];
 }
 
 /** A station of a line, where a resource is created that a station holds. */

@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
+import type { Caller } from "../../actors/access/caller.js";
 import { exportOne } from "../../actors/export/resource-export.js";
 import { exportWorkspace } from "../../actors/export/workspace-export.js";
 import { isRefusal } from "../../actors/refusal.js";
@@ -7,6 +8,8 @@ import type { Kind } from "../../actors/resources/kind.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import type { Reading } from "../../storage/store.js";
 import { type Route, route } from "../route.js";
+import { UnderWay } from "../under-way.js";
+import { filesJson } from "./files-json.js";
 import { findRow } from "./resource-reads.js";
 
 const files = z
@@ -14,43 +17,71 @@ const files = z
   .describe("Relative paths, in their order, with what each file holds.");
 
 /** A workspace, or one resource of any exported kind, as HCL (configuration API, Export). Needs only to read. */
-export function exportRoutes({ runtime, kinds }: ExportRoutesOptions): Route[] {
-  const whole = kinds.filter((kind) => kind.heldBy === "none").map((kind) => workspaceRoute(runtime, kinds, kind));
+export function exportRoutes(options: ExportRoutesOptions): Route[] {
+  const { runtime, kinds } = options;
+  const underWay = new UnderWay(MOST);
+  const whole = kinds.filter((kind) => kind.heldBy === "none").map((kind) => workspaceRoute(options, kind, underWay));
   return [...whole, ...kinds.filter((kind) => kind.hcl !== null).map((kind) => resourceRoute(runtime.reading, kind))];
 }
+
+/** Exports of whole workspaces at once: each holds a view of the store, and slow clients hold it for minutes. */
+const MOST = { each: 4, all: 64 };
 
 interface ExportRoutesOptions {
   readonly runtime: Runtime;
   readonly kinds: readonly Kind[];
 }
 
-function workspaceRoute(runtime: Runtime, kinds: readonly Kind[], kind: Kind): Route {
+function workspaceRoute({ runtime, kinds }: ExportRoutesOptions, kind: Kind, underWay: UnderWay): Route {
   return route({
     method: "GET",
     path: `/api/resources/${kind.plural}/{id}/export`,
     summary: `Export a whole ${kind.name} as an HCL module`,
+    description: `${MOST.each} at once of a person or token; more are answered 429. It has to be read within five minutes.`,
     access: "any",
     answers: { 200: z.strictObject({ files }) },
     handle: async (request) => {
       const row = findRow(kind, runtime.reading, request);
       if (isRefusal(row)) return row;
-      const view = runtime.view();
-      try {
-        return { status: 200, body: { files: await inTurns(exportWorkspace(view, kinds, row)) } };
-      } finally {
-        view.close();
+      const end = underWay.begin(holderOf(request.caller));
+      if (end === null) {
+        return { refused: "too-many-requests", detail: "Too many exports are under way.", retryAfterSeconds: 5 };
       }
+      const view = runtime.view();
+      const close = () => {
+        view.close();
+        end();
+      };
+      const pieces = () => filesJson(exportWorkspace(view, kinds, row));
+      try {
+        const length = await bytesOf(pieces(), request.signal);
+        if (length !== null) return { status: 200, stream: { length, pieces: pieces(), close } };
+      } catch (error) {
+        close();
+        throw error;
+      }
+      close();
+      return { refused: "unavailable", detail: "The export took too long.", retryAfterSeconds: 5 };
     },
   });
 }
 
-/** Goes on with a long piece of work until it is done, and lets other work have its turn between its steps. */
-async function inTurns<Result>(work: Generator<void, Result>): Promise<Result> {
-  for (;;) {
-    const step = work.next();
-    if (step.done === true) return step.value;
+function holderOf(caller: Caller): string {
+  return caller.kind === "person" ? caller.userId : caller.tokenId;
+}
+
+/**
+ * Bytes of all pieces together, or null once nobody waits for them. The pieces are made twice, to be counted and to be
+ * sent: a client that is told the length knows what it misses, and nothing is held.
+ */
+async function bytesOf(pieces: Iterable<string>, signal: AbortSignal): Promise<number | null> {
+  let bytes = 0;
+  for (const piece of pieces) {
+    bytes += Buffer.byteLength(piece);
     await setImmediate();
+    if (signal.aborted) return null;
   }
+  return bytes;
 }
 
 function resourceRoute(reading: Reading, kind: Kind): Route {

@@ -1,6 +1,12 @@
 import type { Test } from "tap";
 import type { SocketHandler } from "../../http/socket.js";
-import type { Transport, TransportAnswer, TransportHandlers, TransportRequest } from "../../http/transport.js";
+import type {
+  Transport,
+  TransportAnswer,
+  TransportHandlers,
+  TransportRequest,
+  WholeAnswer,
+} from "../../http/transport.js";
 import { RawConnection } from "../support/raw-connection.js";
 
 /** Makes the transport that is looked at. */
@@ -12,7 +18,7 @@ export interface Behind {
   readonly upgrade?: TransportHandlers["upgrade"];
 }
 
-export function text(body: string, status = 200): TransportAnswer {
+export function text(body: string, status = 200): WholeAnswer {
   return { status, headers: { "content-type": "text/plain" }, body };
 }
 

@@ -82,7 +82,7 @@ t.test("what a store says of itself is logged whole", async (t) => {
 });
 
 t.test("requests are logged for those who look closely, failed ones for everybody", async (t) => {
-  const served = { requestId: "req_1", method: "GET", route: "/a/{id}", seconds: 0.0012 };
+  const served = { requestId: "req_1", method: "GET", route: "/a/{id}", seconds: 0.0012, isCut: false };
   const quiet = keptLog("info");
   quiet.log.served({ ...served, status: 200 });
   quiet.log.served({ ...served, status: 500 });

@@ -9,8 +9,11 @@ import {
   BodyTimeout,
   BodyTooLarge,
   ClientGone,
+  type StreamEnd,
+  type StreamedAnswer,
   type TransportAnswer,
   type TransportRequest,
+  type WholeAnswer,
 } from "../../http/transport.js";
 import { NotAccepted, Overloaded, Stopping, TurnFailed } from "../../runtime/runtime.js";
 import { ManualClock } from "../support/manual-clock.js";
@@ -50,7 +53,7 @@ function edge(routes: readonly Route[]) {
     served: (each) => void served.push(each),
     failed: (_requestId, error) => void failed.push(error),
   });
-  const send = (
+  const ask = (
     method: string,
     path: string,
     { body = "", headers = {} }: { readonly body?: string | Error; readonly headers?: Record<string, string> } = {},
@@ -71,7 +74,17 @@ function edge(routes: readonly Route[]) {
     };
     return handlers.request(request);
   };
-  return { send, served, failed };
+  const send = async (...asked: Parameters<typeof ask>): Promise<WholeAnswer> => {
+    const answer = await ask(...asked);
+    if ("stream" in answer) throw new Error("the answer is streamed");
+    return answer;
+  };
+  const stream = async (path: string): Promise<StreamedAnswer> => {
+    const answer = await ask("GET", path);
+    if (!("stream" in answer)) throw new Error("the answer is whole");
+    return answer;
+  };
+  return { stream, send, served, failed };
 }
 
 /** A route that answers by what the test hands in. */
@@ -90,7 +103,7 @@ function answering(handle: Route["handle"], more: Partial<Route> = {}): Route {
   };
 }
 
-function problem(t: Test, answer: TransportAnswer, status: number, slug: string): Record<string, unknown> {
+function problem(t: Test, answer: WholeAnswer, status: number, slug: string): Record<string, unknown> {
   t.equal(answer.status, status);
   t.equal(answer.headers["content-type"], "application/problem+json");
   const body = JSON.parse(String(answer.body));
@@ -267,4 +280,29 @@ t.test("a body that fails on its way is the client's affair", async (t) => {
   problem(t, await send("POST", "/a/1", { body: new BodyTimeout() }), 408, "request-timeout");
   problem(t, await send("POST", "/a/1", { body: new ClientGone() }), 400, "bad-request");
   t.same(failed, []);
+});
+
+t.test("a streamed answer is served once it was sent, and closed whatever becomes of it", async (t) => {
+  const ends: readonly (readonly [StreamEnd, boolean, number])[] = [
+    [{ isWhole: true }, false, 0],
+    [{ isWhole: false }, true, 0],
+    [{ isWhole: false, error: new Error("canary") }, true, 1],
+  ];
+  for (const [end, isCut, failures] of ends) {
+    let closed = 0;
+    const close = () => {
+      closed += 1;
+    };
+    const { stream, served, failed } = edge([
+      answering(() => ({ status: 200, stream: { length: 4, pieces: ["[", "1", "]", " "], close } })),
+    ]);
+    const answer = await stream("/a/1");
+    t.match(answer, { status: 200, headers: { "content-type": "application/json", "x-request-id": "req_1" } });
+    t.same([...answer.stream.pieces].join(""), "[1] ");
+    t.same([served, closed], [[], 0], "it is under way");
+    answer.stream.close(end);
+    t.equal(closed, 1);
+    t.match(served, [{ requestId: "req_1", route: "/a/{id}", status: 200, isCut }]);
+    t.equal(failed.length, failures);
+  }
 });

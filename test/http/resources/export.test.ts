@@ -1,15 +1,19 @@
 import { spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { format } from "@cdktn/hcl-tools";
 import { parse } from "@cdktn/hcl2json";
 import t, { type Test } from "tap";
+import { z } from "zod";
 import { createKinds } from "../../../actors/kinds.js";
 import { parseAllowList } from "../../../actors/outbound/allow-list.js";
 import { applyModule, type ModuleFile, readModule } from "../../support/hcl-module.js";
 import { wholeIntegration } from "../../support/integration.js";
+import { RawConnection } from "../../support/raw-connection.js";
 import { bearer } from "../../support/resources.js";
+import { tablesOf } from "../../support/route-table.js";
 import { type Client, startTestService, type TestService } from "../../support/service.js";
 
 const settings = { OUTBOUND_ALLOW: "hooks.example.com" };
@@ -231,4 +235,74 @@ t.test("terraform itself finds nothing to format", { skip: noTerraform }, async 
   }
   const checked = spawnSync("terraform", ["fmt", "-check", "-recursive", folder], { encoding: "utf8" });
   t.equal(checked.status, 0, checked.stderr);
+});
+
+t.test("files are in the order of their paths where one key begins with another", async (t) => {
+  const service = await startTestService(t);
+  const owner = await service.signIn("owner@example.com");
+  const { id } = await owner.create("/api/resources/workspaces", { slug: "acme", name: "Acme" });
+  const keys = ["main", "main-2", "main-2-b", "main0"];
+  for (const team of ["app", "app-2"]) {
+    const held = `/api/resources/workspaces/${id}/teams`;
+    const { id: teamId } = await owner.create(held, { key: team, name: team });
+    for (const key of keys) {
+      const stations = keys.map((station) => ({
+        key: station,
+        name: station,
+        kind: "work",
+        prompt: `${key} ${station}`,
+      }));
+      await owner.create(`/api/resources/teams/${teamId}/lines`, { key, name: key, stations });
+      const files = ["SKILL.md", "a/b.md", "a-b.md"].map((path) => ({ path, content: path }));
+      await owner.create(`/api/resources/teams/${teamId}/skills`, { key, name: key, files });
+    }
+  }
+  const paths = (await exportOf(owner, id)).map(({ path }) => path);
+  t.equal(paths.length, 2 + 2 * (4 * 4 + 4 * 3));
+  t.same(paths, [...paths].sort());
+});
+
+t.test("a body is as declared and as long as its header says, which HEAD tells too", async (t) => {
+  const { service, owner, id } = await exported(t);
+  const path = `/api/resources/workspaces/${id}/export`;
+  const whole = await owner.request("GET", path);
+  t.equal(whole.headers["content-type"], "application/json");
+  t.equal(whole.headers["content-length"], String(Buffer.byteLength(whole.text)));
+  const declared = tablesOf(service).routes.find((route) => route.path.endsWith("/{id}/export"))?.answers[200];
+  t.ok(declared instanceof z.ZodType && declared.safeParse(JSON.parse(whole.text)).success);
+  const head = await owner.request("HEAD", path);
+  t.same([head.status, head.text], [200, ""]);
+  t.equal(head.headers["content-length"], whole.headers["content-length"]);
+});
+
+t.test("four exports of a person are under way at once, and one that nobody reads any more makes room", async (t) => {
+  const service = await startTestService(t);
+  const owner = await service.signIn("owner@example.com");
+  const { id } = await owner.create("/api/resources/workspaces", { slug: "acme", name: "Acme" });
+  const { id: teamId } = await owner.create(`/api/resources/workspaces/${id}/teams`, { key: "app", name: "App" });
+  // More than the system holds of an answer for a client that does not read it.
+  const files = [{ path: "SKILL.md", content: "x".repeat(500 * 1024) }];
+  for (let n = 0; n < 24; n++) {
+    await owner.create(`/api/resources/teams/${teamId}/skills`, { key: `s-${n}`, name: "S", files });
+  }
+  const path = `/api/resources/workspaces/${id}/export`;
+  const readers: RawConnection[] = [];
+  for (let n = 0; n < 4; n++) {
+    const reader = await RawConnection.open(service.port);
+    readers.push(reader);
+    reader.send([`GET ${path} HTTP/1.1`, "Host: a", `Cookie: ${owner.credentials.cookie}`]);
+    await once(reader.socket, "data");
+    reader.socket.pause();
+  }
+  const refused = await owner.request("GET", path);
+  t.equal(refused.status, 429, refused.text.slice(0, 100));
+  t.match(refused.headers, { "retry-after": "5" });
+  const other = await bearer(service, owner, { workspaceId: id, name: "reader", scopes: ["read"] });
+  t.equal((await other.request("HEAD", path)).status, 200, "another credential has its own");
+  readers[0]?.destroy();
+  await service.logged(/\/export","status":200,.*"isCut":true/);
+  t.equal((await owner.request("HEAD", path)).status, 200);
+  for (const reader of readers) reader.destroy();
+  const figures = await service.anonymous.request("GET", "/metrics");
+  t.match(figures.text, /signalbox_http_cut_total [1-4]/);
 });

@@ -1,0 +1,85 @@
+import type { HttpResponse } from "uWebSockets.js";
+import { type Outlet, sendPieces } from "./stream-body.js";
+import type { StreamedAnswer } from "./transport.js";
+import { type Writing, writeHead } from "./uws-answer.js";
+import type { Client } from "./uws-request.js";
+
+/** The library cuts a connection that took nothing for ten seconds, unless reading from it was resumed since. */
+const GO_ON_MS = 4_000;
+
+/**
+ * Sends an answer piece by piece. `tryEnd` takes of a piece what the system has room for and holds nothing back, so
+ * that a slow client costs no more than the piece it is at; `write`, for bodies of unknown length, would hold it back.
+ */
+export async function writeStreamed(
+  response: HttpResponse,
+  { stream, ...answer }: StreamedAnswer,
+  { client, isHead, closes }: Writing & { readonly client: Client },
+): Promise<void> {
+  if (client.isGone) return stream.close({ isWhole: false });
+  if (isHead || stream.length === 0) {
+    response.cork(() => {
+      writeHead(response, answer, closes);
+      response.writeHeader("content-length", String(stream.length));
+      response.endWithoutBody();
+    });
+    return stream.close({ isWhole: true });
+  }
+  const outgoing = new OutgoingPieces(response, client, stream.length);
+  response.cork(() => writeHead(response, answer, closes));
+  await sendPieces(stream, outgoing);
+}
+
+/** The pieces of one answer on their way. */
+class OutgoingPieces implements Outlet {
+  readonly #response: HttpResponse;
+  readonly #client: Client;
+  readonly #length: number;
+  #piece: Uint8Array = new Uint8Array();
+  /** Where the piece begins in the body. */
+  #from = 0;
+  #isDone = false;
+  #settle: () => void = () => undefined;
+
+  constructor(response: HttpResponse, client: Client, length: number) {
+    this.#response = response;
+    this.#client = client;
+    this.#length = length;
+    client.onGone(() => this.#settle());
+    response.onWritable((offset) => this.#sendFrom(offset));
+  }
+
+  isGone(): boolean {
+    return this.#client.isGone;
+  }
+
+  cut(): void {
+    if (!this.#isDone && !this.#client.isGone) this.#response.close();
+  }
+
+  send(piece: Uint8Array): Promise<void> {
+    this.#from += this.#piece.length;
+    this.#piece = piece;
+    return new Promise((resolve) => {
+      const goOn = setInterval(() => {
+        this.#response.pause();
+        this.#response.resume();
+      }, GO_ON_MS);
+      this.#settle = () => {
+        clearInterval(goOn);
+        resolve();
+      };
+      this.#response.cork(() => this.#sendFrom(this.#from));
+    });
+  }
+
+  /** Hands over what is left of the piece from that place in the body; gives whether it was all taken. */
+  #sendFrom(offset: number): boolean {
+    const rest = this.#piece.subarray(offset - this.#from);
+    if (rest.length === 0) return true;
+    const [isTaken, isDone] = this.#response.tryEnd(rest, this.#length);
+    this.#isDone = isDone;
+    if (isTaken || isDone) this.#settle();
+    return isTaken;
+  }
+}
