@@ -3,7 +3,7 @@ const layers = [
   ["resources", "expressions", "outbound", "export"],
   ["workspaces"],
   ["access"],
-  ["runners", "integrations"],
+  ["runners", "integrations", "code-host"],
   ["lines"],
   ["tasks"],
   ["hooks", "replays"],

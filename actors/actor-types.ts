@@ -4,6 +4,7 @@ import { inviteActor } from "./access/invite.machine.js";
 import { linkActor } from "./access/link.machine.js";
 import { tokenMinting } from "./access/token-exchange.js";
 import { trustActor } from "./access/trust.machine.js";
+import { codeHostConnectionActor } from "./code-host/connection.machine.js";
 import { hookOccurrenceActor } from "./hooks/hook-occurrence.machine.js";
 import { hookResenderActor } from "./hooks/resender.machine.js";
 import { hookRotationActor } from "./hooks/secret-rotation.machine.js";
@@ -25,6 +26,7 @@ export function createActorTypes(kinds: readonly Kind[]): readonly ActorType[] {
     linkActor,
     trustActor(tokenMinting),
     trustActor(poolMinting),
+    codeHostConnectionActor,
     dispatcherActor,
     runnerActor,
     taskActor,

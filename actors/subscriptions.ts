@@ -1,11 +1,18 @@
 import type { Gating, Hearing } from "../runtime/actor-type.js";
+import { givesInstallationsFree } from "./code-host/workspace-closing.js";
 import { firesAfterHooks, keepsBeforeHooks } from "./hooks/firing.js";
 import { watchesRotations } from "./hooks/secret-rotation.machine.js";
 import { placesAfterPoolChanges } from "./runners/pool-changes.js";
 import { withdrawsWork } from "./tasks/workspace-closing.js";
 
 /** Who hears which fact: the whole wiring between areas, with {@link gatings}, stands on this page. */
-export const hearings: readonly Hearing[] = [placesAfterPoolChanges, withdrawsWork, firesAfterHooks, watchesRotations];
+export const hearings: readonly Hearing[] = [
+  placesAfterPoolChanges,
+  withdrawsWork,
+  givesInstallationsFree,
+  firesAfterHooks,
+  watchesRotations,
+];
 
 /** Who gates which step. */
 export const gatings: readonly Gating[] = [keepsBeforeHooks];

@@ -5,6 +5,8 @@ import type { Served } from "./server.js";
 /** The figures of `GET /metrics`, in Prometheus' text form. Labels are routes and methods, never ids. */
 export interface Metrics {
   served(served: Served): void;
+  /** Counts a delivery of the code host by whether something here goes by it. */
+  delivered(fate: "used" | "unused"): void;
   text(): Promise<string>;
   readonly contentType: string;
 }
@@ -63,6 +65,12 @@ export function createMetrics(stats: () => RuntimeStats, firingsGivenUp: () => n
     series.set(name, made);
     return made;
   };
+  const deliveries = new Counter({
+    name: "signalbox_code_host_deliveries_total",
+    help: "Signed deliveries of the code host since the start, by whether something here goes by them",
+    labelNames: ["fate"],
+    registers: [registry],
+  });
   new Counter({
     name: "signalbox_hook_firings_given_up_total",
     help: "Firings of hooks on after events whose attempts were used up, since the store was made",
@@ -79,6 +87,7 @@ export function createMetrics(stats: () => RuntimeStats, firingsGivenUp: () => n
       if (route === null) malformed.inc();
       else seriesOf(method, route, status).observe(seconds);
     },
+    delivered: (fate) => deliveries.inc({ fate }),
     text: async () => {
       const current = stats();
       for (const { name, gauge } of values) gauge.set(current[name]);

@@ -21,23 +21,30 @@ export async function readJson(
   request: TransportRequest,
   access: RouteAccess,
 ): Promise<{ readonly json: unknown } | Refusal | EdgeRefusal> {
-  const limitBytes = access === "public" ? MAX_PUBLIC_BODY_BYTES : MAX_BODY_BYTES;
-  const encoding = request.header("content-encoding")?.trim().toLowerCase();
-  if (encoding !== undefined && encoding !== "identity") {
-    return { refused: "unsupported-media-type", detail: "The body must come without a content-encoding." };
-  }
-  let bytes: Uint8Array;
-  try {
-    bytes = await request.body(limitBytes, BODY_TIMEOUT_MS);
-  } catch (error) {
-    return bodyRefusal(error, limitBytes);
-  }
+  const bytes = await readBytes(request, access === "public" ? MAX_PUBLIC_BODY_BYTES : MAX_BODY_BYTES);
+  if ("refused" in bytes) return bytes;
   if (bytes.length === 0) return { json: undefined };
   const type = request.header("content-type")?.split(";")[0]?.trim().toLowerCase();
   if (type !== "application/json") {
     return { refused: "unsupported-media-type", detail: "The body must be JSON, with content-type application/json." };
   }
   return parseJson(bytes);
+}
+
+/** Reads a body as it came. */
+export async function readBytes(
+  request: TransportRequest,
+  limitBytes: number,
+): Promise<Uint8Array | Refusal | EdgeRefusal> {
+  const encoding = request.header("content-encoding")?.trim().toLowerCase();
+  if (encoding !== undefined && encoding !== "identity") {
+    return { refused: "unsupported-media-type", detail: "The body must come without a content-encoding." };
+  }
+  try {
+    return await request.body(limitBytes, BODY_TIMEOUT_MS);
+  } catch (error) {
+    return bodyRefusal(error, limitBytes);
+  }
 }
 
 function bodyRefusal(error: unknown, limitBytes: number): EdgeRefusal | Refusal {
@@ -48,7 +55,8 @@ function bodyRefusal(error: unknown, limitBytes: number): EdgeRefusal | Refusal 
   return { refused: "bad-request", detail: "The body broke off." };
 }
 
-function parseJson(bytes: Uint8Array): { readonly json: unknown } | Refusal {
+/** JSON as the edge takes it: UTF-8, not nested too deep, no half of a surrogate pair. */
+export function parseJson(bytes: Uint8Array): { readonly json: unknown } | Refusal {
   let text: string;
   try {
     text = decoder.decode(bytes);

@@ -95,6 +95,8 @@ export interface Route {
   /** The bearer that the handler of a public route looks at itself. */
   readonly credential?: "callback" | "metrics";
   readonly body?: z.ZodType;
+  /** The body is handed to `body` as the bytes that came, at most so many; `takes` says what they hold. */
+  readonly rawBodyBytes?: number;
   /** The body for the documents, where `body` lets all through because the handler parses it once it may be written. */
   readonly takes?: z.ZodType;
   /** Dotted paths in `takes` that are taken and never given back. */

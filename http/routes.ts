@@ -1,5 +1,6 @@
 import type { Caller } from "../actors/access/caller.js";
 import type { WorkloadVerifier } from "../actors/access/workload-token.js";
+import type { CodeHost } from "../actors/outbound/code-host.js";
 import type { NetworkRequests } from "../actors/outbound/network-requests.js";
 import type { Refusal } from "../actors/refusal.js";
 import type { Kind } from "../actors/resources/kind.js";
@@ -7,6 +8,9 @@ import type { Sealer } from "../actors/workspaces/secret-value.js";
 import type { Runtime, RuntimeLog } from "../runtime/runtime.js";
 import { exchangeRoutes } from "./access/exchange.routes.js";
 import { sessionRoutes } from "./access/session.routes.js";
+import { codeHostRoutes } from "./code-host/code-host.routes.js";
+import { codeHostDeliveryRoutes } from "./code-host/delivery.routes.js";
+import { codeHostSignInRoutes } from "./code-host/sign-in.routes.js";
 import type { Config } from "./config.js";
 import { expressionRoutes } from "./expressions/expression.routes.js";
 import { discoveryRoutes } from "./hooks/discovery.routes.js";
@@ -45,13 +49,15 @@ export interface RouteParts {
   readonly baseUrl: () => string;
   readonly isReady: () => boolean;
   readonly verifier: WorkloadVerifier;
+  /** Null when none is set up. */
+  readonly codeHost: CodeHost | null;
   readonly log: RuntimeLog;
   readonly callerOf: (credentials: Credentials) => Caller | null | Refusal;
 }
 
 /** Every endpoint: the router, the documents and the tests read this table. */
 export function createRoutes(parts: RouteParts): readonly Route[] {
-  const { runtime, kinds, sealer, config, metrics, baseUrl, isReady, verifier, log } = parts;
+  const { runtime, kinds, sealer, config, metrics, baseUrl, isReady, verifier, codeHost, log } = parts;
   const routes: Route[] = [
     ...under("Sessions", sessionRoutes({ runtime, sealer, baseUrl, signInDomains: config.signInDomains })),
     ...resourceRoutes({ runtime, kinds, sealer }),
@@ -62,6 +68,9 @@ export function createRoutes(parts: RouteParts): readonly Route[] {
     ...under("Members", memberRoutes({ runtime })),
     ...under("Invites", inviteRoutes({ runtime, sealer, baseUrl, signInDomains: config.signInDomains })),
     ...under("Invites", inviteLinkRoutes({ runtime })),
+    ...under("Code host", codeHostRoutes({ runtime, codeHost })),
+    ...under("Code host", codeHostSignInRoutes({ runtime, sealer, baseUrl, codeHost })),
+    ...under("Code host", codeHostDeliveryRoutes({ runtime, codeHost, metrics, secret: config.codeHostWebhookSecret })),
     ...under("Tasks and runs", taskRoutes({ runtime })),
     ...under("Tasks and runs", runTalkRoutes({ runtime })),
     ...under("Runners", runnerRoutes({ runtime })),

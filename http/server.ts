@@ -7,7 +7,7 @@ import { parseBy } from "./field-errors.js";
 import { checkApiVersion, clientName, commonHeaders } from "./headers.js";
 import type { OpenSockets } from "./open-sockets.js";
 import { type EdgeRefusal, problemAnswer } from "./problem.js";
-import { readJson } from "./request-body.js";
+import { readBytes, readJson } from "./request-body.js";
 import type { Outcome, Route, RouteRequest } from "./route.js";
 import { createRouter, type Found } from "./router.js";
 import type { SocketRequest, SocketRoute } from "./socket.js";
@@ -169,10 +169,10 @@ async function serveRoute(
   const caller = admit(route, known);
   if (isRefusal(caller)) return caller;
 
-  const read = route.method === "GET" ? { json: undefined } : await readJson(incoming, route.access);
+  const read = await readBody(route, incoming);
   if ("refused" in read) return read;
   const body =
-    route.body === undefined ? { data: undefined } : parseBy(route.body, read.json === undefined ? {} : read.json);
+    route.body === undefined ? { data: undefined } : parseBy(route.body, read.given === undefined ? {} : read.given);
   if ("errors" in body) return { refused: "invalid", errors: body.errors };
   const query =
     route.query === undefined
@@ -202,6 +202,20 @@ async function serveRoute(
   };
   const answer = route.handle(request);
   return answer instanceof Promise ? await withinTime(answer, () => lateness?.abort()) : answer;
+}
+
+/** What the route's schema of the body is asked about. */
+async function readBody(
+  route: Route,
+  incoming: TransportRequest,
+): Promise<{ readonly given: unknown } | Refusal | EdgeRefusal> {
+  if (route.method === "GET") return { given: undefined };
+  if (route.rawBodyBytes !== undefined) {
+    const bytes = await readBytes(incoming, route.rawBodyBytes);
+    return "refused" in bytes ? bytes : { given: bytes };
+  }
+  const read = await readJson(incoming, route.access);
+  return "refused" in read ? read : { given: read.json };
 }
 
 /** Who has a good credential is counted by it, everyone else by their address. */

@@ -1,6 +1,7 @@
 import { randomBytes as strongBytes } from "node:crypto";
 import { createWorkloadVerifier } from "../actors/access/workload-token.js";
 import { createActorTypes } from "../actors/actor-types.js";
+import { confirmationEffect } from "../actors/code-host/confirmation.effects.js";
 import { heldTables } from "../actors/held-tables.js";
 import { deliveryEffect, KEPT_OUTPUT_BYTES } from "../actors/hooks/delivery.effects.js";
 import { firingsGivenUp } from "../actors/hooks/given-up.js";
@@ -8,10 +9,12 @@ import { createHookTokenSigner } from "../actors/hooks/hook-token.js";
 import { signingKeys, type UseKey } from "../actors/hooks/signing-keys.machine.js";
 import { createKinds } from "../actors/kinds.js";
 import { issuersOf, parseAllowList } from "../actors/outbound/allow-list.js";
+import { type CodeHost, codeHostAddresses, createCodeHost } from "../actors/outbound/code-host.js";
+import { MAX_ANSWER_BYTES } from "../actors/outbound/code-host-requests.js";
 import { mailEffect } from "../actors/outbound/mail.effects.js";
 import { NetworkRequests } from "../actors/outbound/network-requests.js";
 import { createIssuerKeys, MAX_DOCUMENT_BYTES } from "../actors/outbound/oidc-discovery.js";
-import { createOutbound } from "../actors/outbound/request.js";
+import { createOutbound, type Outbound } from "../actors/outbound/request.js";
 import { gatings, hearings } from "../actors/subscriptions.js";
 import { createSealer } from "../actors/workspaces/secret-value.js";
 import { type Clock, createEventLoopScheduler, createSystemClock, type Scheduler } from "../runtime/clock.js";
@@ -105,6 +108,8 @@ async function open(
   const toIssuers = createOutbound({ allowList: issuersOf(allowList), keepBytes: MAX_DOCUMENT_BYTES + 1 });
   closing.push(() => toIssuers.close());
   const now = () => clock.now();
+  const codeHost = openCodeHost(config, now);
+  if (codeHost !== null) closing.push(() => codeHost.outbound.close());
   const verifier = createWorkloadVerifier({ keys: createIssuerKeys({ outbound: toIssuers, now }), now });
   // Effects that an earlier process left may run before the port is known, so what can be told is told at once.
   let baseUrl = baseUrlOf(config, config.port);
@@ -123,6 +128,7 @@ async function open(
           from: `Signalbox <signalbox@${new URL(baseUrl).hostname}>`,
           log,
         }),
+        confirmationEffect({ codeHost: codeHost?.client ?? null, sealer }),
         deliveryEffect({
           ...{
             reading: () => runtime.reading,
@@ -164,6 +170,7 @@ async function open(
     baseUrl: () => baseUrl,
     isReady: () => ready,
     verifier,
+    codeHost: codeHost?.client ?? null,
     log,
     callerOf: (credentials) => authenticate(credentials, runtime.reading, clock, origin),
   });
@@ -185,6 +192,16 @@ async function open(
       return stopped;
     },
   };
+}
+
+/** The code host that is set up, and the way to it; null without one. */
+function openCodeHost(
+  { codeHost: settings }: Config,
+  now: () => number,
+): { readonly client: CodeHost; readonly outbound: Outbound } | null {
+  if (settings === null) return null;
+  const outbound = createOutbound({ allowList: codeHostAddresses(settings), keepBytes: MAX_ANSWER_BYTES });
+  return { client: createCodeHost({ settings, outbound, now }), outbound };
 }
 
 function openEdge({ config, log, answered }: ServiceOptions, parts: RouteParts): Promise<Transport> {

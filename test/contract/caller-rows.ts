@@ -152,6 +152,16 @@ export const callerRows: Readonly<Record<string, Row>> = {
   "GET /api/workspaces/{slug}/configuration-changes": leadsAlone,
   "GET /api/workspaces/{slug}/dead-letters": leadsAlone,
   "POST /api/workspaces/{slug}/dead-letters/{id}/retry": nothingThere,
+  "GET /api/workspaces/{slug}/code-host": read,
+  "POST /api/workspaces/{slug}/code-host/connections": administers,
+  "DELETE /api/workspaces/{slug}/code-host/connections/{installationId}": administers,
+  // For those who configure; to all others it is not there.
+  "GET /api/workspaces/{slug}/code-host/connections/{installationId}/repositories": (standing) =>
+    configure(standing) === 403 ? 404 : configure(standing),
+  // The state is of none of these.
+  "POST /api/code-host/confirmations": signedIn,
+  "POST /api/code-host/deliveries": ownCredential,
+  "GET /code-host/callback": anyone,
   "GET /api/workspaces/{slug}/members": people,
   "PATCH /api/workspaces/{slug}/members/{userId}": row({ ...leads, teammate: 403, member: 403, token: 403 }),
   "DELETE /api/workspaces/{slug}/members/{userId}": row({ ...leads, teammate: 403, member: 403, token: 404 }),

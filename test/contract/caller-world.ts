@@ -2,6 +2,8 @@ import type { Test } from "tap";
 import type { Scope } from "../../actors/access/caller.js";
 import { exampleBodyOf } from "../../http/openapi/kind-examples.js";
 import type { Route } from "../../http/route.js";
+import { type CodeHostPeer, startCodeHost } from "../support/code-host.js";
+import { connect, install } from "../support/code-host-scene.js";
 import { type IssuerKey, makeKeys, startIssuer } from "../support/issuer.js";
 import { ManualClock } from "../support/manual-clock.js";
 import { join, loggedInvite, personAt } from "../support/people.js";
@@ -62,7 +64,9 @@ export async function openWorld(t: Test): Promise<World> {
   const clock = new ManualClock();
   const issuer = await startIssuer(t, keys);
   const allowed = `${exampleSettings.OUTBOUND_ALLOW},${issuer.url}`;
-  const service = await startTestService(t, { clock, settings: { ...exampleSettings, OUTBOUND_ALLOW: allowed } });
+  const codeHost = await startCodeHost(t, () => clock.now());
+  const settings = { ...exampleSettings, ...codeHost.settings, OUTBOUND_ALLOW: allowed };
+  const service = await startTestService(t, { clock, settings });
   const owner = await personAt(service, "owner@example.com");
   const { workspaceId, teamId } = await workspaceWithTeam(owner);
   const admin = await join(service, owner, "admin@example.com", { role: "admin" });
@@ -117,7 +121,10 @@ export async function openWorld(t: Test): Promise<World> {
     { name: "a minted token", standing: { scopes: ["configure"] }, client: await minted() },
   ];
   const pool = await createUnder(owner, `/api/resources/workspaces/${workspaceId}/runner-pools`, { key: "own" }, "own");
-  const ids = await fillWorkspace(service, owner, { workspaceId, teamId });
+  const ids = {
+    ...(await fillWorkspace(service, owner, { workspaceId, teamId })),
+    installationId: await connectInstallation(codeHost, owner),
+  };
   const examples = await requestExamples(service);
   return {
     service,
@@ -179,6 +186,13 @@ async function fillWorkspace(
   ids.inviteId = String(itemsOf(invited)[0]?.inviteId);
   ids.token = loggedInvite(service, "invited@example.com");
   return ids;
+}
+
+async function connectInstallation(codeHost: CodeHostPeer, owner: Client): Promise<string> {
+  const { id } = install(codeHost, 7);
+  const connected = await connect(codeHost, owner, { installationId: id });
+  if (connected.status !== 200) throw new Error(`connecting answered ${connected.status} ${connected.text}`);
+  return String(id);
 }
 
 const teamHeld = ["line", "skill", "harness-profile", "integration", "hook"];

@@ -8,6 +8,8 @@ import { keptSecretsKey } from "../../http/secrets-key.js";
 
 const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
 const { privateKey: otherCurve } = generateKeyPairSync("ec", { namedCurve: "P-384" });
+const rsa = (modulusLength: number) => generateKeyPairSync("rsa", { modulusLength }).privateKey;
+const appKey = rsa(2_048);
 const pem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
 
 t.test("without settings the service listens on this machine alone, over a folder beside it", async (t) => {
@@ -24,6 +26,8 @@ t.test("without settings the service listens on this machine alone, over a folde
     metricsToken: null,
     rates: { perCredentialASecond: 500, perAddressASecond: 1_000, failuresAMinute: 300 },
     socketsPerHolder: 1_000,
+    codeHost: null,
+    codeHostWebhookSecret: null,
     trustedProxies: "",
     transport: "uws",
     logLevel: "info",
@@ -47,6 +51,45 @@ t.test("settings are taken as they are written", async (t) => {
   t.same(config.signInDomains, ["example.com", "example.org"]);
   t.ok(config.secretsKey !== null && key.equals(config.secretsKey));
   t.ok(readConfig({ HOOK_SIGNING_KEY: JSON.stringify(privateKey.export({ format: "jwk" })) }).hookSigningKey);
+});
+
+/** All that a code host needs. */
+const codeHost = {
+  CODE_HOST_URL: "https://api.github.com",
+  CODE_HOST_APP_ID: "29310",
+  CODE_HOST_APP_KEY: appKey.export({ type: "pkcs1", format: "pem" }).toString(),
+  CODE_HOST_CLIENT_ID: "Iv1.8a61f9b3a7aba766",
+  CODE_HOST_CLIENT_SECRET: "canary",
+};
+
+t.test("where people sign in at the code host is told by the address of its API, or set", async (t) => {
+  for (const [api, web] of [
+    ["https://api.github.com/", "https://github.com"],
+    ["https://api.acme.ghe.com", "https://acme.ghe.com"],
+    ["https://code.acme.example/api/v3", "https://code.acme.example"],
+    ["http://127.0.0.1:9000/api/v3/", "http://127.0.0.1:9000"],
+  ] as const) {
+    const { codeHost: read } = readConfig({ ...codeHost, CODE_HOST_URL: api });
+    t.same([read?.apiUrl, read?.webUrl], [api.replace(/\/$/, ""), web]);
+  }
+  const { codeHost: read } = readConfig({ ...codeHost, CODE_HOST_WEB_URL: "https://code.acme.example/forge/" });
+  t.equal(read?.webUrl, "https://code.acme.example/forge");
+});
+
+t.test("the app's key is taken as PKCS1 or PKCS8, and with its line ends written out", async (t) => {
+  const pkcs8 = appKey.export({ type: "pkcs8", format: "pem" }).toString();
+  for (const key of [codeHost.CODE_HOST_APP_KEY, pkcs8, pkcs8.replaceAll("\n", "\\n")]) {
+    t.equal(readConfig({ ...codeHost, CODE_HOST_APP_KEY: key }).codeHost?.appKey, key);
+  }
+});
+
+t.test("of the code host's settings the one that is missing is named", async (t) => {
+  for (const name of Object.keys(codeHost)) {
+    const wanted = name === "CODE_HOST_URL" ? /^CODE_HOST_URL: must be set where/ : new RegExp(`^${name}: must be set`);
+    t.throws(() => readConfig({ ...codeHost, [name]: "" }), { name: "WrongSetting", message: wanted });
+  }
+  const alone = { CODE_HOST_WEBHOOK_SECRET: "w".repeat(16) };
+  t.throws(() => readConfig(alone), { name: "WrongSetting", message: /^CODE_HOST_URL: must be set/ });
 });
 
 t.test("a setting that cannot be taken is named in one line that does not repeat its value", async (t) => {
@@ -74,6 +117,17 @@ t.test("a setting that cannot be taken is named in one line that does not repeat
     ["SIGN_IN_DOMAINS", "a@b"],
     ["HOOK_SIGNING_KEY", "canary"],
     ["HOOK_SIGNING_KEY", otherCurve.export({ type: "pkcs8", format: "pem" }).toString()],
+    ["CODE_HOST_URL", "api.github.com"],
+    ["CODE_HOST_URL", "https://canary@api.github.com"],
+    ["CODE_HOST_URL", "https://api.github.com/?canary"],
+    ["CODE_HOST_WEB_URL", "ssh://github.com"],
+    ["CODE_HOST_APP_ID", "two words"],
+    ["CODE_HOST_APP_KEY", "canary"],
+    ["CODE_HOST_APP_KEY", pem],
+    ["CODE_HOST_APP_KEY", rsa(1_024).export({ type: "pkcs8", format: "pem" }).toString()],
+    ["CODE_HOST_CLIENT_ID", "two words"],
+    ["CODE_HOST_CLIENT_SECRET", "canary canary"],
+    ["CODE_HOST_WEBHOOK_SECRET", "canary"],
     ["LEASE_SECONDS", "0"],
     ["METRICS_TOKEN", "canary"],
     ["TRANSPORT", "canary"],

@@ -27,6 +27,7 @@ export function tablesOf({ runtime, folder }: TestService): {
     baseUrl: () => "http://localhost",
     isReady: () => true,
     verifier: { verify: async () => ({ admits: false, check: "token", wanted: "", came: "", verified: false }) },
+    codeHost: null,
     log: { warn: () => undefined, error: () => undefined },
     callerOf: () => null,
   };

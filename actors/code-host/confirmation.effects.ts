@@ -1,0 +1,78 @@
+import { z } from "zod";
+import type { Effect } from "../../runtime/actor-type.js";
+import type { CodeHost, Installation } from "../outbound/code-host.js";
+import { CodeHostRefused } from "../outbound/code-host-requests.js";
+import type { Sealer } from "../workspaces/secret-value.js";
+
+/** The effect's name. Its input is a {@link SignedIn} sealed as JSON: it admits to the person's account. */
+export const CONFIRMATION_EFFECT = "code-host-confirmation";
+
+const signedInSchema = z.strictObject({
+  installationId: z.int().positive(),
+  code: z.string(),
+  verifier: z.string(),
+  redirectUri: z.string(),
+});
+
+/** What a person came back with from the code host, and what for. */
+export type SignedIn = z.output<typeof signedInSchema>;
+
+/** Seals it for the effect's input. */
+export function sealSignedIn(sealer: Pick<Sealer, "seal">, signedIn: SignedIn): string {
+  return sealer.seal(JSON.stringify(signedIn));
+}
+
+/** What the code host says of a person and an installation. */
+export type Confirmation =
+  | { readonly confirmed: "yes"; readonly installation: ConfirmedInstallation }
+  /** Not theirs, or not there at all. */
+  | { readonly confirmed: "no" }
+  | { readonly confirmed: "unknown" }
+  /** The code host refused; `why` may be shown. */
+  | { readonly confirmed: "refused"; readonly why: string };
+
+export interface ConfirmedInstallation extends Pick<Installation, "isSuspended" | "updatedAtMs"> {
+  readonly account: { readonly login: string; readonly kind: "organization" | "user" };
+}
+
+export interface ConfirmationOptions {
+  /** Null when none is set up (any more). */
+  readonly codeHost: CodeHost | null;
+  readonly sealer: Pick<Sealer, "open">;
+}
+
+/** Confirmations under way at once. */
+const CONCURRENCY = 16;
+
+/**
+ * Asks the code host whether a person administers an installation. Their token is got, used and dropped here. Run again
+ * after a crash, the code is used up, and the answer `unknown`: they sign in again.
+ */
+export function confirmationEffect({ codeHost, sealer }: ConfirmationOptions): Effect {
+  return {
+    name: CONFIRMATION_EFFECT,
+    concurrency: CONCURRENCY,
+    run: async (input): Promise<Confirmation> => {
+      const signedIn = signedInSchema.parse(JSON.parse(sealer.open(z.string().parse(input))));
+      if (codeHost === null) return { confirmed: "refused", why: "No code host is set up here any more." };
+      try {
+        return await confirm(codeHost, signedIn);
+      } catch (error) {
+        if (error instanceof CodeHostRefused) return { confirmed: "refused", why: error.message };
+        throw error;
+      }
+    },
+  };
+}
+
+async function confirm(codeHost: CodeHost, { installationId, ...back }: SignedIn): Promise<Confirmation> {
+  const token = await codeHost.personToken(back);
+  if (token === null) return { confirmed: "unknown" };
+  const installation = await codeHost.installation(installationId);
+  if (installation === null) return { confirmed: "no" };
+  const { account, isSuspended, updatedAtMs } = installation;
+  const { kind, login } = account;
+  const administers = await codeHost.administers(token, account);
+  if (administers !== "yes" || kind === "other") return { confirmed: administers === "unknown" ? "unknown" : "no" };
+  return { confirmed: "yes", installation: { account: { login, kind }, isSuspended, updatedAtMs } };
+}

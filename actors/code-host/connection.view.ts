@@ -1,0 +1,26 @@
+import { z } from "zod";
+import type { CodeHostConnection } from "./connection-rows.js";
+
+/** A connection as who may see the workspace sees it. */
+export const connectionSchema = z
+  .strictObject({
+    installationId: z.int().describe("The installation's number on the code host."),
+    host: z.string().describe("What the code host is called, such as github.com."),
+    account: z.strictObject({ login: z.string(), kind: z.enum(["organization", "user"]) }),
+    state: z
+      .enum(["connected", "suspended", "deleted"])
+      .describe("As the code host has told: suspended or deleted there, or neither."),
+    connectedBy: z.string().describe("The person who connected it."),
+    connectedAt: z.string(),
+  })
+  .meta({ title: "code-host-connection" });
+
+/** A connection, shown. */
+export function connectionView(connection: CodeHostConnection): z.output<typeof connectionSchema> {
+  const { installationId, host, account, state, connectedBy, connectedAtMs } = connection;
+  const { login, kind } = account;
+  return {
+    ...{ installationId, host, account: { login, kind }, state, connectedBy },
+    connectedAt: new Date(connectedAtMs).toISOString(),
+  };
+}

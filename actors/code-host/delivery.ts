@@ -1,0 +1,44 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { z } from "zod";
+import type { InstallationChanged } from "./connection-messages.js";
+
+/** Whether the code host signed the body: `sha256=` and the HMAC-SHA256 in hex, compared in constant time. */
+export function isSigned(secret: string, body: Uint8Array, signature: string | undefined): boolean {
+  const given = /^sha256=([0-9a-f]{64})$/i.exec(signature ?? "")?.[1];
+  if (given === undefined) return false;
+  return timingSafeEqual(createHmac("sha256", secret).update(body).digest(), Buffer.from(given, "hex"));
+}
+
+/** The event of installations, by its name in `x-github-event`; no other is looked at. */
+export const INSTALLATION_EVENT = "installation";
+
+/** GitHub tells times as seconds or as text, by the event. */
+const hostTime = z.union([
+  z
+    .int()
+    .nonnegative()
+    .max(8_640_000_000_000)
+    .transform((seconds) => seconds * 1_000),
+  z.iso.datetime({ offset: true }).transform((text) => Date.parse(text)),
+]);
+
+/** A delivery about an installation, as far as it is looked at. */
+export const installationEventSchema = z.object({
+  action: z.string(),
+  installation: z.object({ id: z.int().positive(), updated_at: hostTime }),
+});
+
+const changes: Readonly<Record<string, InstallationChanged["change"]>> = {
+  deleted: "deleted",
+  suspend: "suspended",
+  unsuspend: "unsuspended",
+};
+
+/** What an event means for the connection of its installation; null for nothing. */
+export function changeOf({
+  action,
+  installation,
+}: z.output<typeof installationEventSchema>): InstallationChanged | null {
+  const change = Object.hasOwn(changes, action) ? changes[action] : undefined;
+  return change === undefined ? null : { type: "installation.changed", change, atMs: installation.updated_at };
+}

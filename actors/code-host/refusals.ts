@@ -1,0 +1,46 @@
+import { forbiddenTitle } from "../access/permissions.js";
+import type { Refusal } from "../refusal.js";
+
+/** Why an installation is not connected (configuration API, Errors); `host` is what the code host is called. */
+
+/** The caller is no owner or admin of the workspace. */
+export function notALead(host: string): Refusal {
+  return {
+    refused: "forbidden",
+    title: forbiddenTitle("administer", "workspace"),
+    detail: `Only an owner or an admin of this workspace can connect it to ${host} or disconnect it.`,
+    permission: "administer",
+  };
+}
+
+/** The caller does not administer the installation; told, too, of one that is not there. */
+export function notAnAdministratorThere(host: string): Refusal {
+  return {
+    refused: "forbidden",
+    title: `Not an administrator on ${host}`,
+    detail: `You do not administer this installation on ${host}. An active admin of its organisation, or the person whose account it is on, can connect it.`,
+  };
+}
+
+/** The code host does not tell whether the caller administers it. */
+export function notConfirmed(host: string): Refusal {
+  return {
+    refused: "forbidden",
+    title: `Not confirmed by ${host}`,
+    detail: `${host} cannot confirm that you administer this installation. Please sign in there again.`,
+  };
+}
+
+/** Another workspace has it. */
+export function connectedElsewhere(host: string): Refusal {
+  return {
+    refused: "conflict",
+    detail: `This installation on ${host} is connected to another workspace. Please disconnect it there first.`,
+  };
+}
+
+/** Nobody has named a code host. */
+export const notSetUp: Refusal = {
+  refused: "conflict",
+  detail: "No code host is set up here. Whoever runs this service sets CODE_HOST_URL and the settings that go with it.",
+};

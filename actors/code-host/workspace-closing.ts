@@ -1,0 +1,14 @@
+import type { Hearing } from "../../runtime/actor-type.js";
+import type { ReleaseInstallation } from "./connection-messages.js";
+import { connectionActor, connectionsOf } from "./connection-rows.js";
+
+/** Gives the installations of a workspace free when it closes. */
+export const givesInstallationsFree: Hearing = {
+  name: "installations are given free when their workspace closes",
+  facts: ["workspace.closed"],
+  hear: (_fact, turn) => {
+    const { partition } = turn.self;
+    const message: ReleaseInstallation = { type: "installation.release" };
+    for (const connection of connectionsOf(turn, partition)) turn.send(connectionActor(partition, connection), message);
+  },
+};

@@ -1,0 +1,86 @@
+import type { z } from "zod";
+import { type Outbound, RequestRefused } from "./request.js";
+
+/** The code host refused, or did not answer as it should. The message may be shown: it holds nothing that came. */
+export class CodeHostRefused extends Error {
+  override readonly name = "CodeHostRefused";
+}
+
+/** A request to the code host. */
+export interface CodeHostRequest {
+  readonly url: string;
+  /** The value of `authorization`; null for none. */
+  readonly authorization: string | null;
+  /** Sent in a POST; without it the request is a GET. */
+  readonly body?: { readonly type: "application/json" | "application/x-www-form-urlencoded"; readonly text: string };
+}
+
+export interface CodeHostAnswer {
+  readonly status: number;
+  /** The body, when it was JSON. */
+  readonly json: unknown;
+}
+
+/** Asks the code host. Rejects with {@link CodeHostRefused} when there is no answer, and for 429 and 5xx. */
+export type AskCodeHost = (request: CodeHostRequest) => Promise<CodeHostAnswer>;
+
+/** Longest answer read, in bytes: a page of repositories is far below. */
+export const MAX_ANSWER_BYTES = 2 * 1024 * 1024;
+const REQUEST_TIMEOUT_MS = 10_000;
+
+/** Requests over the one way out; `name` is what the code host is called in messages. */
+export function createCodeHostRequests(outbound: Pick<Outbound, "get" | "post">, name: string): AskCodeHost {
+  return async ({ url, authorization, body }) => {
+    const request = {
+      url: new URL(url),
+      headers: {
+        accept: "application/vnd.github+json, application/json",
+        "user-agent": "Service-Code-Host/1",
+        "x-github-api-version": "2022-11-28",
+        ...(authorization === null ? {} : { authorization }),
+        ...(body === undefined ? {} : { "content-type": body.type }),
+      },
+      timeoutMs: REQUEST_TIMEOUT_MS,
+      signal: new AbortController().signal,
+    };
+    const sent = body === undefined ? outbound.get(request) : outbound.post({ ...request, body: body.text });
+    const answer = await sent.catch((error: unknown) => {
+      throw new CodeHostRefused(`${name} ${whyUnanswered(error)}.`);
+    });
+    const { status } = answer;
+    // GitHub answers 403 with retry-after to who asks too much at once.
+    if (status >= 500 || status === 429 || (status === 403 && answer.retryAfter !== null))
+      throw refusedWith(name, status);
+    return { status, json: parseJson(answer.body) };
+  };
+}
+
+/** An answer of that status, where another was due. */
+export function refusedWith(name: string, status: number): CodeHostRefused {
+  return new CodeHostRefused(`${name} answered with ${status}.`);
+}
+
+/** What came, by its schema; throws {@link CodeHostRefused} for anything else. */
+export function readAs<Schema extends z.ZodType>(name: string, schema: Schema, json: unknown): z.output<Schema> {
+  const parsed = schema.safeParse(json);
+  if (!parsed.success) throw new CodeHostRefused(`${name} answered with something else than was asked for.`);
+  return parsed.data;
+}
+
+/** Why there is no answer, by its code: the text of an error may repeat what came. */
+function whyUnanswered(error: unknown): string {
+  if (error instanceof RequestRefused) return `may not be asked: ${error.message}`;
+  if (!(error instanceof Error)) return "could not be reached";
+  if (error.name === "TimeoutError" || error.name === "AbortError") return "took too long to answer";
+  return "code" in error && typeof error.code === "string"
+    ? `could not be reached: ${error.code}`
+    : "could not be reached";
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

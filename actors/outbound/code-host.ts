@@ -1,0 +1,235 @@
+import { z } from "zod";
+import { type AllowList, parseAllowList } from "./allow-list.js";
+import { createAppSigner } from "./code-host-app.js";
+import {
+  type AskCodeHost,
+  CodeHostRefused,
+  createCodeHostRequests,
+  readAs,
+  refusedWith,
+} from "./code-host-requests.js";
+import { createInstallationTokens } from "./installation-tokens.js";
+import type { Outbound } from "./request.js";
+
+/** The code host that the deployment names, and the app that the service is there. Addresses end without a slash. */
+export interface CodeHostSettings {
+  readonly apiUrl: string;
+  /** Where people sign in. */
+  readonly webUrl: string;
+  readonly appId: string;
+  /** RSA private key, PEM. */
+  readonly appKey: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+}
+
+/** An installation of the app, as the code host tells of it. */
+export interface Installation {
+  readonly id: number;
+  readonly account: {
+    readonly id: number;
+    readonly login: string;
+    readonly kind: "organization" | "user" | "other";
+  };
+  readonly isSuspended: boolean;
+  /** When it last changed there. */
+  readonly updatedAtMs: number;
+}
+
+/** A repository that an installation reaches. */
+export interface HostedRepository {
+  /** `owner/name` */
+  readonly name: string;
+  readonly isPrivate: boolean;
+  readonly defaultBranch: string;
+}
+
+/** What comes back from a sign-in, and what it was begun with. */
+export interface SignInReturn {
+  readonly code: string;
+  /** The PKCE verifier (RFC 7636). */
+  readonly verifier: string;
+  readonly redirectUri: string;
+}
+
+/** The code host: GitHub's API, or one like it. What is asked of it rejects with {@link CodeHostRefused}. */
+export interface CodeHost {
+  /** What messages call it: the host that people know it by. */
+  readonly name: string;
+  /** Where a person signs in there, to come back to `redirectUri`. */
+  signInUrl(way: { readonly state: string; readonly challenge: string; readonly redirectUri: string }): string;
+  /** The person's token, or null when the code host does not confirm the sign-in. To be used once and dropped. */
+  personToken(back: SignInReturn): Promise<string | null>;
+  /** Null when the app has no such installation. */
+  installation(id: number): Promise<Installation | null>;
+  /** Whether a person administers an installation's account; `unknown` when the code host does not tell them. */
+  administers(personToken: string, account: Installation["account"]): Promise<"yes" | "no" | "unknown">;
+  /** Repositories that an installation reaches, 100 a page, the first page being 1. */
+  repositories(
+    installationId: number,
+    page: number,
+  ): Promise<{ readonly items: HostedRepository[]; readonly total: number }>;
+}
+
+/** Repositories on a page. */
+export const REPOSITORIES_ON_PAGE = 100;
+
+/** What the code host is called: the host of its pages. */
+export function codeHostName(webUrl: string): string {
+  return new URL(webUrl).host;
+}
+
+/** The list that requests to the code host go by: its two addresses, which the deployment names, and nothing else. */
+export function codeHostAddresses({ apiUrl, webUrl }: CodeHostSettings): AllowList {
+  return parseAllowList(`${new URL(apiUrl).origin},${new URL(webUrl).origin}`);
+}
+
+export interface CodeHostOptions {
+  readonly settings: CodeHostSettings;
+  /** Goes by {@link codeHostAddresses}. */
+  readonly outbound: Pick<Outbound, "get" | "post">;
+  readonly now: () => number;
+}
+
+/** A client of the code host. */
+export function createCodeHost({ settings, outbound, now }: CodeHostOptions): CodeHost {
+  const { apiUrl, webUrl } = settings;
+  const name = codeHostName(webUrl);
+  const ask = createCodeHostRequests(outbound, name);
+  const app = createAppSigner(settings.appId, settings.appKey);
+  const appToken = () => app.token(now());
+  const tokens = createInstallationTokens({ ask, apiUrl, name, appToken, now });
+  return {
+    name,
+    signInUrl({ state, challenge, redirectUri }) {
+      const url = new URL(`${webUrl}/login/oauth/authorize`);
+      const query = { client_id: settings.clientId, redirect_uri: redirectUri, state };
+      url.search = new URLSearchParams({
+        ...query,
+        code_challenge: challenge,
+        code_challenge_method: "S256",
+      }).toString();
+      return url.href;
+    },
+    personToken: (back) => personToken({ ask, settings, name }, back),
+    async installation(id) {
+      const { status, json } = await ask({
+        url: `${apiUrl}/app/installations/${id}`,
+        authorization: `Bearer ${appToken()}`,
+      });
+      if (status === 404) return null;
+      if (status === 401) throw new CodeHostRefused(`${name} did not take the app that this service signs in as.`);
+      if (status !== 200) throw refusedWith(name, status);
+      const installation = readAs(name, installationSchema, json);
+      if (installation.id !== id) throw new CodeHostRefused(`${name} answered about another installation.`);
+      return installation;
+    },
+    administers: (token, account) => administers({ ask, apiUrl, name }, token, account),
+    async repositories(installationId, page) {
+      const url = `${apiUrl}/installation/repositories?per_page=${REPOSITORIES_ON_PAGE}&page=${page}`;
+      const { status, json } = await ask({ url, authorization: `Bearer ${await tokens.of(installationId)}` });
+      if (status === 401) tokens.forget(installationId);
+      if (status !== 200) throw refusedWith(name, status);
+      const { repositories, total_count } = readAs(name, repositoriesSchema, json);
+      return { items: repositories, total: total_count };
+    },
+  };
+}
+
+const hostId = z.int().positive();
+const login = z.string().min(1).max(255);
+const accountSchema = z
+  .object({ id: hostId, login: z.string().max(255).default(""), type: z.string().default("") })
+  .transform(({ id, login: named, type }) => ({ id, login: named, kind: kindOf(type) }));
+
+const installationSchema = z
+  .object({
+    id: hostId,
+    account: accountSchema,
+    suspended_at: z.string().nullish(),
+    updated_at: z.iso.datetime({ offset: true }),
+  })
+  .transform(({ id, account, suspended_at, updated_at }) => ({
+    id,
+    account,
+    isSuspended: (suspended_at ?? null) !== null,
+    updatedAtMs: Date.parse(updated_at),
+  }));
+
+const repositoriesSchema = z.object({
+  total_count: z.int().nonnegative(),
+  repositories: z
+    .array(
+      z
+        .object({ full_name: z.string().min(1).max(500), private: z.boolean(), default_branch: z.string().max(500) })
+        .transform(({ full_name, private: isPrivate, default_branch }) => ({
+          name: full_name,
+          isPrivate,
+          defaultBranch: default_branch,
+        })),
+    )
+    .max(REPOSITORIES_ON_PAGE),
+});
+
+const personSchema = z.object({ id: hostId, login });
+const membershipSchema = z.object({
+  state: z.string(),
+  role: z.string(),
+  organization: z.object({ id: hostId }),
+});
+const grantSchema = z.object({ access_token: z.string().min(1).max(1_000) });
+const grantFaultSchema = z.object({ error: z.string().max(100) });
+
+/** What a code is refused with when the person, not the deployment, is to try again (GitHub's and RFC 6749's words). */
+const UNCONFIRMED = ["bad_verification_code", "invalid_grant", "access_denied", "unverified_user_email"];
+
+function kindOf(type: string): Installation["account"]["kind"] {
+  if (type === "Organization") return "organization";
+  return type === "User" ? "user" : "other";
+}
+
+async function personToken(
+  { ask, settings, name }: { readonly ask: AskCodeHost; readonly settings: CodeHostSettings; readonly name: string },
+  { code, verifier, redirectUri }: SignInReturn,
+): Promise<string | null> {
+  const { clientId, clientSecret, webUrl } = settings;
+  const form = new URLSearchParams({
+    grant_type: "authorization_code",
+    ...{ client_id: clientId, client_secret: clientSecret, code, redirect_uri: redirectUri, code_verifier: verifier },
+  });
+  const { status, json } = await ask({
+    url: `${webUrl}/login/oauth/access_token`,
+    authorization: null,
+    body: { type: "application/x-www-form-urlencoded", text: form.toString() },
+  });
+  // GitHub answers 200 for a code that it does not take, others 400 or 401.
+  const fault = grantFaultSchema.safeParse(json);
+  if (fault.success && UNCONFIRMED.includes(fault.data.error)) return null;
+  if (fault.success)
+    throw new CodeHostRefused(`${name} did not take the client that this service signs people in with.`);
+  if (status !== 200) throw refusedWith(name, status);
+  return readAs(name, grantSchema, json).access_token;
+}
+
+/** For an organisation an active admin of it, for a person's own account that person (configuration API). */
+async function administers(
+  { ask, apiUrl, name }: { readonly ask: AskCodeHost; readonly apiUrl: string; readonly name: string },
+  token: string,
+  account: Installation["account"],
+): Promise<"yes" | "no" | "unknown"> {
+  const authorization = `Bearer ${token}`;
+  if (account.kind === "other") return "no";
+  if (account.kind === "user") {
+    const { status, json } = await ask({ url: `${apiUrl}/user`, authorization });
+    if (status === 401 || status === 403) return "unknown";
+    if (status !== 200) throw refusedWith(name, status);
+    return readAs(name, personSchema, json).id === account.id ? "yes" : "no";
+  }
+  const url = `${apiUrl}/user/memberships/orgs/${encodeURIComponent(account.login)}`;
+  const { status, json } = await ask({ url, authorization });
+  if (status === 404) return "no";
+  if (status === 401 || status === 403) return "unknown";
+  if (status !== 200) throw refusedWith(name, status);
+  const { state, role, organization } = readAs(name, membershipSchema, json);
+  return organization.id === account.id && state === "active" && role === "admin" ? "yes" : "no";
+}

@@ -1,0 +1,79 @@
+import { z } from "zod";
+import { type AskCodeHost, CodeHostRefused, readAs, refusedWith } from "./code-host-requests.js";
+
+/**
+ * The access tokens of installations. Invariants:
+ *
+ * 1. A token is in memory alone, and is given out only while it lives for some minutes more.
+ * 2. Of one installation one is asked for at a time: who comes meanwhile waits for it.
+ */
+export interface InstallationTokens {
+  /** Rejects with {@link CodeHostRefused}. */
+  of(installationId: number): Promise<string>;
+  /** Called when the code host did not take a token: the next is a new one. */
+  forget(installationId: number): void;
+}
+
+export interface InstallationTokensOptions {
+  readonly ask: AskCodeHost;
+  readonly apiUrl: string;
+  /** What the code host is called in messages. */
+  readonly name: string;
+  readonly appToken: () => string;
+  readonly now: () => number;
+}
+
+/** A token with less time left than this is not given out, in milliseconds: clocks differ, and work takes a while. */
+const LEAST_LEFT_MS = 5 * 60 * 1_000;
+/** Installations remembered; past that the one that was asked for longest ago is forgotten. */
+const MAX_REMEMBERED = 1_000;
+
+const tokenSchema = z.object({ token: z.string().min(1).max(1_000), expires_at: z.iso.datetime({ offset: true }) });
+
+interface Held {
+  readonly token: string;
+  readonly expiresAtMs: number;
+}
+
+/** Fetches and remembers access tokens. */
+export function createInstallationTokens(options: InstallationTokensOptions): InstallationTokens {
+  const held = new Map<number, Held>();
+  const asking = new Map<number, Promise<Held>>();
+
+  const fetchToken = async (installationId: number): Promise<Held> => {
+    const { ask, apiUrl, name } = options;
+    const url = `${apiUrl}/app/installations/${installationId}/access_tokens`;
+    const body = { type: "application/json", text: "{}" } as const;
+    const { status, json } = await ask({ url, authorization: `Bearer ${options.appToken()}`, body });
+    if (status === 401) throw new CodeHostRefused(`${name} did not take the app that this service signs in as.`);
+    if (status !== 201) throw refusedWith(name, status);
+    const { token, expires_at } = readAs(name, tokenSchema, json);
+    return { token, expiresAtMs: Date.parse(expires_at) };
+  };
+  const renew = async (installationId: number): Promise<Held> => {
+    try {
+      const fetched = await fetchToken(installationId);
+      held.set(installationId, fetched);
+      const oldest = held.size > MAX_REMEMBERED ? held.keys().next() : undefined;
+      if (oldest?.done === false) held.delete(oldest.value);
+      return fetched;
+    } finally {
+      asking.delete(installationId);
+    }
+  };
+
+  return {
+    async of(installationId) {
+      const known = held.get(installationId);
+      held.delete(installationId);
+      if (known !== undefined && known.expiresAtMs - options.now() >= LEAST_LEFT_MS) {
+        held.set(installationId, known);
+        return known.token;
+      }
+      const pending = asking.get(installationId) ?? renew(installationId);
+      asking.set(installationId, pending);
+      return (await pending).token;
+    },
+    forget: (installationId) => void held.delete(installationId),
+  };
+}

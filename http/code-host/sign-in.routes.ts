@@ -1,0 +1,128 @@
+import { createHash } from "node:crypto";
+import { z } from "zod";
+import type { PersonCaller } from "../../actors/access/caller.js";
+import { permit } from "../../actors/access/visibility.js";
+import { sealSignedIn } from "../../actors/code-host/confirmation.effects.js";
+import { connectionSchema, connectionView } from "../../actors/code-host/connection.view.js";
+import { notALead, notConfirmed, notSetUp } from "../../actors/code-host/refusals.js";
+import type { CodeHost } from "../../actors/outbound/code-host.js";
+import { isRefusal, type Refusal } from "../../actors/refusal.js";
+import type { Sealer } from "../../actors/workspaces/secret-value.js";
+import type { Runtime } from "../../runtime/runtime.js";
+import { beginLink, endLink } from "../access/link-state.js";
+import { type Answer, type Route, route } from "../route.js";
+import { callbackPage } from "./callback-page.js";
+import { administeredBy } from "./code-host.routes.js";
+import { connectOutcome } from "./connect-outcome.js";
+
+export interface CodeHostSignInOptions {
+  readonly runtime: Runtime;
+  readonly sealer: Sealer;
+  readonly baseUrl: () => string;
+  readonly codeHost: CodeHost | null;
+}
+
+const CALLBACK_PATH = "/code-host/callback";
+
+const installationId = z.int("must be the installation's number").positive("must be the installation's number");
+
+const wordOf = (most: number) => z.string().min(1, "must not be empty").max(most, "is too long");
+
+const comingBack = z
+  .strictObject({
+    state: wordOf(200),
+    code: wordOf(1_000).optional().describe("What the code host gave for a sign-in."),
+    error: wordOf(1_000).optional().describe("What it gave instead."),
+  })
+  .refine(({ code, error }) => (code === undefined) !== (error === undefined), "must hold either code or error");
+
+/** Connecting an installation: a person signs in at the code host, which then says whether it is theirs. */
+export function codeHostSignInRoutes(options: CodeHostSignInOptions): readonly Route[] {
+  return [
+    route({
+      method: "POST",
+      path: "/api/workspaces/{slug}/code-host/connections",
+      operation: "beginCodeHostConnection",
+      summary: "Begin to connect an installation of the code host: the address to sign in at",
+      description:
+        "For owners and admins. Whoever administers the installation opens the address in the browser that they are " +
+        "signed in here with, within ten minutes; they come back to a page that connects it.",
+      access: "any",
+      body: z.strictObject({ installationId }),
+      example: { installationId: 16598467 },
+      answers: { 200: z.strictObject({ url: z.string(), expiresAt: z.string() }) },
+      handle: ({ caller, params, body }) => {
+        const place = administeredBy(options, caller, params.slug);
+        if (isRefusal(place)) return place;
+        return begin(options, place.caller, { workspaceId: place.workspaceId, installationId: body.installationId });
+      },
+    }),
+    route({
+      method: "GET",
+      path: CALLBACK_PATH,
+      operation: "openCodeHostCallback",
+      summary: "The page that a person comes back to from the code host",
+      access: "public",
+      answers: {
+        200: { body: null, text: "text/html", headers: { "content-security-policy": "What the page may load." } },
+      },
+      handle: () => callbackPage(),
+    }),
+    route({
+      method: "POST",
+      path: "/api/code-host/confirmations",
+      operation: "confirmCodeHostConnection",
+      summary: "Connect the installation, once the code host confirms that the person administers it",
+      description: "What the page does with what the code host sent back; by the person who began it, once.",
+      access: "person",
+      body: comingBack,
+      example: { state: "the state that came back", code: "the code that came back" },
+      answers: { 200: connectionSchema },
+      problems: ["refused-upstream", "not-found"],
+      handle: ({ caller, body }) => confirm(options, caller, body),
+    }),
+  ];
+}
+
+async function begin(
+  { runtime, sealer, baseUrl, codeHost }: CodeHostSignInOptions,
+  caller: PersonCaller,
+  subject: { readonly workspaceId: string; readonly installationId: number },
+): Promise<Answer | Refusal> {
+  if (codeHost === null) return notSetUp;
+  const verifier = Buffer.from(runtime.randomBytes(32)).toString("base64url");
+  const { state, expiresAtMs } = await beginLink(runtime, caller, {
+    purpose: "code-host",
+    subject: { workspaceId: subject.workspaceId, installationId: String(subject.installationId) },
+    sealed: sealer.seal(verifier),
+  });
+  const challenge = createHash("sha256").update(verifier).digest("base64url");
+  const url = codeHost.signInUrl({ state, challenge, redirectUri: `${baseUrl()}${CALLBACK_PATH}` });
+  return { status: 200, body: { url, expiresAt: new Date(expiresAtMs).toISOString() } };
+}
+
+async function confirm(
+  { runtime, sealer, baseUrl, codeHost }: CodeHostSignInOptions,
+  caller: PersonCaller,
+  { state, code }: z.output<typeof comingBack>,
+): Promise<Answer | Refusal> {
+  const begun = await endLink(runtime, caller, { state, purpose: "code-host" });
+  if (isRefusal(begun)) return begun;
+  if (codeHost === null) return notSetUp;
+  const { name: host } = codeHost;
+  const { workspaceId = "", installationId: number } = begun.subject;
+  const refused = permit(runtime.reading, caller, workspaceId, "administer", "workspace");
+  if (refused !== null) return refused.refused === "forbidden" ? notALead(host) : refused;
+  if (code === undefined || begun.sealed === null) return notConfirmed(host);
+  const installation = { host, installationId: Number(number) };
+  const verifier = sealer.open(begun.sealed);
+  const redirectUri = `${baseUrl()}${CALLBACK_PATH}`;
+  const sealedSignIn = sealSignedIn(sealer, {
+    installationId: installation.installationId,
+    code,
+    verifier,
+    redirectUri,
+  });
+  const outcome = await connectOutcome(runtime, workspaceId, installation, { by: caller.userId, sealedSignIn });
+  return isRefusal(outcome) ? outcome : { status: 200, body: connectionView(outcome.connection) };
+}

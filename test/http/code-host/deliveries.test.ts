@@ -1,0 +1,185 @@
+import t, { type Test } from "tap";
+import { type CodeHostPeer, type HostedAccount, startCodeHost } from "../../support/code-host.js";
+import { acmeOrg, connect, install } from "../../support/code-host-scene.js";
+import { ManualClock } from "../../support/manual-clock.js";
+import { personAt } from "../../support/people.js";
+import { problemOf, slugOf, workspaceWithTeam } from "../../support/resources.js";
+import { type Client, type Reply, startTestService, type TestService } from "../../support/service.js";
+import { StreamReader } from "../../support/stream-reader.js";
+
+const DELIVERIES = "/api/code-host/deliveries";
+
+interface Office {
+  readonly codeHost: CodeHostPeer;
+  readonly service: TestService;
+  readonly ada: Client;
+  readonly workspaceId: string;
+  /** Sends a delivery as the code host does. */
+  deliver(event: string, payload: unknown, delivery?: string): Promise<Reply>;
+  state(): Promise<unknown>;
+}
+
+/** A workspace that is connected to installation 7 of the organisation. */
+async function openOffice(t: Test): Promise<Office> {
+  const clock = new ManualClock();
+  const codeHost = await startCodeHost(t, () => clock.now());
+  const service = await startTestService(t, { clock, settings: codeHost.settings });
+  const ada = await personAt(service, "ada@example.com");
+  const place = await workspaceWithTeam(ada);
+  install(codeHost, 7);
+  const connected = await connect(codeHost, ada, { installationId: 7 });
+  if (connected.status !== 200) throw new Error(connected.text);
+  let sent = 0;
+  return {
+    ...{ codeHost, service, ada },
+    workspaceId: place.workspaceId,
+    deliver: (event, payload, delivery) => {
+      sent += 1;
+      const body = JSON.stringify(payload);
+      const id = delivery ?? `72d3162e-cc78-11e3-81ab-4c9367dc09${sent}`;
+      return service.anonymous.request("POST", DELIVERIES, body, codeHost.deliveryHeaders(event, body, id));
+    },
+    state: async () => {
+      const { body } = await ada.request("GET", "/api/workspaces/acme/code-host");
+      const [connection] = (body?.connections ?? []) as readonly { readonly state: string }[];
+      return connection?.state;
+    },
+  };
+}
+
+/** An event of an installation, of the shape that GitHub sends. */
+function installationEvent(
+  action: string,
+  updatedAt: string | number,
+  account: HostedAccount = acmeOrg,
+  id = 7,
+): unknown {
+  const isSuspended = action === "suspend";
+  return {
+    action,
+    installation: {
+      ...{ id, account, repository_selection: "all", app_id: 29_310, app_slug: "signalbox", target_id: account.id },
+      ...{ target_type: account.type, permissions: { metadata: "read" }, events: ["pull_request"] },
+      ...{ created_at: "2021-04-28T22:32:21.000-04:00", updated_at: updatedAt, single_file_name: null },
+      ...{ suspended_by: isSuspended ? account : null, suspended_at: isSuspended ? "2026-09-23T12:01:00Z" : null },
+    },
+    repositories: [{ id: 1_296_269, name: "app", full_name: `${account.login}/app`, private: true }],
+    sender: account,
+  };
+}
+
+t.test("an installation that is suspended, taken up again and deleted there changes its connection", async (t) => {
+  const { ada, workspaceId, deliver, state } = await openOffice(t);
+  const reader = await StreamReader.open(ada);
+  reader.subscribe(`workspace/${workspaceId}`);
+  await reader.until(({ kind }) => kind === "snapshot");
+  for (const [action, updatedAt, wanted] of [
+    ["suspend", "2026-09-23T08:01:00.000-04:00", "suspended"],
+    ["unsuspend", "2026-09-23T12:02:00Z", "connected"],
+    ["deleted", Date.parse("2026-09-23T12:03:00Z") / 1_000, "deleted"],
+  ] as const) {
+    const taken = await deliver("installation", installationEvent(action, updatedAt));
+    t.equal(taken.status, 204, taken.text);
+    t.equal(await state(), wanted);
+    const told = await reader.until(({ data }) => (data as { what?: string }).what === wanted);
+    t.match(told.data, { type: "code-host", connection: { installationId: 7, state: wanted } });
+  }
+  reader.end();
+});
+
+t.test(
+  "an installation that was deleted there is free, and its connection stays until it is disconnected",
+  async (t) => {
+    const { codeHost, service, ada, deliver, state } = await openOffice(t);
+    await deliver("installation", installationEvent("deleted", 1_790_000_000));
+    t.equal(await state(), "deleted");
+    await deliver("installation", installationEvent("unsuspend", 1_790_000_001));
+    t.equal(await state(), "deleted", "what is deleted does not come back by itself");
+    const eve = await personAt(service, "eve@example.com");
+    await workspaceWithTeam(eve, "other");
+    t.equal((await connect(codeHost, eve, { installationId: 7, slug: "other" })).status, 200);
+    t.equal((await ada.request("DELETE", "/api/workspaces/acme/code-host/connections/7")).status, 204);
+    const other = await eve.request("GET", "/api/workspaces/other/code-host");
+    t.match(other.body?.connections, [{ installationId: 7, state: "connected" }], "which does not touch the other's");
+  },
+);
+
+t.test("a delivery that comes again, or later than a newer one, changes nothing", async (t) => {
+  const { deliver, state } = await openOffice(t);
+  const suspended = installationEvent("suspend", "2026-09-23T12:01:00Z");
+  t.equal((await deliver("installation", suspended, "one")).status, 204);
+  t.equal((await deliver("installation", installationEvent("unsuspend", "2026-09-23T12:05:00Z"))).status, 204);
+  t.equal((await deliver("installation", suspended, "one")).status, 204, "it is taken all the same");
+  t.equal(await state(), "connected");
+  const late = installationEvent("suspend", "2026-09-23T12:04:00Z");
+  t.equal((await deliver("installation", late)).status, 204);
+  t.equal(await state(), "connected");
+  t.equal((await deliver("installation", installationEvent("suspend", "2026-09-23T12:06:00Z"))).status, 204);
+  t.equal(await state(), "suspended");
+});
+
+t.test("events that nothing goes by are taken, and counted as unused", async (t) => {
+  const { service, deliver, state } = await openOffice(t);
+  const unused: readonly [string, unknown][] = [
+    ["ping", { zen: "Design for failure.", hook_id: 1 }],
+    ["pull_request", { action: "opened", number: 2, installation: { id: 7 } }],
+    ["push", "not even an object"],
+    ["installation", installationEvent("created", "2026-09-23T12:01:00Z")],
+    ["installation", installationEvent("new_permissions_accepted", "2026-09-23T12:01:00Z")],
+    ["installation", installationEvent("toString", "2026-09-23T12:01:00Z")],
+    ["installation", installationEvent("suspend", "2026-09-23T12:01:00Z", acmeOrg, 8)],
+  ];
+  for (const [event, payload] of unused) {
+    const taken = await deliver(event, payload);
+    t.equal(taken.status, 204, `${event} ${taken.text}`);
+  }
+  t.equal(await state(), "connected");
+  await deliver("installation", installationEvent("suspend", "2026-09-23T12:01:00Z"));
+  const { text } = await service.anonymous.request("GET", "/metrics");
+  t.match(text, new RegExp(`signalbox_code_host_deliveries_total\\{fate="unused"\\} ${unused.length}\\n`));
+  t.match(text, /signalbox_code_host_deliveries_total\{fate="used"\} 1\n/);
+});
+
+t.test("a delivery that is not signed with the secret is refused, whatever it holds", async (t) => {
+  const { codeHost, service, state } = await openOffice(t);
+  const body = JSON.stringify(installationEvent("deleted", 1_790_000_000));
+  const signed = codeHost.deliveryHeaders("installation", body, "one");
+  const { "x-hub-signature-256": signature = "", ...unsigned } = signed;
+  const send = (headers: Record<string, string>, text = body) =>
+    service.anonymous.request("POST", DELIVERIES, text, headers);
+  const wrong: readonly [string, Record<string, string>, string?][] = [
+    ["none", unsigned],
+    ["of another body", signed, body.replace("deleted", "suspend")],
+    ["of the body with a space more", signed, `${body} `],
+    ["cut", { ...signed, "x-hub-signature-256": signature.slice(0, -1) }],
+    ["with something more", { ...signed, "x-hub-signature-256": `${signature}00` }],
+    ["without its prefix", { ...signed, "x-hub-signature-256": signature.slice(7) }],
+    ["of SHA-1", { ...unsigned, "x-hub-signature": signature.replace("sha256", "sha1") }],
+    ["no hexadecimal", { ...signed, "x-hub-signature-256": `sha256=${"z".repeat(64)}` }],
+    ["under another secret", { ...signed, "x-hub-signature-256": `sha256=${"0".repeat(64)}` }],
+  ];
+  for (const [what, headers, text] of wrong) {
+    const refused = await send(headers, text);
+    t.same([refused.status, slugOf(refused)], [401, "unauthenticated"], what);
+    t.equal(problemOf(refused).detail, "The delivery is not signed as this service wants it.");
+  }
+  t.equal(await state(), "connected");
+  t.equal(
+    (await send({ ...signed, "x-hub-signature-256": signature.toUpperCase().replace("SHA", "sha") })).status,
+    204,
+  );
+});
+
+t.test("a signed delivery that cannot be read gets a clear problem", async (t) => {
+  const { codeHost, service, deliver } = await openOffice(t);
+  for (const payload of ["text", {}, { action: "deleted" }, { action: "deleted", installation: { id: "7" } }]) {
+    const refused = await deliver("installation", payload);
+    t.same([refused.status, problemOf(refused).detail], [400, "This is no event of an installation."]);
+  }
+  const sent = (body: string, id: string) =>
+    service.anonymous.request("POST", DELIVERIES, body, codeHost.deliveryHeaders("installation", body, id));
+  t.match(problemOf(await sent("{", "one")).detail, /^The body is not JSON/);
+  t.equal(problemOf(await sent("{}", "no name!")).detail, "x-github-delivery must name the delivery.");
+  const huge = `{"action":"${"x".repeat(4 * 1024 * 1024)}"}`;
+  t.equal((await sent(huge, "huge")).status, 413);
+});

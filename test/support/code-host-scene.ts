@@ -1,0 +1,43 @@
+import type { CodeHostPeer, HostedAccount, HostedInstallation } from "./code-host.js";
+import type { Client, Reply } from "./service.js";
+
+/** An organisation and people of the code host. */
+export const acmeOrg: HostedAccount = { id: 9_001, login: "acme-inc", type: "Organization" };
+export const adaThere: HostedAccount = { id: 9_002, login: "ada-there", type: "User" };
+export const bobThere: HostedAccount = { id: 9_003, login: "bob-there", type: "User" };
+
+/** Installs the app on an account, whose admin is Ada when it is an organisation. */
+export function install(codeHost: CodeHostPeer, id: number, account: HostedAccount = acmeOrg): HostedInstallation {
+  const installation = { id, account, suspended_at: null, updated_at: "2026-09-01T10:00:00Z" };
+  codeHost.installations.set(id, installation);
+  codeHost.memberships.set(`${account.login}/${adaThere.login}`, { state: "active", role: "admin" });
+  return installation;
+}
+
+/** Begins to connect an installation to a workspace; gives the address to sign in at. */
+export async function beginConnecting(client: Client, installationId: number, slug = "acme"): Promise<string> {
+  const begun = await client.request("POST", `/api/workspaces/${slug}/code-host/connections`, { installationId });
+  if (begun.status !== 200) throw new Error(`beginning answered ${begun.status} ${begun.text}`);
+  return String(begun.body?.url);
+}
+
+/** Hands back what the code host sent. */
+export function comeBack(client: Client, query: URLSearchParams): Promise<Reply> {
+  return client.request("POST", "/api/code-host/confirmations", Object.fromEntries(query));
+}
+
+/** The whole way: begin, sign in there, come back. */
+export async function connect(
+  codeHost: CodeHostPeer,
+  client: Client,
+  { installationId, slug = "acme", as = adaThere }: Connecting,
+): Promise<Reply> {
+  return comeBack(client, await codeHost.signIn(await beginConnecting(client, installationId, slug), as));
+}
+
+interface Connecting {
+  readonly installationId: number;
+  readonly slug?: string;
+  /** Who signs in at the code host. */
+  readonly as?: HostedAccount;
+}

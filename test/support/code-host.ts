@@ -1,0 +1,230 @@
+import { createHash, createHmac, generateKeyPairSync, randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { jwtVerify } from "jose";
+import type { Cleaning } from "./service.js";
+
+/** Somebody's account on the code host. */
+export interface HostedAccount {
+  readonly id: number;
+  readonly login: string;
+  readonly type: "User" | "Organization" | "Enterprise";
+}
+
+/** An installation of the app. */
+export interface HostedInstallation {
+  readonly id: number;
+  readonly account: HostedAccount;
+  suspended_at: string | null;
+  updated_at: string;
+}
+
+/** How the code host answers in place of what it would. */
+export type HostedFault =
+  | { readonly status: number; readonly body?: string; readonly headers?: Readonly<Record<string, string>> }
+  | "drop";
+
+/** A code host on the loopback interface: as much of GitHub's API as an app and its sign-in use. */
+export interface CodeHostPeer {
+  /** What messages call it. */
+  readonly name: string;
+  /** Settings of a service whose code host it is. */
+  readonly settings: Readonly<Record<string, string>>;
+  readonly installations: Map<number, HostedInstallation>;
+  /** `<organisation>/<person>` */
+  readonly memberships: Map<string, { readonly state: string; readonly role: string }>;
+  /** What `GET /installation/repositories` tells, by installation. */
+  readonly repositories: Map<number, readonly string[]>;
+  /** Answers in place of a request whose method and path fit, as often as it is asked. */
+  readonly faults: Map<RegExp, HostedFault>;
+  /** Method and path of every request that came. */
+  readonly asked: readonly string[];
+  /** Every secret it has given out or was told: codes, tokens, the app's JWTs. */
+  readonly secrets: readonly string[];
+  /** A person signs in at the address, as their browser does, and is sent back: what the query then holds. */
+  signIn(url: string, person: HostedAccount): Promise<URLSearchParams>;
+  /** The headers of a signed delivery. */
+  deliveryHeaders(event: string, body: string, delivery: string): Record<string, string>;
+}
+
+/** The app's key; slow to make, so once a file. */
+const { publicKey, privateKey } = generateKeyPairSync("rsa", { modulusLength: 2_048 });
+const APP_ID = "29310";
+const CLIENT = { id: "Iv1.8a61f9b3a7aba766", secret: "canary-client-secret-0123456789abcdef" };
+const WEBHOOK_SECRET = "canary-webhook-secret-0123456789abcdef";
+const TOKEN_MS = 60 * 60 * 1_000;
+
+interface Grant {
+  readonly challenge: string;
+  readonly redirectUri: string;
+  readonly person: HostedAccount;
+}
+
+/** Starts a code host; `now` is the service's clock. It ends with the test. */
+export async function startCodeHost(t: Cleaning, now: () => number = Date.now): Promise<CodeHostPeer> {
+  const codes = new Map<string, Grant>();
+  const people = new Map<string, HostedAccount>();
+  const tokens = new Map<string, { readonly installationId: number; readonly expiresAtMs: number }>();
+  const secrets: string[] = [];
+  const asked: string[] = [];
+  const draw = (prefix: string): string => {
+    const value = `${prefix}_${randomBytes(24).toString("hex")}`;
+    secrets.push(value);
+    return value;
+  };
+  const peer = {
+    installations: new Map<number, HostedInstallation>(),
+    memberships: new Map<string, { readonly state: string; readonly role: string }>(),
+    repositories: new Map<number, readonly string[]>(),
+    faults: new Map<RegExp, HostedFault>(),
+  };
+
+  /** Whether the request comes from the app: a JWT of its key, for ten minutes at most. */
+  const isApp = async (bearer: string): Promise<boolean> => {
+    secrets.push(bearer);
+    try {
+      const currentDate = new Date(now());
+      const { payload } = await jwtVerify(bearer, publicKey, { algorithms: ["RS256"], issuer: APP_ID, currentDate });
+      const { iat = 0, exp = 0 } = payload;
+      return iat * 1_000 <= now() && exp * 1_000 - now() <= 10 * 60 * 1_000;
+    } catch {
+      return false;
+    }
+  };
+  const authorize = (query: URLSearchParams, person: HostedAccount | undefined): Reply => {
+    const { client_id, redirect_uri = "", state = "", code_challenge = "" } = Object.fromEntries(query);
+    if (client_id !== CLIENT.id || person === undefined) return { status: 404, json: {} };
+    if (query.get("code_challenge_method") !== "S256") return { status: 422, json: {} };
+    const code = draw("code");
+    codes.set(code, { challenge: code_challenge, redirectUri: redirect_uri, person });
+    const back = new URL(redirect_uri);
+    back.search = new URLSearchParams({ code, state }).toString();
+    return { status: 302, json: {}, headers: { location: back.href } };
+  };
+  const exchange = (form: URLSearchParams): Reply => {
+    const { client_id, client_secret, code = "", redirect_uri, code_verifier = "" } = Object.fromEntries(form);
+    const grant = codes.get(code);
+    codes.delete(code);
+    if (client_id !== CLIENT.id || client_secret !== CLIENT.secret) {
+      return { status: 200, json: { error: "incorrect_client_credentials", error_description: code } };
+    }
+    const challenge = createHash("sha256").update(code_verifier).digest("base64url");
+    if (grant?.challenge !== challenge || grant.redirectUri !== redirect_uri) {
+      return { status: 200, json: { error: "bad_verification_code", error_description: code } };
+    }
+    const token = draw("ghu");
+    people.set(token, grant.person);
+    return { status: 200, json: { access_token: token, token_type: "bearer", scope: "" } };
+  };
+  const ofApp = async (bearer: string, method: string, path: string): Promise<Reply> => {
+    if (!(await isApp(bearer))) return { status: 401, json: { message: "A JSON web token could not be decoded" } };
+    const [, number, rest = ""] = /^\/app\/installations\/(\d+)(\/access_tokens)?$/.exec(path) ?? [];
+    const installation = peer.installations.get(Number(number));
+    if (installation === undefined) return { status: 404, json: { message: "Not Found" } };
+    if (rest === "") return { status: 200, json: { ...installation, app_id: Number(APP_ID) } };
+    if (method !== "POST") return { status: 404, json: {} };
+    const token = draw("ghs");
+    const expiresAtMs = now() + TOKEN_MS;
+    tokens.set(token, { installationId: installation.id, expiresAtMs });
+    return { status: 201, json: { token, expires_at: new Date(expiresAtMs).toISOString(), permissions: {} } };
+  };
+  const ofInstallation = (bearer: string, query: URLSearchParams): Reply => {
+    const token = tokens.get(bearer);
+    if (token === undefined || token.expiresAtMs <= now()) return { status: 401, json: { message: "Bad credentials" } };
+    const all = peer.repositories.get(token.installationId) ?? [];
+    const size = Number(query.get("per_page") ?? 30);
+    const from = (Number(query.get("page") ?? 1) - 1) * size;
+    const repositories = all
+      .slice(from, from + size)
+      .map((full_name) => ({ full_name, private: true, default_branch: "main" }));
+    return { status: 200, json: { total_count: all.length, repositories } };
+  };
+  const ofPerson = (bearer: string, path: string): Reply => {
+    const person = people.get(bearer);
+    if (person === undefined) return { status: 401, json: { message: "Bad credentials" } };
+    if (path === "/user") return { status: 200, json: person };
+    const organization = decodeURIComponent(path.split("/").at(-1) ?? "");
+    const membership = peer.memberships.get(`${organization}/${person.login}`);
+    const account = [...peer.installations.values()].find((one) => one.account.login === organization)?.account;
+    if (membership === undefined) return { status: 404, json: { message: "Not Found" } };
+    return { status: 200, json: { ...membership, organization: account, user: person } };
+  };
+  const answer = async (request: IncomingMessage, body: string): Promise<Reply> => {
+    const { pathname, searchParams } = new URL(request.url ?? "", "http://code.host");
+    const bearer = /^Bearer (.+)$/.exec(request.headers.authorization ?? "")?.[1] ?? "";
+    const visitor = JSON.parse(String(request.headers["x-person"] ?? "null")) as HostedAccount | null;
+    if (pathname === "/login/oauth/authorize") return authorize(searchParams, visitor ?? undefined);
+    if (pathname === "/login/oauth/access_token") return exchange(new URLSearchParams(body));
+    const path = pathname.replace(/^\/api\/v3/, "");
+    if (path.startsWith("/app/")) return ofApp(bearer, request.method ?? "", path);
+    if (path === "/installation/repositories") return ofInstallation(bearer, searchParams);
+    if (path === "/user" || path.startsWith("/user/memberships/orgs/")) return ofPerson(bearer, path);
+    return { status: 404, json: { message: "Not Found" } };
+  };
+  const server = createServer(async (request, response) => {
+    const name = `${request.method} ${request.url?.split("?")[0]}`;
+    asked.push(name);
+    const body = await readBody(request);
+    const fault = [...peer.faults].find(([pattern]) => pattern.test(name))?.[1];
+    if (fault === "drop") return void request.socket.destroy();
+    if (fault !== undefined) return send(response, { text: "", ...fault, ...(fault.body && { text: fault.body }) });
+    const { status, json, headers } = await answer(request, body);
+    send(response, { status, text: JSON.stringify(json), ...(headers && { headers }) });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.teardown(
+    () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  );
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    ...peer,
+    ...{ name: new URL(origin).host, asked, secrets },
+    settings: {
+      CODE_HOST_URL: `${origin}/api/v3`,
+      CODE_HOST_APP_ID: APP_ID,
+      CODE_HOST_APP_KEY: privateKey.export({ type: "pkcs1", format: "pem" }).toString(),
+      CODE_HOST_CLIENT_ID: CLIENT.id,
+      CODE_HOST_CLIENT_SECRET: CLIENT.secret,
+      CODE_HOST_WEBHOOK_SECRET: WEBHOOK_SECRET,
+    },
+    signIn: async (url, person) => {
+      const headers = { "x-person": JSON.stringify(person) };
+      const sent = await fetch(url, { redirect: "manual", headers });
+      const back = sent.headers.get("location");
+      if (sent.status !== 302 || back === null) throw new Error(`signing in answered ${sent.status}`);
+      return new URL(back).searchParams;
+    },
+    deliveryHeaders: (event, body, delivery) => ({
+      "content-type": "application/json",
+      "x-github-event": event,
+      "x-github-delivery": delivery,
+      "x-hub-signature-256": `sha256=${createHmac("sha256", WEBHOOK_SECRET).update(body).digest("hex")}`,
+    }),
+  };
+}
+
+interface Reply {
+  readonly status: number;
+  readonly json: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+function send(
+  response: ServerResponse,
+  { status, text, headers }: { status: number; text: string; headers?: Readonly<Record<string, string>> },
+): void {
+  response.writeHead(status, { "content-type": "application/json", ...headers });
+  response.end(text);
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString("utf8");
+}
