@@ -72,6 +72,8 @@ export async function gitBytes(folder: string, args: readonly string[], options:
   });
   const kill = () => group.kill();
   signal?.addEventListener("abort", kill, { once: true });
+  // It may have been aborted while git was being started.
+  if (signal?.aborted) kill();
   const chunks: Buffer[] = [];
   let bytes = 0;
   let complaint = "";

@@ -88,10 +88,13 @@ export class Mirrors {
       return work();
     });
     this.#busy.set(repository, done);
+    let giveUp = () => {};
     const isAborted = new Promise<false>((resolve) => {
-      signal.addEventListener("abort", () => resolve(false), { once: true });
+      giveUp = () => resolve(false);
+      signal.addEventListener("abort", giveUp, { once: true });
     });
     const mayGoOn = await Promise.race([turn, isAborted]);
+    signal.removeEventListener("abort", giveUp);
     if (mayGoOn) return done;
     done.catch(() => undefined);
     throw ended();

@@ -153,11 +153,12 @@ function layRepository(folder: string): void {
   inRepository(folder, "commit", "--quiet", "-m", "Begin");
 }
 
-/** Git in a folder, as a person of no importance. */
+/** Git in a folder, as a person of no importance. Throws with what git complained of. */
 export function inRepository(folder: string, ...args: readonly string[]): string {
   return execFileSync("git", ["-c", "user.name=T", "-c", "user.email=t@localhost", ...args], {
     cwd: folder,
     encoding: "utf8",
+    stdio: ["ignore", "pipe", "pipe"],
   });
 }
 
