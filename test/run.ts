@@ -1,0 +1,111 @@
+import { readdirSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { join, relative } from "node:path";
+import { parseArgs } from "node:util";
+import { type FileResult, isPassed, runTestFile } from "./support/test-file.js";
+
+/**
+ * `npm test` runs every test file, each in a process of its own; `npm test -- FILE…` those of dist that are named;
+ * `--jobs N` says how many at once, `--limit N` the seconds that each may take, and `--seed N` runs them in an order
+ * of that number's. The last line is "N passed, N failed", whatever happens to a file; ends with 1 when one failed.
+ */
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    jobs: { type: "string", default: String(availableParallelism()) },
+    limit: { type: "string", default: "120" },
+    seed: { type: "string" },
+  },
+});
+
+/** What takes longest is begun first, so that nothing long is left for the end. */
+const FIRST = ["processes/", "simulation/", "http/", "contract/"];
+const SLOWEST_SHOWN = 10;
+
+const interrupted = new AbortController();
+for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(name, () => interrupted.abort());
+
+const files = inOrder(positionals.length > 0 ? positionals : testFiles());
+const results = await runAll(files);
+report(results);
+const failed = results.reduce((sum, result) => sum + failuresOf(result), 0) + files.length - results.length;
+console.log(`${results.reduce((sum, { tap }) => sum + tap.passed, 0)} passed, ${failed} failed`);
+if (failed > 0 || files.length === 0) process.exitCode = 1;
+
+function testFiles(): string[] {
+  return readdirSync(import.meta.dirname, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".test.js"))
+    .map((name) => join(relative(process.cwd(), import.meta.dirname), name));
+}
+
+function inOrder(names: readonly string[]): string[] {
+  if (values.seed !== undefined) return shuffled(names, Number(values.seed));
+  const place = (name: string) => {
+    const index = FIRST.findIndex((folder) => name.includes(`test/${folder}`));
+    return index === -1 ? FIRST.length : index;
+  };
+  return [...names].sort((left, right) => place(left) - place(right) || (left < right ? -1 : 1));
+}
+
+function shuffled(names: readonly string[], seed: number): string[] {
+  let state = seed >>> 0;
+  const next = () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state;
+  };
+  return names
+    .map((name) => ({ name, at: next() }))
+    .sort((left, right) => left.at - right.at)
+    .map(({ name }) => name);
+}
+
+async function runAll(names: readonly string[]): Promise<FileResult[]> {
+  const results: FileResult[] = [];
+  const waiting = [...names];
+  const work = async () => {
+    for (let file = waiting.shift(); file !== undefined && !interrupted.signal.aborted; file = waiting.shift()) {
+      const result = await runTestFile(file, { limitMs: Number(values.limit) * 1_000, signal: interrupted.signal });
+      results.push(result);
+      announce(result);
+    }
+  };
+  await Promise.all(Array.from({ length: Number(values.jobs) }, work));
+  return results;
+}
+
+function announce(result: FileResult): void {
+  console.log(`${isPassed(result) ? "ok    " : "FAILED"} ${seconds(result.ms)} ${result.file}`);
+  for (const line of result.errors) console.log(`           | ${line}`);
+}
+
+function report(results: readonly FileResult[]): void {
+  const slowest = [...results].sort((left, right) => right.ms - left.ms).slice(0, SLOWEST_SHOWN);
+  console.log(`\nThe slowest of ${results.length} files:`);
+  for (const { file, ms } of slowest) console.log(`       ${seconds(ms)} ${file}`);
+  const missing = files.filter((file) => results.every((result) => result.file !== file));
+  if (missing.length > 0) console.log(`\nNot run: ${missing.join(", ")}`);
+  for (const result of results.filter((each) => !isPassed(each))) reportFailed(result);
+  console.log("");
+}
+
+function reportFailed(result: FileResult): void {
+  const { tap, ending, output } = result;
+  console.log(`\nFAILED ${result.file}${ending === null ? "" : `: ${ending}`}`);
+  for (const { path, diagnostics } of tap.failures) {
+    console.log(`  not ok ${path.join(" > ")}`);
+    for (const line of diagnostics) console.log(`      ${line}`);
+  }
+  if (tap.complete) return;
+  const within = tap.unended.length > 0 ? `within: ${tap.unended.join(" > ")}` : "before its plan";
+  console.log(`  it broke off ${within}; the last lines of its output:`);
+  for (const line of [...output, ...result.errors]) console.log(`    | ${line}`);
+}
+
+/** Failed checks; a file that failed without one counts as one. */
+function failuresOf(result: FileResult): number {
+  return isPassed(result) ? 0 : Math.max(result.tap.failed, 1);
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1_000).toFixed(1).padStart(6)} s`;
+}

@@ -1,0 +1,120 @@
+/** A check that failed, or a test that did although none of its checks says so. */
+export interface Failure {
+  /** Names of the tests it stands in, from the outermost, and its own. */
+  readonly path: readonly string[];
+  /** The diagnostics that follow it, without their indentation; at most {@link MAX_DIAGNOSTIC_LINES} lines. */
+  readonly diagnostics: readonly string[];
+}
+
+/** What the output of a test file says so far. */
+export interface TapReport {
+  readonly passed: number;
+  readonly failed: number;
+  /** Results that are marked as skipped or still to be done, whatever they are. */
+  readonly skipped: number;
+  /** The first {@link MAX_FAILURES} of those that failed. */
+  readonly failures: readonly Failure[];
+  /** Whether the file's own plan came, and as many results as it says; without it the file broke off. */
+  readonly complete: boolean;
+  /** The test that was begun last and has not ended: its names from the outermost, or none. */
+  readonly unended: readonly string[];
+}
+
+export const MAX_DIAGNOSTIC_LINES = 40;
+export const MAX_FAILURES = 50;
+
+/** The file, or a test in it whose results are being read. */
+interface Level {
+  readonly name: string;
+  results: number;
+  planned: number | null;
+  failed: boolean;
+}
+
+/**
+ * Reads what one test file writes: TAP version 14 as tap puts it, where the results of a test stand four columns in
+ * and before its own. Only innermost results are counted. What is no TAP is gone by, since a test may print.
+ */
+export class TapReading {
+  /** The file, then the tests that are open, outermost first. */
+  readonly #levels: Level[] = [newLevel("")];
+  readonly #failures: Failure[] = [];
+  #passed = 0;
+  #failed = 0;
+  #skipped = 0;
+  /** Columns before the diagnostics that are being read; null outside of them. */
+  #diagnosticsColumn: number | null = null;
+  /** Takes the diagnostics of the result that came last. */
+  #diagnostics: string[] = [];
+
+  /** Takes the next line, without its end. */
+  take(line: string): void {
+    if (this.#diagnosticsColumn !== null) this.#takeDiagnostic(this.#diagnosticsColumn, line);
+    else if (/^ +---$/.test(line)) this.#diagnosticsColumn = line.length - 3;
+    else this.#takeStatement(line);
+  }
+
+  report(): TapReport {
+    const [file, ...open] = this.#levels;
+    return {
+      passed: this.#passed,
+      failed: this.#failed,
+      skipped: this.#skipped,
+      failures: this.#failures,
+      complete: open.length === 0 && file !== undefined && file.planned === file.results,
+      unended: open.map(({ name }) => name),
+    };
+  }
+
+  #takeDiagnostic(column: number, line: string): void {
+    if (line === `${" ".repeat(column)}...`) this.#diagnosticsColumn = null;
+    else if (this.#diagnostics.length < MAX_DIAGNOSTIC_LINES) this.#diagnostics.push(line.slice(column));
+  }
+
+  #takeStatement(line: string): void {
+    const depth = Math.floor(line.search(/\S|$/) / 4);
+    const statement = line.slice(depth * 4);
+    const begun = /^# Subtest: (.*)$/.exec(statement)?.[1];
+    const planned = /^1\.\.(\d+)/.exec(statement)?.[1];
+    const result = /^(?<not>not )?ok\b(?: \d+)?(?: - )?(?<name>.*)$/.exec(statement)?.groups;
+    if (begun !== undefined) this.#begin(depth, begun);
+    else if (planned !== undefined) this.#plan(depth, Number(planned));
+    else if (result !== undefined) this.#takeResult(depth, { ok: result.not === undefined, name: result.name ?? "" });
+    else if (statement.startsWith("Bail out!")) this.#fail(statement);
+  }
+
+  #begin(depth: number, name: string): void {
+    this.#levels.length = Math.min(this.#levels.length, depth + 1);
+    this.#levels.push(newLevel(name));
+  }
+
+  #plan(depth: number, planned: number): void {
+    const level = this.#levels[depth];
+    // A process that is made to exit adds an empty plan to the one that was.
+    if (level !== undefined && (planned > 0 || level.results === 0)) level.planned = planned;
+  }
+
+  #takeResult(depth: number, { ok, name }: { readonly ok: boolean; readonly name: string }): void {
+    const level = this.#levels[depth];
+    if (level === undefined) return;
+    const test = this.#levels[depth + 1];
+    this.#levels.length = depth + 1;
+    level.results += 1;
+    this.#diagnostics = [];
+    if (/(?<!\\)# (skip|todo)\b/i.test(name)) this.#skipped += 1;
+    else if (!ok) {
+      level.failed = true;
+      if (test?.failed !== true) this.#fail(name.replace(/ # time=[\d.]+ms$/, ""));
+    } else if (test === undefined || test.results === 0) this.#passed += 1;
+  }
+
+  #fail(name: string): void {
+    this.#failed += 1;
+    const path = [...this.#levels.slice(1).map((level) => level.name), name];
+    if (this.#failures.length < MAX_FAILURES) this.#failures.push({ path, diagnostics: this.#diagnostics });
+  }
+}
+
+function newLevel(name: string): Level {
+  return { name, results: 0, planned: null, failed: false };
+}
