@@ -9,6 +9,7 @@ import { ManualClock } from "../support/manual-clock.js";
 import { join, loggedInvite, personAt } from "../support/people.js";
 import { bearer, createUnder, itemsOf, remove, workspaceWithTeam } from "../support/resources.js";
 import { type Client, type Reply, startTestService, type TestService } from "../support/service.js";
+import { until } from "../support/until.js";
 import type { Standing } from "./caller-rows.js";
 import { exampleSettings } from "./kind-examples.js";
 
@@ -175,7 +176,7 @@ async function fillWorkspace(
   const task = await owner.request("POST", `/api/teams/${teamId}/tasks`, { title: "Mend", line: "line-1" });
   ids.taskId = String(task.body?.id);
   ids.runId = String(task.body?.runId);
-  const firings = await until(async () => {
+  const firings = await until("a firing", async () => {
     const found = itemsOf(await owner.request("GET", `/api/teams/${teamId}/hook-occurrences`));
     return found.length > 0 ? found : null;
   });
@@ -201,14 +202,6 @@ function pluralOf(kind: string): string {
   if (kind === "workspace-token") return "tokens";
   if (kind === "workspace-token-trust") return "token-trusts";
   return kind.endsWith("s") ? kind : `${kind}s`;
-}
-
-async function until<Value>(look: () => Promise<Value | null>): Promise<Value> {
-  for (;;) {
-    const found = await look();
-    if (found !== null) return found;
-    await new Promise((resolve) => setImmediate(resolve));
-  }
 }
 
 function pathOf(route: Route, ids: Ids): string {

@@ -3,6 +3,7 @@ import { address } from "../../runtime/address.js";
 import type { Message } from "../../runtime/turn.js";
 import { workspaceWithTeam } from "../support/resources.js";
 import { startTestService } from "../support/service.js";
+import { until } from "../support/until.js";
 
 t.test(
   "a message that kept crashing its actor is listed, and sent again on demand, for those who administer",
@@ -28,22 +29,14 @@ t.test(
     } as unknown as Message;
     await runtime.ask(address(workspaceId, "run", "run_1"), start);
     const listed = async () => ((await owner.request("GET", path)).body?.items ?? []) as readonly { id: string }[];
-    const first = await until(listed, (items) => items.length === 1);
-    t.match(first, [{ to: `dispatcher/${workspaceId}`, message: "run.queue", error: /./ }]);
-    t.equal((await owner.request("POST", `${path}/${first[0]?.id}/retry`, {})).status, 202);
-    const second = await until(listed, (items) => items.length === 1 && items[0]?.id !== first[0]?.id);
-    t.match(second, [{ message: "run.queue" }], "its cause is still there, so it is set aside again");
+    const first = await until("a dead letter", async () => (await listed())[0]);
+    t.match(first, { to: `dispatcher/${workspaceId}`, message: "run.queue", error: /./ });
+    t.equal((await owner.request("POST", `${path}/${first.id}/retry`, {})).status, 202);
+    const second = await until("another dead letter", async () => (await listed()).find(({ id }) => id !== first.id));
+    t.match(second, { message: "run.queue" }, "its cause is still there, so it is set aside again");
 
     t.equal((await stranger.request("GET", path)).status, 404);
     t.equal((await owner.request("POST", `${path}/nothing/retry`, {})).status, 404);
     t.equal((await service.anonymous.request("GET", path)).status, 401);
   },
 );
-
-async function until<T>(look: () => Promise<T>, holds: (found: T) => boolean): Promise<T> {
-  for (;;) {
-    const found = await look();
-    if (holds(found)) return found;
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-}

@@ -4,6 +4,7 @@ import t from "tap";
 import { startMailServer } from "../support/mail-server.js";
 import { ManualClock } from "../support/manual-clock.js";
 import { startTestService } from "../support/service.js";
+import { until } from "../support/until.js";
 
 t.test("with a mail server the link goes by mail, and neither to the log nor to the disk", async (t) => {
   const mail = await startMailServer(t);
@@ -35,7 +36,7 @@ t.test("a mail that was not taken is sent again while its link lasts, under the 
     [2, 30_000],
   ] as const) {
     await mail.until(() => mail.attempts() === attempts);
-    while (service.runtime.stats().pendingEffects > 0) await new Promise((resolve) => setImmediate(resolve));
+    await until("the attempt to be over", () => service.runtime.stats().pendingEffects === 0);
     clock.advance(waitMs - 1);
     t.equal(mail.attempts(), attempts, "not before its time");
     clock.advance(1);

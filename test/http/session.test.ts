@@ -3,6 +3,7 @@ import { signInLinks } from "../../actors/access/session.js";
 import { actorSpace, GLOBAL_PARTITION } from "../../storage/keys.js";
 import { ManualClock } from "../support/manual-clock.js";
 import { startTestService } from "../support/service.js";
+import { until } from "../support/until.js";
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
@@ -69,7 +70,7 @@ t.test("an address that nobody signs in with leaves nothing once its link is ove
   await service.signIn("ada@example.com");
   t.equal(accounts().length, 2);
   clock.advance(15 * MINUTE_MS);
-  while (links().length > 0) await new Promise((resolve) => setImmediate(resolve));
+  await until("the links to be gone", () => links().length === 0);
   t.same(
     accounts().map(({ key }) => key.at(-1)),
     ["ada@example.com"],

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import t from "tap";
 import { createUnder, remove, replace, workspaceWithTeam } from "../support/resources.js";
 import { type Client, startTestService } from "../support/service.js";
+import { until } from "../support/until.js";
 import { RunnerProcess } from "./runner-process.js";
 
 const base = "/api/resources";
@@ -15,16 +16,8 @@ echo "key $API_KEY"
 cat "$SIGNALBOX_SKILLS/greeting/SKILL.md" "$SIGNALBOX_SKILLS/greeting/words/hello.txt"
 `;
 
-async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
-  for (;;) {
-    const found = await look();
-    if (found !== undefined) return found;
-    await new Promise((resolve) => setTimeout(resolve, 30));
-  }
-}
-
 async function runOf(person: Client, taskId: string) {
-  return until(async () => {
+  return until("the run's end", async () => {
     const runs = (await person.request("GET", `/api/tasks/${taskId}/runs`)).body?.items;
     const [run] = runs as { id: string; state: string; outcome: string; failure: { code: string } | null }[];
     return run?.state === "ended" ? run : undefined;

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Test } from "tap";
+import { until as awaited } from "../support/until.js";
 import { RunnerProcess } from "./runner-process.js";
 import { ServiceProcess } from "./service-process.js";
 
@@ -133,13 +134,9 @@ export async function runsOf(setting: Setting, taskId: string): Promise<readonly
   return (answer.body?.items ?? []) as RunView[];
 }
 
-/** Looks again and again until it holds; the test's own time limit bounds it. */
-export async function until<T>(look: () => Promise<T | undefined | false> | T | undefined | false): Promise<T> {
-  for (;;) {
-    const found = await look();
-    if (found !== undefined && found !== false) return found;
-    await new Promise((resolve) => setTimeout(resolve, 30));
-  }
+/** Looks again and again until it holds. */
+export function until<T>(look: () => Promise<T> | T) {
+  return awaited(String(look), look);
 }
 
 /** How many agents were started. */

@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import t from "tap";
-import { arrange, openTask, runner, runsOf, started, until } from "./work-setting.js";
+import { until } from "../support/until.js";
+import { arrange, openTask, runner, runsOf, started } from "./work-setting.js";
 
 t.test("a runner killed with -9 in the middle of a run leads to another attempt on another runner", async (t) => {
   const setting = await arrange(t);
@@ -8,12 +9,12 @@ t.test("a runner killed with -9 in the middle of a run leads to another attempt 
   const [waiting] = await runsOf(setting, taskId);
   t.match(waiting?.waiting?.reason, /No runner of pool main is connected/);
   const first = runner(t, setting, "first");
-  await until(() => started(setting) === 1);
+  await until("one agent", () => started(setting) === 1);
   await first.end("SIGKILL");
   runner(t, setting, "second");
-  await until(() => started(setting) === 2);
+  await until("a second agent", () => started(setting) === 2);
   writeFileSync(setting.gate, "");
-  const runs = await until(async () => {
+  const runs = await until("every run's end", async () => {
     const all = await runsOf(setting, taskId);
     return all.every(({ state }) => state === "ended") && all;
   });
@@ -31,10 +32,10 @@ t.test("a service killed with -9 comes back and goes on with the run that its ru
   const setting = await arrange(t);
   const taskId = await openTask(setting);
   runner(t, setting, "only");
-  await until(() => started(setting) === 1);
-  await until(async () => (await runsOf(setting, taskId))[0]?.state === "running");
+  await until("one agent", () => started(setting) === 1);
+  await until("the run to be under way", async () => (await runsOf(setting, taskId))[0]?.state === "running");
   await setting.restart(() => writeFileSync(setting.gate, ""));
-  const runs = await until(async () => {
+  const runs = await until("every run's end", async () => {
     const all = await runsOf(setting, taskId);
     return all.every(({ state }) => state === "ended") && all;
   });
@@ -50,9 +51,9 @@ t.test("a runner told to end finishes what it has first, and takes nothing more"
   const setting = await arrange(t);
   const first = runner(t, setting, "first");
   const taskId = await openTask(setting);
-  await until(() => started(setting) === 1);
+  await until("one agent", () => started(setting) === 1);
   const ended = first.end("SIGTERM");
-  await until(() => first.output.some((line) => line.includes("draining")));
+  await until("the runner to drain", () => first.output.some((line) => line.includes("draining")));
   writeFileSync(setting.gate, "");
   t.equal(await ended, 0);
   t.same(
@@ -66,7 +67,7 @@ t.test("a check that fails reaches the task with its output", async (t) => {
   writeFileSync(setting.gate, "");
   runner(t, setting, "only");
   const taskId = await openTask(setting);
-  const [run] = await until(async () => {
+  const [run] = await until("every run's end", async () => {
     const all = await runsOf(setting, taskId);
     return all[0]?.state === "ended" && all;
   });
@@ -82,7 +83,7 @@ t.test("a setup that fails reaches the task with its output, before any agent be
   const setting = await arrange(t, { repository: { setup: "echo the compiler is not installed >&2; exit 5" } });
   runner(t, setting, "only");
   const taskId = await openTask(setting);
-  const [run] = await until(async () => {
+  const [run] = await until("every run's end", async () => {
     const all = await runsOf(setting, taskId);
     return all[0]?.state === "ended" && all;
   });

@@ -4,13 +4,10 @@ import { join } from "node:path";
 import t from "tap";
 import { createUnder, itemsOf, replace, workspaceWithTeam } from "../support/resources.js";
 import { startTestService } from "../support/service.js";
+import { until } from "../support/until.js";
 import { RunnerProcess } from "./runner-process.js";
 
 const base = "/api/resources";
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 30));
-}
 
 t.test("a workspace runs no more at once than it allows, and more as soon as it allows more", async (t) => {
   const service = await startTestService(t);
@@ -42,15 +39,15 @@ t.test("a workspace runs no more at once than it allows, and more as soon as it 
   const runs = async () =>
     Promise.all(tasks.map(async (id) => itemsOf(await ada.request("GET", `/api/tasks/${id}/runs`))[0]));
   const states = async () => (await runs()).map((run) => run?.state);
-  await until(async () => (await states()).includes("running"));
+  await until("a run under way", async () => (await states()).includes("running"));
   t.same(await states(), ["running", "queued", "queued"]);
   t.match((await runs())[1]?.waiting, { reason: "The workspace allows no more than 1 runs at once." });
 
   const more = { defaultPool: "main", maxConcurrentRuns: 2 };
   t.equal((await replace(ada, `${base}/workspace-runners/${rules.id}`, 1, more)).status, 200);
-  await until(async () => (await states())[1] === "running");
+  await until("the second run under way", async () => (await states())[1] === "running");
   t.same(await states(), ["running", "running", "queued"]);
   writeFileSync(gate, "");
-  await until(async () => (await states()).every((state) => state === "ended"));
+  await until("every run's end", async () => (await states()).every((state) => state === "ended"));
   t.same(new Set((await runs()).map((run) => run?.outcome)), new Set(["completed"]));
 });

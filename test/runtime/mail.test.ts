@@ -39,12 +39,20 @@ t.test("messages of one sender arrive in order, and leave no row when they are d
   t.same(touched, []);
 });
 
+/** Lets things happen until undelivered messages stand in the store. */
+async function stepUntilMailIsKept(harness: Harness): Promise<void> {
+  for (let steps = 0; harness.durable.range({ prefix: [partition, mailSpace] }).length === 0; steps++) {
+    if (steps === 10_000) throw new Error("no message was kept");
+    await harness.world.step();
+  }
+}
+
 t.test("messages undelivered at the commit get a row, and survive a crash in order", async (t) => {
   const harness = new Harness({ catalogue, limits: { turnsPerBatch: 2 } });
   await harness.start();
   harness.held = Promise.resolve();
   void settled(harness.runtime.ask(harness.to("sender"), { type: "burst", count: 6 } as Note));
-  while (harness.durable.range({ prefix: [partition, mailSpace] }).length === 0) await harness.world.step();
+  await stepUntilMailIsKept(harness);
   harness.crash();
   await harness.start();
   await harness.advance();
@@ -74,7 +82,7 @@ t.test("new mail does not overtake what an earlier process left", async (t) => {
   const harness = new Harness({ catalogue, limits: { turnsPerBatch: 1 } });
   await harness.start();
   void settled(harness.runtime.ask(harness.to("sender"), { type: "burst", count: 3 } as Note));
-  while (harness.durable.range({ prefix: [partition, mailSpace] }).length === 0) await harness.world.step();
+  await stepUntilMailIsKept(harness);
   harness.crash();
   await harness.start();
   void settled(harness.runtime.ask(harness.to("sender"), { type: "burst", count: 2 } as Note));

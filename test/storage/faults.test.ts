@@ -8,6 +8,7 @@ import t, { type Test } from "tap";
 import { restoreBackup } from "../../storage/backup.js";
 import { openLmdbStore } from "../../storage/lmdb-store.js";
 import { storeError } from "../../storage/store-errors.js";
+import { until } from "../support/until.js";
 
 const run = promisify(execFile);
 const writer = fileURLToPath(new URL("./writer.js", import.meta.url));
@@ -141,7 +142,7 @@ t.test("a backup taken while writing goes on is consistent, and restores into an
       batches += 1;
     }
   })();
-  while (batches < 50) await new Promise((resolve) => setImmediate(resolve));
+  await until("50 batches", () => batches >= 50);
   const atLeast = batches;
   await store.backup(join(root, "backup"));
   const beside = await openLmdbStore({ folder, readOnly: true });

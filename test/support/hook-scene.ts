@@ -2,6 +2,7 @@ import type { Clock } from "../../runtime/clock.js";
 import { type Answering, type HookReceiver, hookReceiver, hookSecret } from "./hook-receiver.js";
 import { createUnder, workspaceWithTeam } from "./resources.js";
 import { type Cleaning, type Client, startTestService, type TestService } from "./service.js";
+import { until } from "./until.js";
 
 /** Answers every request with an empty object. */
 export const ok: Answering = (response) => response.end("{}");
@@ -67,13 +68,10 @@ export async function hookScene(
       const opened = await owner.request("POST", `/api/teams/${teamId}/tasks`, { title: "Do it", line: "dev" });
       return String(opened.body?.id);
     },
-    settled: async (...states) => {
-      for (;;) {
-        const found = (await firings()).find(({ state }) => states.includes(state));
-        if (found !== undefined) return found;
-        await new Promise((resolve) => setImmediate(resolve));
-      }
-    },
+    settled: (...states) =>
+      until(`a firing that is ${states.join(" or ")}`, async () =>
+        (await firings()).find(({ state }) => states.includes(state)),
+      ),
     addHook: async (hook) => {
       const made = await createUnder(owner, `/api/resources/teams/${teamId}/hooks`, hook, `hook-${hook.key}`);
       if (made.status !== 201) throw new Error(made.text);

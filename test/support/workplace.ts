@@ -1,6 +1,7 @@
 import type { Test } from "tap";
 import { RunnerPeer } from "./runner-peer.js";
 import { type Client, startTestService, type TestService, type TestServiceOptions } from "./service.js";
+import { until } from "./until.js";
 
 /** A service with a workspace, a team, a pool and a line `dev`, whose work a test takes up as a runner. */
 export interface Workplace {
@@ -18,7 +19,7 @@ export interface Workplace {
   task(taskId: string): Promise<Readonly<Record<string, unknown>>>;
   /** Its runs, newest first. */
   runs(taskId: string): Promise<readonly Readonly<Record<string, unknown>>[]>;
-  /** Looks again and again until it holds; the test's own time limit bounds it. */
+  /** Looks again and again until it holds. */
   until(holds: () => Promise<boolean>): Promise<void>;
   /** Looks again after every change of the topic until it holds. */
   when(topic: string, holds: () => Promise<boolean>): Promise<void>;
@@ -63,9 +64,7 @@ export async function openWorkplace(t: Test, options: WorkplaceOptions = {}): Pr
     },
     task: (taskId) => read(`/api/tasks/${taskId}`),
     runs: async (taskId) => (await read(`/api/tasks/${taskId}/runs`)).items as Readonly<Record<string, unknown>>[],
-    until: async (holds) => {
-      while (!(await holds()));
-    },
+    until: async (holds) => void (await until(String(holds), holds)),
     when: (topic, holds) =>
       new Promise((resolve, reject) => {
         const look = () =>

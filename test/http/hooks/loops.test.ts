@@ -1,5 +1,6 @@
 import t from "tap";
 import { hook, hookScene, ok } from "../../support/hook-scene.js";
+import { until } from "../../support/until.js";
 
 interface Noted {
   readonly notes: readonly { readonly from: string; readonly text: string }[];
@@ -18,7 +19,7 @@ t.test(
     t.equal(first?.headers["service-cause"], undefined, "nothing but a person caused it");
     await move("work", { "service-cause": String(first?.headers["webhook-id"]) });
     const stopped = async () => (await firings()).find(({ code }) => code === "loop");
-    while ((await stopped()) === undefined);
+    await until("the hook to be stopped", stopped);
     t.match(await stopped(), { state: "failed", attempts: [], reason: /caused itself/ });
     const task = (await owner.request("GET", `/api/tasks/${taskId}`)).body as unknown as Noted;
     t.match(task.notes, [{ from: "hook bounce", text: /stopped \(loop\)/ }]);
@@ -38,7 +39,7 @@ t.test("a task that opens a task that opens a task ends at eight causes", async 
     await owner.request("POST", `/api/teams/${teamId}/tasks`, { title: "Next", line: "dev" }, headers);
   }
   const stopped = async () => (await firings()).find(({ code }) => code === "loop");
-  while ((await stopped()) === undefined);
+  await until("the hook to be stopped", stopped);
   t.match(await stopped(), { reason: /8 causes deep/ });
   t.equal(receiver.requests.length, 4);
   const [first, second] = receiver.requests;

@@ -10,6 +10,7 @@ import { type Answering, hookReceiver } from "../../support/hook-receiver.js";
 import { hook, ok } from "../../support/hook-scene.js";
 import { ManualClock } from "../../support/manual-clock.js";
 import { RunnerPeer } from "../../support/runner-peer.js";
+import { until } from "../../support/until.js";
 import { openWorkplace, type Workplace } from "../../support/workplace.js";
 
 interface Firing {
@@ -36,12 +37,11 @@ async function arrange(t: Test, answer: Answering, clock?: ManualClock) {
     const history = await place.ada.request("GET", `/api/teams/${place.teamId}/hook-occurrences`);
     return ((history.body?.items ?? []) as readonly Firing[])[0];
   };
-  const settled = async (...states: string[]): Promise<Firing> => {
-    for (;;) {
+  const settled = (...states: string[]): Promise<Firing> =>
+    until(`a firing that is ${states.join(" or ")}`, async () => {
       const found = await firing();
-      if (found !== undefined && states.includes(found.state)) return found;
-    }
-  };
+      return found !== undefined && states.includes(found.state) ? found : null;
+    });
   return { place, receiver, add, firing, settled };
 }
 
@@ -129,7 +129,11 @@ t.test(
     await add(fromNetwork(receiver.url));
     await place.open();
     const waits = async () => (await settled("attempting", "waiting")).state === "waiting";
-    while (!(await waits())) clock.advance(5_000);
+    await until("the firing waits for its next attempt", async () => {
+      const isWaiting = await waits();
+      if (!isWaiting) clock.advance(5_000);
+      return isWaiting;
+    });
     const first = await settled("waiting");
     t.match(first.attempts, [{ code: "unreachable", reason: "no host of the workspace took it in time" }]);
     t.notOk(older.frames.some(({ frame }) => frame === "request"));
@@ -138,7 +142,7 @@ t.test(
     clock.advance(2_000);
     const lost = await host.frame("request");
     host.cut();
-    while ((await settled("attempting", "waiting")).attempts.length < 2);
+    await until("a second attempt", async () => (await settled("attempting", "waiting")).attempts.length === 2);
     t.match((await settled("waiting")).attempts.at(-1), { code: "unreachable", reason: /went away/ });
 
     await realRunner(t, place);

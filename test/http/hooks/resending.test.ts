@@ -3,6 +3,7 @@ import type { Answering } from "../../support/hook-receiver.js";
 import { hook, hookScene, ok } from "../../support/hook-scene.js";
 import { ManualClock } from "../../support/manual-clock.js";
 import { problemOf, slugOf } from "../../support/resources.js";
+import { until } from "../../support/until.js";
 
 /** The task that a request is about. */
 const taskOf = (text: string) => (JSON.parse(text) as { readonly task: { readonly id: string } }).task.id;
@@ -26,7 +27,7 @@ t.test("what failed in a period is sent again, 20 a second, each once, until it 
   const late = await openTask();
   await receiver.arrived(26);
   const failed = async () => (await firings()).filter(({ state }) => state === "failed").length;
-  while ((await failed()) < 26);
+  await until("26 firings to fail", async () => (await failed()) === 26);
 
   const path = `/api/teams/${teamId}/hook-occurrences/resend`;
   const resend = (body: object) => owner.request("POST", path, body);
@@ -44,12 +45,12 @@ t.test("what failed in a period is sent again, 20 a second, each once, until it 
   t.same(seen.sort(), tasks.sort(), "each once, and nothing of another time");
   t.notOk(seen.includes(late));
 
-  while ((await failed()) < 46);
+  await until("46 firings to fail", async () => (await failed()) === 46);
   t.same((await resend({ from, to })).body, { count: 20, isMore: false }, "those that failed anew");
   clock.advance(1_000);
   await receiver.arrived(71);
   const delivered = async () => (await firings()).filter(({ state }) => state === "delivered").length;
-  while ((await delivered()) < 25);
+  await until("25 deliveries", async () => (await delivered()) === 25);
   t.same((await resend({ from, to })).body, { count: 0, isMore: false }, "nothing is left");
   t.same((await resend({ from, to, hook: "other" })).body, { count: 0, isMore: false });
 

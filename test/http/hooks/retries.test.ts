@@ -5,6 +5,7 @@ import { hookReceiver, hookSecret } from "../../support/hook-receiver.js";
 import { hook, hookScene } from "../../support/hook-scene.js";
 import { ManualClock } from "../../support/manual-clock.js";
 import { remove } from "../../support/resources.js";
+import { until } from "../../support/until.js";
 import { openWorkplace } from "../../support/workplace.js";
 
 interface Firing {
@@ -75,7 +76,10 @@ t.test(
     await openTask();
     // The schedule is 2, 4 and 8 seconds; nothing asks for more than an hour.
     for (const [index, seconds] of [2, 90, 3_600].entries()) {
-      while ((await firings())[0]?.attempts.length !== index + 1 || (await firings())[0]?.state !== "waiting");
+      await until(`attempt ${index + 1} to fail`, async () => {
+        const [firing] = await firings();
+        return firing?.attempts.length === index + 1 && firing.state === "waiting";
+      });
       clock.advance(seconds * 1_000 - 1);
       const retryAt = new Date(clock.now() + 1).toISOString();
       t.match((await firings())[0], { state: "waiting", code: null, retryAt }, `not before ${seconds} seconds`);
@@ -101,7 +105,7 @@ t.test("a firing that waits makes no more requests once its workspace is closed"
   t.equal((await remove(owner, `/api/resources/workspaces/${workspaceId}`, 1)).status, 204);
   clock.advance(2_000);
   const firing = () => firingOf(service.runtime.reading, workspaceId, teamId, id);
-  while (firing()?.state !== "failed") await new Promise((resolve) => setImmediate(resolve));
+  await until("the firing to fail", () => firing()?.state === "failed");
   t.equal(receiver.requests.length, 1);
 });
 

@@ -6,6 +6,7 @@ import { hook, hookScene, ok } from "../../support/hook-scene.js";
 import { ManualClock } from "../../support/manual-clock.js";
 import { replace } from "../../support/resources.js";
 import type { Cleaning } from "../../support/service.js";
+import { until } from "../../support/until.js";
 
 const HOUR_MS = 60 * 60 * 1_000;
 const secretOf = (byte: number) => `whsec_${Buffer.alloc(32, byte).toString("base64")}`;
@@ -71,7 +72,7 @@ t.test("for some hours after a rotation both secrets verify, by the reference li
   clock.advance(2 * HOUR_MS);
   const after = await next();
   t.match(after.headers["webhook-signature"], /^v1,\S+$/, "one signature");
-  while (kept().length > 0) await new Promise((resolve) => setImmediate(resolve));
+  await until("the secret before to be gone", () => kept().length === 0);
   const read = await owner.request("GET", `/api/resources/hooks/${id}`);
   t.match(read.body, { signing: { secretVersion: 3 } });
 });
@@ -85,7 +86,7 @@ t.test("a change that rotates nothing keeps the two, and a deleted hook keeps no
   const kept = () => service.runtime.reading.range({ prefix: [workspaceId, "row", "hook-previous-secret"] });
   t.equal(kept().length, 1);
   await owner.request("DELETE", `/api/resources/hooks/${id}`, undefined, { "if-match": '"3"' });
-  while (kept().length > 0) await new Promise((resolve) => setImmediate(resolve));
+  await until("the secret before to be gone", () => kept().length === 0);
 });
 
 t.test("without the setting a rotation is at once", async (t) => {

@@ -4,6 +4,7 @@ import { ManualClock } from "../../support/manual-clock.js";
 import { personAt } from "../../support/people.js";
 import { itemsOf, workspaceWithTeam } from "../../support/resources.js";
 import { type Client, type Reply, startTestService, type TestService } from "../../support/service.js";
+import { until } from "../../support/until.js";
 
 const INVITES = "/api/workspaces/acme/invites";
 
@@ -132,7 +133,7 @@ t.test("a mail server that hangs holds the answer for ten seconds, and the mail 
     return reply;
   });
   await mail.until(() => mail.attempts() === 2);
-  while ((await became("bob@example.com")) !== "sent") await new Promise((resolve) => setImmediate(resolve));
+  await until("Bob's mail to be sent", async () => (await became("bob@example.com")) === "sent");
   clock.advance(9_999);
   await new Promise((resolve) => setImmediate(resolve));
   t.equal(isAnswered, false);
@@ -165,7 +166,7 @@ t.test("a mail that was on its way when the process ended is sent by the next on
   const next = await startTestService(t, { folder: service.folder, clock, settings: { SMTP_URL: mail.url } });
   await mail.until(() => mail.received.length === 1);
   const list = () => next.anonymous.request("GET", INVITES, undefined, { ...credentials });
-  while (itemsOf(await list())[0]?.mail !== "sent") await new Promise((resolve) => setImmediate(resolve));
+  await until("the mail to be noted as sent", async () => itemsOf(await list())[0]?.mail === "sent");
   const token = /\/invites\/([\w-]{43})/.exec(mail.received[0]?.mail.text ?? "")?.[1];
   t.match((await next.anonymous.request("GET", `/api/invites/${token}`)).body, { state: "open" });
 });

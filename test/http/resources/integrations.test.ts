@@ -2,6 +2,7 @@ import t from "tap";
 import { expr, wholeIntegration } from "../../support/integration.js";
 import { createUnder, problemOf, remove, replace, slugOf, workspaceWithTeam } from "../../support/resources.js";
 import { type Client, startTestService } from "../../support/service.js";
+import { until } from "../../support/until.js";
 
 const base = "/api/resources";
 const allowed = { OUTBOUND_ALLOW: "api.example.com,hooks.example.com" };
@@ -210,17 +211,13 @@ t.test("a hook's step that calls a tool fails with not-allowed, and blocks where
   });
   const work = `/api/teams/${team.split("/").at(-1)}`;
   await owner.request("POST", `${work}/tasks`, { title: "Do it", line: "dev" });
-  for (;;) {
+  const firing = await until("the firing to fail", async () => {
     const { items } = (await owner.request("GET", `${work}/hook-occurrences`)).body as {
       items: { state: string; code: string; attempts: { reason: string }[] }[];
     };
-    if (items[0]?.state !== "failed") {
-      await new Promise((resolve) => setImmediate(resolve));
-      continue;
-    }
-    t.equal(items[0].code, "not-allowed");
-    t.equal(items[0].attempts.length, 1, "it is not tried again");
-    t.match(items[0].attempts[0]?.reason, /acts as the person who started a task/);
-    return;
-  }
+    return items.find(({ state }) => state === "failed");
+  });
+  t.equal(firing.code, "not-allowed");
+  t.equal(firing.attempts.length, 1, "it is not tried again");
+  t.match(firing.attempts[0]?.reason, /acts as the person who started a task/);
 });

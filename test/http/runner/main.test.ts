@@ -3,9 +3,9 @@ import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import t, { type Test } from "tap";
+import { until } from "../../support/until.js";
 import { ProtocolService } from "./protocol-service.js";
 import { isAlive, jobOf, sceneFolder } from "./run-scene.js";
 
@@ -128,6 +128,6 @@ t.test("a program after -- may have arguments that begin with dashes; a third si
   child.kill("SIGTERM");
   const { code } = await over;
   t.equal(code, 1);
-  // The system takes a killed process down when it gets to it; the test's own time limit bounds this.
-  while (isAlive(pid)) await pause(5);
+  // The system takes a killed process down when it gets to it.
+  await until("the agent's end", () => !isAlive(pid));
 });

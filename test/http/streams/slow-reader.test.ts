@@ -1,6 +1,7 @@
 import t from "tap";
 import { ManualClock } from "../../support/manual-clock.js";
 import { StreamReader } from "../../support/stream-reader.js";
+import { until } from "../../support/until.js";
 import { openWorkplace } from "../../support/workplace.js";
 
 const WISHES = 200;
@@ -14,8 +15,7 @@ for (const TRANSPORT of ["uws", "node"]) {
     t.teardown(async () => reader.end());
     reader.socket.pause();
     for (let wish = 0; wish < WISHES; wish++) reader.subscribe(`team/${teamId}`);
-    const sent = () => reader.socket.bufferedAmount === 0;
-    while (!sent()) await new Promise((resolve) => setImmediate(resolve));
+    await until("all wishes to be sent", () => reader.socket.bufferedAmount === 0);
     // What another socket asks for later is answered later.
     const other = await StreamReader.open(ada);
     other.subscribe(`team/${teamId}`);
