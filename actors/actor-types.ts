@@ -5,6 +5,7 @@ import { linkActor } from "./access/link.machine.js";
 import { tokenMinting } from "./access/token-exchange.js";
 import { trustActor } from "./access/trust.machine.js";
 import { codeHostConnectionActor } from "./code-host/connection.machine.js";
+import { hookJudgeActor } from "./hooks/hook-judge.machine.js";
 import { hookOccurrenceActor } from "./hooks/hook-occurrence.machine.js";
 import { hookResenderActor } from "./hooks/resender.machine.js";
 import { hookRotationActor } from "./hooks/secret-rotation.machine.js";
@@ -32,6 +33,7 @@ export function createActorTypes(kinds: readonly Kind[]): readonly ActorType[] {
     taskActor,
     runActor,
     hookOccurrenceActor,
+    hookJudgeActor,
     hookResenderActor,
     hookRotationActor,
     signingKeysActor,

@@ -1,12 +1,15 @@
 import { DOUBLE, DYN, listOf, STRING } from "../actors/expressions/cel-types.js";
 import { checkExpression } from "../actors/expressions/check.js";
 import { compile } from "../actors/expressions/evaluate.js";
+import { MOST } from "../actors/expressions/meter.js";
 import { parseExpression } from "../actors/expressions/parse.js";
 import { hookNames } from "../actors/expressions/positions.js";
 import { CLOSE, evaluateJson, OPEN } from "../actors/expressions/templates.js";
 import { valueOfJson } from "../actors/expressions/values.js";
+import { compileConditions } from "../actors/hooks/conditions.js";
 import { eventValues } from "../actors/hooks/hook-values.js";
-import { whyNotMatched } from "../actors/hooks/matching.js";
+import { subjectOf } from "../actors/hooks/judging.js";
+import { judge } from "../actors/hooks/matching.js";
 import type { WorkEvent } from "../actors/tasks/work-event.js";
 import { printTable } from "./support/table.js";
 
@@ -27,12 +30,13 @@ const work: WorkEvent = {
   event: { at: new Date(0).toISOString(), from: "work", to: "review" },
   causes: [],
 };
-const hook = {
+const conditions = compileConditions({
   key: "bench",
+  on: "task.moved",
   match: { tools: [], lines: ["notes"], stations: ["review"], repositories: ["acme/project"], paths: [] },
   vars: { level: "high" },
   when,
-};
+});
 
 /** How often in a second, and microseconds each. */
 function timed(name: string, once: (n: number) => unknown): (string | number)[] {
@@ -98,8 +102,10 @@ export async function run(): Promise<void> {
         return "tree" in read && checkExpression(read.tree, names);
       }),
       timed("evaluate", () => compile(when).holds({ ...values, vars: new Map(), hook: new Map() })),
-      timed("match lists and when, of one hook", () => whyNotMatched(hook, work, () => values)),
-      timed("an event made ready, and a hook matched", () => whyNotMatched(hook, work, () => eventValues(work))),
+      timed("match lists and when, of one hook", () =>
+        judge(conditions, { work, values: () => values }, { units: MOST }),
+      ),
+      timed("an event made ready, and a hook matched", () => judge(conditions, subjectOf(work), { units: MOST })),
       timed("a JSON body with three expressions", () => evaluateJson(body, { ...values })),
     ],
   });

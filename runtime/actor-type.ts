@@ -58,15 +58,26 @@ export interface Gating {
   readonly name: string;
   /** Names of the gates it keeps. */
   readonly gates: readonly string[];
-  /** Longest wait for the keepers together, in milliseconds; past it the step is refused. */
+  /** Longest time for the keepers together, in milliseconds; past it each gets a {@link KeeperLate}. */
   readonly boundMs: number;
   readonly keepers: (question: GateQuestion, partition: string, reading: Reading) => readonly KeeperRequest[];
 }
 
 export interface KeeperRequest {
   readonly to: Address;
-  /** Sent with `gate: { replyTo, key }` added, which the keeper gives back in its {@link KeeperAnswer}. */
+  /** Sent with a {@link GatePlace} added as `gate`, which the keeper gives back in its {@link KeeperAnswer}. */
   readonly message: Message;
+  /**
+   * What it means when the keeper does not answer although it was told that it is late: a refusal in these words, or
+   * null for that it agrees. Left out, it is a refusal that names the keeper.
+   */
+  readonly whenSilent?: string | null;
+}
+
+/** Where a keeper answers. */
+export interface GatePlace {
+  readonly replyTo: Address;
+  readonly key: string;
 }
 
 /** What a keeper sends to `gate.replyTo`. */
@@ -75,6 +86,19 @@ export interface KeeperAnswer extends Message {
   /** The `gate.key` of the request. */
   readonly key: string;
   readonly refused: string | null;
+}
+
+/** What a keeper sends that finds out whom else to ask; it answers for itself afterwards. */
+export interface CallKeepers extends Message {
+  readonly type: "keeper.called";
+  /** Its own `gate.key`. */
+  readonly key: string;
+  readonly requests: readonly KeeperRequest[];
+}
+
+/** Tells a keeper that the time is over: it is to answer at once by what it knows. */
+export interface KeeperLate extends Message, GatePlace {
+  readonly type: "keeper.late";
 }
 
 /** The outside world, by name. Runs after the commit and again after a crash; reports by its result alone. */

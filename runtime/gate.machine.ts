@@ -1,18 +1,19 @@
 import { assign, setup } from "xstate";
-import type { ActorType, KeeperAnswer } from "./actor-type.js";
+import type { ActorType, CallKeepers, GatePlace, KeeperAnswer, KeeperLate, KeeperRequest } from "./actor-type.js";
 import type { Address } from "./address.js";
-import type { Delivered, GateAnswer, Message, Woken } from "./turn.js";
+import type { Delivered, GateAnswer, Message, Turn, Woken } from "./turn.js";
 
 /** The kind of the actor that collects the answers to one gate question; no actor type may take it. */
 export const gateKind = "gate";
 
 /** One request of a gate question, and how long its keeper may take. */
-export interface GateRequest {
-  readonly to: Address;
-  readonly message: Message;
+export interface GateRequest extends KeeperRequest {
   readonly gating: string;
   readonly boundMs: number;
 }
+
+/** How long keepers that were told to be late may take to answer by what they know: a turn, unless they are broken. */
+const GRACE_MS = 5_000;
 
 /** Opens a gate actor of its own for one question. */
 export interface OpenGate extends Message {
@@ -27,6 +28,9 @@ interface Waiting {
   /** Which gating's keeper it is. */
   readonly gating: string;
   readonly keeper: string;
+  /** Where it is told that it is late, and what its silence means then; a question of an older release has neither. */
+  readonly to?: Address;
+  readonly whenSilent?: string | null;
 }
 
 interface GateContext {
@@ -37,16 +41,18 @@ interface GateContext {
   readonly waiting: Readonly<Record<string, Waiting>>;
 }
 
-type GateEvent = Delivered<OpenGate> | Delivered<KeeperAnswer> | Delivered<Woken>;
+type GateEvent = Delivered<OpenGate> | Delivered<KeeperAnswer> | Delivered<CallKeepers> | Delivered<Woken>;
 
 /**
- * | state   | message                              | next    | also                                              |
- * |---------|--------------------------------------|---------|---------------------------------------------------|
+ * | state   | message                              | next    | also                                               |
+ * |---------|--------------------------------------|---------|----------------------------------------------------|
  * | opening | gate.open                            | waiting | sends every request, sets a wake-up for each bound |
  * | waiting | keeper.answered, refused             | ended   | answers the refusal, stops                         |
  * | waiting | keeper.answered, the last to agree   | ended   | answers that all agreed, stops                     |
- * | waiting | keeper.answered, others still wait   | waiting |                                                   |
- * | waiting | woken, a keeper of the bound waits   | ended   | answers a refusal that says so, stops              |
+ * | waiting | keeper.answered, others still wait   | waiting |                                                    |
+ * | waiting | keeper.called by one that waits      | waiting | sends its requests: they wait with it              |
+ * | waiting | woken, keepers of the bound wait     | waiting | tells them so, sets a wake-up for their answers    |
+ * | waiting | woken for those, they still wait     | ended   | answers what their silence means, stops            |
  *
  * Any other message is not taken: a second answer, an answer to a key that was never asked, a bound that was kept.
  */
@@ -60,11 +66,21 @@ export const gateMachine = setup({
     agree: ({ context, event }) => end(context, event, null),
     note: assign({
       waiting: ({ context, event }) =>
-        event.type === "keeper.answered" ? without(context.waiting, event.key) : context.waiting,
+        event.type === "keeper.answered" ? without(context.waiting, [event.key]) : context.waiting,
     }),
-    refuseLate: ({ context, event }) => {
-      if (event.type === "woken") end(context, event, lateReason(late(context, event.name)));
+    call: assign({
+      waiting: ({ context, event }) => (event.type === "keeper.called" ? call(context, event) : context.waiting),
+    }),
+    tellLate: ({ context, event }) => {
+      if (event.type === "woken") tellLate(context, event);
     },
+    refuseSilent: ({ context, event }) => {
+      if (event.type === "woken") end(context, event, refusalOf(silent(context, event)));
+    },
+    noteSilent: assign({
+      waiting: ({ context, event }) =>
+        event.type === "woken" ? without(context.waiting, Object.keys(silent(context, event))) : context.waiting,
+    }),
   },
   guards: {
     refuses: ({ context, event }) =>
@@ -74,7 +90,14 @@ export const gateMachine = setup({
       context.waiting[event.key] !== undefined &&
       Object.keys(context.waiting).length === 1,
     isAwaited: ({ context, event }) => event.type === "keeper.answered" && context.waiting[event.key] !== undefined,
-    isLate: ({ context, event }) => event.type === "woken" && late(context, event.name).length > 0,
+    calls: ({ context, event }) => event.type === "keeper.called" && context.waiting[event.key] !== undefined,
+    isLate: ({ context, event }) => event.type === "woken" && Object.keys(lateOf(context, event.name)).length > 0,
+    isRefusedBySilence: ({ context, event }) => event.type === "woken" && refusalOf(silent(context, event)) !== null,
+    isAgreedBySilence: ({ context, event }) => {
+      const count = event.type === "woken" ? Object.keys(silent(context, event)).length : 0;
+      return count > 0 && count === Object.keys(context.waiting).length;
+    },
+    isSilent: ({ context, event }) => event.type === "woken" && Object.keys(silent(context, event)).length > 0,
   },
 }).createMachine({
   id: gateKind,
@@ -89,7 +112,13 @@ export const gateMachine = setup({
           { guard: "isLast", target: "ended", actions: "agree" },
           { guard: "isAwaited", target: "waiting", actions: "note" },
         ],
-        woken: { guard: "isLate", target: "ended", actions: "refuseLate" },
+        "keeper.called": { guard: "calls", target: "waiting", actions: "call" },
+        woken: [
+          { guard: "isLate", target: "waiting", actions: "tellLate" },
+          { guard: "isRefusedBySilence", target: "ended", actions: "refuseSilent" },
+          { guard: "isAgreedBySilence", target: "ended", actions: "agree" },
+          { guard: "isSilent", target: "waiting", actions: "noteSilent" },
+        ],
       },
     },
     ended: { type: "final" },
@@ -102,12 +131,28 @@ export const gateActor: ActorType = { kind: gateKind, machine: gateMachine, vers
 function openGate({ asker, gate, id, requests, turn }: Delivered<OpenGate>): GateContext {
   const waiting: Record<string, Waiting> = {};
   requests.forEach((request, index) => {
-    const key = `${index}`;
-    waiting[key] = { gating: request.gating, keeper: `${request.to.kind}/${request.to.id}` };
-    turn.send(request.to, Object.assign({}, request.message, { gate: { replyTo: turn.self, key } }));
+    waiting[`${index}`] = send(turn, request, { gating: request.gating, key: `${index}` });
     turn.wake(request.gating, turn.now + request.boundMs);
   });
   return { asker, gate, id, waiting };
+}
+
+function send(turn: Turn, request: KeeperRequest, { gating, key }: { readonly gating: string; readonly key: string }) {
+  const { to, message, whenSilent } = request;
+  const gate: GatePlace = { replyTo: turn.self, key };
+  turn.send(to, Object.assign({}, message, { gate }));
+  const waiting: Waiting = { gating, keeper: `${to.kind}/${to.id}`, to };
+  return whenSilent === undefined ? waiting : { ...waiting, whenSilent };
+}
+
+/** Asks those whom a keeper calls; they have the time that it has. */
+function call({ waiting }: GateContext, { key, requests, turn }: Delivered<CallKeepers>): GateContext["waiting"] {
+  const gating = waiting[key]?.gating ?? "";
+  const called = requests.map((request) => {
+    const own = turn.newId("keeper");
+    return [own, send(turn, request, { gating, key: own })] as const;
+  });
+  return { ...waiting, ...Object.fromEntries(called) };
 }
 
 function end(context: GateContext, event: GateEvent, refused: string | null): void {
@@ -116,17 +161,34 @@ function end(context: GateContext, event: GateEvent, refused: string | null): vo
   event.turn.stop();
 }
 
-function late(context: GateContext, gating: string): string[] {
-  return Object.values(context.waiting)
-    .filter((waiting) => waiting.gating === gating)
-    .map((waiting) => waiting.keeper);
+/** Those of a gating that have not answered. */
+function lateOf({ waiting }: GateContext, gating: string): GateContext["waiting"] {
+  return Object.fromEntries(Object.entries(waiting).filter(([, each]) => each.gating === gating));
 }
 
-function lateReason(keepers: readonly string[]): string {
-  return `no answer in time from ${keepers.join(", ")}`;
+const SILENCE = "silence/";
+
+function tellLate(context: GateContext, { name, turn }: Delivered<Woken>): void {
+  for (const [key, { to }] of Object.entries(lateOf(context, name))) {
+    const late: KeeperLate = { type: "keeper.late", replyTo: turn.self, key };
+    if (to !== undefined) turn.send(to, late);
+  }
+  turn.wake(`${SILENCE}${name}`, turn.now + GRACE_MS);
 }
 
-function without(waiting: GateContext["waiting"], key: string): GateContext["waiting"] {
-  const { [key]: _answered, ...rest } = waiting;
-  return rest;
+/** Those that have not answered although they were told. */
+function silent(context: GateContext, { name }: Woken): GateContext["waiting"] {
+  return name.startsWith(SILENCE) ? lateOf(context, name.slice(SILENCE.length)) : {};
+}
+
+/** What their silence means. */
+function refusalOf(waiting: GateContext["waiting"]): string | null {
+  const said = Object.values(waiting).find(({ whenSilent }) => typeof whenSilent === "string")?.whenSilent;
+  if (typeof said === "string") return said;
+  const unknown = Object.values(waiting).filter(({ whenSilent }) => whenSilent === undefined);
+  return unknown.length === 0 ? null : `no answer in time from ${unknown.map(({ keeper }) => keeper).join(", ")}`;
+}
+
+function without(waiting: GateContext["waiting"], keys: readonly string[]): GateContext["waiting"] {
+  return Object.fromEntries(Object.entries(waiting).filter(([key]) => !keys.includes(key)));
 }

@@ -76,9 +76,8 @@ export class Post {
     const { self } = turn;
     const requests: GateRequest[] = [];
     for (const { name, boundMs, keepers } of this.#gatings.get(question.name) ?? []) {
-      for (const { to, message } of keepers(question, self.partition, turn)) {
-        requests.push({ to, message, gating: name, boundMs });
-      }
+      for (const request of keepers(question, self.partition, turn))
+        requests.push({ ...request, gating: name, boundMs });
     }
     if (requests.length === 0) {
       const agreed: GateAnswer = { type: "gate.answered", gate: question.name, id: question.id, refused: null };

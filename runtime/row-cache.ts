@@ -57,15 +57,17 @@ export class RowCache implements Reading {
   }
 
   range<Value = unknown>(range: Range): Entry<Value>[] {
-    if (!this.#covers(range.prefix) || !isWhole(range) || this.#underWay?.mayHoldBelow(range.prefix) === true) {
+    if (!this.#covers(range.prefix) || !isFromStart(range) || this.#underWay?.mayHoldBelow(range.prefix) === true) {
       return this.#durable.range<Value>(range);
     }
     const name = nameOf(range.prefix);
     const table = tableName(range.prefix);
     const held = this.#ranges.get(table)?.get(name);
-    if (held !== undefined) return [...held] as Entry<Value>[];
+    if (held !== undefined) return held.slice(0, range.limit) as Entry<Value>[];
     const entries = this.#durable.range<Value>(range);
-    if (weightOf(entries) <= WEIGHT_HELD) this.#holdRange(table, name, entries);
+    // Fewer than were asked for are all there are.
+    const areAll = range.limit === undefined || entries.length < range.limit;
+    if (areAll && weightOf(entries) <= WEIGHT_HELD) this.#holdRange(table, name, entries);
     return [...entries];
   }
 
@@ -133,9 +135,9 @@ export class RowCache implements Reading {
   }
 }
 
-/** Every entry below the prefix, in order. */
-function isWhole({ after, before, limit, reverse }: Range): boolean {
-  return after === undefined && before === undefined && limit === undefined && reverse !== true;
+/** The first entries below the prefix, or every one, in order. */
+function isFromStart({ after, before, reverse }: Range): boolean {
+  return after === undefined && before === undefined && reverse !== true;
 }
 
 function tableName(key: Key): string {

@@ -1,6 +1,6 @@
 import { type CelValue, isCelError, plan } from "@bufbuild/cel";
 import { meteredEnvironment } from "./functions.js";
-import { Meter, MOST } from "./meter.js";
+import { Meter, MOST, type Work } from "./meter.js";
 import { parseExpression } from "./parse.js";
 import { programOf } from "./program.js";
 import { type Json, jsonOf, newRoom, type Room, type Value } from "./values.js";
@@ -9,9 +9,7 @@ import { type Json, jsonOf, newRoom, type Room, type Value } from "./values.js";
 export type Outcome = { readonly value: Json } | { readonly error: string };
 
 /** What evaluations that belong together may cost and make in all; each has its own bounds beside it. */
-export interface Allowance {
-  /** As the meter counts. */
-  units: number;
+export interface Allowance extends Work {
   readonly room: Room;
 }
 
@@ -26,8 +24,11 @@ const UNITS_TO_BEGIN = 300;
 export interface Program {
   /** Never throws, never takes long: what it may cost is bounded (see `meter.ts`). */
   evaluate(names: Names, allowance?: Allowance): Outcome;
-  /** As a condition: false where the value is not `true`, or there is none. */
-  holds(names: Names): boolean;
+  /**
+   * As a condition: false where the value is not `true`, or there is none. What it costs is taken from `work`; null
+   * when that is less than one evaluation may cost, and was too little to tell.
+   */
+  holds(names: Names, work?: Work): boolean | null;
 }
 
 /** Values by the names that expressions see them under. */
@@ -69,8 +70,11 @@ function make(source: string): Program {
       allowance.units -= units - meter.left;
       return "error" in found ? found : written(found.cel, allowance.room);
     },
-    holds: (names) => {
-      const found = value(names, MOST);
+    holds: (names, work = { units: MOST }) => {
+      const units = Math.max(0, Math.min(MOST, work.units));
+      const found = value(names, units);
+      work.units -= units - meter.left;
+      if (meter.isSpent && units < MOST) return null;
       return "cel" in found && found.cel === true;
     },
   };

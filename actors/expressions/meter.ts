@@ -9,6 +9,11 @@ const CHARACTERS_A_UNIT = 16;
 /** Elements that a value is looked through for at most when its size is counted. */
 const MOST_COUNTED = MOST;
 
+/** What something may still cost, in such units; below 0 once it cost more. */
+export interface Work {
+  units: number;
+}
+
 /**
  * Counts what an evaluation costs. Once it is spent it stays so: errors that an expression swallows (`all` and
  * `exists` do) change nothing, since loops ask {@link isSpent} before each step.

@@ -3,9 +3,11 @@ import type { Clock } from "../../runtime/clock.js";
 import type { Reading } from "../../storage/store.js";
 import type { NetworkRequests } from "../outbound/network-requests.js";
 import type { Outbound } from "../outbound/request.js";
+import { resourceById } from "../resources/resource-rows.js";
 import type { Sealer } from "../workspaces/secret-value.js";
-import { prepareRequest, rememberingSealer } from "./delivery-request.js";
+import { prepareRequest, rememberingSealer, type UnpreparedRequest } from "./delivery-request.js";
 import { askedWaitMs, codeOfStatus } from "./failure.js";
+import type { HookFields } from "./hook.kind.js";
 import type { HookTokenSigner } from "./hook-token.js";
 import type { AttemptRow } from "./occurrence-rows.js";
 import { whyFailed } from "./why-failed.js";
@@ -27,6 +29,8 @@ export interface Delivery {
   readonly hookId: string;
   readonly step: number;
   readonly timeoutMs: number;
+  /** When a hook on a before event must be done; it may begin late, and again after a crash. */
+  readonly deadlineMs?: number;
 }
 
 /** What the effect gives back; numbered by the actor. */
@@ -60,7 +64,8 @@ export function deliveryEffect(given: DeliveryOptions): Effect {
 async function deliver(options: DeliveryOptions, delivery: Delivery, signal: AbortSignal): Promise<DeliveryResult> {
   const begunMs = options.clock.now();
   const at = new Date(begunMs).toISOString();
-  const prepared = prepareRequest(options, delivery, begunMs);
+  const timeoutMs = Math.min(delivery.timeoutMs, (delivery.deadlineMs ?? Number.POSITIVE_INFINITY) - begunMs);
+  const prepared = timeoutMs > 0 ? prepareRequest(options, delivery, begunMs) : outOfTime(options, delivery);
   if ("code" in prepared) {
     const { code, reason, step } = prepared;
     return { step, at, tookMs: 0, requestHeaders: {}, status: null, body: "", code, reason };
@@ -68,7 +73,7 @@ async function deliver(options: DeliveryOptions, delivery: Delivery, signal: Abo
   const { url, headers, body, step, from } = prepared;
   const requestHeaders = shownHeaders(headers);
   try {
-    const request = { url, headers, body, timeoutMs: delivery.timeoutMs, signal };
+    const request = { url, headers, body, timeoutMs, signal };
     const answer = await (from === "network"
       ? options.network.post(delivery.workspaceId, request)
       : options.outbound.post(request));
@@ -81,6 +86,12 @@ async function deliver(options: DeliveryOptions, delivery: Delivery, signal: Abo
     const { code, reason } = whyFailed(error);
     return { step, at, tookMs: options.clock.now() - begunMs, requestHeaders, status: null, body: "", code, reason };
   }
+}
+
+/** A request that is not made: the hook's time ran out before it could begin. */
+function outOfTime({ reading }: DeliveryOptions, { workspaceId, hookId, step }: Delivery): UnpreparedRequest {
+  const hook = resourceById<HookFields>(reading(), workspaceId, "hook", hookId);
+  return { step: hook?.fields.steps[step]?.name ?? "", code: "timeout", reason: "the hook's time ran out" };
 }
 
 const SHOWN_HEADERS: ReadonlySet<string> = new Set([

@@ -60,3 +60,15 @@ export function codeOfStatus(status: number): HookFailureCode | null {
   if (status === 408 || status === 425 || status === 429) return "throttled";
   return status >= 500 ? "server-error" : "rejected";
 }
+
+/** Why a step failed with `timeout` where the hooks on a before event used up the time that they have together. */
+export const OUT_OF_TIME = "the hooks on the event had their 60 seconds";
+
+/** The message of a hook that blocks on failure (configuration API, Refusing an event). */
+export function refusalOfFailure(failed: {
+  readonly hook: string;
+  readonly step: string;
+  readonly reason: string;
+}): string {
+  return `Hook ${failed.hook} failed at step ${failed.step} and blocks on failure. Reason: ${failed.reason}`;
+}

@@ -1,4 +1,4 @@
-import type { KeeperAnswer } from "../../runtime/actor-type.js";
+import type { KeeperAnswer, KeeperLate } from "../../runtime/actor-type.js";
 import { address } from "../../runtime/address.js";
 import type { Delivered, EffectEnded, Turn } from "../../runtime/turn.js";
 import type { Reading } from "../../storage/store.js";
@@ -8,7 +8,7 @@ import { tasks } from "../tasks/task-rows.js";
 import type { WorkEvent } from "../tasks/work-event.js";
 import { DELIVERY_EFFECT, type Delivery, type DeliveryResult } from "./delivery.effects.js";
 import { hookEvents } from "./events.js";
-import { type HookFailureCode, isRetried, MAX_ATTEMPTS, waitAfter } from "./failure.js";
+import { type HookFailureCode, isRetried, MAX_ATTEMPTS, OUT_OF_TIME, refusalOfFailure, waitAfter } from "./failure.js";
 import { listState } from "./firing-list.js";
 import { recordFiring, recordLoop } from "./firing-record.js";
 import { countGivenUp } from "./given-up.js";
@@ -74,9 +74,14 @@ function attempt(turn: Turn, context: FiringContext): FiringContext {
     hookId: context.hookId,
     step: context.step,
     timeoutMs: Math.max(1, Math.min(left, context.timeoutMs)),
+    ...(context.deadlineMs === 0 ? {} : { deadlineMs: context.deadlineMs }),
   };
-  turn.start({ name: DELIVERY_EFFECT, id: `${turn.self.id}/${context.requests}`, input });
+  turn.start({ name: DELIVERY_EFFECT, id: requestId(turn, context.requests), input });
   return { ...context, requests: context.requests + 1 };
+}
+
+function requestId(turn: Turn, request: number): string {
+  return `${turn.self.id}/${request}`;
 }
 
 /** The next step, after one that was done. */
@@ -125,8 +130,8 @@ function failed(
   failure: { readonly code: HookFailureCode; readonly step: string; readonly reason: string },
 ): Outcome {
   const { code, step, reason } = failure;
-  const refused = `Hook ${hook} failed at step ${step} and blocks on failure. Reason: ${reason}`;
-  return { next: "failed", code, refused: gate !== null && blocks ? refused : null };
+  const refused = gate !== null && blocks ? refusalOfFailure({ hook, step, reason }) : null;
+  return { next: "failed", code, refused };
 }
 
 export function waitForRetry(event: Delivered<EffectEnded>, context: FiringContext): FiringContext {
@@ -137,6 +142,16 @@ export function waitForRetry(event: Delivered<EffectEnded>, context: FiringConte
   move(turn, context, { state: "waiting", retryAt: new Date(atMs).toISOString() });
   turn.wake("retry", atMs);
   return context;
+}
+
+/** Fails the step under way: the hooks on the event have used up their time together. */
+export function runOut({ turn }: Delivered<KeeperLate>, context: FiringContext): void {
+  const id = requestId(turn, context.requests - 1);
+  turn.cancelEffect(id);
+  const step = context.steps[context.step] ?? "";
+  const none = { at: new Date(turn.now).toISOString(), tookMs: 0, requestHeaders: {}, status: null, body: "" };
+  const output: DeliveryResult = { ...none, step, code: "timeout", reason: OUT_OF_TIME };
+  finish({ type: "effect.ended", effect: DELIVERY_EFFECT, id, result: { ok: true, output }, turn }, context);
 }
 
 /** Keeps how it ended and ends the actor, answers a waiting event, and tells the task of a failure that still concerns it. */

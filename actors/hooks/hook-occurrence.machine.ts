@@ -12,14 +12,14 @@
  * | attempting | effect.ended, failed, may be tried again       | waiting    | wake-up after 2 s, doubling up to 1 h    |
  * | attempting | effect.ended, failed otherwise                 | failed     | block refuses a before event; reported;  |
  * |            |                                                |            | stops                                    |
+ * | attempting | keeper.late: the event's time is over          | failed     | with timeout; block refuses the event    |
  * | waiting    | woken                                          | attempting | the same step again                      |
  */
 import { assign, setup } from "xstate";
-import type { ActorType } from "../../runtime/actor-type.js";
-import type { Address } from "../../runtime/address.js";
+import type { ActorType, GatePlace, KeeperLate } from "../../runtime/actor-type.js";
 import type { Delivered, EffectEnded, Message, Woken } from "../../runtime/turn.js";
 import type { WorkEvent } from "../tasks/work-event.js";
-import { finish, fire, goOn, hasFired, outcomeOf, retry, stopLoop, waitForRetry } from "./firing-steps.js";
+import { finish, fire, goOn, hasFired, outcomeOf, retry, runOut, stopLoop, waitForRetry } from "./firing-steps.js";
 import { whyLooped } from "./loop-guard.js";
 
 export interface FireHook extends Message {
@@ -28,7 +28,7 @@ export interface FireHook extends Message {
   readonly work: WorkEvent;
   readonly resends: string | null;
   /** Set by the runtime when a before event waits for the answer. */
-  readonly gate?: { readonly replyTo: Address; readonly key: string };
+  readonly gate?: GatePlace;
 }
 
 /** All that the end of a request is judged by, so that judging it reads no rows. */
@@ -49,10 +49,10 @@ export interface FiringContext {
   readonly blocks: boolean;
   /** When a hook on a before event must be done; 0 on an after event. */
   readonly deadlineMs: number;
-  readonly gate: { readonly replyTo: Address; readonly key: string } | null;
+  readonly gate: GatePlace | null;
 }
 
-type FiringEvent = Delivered<FireHook | EffectEnded | Woken>;
+type FiringEvent = Delivered<FireHook | EffectEnded | KeeperLate | Woken>;
 
 const machine = setup({
   types: { context: {} as FiringContext, events: {} as FiringEvent },
@@ -74,6 +74,9 @@ const machine = setup({
     wait: assign(({ context, event }) => (event.type === "effect.ended" ? waitForRetry(event, context) : context)),
     finish: ({ context, event }) => {
       if (event.type === "effect.ended") finish(event, context);
+    },
+    runOut: ({ context, event }) => {
+      if (event.type === "keeper.late") runOut(event, context);
     },
   },
 }).createMachine({
@@ -112,6 +115,7 @@ const machine = setup({
           { guard: "retries", target: "waiting", actions: "wait" },
           { target: "failed", actions: "finish" },
         ],
+        "keeper.late": { target: "failed", actions: "runOut" },
       },
     },
     waiting: { on: { woken: { target: "attempting", actions: "again" } } },

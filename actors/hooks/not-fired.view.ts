@@ -1,21 +1,24 @@
 import { z } from "zod";
 import type { Reading } from "../../storage/store.js";
+import type { Work } from "../expressions/meter.js";
 import { teamKeyOf } from "../resources/indexes.js";
 import { type ResourceRow, resourcesOf } from "../resources/resource-rows.js";
 import type { WorkEvent } from "../tasks/work-event.js";
+import { type Condition, conditionNames, conditionsOf, type Subject } from "./conditions.js";
 import { firingId } from "./firing.js";
 import type { HookFields } from "./hook.kind.js";
-import { conditionOutcome, type EventValues, eventValues } from "./hook-values.js";
-import { type Mismatch, whyNotMatched } from "./matching.js";
+import { ENOUGH_FOR_ONE, subjectOf } from "./judging.js";
+import { judge } from "./matching.js";
 import { firingOf } from "./occurrence-rows.js";
 
 const firingShown = z.strictObject({ id: z.string(), state: z.string(), code: z.string().nullable() });
 
 const mismatchShown = z.strictObject({
   condition: z
-    .enum(["on", "lines", "stations", "repositories", "tools", "paths", "when", "written"])
+    .enum(["on", ...conditionNames, "written"])
     .describe("The first condition that does not hold; `written`: the hook was written as it is after the event."),
   wanted: z.unknown().describe("What the hook asks for."),
+  expression: z.string().nullable().describe("The condition as an expression; null for `on` and `written`."),
   saw: z.unknown().describe("What the event had."),
   error: z.string().nullable().describe("Why `when` came to nothing, when it did."),
 });
@@ -38,40 +41,57 @@ export interface VerdictPage {
   readonly limit: number;
 }
 
+export interface VerdictsPage {
+  readonly hooks: readonly HookVerdict[];
+  /** The key after which the next page begins; null when there is none. */
+  readonly next: string | null;
+}
+
+/** What one page may cost, in units of the meter, beyond its first hook. */
+const UNITS_A_PAGE = 50_000;
+
 /**
  * What an event meant to each hook of its team, by key: the firing it led to, or the first condition that does not
- * hold. Conditions are those that the hook has now.
+ * hold. Conditions are those that the hook has now. A page is shorter where conditions are dear.
  */
-export function hookVerdicts(reading: Reading, work: WorkEvent, { after, limit }: VerdictPage): HookVerdict[] {
+export function hookVerdicts(reading: Reading, work: WorkEvent, { after, limit }: VerdictPage): VerdictsPage {
   const { workspaceId, teamId } = work;
   const under = teamKeyOf(reading, workspaceId, teamId);
   const from = after === undefined ? {} : { after: `${under}/${after}` };
-  const hooks = resourcesOf<HookFields>(reading, workspaceId, "hook", { under, ...from, limit });
-  const values = eventValues(work);
-  return hooks.map((hook) => {
+  const found = resourcesOf<HookFields>(reading, workspaceId, "hook", { under, ...from, limit: limit + 1 });
+  const subject = subjectOf(work);
+  const left = { units: UNITS_A_PAGE };
+  const hooks: HookVerdict[] = [];
+  for (const hook of found.slice(0, limit)) {
+    if (left.units <= 0) break;
     const firing = firingOf(reading, workspaceId, teamId, firingId(work, hook));
     const shown = firing === undefined ? null : { id: firing.id, state: firing.state, code: firing.code };
-    const notFired = shown === null ? whyNotFired(hook, work, values) : null;
-    return { hookId: hook.id, hook: hook.fields.key, firing: shown, notFired };
-  });
+    const notFired = shown === null ? whyNotFired(hook, subject, left) : null;
+    hooks.push({ hookId: hook.id, hook: hook.fields.key, firing: shown, notFired });
+  }
+  return { hooks, next: found.length > hooks.length ? (hooks.at(-1)?.hook ?? null) : null };
 }
 
 function whyNotFired(
   hook: ResourceRow<HookFields>,
-  work: WorkEvent,
-  values: EventValues,
+  subject: Subject,
+  left: Work,
 ): NonNullable<HookVerdict["notFired"]> {
   const { fields, updatedAt } = hook;
-  if (fields.on !== work.on) return { condition: "on", wanted: fields.on, saw: work.on, error: null };
-  const mismatch = whyNotMatched(fields, work, () => values);
-  if (mismatch === null) return { condition: "written", wanted: work.event.at, saw: updatedAt, error: null };
-  return mismatch.condition === "when" ? whenVerdict(mismatch, fields, work, values) : { ...mismatch, error: null };
+  const { work } = subject;
+  const none = { expression: null, error: null };
+  if (fields.on !== work.on) return { condition: "on", wanted: fields.on, saw: work.on, ...none };
+  const enough = { units: ENOUGH_FOR_ONE };
+  const verdict = judge(conditionsOf(hook), subject, enough);
+  left.units -= ENOUGH_FOR_ONE - enough.units;
+  if (typeof verdict === "string") return { condition: "written", wanted: work.event.at, saw: updatedAt, ...none };
+  return mismatchOf(verdict, subject, left);
 }
 
-/** All that the condition could look at, and why it came to nothing. */
-function whenVerdict(mismatch: Mismatch, fields: HookFields, work: WorkEvent, values: EventValues) {
-  const outcome = conditionOutcome(fields.when ?? "", fields, values);
-  const { event, task, run } = work;
-  const error = "error" in outcome ? outcome.error : null;
-  return { ...mismatch, saw: { event, task, run, vars: fields.vars }, error };
+/** What a condition saw that did not hold, and why it came to nothing, where it did. */
+function mismatchOf(condition: Condition, subject: Subject, left: Work): NonNullable<HookVerdict["notFired"]> {
+  const { name, wanted, expression, saw } = condition;
+  const outcome = condition.outcome(subject, left);
+  const error = outcome !== null && "error" in outcome ? outcome.error : null;
+  return { condition: name, wanted, expression, saw: saw(subject.work), error };
 }

@@ -25,15 +25,25 @@ const wordReferrers = table<User>("word-reference");
 /** Tables that work reads at every step and configuration alone writes. */
 export const configurationTables: readonly string[] = [resources.name, words.name];
 
-/** The resources of a team that their kind lists under a word, by id. */
+/** Which resources of a team are looked for by a word. */
+export interface UnderWord {
+  readonly kind: string;
+  readonly teamId: string;
+  readonly word: string;
+}
+
+/** The resources of a team that their kind lists under a word, by id: at most `limit`, from the one after `after` on. */
 export function resourcesUnder<Fields>(
   reading: Reading,
   workspaceId: string,
-  under: { readonly kind: string; readonly teamId: string; readonly word: string },
+  { kind, teamId, word }: UnderWord,
+  { after, limit }: { readonly after: string | null; readonly limit: number },
 ): ResourceRow<Fields>[] {
+  const under = [kind, teamId, word];
+  const page = after === null ? { limit } : { limit, after: [...under, after] };
   const found: ResourceRow<Fields>[] = [];
-  for (const { key } of words.entries(reading, workspaceId, [under.kind, under.teamId, under.word])) {
-    const row = resourceById<Fields>(reading, workspaceId, under.kind, String(key.at(-1)));
+  for (const { key } of words.entries(reading, workspaceId, under, page)) {
+    const row = resourceById<Fields>(reading, workspaceId, kind, String(key.at(-1)));
     if (row !== undefined) found.push(row);
   }
   return found;

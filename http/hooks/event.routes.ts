@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Caller } from "../../actors/access/caller.js";
 import { seesOutcomes } from "../../actors/access/visibility.js";
 import { hookEventNames } from "../../actors/hooks/events.js";
-import { hookVerdictSchema, hookVerdicts } from "../../actors/hooks/not-fired.view.js";
+import { hookVerdictSchema, hookVerdicts, type VerdictsPage } from "../../actors/hooks/not-fired.view.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import { placeOf } from "../../actors/resources/place.js";
 import { keptEvent, latestEvents, MAX_EVENTS_KEPT } from "../../actors/tasks/event-log.js";
@@ -21,6 +21,13 @@ const eventSchema = z
     causes: z.array(z.string()).describe("The events and firings that caused it, oldest first."),
   })
   .meta({ title: "work-event" });
+
+const verdictsSchema = eventSchema
+  .extend({
+    hooks: z.array(hookVerdictSchema),
+    next: z.string().nullable().describe("The key to ask for the hooks after; null when these are the last."),
+  })
+  .meta({ title: "event-verdicts" });
 
 /** What happened to a team's tasks, and what each of its hooks made of it. */
 export function eventRoutes({ runtime }: { readonly runtime: Runtime }): readonly Route[] {
@@ -54,13 +61,13 @@ export function eventRoutes({ runtime }: { readonly runtime: Runtime }): readonl
         "and what it saw. Conditions are those that the hook has now.",
       access: "any",
       query: z.strictObject({ after: cursor.optional().describe("A hook's key."), limit: pageSize() }),
-      answers: { 200: eventSchema.extend({ hooks: z.array(hookVerdictSchema) }).meta({ title: "event-verdicts" }) },
+      answers: { 200: verdictsSchema },
       handle: ({ caller, params, query }) => {
         const team = findTeam(runtime, caller, params.teamId ?? "");
         if (isRefusal(team)) return team;
         const work = keptEvent(reading, team.workspaceId, team.teamId, params.occurrence ?? "");
         if (work === undefined) return { refused: "not-found" };
-        return { status: 200, body: { ...eventView(work), hooks: hookVerdicts(reading, work, query) } };
+        return { status: 200, body: verdictsView(work, hookVerdicts(reading, work, query)) };
       },
     }),
   ];
@@ -68,6 +75,10 @@ export function eventRoutes({ runtime }: { readonly runtime: Runtime }): readonl
 
 function eventView({ occurrence, on, task, run, event, causes }: WorkEvent): z.output<typeof eventSchema> {
   return { occurrence, on, taskId: task.id, runId: run?.id ?? null, event, causes: [...causes] };
+}
+
+function verdictsView(work: WorkEvent, { hooks, next }: VerdictsPage): z.output<typeof verdictsSchema> {
+  return { ...eventView(work), hooks: [...hooks], next };
 }
 
 function findTeam(

@@ -117,6 +117,10 @@ async function follow(steps: readonly Step[]): Promise<void> {
       const range = rangeOf(one);
       deepStrictEqual(cache.get(one.key), store.reading.get(one.key));
       deepStrictEqual(cache.range({ prefix: range.prefix }), store.reading.range({ prefix: range.prefix }));
+      for (const limit of [1, 3]) {
+        const some = { prefix: range.prefix, limit };
+        deepStrictEqual(cache.range(some), store.reading.range(some));
+      }
       deepStrictEqual(layers.get(one.key), expected.get(one.key));
       deepStrictEqual(layers.range(range), expected.range(range));
       deepStrictEqual(layers.range({ prefix: range.prefix }), expected.range({ prefix: range.prefix }));
@@ -192,6 +196,20 @@ t.test("a row that is read soon is held as it was written, a range until it chan
   layers.remove(at);
   await commit();
   t.equal(cache.get(at), undefined);
+});
+
+t.test("the first entries of a range are held with it, and hold it when they are all", async (t) => {
+  const prefix = ["p", "row", "often"];
+  const rows = ["a", "b", "c"].map((name) => [[...prefix, name], name] as const);
+  const { cache, under, layers, commit } = await cacheOver(rows);
+  for (let n = 0; n < 3; n++) t.equal(cache.range({ prefix, limit: 3 }).length, 3);
+  t.equal(under.asked, 3, "there may be more of them");
+  for (let n = 0; n < 3; n++) t.equal(cache.range({ prefix, limit: 4 }).length, 3);
+  for (const limit of [0, 1, 2, 3]) t.equal(cache.range({ prefix, limit }).length, limit);
+  t.equal(under.asked, 4);
+  layers.put([...prefix, "d"], "d");
+  await commit();
+  t.equal(cache.range({ prefix, limit: 5 }).length, 4);
 });
 
 t.test("other tables, parts of ranges and heavy rows are read from the store each time", async (t) => {

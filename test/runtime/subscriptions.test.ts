@@ -31,12 +31,27 @@ const keeper = probe("keeper", {
   review: (context, message, turn) => {
     const { replyTo, key } = (message as Request).gate;
     const { says } = message;
-    if (says !== "nothing") {
+    if (["yes", "no", "twice", "stranger"].includes(String(says))) {
       turn.send(replyTo, { type: "keeper.answered", key, refused: says === "no" ? "not now" : null } as Message);
     }
     if (says === "twice") turn.send(replyTo, { type: "keeper.answered", key, refused: "again" } as Message);
     if (says === "stranger") turn.send(replyTo, { type: "keeper.answered", key: "77", refused: "who?" } as Message);
-    return { asked: Number(context.asked ?? 0) + 1, gate: message.gate };
+    if (says === "calls") {
+      const called = (word: string) => ({
+        to: { partition, kind: "keeper", id: `called-${word}` },
+        message: { type: "review", says: word } as Message,
+      });
+      const requests = (message.called as string[]).map(called);
+      turn.send(replyTo, { type: "keeper.called", key, requests } as Message);
+      turn.send(replyTo, { type: "keeper.answered", key, refused: null } as Message);
+    }
+    return { asked: Number(context.asked ?? 0) + 1, gate: message.gate, says };
+  },
+  "keeper.late": ({ gate, says }, message, turn) => {
+    const { replyTo, key } = gate as Request["gate"];
+    if (message.key !== key) throw new Error("somebody else is late");
+    const refused = says === "no when late" ? "out of time" : null;
+    if (says !== "nothing") turn.send(replyTo, { type: "keeper.answered", key, refused } as Message);
   },
   answerNow: ({ gate }, _message, turn) => {
     const { replyTo, key } = gate as Request["gate"];
@@ -143,6 +158,61 @@ t.test("all keepers must agree; the first refusal decides; each question is answ
   }
 });
 
+t.test("past the bound each keeper is told so once, and what it answers then counts", async (t) => {
+  for (const [says, refused] of [
+    [["yes when late", "yes", "yes when late"], null],
+    [["yes when late", "no when late"], "out of time"],
+  ] as const) {
+    const { harness, answers } = await withGates(gating("g", ["step"], says, 5_000));
+    await harness.ask(harness.to("actor"), { type: "ask", id: "q1" } as Note);
+    await harness.advance(4_000);
+    t.same(await answers(), [], "not before");
+    harness.crash();
+    await harness.start();
+    await harness.advance(1_500);
+    t.same(await answers(), [{ gate: "step", id: "q1", refused }], says.join());
+    t.same(harness.durable.range({ prefix: [partition, actorSpace, gateKind] }), [], "the gate is gone");
+    t.same(harness.durable.range({ prefix: [GLOBAL_PARTITION, timerSpace] }), [], "and its wake-ups");
+  }
+});
+
+t.test("what silence means after that is said by the request", async (t) => {
+  for (const [whenSilent, refused] of [
+    [null, null],
+    ["it has to be heard", "it has to be heard"],
+    [undefined, "no answer in time from keeper/g-0"],
+  ] as const) {
+    const asked = gating("g", ["step"], ["nothing", "yes"], 5_000);
+    const keepers: Gating["keepers"] = (...of) =>
+      asked.keepers(...of).map((request) => (whenSilent === undefined ? request : { ...request, whenSilent }));
+    const { harness, answers } = await withGates({ ...asked, keepers });
+    await harness.ask(harness.to("actor"), { type: "ask", id: "q1" } as Note);
+    await harness.advance(7_000);
+    t.same(await answers(), [], "there is time to answer when it was told");
+    await harness.advance(4_000);
+    t.same(await answers(), [{ gate: "step", id: "q1", refused }], String(whenSilent));
+  }
+});
+
+t.test("a keeper may call others, who decide as if they had been asked at first", async (t) => {
+  const words: readonly (readonly [readonly string[], string | null])[] = [
+    [["yes"], null],
+    [["yes", "no"], "not now"],
+    [["yes when late"], null],
+    [["no when late"], "out of time"],
+  ];
+  for (const [called, refused] of words) {
+    const asked = gating("g", ["step"], ["calls", "yes"], 5_000);
+    const keepers: Gating["keepers"] = (...of) =>
+      asked.keepers(...of).map(({ to, message }) => ({ to, message: Object.assign({}, message, { called }) }));
+    const { harness, answers } = await withGates({ ...asked, keepers });
+    await harness.ask(harness.to("actor"), { type: "ask", id: "q1" } as Note);
+    if (called.some((word) => word.endsWith("late"))) t.same(await answers(), [], "those called are waited for");
+    await harness.advance(5_500);
+    t.same(await answers(), [{ gate: "step", id: "q1", refused }], called.join());
+  }
+});
+
 t.test("past the bound of a gating the step is refused, naming who did not answer", async (t) => {
   const { harness, answers } = await withGates(
     gating("quick", ["step"], ["yes"], 1_000),
@@ -154,7 +224,7 @@ t.test("past the bound of a gating the step is refused, naming who did not answe
   harness.crash();
   await harness.advance(3_600_000);
   await harness.start();
-  await harness.advance();
+  await harness.advance(10_000);
   t.same(await answers(), [{ gate: "step", id: "q1", refused: "no answer in time from keeper/slow-0" }]);
   await harness.ask(harness.to("keeper", "slow-0"), { type: "answerNow" });
   t.equal(harness.runtime.stats().dropped, 1, "an answer after the bound changes nothing");

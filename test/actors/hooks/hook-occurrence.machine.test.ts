@@ -41,6 +41,7 @@ const crashed = {
   id: "x",
   result: { ok: false, error: "no" },
 } as Message;
+const late = { type: "keeper.late", ...gate } as Message;
 const woken = { type: "woken", name: "retry", dueMs: 0 } as Message;
 
 interface Arranged {
@@ -166,6 +167,14 @@ t.test("a before-hook answers its event, once, with the reference's words", asyn
       result({ body: '{"refuse":""}' }),
       null,
       "delivered",
+    ],
+    ["out of time, continue", { on: "run.starting", before: true }, late, null, "failed"],
+    [
+      "out of time, block",
+      { on: "run.starting", before: true, failure: "block" },
+      late,
+      "Hook tell failed at step one and blocks on failure. Reason: the hooks on the event had their 60 seconds",
+      "failed",
     ],
     ["no JSON is no refusal", { on: "run.starting", before: true }, result({ body: "refuse" }), null, "delivered"],
   ];

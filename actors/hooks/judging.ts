@@ -1,0 +1,104 @@
+import type { Reading } from "../../storage/store.js";
+import { resourcesUnder } from "../resources/indexes.js";
+import type { ResourceRow } from "../resources/resource-rows.js";
+import type { WorkEvent } from "../tasks/work-event.js";
+import { conditionsOf, type Subject } from "./conditions.js";
+import type { HookFields } from "./hook.kind.js";
+import { type EventValues, eventValues } from "./hook-values.js";
+import { judge, wordsFor, wordsOf } from "./matching.js";
+
+export type HookRow = ResourceRow<HookFields>;
+
+/** Where judging an event's hooks goes on: at one of the event's words, by its number, after a hook. */
+export interface JudgingPlace {
+  readonly word: number;
+  readonly after: string | null;
+}
+
+export const FIRST_PLACE: JudgingPlace = { word: 0, after: null };
+
+/** Some hooks of an event's team, judged. */
+export interface Judged {
+  /** Those whose conditions all hold. */
+  readonly fires: readonly HookRow[];
+  /** Where the others are; null when there are none. */
+  readonly next: JudgingPlace | null;
+}
+
+/** What hooks are judged by: all of their conditions, or only what can be told without evaluating a `when`. */
+export type JudgedBy = "all conditions" | "match lists";
+
+/**
+ * Units of the meter that are enough to judge any one hook: what a `when` and looking through the paths of a change
+ * cost at most, and the rest.
+ */
+export const ENOUGH_FOR_ONE = 100_000;
+/** What reading a hook costs, in units. */
+const UNITS_A_HOOK = 50;
+/** Hooks read at once. */
+const PAGE = 64;
+
+/**
+ * Judges the hooks that could match an event, from a place on and in an order that is always the same, until `units`
+ * are spent. With {@link ENOUGH_FOR_ONE} it gets on by one hook at least.
+ */
+export function judgeHooks(
+  reading: Reading,
+  work: WorkEvent,
+  {
+    from,
+    units,
+    by = "all conditions",
+  }: { readonly from: JudgingPlace; readonly units: number; readonly by?: JudgedBy },
+): Judged {
+  const left = { units };
+  const words = wordsFor(work);
+  const subject = subjectOf(work);
+  const fires: HookRow[] = [];
+  for (let { word, after } = from; word < words.length; word++, after = null) {
+    for (const hook of hooksUnder(reading, work, { word: words[word] ?? "", after })) {
+      left.units -= UNITS_A_HOOK;
+      if (left.units < 0) return { fires, next: { word, after } };
+      if (isFirstWord(hook, words, word)) {
+        const verdict = judge(by === "match lists" ? withoutWhen(hook) : conditionsOf(hook), subject, left);
+        if (verdict === "undecided") return { fires, next: { word, after } };
+        if (verdict === "holds") fires.push(hook);
+      }
+      after = hook.id;
+    }
+  }
+  return { fires, next: null };
+}
+
+/** An event as conditions look at it. */
+export function subjectOf(work: WorkEvent): Subject {
+  let known: EventValues | null = null;
+  return { work, values: () => (known ??= eventValues(work)) };
+}
+
+function* hooksUnder(
+  reading: Reading,
+  { workspaceId, teamId }: WorkEvent,
+  { word, after }: { readonly word: string; readonly after: string | null },
+): Generator<HookRow> {
+  for (let last = after, page: HookRow[] | null = null; page === null || page.length === PAGE; ) {
+    page = resourcesUnder<HookFields>(
+      reading,
+      workspaceId,
+      { kind: "hook", teamId, word },
+      { after: last, limit: PAGE },
+    );
+    yield* page;
+    last = page.at(-1)?.id ?? null;
+  }
+}
+
+/** A hook is listed under each name of a list, of which an event may have several: it is judged at the first. */
+function isFirstWord({ fields }: HookRow, words: readonly string[], word: number): boolean {
+  const own = wordsOf(fields);
+  return own.length === 1 || words.findIndex((each) => own.includes(each)) === word;
+}
+
+function withoutWhen(hook: HookRow) {
+  return conditionsOf(hook).filter(({ name }) => name !== "when");
+}
