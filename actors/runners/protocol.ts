@@ -17,6 +17,8 @@
  *    made again.
  * 6. What a person says to a run is sent as `run.message`; the runner gives it to the agent and says by `run.heard` how
  *    far it got. What an agent was not given by the end of its run, the task's next run finds among its notes.
+ * 7. An agent that wants leave for a call asks by `run.permission` and waits; the answer of the task's assignee comes as
+ *    `run.permission-answered`. What is still open when the run ends is answered no more.
  *
  * Every message about a run carries the fence of its claim: a message with another fence than the run's current one
  * changes nothing and is answered by `run.drop`.
@@ -29,6 +31,7 @@
  * - What cannot be added so takes a new number of the protocol. A hello of another number is refused with an `error`.
  */
 import { z } from "zod";
+import { inputsTextSchema } from "./call-inputs.js";
 
 export const RUNNER_PROTOCOL = 1;
 
@@ -36,6 +39,8 @@ export const RUNNER_PROTOCOL = 1;
 export const RUNNER_FEATURES = [
   /** `run.message` and `run.heard`: the run's agent is given what its task's assignee says. */
   "messages",
+  /** `run.permission` and `run.permission-answered`: the agent asks the assignee before it does something. */
+  "permissions",
 ] as const;
 export type RunnerFeature = (typeof RUNNER_FEATURES)[number];
 
@@ -52,6 +57,11 @@ export const MAX_DIFF_BYTES = 8 * 1024 * 1024;
 export const MAX_SAID_CHARACTERS = 20_000;
 /** How many messages to a run may wait to be given to its agent; the service sends no more. */
 export const MAX_UNHEARD = 50;
+
+/** Longest reason of a permission that is asked for or dismissed, in characters. */
+export const MAX_REASON_CHARACTERS = 2_000;
+/** How many permissions of one run may be open; what is asked beyond is dismissed at once. */
+export const MAX_OPEN_PERMISSIONS = 20;
 
 /** Longest answer to a request that a runner hands back, in bytes; the beginning is kept. */
 export const MAX_ANSWER_BYTES = 16 * 1024;
@@ -146,6 +156,17 @@ export const runnerMessageSchema = z.discriminatedUnion("type", [
       .nullable(),
     spent: spentSchema.nullable(),
   }),
+  /** The agent wants leave to call a tool; answered by `run.permission-answered` with the same id. */
+  z.object({
+    type: z.literal("run.permission"),
+    ...claim,
+    /** The runner's own; another one for each. */
+    id: z.string().min(1).max(100),
+    tool: z.string().min(1).max(255),
+    /** What it would be called with: the JSON text of an object. */
+    inputs: inputsTextSchema,
+    reason: z.string().max(MAX_REASON_CHARACTERS),
+  }),
   /** The agent was given everything up to message `n` of those that were said to it. */
   z.object({ type: z.literal("run.heard"), ...claim, n: z.int().min(1) }),
   /** The runner says again what it can do (it is draining: slots 0). */
@@ -232,6 +253,17 @@ export const serviceMessageSchema = z.discriminatedUnion("type", [
     /** Who says it: `person <id>`. */
     from: z.string().max(255),
     text: z.string().min(1).max(MAX_SAID_CHARACTERS),
+  }),
+  /** Leave for a call, or none. */
+  z.object({
+    type: z.literal("run.permission-answered"),
+    ...claim,
+    id: z.string(),
+    verdict: z.enum(["approved", "dismissed"]),
+    /** What to call the tool with in place of what was asked (JSON text); null for as it was asked. */
+    inputs: inputsTextSchema.nullable(),
+    /** Why it was dismissed, if that was said. */
+    reason: z.string().nullable(),
   }),
   /** The claim is over: kill what runs for it and report nothing more. */
   z.object({ type: z.literal("run.drop"), ...claim }),

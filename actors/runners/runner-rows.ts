@@ -51,6 +51,15 @@ export type OutboxMessage =
       readonly text: string;
     }
   | {
+      readonly type: "run.permission-answered";
+      readonly runId: string;
+      readonly fence: number;
+      readonly id: string;
+      readonly verdict: "approved" | "dismissed";
+      readonly inputs: string | null;
+      readonly reason: string | null;
+    }
+  | {
       readonly type: "run.handover-answered";
       readonly runId: string;
       readonly fence: number;

@@ -7,6 +7,7 @@ import type { ClaimEnded, RunSaid } from "../runners/runner-messages.js";
 import type { OutboxMessage } from "../runners/runner-rows.js";
 import { workEvent } from "./event-task.js";
 import type { RunContext } from "./run.machine.js";
+import { closeApprovals } from "./run-approvals.js";
 import { mayHandOver } from "./run-handover.js";
 import type { JobUndeliverable, RunOver } from "./run-messages.js";
 import { type RunOutcome, type RunRow, runCheckouts, runConfigs, runs } from "./run-rows.js";
@@ -71,6 +72,7 @@ function finish(turn: Turn, context: RunContext, outcome: RunOutcome, reason: st
   const workspaceId = turn.self.partition;
   const at = new Date(turn.now).toISOString();
   const row: RunRow = { ...rowOf(turn), state: "ended", outcome, reason, endedAt: at };
+  closeApprovals(turn, "The run is over.");
   putRun(turn, row);
   if (context.runnerId !== null) giveBack(turn, context.runnerId);
   const task = tasks.get(turn, workspaceId, row.taskId);

@@ -46,6 +46,25 @@ export interface SpokenToRun {
   readonly replayed: boolean;
 }
 
+/** From the edge: a person answers what the run's agent wants leave for. Answered with the {@link ApprovalRow}. */
+export interface AnswerApproval extends Message {
+  readonly type: "approval.answer";
+  readonly by: string;
+  readonly approvalId: string;
+  readonly verdict: "approved" | "dismissed";
+  /** What to make the call with in place of what was asked (JSON text); null for as it was asked. */
+  readonly edited: string | null;
+  /** Why it is dismissed, if the person says so. */
+  readonly note: string | null;
+}
+
+/** To the task: what the run waits for, in a sentence; null when it waits for nobody any more. */
+export interface RunAsking extends Message {
+  readonly type: "run.asking";
+  readonly runId: string;
+  readonly asks: string | null;
+}
+
 /** To the task, once: the run is over; what it left is in its rows. */
 export interface RunOver extends Message {
   readonly type: "run.over";

@@ -11,6 +11,10 @@
  * | claimed,running | run.step of the claim                     | same           | kept, shown in the stream               |
  * | claimed,running | run.speak by the assignee               | same           | a step; the runner is told              |
  * | claimed,running | run.heard of the claim                    | same           |                                         |
+ * | claimed,running | run.permission of the claim               | same           | waits for the assignee, the task in its |
+ * |                 |                                           |                | inbox; dismissed when too many do       |
+ * | claimed,running | approval.answer by the assignee           | same           | the runner is answered                  |
+ * | any             | approval.answer otherwise                 | same           | refused                                 |
  * | any             | run.speak otherwise                       | same           | refused                                 |
  * | claimed,running | run.handover of the claim                 | same           | gate `handover.giving`, or refused      |
  * | claimed,running | gate.answered for a handover              | same           | the runner is answered                  |
@@ -19,7 +23,8 @@
  * | claimed         | job.undeliverable of the claim            | ended          | failed: no runner could take the job    |
  * | claimed,running | claim.lost                                | ended          | abandoned                               |
  * | queued          | run.end                                   | ended          | with its outcome                        |
- * | claimed,running | run.end `stopped`                         | same           | the runner is told to stop              |
+ * | claimed,running | run.end `stopped`                         | same           | the runner is told to stop; what waits  |
+ * |                 |                                           |                | for leave is closed, as at every end    |
  * | claimed,running | run.end                                   | ended          | with its outcome; the runner drops it   |
  * | any             | run.said with another fence               | same           | that runner is told to drop the claim   |
  * | ended           | run.claim                                 | ended          | the claim is given back                 |
@@ -29,9 +34,10 @@ import type { ActorType } from "../../runtime/actor-type.js";
 import type { Delivered, GateAnswer } from "../../runtime/turn.js";
 import type { ClaimRun } from "../runners/dispatcher.machine.js";
 import type { ClaimLost, RunSaid } from "../runners/runner-messages.js";
+import { answerApproval, askPermission, refuseAnswer, stopAsking } from "./run-approvals.js";
 import { dropStale, endByReport, endRun, endUndeliverable, giveBack } from "./run-ending.js";
 import { answerHandover, askHandover, type PendingHandover } from "./run-handover.js";
-import type { EndRun, JobUndeliverable, SpeakToRun, StartRun } from "./run-messages.js";
+import type { AnswerApproval, EndRun, JobUndeliverable, SpeakToRun, StartRun } from "./run-messages.js";
 import { beginRun, claimRun, keepStep, queueRun, stopRun, tellRunner } from "./run-steps.js";
 import { hear, refuseSpeech, speak } from "./run-talk.js";
 
@@ -49,7 +55,7 @@ export interface RunContext {
 }
 
 type RunEvent = Delivered<
-  StartRun | ClaimRun | RunSaid | ClaimLost | JobUndeliverable | EndRun | GateAnswer | SpeakToRun
+  StartRun | ClaimRun | RunSaid | ClaimLost | JobUndeliverable | EndRun | GateAnswer | SpeakToRun | AnswerApproval
 >;
 
 const STARTING = "run.starting";
@@ -64,6 +70,8 @@ const machine = setup({
     isStep: ({ event }) => event.type === "run.said" && event.said.type === "run.step",
     isHandover: ({ event }) => event.type === "run.said" && event.said.type === "run.handover",
     isHeard: ({ event }) => event.type === "run.said" && event.said.type === "run.heard",
+    isPermission: ({ event }) => event.type === "run.said" && event.said.type === "run.permission",
+    mayAnswer: ({ event }) => event.type === "approval.answer" && refuseAnswer(event) === null,
     maySpeak: ({ context, event }) => event.type === "run.speak" && refuseSpeech(event, context) === null,
     isEnd: ({ event }) => event.type === "run.said" && event.said.type === "run.ended",
     isLostHere: ({ context, event }) => event.type === "claim.lost" && event.runnerId === context.runnerId,
@@ -94,6 +102,18 @@ const machine = setup({
     refuseSpeech: ({ context, event }) => {
       if (event.type === "run.speak") event.turn.reply(refuseSpeech(event, context));
     },
+    askPermission: ({ context, event }) => {
+      if (event.type === "run.said" && event.said.type === "run.permission") {
+        askPermission(event.turn, context, event.said);
+      }
+    },
+    answerApproval: ({ context, event }) => {
+      if (event.type === "approval.answer") answerApproval(event, context);
+    },
+    refuseAnswer: ({ event }) => {
+      if (event.type === "approval.answer") event.turn.reply(refuseAnswer(event));
+    },
+    stopAsking: ({ event }) => stopAsking(event.turn),
     hear: ({ context, event }) => {
       if (event.type === "run.said" && event.said.type === "run.heard") hear(event.turn, context, event.said.n);
     },
@@ -135,6 +155,7 @@ const machine = setup({
     queued: {
       on: {
         "run.speak": [{ guard: "maySpeak", actions: "speak" }, { actions: "refuseSpeech" }],
+        "approval.answer": [{ guard: "mayAnswer", actions: "answerApproval" }, { actions: "refuseAnswer" }],
         "run.claim": { target: "claimed", actions: "claim" },
         "run.end": { target: "ended", actions: "end" },
         "run.said": { actions: "dropStale" },
@@ -143,6 +164,7 @@ const machine = setup({
     claimed: {
       on: {
         "run.speak": [{ guard: "maySpeak", actions: "speak" }, { actions: "refuseSpeech" }],
+        "approval.answer": [{ guard: "mayAnswer", actions: "answerApproval" }, { actions: "refuseAnswer" }],
         "gate.answered": [
           { guard: "mayStart", actions: "assignRunner" },
           { guard: "mayNotStart", target: "ended", actions: "refuseStart" },
@@ -153,13 +175,14 @@ const machine = setup({
           { guard: "isStarted", target: "running", actions: "begin" },
           { guard: "isStep", actions: "keepStep" },
           { guard: "isHeard", actions: "hear" },
+          { guard: "isPermission", actions: "askPermission" },
           { guard: "isHandover", actions: "askHandover" },
           { guard: "isEnd", target: "ended", actions: "endByReport" },
         ],
         "claim.lost": { guard: "isLostHere", target: "ended", actions: "abandon" },
         "job.undeliverable": { guard: "isFence", target: "ended", actions: "endUndeliverable" },
         "run.end": [
-          { guard: "isStop", actions: "stop" },
+          { guard: "isStop", actions: ["stop", "stopAsking"] },
           { target: "ended", actions: "end" },
         ],
       },
@@ -167,17 +190,19 @@ const machine = setup({
     running: {
       on: {
         "run.speak": [{ guard: "maySpeak", actions: "speak" }, { actions: "refuseSpeech" }],
+        "approval.answer": [{ guard: "mayAnswer", actions: "answerApproval" }, { actions: "refuseAnswer" }],
         "gate.answered": { actions: "answerHandover" },
         "run.said": [
           { guard: "isOther", actions: "dropStale" },
           { guard: "isStep", actions: "keepStep" },
           { guard: "isHeard", actions: "hear" },
+          { guard: "isPermission", actions: "askPermission" },
           { guard: "isHandover", actions: "askHandover" },
           { guard: "isEnd", target: "ended", actions: "endByReport" },
         ],
         "claim.lost": { guard: "isLostHere", target: "ended", actions: "abandon" },
         "run.end": [
-          { guard: "isStop", actions: "stop" },
+          { guard: "isStop", actions: ["stop", "stopAsking"] },
           { target: "ended", actions: "end" },
         ],
       },
@@ -185,6 +210,7 @@ const machine = setup({
     ended: {
       on: {
         "run.speak": [{ guard: "maySpeak", actions: "speak" }, { actions: "refuseSpeech" }],
+        "approval.answer": [{ guard: "mayAnswer", actions: "answerApproval" }, { actions: "refuseAnswer" }],
         "run.said": { actions: "dropStale" },
         "run.claim": { actions: "giveBack" },
       },

@@ -131,6 +131,17 @@ export function goOn(event: Delivered<RunOver>, context: TaskContext): TaskConte
   return { runId: null, abandoned };
 }
 
+/** The run waits for its assignee's leave, or for nobody any more. */
+export function showAsked(turn: Turn, asks: string | null): void {
+  put(turn, { ...taskRow(turn), state: asks === null ? "running" : "inbox", asks });
+}
+
+/** The 409 for what there is to do only once no run is under way any more. */
+export const refusedWhileAsked: Refusal = {
+  refused: "conflict",
+  detail: "The task's run waits for leave to make a call: approve, edit or dismiss it, or stop the run.",
+};
+
 /** A new run at the station, after an answer, a retry or a move by hand. */
 export function resume(
   turn: Turn,

@@ -6,13 +6,19 @@
  * | new            | task.open                              | queued  | fact `task.opened`; a run is queued           |
  * | new            | task.open, line or station gone        | new     | refused                                       |
  * | queued         | run.began                              | running |                                               |
+ * | running,inbox  | run.asking, for leave to make a call   | inbox   | its run waits; the assignee is told for what  |
+ * | inbox          | run.asking, for none any more          | running |                                               |
  * | queued,running | run.over, handed over                  | queued  | fact `task.moved`; a run at the next station  |
  * | queued,running | run.over, abandoned                    | queued  | another attempt, five in a row at most        |
  * | queued,running | run.over, finished where none follows  | done    |                                               |
  * | queued,running | run.over, otherwise                    | inbox   | waits on its assignee, who is told why        |
- * | queued,running | task.stop by the assignee              | same    | the run is told to end                        |
- * | inbox          | task.answer by the assignee            | queued  | the answer reaches the next run               |
- * | inbox          | task.retry                             | queued  | a run at the same station                     |
+ * | inbox, a run   | run.over                               | likewise|                                               |
+ * | waits there    |                                        |         |                                               |
+ * | queued,running | task.stop by the assignee              | same    | the run is told to end; in the inbox too      |
+ * |                |                                        |         | while a run waits there                       |
+ * | inbox          | task.answer by the assignee            | queued  | the answer reaches the next run; refused      |
+ * |                |                                        |         | while a run waits                             |
+ * | inbox          | task.retry                             | queued  | a run at the same station; likewise           |
  * | any open       | task.move                              | queued  | the run is superseded; fact `task.moved`      |
  * | any open       | task.close, task.withdraw              | closed  | the run is withdrawn                          |
  * | any open       | task.assign                            | same    |                                               |
@@ -21,7 +27,7 @@
 import { assign, setup } from "xstate";
 import type { ActorType } from "../../runtime/actor-type.js";
 import type { Delivered } from "../../runtime/turn.js";
-import type { RunBegan, RunOver } from "./run-messages.js";
+import type { RunAsking, RunBegan, RunOver } from "./run-messages.js";
 import type * as messages from "./task-messages.js";
 import {
   begin,
@@ -31,11 +37,13 @@ import {
   keepCauses,
   openTask,
   reassign,
+  refusedWhileAsked,
   refuseUnlessAssignee,
   refuseUnlessOpens,
   refuseUnlessStation,
   resume,
   say,
+  showAsked,
   verdictOf,
 } from "./task-steps.js";
 
@@ -57,6 +65,7 @@ type TaskEvent = Delivered<
   | messages.NoteTask
   | messages.WithdrawTask
   | RunBegan
+  | RunAsking
   | RunOver
 >;
 
@@ -68,6 +77,11 @@ const machine = setup({
     finishes: ({ context, event }) => event.type === "run.over" && verdictOf(event, context).next === "done",
     opens: ({ event }) => event.type === "task.open" && refuseUnlessOpens(event) === null,
     isAssignee: ({ event }) => "by" in event && refuseUnlessAssignee(event.turn, event.by) === null,
+    isAsked: ({ event }) => event.type === "run.asking" && event.asks !== null,
+    /** In the inbox: whether a run is under way, that waits for leave. */
+    isAsking: ({ context }) => context.runId !== null,
+    isAssigneeOfRun: ({ context, event }) =>
+      context.runId !== null && "by" in event && refuseUnlessAssignee(event.turn, event.by) === null,
     isStation: ({ event }) => event.type === "task.move" && refuseUnlessStation(event.turn, event.to) === null,
   },
   actions: {
@@ -102,6 +116,10 @@ const machine = setup({
     refuseStation: ({ event }) => {
       if (event.type === "task.move") event.turn.reply(refuseUnlessStation(event.turn, event.to));
     },
+    showAsked: ({ event }) => {
+      if (event.type === "run.asking") showAsked(event.turn, event.asks);
+    },
+    refuseWhileAsked: ({ event }) => event.turn.reply(refusedWhileAsked),
     ignore: () => undefined,
   },
 }).createMachine({
@@ -124,6 +142,11 @@ const machine = setup({
           { guard: "isOther", actions: "ignore" },
           { target: "running", actions: "begin" },
         ],
+        "run.asking": [
+          { guard: "isOther", actions: "ignore" },
+          { guard: "isAsked", target: "inbox", actions: "showAsked" },
+          { target: "running", actions: "showAsked" },
+        ],
         "run.over": [
           { guard: "isOther", actions: "ignore" },
           { guard: "movesOn", target: "queued", actions: "goOn" },
@@ -142,6 +165,11 @@ const machine = setup({
     },
     running: {
       on: {
+        "run.asking": [
+          { guard: "isOther", actions: "ignore" },
+          { guard: "isAsked", target: "inbox", actions: "showAsked" },
+          { target: "running", actions: "showAsked" },
+        ],
         "run.over": [
           { guard: "isOther", actions: "ignore" },
           { guard: "movesOn", target: "queued", actions: "goOn" },
@@ -160,12 +188,30 @@ const machine = setup({
     },
     inbox: {
       on: {
-        "run.over": { actions: "ignore" },
+        "run.asking": [
+          { guard: "isOther", actions: "ignore" },
+          { guard: "isAsked", target: "inbox", actions: "showAsked" },
+          { target: "running", actions: "showAsked" },
+        ],
+        "run.over": [
+          { guard: "isOther", actions: "ignore" },
+          { guard: "movesOn", target: "queued", actions: "goOn" },
+          { guard: "finishes", target: "done", actions: "goOn" },
+          { target: "inbox", actions: "goOn" },
+        ],
+        "task.stop": [
+          { guard: "isAssigneeOfRun", actions: ["keepCauses", "stop"] },
+          { guard: "isAsking", actions: "refuseAssignee" },
+        ],
         "task.answer": [
+          { guard: "isAsking", actions: "refuseWhileAsked" },
           { guard: "isAssignee", target: "queued", actions: ["keepCauses", "answer"] },
           { actions: "refuseAssignee" },
         ],
-        "task.retry": { target: "queued", actions: ["keepCauses", "retry"] },
+        "task.retry": [
+          { guard: "isAsking", actions: "refuseWhileAsked" },
+          { target: "queued", actions: ["keepCauses", "retry"] },
+        ],
         "task.move": [
           { guard: "isStation", target: "queued", actions: ["keepCauses", "move"] },
           { actions: "refuseStation" },
@@ -175,8 +221,8 @@ const machine = setup({
         "task.assign": { actions: "assign" },
       },
     },
-    done: { on: { "run.over": { actions: "ignore" } } },
-    closed: { on: { "run.over": { actions: "ignore" } } },
+    done: { on: { "run.over": { actions: "ignore" }, "run.asking": { actions: "ignore" } } },
+    closed: { on: { "run.over": { actions: "ignore" }, "run.asking": { actions: "ignore" } } },
   },
 });
 

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Reading } from "../../storage/store.js";
 import { failureSchema } from "../runners/protocol.js";
+import { openApprovalsOf } from "./approval-rows.js";
 import { lineOf } from "./event-task.js";
 import { latestNotes, type TaskRow } from "./task-rows.js";
 
@@ -21,7 +22,10 @@ export const taskItemSchema = z
     marks: z.record(z.string(), z.string()),
     pullRequest: z.null(),
     runId: z.string().nullable(),
+    /** What is asked of its assignee, or told them. */
     asks: z.string().nullable(),
+    /** What its run waits for leave to do, oldest first; the assignee answers. */
+    approvals: z.array(z.strictObject({ id: z.string(), runId: z.string(), tool: z.string(), askedAt: z.string() })),
     failure: failureSchema.nullable(),
     openedAt: z.string(),
     movedAt: z.string(),
@@ -35,7 +39,15 @@ export const taskSchema = taskItemSchema
 
 /** The task without what was said on it. */
 export function taskItemView(reading: Reading, workspaceId: string, task: TaskRow): z.output<typeof taskItemSchema> {
-  return { ...task, marks: { ...task.marks }, line: lineOf(reading, workspaceId, task.lineId)?.key ?? "" };
+  const line = lineOf(reading, workspaceId, task.lineId)?.key ?? "";
+  return { ...task, marks: { ...task.marks }, line, approvals: approvalsShown(reading, workspaceId, task) };
+}
+
+/** What is asked for, without what it would be done with: that is for those who may read how the work goes. */
+function approvalsShown(reading: Reading, workspaceId: string, { state, runId }: TaskRow) {
+  if (state !== "inbox" || runId === null) return [];
+  const open = openApprovalsOf(reading, workspaceId, runId);
+  return open.map(({ id, tool, askedAt }) => ({ id, runId, tool, askedAt }));
 }
 
 export function taskView(reading: Reading, workspaceId: string, task: TaskRow): z.output<typeof taskSchema> {

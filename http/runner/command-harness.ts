@@ -1,6 +1,6 @@
 import type { Job } from "../../actors/runners/protocol.js";
 import { AgentInput } from "./agent-input.js";
-import { type AgentLine, type InputLine, parseAgentLine } from "./agent-lines.js";
+import { type AgentLine, type InputLine, parseAgentLine, type WrongLine } from "./agent-lines.js";
 import { Tail } from "./command.js";
 import { type Harness, HarnessNotFound, type HarnessRun } from "./harness.js";
 import { linesOf } from "./lines.js";
@@ -56,34 +56,48 @@ async function readOutput({ group, input }: Agent, run: HarnessRun, tail: Tail):
       await run.step({ kind: "output", text, tool: null });
       continue;
     }
-    const answer = await take(line, run);
-    if (answer !== null) void input.give(answer);
+    await take(line, run, (answer) => void input.give(answer));
   }
 }
 
-/** Does what a line says; gives what the agent is to be answered, if anything. */
-async function take(line: AgentLine, run: HarnessRun): Promise<InputLine | null> {
+/** Does what a line says; resolves when the next one may be read. What the agent is answered, it may be later. */
+async function take(line: AgentLine, run: HarnessRun, answer: (line: InputLine) => void): Promise<void> {
   switch (line.type) {
     case "step":
-      await run.step({ kind: line.kind, text: line.text, tool: line.tool });
-      return null;
+      return run.step({ kind: line.kind, text: line.text, tool: line.tool });
     case "cost":
-      await run.cost({ amount: line.amount, currency: line.currency });
-      return null;
+      return run.cost({ amount: line.amount, currency: line.currency });
     case "ask":
-      run.ask(line.question);
-      return null;
+      return run.ask(line.question);
     case "handover": {
       const refused = await run.handover(line.to, line.note);
-      return refused === null ? { type: "handover.accepted" } : { type: "handover.refused", reason: refused };
+      return answer(refused === null ? { type: "handover.accepted" } : { type: "handover.refused", reason: refused });
     }
-    case "wrong": {
-      const text = `a ${line.wanted} line of the agent was not understood: ${line.problem}`;
-      await run.step({ kind: "error", text, tool: null });
-      // Whoever hands over waits for an answer.
-      return line.wanted === "handover" ? { type: "handover.refused", reason: text } : null;
+    case "permission": {
+      const { id, tool, inputs, reason } = line;
+      return run.permission({ tool, inputs, reason }, (given) =>
+        answer(
+          "dismissed" in given
+            ? { type: "permission.dismissed", id, reason: given.dismissed }
+            : { type: "permission.approved", id, ...given },
+        ),
+      );
     }
+    case "wrong":
+      return takeWrong(line, run, answer);
   }
+}
+
+/** Says what was wrong, as a step and to who waits for an answer. */
+async function takeWrong(
+  { wanted, problem, id }: WrongLine,
+  run: HarnessRun,
+  answer: (line: InputLine) => void,
+): Promise<void> {
+  const text = `a ${wanted} line of the agent was not understood: ${problem}`;
+  await run.step({ kind: "error", text, tool: null });
+  if (wanted === "handover") answer({ type: "handover.refused", reason: text });
+  if (wanted === "permission" && id !== null) answer({ type: "permission.dismissed", id, reason: text });
 }
 
 async function readErrors(group: ProcessGroup, run: HarnessRun, tail: Tail): Promise<void> {

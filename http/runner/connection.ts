@@ -2,6 +2,7 @@ import { WebSocket } from "ws";
 import {
   MAX_FRAME_BYTES,
   RUNNER_PROTOCOL,
+  type RunnerFeature,
   type RunnerFrame,
   type RunnerMessage,
   type ServiceFrame,
@@ -65,6 +66,7 @@ export class Connection {
   #helloMs = 0;
   #received = 0;
   #failures = 0;
+  #features: readonly string[] = [];
   #closed = false;
   #cancelRetry: () => void = () => undefined;
   /** Ends the wait for the welcome, then for the next beat. */
@@ -131,6 +133,11 @@ export class Connection {
   /** Resolves when there is room for more messages, or when `signal` is aborted. */
   room(signal: AbortSignal): Promise<void> {
     return this.#outbox.room(signal);
+  }
+
+  /** Whether the service that welcomed last knows this addition to the protocol. */
+  knows(feature: RunnerFeature): boolean {
+    return this.#features.includes(feature);
   }
 
   /** Resolves when everything that was sent is acknowledged, or when closed. */
@@ -211,6 +218,7 @@ export class Connection {
   #welcome(frame: Extract<ServiceFrame, { frame: "welcome" }>): void {
     this.#options.say(`connected ${this.#runnerId === frame.runnerId ? "again " : ""}as ${frame.runnerId}`);
     this.#runnerId = frame.runnerId;
+    this.#features = frame.features ?? [];
     this.#failures = 0;
     this.#welcomed = true;
     this.#lease.begin(frame.leaseSeconds * 1_000, this.#helloMs);

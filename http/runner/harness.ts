@@ -1,6 +1,7 @@
 import type { Job, RunStep, Spent } from "../../actors/runners/protocol.js";
 import type { Halt } from "./halt.js";
 import type { Give } from "./messages.js";
+import type { PermissionAnswer, PermissionWish } from "./permissions.js";
 import type { ProcessGroup } from "./process-group.js";
 
 /** What a harness is given for one run, and where it reports. */
@@ -19,6 +20,8 @@ export interface HarnessRun {
   /** Null when the handover is given, else why not. */
   readonly handover: (to: string, note: string) => Promise<string | null>;
   readonly ask: (question: string) => void;
+  /** Resolves when the agent may say more; whether it may make the call, `answered` is told later, or never. */
+  readonly permission: (wish: PermissionWish, answered: (answer: PermissionAnswer) => void) => Promise<void>;
   /** The agent takes what people say to it from now on, in order. */
   readonly listen: (give: Give) => void;
 }

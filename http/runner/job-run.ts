@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Job, RunEnding, RunnerMessage, RunStep, Spent } from "../../actors/runners/protocol.js";
+import type { Job, RunEnding, RunnerFeature, RunnerMessage, RunStep, Spent } from "../../actors/runners/protocol.js";
 import type { Clock } from "../../runtime/clock.js";
 import { cut } from "./agent-lines.js";
 import { type Checkout, layOut } from "./checkout.js";
@@ -9,9 +9,10 @@ import { Halt } from "./halt.js";
 import { Handovers } from "./handovers.js";
 import { type AgentResult, type Harness, HarnessNotFound } from "./harness.js";
 import { JobFailed, messageOf, toFailure } from "./job-failed.js";
-import { maskOf } from "./mask.js";
+import { maskedWithin, maskOf } from "./mask.js";
 import { Messages, type Said } from "./messages.js";
 import type { Mirrors } from "./mirrors.js";
+import { type PermissionAnswer, Permissions, type PermissionWish } from "./permissions.js";
 import { endMarked } from "./process-marks.js";
 import { environmentOf } from "./run-environment.js";
 import { RunFolder } from "./run-folder.js";
@@ -30,6 +31,8 @@ export interface JobOptions {
   readonly send: (message: RunnerMessage) => void;
   /** Resolves when more may be sent, or when `signal` is aborted. */
   readonly room: (signal: AbortSignal) => Promise<void>;
+  /** Whether the service knows this addition to the protocol. */
+  readonly knows: (feature: RunnerFeature) => boolean;
   readonly say: (line: string) => void;
 }
 
@@ -57,6 +60,7 @@ export class JobRun {
   readonly #dropped = new AbortController();
   readonly #handovers: Handovers;
   readonly #messages: Messages;
+  readonly #permissions: Permissions;
   readonly #mask: (text: string) => string;
   #cut: Cut | null = null;
   #reported = false;
@@ -74,6 +78,11 @@ export class JobRun {
     this.#handovers = new Handovers(`${job.fence}`, (id, { to, note }) =>
       this.#send({ type: "run.handover", ...this.claim, id, to, note }),
     );
+    this.#permissions = new Permissions(`${job.fence}`, (id, wish) => {
+      const inputs = JSON.stringify(maskedWithin(wish.inputs, this.#mask));
+      const [tool, reason] = [this.#mask(wish.tool), this.#mask(wish.reason)];
+      this.#send({ type: "run.permission", ...this.claim, id, tool, inputs, reason });
+    });
     this.#messages = new Messages((n) => this.#send({ type: "run.heard", ...this.claim, n }));
   }
 
@@ -98,6 +107,11 @@ export class JobRun {
   /** The service's answer to a handover. */
   answer(id: string, refused: string | null): void {
     this.#handovers.answer(id, refused);
+  }
+
+  /** The service's answer to what the agent wants leave for. */
+  permit(answer: Parameters<Permissions["answer"]>[0]): void {
+    this.#permissions.answer(answer);
   }
 
   /** Somebody speaks to the agent. */
@@ -201,6 +215,7 @@ export class JobRun {
         ask: (question) => {
           this.#question = question;
         },
+        permission: (wish, answered) => this.#askPermission(wish, answered),
         listen: (give) => this.#messages.listen(give),
       })
       .catch((error: unknown) => {
@@ -234,6 +249,14 @@ export class JobRun {
     const check = await this.#runCheck(place);
     if (check?.passed === false) return `The station's check failed.\n${check.output.slice(-19_000)}`;
     return this.#handovers.ask({ to, note: this.#mask(note) });
+  }
+
+  async #askPermission(wish: PermissionWish, answered: (answer: PermissionAnswer) => void): Promise<void> {
+    await this.#options.room(this.#halt.stopping);
+    if (!this.#options.knows("permissions")) {
+      return answered({ dismissed: "The service is of a release that gives no leave for calls." });
+    }
+    this.#permissions.ask(wish, answered);
   }
 
   async #runCheck(place: Place): Promise<CheckResult | null> {

@@ -31,6 +31,8 @@ export class Jobs {
         return this.find(message)?.end("drop");
       case "run.message":
         return this.find(message)?.hear(message);
+      case "run.permission-answered":
+        return this.find(message)?.permit(message);
       case "run.handover-answered":
         return this.find(message)?.answer(message.id, message.refused);
     }

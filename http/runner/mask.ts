@@ -13,3 +13,11 @@ export function maskOf(secrets: readonly string[]): (text: string) => string {
     .sort((one, other) => other.length - one.length);
   return (text) => hidden.reduce((masked, part) => masked.replaceAll(part, MASKED), text);
 }
+
+/** The same with every text in a value, names included; the value must not be deep. */
+export function maskedWithin(value: unknown, mask: (text: string) => string): unknown {
+  if (typeof value === "string") return mask(value);
+  if (Array.isArray(value)) return value.map((inner) => maskedWithin(inner, mask));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [mask(name), maskedWithin(inner, mask)]));
+}

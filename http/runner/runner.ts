@@ -61,6 +61,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
     hidden: () => [...options.credential.hidden(), ...credentialsOf(options.gitUrl)],
     send: (message) => connection.send(message),
     room: (signal) => connection.room(signal),
+    knows: (feature) => connection.knows(feature),
   });
   const requests = createRequests();
   let { slots } = options;

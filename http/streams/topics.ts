@@ -7,6 +7,8 @@ import type { Kind } from "../../actors/resources/kind.js";
 import { placeOf } from "../../actors/resources/place.js";
 import { represent } from "../../actors/resources/representation.js";
 import { resourceById } from "../../actors/resources/resource-rows.js";
+import { approvalView } from "../../actors/tasks/approval.view.js";
+import { openApprovalsOf } from "../../actors/tasks/approval-rows.js";
 import { runShown, stepsView } from "../../actors/tasks/run.view.js";
 import { runs } from "../../actors/tasks/run-rows.js";
 import { taskItemView, taskView } from "../../actors/tasks/task.view.js";
@@ -138,7 +140,8 @@ const runTopic: Topic = {
     if (run === undefined) return undefined;
     const after = Math.max(-1, run.steps - STEPS_SHOWN - 1);
     const steps = stepsView(reading, workspaceId, id, { after, limit: STEPS_SHOWN });
-    return { run: runShown(run), steps };
+    const approvals = openApprovalsOf(reading, workspaceId, id).map(approvalView);
+    return { run: runShown(run), steps, approvals };
   },
 };
 

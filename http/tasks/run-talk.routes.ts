@@ -1,11 +1,15 @@
 import { z } from "zod";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
-import { MAX_SAID_CHARACTERS } from "../../actors/runners/protocol.js";
+import { inputsSchema } from "../../actors/runners/call-inputs.js";
+import { MAX_REASON_CHARACTERS, MAX_SAID_CHARACTERS } from "../../actors/runners/protocol.js";
+import { approvalSchema, approvalView } from "../../actors/tasks/approval.view.js";
+import { type ApprovalRow, approvalsOf } from "../../actors/tasks/approval-rows.js";
 import { stepSchema, stepShown } from "../../actors/tasks/run.view.js";
-import type { SpeakToRun, SpokenToRun } from "../../actors/tasks/run-messages.js";
+import type { AnswerApproval, SpeakToRun, SpokenToRun } from "../../actors/tasks/run-messages.js";
 import { address } from "../../runtime/address.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { idempotencyKey } from "../headers.js";
+import { cursor, pageSize } from "../paging.js";
 import { type Answer, type Route, type RouteRequest, route } from "../route.js";
 import { findRun, notOnTeam, worksOn } from "./found-work.js";
 
@@ -14,6 +18,14 @@ const speech = z.strictObject({
     .string()
     .min(1, "must not be empty")
     .max(MAX_SAID_CHARACTERS, `must be at most ${MAX_SAID_CHARACTERS} characters`),
+});
+
+const dismissal = z.strictObject({
+  reason: z
+    .string()
+    .max(MAX_REASON_CHARACTERS, `must be at most ${MAX_REASON_CHARACTERS} characters`)
+    .nullable()
+    .default(null),
 });
 
 /** What is said between a run and the assignee of its task. */
@@ -34,17 +46,87 @@ export function runTalkRoutes({ runtime }: { readonly runtime: Runtime }): reado
       },
       handle: (request) => speakTo(runtime, request),
     }),
+    route({
+      method: "GET",
+      path: "/api/runs/{runId}/approvals",
+      summary: "The calls that a run's agent wanted leave for, newest first",
+      access: "any",
+      query: z.strictObject({ before: cursor.optional(), limit: pageSize() }),
+      answers: { 200: z.strictObject({ items: z.array(approvalSchema) }) },
+      handle: ({ caller, params, query }) => {
+        const found = findRun(runtime, caller, params.runId ?? "");
+        if (isRefusal(found)) return found;
+        const { workspaceId, run } = found;
+        const items = approvalsOf(runtime.reading, { workspaceId, runId: run.id }, query).map(approvalView);
+        return { status: 200, body: { items } };
+      },
+    }),
+    answerRoute(runtime, {
+      name: "approve",
+      summary: "Give leave for a call as it was asked (the task's assignee)",
+      body: z.strictObject({}),
+      answerOf: () => ({ verdict: "approved", edited: null, note: null }),
+    }),
+    answerRoute(runtime, {
+      name: "edit",
+      summary: "Give leave for a call with other inputs (the task's assignee)",
+      body: z.strictObject({ inputs: inputsSchema }),
+      answerOf: ({ inputs }) => ({ verdict: "approved", edited: JSON.stringify(inputs), note: null }),
+    }),
+    answerRoute(runtime, {
+      name: "dismiss",
+      summary: "Give no leave for a call (the task's assignee)",
+      body: dismissal,
+      answerOf: ({ reason }) => ({ verdict: "dismissed", edited: null, note: reason === "" ? null : reason }),
+    }),
   ];
+}
+
+interface AnswerRoute<Body extends z.ZodType> {
+  readonly name: string;
+  readonly summary: string;
+  readonly body: Body;
+  answerOf(body: z.output<Body>): Pick<AnswerApproval, "verdict" | "edited" | "note">;
+}
+
+/** An answer of the assignee to what an agent wants leave for. */
+function answerRoute<Body extends z.ZodType>(
+  runtime: Runtime,
+  { name, summary, body, answerOf }: AnswerRoute<Body>,
+): Route {
+  return route({
+    method: "POST",
+    path: `/api/runs/{runId}/approvals/{approvalId}/${name}`,
+    summary,
+    access: "person",
+    body,
+    answers: { 200: approvalSchema },
+    handle: async ({ caller, params, body: given }) => {
+      const found = findWork(runtime, caller, params.runId ?? "");
+      if (isRefusal(found)) return found;
+      const { workspaceId, run } = found;
+      const { approvalId = "" } = params;
+      const message: AnswerApproval = { type: "approval.answer", by: caller.userId, approvalId, ...answerOf(given) };
+      const answer = (await runtime.ask(address(workspaceId, "run", run.id), message)) as ApprovalRow | Refusal;
+      return isRefusal(answer) ? answer : { status: 200, body: approvalView(answer) };
+    },
+  });
+}
+
+/** A run that the caller, a person on its team, works with. */
+function findWork(runtime: Runtime, caller: RouteRequest<"person", unknown, unknown>["caller"], runId: string) {
+  const found = findRun(runtime, caller, runId);
+  if (isRefusal(found)) return found;
+  return worksOn(runtime, caller, found.workspaceId, found.run.teamId) ? found : notOnTeam();
 }
 
 async function speakTo(
   runtime: Runtime,
   { caller, params, body, header }: RouteRequest<"person", z.output<typeof speech>, unknown>,
 ): Promise<Answer | Refusal> {
-  const found = findRun(runtime, caller, params.runId ?? "");
+  const found = findWork(runtime, caller, params.runId ?? "");
   if (isRefusal(found)) return found;
   const { workspaceId, run } = found;
-  if (!worksOn(runtime, caller, workspaceId, run.teamId)) return notOnTeam();
   const given = header("idempotency-key");
   const key = given === undefined || given === "" ? null : idempotencyKey(given);
   if (isRefusal(key)) return key;

@@ -71,6 +71,8 @@ const teamWork = row({ owner: "passes", admin: 403, teammate: "passes", member: 
 const assignees = row({ owner: "passes", admin: 403, teammate: 403, member: 403, token: 401 });
 /** The same about what only those see who may read how the team's work turned out. */
 const assigneesOfOutcomes = row({ owner: "passes", admin: 403, teammate: 403, member: 404, token: 401 });
+/** The run asks for no leave, so nobody on the team gets as far as being the assignee. */
+const nothingAsked = row({ owner: 404, admin: 403, teammate: 404, member: 404, token: 401 });
 const people = row({ ...leads, teammate: "passes", member: "passes", token: 404 });
 const leadPeople = row({ ...leads, teammate: 404, member: 404, token: 401 });
 const read = needs("read");
@@ -189,6 +191,10 @@ export const callerRows: Readonly<Record<string, Row>> = {
   "GET /api/tasks/{taskId}/runs": outcomes,
   "GET /api/runs/{runId}": outcomes,
   "POST /api/runs/{runId}/messages": assigneesOfOutcomes,
+  "GET /api/runs/{runId}/approvals": outcomes,
+  "POST /api/runs/{runId}/approvals/{approvalId}/approve": nothingAsked,
+  "POST /api/runs/{runId}/approvals/{approvalId}/edit": nothingAsked,
+  "POST /api/runs/{runId}/approvals/{approvalId}/dismiss": nothingAsked,
   "GET /api/runs/{runId}/steps": outcomes,
   "GET /api/teams/{teamId}/hook-occurrences": outcomes,
   "GET /api/teams/{teamId}/hook-occurrences/{id}": outcomes,

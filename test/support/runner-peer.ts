@@ -14,6 +14,7 @@ import type { TestService } from "./service.js";
 
 type Hello = Extract<RunnerFrame, { frame: "hello" }>;
 type EndReport = Extract<RunnerMessage, { type: "run.ended" }>;
+type PermissionWish = Omit<Extract<RunnerMessage, { type: "run.permission" }>, "type" | "runId" | "fence">;
 type Claim = Pick<Job, "runId" | "fence">;
 type FrameOf<Name extends ServiceFrame["frame"]> = Extract<ServiceFrame, { frame: Name }>;
 type MessageOf<Type extends ServiceMessage["type"]> = Extract<ServiceMessage, { type: Type }>;
@@ -121,6 +122,12 @@ export class RunnerPeer {
   /** Says that the agent was given everything up to the n-th message. */
   heard({ runId, fence }: Claim, n: number): void {
     this.say({ type: "run.heard", runId, fence, n });
+  }
+
+  /** Asks for leave to call a tool; the answer comes as a message. */
+  askPermission({ runId, fence }: Claim, wish: Partial<PermissionWish> = {}): void {
+    const usual = { id: "1-1", tool: "shell", inputs: '{"command":"ls"}', reason: "To look." };
+    this.say({ type: "run.permission", runId, fence, ...usual, ...wish });
   }
 
   /** Every message of this type so far, in the order they came. */

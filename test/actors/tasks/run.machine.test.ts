@@ -60,6 +60,8 @@ const messages: Record<string, Message> = {
   "old fence": said({ type: "run.started", fence: 7 } as never),
   "another runner": said({ type: "run.started" }, { runnerId: "runner_2" }),
   speak: { type: "run.speak", by: "usr_1", text: "Use blue.", key: null } as Message,
+  permission: said({ type: "run.permission", id: "1-1", tool: "shell", inputs: "{}", reason: "" } as never),
+  approve: { type: "approval.answer", by: "usr_1", approvalId: "apr_1", verdict: "approved" } as Message,
   heard: said({ type: "run.heard", n: 1 } as never),
   lost: { type: "claim.lost", runnerId: "runner_1" } as Message,
   "lost elsewhere": { type: "claim.lost", runnerId: "runner_2" } as Message,
@@ -80,12 +82,13 @@ const paths: Record<string, readonly string[]> = {
 const table: Record<string, Record<string, string>> = {
   new: { start: "queued" },
   queued: {
-    ...{ claim: "claimed", stop: "ended stopped", withdraw: "ended withdrawn", speak: "queued" },
+    ...{ claim: "claimed", stop: "ended stopped", withdraw: "ended withdrawn", speak: "queued", approve: "queued" },
     ...Object.fromEntries(
       [
         "started",
         "step",
         "heard",
+        "permission",
         "handover",
         "bad handover",
         "completed",
@@ -101,6 +104,7 @@ const table: Record<string, Record<string, string>> = {
     ...{ handover: "claimed", "bad handover": "claimed", completed: "ended completed", failed: "ended failed" },
     ...{ "old fence": "claimed", "another runner": "claimed", lost: "ended abandoned" },
     ...{ "handed over": "ended failed", undeliverable: "ended failed", speak: "claimed", heard: "claimed" },
+    ...{ permission: "claimed", approve: "claimed" },
     ...{ stop: "ended stopped", withdraw: "ended withdrawn" },
   },
   assigned: {
@@ -108,6 +112,7 @@ const table: Record<string, Record<string, string>> = {
     ...{ handover: "claimed", "bad handover": "claimed", completed: "ended completed", failed: "ended failed" },
     ...{ "old fence": "claimed", "another runner": "claimed", lost: "ended abandoned" },
     ...{ "handed over": "ended failed", undeliverable: "ended failed", speak: "claimed", heard: "claimed" },
+    ...{ permission: "claimed", approve: "claimed" },
     ...{ stop: "claimed", withdraw: "ended withdrawn" },
   },
   running: {
@@ -115,15 +120,18 @@ const table: Record<string, Record<string, string>> = {
     ...{ "bad handover": "running", completed: "ended completed", failed: "ended failed", "old fence": "running" },
     ...{ "another runner": "running", lost: "ended abandoned", stop: "running", withdraw: "ended withdrawn" },
     ...{ "handed over": "ended failed", speak: "running", heard: "running" },
+    ...{ permission: "running", approve: "running" },
   },
   ended: {
     claim: "ended completed",
     speak: "ended completed",
+    approve: "ended completed",
     ...Object.fromEntries(
       [
         "started",
         "step",
         "heard",
+        "permission",
         "handover",
         "bad handover",
         "completed",

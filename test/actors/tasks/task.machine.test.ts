@@ -57,6 +57,9 @@ function over(stepping: Stepping, name: string): Message {
 const plain: Record<string, Message> = {
   open,
   began: { type: "run.began" } as Message,
+  "waits for leave": { type: "run.asking", asks: "May it?" } as Message,
+  "waits no more": { type: "run.asking", asks: null } as Message,
+  "another run waits": { type: "run.asking", runId: "run_other", asks: "May it?" } as Message,
   answer: { type: "task.answer", by, text: "this one" } as Message,
   "answer by another": { type: "task.answer", by: "usr_2", text: "no" } as Message,
   stop: { type: "task.stop", by } as Message,
@@ -71,11 +74,14 @@ const plain: Record<string, Message> = {
   "another run's end": { type: "run.over", runId: "run_other", outcome: "completed" } as Message,
 };
 
+/** What the run under way says. */
+const ofRun = ["began", "waits for leave", "waits no more"];
+
 function message(stepping: Stepping, name: string): Message {
   if (name in endings) return over(stepping, name);
   const found = plain[name];
   if (found === undefined) throw new Error(name);
-  return name === "began" ? ({ ...found, runId: runOf(stepping) } as Message) : found;
+  return ofRun.includes(name) ? ({ ...found, runId: runOf(stepping) } as Message) : found;
 }
 
 const paths: Record<string, readonly string[]> = {
@@ -83,6 +89,7 @@ const paths: Record<string, readonly string[]> = {
   queued: ["open"],
   running: ["open", "began"],
   inbox: ["open", "began", "asks"],
+  "inbox, for leave": ["open", "began", "waits for leave"],
   done: ["open", "began", "handed over", "began", "finished early"],
   closed: ["open", "close"],
 };
@@ -103,9 +110,19 @@ const working = (state: string): Record<string, string> => ({
     withdraw: "closed at work",
   },
   ...{ assign: `${state} at work`, note: `${state} at work`, "another run's end": `${state} at work` },
+  ...{
+    "waits for leave": "inbox at work",
+    "waits no more": "running at work",
+    "another run waits": `${state} at work`,
+  },
 });
 const over9 = (at: string) =>
-  Object.fromEntries([...Object.keys(endings), "another run's end", "note"].map((name) => [name, at]));
+  Object.fromEntries(
+    [...Object.keys(endings), ...ofRun.slice(1), "another run's end", "another run waits", "note"].map((name) => [
+      name,
+      at,
+    ]),
+  );
 
 /** State x message -> state and station; what is not here is refused. */
 const table: Record<string, Record<string, string>> = {
@@ -122,6 +139,10 @@ const table: Record<string, Record<string, string>> = {
       withdraw: "closed at work",
     },
     ...{ assign: "inbox at work" },
+  },
+  "inbox, for leave": {
+    ...working("inbox"),
+    ...{ answer: "inbox at work", "answer by another": "inbox at work", retry: "inbox at work" },
   },
   done: over9("done at review"),
   closed: over9("closed at work"),
@@ -197,3 +218,21 @@ t.test("a task whose line or station went away while it was on its way is refuse
   t.equal(stepping.value, "new");
   t.same([elsewhere.sent, lineless.sent, rowOf(stepping)], [[], [], undefined]);
 });
+
+t.test(
+  "a task whose run waits for leave shows for what, and is neither answered nor run again meanwhile",
+  async (t) => {
+    const stepping = task();
+    for (const name of ["open", "began", "waits for leave"]) stepping.take(message(stepping, name));
+    t.match(rowOf(stepping), { state: "inbox", asks: "May it?" });
+    for (const name of ["answer", "retry"]) {
+      const turn = stepping.take(message(stepping, name));
+      t.match(turn.answer, { refused: "conflict", detail: /waits for leave/ }, name);
+      t.same(turn.sent, []);
+    }
+    t.match(stepping.take(message(stepping, "stop by another")).answer, { refused: "forbidden" });
+    t.match(stepping.take(message(stepping, "stop")).sent, [{ message: { type: "run.end", outcome: "stopped" } }]);
+    stepping.take(message(stepping, "waits no more"));
+    t.match(rowOf(stepping), { state: "running", asks: null });
+  },
+);

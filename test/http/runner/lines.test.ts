@@ -53,6 +53,13 @@ t.test("a line is a message, a message gone wrong, or none", async (t) => {
     ['{"type":"cost","amount":1e999,"currency":"USD"}', "cost", "amount"],
     ['{"type":"cost","amount":1,"currency":"usd"}', "cost", "currency"],
     ['{"type":"step","kind":"shout","text":"a"}', "step", "kind"],
+    ['{"type":"permission","id":"1","tool":""}', "permission", "tool"],
+    ['{"type":"permission","id":"1","tool":"a","inputs":[]}', "permission", "inputs"],
+    [
+      `{"type":"permission","id":"1","tool":"a","inputs":{"a":${"[".repeat(40)}${"]".repeat(40)}}}`,
+      "permission",
+      "inputs",
+    ],
     [`{"type":"handover","to":"a","note":"${"x".repeat(20_001)}"}`, "handover", "note"],
   ] as const;
   for (const [text, wanted, field] of wrong) {

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, watch, writeF
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Test } from "tap";
-import type { Job, RunnerMessage } from "../../../actors/runners/protocol.js";
+import { type Job, RUNNER_FEATURES, type RunnerMessage } from "../../../actors/runners/protocol.js";
 import { poolToken } from "../../../http/runner/credential.js";
 import { type Runner, startRunner } from "../../../http/runner/runner.js";
 import { ManualClock } from "../../support/manual-clock.js";
@@ -27,6 +27,8 @@ export interface SceneWish {
   /** One made by {@link sceneFolder}. */
   readonly folder?: string;
   readonly passEnv?: readonly string[];
+  /** What the service says that it knows of the protocol's additions; all of them when nothing is said. */
+  readonly features?: readonly string[];
 }
 
 /**
@@ -59,7 +61,7 @@ export class RunScene {
     });
     t.teardown(() => runner.kill());
     await service.frame("hello");
-    service.welcome({ leaseSeconds: 86_400 });
+    service.welcome({ leaseSeconds: 86_400, features: [...(more.features ?? RUNNER_FEATURES)] });
     return new RunScene({ folder, service, clock, runner });
   }
 

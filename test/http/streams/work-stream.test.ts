@@ -10,6 +10,11 @@ async function liveThrough(place: Workplace, taskId: string, peer: RunnerPeer): 
   const first = await peer.job();
   peer.start(first);
   for (const index of [0, 1]) peer.step(first, index, { amount: 0.5, currency: "EUR" });
+  peer.askPermission(first, { id: "1-1" });
+  peer.askPermission(first, { id: "1-2" });
+  await place.when(`task/${taskId}`, async () => list((await place.task(taskId)).approvals).length === 2);
+  const [approval] = list((await place.task(taskId)).approvals);
+  await place.ada.request("POST", `/api/runs/${first.runId}/approvals/${approval?.id}/approve`, {});
   await peer.handOver(first, "review", "look at it");
   await peer.handOver(await peer.job(), "work", "not yet");
   peer.end(await peer.job(), { ending: { kind: "ask", question: "Red or blue?" } });
@@ -60,8 +65,11 @@ function applyToTeam(team: Shown, change: Shown): Shown {
   return { ...team, tasks: tasks.sort((left, right) => (String(left.id) < String(right.id) ? 1 : -1)) };
 }
 
-function applyToRun({ run, steps }: Shown, change: Shown): Shown {
+function applyToRun({ run, steps, approvals }: Shown, change: Shown): Shown {
+  const approval = shown(change.approval ?? {});
+  const others = list(approvals).filter(({ id }) => id !== approval.id);
   return {
+    approvals: approval.state === "open" ? [...others, approval] : others,
     run: { ...shown(run), ...shown(change.run) },
     steps: change.type === "step" ? [...list(steps), shown(change.step)] : steps,
   };
@@ -90,7 +98,7 @@ t.test("who applies the changes of a task, its team and its run has what a fresh
   t.same(team, await fresh(t, place, `team/${place.teamId}`));
   t.match(team.tasks, [{ id: other, state: "closed" }, { id: taskId }]);
 
-  const run = await applied(onRun, applyToRun, ({ data }) => shown(data.run).state === "ended");
+  const run = await applied(onRun, applyToRun, ({ data }) => shown(data.run ?? {}).state === "ended");
   t.same(run, await fresh(t, place, `run/${firstRun?.id}`));
   t.match(run.run, { steps: 2, spent: { amount: 1, currency: "EUR" }, handover: { to: "review", refused: null } });
 });

@@ -1,0 +1,73 @@
+import t, { type Test } from "tap";
+import { arrange, openTask, runner, runsOf, type Setting, until } from "./work-setting.js";
+
+/** Asks for leave, shows the answer, and ends. */
+const asking = `
+printf '%s\\n' '{"type":"permission","id":"look","tool":"shell","inputs":{"command":"ls"},"reason":"To look."}'
+read -r line
+printf '%s\\n' "$line"
+`;
+
+interface Asked {
+  readonly runId: string;
+  readonly id: string;
+}
+
+interface Scene {
+  readonly setting: Setting;
+  readonly taskId: string;
+}
+
+async function begin(t: Test, leaseSeconds: number): Promise<Scene> {
+  const setting = await arrange(t, { agent: asking, leaseSeconds });
+  return { setting, taskId: await openTask(setting) };
+}
+
+const taskOf = async ({ setting, taskId }: Scene) =>
+  (await setting.service.request("GET", `/api/tasks/${taskId}`, { headers: setting.cookie })).body;
+
+/** What the task waits for leave to do, once a run other than `than` asks. */
+const asked = (scene: Scene, than = ""): Promise<Asked> =>
+  until(async () => {
+    const [first] = ((await taskOf(scene))?.approvals ?? []) as Asked[];
+    return first !== undefined && first.runId !== than && first;
+  });
+
+const answer = ({ setting }: Scene, { runId, id }: Asked, how: string, body: unknown = {}) =>
+  setting.service.request("POST", `/api/runs/${runId}/approvals/${id}/${how}`, { body, headers: setting.cookie });
+
+async function shown({ setting }: Scene, runId: string): Promise<string[]> {
+  const steps = await setting.service.request("GET", `/api/runs/${runId}/steps`, { headers: setting.cookie });
+  return ((steps.body?.items ?? []) as { readonly text: string }[]).map(({ text }) => text);
+}
+
+t.test("what is asked, and an answer that was acknowledged, live through kills of the service", async (t) => {
+  const scene = await begin(t, 30);
+  runner(t, scene.setting, "only");
+  const before = await asked(scene);
+  await scene.setting.restart();
+  t.match(await asked(scene), before);
+  t.match(await taskOf(scene), { state: "inbox", asks: "The agent asks for leave to use shell: To look." });
+  const inputs = { command: "ls -l" };
+  t.equal((await answer(scene, before, "edit", { inputs })).status, 200);
+  await scene.setting.restart();
+  t.equal((await answer(scene, before, "edit", { inputs })).status, 409, "it was answered");
+  await until(async () => (await taskOf(scene))?.state === "done");
+  const line = JSON.stringify({ type: "permission.approved", id: "look", inputs, edited: true });
+  t.same(await shown(scene, before.runId), [line]);
+});
+
+t.test("a runner that is killed while it waits leaves nothing to answer; the next attempt asks anew", async (t) => {
+  const scene = await begin(t, 2);
+  const first = runner(t, scene.setting, "first");
+  const before = await asked(scene);
+  await first.end("SIGKILL");
+  runner(t, scene.setting, "second");
+  const again = await asked(scene, before.runId);
+  t.match(await answer(scene, before, "approve"), { status: 409, body: { detail: /^Nobody waits/ } });
+  t.equal((await answer(scene, again, "dismiss", { reason: "No." })).status, 200);
+  await until(async () => (await taskOf(scene))?.state === "done");
+  t.match(await shown(scene, again.runId), [/permission.dismissed.*"No\."/]);
+  const outcomes = (await runsOf(scene.setting, scene.taskId)).map(({ outcome }) => outcome);
+  t.same(outcomes, ["completed", "abandoned"]);
+});
