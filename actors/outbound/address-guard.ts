@@ -17,18 +17,34 @@ export class AddressRefused extends Error {
 export function isPublicAddress(text: string): boolean {
   if (!ipaddr.isValid(text) || isIP(text) === 0) return false;
   const address = ipaddr.parse(text);
-  if (address instanceof ipaddr.IPv4) return address.range() === "unicast";
+  if (address instanceof ipaddr.IPv4) return isPublicIPv4(address);
   const carried = carriedIPv4(address);
-  if (carried !== null) return carried.range() === "unicast" && !isLocalTranslation(address);
+  if (carried !== null) return isPublicIPv4(carried) && !isLocalTranslation(address);
   return address.range() === "unicast" && isGlobal(address);
 }
 
-/** Whether an address is of the link alone, in whatever form: where clouds offer a host its own credentials. */
-export function isLinkLocal(text: string): boolean {
+/**
+ * Where clouds answer a host beside the link-local addresses: Azure's wire server (in a public range), the metadata of
+ * Alibaba Cloud and Oracle Cloud, and over IPv6 that of Amazon and Google. Written as ipaddr.js normalizes them.
+ */
+const CLOUD_SERVICES: ReadonlySet<string> = new Set([
+  ...["168.63.129.16", "100.100.100.200", "192.0.0.192"],
+  ...["fd00:ec2:0:0:0:0:0:254", "fd20:ce:0:0:0:0:0:254"],
+]);
+
+/**
+ * Whether what answers at an address, in whatever form it is written, may be a cloud that tells a host about itself and
+ * gives out its credentials: any link-local one, and those that the clouds name.
+ */
+export function isCloudService(text: string): boolean {
   if (!ipaddr.isValid(text)) return false;
   const address = ipaddr.parse(text);
-  const carried = address instanceof ipaddr.IPv4 ? address : carriedIPv4(address);
-  return (carried ?? address).range() === "linkLocal" || text.toLowerCase() === "fd00:ec2::254";
+  const meant = address instanceof ipaddr.IPv4 ? address : (carriedIPv4(address) ?? address);
+  return meant.range() === "linkLocal" || CLOUD_SERVICES.has(meant.toNormalizedString());
+}
+
+function isPublicIPv4(address: ipaddr.IPv4): boolean {
+  return address.range() === "unicast" && !CLOUD_SERVICES.has(address.toNormalizedString());
 }
 
 /** The IPv4 address within a mapped, NAT64 (RFC 6052) or 6to4 (RFC 3056) one. */

@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import { whyFailed } from "../../actors/hooks/why-failed.js";
-import { isLinkLocal, type Resolve, resolveWithSystem } from "../../actors/outbound/address-guard.js";
+import { isCloudService, type Resolve, resolveWithSystem } from "../../actors/outbound/address-guard.js";
 import type { AllowList } from "../../actors/outbound/allow-list.js";
 import { createOutbound, RequestRefused } from "../../actors/outbound/request.js";
 import { MAX_ANSWER_BYTES, type RunnerFrame, type ServiceFrame } from "../../actors/runners/protocol.js";
@@ -11,6 +11,8 @@ type Response = Extract<RunnerFrame, { frame: "response" }>;
 /** Longest of what is handed back beside a body, in characters. */
 const MAX_WORDS = 1_000;
 
+const FORBIDDEN = "where a cloud keeps what belongs to this host alone";
+
 /** Makes requests for the service to what this host reaches. */
 export interface Requests {
   /** Every failure is a response that says so; it never rejects. */
@@ -19,8 +21,8 @@ export interface Requests {
 }
 
 /**
- * Requests go wherever this host reaches, its own network included, but for link-local addresses: on many clouds those
- * hand out this host's own credentials. Redirects are answers, no proxy of the environment is used.
+ * Requests go wherever this host reaches, its own network included, but for the addresses where a cloud would hand out
+ * this host's own credentials. Redirects are answers, no proxy of the environment is used.
  */
 export function createRequests(): Requests {
   const outbound = createOutbound({ allowList: everywhere, resolve, keepBytes: MAX_ANSWER_BYTES });
@@ -45,16 +47,15 @@ const everywhere: AllowList = {
     if (username !== "" || password !== "") return { admitted: false, reason: "holds credentials" };
     if (protocol !== "http:" && protocol !== "https:") return { admitted: false, reason: "must be http or https" };
     const host = hostname.replace(/^\[|\]$/g, "");
-    return isIP(host) !== 0 && isLinkLocal(host)
-      ? { admitted: false, reason: `${host} is an address of this host's link alone` }
+    return isIP(host) !== 0 && isCloudService(host)
+      ? { admitted: false, reason: `${host} is ${FORBIDDEN}` }
       : { admitted: true, admitsPrivate: true };
   },
 };
 
 const resolve: Resolve = async (host) => {
   const addresses = await resolveWithSystem(host);
-  const refused = addresses.find(isLinkLocal);
-  if (refused !== undefined)
-    throw new RequestRefused(`${host} leads to ${refused}, an address of this host's link alone`);
+  const refused = addresses.find(isCloudService);
+  if (refused !== undefined) throw new RequestRefused(`${host} leads to ${refused}, ${FORBIDDEN}`);
   return addresses;
 };

@@ -19,6 +19,11 @@ export class ManualClock implements Clock {
     return () => this.#alarms.delete(alarm);
   }
 
+  /** Whether something is to be woken in exactly so long. */
+  awaits(ms: number): boolean {
+    return [...this.#alarms].some(({ atMs }) => atMs === this.#nowMs + ms);
+  }
+
   /** Lets time pass; what falls due is woken in order, what it sets for within that time too. */
   advance(ms: number): void {
     const endMs = this.#nowMs + ms;

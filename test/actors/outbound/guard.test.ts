@@ -1,5 +1,10 @@
 import t from "tap";
-import { AddressRefused, guardedAddress, isPublicAddress } from "../../../actors/outbound/address-guard.js";
+import {
+  AddressRefused,
+  guardedAddress,
+  isCloudService,
+  isPublicAddress,
+} from "../../../actors/outbound/address-guard.js";
 import { parseAllowList, WrongAllowList } from "../../../actors/outbound/allow-list.js";
 import { createOutbound, RequestRefused } from "../../../actors/outbound/request.js";
 import { hookReceiver } from "../../support/hook-receiver.js";
@@ -32,6 +37,22 @@ t.test("only public addresses are public, in whatever form they are written", as
     "64:ff9b::808:808",
   ]) {
     t.ok(isPublicAddress(address), address);
+  }
+});
+
+t.test("where a cloud tells a host about itself is known in every form, and is nowhere public", async (t) => {
+  const services = [
+    ...["169.254.169.254", "169.254.170.2", "::ffff:a9fe:a9fe", "64:ff9b::a9fe:a9fe", "fe80::1", "fe80::a9fe:a9fe"],
+    ...["168.63.129.16", "::ffff:168.63.129.16", "::ffff:a83f:8110", "64:ff9b::168.63.129.16", "2002:a83f:8110::"],
+    ...["100.100.100.200", "::ffff:100.100.100.200", "192.0.0.192", "::ffff:c000:c0", "64:ff9b::192.0.0.192"],
+    ...["fd00:ec2::254", "fd00:0ec2:0::0254", "FD00:EC2::254", "fd20:ce::254"],
+  ];
+  for (const address of services) {
+    t.ok(isCloudService(address), address);
+    t.notOk(isPublicAddress(address), address);
+  }
+  for (const address of ["168.63.129.15", "100.100.100.201", "192.0.0.193", "10.0.0.1", "127.0.0.1", "fd00:ec2::255"]) {
+    t.notOk(isCloudService(address), address);
   }
 });
 

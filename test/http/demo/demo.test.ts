@@ -54,6 +54,19 @@ class Demo {
     return this.child.exitCode;
   }
 
+  /** Sends the signal the moment it has printed that: it goes on meanwhile. */
+  async endAt(text: string, signal: NodeJS.Signals): Promise<number | null> {
+    const closed = once(this.child, "close");
+    const look = () => {
+      if (!this.#out.includes(text)) return;
+      this.child.stdout?.off("data", look);
+      this.child.kill(signal);
+    };
+    this.child.stdout?.on("data", look);
+    await closed;
+    return this.child.exitCode;
+  }
+
   /** Processes that were started with anything of its temporary folder. */
   leftRunning(): string[] {
     const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
@@ -99,9 +112,7 @@ t.test("it stays up for looking around, as it says how, until it is ended", asyn
 
 t.test("ended in the middle of the work it leaves no process and no folder", async (t) => {
   const demo = new Demo(t);
-  await demo.printed(": running at work");
-  t.not(demo.leftRunning().length, 0);
-  t.equal(await demo.end("SIGINT"), 130);
+  t.equal(await demo.endAt(": running at work", "SIGINT"), 130);
   t.same(readdirSync(demo.temporary), []);
   t.same(demo.leftRunning(), []);
 });
