@@ -10,6 +10,7 @@ import { hookOccurrenceActor } from "./hooks/hook-occurrence.machine.js";
 import { hookResenderActor } from "./hooks/resender.machine.js";
 import { hookRotationActor } from "./hooks/secret-rotation.machine.js";
 import { signingKeysActor } from "./hooks/signing-keys.machine.js";
+import { connectionActor } from "./integrations/connection.machine.js";
 import type { Kind } from "./resources/kind.js";
 import { dispatcherActor } from "./runners/dispatcher.machine.js";
 import { poolMinting } from "./runners/pool-exchange.js";
@@ -28,6 +29,7 @@ export function createActorTypes(kinds: readonly Kind[]): readonly ActorType[] {
     trustActor(tokenMinting),
     trustActor(poolMinting),
     codeHostConnectionActor,
+    connectionActor,
     dispatcherActor,
     runnerActor,
     taskActor,

@@ -2,6 +2,7 @@ import type { Gating, Hearing } from "../runtime/actor-type.js";
 import { givesInstallationsFree } from "./code-host/workspace-closing.js";
 import { firesAfterHooks, keepsBeforeHooks } from "./hooks/firing.js";
 import { watchesRotations } from "./hooks/secret-rotation.machine.js";
+import { watchesConnections } from "./integrations/connection-watch.js";
 import { placesAfterPoolChanges } from "./runners/pool-changes.js";
 import { withdrawsWork } from "./tasks/workspace-closing.js";
 
@@ -12,6 +13,7 @@ export const hearings: readonly Hearing[] = [
   givesInstallationsFree,
   firesAfterHooks,
   watchesRotations,
+  watchesConnections,
 ];
 
 /** Who gates which step. */

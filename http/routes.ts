@@ -1,7 +1,9 @@
 import type { Caller } from "../actors/access/caller.js";
 import type { WorkloadVerifier } from "../actors/access/workload-token.js";
+import type { AllowList } from "../actors/outbound/allow-list.js";
 import type { CodeHost } from "../actors/outbound/code-host.js";
 import type { NetworkRequests } from "../actors/outbound/network-requests.js";
+import type { AuthorizationServers } from "../actors/outbound/oauth-server.js";
 import type { Refusal } from "../actors/refusal.js";
 import type { Kind } from "../actors/resources/kind.js";
 import type { Sealer } from "../actors/workspaces/secret-value.js";
@@ -12,6 +14,8 @@ import { codeHostRoutes } from "./code-host/code-host.routes.js";
 import { codeHostDeliveryRoutes } from "./code-host/delivery.routes.js";
 import { codeHostSignInRoutes } from "./code-host/sign-in.routes.js";
 import type { Config } from "./config.js";
+import { callbackRoutes } from "./connections/callback.routes.js";
+import { connectionRoutes } from "./connections/connection.routes.js";
 import { expressionRoutes } from "./expressions/expression.routes.js";
 import { discoveryRoutes } from "./hooks/discovery.routes.js";
 import { eventRoutes } from "./hooks/event.routes.js";
@@ -51,13 +55,17 @@ export interface RouteParts {
   readonly verifier: WorkloadVerifier;
   /** Null when none is set up. */
   readonly codeHost: CodeHost | null;
+  /** What hosts say of how they link accounts. */
+  readonly servers: AuthorizationServers;
+  readonly allowList: AllowList;
   readonly log: RuntimeLog;
   readonly callerOf: (credentials: Credentials) => Caller | null | Refusal;
 }
 
 /** Every endpoint: the router, the documents and the tests read this table. */
 export function createRoutes(parts: RouteParts): readonly Route[] {
-  const { runtime, kinds, sealer, config, metrics, baseUrl, isReady, verifier, codeHost, log } = parts;
+  const { runtime, kinds, sealer, config, metrics, baseUrl, isReady, verifier, servers, allowList, codeHost, log } =
+    parts;
   const routes: Route[] = [
     ...under("Sessions", sessionRoutes({ runtime, sealer, baseUrl, signInDomains: config.signInDomains })),
     ...resourceRoutes({ runtime, kinds, sealer }),
@@ -71,6 +79,8 @@ export function createRoutes(parts: RouteParts): readonly Route[] {
     ...under("Code host", codeHostRoutes({ runtime, codeHost })),
     ...under("Code host", codeHostSignInRoutes({ runtime, sealer, baseUrl, codeHost })),
     ...under("Code host", codeHostDeliveryRoutes({ runtime, codeHost, metrics, secret: config.codeHostWebhookSecret })),
+    ...under("Connections", connectionRoutes({ runtime, sealer, servers, allowList, baseUrl })),
+    ...under("Connections", callbackRoutes({ runtime, sealer })),
     ...under("Tasks and runs", taskRoutes({ runtime })),
     ...under("Tasks and runs", runTalkRoutes({ runtime })),
     ...under("Runners", runnerRoutes({ runtime })),

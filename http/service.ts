@@ -7,12 +7,14 @@ import { deliveryEffect, KEPT_OUTPUT_BYTES } from "../actors/hooks/delivery.effe
 import { firingsGivenUp } from "../actors/hooks/given-up.js";
 import { createHookTokenSigner } from "../actors/hooks/hook-token.js";
 import { signingKeys, type UseKey } from "../actors/hooks/signing-keys.machine.js";
+import { oauthEffects } from "../actors/integrations/oauth.effects.js";
 import { createKinds } from "../actors/kinds.js";
 import { issuersOf, parseAllowList } from "../actors/outbound/allow-list.js";
 import { type CodeHost, codeHostAddresses, createCodeHost } from "../actors/outbound/code-host.js";
 import { MAX_ANSWER_BYTES } from "../actors/outbound/code-host-requests.js";
 import { mailEffect } from "../actors/outbound/mail.effects.js";
 import { NetworkRequests } from "../actors/outbound/network-requests.js";
+import { createAuthorizationServers, MAX_OAUTH_ANSWER_BYTES } from "../actors/outbound/oauth-server.js";
 import { createIssuerKeys, MAX_DOCUMENT_BYTES } from "../actors/outbound/oidc-discovery.js";
 import { createOutbound, type Outbound } from "../actors/outbound/request.js";
 import { gatings, hearings } from "../actors/subscriptions.js";
@@ -110,6 +112,9 @@ async function open(
   const now = () => clock.now();
   const codeHost = openCodeHost(config, now);
   if (codeHost !== null) closing.push(() => codeHost.outbound.close());
+  const toHosts = createOutbound({ allowList, keepBytes: MAX_OAUTH_ANSWER_BYTES + 1 });
+  closing.push(() => toHosts.close());
+  const servers = createAuthorizationServers({ outbound: toHosts, now });
   const verifier = createWorkloadVerifier({ keys: createIssuerKeys({ outbound: toIssuers, now }), now });
   // Effects that an earlier process left may run before the port is known, so what can be told is told at once.
   let baseUrl = baseUrlOf(config, config.port);
@@ -141,6 +146,7 @@ async function open(
           },
           ...{ baseUrl: () => baseUrl, newId: (prefix) => runtime.newId(prefix) },
         }),
+        ...oauthEffects({ reading: () => runtime.reading, outbound: toHosts, servers, sealer, clock }),
       ],
     },
     clock,
@@ -171,6 +177,8 @@ async function open(
     isReady: () => ready,
     verifier,
     codeHost: codeHost?.client ?? null,
+    servers,
+    allowList,
     log,
     callerOf: (credentials) => authenticate(credentials, runtime.reading, clock, origin),
   });

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { expression, jsonTemplate, template } from "../expressions/written.js";
 import { displayName, distinct, hostName, slug } from "../resources/fields.js";
 import { eventsSchema, markSchema } from "./events.js";
+import { oauth2Schema } from "./oauth2.js";
 import { headerField, named, requestSchema, variableName } from "./request.js";
 
 const optional = expression.nullable().default(null);
@@ -103,19 +104,7 @@ const tool = z.strictObject({
 
 const connection = z.strictObject({
   holder: z.enum(["team", "requester"], "must be team or requester").default("team"),
-  oauth2: z
-    .strictObject({
-      authorizeUrl: text(2_000).regex(/^https?:\/\//, "must be an address"),
-      tokenUrl: text(2_000).regex(/^https?:\/\//, "must be an address"),
-      clientId: text(255).min(1, "must not be empty"),
-      /** Name of the secret that holds the client's own. */
-      clientSecret: slug,
-      scopes: distinct(text(255).min(1, "must not be empty"), "must name each scope once").max(100).default([]),
-      /** What names the connected account, from the host's answer. */
-      identity: optional,
-    })
-    .nullable()
-    .default(null),
+  oauth2: oauth2Schema.nullable().default(null),
   token: z
     .strictObject({
       /** Name of the secret that goes with every request. */

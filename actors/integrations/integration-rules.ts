@@ -1,17 +1,21 @@
 import { type FieldError, pathText } from "../refusal.js";
+import { coversHost } from "../resources/fields.js";
 import type { Reference } from "../resources/kind.js";
 import type { IntegrationFields } from "./definition.js";
 import type { IntegrationEvent } from "./events.js";
 import { checkSize } from "./integration-expressions.js";
+import { checkOAuth2, type OAuth2 } from "./oauth2.js";
 
 /** The secrets that an integration names. */
 export function secretReferences({ webhook, connection }: IntegrationFields): readonly Reference[] {
-  const named: readonly [path: string, secret: string | undefined][] = [
+  const named: readonly [path: string, secret: string | null | undefined][] = [
     ["webhook.verify.hmac.secret", webhook?.verify?.hmac?.secret],
     ["connection.oauth2.clientSecret", connection?.oauth2?.clientSecret],
     ["connection.token.secret", connection?.token?.secret],
   ];
-  return named.flatMap(([path, address]) => (address === undefined ? [] : [{ path, kind: "secret", address }]));
+  return named.flatMap(([path, address]) =>
+    address === undefined || address === null ? [] : [{ path, kind: "secret", address }],
+  );
 }
 
 /** What does not fit together. */
@@ -40,9 +44,16 @@ export function addressesOf({ webhook, poll, actions, connection }: IntegrationF
     path: pathText(["actions", name, "request", "url"]),
     url: request.url,
   }));
-  const { oauth2 } = connection ?? { oauth2: null };
-  const asked = oauth2 === null ? [] : [{ path: "connection.oauth2.tokenUrl", url: oauth2.tokenUrl }];
-  return [...events, ...polled, ...acted, ...asked];
+  return [...events, ...polled, ...acted, ...linkAddresses(connection?.oauth2 ?? null)];
+}
+
+/** What linking an account asks of the host; where the person themselves goes is not sent to. */
+function linkAddresses(oauth2: OAuth2 | null): Sent[] {
+  if (oauth2 === null) return [];
+  return (["issuer", "tokenUrl", "revokeUrl", "identityUrl"] as const).flatMap((name) => {
+    const url = oauth2[name];
+    return url === null ? [] : [{ path: `connection.oauth2.${name}`, url }];
+  });
 }
 
 function eventAddresses(events: readonly IntegrationEvent[], block: string): Sent[] {
@@ -69,6 +80,7 @@ function checkConnection({ connection }: IntegrationFields): FieldError[] {
   if (connection.holder === "requester" && connection.oauth2 === null) {
     errors.push({ path: "connection.holder", message: "can only be requester with oauth2" });
   }
+  if (connection.oauth2 !== null) errors.push(...checkOAuth2(connection.oauth2));
   return errors;
 }
 
@@ -102,8 +114,7 @@ function checkHosts(fields: IntegrationFields): FieldError[] {
     const host = literalHost(url);
     if (host === null) return [];
     if (host === "") return [{ path, message: "must be an address such as https://api.example.com/items" }];
-    const covered = fields.hosts.some((one) => covers(one, host));
-    return covered ? [] : [{ path, message: `the host ${host} is not among hosts` }];
+    return coversHost(fields.hosts, host) ? [] : [{ path, message: `the host ${host} is not among hosts` }];
   });
 }
 
@@ -113,8 +124,4 @@ export function literalHost(url: string): string | null {
   const found = /^https?:\/\/([^/?#\s]+)([/?#]|$)/.exec(expressionAt === -1 ? url : url.slice(0, expressionAt));
   if (expressionAt === -1) return found?.[1]?.toLowerCase() ?? "";
   return found?.[1] !== undefined && found[2] !== "" ? found[1].toLowerCase() : null;
-}
-
-function covers(entry: string, host: string): boolean {
-  return entry.startsWith("*.") ? host.endsWith(entry.slice(1)) : host === entry;
 }

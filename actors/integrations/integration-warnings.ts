@@ -1,5 +1,5 @@
 import type { Reading } from "../../storage/store.js";
-import { type AllowList, whyNotSent } from "../outbound/allow-list.js";
+import { type AllowList, maySendPeople, whyNotSent } from "../outbound/allow-list.js";
 import { pathText } from "../refusal.js";
 import { teamKeyOf } from "../resources/indexes.js";
 import type { Warning } from "../resources/kind.js";
@@ -19,6 +19,7 @@ export function integrationWarnings(
   return [
     ...expressionWarnings(fields),
     ...unservedBlocks(fields),
+    ...authorizeWarnings(fields, allowList),
     ...fields.hosts.flatMap((host, index) => unreachable(host, `hosts[${index}]`, allowList)),
     ...secretWarnings(fields, reading, row.workspaceId),
     ...lineWarnings(fields, reading, row),
@@ -31,10 +32,17 @@ function unservedBlocks({ webhook, poll, actions, tools, connection, on }: Integ
     ["poll", poll !== null, "nothing is polled yet"],
     ["actions", Object.keys(actions).length > 0, "actions are not run yet"],
     ["tools", Object.keys(tools).length > 0, "tools are not called yet"],
-    ["connection", connection !== null, "no account is connected yet"],
+    ["connection.token", (connection?.token ?? null) !== null, "it goes with no request yet"],
     ["on", on.length > 0, "nothing is done on events yet"],
   ];
   return blocks.flatMap(([path, isThere, message]) => (isThere ? [warning(path, message)] : []));
+}
+
+/** People are sent to https alone, or where the deployment says so. */
+function authorizeWarnings({ connection }: IntegrationFields, allowList: AllowList): Warning[] {
+  const url = connection?.oauth2?.authorizeUrl ?? null;
+  if (url === null || maySendPeople(url, allowList)) return [];
+  return [warning("connection.oauth2.authorizeUrl", "nobody is sent there: it must be https")];
 }
 
 function unreachable(host: string, path: string, allowList: AllowList): Warning[] {
@@ -48,9 +56,10 @@ function unreachable(host: string, path: string, allowList: AllowList): Warning[
 function secretWarnings({ hosts, connection }: IntegrationFields, reading: Reading, workspaceId: string): Warning[] {
   const sent = [];
   if (connection?.token) sent.push({ path: "connection.token.secret", secret: connection.token.secret, hosts });
-  if (connection?.oauth2) {
-    const host = literalHost(connection.oauth2.tokenUrl);
-    const { clientSecret: secret } = connection.oauth2;
+  const { oauth2 } = connection ?? { oauth2: null };
+  if (oauth2 !== null && oauth2.clientSecret !== null) {
+    const host = literalHost(oauth2.tokenUrl ?? oauth2.issuer ?? "");
+    const secret = oauth2.clientSecret;
     sent.push({ path: "connection.oauth2.clientSecret", secret, hosts: host === null ? [] : [host] });
   }
   return sent.flatMap((each) => unboundWarnings(reading, workspaceId, each));

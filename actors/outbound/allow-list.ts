@@ -74,6 +74,12 @@ export function whyNotSent(text: string, list: AllowList): string | null {
   return admission.admitted ? null : admission.reason;
 }
 
+/** Whether people may be sent to an address of a host that they sign in at: https, or what the list names as plain http. */
+export function maySendPeople(text: string, list: AllowList): boolean {
+  const url = parseUrl(text);
+  return url !== null && (url.protocol === "https:" || list.admits(url).admitted);
+}
+
 /** Whether an issuer can be asked for its keys, as far as its text tells. */
 export function reachesIssuer(list: AllowList, url: URL): boolean {
   const admission = issuersOf(list).admits(url);

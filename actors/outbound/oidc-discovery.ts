@@ -1,6 +1,7 @@
 import { createLocalJWKSet, errors, type JWTVerifyGetKey } from "jose";
 import { z } from "zod";
-import { type Outbound, RequestRefused } from "./request.js";
+import { parseJson, reasonOf } from "./json-answer.js";
+import type { Outbound } from "./request.js";
 
 /** An issuer's keys cannot be had; the message says why and holds nothing but what the issuer's address gave. */
 export class KeysUnavailable extends Error {
@@ -160,20 +161,4 @@ async function fetchJson<Schema extends z.ZodType>(
   const parsed = schema.safeParse(parseJson(answer.body));
   if (!parsed.success) throw new KeysUnavailable(`${what} is not of the form that it must have`);
   return parsed.data;
-}
-
-/** Why a request failed, by its code: the text of an error may repeat what came. */
-function reasonOf(error: unknown): string {
-  if (error instanceof RequestRefused) return error.message;
-  if (!(error instanceof Error)) return "it failed";
-  if (error.name === "TimeoutError" || error.name === "AbortError") return "it took too long";
-  return "code" in error && typeof error.code === "string" ? error.code : "it failed";
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

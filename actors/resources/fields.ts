@@ -39,6 +39,17 @@ export const hostName = z
   .max(255, "must be at most 255 characters")
   .regex(/^(\*\.)?[a-z0-9.-]+(:\d{1,5})?$/, "must be a host, optionally with *. before it or a port after it");
 
+/** Whether everything that `host` means is meant by one of `hosts` too. */
+export function coversHost(hosts: readonly string[], host: string): boolean {
+  return hosts.some((one) => one === host || (one.startsWith("*.") && host.endsWith(one.slice(1))));
+}
+
+/** Whether one of `hosts` means where an address leads, its port written or not. */
+export function coversAddress(hosts: readonly string[], { host, hostname, port, protocol }: URL): boolean {
+  const usual = protocol === "https:" ? "443" : "80";
+  return coversHost(hosts, host) || (port === "" && coversHost(hosts, `${hostname}:${usual}`));
+}
+
 /** A list whose entries each stand once. */
 export function distinct<T extends z.ZodType>(item: T, message: string) {
   return z

@@ -1,9 +1,15 @@
-import type { Delivered, Message, Turn } from "../../runtime/turn.js";
+import type { Delivered, Fact, Message, Turn } from "../../runtime/turn.js";
 import type { Role } from "../access/caller.js";
 import type { Refusal } from "../refusal.js";
 import { resourceById } from "../resources/resource-rows.js";
 import { isLastOwner, type Member, memberOf, putMember, removeMember } from "./members.js";
 import { notAMember, onlyLeadsSetRoles, refuseRemoval, refuseRole, type Standing } from "./role-change.js";
+
+/** Heard when a person joined, left, or has another role or other teams. */
+export interface MemberChanged extends Fact {
+  readonly name: "member.changed";
+  readonly userId: string;
+}
 
 /** Gives a person a role; answered with the {@link Member}. */
 export interface ChangeRole extends Message {
@@ -127,7 +133,12 @@ function standingOf(
   return { caller, target, isLastOwner: target !== undefined && isLastOwner(turn, workspaceId, target) };
 }
 
-/** Tells readers of the workspace; one who is no more in it learns by it that there is nothing left to see. */
+/**
+ * Tells readers of the workspace, where one who is no more in it learns by it that there is nothing left to see, and
+ * whoever hears of people.
+ */
 function tell(turn: Turn, { userId, role, teams }: Member, what: "joined" | "role" | "removed" | "left-team"): void {
+  const changed: MemberChanged = { name: "member.changed", userId };
+  turn.publish(changed);
   turn.change(`workspace/${turn.self.partition}`, { type: "member", what, userId, role, teams });
 }

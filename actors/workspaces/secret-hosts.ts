@@ -1,4 +1,5 @@
 import type { Reading } from "../../storage/store.js";
+import { coversAddress, coversHost } from "../resources/fields.js";
 import type { Warning } from "../resources/kind.js";
 import { resourceAt } from "../resources/resource-rows.js";
 import type { SecretFields } from "./secret.kind.js";
@@ -10,14 +11,21 @@ export function unboundWarnings(
   { path, secret, hosts }: { readonly path: string; readonly secret: string; readonly hosts: readonly string[] },
 ): readonly Warning[] {
   const bound = resourceAt<SecretFields>(reading, workspaceId, "secret", secret)?.fields.hosts ?? [];
-  const unbound = hosts.filter((host) => !bound.some((one) => covers(one, host)));
+  const unbound = hosts.filter((host) => !coversHost(bound, host));
   if (unbound.length === 0) return [];
   const message = `the secret ${secret} is not sent to ${unbound.join(", ")}: it is not bound there`;
   return [{ path, message, severity: "warning" }];
 }
 
-/** Whether everything that `host` means is meant by `bound` too. */
-function covers(bound: string, host: string): boolean {
-  if (bound === host) return true;
-  return bound.startsWith("*.") && host.endsWith(bound.slice(1));
+/** The sealed value of a secret that may be sent to an address, or why there is none. */
+export function secretFor(
+  reading: Reading,
+  workspaceId: string,
+  { secret, url }: { readonly secret: string; readonly url: URL },
+): { readonly sealed: string } | { readonly reason: string } {
+  const row = resourceAt<SecretFields>(reading, workspaceId, "secret", secret);
+  const sealed = row?.hidden.value;
+  if (row === undefined || sealed === undefined) return { reason: `there is no secret ${secret}` };
+  if (!coversAddress(row.fields.hosts, url)) return { reason: `the secret ${secret} is not bound to ${url.host}` };
+  return { sealed };
 }

@@ -177,6 +177,18 @@ export const callerRows: Readonly<Record<string, Row>> = {
   // The link's address is nobody's of these.
   "POST /api/invites/{token}/accept": (standing) => (signedIn(standing) === 401 ? 401 : 403),
   "GET /api/workspaces/{slug}/runners": read,
+  "GET /api/integrations/{integrationId}/connections": leadsAlone,
+  "GET /api/integrations/{integrationId}/connections/me": row({
+    ...leads,
+    ...{ teammate: "passes", member: "passes", token: 401 },
+  }),
+  "POST /api/integrations/{integrationId}/connections/team": administers,
+  "DELETE /api/integrations/{integrationId}/connections/team": administers,
+  "POST /api/integrations/{integrationId}/connections/me": teamWork,
+  "DELETE /api/integrations/{integrationId}/connections/me": teamWork,
+  "PUT /api/integrations/{integrationId}/connections/me/tools": teamWork,
+  "GET /api/oauth/callback": anyone,
+  "POST /api/oauth/callback": signedIn,
   "POST /api/teams/{teamId}/tasks": teamWork,
   "GET /api/teams/{teamId}/tasks": read,
   "GET /api/tasks/{taskId}": read,

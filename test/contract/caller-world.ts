@@ -168,6 +168,7 @@ async function fillWorkspace(
     ids[`address of ${plural}`] = String(made.address);
   }
   ids.lineId = ids.lines ?? "";
+  ids.integrationId = ids.integrations ?? "";
   ids.stationKey = "work";
   const candidates = `/api/resources/lines/${ids.lineId}/stations/work/replay-candidates`;
   const candidate = await owner.create(candidates, exampleBodyOf("replay-candidate")?.(1));

@@ -69,6 +69,8 @@ export function wholeIntegration(): Record<string, unknown> {
       oauth2: {
         ...{ authorizeUrl: "https://api.example.com/authorize", tokenUrl: "https://api.example.com/token" },
         ...{ clientId: "signalbox", clientSecret: "tracker", scopes: ["items"], identity: expr("response.login") },
+        ...{ issuer: "https://api.example.com", revokeUrl: "https://api.example.com/revoke", clientAuth: "body" },
+        ...{ identityUrl: "https://api.example.com/user", parameters: { access_type: "offline" } },
       },
     },
     on: [

@@ -28,6 +28,8 @@ export function tablesOf({ runtime, folder }: TestService): {
     isReady: () => true,
     verifier: { verify: async () => ({ admits: false, check: "token", wanted: "", came: "", verified: false }) },
     codeHost: null,
+    servers: { of: () => Promise.reject(new Error("nothing is asked")) },
+    allowList: parseAllowList(""),
     log: { warn: () => undefined, error: () => undefined },
     callerOf: () => null,
   };

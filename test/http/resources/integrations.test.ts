@@ -154,7 +154,7 @@ t.test("what an integration does not do is said in warnings", async (t) => {
   t.same(
     (warnings as { path: string }[]).map(({ path }) => path),
     [
-      ...["webhook", "poll", "actions", "tools", "connection", "on", "hosts[1]"],
+      ...["webhook", "poll", "actions", "tools", "on", "hosts[1]"],
       ...["webhook.events[0].raise.opens.line", "poll.events[0].raise.opens.line"],
       'webhook.route.to["Project One"].line',
     ],

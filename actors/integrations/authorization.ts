@@ -1,0 +1,110 @@
+/** The way of a person to the host and back: where they are sent (RFC 6749, 4.1.1), and whether they come from there. */
+import { z } from "zod";
+import type { Reading } from "../../storage/store.js";
+import { type AllowList, maySendPeople, whyNotSent } from "../outbound/allow-list.js";
+import { type AuthorizationServers, ServerUnavailable } from "../outbound/oauth-server.js";
+import type { Refusal } from "../refusal.js";
+import { coversAddress } from "../resources/fields.js";
+import { secretFor } from "../workspaces/secret-hosts.js";
+import type { Standing } from "./connection-rights.js";
+import { endpointOf } from "./oauth-terms.js";
+import type { OAuth2 } from "./oauth2.js";
+
+/** Where a person is sent, and whom they are then to come from. */
+export interface Destination {
+  readonly authorizeUrl: string;
+  /** What the host calls itself, or null. */
+  readonly issuer: string | null;
+  /** Whether the host's answer always says whom it is from (RFC 9207). */
+  readonly namesItself: boolean;
+}
+
+export interface DestinationOptions {
+  readonly reading: Reading;
+  readonly servers: AuthorizationServers;
+  readonly allowList: AllowList;
+}
+
+/** Where to send a person, or why nobody is sent: what would fail on the way back is said before they go. */
+export async function destinationOf(options: DestinationOptions, standing: Standing): Promise<Destination | Refusal> {
+  const { oauth2 } = standing;
+  const { issuer } = oauth2;
+  const unasked = issuer === null ? null : whyNotSent(issuer, options.allowList);
+  if (unasked !== null) return conflict(`its issuer is not asked: ${unasked}`);
+  try {
+    const authorizeUrl = (await endpointOf(oauth2, "authorizeUrl", options.servers)) ?? "";
+    const tokenUrl = (await endpointOf(oauth2, "tokenUrl", options.servers)) ?? "";
+    if (!maySendPeople(authorizeUrl, options.allowList)) return conflict("people are sent to https alone");
+    const unsent = whyNoToken(options, standing, tokenUrl);
+    if (unsent !== null) return conflict(unsent);
+    const isDiscovered = issuer !== null && oauth2.authorizeUrl === null;
+    return { authorizeUrl, issuer, namesItself: isDiscovered && (await options.servers.of(issuer)).namesItself };
+  } catch (error) {
+    if (!(error instanceof ServerUnavailable)) throw error;
+    return { refused: "refused-upstream", detail: `The host cannot be asked how it links accounts: ${error.message}.` };
+  }
+}
+
+/** Why the code would not be sent to the host for tokens, or null. */
+function whyNoToken({ reading, allowList }: DestinationOptions, standing: Standing, tokenUrl: string): string | null {
+  const { integration, oauth2 } = standing;
+  const unsent = whyNotSent(tokenUrl, allowList);
+  if (unsent !== null) return `its tokens are not asked for: ${unsent}`;
+  const url = new URL(tokenUrl);
+  if (!coversAddress(integration.fields.hosts, url)) return `the host ${url.host} is not among its hosts`;
+  const { clientSecret: secret } = oauth2;
+  const found = secret === null ? null : secretFor(reading, integration.workspaceId, { secret, url });
+  return found !== null && "reason" in found ? found.reason : null;
+}
+
+function conflict(reason: string): Refusal {
+  return { refused: "conflict", detail: `The integration's accounts cannot be linked as it is written: ${reason}.` };
+}
+
+/** The address that a person is sent to. `challenge` is that of PKCE (RFC 7636, S256). */
+export function authorizationAddress(
+  { clientId, scopes, parameters }: OAuth2,
+  { authorizeUrl }: Destination,
+  own: { readonly state: string; readonly challenge: string; readonly redirectUri: string },
+): string {
+  const url = new URL(authorizeUrl);
+  const all: Readonly<Record<string, string>> = {
+    ...parameters,
+    ...{ response_type: "code", client_id: clientId, redirect_uri: own.redirectUri, state: own.state },
+    ...(scopes.length === 0 ? {} : { scope: scopes.join(" ") }),
+    ...{ code_challenge: own.challenge, code_challenge_method: "S256" },
+  };
+  for (const [name, value] of Object.entries(all)) url.searchParams.set(name, value);
+  return url.href;
+}
+
+const awaySchema = z.strictObject({
+  verifier: z.string(),
+  redirectUri: z.string(),
+  issuer: z.string().nullable(),
+  tokenUrl: z.string().nullable(),
+  clientId: z.string(),
+  authorizeOrigin: z.string(),
+  namesItself: z.boolean(),
+});
+
+/** What the way back needs, kept sealed meanwhile. */
+export type Away = z.output<typeof awaySchema>;
+
+/** Reads back what was sealed as JSON. */
+export function readAway(text: string): Away {
+  return awaySchema.parse(JSON.parse(text));
+}
+
+/**
+ * Why an answer is not from the host that the person was sent to, or null (RFC 9207, 2.4). A host whose own name is not
+ * known is told by where it stands.
+ */
+export function whyNotFrom(
+  { issuer, authorizeOrigin, namesItself }: Pick<Away, "issuer" | "authorizeOrigin" | "namesItself">,
+  iss: string | undefined,
+): string | null {
+  if (iss === undefined) return namesItself ? "iss is missing: the host always names itself" : null;
+  const isFrom = issuer === null ? URL.canParse(iss) && new URL(iss).origin === authorizeOrigin : iss === issuer;
+  return isFrom ? null : "iss is not the host that you were sent to";
+}

@@ -1,0 +1,27 @@
+import type { Hearing } from "../../runtime/actor-type.js";
+import type { Fact, Turn } from "../../runtime/turn.js";
+import type { MemberChanged } from "../workspaces/membership.js";
+import { connectionAt } from "./connection.machine.js";
+import { connectionsOf, type Holder, integrationsOfPerson } from "./connection-rows.js";
+import type { CheckConnection } from "./connection-steps.js";
+
+/** Has connections look whether they may still be: their integration changed, or people left its team. */
+export const watchesConnections: Hearing = {
+  name: "connections end with what they are of",
+  facts: ["integration.changed", "member.changed", "workspace.closed"],
+  hear: (fact, turn) => {
+    const { partition } = turn.self;
+    if (fact.name === "member.changed") {
+      const { userId } = fact as MemberChanged;
+      for (const id of integrationsOfPerson(turn, partition, userId)) check(turn, id, userId);
+      return;
+    }
+    const under = fact.name === "integration.changed" ? [(fact as Fact & { readonly id: string }).id] : [];
+    for (const { integrationId, holder } of connectionsOf(turn, partition, under)) check(turn, integrationId, holder);
+  },
+};
+
+function check(turn: Turn, integrationId: string, holder: Holder): void {
+  const message: CheckConnection = { type: "connection.check" };
+  turn.send(connectionAt({ workspaceId: turn.self.partition, integrationId, holder }), message);
+}

@@ -1,0 +1,93 @@
+import { z } from "zod";
+import type { Reading } from "../../storage/store.js";
+import type { PersonCaller } from "../access/caller.js";
+import { userOf } from "../access/session.js";
+import type { ResourceRow } from "../resources/resource-rows.js";
+import { actingConnection } from "./connection-rights.js";
+import { type ConnectionRow, connectionOf } from "./connection-rows.js";
+import type { IntegrationFields } from "./definition.js";
+import { approverOf } from "./tool-rule.js";
+
+const state = z.enum(["none", "linking", "connected", "refreshing", "broken"]);
+
+/** A connection as who administers sees it, and a person their own; nobody sees its tokens. */
+export const connectionSchema = z
+  .strictObject({
+    holder: z.enum(["team", "person"]),
+    /** The person whose it is, with their mail address; null for the team's. */
+    userId: z.string().nullable(),
+    email: z.string().nullable(),
+    state,
+    /** What the host named the account, where the integration reads it. */
+    account: z.string().nullable(),
+    scopes: z.array(z.string()),
+    connectedBy: z.string().nullable(),
+    connectedAt: z.string().nullable(),
+    renewedAt: z.string().nullable(),
+    expiresAt: z.string().nullable(),
+    problem: z.string().nullable(),
+  })
+  .meta({ title: "connection" });
+
+/** One connection. */
+export function connectionView(reading: Reading, row: ConnectionRow): z.output<typeof connectionSchema> {
+  const { holder, linked } = row;
+  const isTeams = holder === "team";
+  const endsMs = linked?.expiresAtMs ?? null;
+  return {
+    holder: isTeams ? "team" : "person",
+    userId: isTeams ? null : holder,
+    email: isTeams ? null : (userOf(reading, holder)?.email ?? null),
+    state: row.state,
+    account: row.account,
+    scopes: [...(linked?.scopes ?? [])],
+    connectedBy: row.connectedBy,
+    connectedAt: row.connectedAt,
+    renewedAt: row.renewedAt,
+    expiresAt: endsMs === null ? null : new Date(endsMs).toISOString(),
+    problem: row.problem,
+  };
+}
+
+/** An integration's connections as one person has them. */
+export const ownConnectionSchema = z
+  .strictObject({
+    /** Whose connection its tools act with: the team's, or that of who started the task. */
+    actsAs: z.enum(["team", "requester"]),
+    team: z.strictObject({ state, problem: z.string().nullable() }),
+    own: connectionSchema.nullable(),
+    /** Whether its tools have a connection to act with for tasks that the person starts. */
+    isReady: z.boolean(),
+    tools: z.array(
+      z.strictObject({
+        tool: z.string(),
+        /** Whether the team has each call approved, and whether the person wants to be asked before theirs. */
+        approval: z.boolean(),
+        ask: z.boolean(),
+        /** Who then approves a call: the stricter of both rules wins. Null when nobody is asked. */
+        approver: z.enum(["person", "assignee"]).nullable(),
+      }),
+    ),
+  })
+  .meta({ title: "own-connection" });
+
+/** What a person sees of an integration's connections: their own, and whether the team has one. */
+export function ownConnectionView(
+  reading: Reading,
+  { id: integrationId, workspaceId, fields }: ResourceRow<IntegrationFields>,
+  { userId }: Pick<PersonCaller, "userId">,
+): z.output<typeof ownConnectionSchema> {
+  const team = connectionOf(reading, workspaceId, integrationId, "team");
+  const own = connectionOf(reading, workspaceId, integrationId, userId);
+  const actsAs = fields.connection?.holder ?? "team";
+  return {
+    actsAs,
+    team: { state: team?.state ?? "none", problem: team?.problem ?? null },
+    own: own === undefined ? null : connectionView(reading, own),
+    isReady: actingConnection(reading, { workspaceId, integrationId }, { userId }) !== null,
+    tools: Object.entries(fields.tools).map(([tool, { approval }]) => {
+      const ask = actsAs === "requester" && (own?.asks.includes(tool) ?? false);
+      return { tool, approval, ask, approver: approverOf({ team: approval, person: ask }) };
+    }),
+  };
+}

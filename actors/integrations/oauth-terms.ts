@@ -1,0 +1,32 @@
+import { isDeepStrictEqual } from "node:util";
+import type { AuthorizationServers } from "../outbound/oauth-server.js";
+import type { LinkedTerms } from "./connection-rows.js";
+import type { IntegrationFields } from "./definition.js";
+import type { OAuth2 } from "./oauth2.js";
+
+/** What tokens that are linked under a definition belong to. */
+export function termsOf(
+  { issuer, tokenUrl, revokeUrl, clientId, clientSecret, clientAuth }: OAuth2,
+  { hosts }: Pick<IntegrationFields, "hosts">,
+): LinkedTerms {
+  return { issuer, tokenUrl, revokeUrl, clientId, clientSecret, clientAuth, hosts };
+}
+
+/** What tells a host and its client from others. */
+type Server = Pick<OAuth2, "issuer" | "tokenUrl" | "clientId">;
+
+/** Whether what was linked with one may be sent where the other says: the same host, the same client. */
+export function isSameServer(one: Server, other: Server): boolean {
+  return isDeepStrictEqual([one.issuer, one.tokenUrl, one.clientId], [other.issuer, other.tokenUrl, other.clientId]);
+}
+
+/** An endpoint as the definition gives it, else as its issuer says, else null. Rejects as `servers` does. */
+export async function endpointOf<Name extends "authorizeUrl" | "tokenUrl" | "revokeUrl">(
+  oauth2: Pick<OAuth2, "issuer" | Name>,
+  name: Name,
+  servers: AuthorizationServers,
+): Promise<string | null> {
+  const given: string | null = oauth2[name];
+  if (given !== null || oauth2.issuer === null) return given;
+  return (await servers.of(oauth2.issuer))[name];
+}

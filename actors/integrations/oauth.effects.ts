@@ -1,0 +1,260 @@
+/**
+ * What connections ask of a host, after the commit: tokens for the code that a person brought back, new tokens for the
+ * refresh token, and to forget tokens. Each goes to hosts of the integration that the deployment admits, the client's
+ * secret only where it is bound. Codes and tokens are sealed in what comes in and goes out; no reason holds any.
+ */
+import { z } from "zod";
+import type { Effect } from "../../runtime/actor-type.js";
+import type { Clock } from "../../runtime/clock.js";
+import type { Reading } from "../../storage/store.js";
+import { DYN } from "../expressions/cel-types.js";
+import { evaluateText } from "../expressions/templates.js";
+import { valueOfJson } from "../expressions/values.js";
+import { parseJson } from "../outbound/json-answer.js";
+import { type AuthorizationServers, OAUTH_REQUEST_MS, ServerUnavailable } from "../outbound/oauth-server.js";
+import { askForTokens, type OAuthClient, revokeToken, type Tokens } from "../outbound/oauth-tokens.js";
+import type { Outbound } from "../outbound/request.js";
+import { coversAddress } from "../resources/fields.js";
+import { secretFor } from "../workspaces/secret-hosts.js";
+import type { Sealer } from "../workspaces/secret-value.js";
+import { type ConnectionPlace, standingOf } from "./connection-rights.js";
+import { connectionOf, type Linked, type LinkedTerms } from "./connection-rows.js";
+import { endpointOf, isSameServer, termsOf } from "./oauth-terms.js";
+
+export const EXCHANGE_EFFECT = "oauth-exchange";
+export const REFRESH_EFFECT = "oauth-refresh";
+export const REVOKE_EFFECT = "oauth-revoke";
+
+/** How many connections ask their hosts at once, for each of the three. */
+const CONCURRENCY = 16;
+/** Longest name of an account that is kept, in characters. */
+const MAX_ACCOUNT = 255;
+
+const grantSchema = z.strictObject({
+  code: z.string(),
+  verifier: z.string(),
+  redirectUri: z.string(),
+  issuer: z.string().nullable(),
+  tokenUrl: z.string().nullable(),
+  clientId: z.string(),
+});
+
+/** What a person brought back, with what the way there was begun with. */
+export type Grant = z.output<typeof grantSchema>;
+
+/** Seals a grant for the exchange's input. */
+export function sealGrant(sealer: Pick<Sealer, "seal">, grant: Grant): string {
+  return sealer.seal(JSON.stringify(grant));
+}
+
+export interface ExchangeInput extends ConnectionPlace {
+  readonly sealedGrant: string;
+}
+
+export interface RevokeInput {
+  readonly workspaceId: string;
+  readonly sealed: string;
+  readonly terms: LinkedTerms;
+}
+
+/** What an exchange or a refresh came to; `isFinal` when asking again is in vain. */
+export type LinkOutcome =
+  | ({ readonly ok: true } & Linked)
+  | { readonly ok: false; readonly isFinal: boolean; readonly reason: string };
+
+const tokensSchema = z.strictObject({ access: z.string(), refresh: z.string().nullable() });
+
+export interface OAuthEffectOptions {
+  readonly reading: () => Reading;
+  readonly outbound: Pick<Outbound, "get" | "post">;
+  readonly servers: AuthorizationServers;
+  readonly sealer: Sealer;
+  readonly clock: Clock;
+}
+
+/** The three effects; none rejects. */
+export function oauthEffects(options: OAuthEffectOptions): readonly Effect[] {
+  const effect = <Input>(name: string, run: (input: Input, signal: AbortSignal) => Promise<unknown>): Effect => ({
+    name,
+    concurrency: CONCURRENCY,
+    run: (input, { signal }) => run(input as Input, signal),
+  });
+  return [
+    effect<ExchangeInput>(EXCHANGE_EFFECT, (input, signal) => settled(exchange(options, input, signal))),
+    effect<ConnectionPlace>(REFRESH_EFFECT, (input, signal) => settled(refresh(options, input, signal))),
+    effect<RevokeInput>(REVOKE_EFFECT, (input, signal) => settled(revoke(options, input, signal))),
+  ];
+}
+
+/** Why something is not asked at all. */
+class NotAsked extends Error {
+  override readonly name = "NotAsked";
+}
+
+/** What cannot be asked is an outcome too; anything else is told by no more than that it went wrong. */
+async function settled(work: Promise<LinkOutcome | null>): Promise<LinkOutcome | null> {
+  try {
+    return await work;
+  } catch (error) {
+    const isKnown = error instanceof NotAsked || error instanceof ServerUnavailable;
+    return { ok: false, isFinal: false, reason: isKnown ? error.message : "it went wrong" };
+  }
+}
+
+async function exchange(options: OAuthEffectOptions, input: ExchangeInput, signal: AbortSignal): Promise<LinkOutcome> {
+  const standing = standingOf(options.reading(), input);
+  const grant = grantSchema.parse(JSON.parse(options.sealer.open(input.sealedGrant)));
+  if (standing === null || !isSameServer(grant, standing.oauth2)) {
+    return { ok: false, isFinal: true, reason: "the integration was changed meanwhile" };
+  }
+  const { oauth2, integration } = standing;
+  const terms = termsOf(oauth2, integration.fields);
+  const answer = await ask(
+    options,
+    { workspaceId: input.workspaceId, terms, signal },
+    {
+      ...{ grant_type: "authorization_code", code: grant.code, redirect_uri: grant.redirectUri },
+      code_verifier: grant.verifier,
+    },
+  );
+  if (!answer.ok) return answer;
+  const { tokens, response, askedMs } = answer;
+  const named =
+    oauth2.identityUrl === null ? response : await askWho(options, oauth2.identityUrl, { terms, tokens, signal });
+  const account = oauth2.identity === null ? null : accountOf(oauth2.identity, named, tokens);
+  return { ok: true, ...linkedOf(options, tokens, { askedMs, terms, account, asked: oauth2.scopes }) };
+}
+
+async function refresh(options: OAuthEffectOptions, place: ConnectionPlace, signal: AbortSignal): Promise<LinkOutcome> {
+  const reading = options.reading();
+  const standing = standingOf(reading, place);
+  const linked = connectionOf(reading, place.workspaceId, place.integrationId, place.holder)?.linked ?? null;
+  if (standing === null || linked === null || !isSameServer(linked.terms, standing.oauth2)) {
+    return { ok: false, isFinal: true, reason: "the integration was changed" };
+  }
+  const before = tokensSchema.parse(JSON.parse(options.sealer.open(linked.sealed)));
+  if (before.refresh === null) return { ok: false, isFinal: true, reason: "the host gave nothing to renew it with" };
+  const terms = termsOf(standing.oauth2, standing.integration.fields);
+  const parameters = { grant_type: "refresh_token", refresh_token: before.refresh };
+  const answer = await ask(options, { workspaceId: place.workspaceId, terms, signal }, parameters);
+  if (!answer.ok) return answer;
+  // A host that gives no new refresh token means the one before to be used again (RFC 6749, 6).
+  const tokens = { ...answer.tokens, refresh: answer.tokens.refresh ?? before.refresh };
+  const { askedMs } = answer;
+  return { ok: true, ...linkedOf(options, tokens, { askedMs, terms, account: linked.account, asked: linked.scopes }) };
+}
+
+/** Asks the host to forget the tokens: the refresh token, with which the access goes too, or else the access. */
+async function revoke(options: OAuthEffectOptions, { workspaceId, sealed, terms }: RevokeInput, signal: AbortSignal) {
+  const revokeUrl = await endpointOf(terms, "revokeUrl", options.servers);
+  if (revokeUrl === null) return null;
+  const { access, refresh: lasting } = tokensSchema.parse(JSON.parse(options.sealer.open(sealed)));
+  const url = addressOf(revokeUrl, terms);
+  const client = clientOf(options, { workspaceId, terms, url });
+  const hint = lasting === null ? "access_token" : "refresh_token";
+  const parameters = { token: lasting ?? access, token_type_hint: hint };
+  await revokeToken(options.outbound, { url, client, parameters, signal });
+  return null;
+}
+
+interface AskingHost {
+  readonly workspaceId: string;
+  readonly terms: LinkedTerms;
+  readonly signal: AbortSignal;
+}
+
+async function ask(
+  options: OAuthEffectOptions,
+  { workspaceId, terms, signal }: AskingHost,
+  parameters: Readonly<Record<string, string>>,
+) {
+  const url = addressOf((await endpointOf(terms, "tokenUrl", options.servers)) ?? "", terms);
+  const client = clientOf(options, { workspaceId, terms, url });
+  const askedMs = options.clock.now();
+  const answer = await askForTokens(options.outbound, { url, client, parameters, signal });
+  return answer.ok ? { ...answer, askedMs } : answer;
+}
+
+/** An address that the integration's hosts mean; the deployment's list is asked when the request is sent. */
+function addressOf(text: string, { hosts }: LinkedTerms): URL {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null) throw new NotAsked("the host's address is not known");
+  if (!coversAddress(hosts, url)) throw new NotAsked(`the host ${url.host} is not among the integration's hosts`);
+  return url;
+}
+
+function clientOf(
+  { reading, sealer }: OAuthEffectOptions,
+  { workspaceId, terms, url }: { readonly workspaceId: string; readonly terms: LinkedTerms; readonly url: URL },
+): OAuthClient {
+  const { clientId, clientSecret: secret, clientAuth } = terms;
+  if (secret === null) return { clientId, clientSecret: null, clientAuth };
+  const found = secretFor(reading(), workspaceId, { secret, url });
+  if ("reason" in found) throw new NotAsked(found.reason);
+  return { clientId, clientSecret: sealer.open(found.sealed), clientAuth };
+}
+
+function linkedOf(
+  { sealer }: OAuthEffectOptions,
+  { access, refresh: lasting, lastsSeconds, scopes }: Tokens,
+  more: {
+    readonly askedMs: number;
+    readonly terms: LinkedTerms;
+    readonly account: string | null;
+    readonly asked: readonly string[];
+  },
+): Linked {
+  return {
+    sealed: sealer.seal(JSON.stringify({ access, refresh: lasting })),
+    canRenew: lasting !== null,
+    expiresAtMs: lastsSeconds === null ? null : more.askedMs + Math.floor(lastsSeconds * 1_000),
+    scopes: (scopes ?? more.asked).slice(0, 100),
+    terms: more.terms,
+    account: more.account,
+  };
+}
+
+/** Whom the host says that the token is of; nothing when it does not say. */
+async function askWho(
+  { outbound }: OAuthEffectOptions,
+  identityUrl: string,
+  { terms, tokens, signal }: { readonly terms: LinkedTerms; readonly tokens: Tokens; readonly signal: AbortSignal },
+): Promise<unknown> {
+  const url = addressOf(identityUrl, terms);
+  const headers = {
+    accept: "application/json",
+    authorization: `Bearer ${tokens.access}`,
+    "user-agent": "Service-Connections/1",
+  };
+  try {
+    const answer = await outbound.get({ url, headers, timeoutMs: OAUTH_REQUEST_MS, signal });
+    return answer.status === 200 ? parseJson(answer.body) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The account's name, as the definition reads it; never what is, or is part of, a token. */
+function accountOf(identity: string, response: unknown, tokens: Tokens): string | null {
+  const outcome = evaluateText(identity, { response: valueOfJson(withoutTokens(response, tokens), DYN) });
+  const value = "value" in outcome ? outcome.value : null;
+  if (typeof value !== "string" && typeof value !== "number") return null;
+  const account = String(value)
+    .replace(/\p{Cc}+/gu, " ")
+    .trim();
+  return account === "" ? null : account.slice(0, MAX_ACCOUNT);
+}
+
+const TOKEN_FIELDS: ReadonlySet<string> = new Set(["access_token", "refresh_token", "id_token"]);
+
+/** An answer without the tokens in it, whatever they stand under. */
+function withoutTokens(answer: unknown, tokens: Tokens): unknown {
+  const { access, refresh: lasting } = tokens;
+  if (typeof answer === "string") {
+    return answer.includes(access) || (lasting !== null && answer.includes(lasting)) ? null : answer;
+  }
+  if (Array.isArray(answer)) return answer.map((each) => withoutTokens(each, tokens));
+  if (typeof answer !== "object" || answer === null) return answer;
+  const kept = Object.entries(answer).filter(([name]) => !TOKEN_FIELDS.has(name));
+  return Object.fromEntries(kept.map(([name, value]) => [name, withoutTokens(value, tokens)]));
+}

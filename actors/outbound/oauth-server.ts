@@ -1,0 +1,130 @@
+import { z } from "zod";
+import { parseJson, reasonOf } from "./json-answer.js";
+import type { Outbound } from "./request.js";
+
+/** What a host says of itself as an OAuth 2.0 authorization server (RFC 8414), or what is known of it anyway. */
+export interface AuthorizationServer {
+  /** What it calls itself; null where that is not known. */
+  readonly issuer: string | null;
+  readonly authorizeUrl: string;
+  readonly tokenUrl: string;
+  readonly revokeUrl: string | null;
+  /** Whether every answer that people bring back says whom it is from (RFC 9207). */
+  readonly namesItself: boolean;
+}
+
+/** A server's metadata cannot be had; the message says why and holds nothing but what the issuer's address gave. */
+export class ServerUnavailable extends Error {
+  override readonly name = "ServerUnavailable";
+}
+
+/** Fetches and remembers what authorization servers say of themselves. */
+export interface AuthorizationServers {
+  /** Rejects with {@link ServerUnavailable}. */
+  of(issuer: string): Promise<AuthorizationServer>;
+}
+
+/** Longest answer of an authorization server that is read, in bytes. */
+export const MAX_OAUTH_ANSWER_BYTES = 256 * 1024;
+/** How long one request to an authorization server may take, in milliseconds. */
+export const OAUTH_REQUEST_MS = 10_000;
+/** How long metadata is gone by, in milliseconds. */
+const METADATA_LASTS_MS = 10 * 60 * 1_000;
+/** Shortest time before asking again after a failure, in milliseconds. */
+const TRY_AGAIN_MS = 10_000;
+/** Servers remembered; past that the one that was asked longest ago is forgotten. */
+const MAX_SERVERS = 500;
+
+interface Known {
+  readonly askedMs: number;
+  /** Settled or under way: who comes meanwhile waits for its end. */
+  readonly answer: Promise<AuthorizationServer | ServerUnavailable>;
+  hasFailed: boolean;
+}
+
+export interface AuthorizationServersOptions {
+  readonly outbound: Pick<Outbound, "get">;
+  readonly now: () => number;
+}
+
+/** Servers asked through `outbound`, which keeps more than {@link MAX_OAUTH_ANSWER_BYTES}. */
+export function createAuthorizationServers({ outbound, now }: AuthorizationServersOptions): AuthorizationServers {
+  const servers = new Map<string, Known>();
+  const ask = (issuer: string): Known => {
+    const answer = fetchMetadata(outbound, issuer).catch((error: unknown) => {
+      known.hasFailed = true;
+      return error instanceof ServerUnavailable ? error : new ServerUnavailable("its metadata cannot be read");
+    });
+    const known: Known = { askedMs: now(), answer, hasFailed: false };
+    servers.delete(issuer);
+    servers.set(issuer, known);
+    const oldest = servers.size > MAX_SERVERS ? servers.keys().next() : undefined;
+    if (oldest?.done === false) servers.delete(oldest.value);
+    return known;
+  };
+  return {
+    async of(issuer) {
+      const known = servers.get(issuer);
+      const lastsMs = known?.hasFailed === true ? TRY_AGAIN_MS : METADATA_LASTS_MS;
+      const isFresh = known !== undefined && now() - known.askedMs < lastsMs;
+      const server = await (isFresh ? known : ask(issuer)).answer;
+      if (server instanceof ServerUnavailable) throw server;
+      return server;
+    },
+  };
+}
+
+const metadataSchema = z.object({
+  issuer: z.string(),
+  authorization_endpoint: z.url({ protocol: /^https?$/ }).max(2_000),
+  token_endpoint: z.url({ protocol: /^https?$/ }).max(2_000),
+  revocation_endpoint: z
+    .url({ protocol: /^https?$/ })
+    .max(2_000)
+    .optional(),
+  authorization_response_iss_parameter_supported: z.boolean().optional(),
+  code_challenge_methods_supported: z.array(z.string()).optional(),
+});
+
+/** Where metadata stands: RFC 8414 puts its path before the issuer's, OpenID Connect Discovery after it. */
+function addressesOf(issuer: string): readonly URL[] {
+  const { origin, pathname } = new URL(issuer);
+  const path = pathname.replace(/\/$/, "");
+  return [
+    new URL(`${origin}/.well-known/oauth-authorization-server${path}`),
+    new URL(`${origin}${path}/.well-known/openid-configuration`),
+  ];
+}
+
+async function fetchMetadata(outbound: Pick<Outbound, "get">, issuer: string): Promise<AuthorizationServer> {
+  let last = new ServerUnavailable("its metadata cannot be had");
+  for (const url of addressesOf(issuer)) {
+    const headers = { accept: "application/json", "user-agent": "Service-Connections/1" };
+    const signal = new AbortController().signal;
+    const request = { url, headers, timeoutMs: OAUTH_REQUEST_MS, signal };
+    const answer = await outbound.get(request).catch((error: unknown) => {
+      throw new ServerUnavailable(`its metadata cannot be fetched: ${reasonOf(error)}`);
+    });
+    if (answer.status === 200) return readMetadata(answer.body, issuer);
+    last = new ServerUnavailable(`its metadata was answered with ${answer.status}`);
+  }
+  throw last;
+}
+
+function readMetadata(body: string, issuer: string): AuthorizationServer {
+  if (Buffer.byteLength(body) > MAX_OAUTH_ANSWER_BYTES) throw new ServerUnavailable("its metadata is too long");
+  const parsed = metadataSchema.safeParse(parseJson(body));
+  if (!parsed.success) throw new ServerUnavailable("its metadata is not of the form that it must have");
+  const { data } = parsed;
+  if (data.issuer !== issuer) throw new ServerUnavailable("its metadata is that of another issuer");
+  if (data.code_challenge_methods_supported?.includes("S256") === false) {
+    throw new ServerUnavailable("it does not take PKCE with S256");
+  }
+  return {
+    issuer,
+    authorizeUrl: data.authorization_endpoint,
+    tokenUrl: data.token_endpoint,
+    revokeUrl: data.revocation_endpoint ?? null,
+    namesItself: data.authorization_response_iss_parameter_supported === true,
+  };
+}

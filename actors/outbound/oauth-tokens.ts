@@ -1,0 +1,129 @@
+import { z } from "zod";
+import { parseJson, reasonOf } from "./json-answer.js";
+import { MAX_OAUTH_ANSWER_BYTES, OAUTH_REQUEST_MS } from "./oauth-server.js";
+import type { Outbound, OutboundAnswer } from "./request.js";
+
+/** The service as a host's client. */
+export interface OAuthClient {
+  readonly clientId: string;
+  /** Null for a public client. */
+  readonly clientSecret: string | null;
+  /** How the secret is shown (RFC 6749, 2.3.1). */
+  readonly clientAuth: "basic" | "body";
+}
+
+/** What a host gives for a code or a refresh token. */
+export interface Tokens {
+  readonly access: string;
+  /** Null where it gives none. */
+  readonly refresh: string | null;
+  /** How long the access lasts, in seconds; null where it does not say. */
+  readonly lastsSeconds: number | null;
+  /** What was granted; null where that is what was asked for. */
+  readonly scopes: readonly string[] | null;
+}
+
+/** What asking for tokens came to. Reasons hold the host's error codes, and nothing else of what it said. */
+export type TokenAnswer =
+  | { readonly ok: true; readonly tokens: Tokens; readonly response: Readonly<Record<string, unknown>> }
+  /** `isFinal` when the grant itself is no good (any more): asking again with it is in vain. */
+  | { readonly ok: false; readonly isFinal: boolean; readonly reason: string };
+
+interface Asking {
+  readonly url: URL;
+  readonly client: OAuthClient;
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+}
+
+/** A token is sent in a header, so it is made of what fits there. */
+const token = z
+  .string()
+  .min(1)
+  .max(16_384)
+  .regex(/^[\x21-\x7e]+$/);
+
+const tokenSchema = z.looseObject({
+  access_token: token,
+  token_type: z
+    .string()
+    .regex(/^bearer$/i)
+    .optional(),
+  refresh_token: token.optional(),
+  // Some hosts write numbers as text.
+  expires_in: z.coerce.number().positive().max(1e9).optional().catch(undefined),
+  scope: z.string().max(10_000).optional().catch(undefined),
+});
+const errorSchema = z.looseObject({ error: z.string() });
+/** Codes that are told on: those of RFC 6749 (5.2) and a well-known host's own. Any other text may be anything. */
+const CODES: ReadonlySet<string> = new Set([
+  ...["invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type"],
+  ...["invalid_scope", "invalid_target", "access_denied", "server_error", "temporarily_unavailable"],
+  ...["bad_verification_code", "bad_refresh_token", "incorrect_client_credentials", "redirect_uri_mismatch"],
+]);
+/** Codes that say that the code or refresh token itself is no good. */
+const FINAL: readonly string[] = ["invalid_grant", "bad_verification_code", "bad_refresh_token"];
+
+/** Asks a token endpoint for tokens (RFC 6749, 4.1.3 and 6). Never rejects. */
+export async function askForTokens(outbound: Pick<Outbound, "post">, asking: Asking): Promise<TokenAnswer> {
+  let answer: OutboundAnswer;
+  try {
+    answer = await postForm(outbound, asking);
+  } catch (error) {
+    return { ok: false, isFinal: false, reason: `the host could not be asked: ${reasonOf(error)}` };
+  }
+  if (Buffer.byteLength(answer.body) > MAX_OAUTH_ANSWER_BYTES) {
+    return { ok: false, isFinal: false, reason: "the host answered with too much" };
+  }
+  const body = parseJson(answer.body);
+  // Some hosts answer 200 with an error.
+  const refused = errorSchema.safeParse(body);
+  if (refused.success) return refusalOf(refused.data.error);
+  if (answer.status !== 200) return { ok: false, isFinal: false, reason: `the host answered ${answer.status}` };
+  const parsed = tokenSchema.safeParse(body);
+  if (!parsed.success) return { ok: false, isFinal: false, reason: "the host answered without a bearer token" };
+  const { access_token: access, refresh_token: refresh, expires_in: lastsSeconds, scope } = parsed.data;
+  const scopes = scope === undefined ? null : scope.split(/[\s,]+/).filter((one) => one !== "");
+  const tokens = { access, refresh: refresh ?? null, lastsSeconds: lastsSeconds ?? null, scopes };
+  return { ok: true, tokens, response: parsed.data };
+}
+
+/** Asks a host to forget a token (RFC 7009). Why it did not, or null. Never rejects. */
+export async function revokeToken(outbound: Pick<Outbound, "post">, asking: Asking): Promise<string | null> {
+  try {
+    const { status } = await postForm(outbound, asking);
+    return status === 200 ? null : `the host answered ${status}`;
+  } catch (error) {
+    return `the host could not be asked: ${reasonOf(error)}`;
+  }
+}
+
+function refusalOf(code: string): TokenAnswer {
+  const said = CODES.has(code) ? code : "an error";
+  return { ok: false, isFinal: FINAL.includes(code), reason: `the host answered ${said}` };
+}
+
+function postForm(
+  outbound: Pick<Outbound, "post">,
+  { url, client, parameters, signal }: Asking,
+): Promise<OutboundAnswer> {
+  const { clientId, clientSecret, clientAuth } = client;
+  const form = new URLSearchParams(parameters);
+  const headers: Record<string, string> = {
+    accept: "application/json",
+    "content-type": "application/x-www-form-urlencoded",
+    "user-agent": "Service-Connections/1",
+  };
+  if (clientSecret !== null && clientAuth === "basic") {
+    headers.authorization = `Basic ${Buffer.from(`${encoded(clientId)}:${encoded(clientSecret)}`).toString("base64")}`;
+  } else {
+    form.set("client_id", clientId);
+    if (clientSecret !== null) form.set("client_secret", clientSecret);
+  }
+  return outbound.post({ url, headers, body: form.toString(), timeoutMs: OAUTH_REQUEST_MS, signal });
+}
+
+/** As RFC 6749 (2.3.1) has both parts of Basic credentials: form-encoded. */
+function encoded(text: string): string {
+  return new URLSearchParams({ text }).toString().slice("text=".length);
+}

@@ -1,0 +1,145 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import Provider from "oidc-provider";
+import { request } from "undici";
+import { makeKeys } from "./issuer.js";
+import type { Cleaning } from "./service.js";
+
+const [key] = await makeKeys(["RS256"]);
+
+/** Where the test's service has people sent back to. */
+export const REDIRECT_URI = "https://signalbox.example/api/oauth/callback";
+export const CLIENT = { id: "signalbox", secret: "client secret: of a canary + more & 0123456789" };
+
+/** What the server gave for a code or a refresh token. */
+export interface IssuedTokens {
+  readonly access_token: string;
+  readonly refresh_token: string;
+}
+
+/** A certified authorization server on the loopback interface. It rotates refresh tokens, and has reuse end a grant. */
+export interface AuthorizationServerPeer {
+  readonly url: string;
+  /** `host:port`, as an integration's hosts and a secret's name it. */
+  readonly host: string;
+  /** Every answer of its token endpoint with tokens, in order. */
+  readonly issued: readonly IssuedTokens[];
+  /** The path of every request that it was sent by no browser. */
+  readonly asked: readonly string[];
+  /** Goes there as a browser does, signs in as `account` and consents (or not); where it is sent back to. */
+  visit(authorizeUrl: string, as: { readonly account: string; readonly denies?: boolean }): Promise<URL>;
+  /** Ends the grant that a refresh token is of, as a person does at their host. */
+  endGrant(refreshToken: string): Promise<void>;
+  /** Whether an access token admits at the host. */
+  admits(accessToken: string): Promise<boolean>;
+  /** Answers requests to the token endpoint with this status from now on; null as it does by itself. */
+  failWith(status: number | null): void;
+}
+
+export async function startAuthorizationServer(t: Cleaning): Promise<AuthorizationServerPeer> {
+  if (key === undefined) throw new Error("there is no key");
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.teardown(() => new Promise((resolve) => server.close(resolve)));
+  const address = server.address();
+  const host = `127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
+  const url = `http://${host}`;
+  const provider = new Provider(url, {
+    jwks: { keys: [key] },
+    cookies: { keys: ["only of a test"] },
+    clients: [
+      {
+        client_id: CLIENT.id,
+        client_secret: CLIENT.secret,
+        grant_types: ["authorization_code", "refresh_token"],
+        redirect_uris: [REDIRECT_URI],
+        response_types: ["code"],
+        token_endpoint_auth_method: "client_secret_basic",
+      },
+    ],
+    pkce: { required: () => true },
+    ttl: {
+      AccessToken: 3_600,
+      RefreshToken: 14 * 24 * 3_600,
+      Grant: 14 * 24 * 3_600,
+      Session: 3_600,
+      Interaction: 600,
+    },
+    issueRefreshToken: () => Promise.resolve(true),
+    rotateRefreshToken: () => true,
+    findAccount: (_ctx, accountId) => ({ accountId, claims: () => ({ sub: accountId }) }),
+    features: { devInteractions: { enabled: false }, revocation: { enabled: true } },
+    interactions: { url: (_ctx, interaction) => `/interaction/${interaction.uid}` },
+  });
+  const issued: IssuedTokens[] = [];
+  provider.on("grant.success", (ctx) => void issued.push(ctx.body as IssuedTokens));
+  const asked: string[] = [];
+  let failing: number | null = null;
+  const handle = provider.callback();
+  server.on("request", (incoming: IncomingMessage, answer: ServerResponse) => {
+    const path = (incoming.url ?? "").split("?")[0] ?? "";
+    if (incoming.headers["x-browser"] === undefined) asked.push(path);
+    if (path === "/token" && failing !== null) return answer.writeHead(failing).end("{}");
+    if (!path.startsWith("/interaction/")) return handle(incoming, answer);
+    interact(provider, incoming, answer).catch((error: unknown) => answer.writeHead(500).end(String(error)));
+  });
+  return {
+    url,
+    host,
+    issued,
+    asked,
+    visit: (authorizeUrl, as) => visit(authorizeUrl, as),
+    endGrant: async (refreshToken) => {
+      const token = await provider.RefreshToken.find(refreshToken);
+      if (token?.grantId === undefined) throw new Error("there is no such refresh token");
+      await provider.RefreshToken.revokeByGrantId(token.grantId);
+      await (await provider.Grant.find(token.grantId))?.destroy();
+    },
+    admits: async (accessToken) => {
+      const headers = { authorization: `Bearer ${accessToken}`, "x-browser": "1" };
+      const { statusCode, body } = await request(`${url}/me`, { headers });
+      await body.dump();
+      return statusCode === 200;
+    },
+    failWith: (status) => {
+      failing = status;
+    },
+  };
+}
+
+/** What the pages of a host do: sign the visitor in, and ask for consent. */
+async function interact(provider: Provider, incoming: IncomingMessage, answer: ServerResponse): Promise<void> {
+  const { prompt, params, session } = await provider.interactionDetails(incoming, answer);
+  const accountId = String(incoming.headers["x-account"]);
+  if (incoming.headers["x-denies"] !== undefined) {
+    return provider.interactionFinished(incoming, answer, { error: "access_denied", error_description: "no" });
+  }
+  if (prompt.name === "login") return provider.interactionFinished(incoming, answer, { login: { accountId } });
+  const grant = new provider.Grant({ accountId: session?.accountId ?? "", clientId: String(params.client_id) });
+  grant.addOIDCScope(String(params.scope));
+  return provider.interactionFinished(incoming, answer, { consent: { grantId: await grant.save() } });
+}
+
+async function visit(
+  authorizeUrl: string,
+  { account, denies = false }: { readonly account: string; readonly denies?: boolean },
+): Promise<URL> {
+  const cookies = new Map<string, string>();
+  let at = new URL(authorizeUrl);
+  for (let hop = 0; hop < 12; hop++) {
+    const headers = {
+      ...{ "x-browser": "1", "x-account": account, ...(denies ? { "x-denies": "1" } : {}) },
+      cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join("; "),
+    };
+    const { statusCode, headers: answered, body } = await request(at, { headers });
+    const text = await body.text();
+    for (const cookie of [answered["set-cookie"] ?? []].flat()) {
+      const [name = "", value = ""] = cookie.split(";")[0]?.split("=", 2) ?? [];
+      cookies.set(name, value);
+    }
+    const location = answered.location;
+    if (typeof location !== "string") throw new Error(`${at.pathname} answered ${statusCode} ${text}`);
+    at = new URL(location, at);
+    if (at.href.startsWith(REDIRECT_URI)) return at;
+  }
+  throw new Error("it leads in circles");
+}
