@@ -15,6 +15,7 @@ import { type AuthorizationServers, OAUTH_REQUEST_MS, ServerUnavailable } from "
 import { askForTokens, type OAuthClient, revokeToken, type Tokens } from "../outbound/oauth-tokens.js";
 import type { Outbound } from "../outbound/request.js";
 import { coversAddress } from "../resources/fields.js";
+import { resourceById } from "../resources/resource-rows.js";
 import { secretFor } from "../workspaces/secret-hosts.js";
 import type { Sealer } from "../workspaces/secret-value.js";
 import { type ConnectionPlace, standingOf } from "./connection-rights.js";
@@ -144,8 +145,12 @@ async function refresh(options: OAuthEffectOptions, place: ConnectionPlace, sign
   return { ok: true, ...linkedOf(options, tokens, { askedMs, terms, account: linked.account, asked: linked.scopes }) };
 }
 
-/** Asks the host to forget the tokens: the refresh token, with which the access goes too, or else the access. */
+/**
+ * Asks the host to forget the tokens: the refresh token, with which the access goes too, or else the access. A closed
+ * workspace asks for nothing any more.
+ */
 async function revoke(options: OAuthEffectOptions, { workspaceId, sealed, terms }: RevokeInput, signal: AbortSignal) {
+  if (resourceById(options.reading(), workspaceId, "workspace", workspaceId) === undefined) return null;
   const revokeUrl = await endpointOf(terms, "revokeUrl", options.servers);
   if (revokeUrl === null) return null;
   const { access, refresh: lasting } = tokensSchema.parse(JSON.parse(options.sealer.open(sealed)));

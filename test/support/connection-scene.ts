@@ -40,6 +40,9 @@ export function integrationAt(host: AuthorizationServerPeer, more: Record<string
   };
 }
 
+/** Who waits for something asks often, while the clock stands still. */
+export const sceneSettings = { BASE_URL: "https://signalbox.example", RATE_PER_CREDENTIAL: "0", RATE_PER_ADDRESS: "0" };
+
 /** A workspace with an integration whose accounts are linked at a real authorization server. */
 export async function openScene(
   t: Test,
@@ -48,7 +51,7 @@ export async function openScene(
 ): Promise<ConnectionScene> {
   const host = await startAuthorizationServer(t);
   const clock = new ManualClock();
-  const settings = { BASE_URL: "https://signalbox.example", OUTBOUND_ALLOW: [host.url, ...alsoAllowed].join(",") };
+  const settings = { ...sceneSettings, OUTBOUND_ALLOW: [host.url, ...alsoAllowed].join(",") };
   const service = await startTestService(t, { clock, settings });
   const owner = await personAt(service, "owner@example.com");
   const { workspaceId, teamId } = await workspaceWithTeam(owner);
