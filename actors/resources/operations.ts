@@ -3,6 +3,7 @@ import type { Turn } from "../../runtime/turn.js";
 import { GLOBAL_PARTITION } from "../../storage/keys.js";
 import type { Caller } from "../access/caller.js";
 import { type FieldError, isRefusal, type Refusal } from "../refusal.js";
+import { canonicalJson } from "./canonical-json.js";
 import { recordChange } from "./change-records.js";
 import { earlierAttempt, recordAttempt } from "./idempotency.js";
 import {
@@ -61,7 +62,11 @@ export function createResource(turn: Turn, kind: Kind, message: CreateResource):
   return { resource: row, replayed: false };
 }
 
-/** The update of any kind: replaces the whole resource. */
+/**
+ * The update of any kind: replaces the whole resource. One that brings what is there already is no change: the version
+ * stays, nothing is recorded, and what counts from the last change (a trust's tokens) goes on. A sealed value is a
+ * change whatever it is.
+ */
 export function updateResource(turn: Turn, kind: Kind, message: UpdateResource): Written | Refusal {
   const workspaceId = turn.self.partition;
   const previous = resourceById(turn, workspaceId, kind.name, message.id);
@@ -77,18 +82,24 @@ export function updateResource(turn: Turn, kind: Kind, message: UpdateResource):
   if (isRefusal(checked)) return checked;
   const use = kind.updateInUse?.(checked.fields, previous, turn) ?? wordInUse(turn, kind, previous, checked.fields);
   if (use !== null) return { refused: "in-use", detail: use };
+  const hidden = { ...keptHidden(kind, previous, checked.fields), ...message.hidden };
+  const next = { fields: checked.fields, hidden, added: checked.added };
+  if (isAsBefore(next, previous)) return { resource: previous, replayed: false };
   const row: ResourceRow = {
     ...previous,
+    ...next,
     version: previous.version + 1,
-    fields: checked.fields,
-    hidden: { ...keptHidden(kind, previous, checked.fields), ...message.hidden },
-    added: checked.added,
     updatedAt: new Date(turn.now).toISOString(),
   };
   putResource(turn, kind, row, previous);
   kind.updated?.(turn, { row, previous }, turn.now);
   record(turn, kind, message, row, previous, "updated");
   return { resource: row, replayed: false };
+}
+
+function isAsBefore(next: Pick<ResourceRow, "fields" | "hidden" | "added">, previous: ResourceRow): boolean {
+  const { fields, hidden, added } = previous;
+  return canonicalJson(next) === canonicalJson({ fields, hidden, added });
 }
 
 /** The delete of any kind; `in-use` names what uses it. */

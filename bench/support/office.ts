@@ -18,6 +18,8 @@ export interface Office {
   /** Creates as the owner and gives the answer's text; throws unless it was created. */
   create(path: string, body: unknown, key: string): Promise<string>;
   get(path: string): Promise<string>;
+  /** The body that a read by the owner is answered with, as it comes; throws unless it was answered. */
+  body(path: string): Promise<AsyncIterable<Uint8Array>>;
   close(): Promise<void>;
 }
 
@@ -59,6 +61,11 @@ export async function openOffice(
     bearer: `Bearer ${token.headers.get("service-workspace-token")}`,
     create: async (path, body, key) => (await made(path, body, key)).text,
     get: async (path) => (await fetch(`${service.baseUrl}${path}`, { headers: { cookie } })).text(),
+    body: async (path) => {
+      const answer = await fetch(`${service.baseUrl}${path}`, { headers: { cookie } });
+      if (answer.status !== 200 || answer.body === null) throw new Error(`GET ${path} answered ${answer.status}`);
+      return answer.body;
+    },
     close: async () => {
       await service.stop();
       await rm(folder, { recursive: true });

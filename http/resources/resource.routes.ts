@@ -74,6 +74,7 @@ function routesOf(kind: Kind, options: ResourceRoutesOptions): Route[] {
             method: "PUT",
             path: one,
             summary: `Replace a ${kind.name}`,
+            description: "A body that brings what is there already changes nothing: the version stays.",
             operation: `replace${named}`,
             access: "any",
             body: anyBody,

@@ -5,7 +5,7 @@ import type { Kind } from "../../actors/resources/kind.js";
 import { exampleBodyOf } from "../../http/openapi/kind-examples.js";
 import type { Clock } from "../../runtime/clock.js";
 import { workspaceWithTeam } from "../support/resources.js";
-import { type Client, startTestService, type TestService } from "../support/service.js";
+import { type Client, type Reply, startTestService, type TestService } from "../support/service.js";
 import { exampleSettings, type KindExample, kindExamples } from "./kind-examples.js";
 
 /** Every kind of the catalogue. */
@@ -61,4 +61,10 @@ export async function kindScene(t: Test, kind: Kind, options: { readonly clock?:
     inTeam: async (key) =>
       createIn((await owner.create(`${base}/workspaces/${workspaceId}/teams`, { key, name: key })).id),
   };
+}
+
+/** What of an answer may be sent as a body. */
+export function writable(kind: Kind, { body }: Reply): object {
+  const readOnly = ["id", "version", "address", "warnings", "workspaceId", "teamId", ...Object.keys(kind.added ?? {})];
+  return Object.fromEntries(Object.entries(body ?? {}).filter(([name]) => !readOnly.includes(name)));
 }

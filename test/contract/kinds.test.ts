@@ -2,7 +2,7 @@ import t, { type Test } from "tap";
 import type { Kind } from "../../actors/resources/kind.js";
 import { bearer, createUnder, problemOf, remove, replace, slugOf } from "../support/resources.js";
 import type { Reply } from "../support/service.js";
-import { allKinds, type KindScene, kindScene } from "./kind-scene.js";
+import { allKinds, type KindScene, kindScene, writable } from "./kind-scene.js";
 
 for (const kind of allKinds) {
   t.test(`the six operations of a ${kind.name}`, async (t) => {
@@ -68,6 +68,8 @@ async function replaces(t: Test, kind: Kind, { owner, example }: KindScene, one:
   t.same((await owner.request("GET", one)).body, updated.body, "an update returns exactly what a read does");
   const stale = await replace(owner, one, 1, body);
   t.same([stale.status, slugOf(stale), problemOf(stale).currentVersion], [409, "moved-on", 2]);
+  const same = await replace(owner, one, 2, writable(kind, updated));
+  t.same([same.status, same.headers.etag, same.body], [200, '"2"', updated.body], `no change: ${same.text}`);
   if (example.fixed !== null) {
     const fixed = await replace(owner, one, 2, example.fixed.body(1));
     t.same([fixed.status, problemOf(fixed).errors?.[0]?.path], [422, example.fixed.path], fixed.text);

@@ -187,6 +187,24 @@ t.test("a change of any term ends every token minted before it, and so does a de
   t.equal(await status(last), 401);
 });
 
+t.test("a write of a trust that changes no term ends none of its tokens, and is no change", async (t) => {
+  const { ada, trust, body, workspaceId, minted } = await openShop(t);
+  const one = `/api/resources/token-trusts/${trust.id}`;
+  const ci = await minted();
+  for (const same of [body, Object.fromEntries(Object.entries(body).reverse())]) {
+    const answer = await replace(ada, one, 1, same);
+    t.same([answer.status, answer.headers.etag], [200, '"1"']);
+    t.equal((await ci.request("GET", `/api/resources/workspaces/${workspaceId}`)).status, 200);
+  }
+  const changes = await ada.request("GET", "/api/workspaces/acme/configuration-changes");
+  const { items } = JSON.parse(changes.text) as { items: { resource: string; action: string }[] };
+  t.same(
+    items.filter(({ resource }) => resource === "workspace-token-trust").map(({ action }) => action),
+    ["created"],
+    "nothing was recorded",
+  );
+});
+
 t.test("a closed workspace ends its minted tokens and exchanges nothing", async (t) => {
   const { ada, issuer, workspaceId, minted, exchange } = await openShop(t);
   const ci = await minted();

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import t from "tap";
 import {
@@ -131,7 +132,10 @@ class Run {
     const sent = bodyOf(resource.kind, changed, resource.body);
     const answer = await this.#owner.request("PUT", pathOf(resource), sent, headers(resource, given.ifMatch));
     if (expected.status === 200) {
-      resource.version += 1;
+      // What brings nothing new is no change; a value that is sealed is one whatever it is.
+      const kept = resource.kind === "secret" ? { ...resource.body, flag: false } : resource.body;
+      const before = bodyOf(resource.kind, kept, resource.body);
+      if (!isDeepStrictEqual(sent, before)) resource.version += 1;
       resource.body = changed;
     }
     check(answer, expected.status === 200 ? { ...expected, resource } : expected);
