@@ -29,6 +29,7 @@ import { operationRoutes } from "./operations/operation.routes.js";
 import { inviteRoutes } from "./people/invite.routes.js";
 import { inviteLinkRoutes } from "./people/invite-link.routes.js";
 import { memberRoutes } from "./people/member.routes.js";
+import { RateLimit } from "./rate-limit.js";
 import { changeRoutes } from "./resources/change.routes.js";
 import { exportRoutes } from "./resources/export.routes.js";
 import { resourceRoutes } from "./resources/resource.routes.js";
@@ -62,10 +63,14 @@ export interface RouteParts {
   readonly callerOf: (credentials: Credentials) => Caller | null | Refusal;
 }
 
+/** How often one person or token may have the code host asked. */
+const CODE_HOST_RATE = { most: 60, perMs: 60_000, burst: 60 };
+
 /** Every endpoint: the router, the documents and the tests read this table. */
 export function createRoutes(parts: RouteParts): readonly Route[] {
   const { runtime, kinds, sealer, config, metrics, baseUrl, isReady, verifier, servers, allowList, codeHost, log } =
     parts;
+  const askingCodeHost = new RateLimit({ ...CODE_HOST_RATE, clock: runtime.clock });
   const routes: Route[] = [
     ...under("Sessions", sessionRoutes({ runtime, sealer, baseUrl, signInDomains: config.signInDomains })),
     ...resourceRoutes({ runtime, kinds, sealer }),
@@ -76,8 +81,8 @@ export function createRoutes(parts: RouteParts): readonly Route[] {
     ...under("Members", memberRoutes({ runtime })),
     ...under("Invites", inviteRoutes({ runtime, sealer, baseUrl, signInDomains: config.signInDomains })),
     ...under("Invites", inviteLinkRoutes({ runtime })),
-    ...under("Code host", codeHostRoutes({ runtime, codeHost })),
-    ...under("Code host", codeHostSignInRoutes({ runtime, sealer, baseUrl, codeHost })),
+    ...under("Code host", codeHostRoutes({ runtime, codeHost, asking: askingCodeHost })),
+    ...under("Code host", codeHostSignInRoutes({ runtime, sealer, baseUrl, codeHost, asking: askingCodeHost })),
     ...under("Code host", codeHostDeliveryRoutes({ runtime, codeHost, metrics, secret: config.codeHostWebhookSecret })),
     ...under("Connections", connectionRoutes({ runtime, sealer, servers, allowList, baseUrl })),
     ...under("Connections", callbackRoutes({ runtime, sealer })),

@@ -11,12 +11,15 @@ import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import { workspaceOfSlug } from "../../actors/workspaces/workspace.machine.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { wholeNumber } from "../paging.js";
+import type { RateLimit } from "../rate-limit.js";
 import { type Answer, type Route, route } from "../route.js";
 
 export interface CodeHostRoutesOptions {
   readonly runtime: Runtime;
   /** Null when none is set up. */
   readonly codeHost: CodeHost | null;
+  /** How often a person or token may have the code host asked: it bounds what this service asks of it altogether. */
+  readonly asking: RateLimit;
 }
 
 const repositorySchema = z
@@ -78,7 +81,7 @@ export function codeHostRoutes(options: CodeHostRoutesOptions): readonly Route[]
 
 /** The workspace and the person, when they administer it; refusals name the code host. */
 export function administeredBy(
-  { runtime, codeHost }: CodeHostRoutesOptions,
+  { runtime, codeHost }: Pick<CodeHostRoutesOptions, "runtime" | "codeHost">,
   caller: Caller,
   slug = "",
 ): { readonly workspaceId: string; readonly caller: PersonCaller } | Refusal {
@@ -103,8 +106,15 @@ async function disconnect(
   return isRefusal(refused) ? refused : { status: 204 };
 }
 
+/** Counts a request that has the code host asked. */
+export function askedTooOften(asking: RateLimit, caller: Caller): Refusal | null {
+  const retryAfterSeconds = asking.take(caller.kind === "person" ? caller.userId : caller.tokenId);
+  if (retryAfterSeconds === 0) return null;
+  return { refused: "too-many-requests", detail: "You have the code host asked too often.", retryAfterSeconds };
+}
+
 async function repositories(
-  { runtime, codeHost }: CodeHostRoutesOptions,
+  { runtime, codeHost, asking }: CodeHostRoutesOptions,
   caller: Caller,
   { slug = "", installationId }: Readonly<Record<string, string>>,
   page: number,
@@ -122,6 +132,8 @@ async function repositories(
     };
   }
   if (state !== "connected") return { refused: "conflict", detail: `This installation is ${state} on ${host}.` };
+  const tooOften = askedTooOften(asking, caller);
+  if (tooOften !== null) return tooOften;
   try {
     const { items, total } = await codeHost.repositories(connection.installationId, page);
     const next = page * REPOSITORIES_ON_PAGE < total ? page + 1 : null;

@@ -10,9 +10,10 @@ import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import type { Sealer } from "../../actors/workspaces/secret-value.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { beginLink, endLink } from "../access/link-state.js";
+import type { RateLimit } from "../rate-limit.js";
 import { type Answer, type Route, route } from "../route.js";
 import { callbackPage } from "./callback-page.js";
-import { administeredBy } from "./code-host.routes.js";
+import { administeredBy, askedTooOften } from "./code-host.routes.js";
 import { connectOutcome } from "./connect-outcome.js";
 
 export interface CodeHostSignInOptions {
@@ -20,6 +21,8 @@ export interface CodeHostSignInOptions {
   readonly sealer: Sealer;
   readonly baseUrl: () => string;
   readonly codeHost: CodeHost | null;
+  /** How often a person may have the code host asked. */
+  readonly asking: RateLimit;
 }
 
 const CALLBACK_PATH = "/code-host/callback";
@@ -102,10 +105,12 @@ async function begin(
 }
 
 async function confirm(
-  { runtime, sealer, baseUrl, codeHost }: CodeHostSignInOptions,
+  { runtime, sealer, baseUrl, codeHost, asking }: CodeHostSignInOptions,
   caller: PersonCaller,
   { state, code }: z.output<typeof comingBack>,
 ): Promise<Answer | Refusal> {
+  const tooOften = askedTooOften(asking, caller);
+  if (tooOften !== null) return tooOften;
   const begun = await endLink(runtime, caller, { state, purpose: "code-host" });
   if (isRefusal(begun)) return begun;
   if (codeHost === null) return notSetUp;

@@ -23,7 +23,9 @@ export interface HostedInstallation {
 /** How the code host answers in place of what it would. */
 export type HostedFault =
   | { readonly status: number; readonly body?: string; readonly headers?: Readonly<Record<string, string>> }
-  | "drop";
+  | "drop"
+  /** It takes the request and never answers. */
+  | "hang";
 
 /** A code host on the loopback interface: as much of GitHub's API as an app and its sign-in use. */
 export interface CodeHostPeer {
@@ -40,8 +42,12 @@ export interface CodeHostPeer {
   readonly faults: Map<RegExp, HostedFault>;
   /** Method and path of every request that came. */
   readonly asked: readonly string[];
-  /** Every secret it has given out or was told: codes, tokens, the app's JWTs. */
+  /** Resolves once a request has come whose method and path fit. */
+  asking(pattern: RegExp): Promise<void>;
+  /** Every secret it has given out or was told: codes and verifiers, tokens, the app's JWTs. */
   readonly secrets: readonly string[];
+  /** Who is signed in there in a browser that does not say it; nobody at first. */
+  readonly browser: { person: HostedAccount | null };
   /** A person signs in at the address, as their browser does, and is sent back: what the query then holds. */
   signIn(url: string, person: HostedAccount): Promise<URLSearchParams>;
   /** The headers of a signed delivery. */
@@ -51,8 +57,8 @@ export interface CodeHostPeer {
 /** The app's key; slow to make, so once a file. */
 const { publicKey, privateKey } = generateKeyPairSync("rsa", { modulusLength: 2_048 });
 const APP_ID = "29310";
-const CLIENT = { id: "Iv1.8a61f9b3a7aba766", secret: "canary-client-secret-0123456789abcdef" };
-const WEBHOOK_SECRET = "canary-webhook-secret-0123456789abcdef";
+const CLIENT = { id: "Iv1.8a61f9b3a7aba766", secret: `client-${randomBytes(16).toString("hex")}` };
+const WEBHOOK_SECRET = `webhook-${randomBytes(16).toString("hex")}`;
 const TOKEN_MS = 60 * 60 * 1_000;
 
 interface Grant {
@@ -78,7 +84,9 @@ export async function startCodeHost(t: Cleaning, now: () => number = Date.now): 
     memberships: new Map<string, { readonly state: string; readonly role: string }>(),
     repositories: new Map<number, readonly string[]>(),
     faults: new Map<RegExp, HostedFault>(),
+    browser: { person: null as HostedAccount | null },
   };
+  const waiting = new Set<() => void>();
 
   /** Whether the request comes from the app: a JWT of its key, for ten minutes at most. */
   const isApp = async (bearer: string): Promise<boolean> => {
@@ -92,9 +100,9 @@ export async function startCodeHost(t: Cleaning, now: () => number = Date.now): 
       return false;
     }
   };
-  const authorize = (query: URLSearchParams, person: HostedAccount | undefined): Reply => {
+  const authorize = (query: URLSearchParams, person: HostedAccount | null): Reply => {
     const { client_id, redirect_uri = "", state = "", code_challenge = "" } = Object.fromEntries(query);
-    if (client_id !== CLIENT.id || person === undefined) return { status: 404, json: {} };
+    if (client_id !== CLIENT.id || person === null) return { status: 404, json: {} };
     if (query.get("code_challenge_method") !== "S256") return { status: 422, json: {} };
     const code = draw("code");
     codes.set(code, { challenge: code_challenge, redirectUri: redirect_uri, person });
@@ -106,6 +114,7 @@ export async function startCodeHost(t: Cleaning, now: () => number = Date.now): 
     const { client_id, client_secret, code = "", redirect_uri, code_verifier = "" } = Object.fromEntries(form);
     const grant = codes.get(code);
     codes.delete(code);
+    secrets.push(code_verifier);
     if (client_id !== CLIENT.id || client_secret !== CLIENT.secret) {
       return { status: 200, json: { error: "incorrect_client_credentials", error_description: code } };
     }
@@ -154,7 +163,7 @@ export async function startCodeHost(t: Cleaning, now: () => number = Date.now): 
     const { pathname, searchParams } = new URL(request.url ?? "", "http://code.host");
     const bearer = /^Bearer (.+)$/.exec(request.headers.authorization ?? "")?.[1] ?? "";
     const visitor = JSON.parse(String(request.headers["x-person"] ?? "null")) as HostedAccount | null;
-    if (pathname === "/login/oauth/authorize") return authorize(searchParams, visitor ?? undefined);
+    if (pathname === "/login/oauth/authorize") return authorize(searchParams, visitor ?? peer.browser.person);
     if (pathname === "/login/oauth/access_token") return exchange(new URLSearchParams(body));
     const path = pathname.replace(/^\/api\/v3/, "");
     if (path.startsWith("/app/")) return ofApp(bearer, request.method ?? "", path);
@@ -165,8 +174,10 @@ export async function startCodeHost(t: Cleaning, now: () => number = Date.now): 
   const server = createServer(async (request, response) => {
     const name = `${request.method} ${request.url?.split("?")[0]}`;
     asked.push(name);
+    for (const look of [...waiting]) look();
     const body = await readBody(request);
     const fault = [...peer.faults].find(([pattern]) => pattern.test(name))?.[1];
+    if (fault === "hang") return;
     if (fault === "drop") return void request.socket.destroy();
     if (fault !== undefined) return send(response, { text: "", ...fault, ...(fault.body && { text: fault.body }) });
     const { status, json, headers } = await answer(request, body);
@@ -193,6 +204,16 @@ export async function startCodeHost(t: Cleaning, now: () => number = Date.now): 
       CODE_HOST_CLIENT_SECRET: CLIENT.secret,
       CODE_HOST_WEBHOOK_SECRET: WEBHOOK_SECRET,
     },
+    asking: (pattern) =>
+      new Promise((resolve) => {
+        const look = (): void => {
+          if (!asked.some((name) => pattern.test(name))) return;
+          waiting.delete(look);
+          resolve();
+        };
+        waiting.add(look);
+        look();
+      }),
     signIn: async (url, person) => {
       const headers = { "x-person": JSON.stringify(person) };
       const sent = await fetch(url, { redirect: "manual", headers });

@@ -335,3 +335,19 @@ t.test("without a code host, what it is needed for says so", async (t) => {
   const delivery = await service.anonymous.request("POST", "/api/code-host/deliveries", "{}");
   t.equal(delivery.status, 401);
 });
+
+t.test("who has the code host asked too often is told to wait, and nobody else is", async (t) => {
+  const { codeHost, service, clock, ada, workspaceId } = await openOffice(t);
+  install(codeHost, 7);
+  t.equal((await connect(codeHost, ada, { installationId: 7 })).status, 200);
+  const path = `${WHERE}/connections/7/repositories`;
+  for (let n = 1; n < 60; n++) t.equal((await ada.request("GET", path)).status, 200);
+  const refused = await ada.request("GET", path);
+  t.same(refusalOf(refused), [429, "too-many-requests", "You have the code host asked too often."]);
+  t.equal(refused.headers["retry-after"], "1");
+  t.equal((await connect(codeHost, ada, { installationId: 7 })).status, 429);
+  const writer = await bearer(service, ada, { workspaceId, name: "writer", scopes: ["configure"] });
+  t.equal((await writer.request("GET", path)).status, 200);
+  clock.advance(1_000);
+  t.equal((await ada.request("GET", path)).status, 200);
+});

@@ -1,0 +1,275 @@
+import t from "tap";
+import { CONFIRMATION_EFFECT, type Confirmation } from "../../../actors/code-host/confirmation.effects.js";
+import { codeHostConnectionActor } from "../../../actors/code-host/connection.machine.js";
+import {
+  type CodeHostConnection,
+  connectionActor,
+  connectionsOf,
+  MOST_CONNECTIONS,
+  ownerOf,
+  putConnection,
+} from "../../../actors/code-host/connection-rows.js";
+import { type ResourceRow, resources } from "../../../actors/resources/resource-rows.js";
+import { putMember } from "../../../actors/workspaces/members.js";
+import type { Message } from "../../../runtime/turn.js";
+import { type Stepping, stepByHand, type TurnTaken } from "../../support/turn.js";
+
+const WORKSPACE = "ws_1";
+const ELSEWHERE = "ws_2";
+const NAME = { host: "code.example", installationId: 7 };
+const KNOWN_MS = 1_000_000;
+
+/** The connection of installation 7 to an open workspace whose admin is Ada and whose member is Bob. */
+function connection(): Stepping {
+  const stepping = stepByHand(codeHostConnectionActor, connectionActor(WORKSPACE, NAME));
+  const row: ResourceRow = {
+    ...{ id: WORKSPACE, kind: "workspace", version: 1, workspaceId: WORKSPACE, teamId: null, address: "acme" },
+    ...{ fields: { name: "Acme" }, hidden: {}, added: {}, createdAt: "", updatedAt: "" },
+  };
+  resources.put(stepping.rows, WORKSPACE, ["workspace", WORKSPACE], row);
+  for (const [userId, role] of [
+    ["usr_ada", "admin"],
+    ["usr_bob", "member"],
+  ] as const) {
+    putMember(stepping.rows, WORKSPACE, { userId, email: `${userId}@example.com`, role, teams: [], since: "" });
+  }
+  return stepping;
+}
+
+const confirm = (attemptId = "attempt_1", by = "usr_ada") =>
+  ({ type: "installation.confirm", attemptId, by, sealedSignIn: "sealed" }) as Message;
+const ended = (output: Confirmation, id = "attempt_1") =>
+  ({ type: "effect.ended", effect: CONFIRMATION_EFFECT, id, result: { ok: true, output } }) as Message;
+const crashed = {
+  ...{ type: "effect.ended", effect: CONFIRMATION_EFFECT, id: "attempt_1", result: { ok: false, error: "canary" } },
+} as Message;
+const changed = (change: string, atMs = KNOWN_MS) => ({ type: "installation.changed", change, atMs }) as Message;
+const disconnect = (by: string) => ({ type: "installation.disconnect", by }) as Message;
+const release = { type: "installation.release" } as Message;
+const theirs = (isSuspended = false): Confirmation => ({
+  confirmed: "yes",
+  installation: { account: { login: "acme-inc", kind: "organization" }, isSuspended, updatedAtMs: KNOWN_MS },
+});
+
+/** The connection in each state, a confirmation by Ada being under way. */
+const states: Readonly<Record<string, () => Stepping>> = {
+  absent: () => {
+    const stepping = connection();
+    stepping.take(confirm());
+    return stepping;
+  },
+  connected: () => inState(theirs()),
+  suspended: () => inState(theirs(true)),
+  deleted: () => {
+    const stepping = inState(theirs());
+    stepping.take(changed("deleted"));
+    return stepping;
+  },
+};
+
+function inState(confirmation: Confirmation): Stepping {
+  const stepping = connection();
+  stepping.take(confirm("attempt_0"));
+  stepping.take(ended(confirmation, "attempt_0"));
+  stepping.take(confirm());
+  return stepping;
+}
+
+/** Every message there is, by what the table calls it. */
+const messages: Readonly<Record<string, (stepping: Stepping) => Message>> = {
+  confirm: () => confirm("attempt_2"),
+  "the sixth confirm": (stepping) => {
+    for (const n of [2, 3, 4, 5]) stepping.take(confirm(`attempt_${n}`));
+    return confirm("attempt_6");
+  },
+  theirs: () => ended(theirs()),
+  "theirs, suspended": () => ended(theirs(true)),
+  "theirs, of another workspace": ({ rows }) => {
+    if (connectionsOf(rows, WORKSPACE).every(({ state }) => state === "deleted")) {
+      putConnection(rows, ELSEWHERE, rowOf({ state: "connected" }));
+    }
+    return ended(theirs());
+  },
+  "theirs, of who leads no more": ({ rows }) => {
+    putMember(rows, WORKSPACE, { userId: "usr_ada", email: "a@example.com", role: "member", teams: [], since: "" });
+    return ended(theirs());
+  },
+  "theirs, of a closed workspace": ({ rows }) => {
+    resources.remove(rows, WORKSPACE, "workspace", WORKSPACE);
+    return ended(theirs());
+  },
+  "not theirs": () => ended({ confirmed: "no" }),
+  "not confirmed": () => ended({ confirmed: "unknown" }),
+  "refused there": () => ended({ confirmed: "refused", why: "code.example answered with 503." }),
+  "never asked": () => crashed,
+  suspended: () => changed("suspended"),
+  "suspended before": () => changed("suspended", KNOWN_MS - 1),
+  unsuspended: () => changed("unsuspended"),
+  "unsuspended before": () => changed("unsuspended", KNOWN_MS - 1),
+  deleted: () => changed("deleted"),
+  "deleted before": () => changed("deleted", KNOWN_MS - 1),
+  "disconnect by an admin": () => disconnect("usr_ada"),
+  "disconnect by a member": () => disconnect("usr_bob"),
+  "disconnect by a stranger": () => disconnect("usr_eve"),
+  release: () => release,
+};
+
+const confirmations = (state: string, other: string) => ({
+  confirm: `${state} null`,
+  "the sixth confirm": `${state} too-many-requests`,
+  theirs: "connected told",
+  "theirs, suspended": "suspended told",
+  "theirs, of another workspace": other,
+  "theirs, of who leads no more": `${state} told forbidden`,
+  "theirs, of a closed workspace": `${state} told forbidden`,
+  "not theirs": `${state} told forbidden`,
+  "not confirmed": `${state} told forbidden`,
+  "refused there": `${state} told refused-upstream`,
+  "never asked": `${state} told refused-upstream`,
+});
+const connectedOnes = {
+  "disconnect by an admin": "absent null",
+  "disconnect by a member": "same forbidden",
+  "disconnect by a stranger": "same forbidden",
+  release: "absent null",
+};
+
+/** What a message ends in: the next state (`same`), what is answered, and what whoever waits is told. */
+const table: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  absent: {
+    ...confirmations("absent", "absent told conflict"),
+    suspended: "absent false",
+    "suspended before": "absent false",
+    unsuspended: "absent false",
+    "unsuspended before": "absent false",
+    deleted: "absent false",
+    "deleted before": "absent false",
+    "disconnect by an admin": "absent not-found",
+    "disconnect by a member": "absent not-found",
+    "disconnect by a stranger": "absent not-found",
+    release: "absent null",
+  },
+  connected: {
+    ...confirmations("connected", "connected told"),
+    ...connectedOnes,
+    suspended: "suspended true",
+    "suspended before": "connected false",
+    unsuspended: "connected false",
+    "unsuspended before": "connected false",
+    deleted: "deleted true",
+    "deleted before": "deleted true",
+  },
+  suspended: {
+    ...confirmations("suspended", "connected told"),
+    ...connectedOnes,
+    suspended: "suspended false",
+    "suspended before": "suspended false",
+    unsuspended: "connected true",
+    "unsuspended before": "suspended false",
+    deleted: "deleted true",
+    "deleted before": "deleted true",
+  },
+  deleted: {
+    ...confirmations("deleted", "deleted told conflict"),
+    ...connectedOnes,
+    suspended: "deleted false",
+    "suspended before": "deleted false",
+    unsuspended: "deleted false",
+    "unsuspended before": "deleted false",
+    deleted: "deleted false",
+    "deleted before": "deleted false",
+  },
+};
+
+function rowOf(more: Partial<CodeHostConnection>): CodeHostConnection {
+  return {
+    ...{ ...NAME, account: { login: "acme-inc", kind: "organization" }, state: "connected" },
+    ...{ connectedBy: "usr_eve", connectedAtMs: 0, asOfMs: 0, ...more },
+  };
+}
+
+/** What the asker, and whoever waits for the confirmation, is told. */
+function toldOf({ replied, answer, changes }: TurnTaken): string {
+  const attempt = changes.find(({ topic }) => topic.startsWith("code-host-attempt/"));
+  const slug = (value: unknown) => (value as { readonly refused?: string } | null)?.refused;
+  if (attempt !== undefined) return ["told", slug(attempt.data)].filter((part) => part !== undefined).join(" ");
+  return replied ? (slug(answer) ?? String(answer)) : "";
+}
+
+t.test("in every state, each message does what the table says", async (t) => {
+  for (const [state, make] of Object.entries(states)) {
+    t.same(Object.keys(table[state] ?? {}).sort(), Object.keys(messages).sort(), `${state} has every message`);
+    for (const [name, ask] of Object.entries(messages)) {
+      const stepping = make();
+      t.equal(stepping.value, state);
+      const taken = stepping.take(ask(stepping));
+      const wanted = table[state]?.[name]?.replace("same", state);
+      t.equal(`${stepping.value} ${toldOf(taken)}`, wanted, `${state}, ${name}`);
+    }
+  }
+});
+
+t.test("the row, and whose the installation is, go with the state", async (t) => {
+  for (const [state, make] of Object.entries(states)) {
+    for (const [name, ask] of Object.entries(messages)) {
+      const stepping = make();
+      stepping.take(ask(stepping));
+      const [row] = connectionsOf(stepping.rows, WORKSPACE);
+      t.equal(row?.state ?? "absent", stepping.value, `${state}, ${name}`);
+      const isOurs = stepping.value === "connected" || stepping.value === "suspended";
+      const owner = ownerOf(stepping.rows, NAME);
+      t.ok(isOurs ? owner === WORKSPACE : owner !== WORKSPACE, `${state}, ${name}: it is ${owner}'s`);
+    }
+  }
+});
+
+t.test("a confirmation is asked for under its attempt, with what the person came back with sealed", async (t) => {
+  const taken = connection().take(confirm());
+  t.same(taken.started, [{ name: CONFIRMATION_EFFECT, id: "attempt_1", input: "sealed" }]);
+});
+
+t.test("nothing is left of an actor that connects nothing, while no confirmation is under way", async (t) => {
+  const stepping = connection();
+  t.ok(stepping.take(changed("deleted")).stopped, "a change of what is not connected");
+  stepping.take(confirm("attempt_1"));
+  stepping.take(confirm("attempt_2"));
+  t.notOk(stepping.take(ended({ confirmed: "no" }, "attempt_1")).stopped, "another is under way");
+  t.ok(stepping.take(ended({ confirmed: "no" }, "attempt_2")).stopped);
+  stepping.take(confirm("attempt_3"));
+  stepping.take(ended(theirs(), "attempt_3"));
+  stepping.take(confirm("attempt_4"));
+  t.notOk(stepping.take(disconnect("usr_ada")).stopped, "one is under way while it is disconnected");
+  t.equal(toldOf(stepping.take(ended(theirs(), "attempt_4"))), "told");
+  t.ok(stepping.take(release).stopped);
+});
+
+t.test("who connected it first stays named; after it was deleted there, who connects it then", async (t) => {
+  const stepping = inState(theirs());
+  putMember(stepping.rows, WORKSPACE, {
+    userId: "usr_bob",
+    email: "b@example.com",
+    role: "owner",
+    teams: [],
+    since: "",
+  });
+  const by = () => connectionsOf(stepping.rows, WORKSPACE)[0]?.connectedBy;
+  stepping.take(confirm("attempt_2", "usr_bob"));
+  stepping.take(ended(theirs(), "attempt_2"));
+  t.equal(by(), "usr_ada");
+  stepping.take(changed("deleted"));
+  stepping.take(confirm("attempt_3", "usr_bob"));
+  stepping.take(ended(theirs(), "attempt_3"));
+  t.equal(by(), "usr_bob");
+});
+
+t.test("a workspace connects to so many installations and no more; what it has it may confirm again", async (t) => {
+  const stepping = inState(theirs());
+  for (let n = 1; n < MOST_CONNECTIONS; n++) {
+    putConnection(stepping.rows, WORKSPACE, rowOf({ installationId: 100 + n }));
+  }
+  t.equal(toldOf(stepping.take(ended(theirs()))), "told");
+  const name = { ...NAME, installationId: 8 };
+  const another = stepByHand(codeHostConnectionActor, connectionActor(WORKSPACE, name), { rows: stepping.rows });
+  another.take(confirm());
+  t.equal(toldOf(another.take(ended(theirs()))), "told conflict");
+});
