@@ -36,6 +36,13 @@ const AGAIN = 4503;
 /** How often the token of an open connection is looked at again, in milliseconds. */
 const RECHECK_MS = 5_000;
 
+/**
+ * Frames, and characters of them, that wait until those before them are taken. It is more than a runner keeps
+ * unacknowledged, which it sends all at once when it comes again.
+ */
+const MOST_WAITING = 4_096;
+const MOST_WAITING_CHARACTERS = 2 * MAX_FRAME_BYTES;
+
 const RUNNER_ID = /^runner_[0-9A-Z]{26}$/;
 
 /** Where runners connect, with their pool's token as bearer; the protocol says what is spoken. */
@@ -67,6 +74,8 @@ export function runnerSocket(options: RunnerSocketOptions): SocketRoute {
  *    and a later number taken before it would make it one seen already.
  * 2. Nothing is taken or sent under a token that admits no more: it is looked at before each frame, either way, and in
  *    between.
+ * 3. What came and was not taken yet is bounded. Past that nothing more is taken; the connection is closed once the rest
+ *    is, so that its runner goes on from there when it comes again.
  */
 class RunnerConnection implements SocketHandler {
   readonly #runtime: Runtime;
@@ -82,6 +91,9 @@ class RunnerConnection implements SocketHandler {
   #sent = 0;
   #received = 0;
   #turn: Promise<void> = Promise.resolve();
+  #waiting = 0;
+  #waitingCharacters = 0;
+  #isFull = false;
   /** Set once the connection is closed or being closed: nothing is taken or sent after that. */
   #hasEnded = false;
   /** Set while a run is told that its job cannot be sent. */
@@ -100,10 +112,23 @@ class RunnerConnection implements SocketHandler {
   }
 
   message(text: string): void {
+    if (this.#isFull || this.#hasEnded) return;
+    this.#isFull = this.#waiting >= MOST_WAITING || this.#waitingCharacters + text.length > MOST_WAITING_CHARACTERS;
+    if (this.#isFull) return this.#inTurn(async () => this.#end(AGAIN, "too much was sent at once: try again"));
     const frame = parseFrame(text);
     if (frame === null) return this.#end(BAD_FRAME, "this is no frame of the runner protocol");
+    this.#waiting += 1;
+    this.#waitingCharacters += text.length;
+    this.#inTurn(async () => {
+      this.#waiting -= 1;
+      this.#waitingCharacters -= text.length;
+      await this.#take(frame);
+    });
+  }
+
+  #inTurn(work: () => Promise<void>): void {
     this.#turn = this.#turn
-      .then(() => (this.#hasEnded ? undefined : this.#take(frame)))
+      .then(() => (this.#hasEnded ? undefined : work()))
       .catch((error: unknown) => {
         // A runner that is not taken now comes again; a bug is the runtime's to log.
         this.#end(AGAIN, error instanceof NotAccepted ? "another connection took over" : "try again");

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import type WebSocket from "ws";
 import {
   type Job,
@@ -160,6 +161,13 @@ export class RunnerPeer {
   /** Resolves when the service has taken message `n`. */
   async taken(n: number): Promise<void> {
     await this.#until((frame) => (frame.frame === "ack" && frame.ack >= n ? frame : undefined));
+  }
+
+  /** Resolves when all that was sent has come to the service, taken or not. */
+  async arrived(): Promise<void> {
+    const answered = once(this.#socket, "pong");
+    this.#socket.ping();
+    await answered;
   }
 
   async closed(): Promise<{ readonly code: number; readonly reason: string }> {

@@ -9,7 +9,9 @@ import {
   type RunnerMessage,
 } from "../../../actors/runners/protocol.js";
 import { openLmdbStore } from "../../../storage/lmdb-store.js";
+import { createMemoryStore } from "../../../storage/memory-store.js";
 import type { Range, Reading, Store } from "../../../storage/store.js";
+import { ManualClock } from "../../support/manual-clock.js";
 import { RunnerPeer } from "../../support/runner-peer.js";
 import { openWorkplace } from "../../support/workplace.js";
 
@@ -165,3 +167,52 @@ t.test(
     t.equal((await other.closed()).code, 4400);
   },
 );
+
+/** A store in memory whose commits may be made to wait. */
+function heldStore() {
+  const store = createMemoryStore();
+  let held: Promise<unknown> = Promise.resolve();
+  const holding: Store = {
+    ...store,
+    commit: async (changes) => {
+      await held;
+      return store.commit(changes);
+    },
+  };
+  const hold = (): (() => void) => {
+    let release = () => {};
+    held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    return () => release();
+  };
+  return { store: holding, hold };
+}
+
+for (const TRANSPORT of ["uws", "node"]) {
+  t.test(`over ${TRANSPORT}, a runner that sends too far ahead loses its connection and nothing else`, async (t) => {
+    const { store, hold } = heldStore();
+    const place = await openWorkplace(t, { store, clock: new ManualClock(), settings: { TRANSPORT } });
+    const taskId = await place.open();
+    const peer = await place.runner();
+    const { runnerId } = await peer.frame("welcome");
+    const claim = await begin(peer);
+    const release = hold();
+    const last = 5_000;
+    for (let n = 2; n <= last; n++) peer.say(step(claim, n - 2), n);
+    await peer.arrived();
+    release();
+    t.match(await peer.frame("error"), { message: "too much was sent at once: try again" });
+    t.equal((await peer.closed()).code, 4503);
+    const again = await place.runner({ runnerId, claims: [claim] });
+    const { received } = await again.frame("welcome");
+    t.equal(received, 4_098, "the one that was being taken, and those that may wait");
+    t.match(
+      peer.frames.findLast(({ frame }) => frame === "ack"),
+      { ack: received },
+    );
+    again.say(step(claim, received - 1), received + 1);
+    await again.taken(received + 1);
+    await place.until(async () => (await place.runs(taskId))[0]?.steps === received);
+  });
+}
