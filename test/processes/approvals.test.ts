@@ -1,5 +1,5 @@
 import t, { type Test } from "tap";
-import { arrange, openTask, runner, runsOf, type Setting, until } from "./work-setting.js";
+import { arrange, openTask, runner, runsOf, type Setting, SHORT_LEASE, until } from "./work-setting.js";
 
 /** Asks for leave, shows the answer, and ends. */
 const asking = `
@@ -58,7 +58,7 @@ t.test("what is asked, and an answer that was acknowledged, live through kills o
 });
 
 t.test("a runner that is killed while it waits leaves nothing to answer; the next attempt asks anew", async (t) => {
-  const scene = await begin(t, 2);
+  const scene = await begin(t, SHORT_LEASE);
   const first = runner(t, scene.setting, "first");
   const before = await asked(scene);
   await first.end("SIGKILL");

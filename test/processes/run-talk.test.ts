@@ -1,5 +1,5 @@
 import t, { type Test } from "tap";
-import { arrange, openTask, runner, runsOf, type Setting, until } from "./work-setting.js";
+import { arrange, openTask, runner, runsOf, type Setting, SHORT_LEASE, until } from "./work-setting.js";
 
 /** Shows what it is told until it is told to end. */
 const listening = `
@@ -17,7 +17,7 @@ interface Talk {
 }
 
 async function begin(t: Test): Promise<Talk> {
-  const setting = await arrange(t, { agent: listening, leaseSeconds: 30 });
+  const setting = await arrange(t, { agent: listening });
   const taskId = await openTask(setting);
   runner(t, setting, "only");
   const run = await until(async () => (await runsOf(setting, taskId)).find(({ steps }) => steps > 0));
@@ -60,7 +60,7 @@ t.test("what was acknowledged before the service was killed with -9 reaches the 
 });
 
 t.test("what was said to an agent that was killed with its runner, the next one begins with", async (t) => {
-  const setting = await arrange(t, { agent: listening });
+  const setting = await arrange(t, { agent: listening, leaseSeconds: SHORT_LEASE });
   const taskId = await openTask(setting);
   const first = runner(t, setting, "first");
   const run = await until(async () => (await runsOf(setting, taskId)).find(({ steps }) => steps > 0));

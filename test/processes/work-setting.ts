@@ -43,14 +43,17 @@ export interface SettingWish {
   readonly repository?: Record<string, unknown>;
   /** The agent, as a shell script. */
   readonly agent?: string;
-  /** How long a runner may be away, in seconds; short, unless the service is to be killed and to come back. */
+  /** How long a runner may be away, in seconds: `SHORT_LEASE` where one is lost for good. */
   readonly leaseSeconds?: number;
 }
+
+/** Short enough to wait for, long enough for a busy machine to keep, in seconds. */
+export const SHORT_LEASE = 5;
 
 /** Starts the service and configures it; both end with the test. */
 export async function arrange(
   t: Test,
-  { station = {}, repository = {}, agent, leaseSeconds = 2 }: SettingWish = {},
+  { station = {}, repository = {}, agent, leaseSeconds = 30 }: SettingWish = {},
 ): Promise<Setting> {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-work-"));
   const data = join(folder, "data");

@@ -1,10 +1,10 @@
 import { writeFileSync } from "node:fs";
 import t from "tap";
 import { until } from "../support/until.js";
-import { arrange, openTask, runner, runsOf, started } from "./work-setting.js";
+import { arrange, openTask, runner, runsOf, SHORT_LEASE, started } from "./work-setting.js";
 
 t.test("a runner killed with -9 in the middle of a run leads to another attempt on another runner", async (t) => {
-  const setting = await arrange(t);
+  const setting = await arrange(t, { leaseSeconds: SHORT_LEASE });
   const taskId = await openTask(setting);
   const [waiting] = await runsOf(setting, taskId);
   t.match(waiting?.waiting?.reason, /No runner of pool main is connected/);
