@@ -24,7 +24,11 @@ export type TokenTrustFields = z.output<typeof schema>;
 const KIND = "workspace-token-trust";
 const PERMISSION = "manage-token-trusts";
 
-/** Which workloads may have a workspace token, and with which scopes, for the OIDC token of their platform. */
+/**
+ * Which workloads may have a workspace token, and with which scopes, for the OIDC token of their platform. What ends
+ * its tokens is their lifetime, a changed term or its delete (configuration API, States); not that who defined it has
+ * another role or left: it is the workspace's configuration, which jobs rely on.
+ */
 export function tokenTrustKind({ allowList }: { readonly allowList: AllowList }): Kind<TokenTrustFields> {
   return {
     name: KIND,
@@ -42,7 +46,11 @@ export function tokenTrustKind({ allowList }: { readonly allowList: AllowList })
       passesOn(caller, [...(fields?.scopes ?? []), ...(previous?.fields.scopes ?? [])]),
     check: (fields) => checkScopes(fields.scopes),
     warnings: (fields, reading, row) => [...termWarnings(fields, allowList), ...leftWarning(reading, row, "definedBy")],
-    added: { definedBy: z.string().describe("The person whom minted tokens act for.") },
+    added: {
+      definedBy: z
+        .string()
+        .describe("The person whom minted tokens act for, also once they left the workspace: `warnings` then say so."),
+    },
     complete: (fields, scope) => ({ fields, added: { definedBy: definerOf(scope) } }),
     details: ({ fields: { key: _key, ...terms } }) => terms,
   };

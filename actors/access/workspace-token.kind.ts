@@ -28,7 +28,10 @@ export type WorkspaceTokenFields = z.output<typeof schema>;
 /** The field its hash is kept under. */
 export const TOKEN_FIELD = "token";
 
-/** A bearer credential of one workspace. Its value is told once; only a hash is kept. */
+/**
+ * A bearer credential of one workspace. Its value is told once; only a hash is kept. It is the workspace's: it ends by
+ * its time or by being revoked (configuration API, States), not when who issued it has another role or leaves.
+ */
 export const workspaceTokenKind: Kind<WorkspaceTokenFields> = {
   name: "workspace-token",
   plural: "tokens",
@@ -52,7 +55,10 @@ export const workspaceTokenKind: Kind<WorkspaceTokenFields> = {
       issuedAt: new Date(scope.now).toISOString(),
     },
   }),
-  added: { issuedBy: z.string().describe("The person who issued it."), issuedAt: z.iso.datetime() },
+  added: {
+    issuedBy: z.string().describe("The person who issued it; `warnings` say when they left the workspace."),
+    issuedAt: z.iso.datetime(),
+  },
 };
 
 /** A time as every answer shows times, so that the same instant written otherwise is no change. */

@@ -5,6 +5,7 @@ import t, { type Test } from "tap";
 import type { Clock } from "../../../runtime/clock.js";
 import { type Claims, type IssuerKey, makeKeys, startIssuer, type TestIssuer } from "../../support/issuer.js";
 import { ManualClock } from "../../support/manual-clock.js";
+import { join as joinAs } from "../../support/people.js";
 import { bearer, createUnder, problemOf, remove, replace, workspaceWithTeam } from "../../support/resources.js";
 import { type Client, type Reply, startTestService, type TestService } from "../../support/service.js";
 import { StreamReader } from "../../support/stream-reader.js";
@@ -203,6 +204,40 @@ t.test("a write of a trust that changes no term ends none of its tokens, and is 
     ["created"],
     "nothing was recorded",
   );
+});
+
+t.test("a trust goes on when the person who defined it is demoted or leaves, and acts for them still", async (t) => {
+  const { service, ada, issuer, body, workspaceId } = await openShop(t);
+  const within = `/api/resources/workspaces/${workspaceId}`;
+  const bob = await joinAs(service, ada, "bob@example.com", { role: "admin" });
+  const { id: trust } = await bob.create(`${within}/token-trusts`, { ...body, key: "bobs" });
+  const mint = async () => {
+    const asked = { trust, token: await issuer.token() };
+    const reply = await service.anonymous.request("POST", "/api/workspace-tokens/exchange", asked);
+    t.equal(reply.status, 200, reply.text);
+    return service.withToken(String(reply.body?.token));
+  };
+  const before = await mint();
+  const member = `/api/workspaces/acme/members/${bob.userId}`;
+  t.equal((await ada.request("PATCH", member, { role: "member" })).status, 200);
+  await before.create(`${within}/teams`, { key: "demoted", name: "Made while its person is a member" });
+  t.equal((await ada.request("DELETE", member)).status, 204);
+  t.equal((await bob.request("GET", within)).status, 404, "they themselves are stopped");
+  for (const [key, ci] of [
+    ["before", before],
+    ["after", await mint()],
+  ] as const) {
+    await ci.create(`${within}/teams`, { key, name: "Made by a workload" });
+  }
+  const log = await ada.request("GET", "/api/workspaces/acme/configuration-changes");
+  const { items } = JSON.parse(log.text) as { items: { resource: string; key: string; by: { userId: string } }[] };
+  const made = items.filter(({ resource, key }) => resource === "team" && ["before", "after"].includes(key));
+  t.same(
+    made.map(({ by }) => by.userId),
+    [bob.userId, bob.userId],
+  );
+  t.equal((await remove(ada, `/api/resources/token-trusts/${trust}`, 1)).status, 204);
+  t.equal((await before.request("GET", within)).status, 401, "what ends it is a change or a delete of the trust");
 });
 
 t.test("a closed workspace ends its minted tokens and exchanges nothing", async (t) => {
