@@ -1,6 +1,7 @@
 import type { AnyStateMachine } from "xstate";
 import type { Reading } from "../storage/store.js";
 import type { Address } from "./address.js";
+import type { RunSignal } from "./run-signal.js";
 import type { Fact, GateQuestion, Message, Turn } from "./turn.js";
 
 /**
@@ -101,16 +102,24 @@ export interface KeeperLate extends Message, GatePlace {
   readonly type: "keeper.late";
 }
 
+/** What the run of an effect is told beside its input. */
+export interface EffectContext {
+  /** The idempotency id. */
+  readonly id: string;
+  /** The actor that started it. */
+  readonly owner: Address;
+  readonly signal: RunSignal;
+}
+
 /** The outside world, by name. Runs after the commit and again after a crash; reports by its result alone. */
 export interface Effect {
   readonly name: string;
   /** How many run at once; more wait their turn. */
   readonly concurrency: number;
   /**
-   * Does the work. `id` is the idempotency id. A rejection is reported as `{ ok: false, error: message }`, so the
-   * message holds nothing secret.
+   * Does the work. A rejection is reported as `{ ok: false, error: message }`, so the message holds nothing secret.
    */
-  readonly run: (input: unknown, context: { readonly id: string; readonly signal: AbortSignal }) => Promise<unknown>;
+  readonly run: (input: unknown, context: EffectContext) => Promise<unknown>;
 }
 
 /** All that a host runs: handed in, never imported. */

@@ -3,6 +3,7 @@ import type { Key, Reading } from "../storage/store.js";
 import type { Effect } from "./actor-type.js";
 import { type Address, address } from "./address.js";
 import { Queue } from "./queue.js";
+import { RunAbort, type RunSignal } from "./run-signal.js";
 import type { EffectEnded, EffectRequest } from "./turn.js";
 
 /** What the row of a pending effect holds; its key holds partition and id. */
@@ -17,7 +18,7 @@ export interface EffectRow {
 export class PendingEffect {
   cancelled = false;
   /** Aborts the run under way. */
-  abort: AbortController | null = null;
+  abort: RunAbort | null = null;
 
   constructor(
     readonly owner: Address,
@@ -28,6 +29,11 @@ export class PendingEffect {
   ) {}
 }
 
+/**
+ * Effects started before the event loop gets to its other work. Those that are released together would otherwise all
+ * be started, then all be answered, then all wait for the same flush, with nothing to do meanwhile.
+ */
+const STARTED_AT_ONCE = 16;
 /** Inputs of this many waiting effects of one name are held in memory; those further back are read from disk. */
 const INPUTS_HELD = 256;
 
@@ -41,6 +47,8 @@ export interface EffectsOptions {
   readonly effects: readonly Effect[];
   /** Reads what is durable: an effect starts after the flush of its row. */
   readonly reading: Reading;
+  /** As the scheduler's. */
+  readonly soon: (work: () => void) => void;
   /** Takes the result of a run; called once for each run that was not aborted. */
   readonly ended: (pending: PendingEffect, message: EffectEnded) => void;
 }
@@ -61,6 +69,8 @@ export class Effects {
   /** Every pending effect is known here; until an earlier process's were all found, its rows have to be asked too. */
   knowsAll = false;
   #running = 0;
+  /** Since the event loop had its turn. */
+  #started = 0;
   #stopped = false;
 
   constructor(options: EffectsOptions) {
@@ -133,19 +143,27 @@ export class Effects {
   }
 
   #startNext(lane: Lane): void {
-    while (lane.running < lane.effect.concurrency && !this.#stopped) {
+    while (lane.running < lane.effect.concurrency && this.#started < STARTED_AT_ONCE && !this.#stopped) {
       const pending = lane.waiting.take();
       if (pending === undefined) return;
-      if (!pending.cancelled) void this.#run(lane, pending);
+      if (pending.cancelled) continue;
+      this.#started += 1;
+      if (this.#started === STARTED_AT_ONCE) this.#options.soon(() => this.#startMore());
+      void this.#run(lane, pending);
     }
+  }
+
+  #startMore(): void {
+    this.#started = 0;
+    for (const lane of this.#lanes.values()) this.#startNext(lane);
   }
 
   async #run(lane: Lane, pending: PendingEffect): Promise<void> {
     lane.running += 1;
     this.#running += 1;
-    const abort = new AbortController();
+    const abort = new RunAbort();
     pending.abort = abort;
-    const message = await this.#outcome(lane.effect, pending, abort.signal);
+    const message = await this.#outcome(lane.effect, pending, abort);
     pending.abort = null;
     lane.running -= 1;
     this.#running -= 1;
@@ -154,11 +172,11 @@ export class Effects {
     this.#startNext(lane);
   }
 
-  async #outcome(effect: Effect, pending: PendingEffect, signal: AbortSignal): Promise<EffectEnded> {
+  async #outcome(effect: Effect, pending: PendingEffect, signal: RunSignal): Promise<EffectEnded> {
     try {
       const input = pending.input === undefined ? this.#readInput(pending) : pending.input.value;
       pending.input = undefined;
-      const output = await effect.run(input, { id: pending.id, signal });
+      const output = await effect.run(input, { id: pending.id, owner: pending.owner, signal });
       return { type: "effect.ended", effect: pending.name, id: pending.id, result: { ok: true, output } };
     } catch (error) {
       return failed(pending, error instanceof Error ? error.message : String(error));

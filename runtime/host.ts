@@ -114,8 +114,8 @@ class Host implements Runtime {
     this.#post = new Post(catalogue, this.#cells, this.#mail, this.#limits.mailbox);
     this.#timers = new Timers(this.#layers, clock, this.#limits.timersInMemory, () => this.#poke());
     this.#effects = new Effects({
-      effects: catalogue.effects,
-      reading: store.reading,
+      ...{ effects: catalogue.effects, reading: store.reading },
+      soon: (work) => options.scheduler.soon(work),
       ended: (pending, message) => this.#effectEnded(pending, message),
     });
     this.#seen = new SeenMessages(this.#layers);

@@ -70,8 +70,9 @@ export class Layers implements Writing {
 
   range<Value = unknown>(range: Range): Entry<Value>[] {
     const isLaid = this.#underWay.mayHoldBelow(range.prefix) || this.#open.mayHoldBelow(range.prefix);
+    if (!isLaid) return this.#durable.range<Value>(range);
     const laid = new Map<string, Change>();
-    if (isLaid) for (const layer of [this.#underWay, this.#open]) collect(layer, range, laid);
+    for (const layer of [this.#underWay, this.#open]) collect(layer, range, laid);
     if (laid.size === 0) return this.#durable.range<Value>(range);
     const wider = range.limit === undefined ? range : { ...range, limit: range.limit + laid.size };
     const entries = this.#durable.range<Value>(wider).filter((entry) => !laid.has(wholeName(entry.key)));

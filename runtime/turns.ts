@@ -104,27 +104,26 @@ export class Turns {
     const { recorder, post } = this.#parts;
     const mails: Envelope[] = [];
     if (recorder.intents.length === 0) return mails;
-    const cancelled = new Set<string>();
-    const started = new Set<string>();
-    for (const intent of recorder.intents) {
-      if (intent.kind === "cancel-effect") cancelled.add(intent.id);
-      else if (intent.kind === "start") this.#checkStart(cell, intent.effect, cancelled, started);
+    for (const [index, intent] of recorder.intents.entries()) {
+      if (intent.kind === "cancel-effect") continue;
+      if (intent.kind === "start") this.#checkStart(cell, intent.effect, recorder.intents.slice(0, index));
       else if (intent.kind === "wake") checkWake(cell, intent.name);
       else post.address(intent, recorder, mails);
     }
     return mails;
   }
 
-  #checkStart(cell: Cell, { name, id }: EffectRequest, cancelled: Set<string>, started: Set<string>): void {
+  #checkStart(cell: Cell, { name, id }: EffectRequest, before: readonly Intent[]): void {
     const { effects, layers } = this.#parts;
     if (!effects.knows(name)) throw new Error(`there is no effect named ${name}`);
     const key = effectKey(cell.to.partition, id);
     checkKey(key);
     const pending =
       effects.find(cell.to.partition, id) !== undefined || (!effects.knowsAll && layers.get(key) !== undefined);
-    const freed = cancelled.has(id) && cell.effects?.has(id) === true;
-    if ((pending && !freed) || started.has(id)) throw new Error(`the effect ${id} is pending already`);
-    started.add(id);
+    const isCancelled = before.some((intent) => intent.kind === "cancel-effect" && intent.id === id);
+    const isStarted = before.some((intent) => intent.kind === "start" && intent.effect.id === id);
+    const freed = isCancelled && cell.effects?.has(id) === true;
+    if ((pending && !freed) || isStarted) throw new Error(`the effect ${id} is pending already`);
   }
 
   #apply(cell: Cell, envelope: Envelope, batch: Batch, next: MachineState | null, mails: readonly Envelope[]): void {

@@ -26,25 +26,32 @@ export interface TablePage {
 
 /** Declares the rows named `name` (unique in the project). */
 export function table<Row>(name: string): Table<Row> {
-  const key = (partition: string, ...id: KeyPart[]): Key => [partition, rowSpace, name, ...id];
+  const keyOf = (partition: string, id: readonly KeyPart[]): Key => {
+    // Spelled out for the common lengths: this is called for every row that is read or written.
+    const [first, second] = id;
+    if (id.length === 1 && first !== undefined) return [partition, rowSpace, name, first];
+    if (id.length === 2 && first !== undefined && second !== undefined)
+      return [partition, rowSpace, name, first, second];
+    return [partition, rowSpace, name, ...id];
+  };
   const toRange = (partition: string, under: readonly KeyPart[], page: TablePage | undefined): Range => ({
-    prefix: key(partition, ...under),
+    prefix: keyOf(partition, under),
     ...(page === undefined ? {} : bounds(partition, page)),
   });
   const bounds = (partition: string, page: TablePage): Omit<Range, "prefix"> => ({
-    ...(page.after === undefined ? {} : { after: key(partition, ...page.after) }),
-    ...(page.before === undefined ? {} : { before: key(partition, ...page.before) }),
+    ...(page.after === undefined ? {} : { after: keyOf(partition, page.after) }),
+    ...(page.before === undefined ? {} : { before: keyOf(partition, page.before) }),
     ...(page.limit === undefined ? {} : { limit: page.limit }),
     ...(page.reverse === undefined ? {} : { reverse: page.reverse }),
   });
   return {
     name,
-    key,
-    get: (reading, partition, ...id) => reading.get<Row>(key(partition, ...id)),
+    key: (partition, ...id) => keyOf(partition, id),
+    get: (reading, partition, ...id) => reading.get<Row>(keyOf(partition, id)),
     list: (reading, partition, under = [], page) =>
       reading.range<Row>(toRange(partition, under, page)).map((entry) => entry.value),
     entries: (reading, partition, under = [], page) => reading.range<Row>(toRange(partition, under, page)),
-    put: (writing, partition, id, row) => writing.put(key(partition, ...(typeof id === "object" ? id : [id])), row),
-    remove: (writing, partition, ...id) => writing.remove(key(partition, ...id)),
+    put: (writing, partition, id, row) => writing.put(keyOf(partition, typeof id === "object" ? id : [id]), row),
+    remove: (writing, partition, ...id) => writing.remove(keyOf(partition, id)),
   };
 }

@@ -1,4 +1,4 @@
-import type { Effect } from "../../runtime/actor-type.js";
+import type { Effect, EffectContext } from "../../runtime/actor-type.js";
 import type { Clock } from "../../runtime/clock.js";
 import type { Reading } from "../../storage/store.js";
 import type { NetworkRequests } from "../outbound/network-requests.js";
@@ -22,15 +22,19 @@ export const KEPT_OUTPUT_BYTES = 16 * 1024;
 const CONCURRENCY = 512;
 
 /** The effect's input: everything else is read when it runs, so that a retry goes by the hook as it is then. */
-export interface Delivery {
-  readonly workspaceId: string;
+export interface DeliveryInput {
   readonly teamId: string;
-  readonly firingId: string;
   readonly hookId: string;
   readonly step: number;
   readonly timeoutMs: number;
   /** When a hook on a before event must be done; it may begin late, and again after a crash. */
   readonly deadlineMs?: number;
+}
+
+/** One step of one firing. */
+export interface Delivery extends DeliveryInput {
+  readonly workspaceId: string;
+  readonly firingId: string;
 }
 
 /** What the effect gives back; numbered by the actor. */
@@ -57,11 +61,16 @@ export function deliveryEffect(given: DeliveryOptions): Effect {
   return {
     name: DELIVERY_EFFECT,
     concurrency: CONCURRENCY,
-    run: (input, { signal }) => deliver(options, input as Delivery, signal),
+    run: (input, context) => deliver(options, input as DeliveryInput, context),
   };
 }
 
-async function deliver(options: DeliveryOptions, delivery: Delivery, signal: AbortSignal): Promise<DeliveryResult> {
+async function deliver(
+  options: DeliveryOptions,
+  input: DeliveryInput,
+  { owner, signal }: EffectContext,
+): Promise<DeliveryResult> {
+  const delivery = { ...input, workspaceId: owner.partition, firingId: owner.id };
   const begunMs = options.clock.now();
   const at = new Date(begunMs).toISOString();
   const timeoutMs = Math.min(delivery.timeoutMs, (delivery.deadlineMs ?? Number.POSITIVE_INFINITY) - begunMs);

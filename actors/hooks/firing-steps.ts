@@ -6,7 +6,7 @@ import { resourceById } from "../resources/resource-rows.js";
 import type { NoteTask } from "../tasks/task-messages.js";
 import { tasks } from "../tasks/task-rows.js";
 import type { WorkEvent } from "../tasks/work-event.js";
-import { DELIVERY_EFFECT, type Delivery, type DeliveryResult } from "./delivery.effects.js";
+import { DELIVERY_EFFECT, type DeliveryInput, type DeliveryResult } from "./delivery.effects.js";
 import { hookEvents } from "./events.js";
 import { type HookFailureCode, isRetried, MAX_ATTEMPTS, OUT_OF_TIME, refusalOfFailure, waitAfter } from "./failure.js";
 import { listState } from "./firing-list.js";
@@ -67,10 +67,8 @@ export function stopLoop(event: Delivered<FireHook>): void {
 /** Starts the request of the current step. */
 function attempt(turn: Turn, context: FiringContext): FiringContext {
   const left = context.deadlineMs === 0 ? context.timeoutMs : context.deadlineMs - turn.now;
-  const input: Delivery = {
-    workspaceId: turn.self.partition,
+  const input: DeliveryInput = {
     teamId: context.teamId,
-    firingId: turn.self.id,
     hookId: context.hookId,
     step: context.step,
     timeoutMs: Math.max(1, Math.min(left, context.timeoutMs)),

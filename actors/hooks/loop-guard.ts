@@ -9,7 +9,7 @@
  *
  * What a person sends again, and a test, is never stopped and never counted.
  */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Delivered, Turn } from "../../runtime/turn.js";
 import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
@@ -112,5 +112,5 @@ function timesFired(turn: Turn, change: string): readonly number[] {
 
 function changeOf(hookId: string, { task, run, event }: WorkEvent): string {
   const change = JSON.stringify([hookId, task.id, run?.id ?? null, { ...event, at: "" }]);
-  return createHash("sha256").update(change).digest("base64url").slice(0, 22);
+  return hash("sha256", change, "base64url").slice(0, 22);
 }

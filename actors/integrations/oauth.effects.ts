@@ -3,9 +3,11 @@
  * refresh token, and to forget tokens. Each goes to hosts of the integration that the deployment admits, the client's
  * secret only where it is bound. Codes and tokens are sealed in what comes in and goes out; no reason holds any.
  */
+
 import { z } from "zod";
 import type { Effect } from "../../runtime/actor-type.js";
 import type { Clock } from "../../runtime/clock.js";
+import type { RunSignal } from "../../runtime/run-signal.js";
 import type { Reading } from "../../storage/store.js";
 import { DYN } from "../expressions/cel-types.js";
 import { evaluateText } from "../expressions/templates.js";
@@ -75,7 +77,7 @@ export interface OAuthEffectOptions {
 
 /** The three effects; none rejects. */
 export function oauthEffects(options: OAuthEffectOptions): readonly Effect[] {
-  const effect = <Input>(name: string, run: (input: Input, signal: AbortSignal) => Promise<unknown>): Effect => ({
+  const effect = <Input>(name: string, run: (input: Input, signal: RunSignal) => Promise<unknown>): Effect => ({
     name,
     concurrency: CONCURRENCY,
     run: (input, { signal }) => run(input as Input, signal),
@@ -102,7 +104,7 @@ async function settled(work: Promise<LinkOutcome | null>): Promise<LinkOutcome |
   }
 }
 
-async function exchange(options: OAuthEffectOptions, input: ExchangeInput, signal: AbortSignal): Promise<LinkOutcome> {
+async function exchange(options: OAuthEffectOptions, input: ExchangeInput, signal: RunSignal): Promise<LinkOutcome> {
   const standing = standingOf(options.reading(), input);
   const grant = grantSchema.parse(JSON.parse(options.sealer.open(input.sealedGrant)));
   if (standing === null || !isSameServer(grant, standing.oauth2)) {
@@ -126,7 +128,7 @@ async function exchange(options: OAuthEffectOptions, input: ExchangeInput, signa
   return { ok: true, ...linkedOf(options, tokens, { askedMs, terms, account, asked: oauth2.scopes }) };
 }
 
-async function refresh(options: OAuthEffectOptions, place: ConnectionPlace, signal: AbortSignal): Promise<LinkOutcome> {
+async function refresh(options: OAuthEffectOptions, place: ConnectionPlace, signal: RunSignal): Promise<LinkOutcome> {
   const reading = options.reading();
   const standing = standingOf(reading, place);
   const linked = connectionOf(reading, place.workspaceId, place.integrationId, place.holder)?.linked ?? null;
@@ -149,7 +151,7 @@ async function refresh(options: OAuthEffectOptions, place: ConnectionPlace, sign
  * Asks the host to forget the tokens: the refresh token, with which the access goes too, or else the access. A closed
  * workspace asks for nothing any more.
  */
-async function revoke(options: OAuthEffectOptions, { workspaceId, sealed, terms }: RevokeInput, signal: AbortSignal) {
+async function revoke(options: OAuthEffectOptions, { workspaceId, sealed, terms }: RevokeInput, signal: RunSignal) {
   if (resourceById(options.reading(), workspaceId, "workspace", workspaceId) === undefined) return null;
   const revokeUrl = await endpointOf(terms, "revokeUrl", options.servers);
   if (revokeUrl === null) return null;
@@ -165,7 +167,7 @@ async function revoke(options: OAuthEffectOptions, { workspaceId, sealed, terms 
 interface AskingHost {
   readonly workspaceId: string;
   readonly terms: LinkedTerms;
-  readonly signal: AbortSignal;
+  readonly signal: RunSignal;
 }
 
 async function ask(
@@ -223,7 +225,7 @@ function linkedOf(
 async function askWho(
   { outbound }: OAuthEffectOptions,
   identityUrl: string,
-  { terms, tokens, signal }: { readonly terms: LinkedTerms; readonly tokens: Tokens; readonly signal: AbortSignal },
+  { terms, tokens, signal }: { readonly terms: LinkedTerms; readonly tokens: Tokens; readonly signal: RunSignal },
 ): Promise<unknown> {
   const url = addressOf(identityUrl, terms);
   const headers = {

@@ -112,7 +112,7 @@ export class NetworkRequests {
         settle,
         host: null,
       });
-      signal.addEventListener("abort", abort, { once: true });
+      signal.addEventListener("abort", abort);
       if (signal.aborted) abort();
       else this.#handOut();
     });

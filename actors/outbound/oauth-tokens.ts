@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { RunSignal } from "../../runtime/run-signal.js";
 import { parseJson, reasonOf } from "./json-answer.js";
 import { MAX_OAUTH_ANSWER_BYTES, OAUTH_REQUEST_MS } from "./oauth-server.js";
 import type { Outbound, OutboundAnswer } from "./request.js";
@@ -33,7 +34,7 @@ interface Asking {
   readonly url: URL;
   readonly client: OAuthClient;
   readonly parameters: Readonly<Record<string, string>>;
-  readonly signal: AbortSignal;
+  readonly signal: RunSignal;
 }
 
 /** A token is sent in a header, so it is made of what fits there. */

@@ -1,6 +1,7 @@
 import { connect as connectPlain, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { Agent, type buildConnector } from "undici";
+import type { RunSignal } from "../../runtime/run-signal.js";
 import { AddressRefused, guardedAddress, type Resolve, resolveWithSystem } from "./address-guard.js";
 import type { AllowList } from "./allow-list.js";
 
@@ -13,7 +14,7 @@ export interface OutboundRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
-  readonly signal: AbortSignal;
+  readonly signal: RunSignal;
 }
 
 export interface OutboundAnswer {
@@ -89,11 +90,11 @@ export function createOutbound({ allowList, resolve = resolveWithSystem, keepByt
 }
 
 /** A signal that ends with the given one or when the time is up; cheaper than `AbortSignal.any` with a timeout. */
-function cutBy(signal: AbortSignal, timeoutMs: number): { readonly signal: AbortSignal; readonly end: () => void } {
+function cutBy(signal: RunSignal, timeoutMs: number): { readonly signal: AbortSignal; readonly end: () => void } {
   const controller = new AbortController();
   const abort = () => controller.abort(signal.reason);
   const timer = setTimeout(() => controller.abort(new DOMException("the time is up", "TimeoutError")), timeoutMs);
-  signal.addEventListener("abort", abort, { once: true });
+  signal.addEventListener("abort", abort);
   if (signal.aborted) abort();
   return {
     signal: controller.signal,

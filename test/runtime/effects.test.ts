@@ -1,6 +1,7 @@
 import t from "tap";
 import type { Effect } from "../../runtime/actor-type.js";
 import { effectKey } from "../../runtime/effects.js";
+import type { RunSignal } from "../../runtime/run-signal.js";
 import { effectSpace } from "../../storage/keys.js";
 import { Harness, partition } from "../support/harness.js";
 import { type Note, probe } from "../support/probe.js";
@@ -8,7 +9,7 @@ import { type Note, probe } from "../support/probe.js";
 interface Run {
   readonly id: string;
   readonly input: unknown;
-  readonly signal: AbortSignal;
+  readonly signal: RunSignal;
   end(output: unknown): void;
   fail(error: unknown): void;
 }

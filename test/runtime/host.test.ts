@@ -1,4 +1,5 @@
 import t from "tap";
+import type { RunSignal } from "../../runtime/run-signal.js";
 import { Stopping } from "../../runtime/runtime.js";
 import { actorSpace, deadSpace, mailSpace } from "../../storage/keys.js";
 import { Harness, partition, settled } from "../support/harness.js";
@@ -82,7 +83,7 @@ t.test("stop finishes what was asked, refuses what comes, and leaves the rest fo
   const wait = {
     name: "wait",
     concurrency: 1,
-    run: (_input: unknown, { signal }: { signal: AbortSignal }) =>
+    run: (_input: unknown, { signal }: { signal: RunSignal }) =>
       new Promise((_resolve, reject) => {
         signal.addEventListener("abort", () => {
           aborted = true;
