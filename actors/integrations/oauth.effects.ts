@@ -235,7 +235,7 @@ async function askWho(
   };
   try {
     const answer = await outbound.get({ url, headers, timeoutMs: OAUTH_REQUEST_MS, signal });
-    return answer.status === 200 ? parseJson(answer.body) : null;
+    return answer.status === 200 ? (parseJson(answer.body) ?? answer.body) : null;
   } catch {
     return null;
   }

@@ -14,6 +14,7 @@ export const CLIENT = { id: "signalbox", secret: "client secret: of a canary + m
 export interface IssuedTokens {
   readonly access_token: string;
   readonly refresh_token: string;
+  readonly id_token: string;
 }
 
 /** A certified authorization server on the loopback interface. It rotates refresh tokens, and has reuse end a grant. */

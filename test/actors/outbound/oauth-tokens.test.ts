@@ -1,0 +1,118 @@
+import { createServer, type IncomingHttpHeaders } from "node:http";
+import t, { type Test } from "tap";
+import { parseAllowList } from "../../../actors/outbound/allow-list.js";
+import { MAX_OAUTH_ANSWER_BYTES } from "../../../actors/outbound/oauth-server.js";
+import { askForTokens, type OAuthClient, revokeToken } from "../../../actors/outbound/oauth-tokens.js";
+import { createOutbound } from "../../../actors/outbound/request.js";
+
+interface Came {
+  readonly headers: IncomingHttpHeaders;
+  readonly form: Readonly<Record<string, string>>;
+}
+
+const client: OAuthClient = { clientId: "a b", clientSecret: "s:+&é", clientAuth: "basic" };
+const canary = "canary-0123456789";
+
+/** A token endpoint that answers as it is told; gives a way to ask it, and what came. */
+async function endpoint(t: Test, answer: { readonly status?: number; readonly body: string }) {
+  const came: Came[] = [];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      const form = Object.fromEntries(new URLSearchParams(Buffer.concat(chunks).toString()));
+      came.push({ headers: request.headers, form });
+      response.writeHead(answer.status ?? 200, { location: "http://127.0.0.1:1/" }).end(answer.body);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  const origin = `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
+  const outbound = createOutbound({ allowList: parseAllowList(origin), keepBytes: MAX_OAUTH_ANSWER_BYTES + 1 });
+  t.teardown(async () => {
+    await outbound.close();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  const { signal } = new AbortController();
+  const parameters = { grant_type: "refresh_token", refresh_token: canary };
+  const asking = (as: OAuthClient, path = "/token") => ({
+    ...{ url: new URL(path, origin), client: as, parameters, signal },
+  });
+  return {
+    came,
+    ask: (as = client, path?: string) => askForTokens(outbound, asking(as, path)),
+    revoke: () => revokeToken(outbound, asking(client)),
+    elsewhere: () => askForTokens(outbound, { ...asking(client), url: new URL("http://127.0.0.1:1/token") }),
+  };
+}
+
+const good = { access_token: "at", token_type: "Bearer" };
+
+t.test("a client shows its secret as Basic credentials, form-encoded, or in the body, or has none", async (t) => {
+  const { ask, came } = await endpoint(t, { body: JSON.stringify(good) });
+  await ask();
+  const [kind, credentials] = came[0]?.headers.authorization?.split(" ") ?? [];
+  t.same([kind, Buffer.from(credentials ?? "", "base64").toString()], ["Basic", "a+b:s%3A%2B%26%C3%A9"]);
+  t.same(came[0]?.form, { grant_type: "refresh_token", refresh_token: canary });
+  await ask({ ...client, clientAuth: "body" });
+  t.match(came[1]?.form, { client_id: "a b", client_secret: "s:+&é" });
+  await ask({ ...client, clientSecret: null });
+  t.match(came[2]?.form, { client_id: "a b" });
+  t.notOk("client_secret" in (came[2]?.form ?? {}));
+  for (const { headers } of came.slice(1)) t.equal(headers.authorization, undefined);
+});
+
+t.test("tokens are read as hosts write them", async (t) => {
+  const readings: readonly [object, object][] = [
+    [good, { access: "at", refresh: null, lastsSeconds: null, scopes: null }],
+    [
+      { ...good, refresh_token: "rt", expires_in: 3600, scope: "a b" },
+      { refresh: "rt", lastsSeconds: 3600, scopes: ["a", "b"] },
+    ],
+    [
+      { access_token: "at", expires_in: "28800", scope: "repo,user" },
+      { lastsSeconds: 28_800, scopes: ["repo", "user"] },
+    ],
+    [
+      { ...good, token_type: "bearer", expires_in: null, scope: "" },
+      { lastsSeconds: null, scopes: [] },
+    ],
+  ];
+  for (const [body, tokens] of readings) {
+    const { ask } = await endpoint(t, { body: JSON.stringify(body) });
+    t.match(await ask(), { ok: true, tokens });
+  }
+});
+
+t.test("what is no answer with tokens is refused, and says nothing of what the host wrote", async (t) => {
+  const answers: readonly [{ readonly status?: number; readonly body: string }, isFinal: boolean, reason: RegExp][] = [
+    [
+      { status: 400, body: JSON.stringify({ error: "invalid_grant", error_description: canary }) },
+      true,
+      /invalid_grant$/,
+    ],
+    [{ status: 200, body: JSON.stringify({ error: "bad_verification_code" }) }, true, /bad_verification_code$/],
+    [{ status: 401, body: JSON.stringify({ error: "invalid_client" }) }, false, /invalid_client$/],
+    [{ status: 400, body: JSON.stringify({ error: canary }) }, false, /answered an error$/],
+    [{ status: 503, body: canary }, false, /answered 503$/],
+    [{ status: 302, body: "" }, false, /answered 302$/],
+    [{ body: canary }, false, /without a bearer token$/],
+    [{ body: JSON.stringify({ token_type: "Bearer" }) }, false, /without a bearer token$/],
+    [{ body: JSON.stringify({ ...good, token_type: "mac" }) }, false, /without a bearer token$/],
+    [{ body: JSON.stringify({ ...good, access_token: "two\r\nlines" }) }, false, /without a bearer token$/],
+    [{ body: JSON.stringify({ ...good, padding: "x".repeat(MAX_OAUTH_ANSWER_BYTES) }) }, false, /too much$/],
+  ];
+  for (const [answer, isFinal, reason] of answers) {
+    const { ask } = await endpoint(t, answer);
+    const outcome = await ask();
+    t.match(outcome, { ok: false, isFinal, reason });
+    t.notMatch(JSON.stringify(outcome), canary);
+  }
+  const { elsewhere } = await endpoint(t, { body: "" });
+  t.match(await elsewhere(), { ok: false, isFinal: false, reason: /could not be asked: must be https/ });
+});
+
+t.test("a revocation says why it was not made", async (t) => {
+  t.equal(await (await endpoint(t, { body: "" })).revoke(), null);
+  t.equal(await (await endpoint(t, { status: 503, body: canary })).revoke(), "the host answered 503");
+});

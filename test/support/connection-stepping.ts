@@ -1,0 +1,84 @@
+import type { Role } from "../../actors/access/caller.js";
+import { connectionActor } from "../../actors/integrations/connection.machine.js";
+import { type ConnectionRow, connectionOf, type LinkedTerms } from "../../actors/integrations/connection-rows.js";
+import { type ResourceRow, resources } from "../../actors/resources/resource-rows.js";
+import { putMember } from "../../actors/workspaces/members.js";
+import { address } from "../../runtime/address.js";
+import type { Message } from "../../runtime/turn.js";
+import { type Stepping, stepByHand } from "./turn.js";
+
+export const WORKSPACE = "ws_1";
+const HOUR_MS = 60 * 60_000;
+export const states = ["none", "linking", "connected", "refreshing", "broken", "revoking"] as const;
+export type State = (typeof states)[number];
+
+export const terms: LinkedTerms = {
+  ...{ issuer: "https://host.example", tokenUrl: null, revokeUrl: null, clientId: "c", clientSecret: null },
+  ...{ clientAuth: "basic", hosts: ["host.example"] },
+};
+
+function rowOf(kind: string, id: string, of: Partial<ResourceRow> = {}): ResourceRow {
+  const common = { version: 1, workspaceId: WORKSPACE, teamId: null, address: id, fields: {}, hidden: {}, added: {} };
+  return { id, kind, ...common, createdAt: "", updatedAt: "", ...of };
+}
+
+export function writeIntegration({ rows }: Stepping, oauth2: object | null, holder = "requester"): void {
+  const fields = { connection: oauth2 === null ? null : { holder, oauth2 }, hosts: ["host.example"] };
+  resources.put(rows, WORKSPACE, ["integration", "int_1"], rowOf("integration", "int_1", { fields, teamId: "team_1" }));
+}
+
+export function personWith(userId: string, of: { readonly role?: Role; readonly teams?: readonly string[] } = {}) {
+  return {
+    userId,
+    email: `${userId}@example.com`,
+    role: of.role ?? "member",
+    teams: of.teams ?? [],
+    since: "",
+  } as const;
+}
+
+/** Ada's connection (or the team's) to an integration of the team that she is on. */
+export function connection(holder = "usr_ada"): Stepping {
+  const actor = stepByHand(connectionActor, address(WORKSPACE, "connection", `int_1:${holder}`));
+  resources.put(actor.rows, WORKSPACE, ["workspace", WORKSPACE], rowOf("workspace", WORKSPACE));
+  writeIntegration(actor, terms);
+  putMember(actor.rows, WORKSPACE, personWith("usr_ada", { teams: ["team_1"] }));
+  putMember(actor.rows, WORKSPACE, personWith("usr_owner", { role: "owner" }));
+  return actor;
+}
+
+const callerOf = (userId: string) => ({ kind: "person", userId, email: "", sessionId: "ses_1" }) as const;
+export const link = (exchangeId: string, by = "usr_ada") =>
+  ({ type: "connection.link", caller: callerOf(by), exchangeId, sealedGrant: "v1.grant" }) as Message;
+export const disconnect = (by = "usr_ada") => ({ type: "connection.disconnect", caller: callerOf(by) }) as Message;
+export const ask = (tools: readonly string[], by = "usr_ada") =>
+  ({ type: "connection.ask", caller: callerOf(by), tools }) as Message;
+export const check: Message = { type: "connection.check" };
+export const woken = { type: "woken", name: "renew", dueMs: 0 } as Message;
+export const ended = (id: string, output: unknown) =>
+  ({ type: "effect.ended", effect: "", id, result: { ok: true, output } }) as Message;
+export const linked = (actor: Stepping, more: object = {}) => ({
+  ...{ ok: true, sealed: "v1.tokens", canRenew: true, expiresAtMs: actor.now + HOUR_MS, scopes: ["read"], terms },
+  ...{ account: "ada@host", ...more },
+});
+export const failed = (isFinal = false) => ({ ok: false, isFinal, reason: "the host answered no" });
+export const crashed = (id: string) =>
+  ({ type: "effect.ended", effect: "", id, result: { ok: false, error: "gone" } }) as Message;
+export const kept = (actor: Stepping, holder = "usr_ada"): ConnectionRow | undefined =>
+  connectionOf(actor.rows, WORKSPACE, "int_1", holder);
+export const effectsOf = ({ started }: { readonly started: readonly { readonly name: string }[] }) =>
+  started.map(({ name }) => name);
+
+/** Brings a connection into a state the way the table has it; gives the id of the effect under way, if any. */
+export function inState(state: State): { readonly actor: Stepping; readonly effectId: string } {
+  const actor = connection();
+  if (state === "none") return { actor, effectId: "" };
+  actor.take(link("first"));
+  if (state === "linking") return { actor, effectId: "first" };
+  actor.take(ended("first", linked(actor)));
+  if (state === "connected") return { actor, effectId: "" };
+  if (state === "revoking") return { actor, effectId: actor.take(disconnect()).started[0]?.id ?? "" };
+  const effectId = actor.take(woken).started[0]?.id ?? "";
+  if (state === "broken") actor.take(ended(effectId, failed(true)));
+  return { actor, effectId: state === "broken" ? "" : effectId };
+}
