@@ -28,6 +28,8 @@ export interface SendLink extends Message {
   readonly type: "link.send";
   readonly tokenHash: string;
   readonly sealedMail: string;
+  /** Where it was asked from, as a digest. */
+  readonly source: string;
 }
 
 /** Uses up a link and opens a session under a token that the edge made. */
@@ -47,10 +49,15 @@ interface Kept {
   readonly expiresAtMs: number;
 }
 
+interface Link extends Kept {
+  /** Where it was asked from; links of an earlier release do not say. */
+  readonly source?: string;
+}
+
 interface AccountContext {
   readonly email: string;
   readonly userId: string | null;
-  readonly links: readonly Kept[];
+  readonly links: readonly Link[];
   readonly sessions: readonly Kept[];
   /** Mails that are not known to have gone out. */
   readonly mails: readonly OpenMail[];
@@ -65,8 +72,12 @@ interface OpenMail {
 
 type AccountEvent = Delivered<SendLink | OpenSession | CloseSession | Woken | EffectEnded>;
 
-/** Mails to one address within the time a link lasts. */
-const MAX_LINKS = 5;
+/** Mails to one address within the time a link lasts that one source may ask for. */
+const MAX_LINKS_OF_SOURCE = 5;
+/** Mails to one address past which a source that has had none may ask for one: nobody keeps a person out for others. */
+const MANY_LINKS = 20;
+/** Mails to one address whoever asks. */
+const MAX_LINKS = 100;
 /** Waits before a mail is tried again, in milliseconds; after the last it is given up, and the person asks anew. */
 const MAIL_RETRIES_MS = [5_000, 30_000, 120_000];
 /** Sessions of one person; the oldest goes when there are more. */
@@ -122,15 +133,9 @@ const machine = setup({
 export const accountActor: ActorType = { kind: "account", machine, version: 1 };
 
 function sendLink(context: AccountContext, event: Delivered<SendLink>): AccountContext {
-  const { turn, tokenHash, sealedMail } = event;
-  const live = context.links.filter(({ expiresAtMs }) => expiresAtMs > turn.now);
-  if (live.length >= MAX_LINKS) {
-    const first = live[0]?.expiresAtMs ?? turn.now;
-    const refusal: Refusal = {
-      refused: "too-many-requests",
-      detail: "Too many sign-in mails were asked for; use the last one or try again later.",
-      retryAfterSeconds: Math.max(1, Math.ceil((first - turn.now) / 1_000)),
-    };
+  const { turn, tokenHash, sealedMail, source } = event;
+  const refusal = tooMany(context.links, event);
+  if (refusal !== null) {
     turn.reply(refusal);
     return context;
   }
@@ -139,7 +144,22 @@ function sendLink(context: AccountContext, event: Delivered<SendLink>): AccountC
   const id = turn.newId("mail");
   turn.start({ name: MAIL_EFFECT, id, input: sealedMail });
   const mails = [...context.mails, { id, sealedMail, attempts: 1, expiresAtMs }];
-  return expire({ ...context, mails, links: [...context.links, { hash: tokenHash, expiresAtMs }] }, turn);
+  return expire({ ...context, mails, links: [...context.links, { hash: tokenHash, expiresAtMs, source }] }, turn);
+}
+
+/** Why a source is sent no more mails to this address just now, or null. */
+function tooMany(links: readonly Link[], { turn, source }: Delivered<SendLink>): Refusal | null {
+  const live = links.filter(({ expiresAtMs }) => expiresAtMs > turn.now);
+  const own = live.filter((link) => link.source === source);
+  const most = live.length < MANY_LINKS ? MAX_LINKS_OF_SOURCE : 1;
+  const isRoom = live.length < MAX_LINKS && own.length < most;
+  const [first] = live.length < MAX_LINKS ? own : live;
+  if (isRoom || first === undefined) return null;
+  return {
+    refused: "too-many-requests",
+    detail: "Too many sign-in mails were asked for; use the last one or try again later.",
+    retryAfterSeconds: Math.max(1, Math.ceil((first.expiresAtMs - turn.now) / 1_000)),
+  };
 }
 
 /** Forgets a mail that went out; one that did not is tried again while its link still admits. */

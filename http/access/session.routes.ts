@@ -52,11 +52,12 @@ export function sessionRoutes(options: SessionRoutesOptions): readonly Route[] {
       body: z.strictObject({ email: mailAddress }),
       answers: { 202: null },
       handle: async (request) => {
-        const wait = sources.take(sourceOf(request.remoteAddress));
+        const source = sourceOf(request.remoteAddress);
+        const wait = sources.take(source);
         if (wait > 0) {
           return { refused: "too-many-requests", detail: "Too many sign-ins from here.", retryAfterSeconds: wait };
         }
-        return sendLink(options, request.body.email);
+        return sendLink(options, { to: request.body.email, source: sha256Hex(source) });
       },
     }),
     route({
@@ -111,13 +112,16 @@ export function sessionRoutes(options: SessionRoutesOptions): readonly Route[] {
   ];
 }
 
-async function sendLink(options: SessionRoutesOptions, to: string): Promise<Answer | Refusal> {
+async function sendLink(
+  options: SessionRoutesOptions,
+  { to, source }: { readonly to: string; readonly source: string },
+): Promise<Answer | Refusal> {
   if (!maySignIn(to, options.signInDomains)) return { status: 202 };
   const value = makeToken(options.runtime);
   const link = `${options.baseUrl()}/sign-in/${value}`;
   const account = address(GLOBAL_PARTITION, "account", to);
   const sealedMail = sealMail(options.sealer, signInMail(to, link));
-  const message: SendLink = { type: "link.send", tokenHash: sha256Hex(value), sealedMail };
+  const message: SendLink = { type: "link.send", tokenHash: sha256Hex(value), sealedMail, source };
   const answer = await options.runtime.ask(account, message);
   return isRefusal(answer) ? answer : { status: 202 };
 }

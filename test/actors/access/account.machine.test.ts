@@ -13,8 +13,8 @@ function account(): Stepping {
   return stepByHand(accountActor, address(GLOBAL_PARTITION, "account", "ada@example.com"));
 }
 
-const send = (name: string): Message =>
-  ({ type: "link.send", tokenHash: name, sealedMail: `sealed ${name}` }) as Message;
+const send = (name: string, source = "here"): Message =>
+  ({ type: "link.send", tokenHash: name, sealedMail: `sealed ${name}`, source }) as Message;
 const open = (link: string, session: string): Message =>
   ({ type: "session.open", linkHash: link, sessionHash: session }) as Message;
 const close = (session: string): Message => ({ type: "session.close", sessionHash: session }) as Message;
@@ -63,6 +63,25 @@ t.test("in every state, each message does what the table says", async (t) => {
     t.equal(ada.take(message).taken, isTaken, name);
     t.equal(ada.value, state, name);
   }
+});
+
+t.test("a source is sent five mails while their links last, and keeps no other from its own", async (t) => {
+  const ada = account();
+  const tooMany = (name: string, source: string) => ada.take(send(name, source)).answer;
+  for (let count = 0; count < 5; count++) t.equal(tooMany(`one ${count}`, "one"), undefined);
+  ada.now += MINUTE_MS;
+  t.match(tooMany("one more", "one"), { refused: "too-many-requests", retryAfterSeconds: 14 * 60 });
+  for (let count = 0; count < 15; count++) t.equal(tooMany(`crowd ${count}`, `crowd ${count % 3}`), undefined);
+  ada.now += MINUTE_MS;
+  t.equal(tooMany("ada's own", "two"), undefined, "there are twenty, and she may have one");
+  t.match(tooMany("ada's second", "two"), { refused: "too-many-requests", retryAfterSeconds: 15 * 60 });
+  t.match(ada.take(open("ada's own", "session")).answer, { userId: /^usr_/ });
+  t.equal(tooMany("ada's next", "two"), undefined, "the one before is used up");
+  for (let count = 0; count < 79; count++) t.equal(tooMany(`botnet ${count}`, `botnet ${count}`), undefined);
+  t.match(tooMany("the last", "three"), { refused: "too-many-requests", retryAfterSeconds: 13 * 60 });
+  ada.now += 13 * MINUTE_MS;
+  ada.take(woken("expire", ada.now));
+  t.equal(tooMany("another", "one"), undefined, "those of the first minute are over");
 });
 
 t.test("a link is kept by its hash, and its mail is an effect that holds it sealed", async (t) => {
