@@ -4,12 +4,14 @@ import { firesAfterHooks, keepsBeforeHooks } from "./hooks/firing.js";
 import { watchesRotations } from "./hooks/secret-rotation.machine.js";
 import { watchesConnections } from "./integrations/connection-watch.js";
 import { placesAfterPoolChanges } from "./runners/pool-changes.js";
+import { unassignsWhoLeft } from "./tasks/member-leaving.js";
 import { withdrawsWork } from "./tasks/workspace-closing.js";
 
 /** Who hears which fact: the whole wiring between areas, with {@link gatings}, stands on this page. */
 export const hearings: readonly Hearing[] = [
   placesAfterPoolChanges,
   withdrawsWork,
+  unassignsWhoLeft,
   givesInstallationsFree,
   firesAfterHooks,
   watchesRotations,

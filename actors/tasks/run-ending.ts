@@ -53,6 +53,19 @@ export function endUndeliverable(turn: Turn, context: RunContext, { why }: JobUn
   endRun(turn, context, { outcome: "failed", reason: why });
 }
 
+/** The runner did not say within its time that it ended what it was told to stop. */
+export function endUnanswered(turn: Turn, context: RunContext): void {
+  endRun(turn, context, { outcome: "stopped", reason: "The run was stopped; its runner did not answer." });
+}
+
+/** The runner is gone; what it was told to stop has stopped with it. */
+export function endLost(turn: Turn, context: RunContext): void {
+  const lost = context.stopping
+    ? ({ outcome: "stopped", reason: "The run was stopped; its runner was lost meanwhile." } as const)
+    : ({ outcome: "abandoned", reason: "The runner was lost." } as const);
+  endRun(turn, context, lost);
+}
+
 /** The end that the service decides on; whoever holds the claim drops it. */
 export function endRun(
   turn: Turn,
@@ -73,6 +86,7 @@ function finish(turn: Turn, context: RunContext, outcome: RunOutcome, reason: st
   const at = new Date(turn.now).toISOString();
   const row: RunRow = { ...rowOf(turn), state: "ended", outcome, reason, endedAt: at };
   closeApprovals(turn, "The run is over.");
+  turn.cancelWake("stop");
   putRun(turn, row);
   if (context.runnerId !== null) giveBack(turn, context.runnerId);
   const task = tasks.get(turn, workspaceId, row.taskId);

@@ -106,9 +106,20 @@ export function addStep(turn: Turn, step: StepRow, also: Partial<Pick<RunRow, "s
   turn.change(`run/${row.id}`, { type: "step", step, run: changed });
 }
 
+/** How long a runner has to end a run that it is told to stop, in milliseconds: its programs, and the changes read. */
+const STOP_MS = 60_000;
+
+/** Has the runner stop the run, once; it is given a time to. */
 export function stopRun(turn: Turn, context: RunContext, reason: string): RunContext {
+  if (context.stopping) return context;
+  awaitStop(turn);
   tellRunner(turn, context, { type: "run.stop", runId: turn.self.id, fence: context.fence, reason });
   return { ...context, stopping: true };
+}
+
+/** Wakes the run when its runner should have ended it. */
+export function awaitStop(turn: Turn): void {
+  turn.wake("stop", turn.now + STOP_MS);
 }
 
 /** Money of another currency cannot be added; the runner's report at the end says what came of it. */

@@ -21,24 +21,27 @@
  * | claimed,running | run.ended of the claim                    | ended          | completed, failed or stopped; failed    |
  * |                 |                                           |                | when it hands over without leave        |
  * | claimed         | job.undeliverable of the claim            | ended          | failed: no runner could take the job    |
- * | claimed,running | claim.lost                                | ended          | abandoned                               |
+ * | claimed,running | claim.lost                                | ended          | abandoned; stopped when it was told to  |
  * | queued          | run.end                                   | ended          | with its outcome                        |
  * | claimed,running | run.end `stopped`                         | same           | the runner is told to stop; what waits  |
  * |                 |                                           |                | for leave is closed, as at every end    |
+ * | claimed,running | woken `stop`                              | ended          | stopped: the runner did not answer      |
+ * | claimed,running | woken `stop`, late                        | same           | the service was down: the same time     |
+ * |                 |                                           |                | again                                   |
  * | claimed,running | run.end                                   | ended          | with its outcome; the runner drops it   |
  * | any             | run.said with another fence               | same           | that runner is told to drop the claim   |
  * | ended           | run.claim                                 | ended          | the claim is given back                 |
  */
 import { assign, setup } from "xstate";
 import type { ActorType } from "../../runtime/actor-type.js";
-import type { Delivered, GateAnswer } from "../../runtime/turn.js";
+import type { Delivered, GateAnswer, Woken } from "../../runtime/turn.js";
 import type { ClaimRun } from "../runners/dispatcher.machine.js";
 import type { ClaimLost, RunSaid } from "../runners/runner-messages.js";
 import { answerApproval, askPermission, refuseAnswer, stopAsking } from "./run-approvals.js";
-import { dropStale, endByReport, endRun, endUndeliverable, giveBack } from "./run-ending.js";
+import { dropStale, endByReport, endLost, endRun, endUnanswered, endUndeliverable, giveBack } from "./run-ending.js";
 import { answerHandover, askHandover, type PendingHandover } from "./run-handover.js";
 import type { AnswerApproval, EndRun, JobUndeliverable, SpeakToRun, StartRun } from "./run-messages.js";
-import { beginRun, claimRun, keepStep, queueRun, stopRun, tellRunner } from "./run-steps.js";
+import { awaitStop, beginRun, claimRun, keepStep, queueRun, stopRun, tellRunner } from "./run-steps.js";
 import { hear, refuseSpeech, speak } from "./run-talk.js";
 
 /** Small on purpose: what is read of a run stands in its row. */
@@ -55,9 +58,20 @@ export interface RunContext {
 }
 
 type RunEvent = Delivered<
-  StartRun | ClaimRun | RunSaid | ClaimLost | JobUndeliverable | EndRun | GateAnswer | SpeakToRun | AnswerApproval
+  | StartRun
+  | ClaimRun
+  | RunSaid
+  | ClaimLost
+  | JobUndeliverable
+  | EndRun
+  | GateAnswer
+  | SpeakToRun
+  | AnswerApproval
+  | Woken
 >;
 
+/** A wake-up that comes later than this was due while the service was down, in milliseconds. */
+const LATE_MS = 5_000;
 const STARTING = "run.starting";
 const begun: RunContext = { fence: 0, runnerId: null, assigned: false, handover: null, said: 0, stopping: false };
 
@@ -78,6 +92,7 @@ const machine = setup({
     isFence: ({ context, event }) => event.type === "job.undeliverable" && event.fence === context.fence,
     mayStart: ({ event }) => event.type === "gate.answered" && event.gate === STARTING && event.refused === null,
     mayNotStart: ({ event }) => event.type === "gate.answered" && event.gate === STARTING,
+    isLate: ({ event }) => event.type === "woken" && event.turn.now - event.dueMs > LATE_MS,
     isStop: ({ context, event }) => event.type === "run.end" && event.outcome === "stopped" && context.assigned,
   },
   actions: {
@@ -131,8 +146,9 @@ const machine = setup({
     endUndeliverable: ({ context, event }) => {
       if (event.type === "job.undeliverable") endUndeliverable(event.turn, context, event);
     },
-    abandon: ({ context, event }) =>
-      endRun(event.turn, context, { outcome: "abandoned", reason: "The runner was lost." }),
+    endLost: ({ context, event }) => endLost(event.turn, context),
+    endUnanswered: ({ context, event }) => endUnanswered(event.turn, context),
+    awaitStop: ({ event }) => awaitStop(event.turn),
     stop: assign(({ context, event }) =>
       event.type === "run.end" ? stopRun(event.turn, context, event.reason) : context,
     ),
@@ -179,7 +195,11 @@ const machine = setup({
           { guard: "isHandover", actions: "askHandover" },
           { guard: "isEnd", target: "ended", actions: "endByReport" },
         ],
-        "claim.lost": { guard: "isLostHere", target: "ended", actions: "abandon" },
+        "claim.lost": { guard: "isLostHere", target: "ended", actions: "endLost" },
+        woken: [
+          { guard: "isLate", actions: "awaitStop" },
+          { target: "ended", actions: "endUnanswered" },
+        ],
         "job.undeliverable": { guard: "isFence", target: "ended", actions: "endUndeliverable" },
         "run.end": [
           { guard: "isStop", actions: ["stop", "stopAsking"] },
@@ -200,7 +220,11 @@ const machine = setup({
           { guard: "isHandover", actions: "askHandover" },
           { guard: "isEnd", target: "ended", actions: "endByReport" },
         ],
-        "claim.lost": { guard: "isLostHere", target: "ended", actions: "abandon" },
+        "claim.lost": { guard: "isLostHere", target: "ended", actions: "endLost" },
+        woken: [
+          { guard: "isLate", actions: "awaitStop" },
+          { target: "ended", actions: "endUnanswered" },
+        ],
         "run.end": [
           { guard: "isStop", actions: ["stop", "stopAsking"] },
           { target: "ended", actions: "end" },

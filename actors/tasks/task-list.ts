@@ -41,7 +41,8 @@ export function putTask(writing: Writing, workspaceId: string, task: TaskRow): v
 export interface TaskPage {
   /** Only tasks opened before this one. */
   readonly before?: string | undefined;
-  readonly limit: number;
+  /** All of them when it is not given. */
+  readonly limit?: number;
 }
 
 /** The team's tasks that fit, newest first. */
@@ -55,7 +56,11 @@ export function tasksOf(
   const chosen = facets.filter((facet) => filter[facet] !== undefined);
   const index = chosen.length === 0 ? teamTasks : tasksBy;
   const under = chosen.length === 0 ? [teamId] : [teamId, filterKey(filter, chosen)];
-  const page = { reverse: true, limit, ...(before === undefined ? {} : { before: [...under, before] }) };
+  const page = {
+    reverse: true,
+    ...(limit === undefined ? {} : { limit }),
+    ...(before === undefined ? {} : { before: [...under, before] }),
+  };
   return index
     .entries(reading, workspaceId, under, page)
     .flatMap(({ key }) => tasks.get(reading, workspaceId, String(key.at(-1))) ?? []);

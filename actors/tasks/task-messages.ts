@@ -52,6 +52,14 @@ export interface AssignTask extends Message {
   readonly assignee: string | null;
 }
 
+/** The person left: a task of theirs is nobody's then. */
+export interface UnassignTask extends Message {
+  readonly type: "task.unassign";
+  readonly userId: string;
+  /** What they left. */
+  readonly left: "team" | "workspace";
+}
+
 /** Says something on the task; once for each `key`. */
 export interface NoteTask extends Message {
   readonly type: "note";

@@ -4,6 +4,9 @@ import type { CheckoutResult, RunFailure } from "../runners/protocol.js";
 
 export type TaskState = "queued" | "running" | "inbox" | "done" | "closed";
 
+/** The states in which there is still something to do. */
+export const openStates = ["queued", "running", "inbox"] as const satisfies readonly TaskState[];
+
 /** A task as it is read. */
 export interface TaskRow {
   readonly id: string;

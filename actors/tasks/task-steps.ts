@@ -7,6 +7,7 @@ import { invalid, type Refusal } from "../refusal.js";
 import { teamKeyOf } from "../resources/indexes.js";
 import { recordPlace } from "../resources/place.js";
 import { resourceAt } from "../resources/resource-rows.js";
+import { memberOf } from "../workspaces/members.js";
 import { refuseUnlessAssigneeOf } from "./assignee.js";
 import { laterStations, lineOf, stationOf, workEvent } from "./event-task.js";
 import type { EndRun, RunOver, StartRun } from "./run-messages.js";
@@ -14,7 +15,7 @@ import { type RunRow, runCheckouts, runs } from "./run-rows.js";
 import type { TaskContext } from "./task.machine.js";
 import { taskItemView } from "./task.view.js";
 import { putTask } from "./task-list.js";
-import type { NoteTask, OpenTask } from "./task-messages.js";
+import type { NoteTask, OpenTask, UnassignTask } from "./task-messages.js";
 import { onceNotes, type TaskRow, taskCauses, taskCheckouts, taskNotes, taskRuns, tasks } from "./task-rows.js";
 import type { WorkFact } from "./work-event.js";
 
@@ -38,12 +39,12 @@ function put(turn: Turn, row: TaskRow): TaskRow {
   return row;
 }
 
-/** The 422 for a line or a station that went away while the task was on its way, or null. */
-export function refuseUnlessOpens({ turn, lineId, station }: Delivered<OpenTask>): Refusal | null {
+/** The 422 for a line, a station or an assignee that went away while the task was on its way, or null. */
+export function refuseUnlessOpens({ turn, lineId, station, assignee }: Delivered<OpenTask>): Refusal | null {
   const line = lineOf(turn, turn.self.partition, lineId);
   if (line === undefined) return invalid("line", "there is no such line any more");
   return station === null || stationOf(line, station) !== undefined
-    ? null
+    ? refuseUnlessMember(turn, assignee)
     : invalid("station", `there is no station ${station}`);
 }
 
@@ -175,6 +176,21 @@ export function close(turn: Turn, context: TaskContext): TaskContext {
 
 export function reassign(turn: Turn, assignee: string | null): void {
   turn.reply({ task: put(turn, { ...taskRow(turn), assignee }) });
+}
+
+/** Takes the task from whoever left; from anyone else it is not taken. */
+export function unassign(turn: Turn, { userId, left }: UnassignTask): void {
+  const row = taskRow(turn);
+  if (row.assignee !== userId) return;
+  const unassigned = put(turn, { ...row, assignee: null });
+  addNote(turn, unassigned, "service", `Its assignee left the ${left}: the task has no assignee now.`);
+}
+
+/** The 422 for an assignee who is not in the workspace, or not any more; null for one who is, and for nobody. */
+export function refuseUnlessMember(turn: Turn, assignee: string | null): Refusal | null {
+  return assignee === null || memberOf(turn, turn.self.partition, assignee) !== undefined
+    ? null
+    : invalid("assignee", "is nobody in this workspace");
 }
 
 export function say(turn: Turn, note: NoteTask): void {

@@ -4,7 +4,8 @@
  * | state          | moved by                               | next    | also                                          |
  * |----------------|----------------------------------------|---------|-----------------------------------------------|
  * | new            | task.open                              | queued  | fact `task.opened`; a run is queued           |
- * | new            | task.open, line or station gone        | new     | refused                                       |
+ * | new            | task.open, line, station or assignee   | new     | refused                                       |
+ * |                | gone                                   |         |                                               |
  * | queued         | run.began                              | running |                                               |
  * | running,inbox  | run.asking, for leave to make a call   | inbox   | its run waits; the assignee is told for what  |
  * | inbox          | run.asking, for none any more          | running |                                               |
@@ -21,7 +22,8 @@
  * | inbox          | task.retry                             | queued  | a run at the same station; likewise           |
  * | any open       | task.move                              | queued  | the run is superseded; fact `task.moved`      |
  * | any open       | task.close, task.withdraw              | closed  | the run is withdrawn                          |
- * | any open       | task.assign                            | same    |                                               |
+ * | any open       | task.assign                            | same    | refused for who is not in the workspace       |
+ * | any open       | task.unassign of its assignee          | same    | who left; a note says so                      |
  * | any            | note                                   | same    | said once for each key                        |
  */
 import { assign, setup } from "xstate";
@@ -39,11 +41,13 @@ import {
   reassign,
   refusedWhileAsked,
   refuseUnlessAssignee,
+  refuseUnlessMember,
   refuseUnlessOpens,
   refuseUnlessStation,
   resume,
   say,
   showAsked,
+  unassign,
   verdictOf,
 } from "./task-steps.js";
 
@@ -62,6 +66,7 @@ type TaskEvent = Delivered<
   | messages.MoveTask
   | messages.CloseTask
   | messages.AssignTask
+  | messages.UnassignTask
   | messages.NoteTask
   | messages.WithdrawTask
   | RunBegan
@@ -82,6 +87,7 @@ const machine = setup({
     isAsking: ({ context }) => context.runId !== null,
     isAssigneeOfRun: ({ context, event }) =>
       context.runId !== null && "by" in event && refuseUnlessAssignee(event.turn, event.by) === null,
+    isMember: ({ event }) => event.type === "task.assign" && refuseUnlessMember(event.turn, event.assignee) === null,
     isStation: ({ event }) => event.type === "task.move" && refuseUnlessStation(event.turn, event.to) === null,
   },
   actions: {
@@ -115,6 +121,12 @@ const machine = setup({
     },
     refuseStation: ({ event }) => {
       if (event.type === "task.move") event.turn.reply(refuseUnlessStation(event.turn, event.to));
+    },
+    unassign: ({ event }) => {
+      if (event.type === "task.unassign") unassign(event.turn, event);
+    },
+    refuseAssignment: ({ event }) => {
+      if (event.type === "task.assign") event.turn.reply(refuseUnlessMember(event.turn, event.assignee));
     },
     showAsked: ({ event }) => {
       if (event.type === "run.asking") showAsked(event.turn, event.asks);
@@ -160,7 +172,8 @@ const machine = setup({
         ],
         "task.close": { target: "closed", actions: ["keepCauses", "close"] },
         "task.withdraw": { target: "closed", actions: "close" },
-        "task.assign": { actions: "assign" },
+        "task.assign": [{ guard: "isMember", actions: "assign" }, { actions: "refuseAssignment" }],
+        "task.unassign": { actions: "unassign" },
       },
     },
     running: {
@@ -183,7 +196,8 @@ const machine = setup({
         ],
         "task.close": { target: "closed", actions: ["keepCauses", "close"] },
         "task.withdraw": { target: "closed", actions: "close" },
-        "task.assign": { actions: "assign" },
+        "task.assign": [{ guard: "isMember", actions: "assign" }, { actions: "refuseAssignment" }],
+        "task.unassign": { actions: "unassign" },
       },
     },
     inbox: {
@@ -218,11 +232,24 @@ const machine = setup({
         ],
         "task.close": { target: "closed", actions: ["keepCauses", "close"] },
         "task.withdraw": { target: "closed", actions: "close" },
-        "task.assign": { actions: "assign" },
+        "task.assign": [{ guard: "isMember", actions: "assign" }, { actions: "refuseAssignment" }],
+        "task.unassign": { actions: "unassign" },
       },
     },
-    done: { on: { "run.over": { actions: "ignore" }, "run.asking": { actions: "ignore" } } },
-    closed: { on: { "run.over": { actions: "ignore" }, "run.asking": { actions: "ignore" } } },
+    done: {
+      on: {
+        "run.over": { actions: "ignore" },
+        "run.asking": { actions: "ignore" },
+        "task.unassign": { actions: "ignore" },
+      },
+    },
+    closed: {
+      on: {
+        "run.over": { actions: "ignore" },
+        "run.asking": { actions: "ignore" },
+        "task.unassign": { actions: "ignore" },
+      },
+    },
   },
 });
 

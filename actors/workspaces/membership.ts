@@ -41,6 +41,14 @@ export interface LeaveTeam extends Message {
   readonly userId: string;
 }
 
+/** A person left a team, or was taken from it, or the whole workspace. */
+export interface MemberLeft extends Fact {
+  readonly name: "member.left";
+  readonly userId: string;
+  /** Null for the workspace with all its teams. */
+  readonly teamId: string | null;
+}
+
 export type MembershipMessage = ChangeRole | RemoveMember | JoinTeam | LeaveTeam;
 
 /** What a change of the people of a workspace does, within its turn. */
@@ -99,6 +107,7 @@ function remove(event: Delivered<RemoveMember>): Member | Refusal {
   if (refused !== null) return refused;
   removeMember(turn, turn.self.partition, target);
   tell(turn, target, "removed");
+  publishLeft(turn, { userId: target.userId, teamId: null });
   return target;
 }
 
@@ -118,7 +127,13 @@ function leaveTeam({ turn, teamId, userId }: Delivered<LeaveTeam>): Member | Ref
   const changed: Member = { ...member, teams: member.teams.filter((id) => id !== teamId) };
   putMember(turn, turn.self.partition, changed);
   tell(turn, changed, "left-team");
+  publishLeft(turn, { userId, teamId });
   return changed;
+}
+
+function publishLeft(turn: Turn, of: Omit<MemberLeft, "name">): void {
+  const left: MemberLeft = { name: "member.left", ...of };
+  turn.publish(left);
 }
 
 /** Who asks and whom it is about; null when who asks is not in the workspace any more. */

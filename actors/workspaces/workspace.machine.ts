@@ -8,7 +8,8 @@
  * |        |                                            |        | nothing is left of it                        |
  * | open   | resource.create, .update, .delete           | open   | rows, indexes, change record, one batch;     |
  * |        |                                            |        | fact `<kind>.changed`                        |
- * | open   | member.role, .remove, team.join, .leave     | open   | the person's row; always an owner is left    |
+ * | open   | member.role, .remove, team.join, .leave     | open   | the person's row; always an owner is left;   |
+ * |        |                                            |        | fact `member.left`                           |
  * | open   | resource.delete of the workspace            | closed | fact `workspace.closed`; the slug stays taken|
  * | open   | woken `sweep`                               | open   | idempotency keys past their window go        |
  */

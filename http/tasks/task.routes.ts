@@ -12,7 +12,6 @@ import { runs } from "../../actors/tasks/run-rows.js";
 import { taskItemSchema, taskItemView, taskSchema, taskView } from "../../actors/tasks/task.view.js";
 import { tasksOf } from "../../actors/tasks/task-list.js";
 import { type TaskRow, taskRuns, tasks } from "../../actors/tasks/task-rows.js";
-import { memberOf } from "../../actors/workspaces/members.js";
 import { address } from "../../runtime/address.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import type { Message } from "../../runtime/turn.js";
@@ -148,10 +147,9 @@ export function taskRoutes({ runtime }: { readonly runtime: Runtime }): readonly
         const found = findTask(runtime, caller, params.taskId ?? "");
         if (isRefusal(found)) return found;
         if (!worksOn(runtime, caller, found.workspaceId, found.task.teamId)) return notOnTeam();
-        const refused = checkAssignee(runtime, found.workspaceId, body.assignee);
-        if (refused !== null) return refused;
         const message = { type: "task.assign", by: caller.userId, assignee: body.assignee };
-        await runtime.ask(address(found.workspaceId, "task", found.task.id), message);
+        const answer = await runtime.ask(address(found.workspaceId, "task", found.task.id), message);
+        if (isRefusal(answer)) return answer;
         return shown(tasks.get(reading, found.workspaceId, found.task.id) ?? found.task, found.workspaceId);
       },
     }),
@@ -160,13 +158,15 @@ export function taskRoutes({ runtime }: { readonly runtime: Runtime }): readonly
       path: "/api/tasks/{taskId}/runs",
       summary: "The runs of a task, newest first",
       access: "any",
+      query: z.strictObject({ before: cursor.optional(), limit: pageSize() }),
       answers: { 200: z.strictObject({ items: z.array(runItemSchema) }) },
-      handle: ({ caller, params }) => {
+      handle: ({ caller, params, query: { before, limit } }) => {
         const found = findTask(runtime, caller, params.taskId ?? "");
         if (isRefusal(found)) return found;
         const { workspaceId, task } = found;
         if (!seesOutcomes(reading, caller, workspaceId, task.teamId)) return { refused: "not-found" };
-        const ids = taskRuns.entries(reading, workspaceId, [task.id], { reverse: true, limit: 200 });
+        const page = { reverse: true, limit, ...(before === undefined ? {} : { before: [task.id, before] }) };
+        const ids = taskRuns.entries(reading, workspaceId, [task.id], page);
         const items = ids.flatMap(({ key }) => runs.get(reading, workspaceId, String(key.at(-1))) ?? []);
         return { status: 200, body: { items: items.map((run) => runItemView(reading, workspaceId, run)) } };
       },
@@ -221,8 +221,6 @@ async function openTask(runtime: Runtime, { caller, params, body, header }: Open
     return invalid("station", `there is no station ${body.station}`);
   }
   const assignee = body.assignee === undefined ? caller.userId : body.assignee;
-  const refused = checkAssignee(runtime, workspaceId, assignee);
-  if (refused !== null) return refused;
   const { title, description, url, station } = body;
   const taskId = runtime.newId("task");
   const answer = await runtime.ask(address(workspaceId, "task", taskId), {
@@ -275,9 +273,4 @@ function findTeam(
 /** The chain that a request joins by the cause that it names. */
 function causesOf(reading: Reading, workspaceId: string, cause: string | undefined) {
   return cause === undefined ? {} : { causes: chainFrom(reading, workspaceId, cause) };
-}
-
-function checkAssignee({ reading }: Runtime, workspaceId: string, assignee: string | null): Refusal | null {
-  if (assignee === null || memberOf(reading, workspaceId, assignee) !== undefined) return null;
-  return invalid("assignee", "is nobody in this workspace");
 }

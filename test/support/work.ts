@@ -1,6 +1,7 @@
 import type { LineFields } from "../../actors/lines/line.kind.js";
 import type { Station } from "../../actors/lines/station.js";
 import { type ResourceRow, resourceAddresses, resources } from "../../actors/resources/resource-rows.js";
+import { putMember } from "../../actors/workspaces/members.js";
 import type { Writing } from "../../storage/store.js";
 
 /** Rows of a workspace with a line of two stations, for machines stepped by hand. */
@@ -24,9 +25,18 @@ export const line: LineFields = {
   stations: [station("work", { passesTo: ["review"] }), station("review", { kind: "review", passesTo: ["work"] })],
 };
 
-/** Writes the workspace and its line where machines look for them. */
+/** Writes the workspace with two people on the team, and its line, where machines look for them. */
 export function putLine(rows: Writing): void {
   put(rows, { kind: "workspace", id: workspaceId, address: "acme", teamId: null, fields: {} });
+  for (const userId of ["usr_1", "usr_2"]) {
+    putMember(rows, workspaceId, {
+      userId,
+      email: `${userId}@example.com`,
+      role: "member",
+      teams: [teamId],
+      since: "",
+    });
+  }
   put(rows, { kind: "line", id: lineId, address: "core/dev", teamId, fields: { ...line } });
 }
 

@@ -12,6 +12,7 @@ import { memoryRows, type Stepping, stepByHand } from "../../support/turn.js";
 import { line, lineId, putLine, teamId, workspaceId } from "../../support/work.js";
 
 const claim = { runId: "run_1", fence: 1 };
+const now = 1_000_000;
 const runner: RunnerRow = {
   ...{ runnerId: "runner_1", poolId: "pool_1", name: "peer", labels: [], harnesses: ["command"], slots: 1 },
   ...{ features: RUNNER_FEATURES, connected: true, since: "" },
@@ -66,6 +67,8 @@ const messages: Record<string, Message> = {
   lost: { type: "claim.lost", runnerId: "runner_1" } as Message,
   "lost elsewhere": { type: "claim.lost", runnerId: "runner_2" } as Message,
   stop: { type: "run.end", outcome: "stopped", reason: "stop" } as Message,
+  "no answer to the stop": { type: "woken", name: "stop", dueMs: now } as Message,
+  "no answer, the service was down": { type: "woken", name: "stop", dueMs: now - 10_000 } as Message,
   withdraw: { type: "run.end", outcome: "withdrawn", reason: "closed" } as Message,
 };
 
@@ -105,6 +108,7 @@ const table: Record<string, Record<string, string>> = {
     ...{ "old fence": "claimed", "another runner": "claimed", lost: "ended abandoned" },
     ...{ "handed over": "ended failed", undeliverable: "ended failed", speak: "claimed", heard: "claimed" },
     ...{ permission: "claimed", approve: "claimed" },
+    ...{ "no answer to the stop": "ended stopped", "no answer, the service was down": "claimed" },
     ...{ stop: "ended stopped", withdraw: "ended withdrawn" },
   },
   assigned: {
@@ -113,6 +117,7 @@ const table: Record<string, Record<string, string>> = {
     ...{ "old fence": "claimed", "another runner": "claimed", lost: "ended abandoned" },
     ...{ "handed over": "ended failed", undeliverable: "ended failed", speak: "claimed", heard: "claimed" },
     ...{ permission: "claimed", approve: "claimed" },
+    ...{ "no answer to the stop": "ended stopped", "no answer, the service was down": "claimed" },
     ...{ stop: "claimed", withdraw: "ended withdrawn" },
   },
   running: {
@@ -121,6 +126,7 @@ const table: Record<string, Record<string, string>> = {
     ...{ "another runner": "running", lost: "ended abandoned", stop: "running", withdraw: "ended withdrawn" },
     ...{ "handed over": "ended failed", speak: "running", heard: "running" },
     ...{ permission: "running", approve: "running" },
+    ...{ "no answer to the stop": "ended stopped", "no answer, the service was down": "running" },
   },
   ended: {
     claim: "ended completed",
@@ -149,7 +155,7 @@ function run(path: readonly string[]): Stepping {
   putLine(rows);
   tasks.put(rows, workspaceId, "task_1", task);
   runners.put(rows, workspaceId, "runner_1", runner);
-  const stepping = stepByHand(runActor, address(workspaceId, "run", "run_1"), { rows });
+  const stepping = stepByHand(runActor, address(workspaceId, "run", "run_1"), { rows, now });
   for (const name of path) if (!stepping.take(message(name)).taken) throw new Error(`${name} was refused`);
   return stepping;
 }
@@ -298,4 +304,30 @@ t.test("a run that was stored before people spoke to runs goes on, and is spoken
   const { said: _said, stopping: _stopping, ...context } = before.context<RunContext>();
   const migrated = runActor.migrate?.({ value: "running", context }, 1);
   t.same(migrated, { value: "running", context: before.context() });
+});
+
+t.test("a runner that is told to stop has a minute, counted from the first time; then the run is over", async (t) => {
+  const stepping = run(["start", "claim", "may start", "started"]);
+  const first = stepping.take(message("stop"));
+  t.match(first.wakes, [{ name: "stop", dueMs: now + 60_000 }]);
+  t.same(stepping.take(message("stop")).intents, [], "it was told");
+  const again = stepping.take(message("no answer, the service was down"));
+  t.match(again.wakes, [{ name: "stop", dueMs: now + 60_000 }]);
+  const over = stepping.take(message("no answer to the stop"));
+  t.match(rowOf(stepping), { outcome: "stopped", reason: /its runner did not answer/ });
+  t.ok(
+    over.sent.some(({ message: sent }) => JSON.stringify(sent).includes("run.drop")),
+    "it is told that it is over",
+  );
+  t.match(stepping.take(message("completed")).sent, []);
+  t.equal(rowOf(stepping)?.outcome, "stopped");
+
+  const answered = run(["start", "claim", "may start", "started", "stop"]);
+  t.same(answered.take(said({ ...ended, outcome: "stopped" } as never)).cancelledWakes, ["stop"]);
+});
+
+t.test("a run whose runner is lost while it stops was stopped: no other attempt is made", async (t) => {
+  const stepping = run(["start", "claim", "may start", "started", "stop"]);
+  stepping.take(message("lost"));
+  t.match(rowOf(stepping), { outcome: "stopped", reason: /lost meanwhile/ });
 });

@@ -70,6 +70,8 @@ const plain: Record<string, Message> = {
   close: { type: "task.close", by } as Message,
   withdraw: { type: "task.withdraw" } as Message,
   assign: { type: "task.assign", by, assignee: "usr_2" } as Message,
+  "assign to a stranger": { type: "task.assign", by, assignee: "usr_9" } as Message,
+  left: { type: "task.unassign", userId: by, left: "team" } as Message,
   note: { type: "note", from: "hook tell", text: "seen", key: null } as Message,
   "another run's end": { type: "run.over", runId: "run_other", outcome: "completed" } as Message,
 };
@@ -109,6 +111,7 @@ const working = (state: string): Record<string, string> => ({
     close: "closed at work",
     withdraw: "closed at work",
   },
+  ...{ "assign to a stranger": `${state} at work`, left: `${state} at work` },
   ...{ assign: `${state} at work`, note: `${state} at work`, "another run's end": `${state} at work` },
   ...{
     "waits for leave": "inbox at work",
@@ -138,14 +141,14 @@ const table: Record<string, Record<string, string>> = {
       close: "closed at work",
       withdraw: "closed at work",
     },
-    ...{ assign: "inbox at work" },
+    ...{ assign: "inbox at work", "assign to a stranger": "inbox at work", left: "inbox at work" },
   },
   "inbox, for leave": {
     ...working("inbox"),
     ...{ answer: "inbox at work", "answer by another": "inbox at work", retry: "inbox at work" },
   },
-  done: over9("done at review"),
-  closed: over9("closed at work"),
+  done: { ...over9("done at review"), left: "done at review" },
+  closed: { ...over9("closed at work"), left: "closed at work" },
 };
 
 for (const [state, path] of Object.entries(paths)) {
@@ -215,6 +218,8 @@ t.test("a task whose line or station went away while it was on its way is refuse
   t.match(elsewhere.answer, { refused: "invalid", errors: [{ path: "station" }] });
   const lineless = stepping.take({ ...open, lineId: "line_gone" } as Message);
   t.match(lineless.answer, { refused: "invalid", errors: [{ path: "line" }] });
+  const nobodys = stepping.take({ ...open, assignee: "usr_9" } as Message);
+  t.match(nobodys.answer, { refused: "invalid", errors: [{ path: "assignee" }] });
   t.equal(stepping.value, "new");
   t.same([elsewhere.sent, lineless.sent, rowOf(stepping)], [[], [], undefined]);
 });
@@ -236,3 +241,18 @@ t.test(
     t.match(rowOf(stepping), { state: "running", asks: null });
   },
 );
+
+t.test("whoever left is taken off an open task, with a note; whoever took it over meanwhile is not", async (t) => {
+  const stepping = task();
+  stepping.take(open);
+  t.match(stepping.take(message(stepping, "assign to a stranger")).answer, { errors: [{ path: "assignee" }] });
+  stepping.take(message(stepping, "left"));
+  t.equal(rowOf(stepping)?.assignee, null);
+  const notes = () =>
+    taskNotes.list(stepping.rows, workspaceId, ["task_1"]).map(({ from, text }) => `${from}: ${text}`);
+  t.same(notes(), ["service: Its assignee left the team: the task has no assignee now."]);
+  stepping.take(message(stepping, "assign"));
+  t.same(stepping.take(message(stepping, "left")).intents, []);
+  t.equal(rowOf(stepping)?.assignee, "usr_2");
+  t.equal(notes().length, 1);
+});

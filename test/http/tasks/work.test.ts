@@ -2,6 +2,7 @@ import t from "tap";
 import { runs } from "../../../actors/tasks/run-rows.js";
 import { tasks } from "../../../actors/tasks/task-rows.js";
 import { hookReceiver, hookSecret } from "../../support/hook-receiver.js";
+import { ManualClock } from "../../support/manual-clock.js";
 import { slugOf } from "../../support/resources.js";
 import { openWorkplace, type Workplace } from "../../support/workplace.js";
 
@@ -151,4 +152,69 @@ t.test("a workspace that is closed withdraws its work, drops its runners, and ca
   t.equal((await peer.closed()).code, 4401, "its pool's token admits nobody any more");
   await t.rejects(place.runner(), "nor anew");
   t.same(receiver.requests, []);
+});
+
+t.test("a runner that goes on although it is told to stop is waited for a minute, and no longer", async (t) => {
+  const clock = new ManualClock();
+  const place = await openWorkplace(t, { clock, settings: { LEASE_SECONDS: "30" } });
+  const taskId = await place.open();
+  const peer = await place.runner();
+  const job = await peer.job();
+  peer.start(job);
+  await reaches(place, taskId, { state: "running" });
+  await told(place, taskId, "stop");
+  await peer.message("run.stop");
+  for (let seconds = 0; seconds < 60; seconds += 20) {
+    t.match(await place.task(taskId), { state: "running" });
+    await peer.beat();
+    clock.advance(20_000);
+  }
+  await reaches(place, taskId, { state: "inbox", asks: "The run was stopped; its runner did not answer." });
+  t.match(await place.runs(taskId), [{ state: "ended", outcome: "stopped" }]);
+  t.match(await peer.message("run.drop"), { runId: job.runId, fence: job.fence });
+  const from = peer.frames.length;
+  peer.step(job, 0);
+  await peer.message("run.drop", from);
+  t.match(await place.runs(taskId), [{ outcome: "stopped", steps: 0 }], "its fence is worth nothing any more");
+  await told(place, taskId, "retry");
+  t.not((await peer.job()).runId, job.runId, "its slot is free");
+});
+
+t.test("a run that was stopped while its runner was away is not tried again when that is lost", async (t) => {
+  const clock = new ManualClock();
+  const place = await openWorkplace(t, { clock, settings: { LEASE_SECONDS: "30" } });
+  const taskId = await place.open();
+  const peer = await place.runner();
+  peer.start(await peer.job());
+  await reaches(place, taskId, { state: "running" });
+  peer.cut();
+  await told(place, taskId, "stop");
+  clock.advance(31_000);
+  await reaches(place, taskId, { state: "inbox", asks: "The run was stopped; its runner was lost meanwhile." });
+  t.match(await place.runs(taskId), [{ outcome: "stopped" }]);
+});
+
+t.test("the runs of a task are read a page at a time, newest first", async (t) => {
+  const place = await openWorkplace(t);
+  const taskId = await place.open();
+  for (let run = 1; run < 5; run++) {
+    await told(place, taskId, "stop");
+    await reaches(place, taskId, { state: "inbox" });
+    await told(place, taskId, "retry");
+  }
+  const all = (await place.runs(taskId)).map(({ id }) => String(id));
+  t.equal(all.length, 5);
+  t.same(all, all.toSorted().reverse());
+  const read: string[] = [];
+  for (;;) {
+    const before = read.length === 0 ? "" : `&before=${read.at(-1)}`;
+    const page = await place.ada.request("GET", `/api/tasks/${taskId}/runs?limit=2${before}`);
+    const items = page.body?.items as { readonly id: string }[];
+    if (items.length === 0) break;
+    read.push(...items.map(({ id }) => id));
+  }
+  t.same(read, all);
+  for (const query of ["limit=0", "limit=201", "before=a%20b", "after=1"]) {
+    t.equal((await place.ada.request("GET", `/api/tasks/${taskId}/runs?${query}`)).status, 400, query);
+  }
 });

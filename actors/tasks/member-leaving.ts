@@ -1,0 +1,34 @@
+import type { Hearing } from "../../runtime/actor-type.js";
+import { address } from "../../runtime/address.js";
+import type { Fact, Turn } from "../../runtime/turn.js";
+import { resourcesOf } from "../resources/resource-rows.js";
+import type { MemberLeft } from "../workspaces/membership.js";
+import { tasksOf } from "./task-list.js";
+import type { UnassignTask } from "./task-messages.js";
+import { openStates } from "./task-rows.js";
+
+/** Open tasks of whoever left become nobody's, so that others can take them over. */
+export const unassignsWhoLeft: Hearing = {
+  name: "tasks lose an assignee who left",
+  facts: ["member.left"],
+  hear: (fact, turn) => {
+    if (!isLeft(fact)) return;
+    const { userId, teamId } = fact;
+    const workspaceId = turn.self.partition;
+    const teamIds = teamId === null ? resourcesOf(turn, workspaceId, "team").map(({ id }) => id) : [teamId];
+    for (const id of teamIds) unassign(turn, id, { userId, left: teamId === null ? "workspace" : "team" });
+  },
+};
+
+function unassign(turn: Turn, teamId: string, of: Pick<UnassignTask, "userId" | "left">): void {
+  const workspaceId = turn.self.partition;
+  const message: UnassignTask = { type: "task.unassign", ...of };
+  for (const state of openStates) {
+    const theirs = tasksOf(turn, { workspaceId, teamId }, { state, assignee: of.userId }, {});
+    for (const { id } of theirs) turn.send(address(workspaceId, "task", id), message);
+  }
+}
+
+function isLeft(fact: Fact): fact is MemberLeft {
+  return fact.name === "member.left";
+}
