@@ -2,9 +2,9 @@ import { z } from "zod";
 import { createHookTokenSigner } from "../actors/hooks/hook-token.js";
 import { parseAllowList } from "../actors/outbound/allow-list.js";
 import type { CodeHostSettings } from "../actors/outbound/code-host.js";
-import { createAppSigner } from "../actors/outbound/code-host-app.js";
 import type { AdmissionRates } from "./admission.js";
 import { parseNetworks } from "./client-address.js";
+import { codeHostOf, codeHostSettings } from "./code-host/code-host-config.js";
 import { parseKey } from "./secrets-key.js";
 
 /** The settings of the service, checked. */
@@ -52,21 +52,6 @@ const httpUrl = z.string().refine((text) => {
   return url.pathname === "/" && !/[?#]/.test(text);
 }, "must be an http or https address with nothing after the host");
 
-/** An address under which others are built; a slash at its end is taken off. */
-const baseAddress = z
-  .string()
-  .refine((text) => {
-    const url = parseUrl(text);
-    return url !== null && /^https?:$/.test(url.protocol) && url.username + url.password === "" && !/[?#]/.test(text);
-  }, "must be an http or https address without a query")
-  .transform((text) => text.replace(/\/+$/, ""));
-
-const printable = (most: number) =>
-  z
-    .string()
-    .regex(/^[!-~]+$/, "must be characters without spaces")
-    .max(most, `must be at most ${most} characters`);
-
 /** A whole number, written with digits alone. */
 const digits = (least: number, most: number, message: string) =>
   z
@@ -113,13 +98,7 @@ const settings = {
   RATE_PER_ADDRESS: digits(0, 999_999, "must be requests a second, 0 to 999999").default(1_000),
   RATE_OF_FAILURES: digits(0, 999_999, "must be requests a minute, 0 to 999999").default(300),
   SOCKETS_PER_CREDENTIAL: digits(0, 999_999, "must be a number of sockets, 0 to 999999").default(1_000),
-  CODE_HOST_URL: baseAddress.optional(),
-  CODE_HOST_WEB_URL: baseAddress.optional(),
-  CODE_HOST_APP_ID: printable(100).optional(),
-  CODE_HOST_APP_KEY: z.string().refine(isAppKey, "must be an RSA private key of 2048 bits or more, PEM").optional(),
-  CODE_HOST_CLIENT_ID: printable(100).optional(),
-  CODE_HOST_CLIENT_SECRET: printable(200).optional(),
-  CODE_HOST_WEBHOOK_SECRET: printable(200).min(16, "must be at least 16 characters").optional(),
+  ...codeHostSettings,
   TRUSTED_PROXIES: z.string().superRefine(readableBy(parseNetworks)).default(""),
   TRANSPORT: z.enum(["uws", "node"], "must be uws or node").default("uws"),
   LOG_LEVEL: z
@@ -127,17 +106,17 @@ const settings = {
     .default("info"),
 } as const;
 
-type ReadSetting = <Name extends keyof typeof settings>(name: Name) => z.output<(typeof settings)[Name]>;
-
 /** Reads the settings from an environment. Throws {@link WrongSetting} for the first that cannot be taken. */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
-  const read: ReadSetting = <Name extends keyof typeof settings>(name: Name) => {
+  const read = <Name extends keyof typeof settings>(name: Name): z.output<(typeof settings)[Name]> => {
     const given = environment[name];
     const parsed = settings[name].safeParse(given === "" ? undefined : given);
     if (parsed.success) return parsed.data as z.output<(typeof settings)[Name]>;
     throw new WrongSetting(`${name}: ${parsed.error.issues[0]?.message ?? "cannot be taken"}`);
   };
   const secretsKey = read("SECRETS_KEY");
+  const codeHost = codeHostOf(read);
+  if (codeHost !== null && "wrong" in codeHost) throw new WrongSetting(codeHost.wrong);
   return {
     host: read("HOST"),
     port: read("PORT"),
@@ -160,47 +139,12 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       failuresAMinute: read("RATE_OF_FAILURES"),
     },
     socketsPerHolder: read("SOCKETS_PER_CREDENTIAL"),
-    codeHost: readCodeHost(read),
+    codeHost,
     codeHostWebhookSecret: read("CODE_HOST_WEBHOOK_SECRET") ?? null,
     trustedProxies: read("TRUSTED_PROXIES"),
     transport: read("TRANSPORT"),
     logLevel: read("LOG_LEVEL"),
   };
-}
-
-/** The code host, all of whose settings go together, but for the address of its pages, which most tell by themselves. */
-function readCodeHost(read: ReadSetting): CodeHostSettings | null {
-  const apiUrl = read("CODE_HOST_URL");
-  const names = ["CODE_HOST_APP_ID", "CODE_HOST_APP_KEY", "CODE_HOST_CLIENT_ID", "CODE_HOST_CLIENT_SECRET"] as const;
-  const [appId, appKey, clientId, clientSecret] = names.map(read);
-  const webUrl = read("CODE_HOST_WEB_URL");
-  const webhookSecret = read("CODE_HOST_WEBHOOK_SECRET");
-  if (apiUrl === undefined) {
-    const given = [appId, appKey, clientId, clientSecret, webUrl, webhookSecret].some((value) => value !== undefined);
-    if (given) throw new WrongSetting("CODE_HOST_URL: must be set where other settings of the code host are");
-    return null;
-  }
-  if (appId === undefined || appKey === undefined || clientId === undefined || clientSecret === undefined) {
-    const missing = names.find((name) => read(name) === undefined);
-    throw new WrongSetting(`${missing}: must be set where CODE_HOST_URL is`);
-  }
-  return { apiUrl, webUrl: webUrl ?? webUrlOf(apiUrl), appId, appKey, clientId, clientSecret };
-}
-
-/** Where people sign in at a code host whose API is there: `api.` before the host, or `/api/v3` after it, left out. */
-function webUrlOf(apiUrl: string): string {
-  const url = new URL(apiUrl);
-  url.hostname = url.hostname.replace(/^api\./, "");
-  return url.origin;
-}
-
-function isAppKey(text: string): boolean {
-  try {
-    createAppSigner("", text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function parseUrl(text: string): URL | null {

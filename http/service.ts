@@ -2,6 +2,7 @@ import { randomBytes as strongBytes } from "node:crypto";
 import { createWorkloadVerifier } from "../actors/access/workload-token.js";
 import { createActorTypes } from "../actors/actor-types.js";
 import { confirmationEffect } from "../actors/code-host/confirmation.effects.js";
+import { lookEffect } from "../actors/code-host/look.effects.js";
 import { heldTables } from "../actors/held-tables.js";
 import { deliveryEffect, KEPT_OUTPUT_BYTES } from "../actors/hooks/delivery.effects.js";
 import { firingsGivenUp } from "../actors/hooks/given-up.js";
@@ -133,6 +134,7 @@ async function open(
           from: `Signalbox <signalbox@${new URL(baseUrl).hostname}>`,
           log,
         }),
+        lookEffect(codeHost?.client ?? null),
         confirmationEffect({ codeHost: codeHost?.client ?? null, sealer }),
         deliveryEffect({
           ...{

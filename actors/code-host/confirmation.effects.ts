@@ -68,11 +68,15 @@ export function confirmationEffect({ codeHost, sealer }: ConfirmationOptions): E
 async function confirm(codeHost: CodeHost, { installationId, ...back }: SignedIn): Promise<Confirmation> {
   const token = await codeHost.personToken(back);
   if (token === null) return { confirmed: "unknown" };
-  const installation = await codeHost.installation(installationId);
-  if (installation === null) return { confirmed: "no" };
-  const { account, isSuspended, updatedAtMs } = installation;
+  const there = await codeHost.installation(installationId);
+  const installation = there === null ? null : confirmable(there);
+  if (there === null || installation === null) return { confirmed: "no" };
+  const administers = await codeHost.administers(token, there.account);
+  return administers === "yes" ? { confirmed: "yes", installation } : { confirmed: administers };
+}
+
+/** What is kept of an installation; null of one on neither an organisation nor a person, which nobody can confirm. */
+export function confirmable({ account, isSuspended, updatedAtMs }: Installation): ConfirmedInstallation | null {
   const { kind, login } = account;
-  const administers = await codeHost.administers(token, account);
-  if (administers !== "yes" || kind === "other") return { confirmed: administers === "unknown" ? "unknown" : "no" };
-  return { confirmed: "yes", installation: { account: { login, kind }, isSuspended, updatedAtMs } };
+  return kind === "other" ? null : { account: { login, kind }, isSuspended, updatedAtMs };
 }

@@ -1,4 +1,4 @@
-import type { Delivered, EffectEnded, Message } from "../../runtime/turn.js";
+import type { Delivered, EffectEnded, Message, Woken } from "../../runtime/turn.js";
 import type { Refusal } from "../refusal.js";
 import type { CodeHostConnection } from "./connection-rows.js";
 
@@ -37,7 +37,7 @@ export interface ReleaseInstallation extends Message {
 }
 
 export type ConnectionEvent = Delivered<
-  ConfirmInstallation | InstallationChanged | DisconnectInstallation | ReleaseInstallation | EffectEnded
+  ConfirmInstallation | InstallationChanged | DisconnectInstallation | ReleaseInstallation | EffectEnded | Woken
 >;
 
 /** The topic of the change feed where an attempt's outcome is told. */

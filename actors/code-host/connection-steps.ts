@@ -16,6 +16,7 @@ import {
   putConnection,
   removeConnection,
 } from "./connection-rows.js";
+import { LOOK_EFFECT, type Sight } from "./look.effects.js";
 import { connectedElsewhere, notALead, notAnAdministratorThere, notConfirmed } from "./refusals.js";
 
 /** What the transitions of a connection do; the machine says when. */
@@ -29,6 +30,10 @@ export interface ConnectionContext extends InstallationName {
 
 /** Confirmations of one installation under way at once. */
 const MOST_ATTEMPTS = 5;
+/** How often the code host is asked how an installation is, in milliseconds. */
+export const LOOK_EVERY_MS = 6 * 60 * 60 * 1_000;
+/** The wake-up for it. */
+const LOOK = "look";
 
 export function initialContext(actorId: string): ConnectionContext {
   return { ...installationOfActor(actorId), connection: null, attempts: [] };
@@ -51,7 +56,7 @@ export function confirm(context: ConnectionContext, event: ConnectionEvent): Con
 
 /** The state that a confirmation connects it in; null when it does not. */
 export function connectsAs(context: ConnectionContext, event: ConnectionEvent): "connected" | "suspended" | null {
-  if (event.type !== "effect.ended") return null;
+  if (!isConfirmation(event)) return null;
   const judged = judge(context, event);
   if ("refused" in judged) return null;
   return judged.isSuspended ? "suspended" : "connected";
@@ -59,7 +64,7 @@ export function connectsAs(context: ConnectionContext, event: ConnectionEvent): 
 
 /** Connects the installation, or brings what is known of it up to date. */
 export function connect(context: ConnectionContext, event: ConnectionEvent): ConnectionContext {
-  if (event.type !== "effect.ended") return context;
+  if (!isConfirmation(event)) return context;
   const judged = judge(context, event);
   if ("refused" in judged) return context;
   const { turn } = event;
@@ -74,33 +79,70 @@ export function connect(context: ConnectionContext, event: ConnectionEvent): Con
   };
   const outcome: ConnectOutcome = { connection };
   turn.change(attemptTopic(event.id), outcome);
+  turn.wake(LOOK, turn.now + LOOK_EVERY_MS);
   return keep(turn, without(context, event.id), connection);
 }
 
 /** Tells who waits for a confirmation why it came to nothing. */
 export function tellWhyNot(context: ConnectionContext, event: ConnectionEvent): ConnectionContext {
-  if (event.type !== "effect.ended") return context;
+  if (!isConfirmation(event)) return context;
   const outcome = judge(context, event);
   if ("refused" in outcome) event.turn.change(attemptTopic(event.id), outcome);
   return without(context, event.id);
 }
 
-/** The state that a change there leads to; null when it changes nothing here. */
-export function becomes({ connection }: ConnectionContext, event: ConnectionEvent): CodeHostConnection["state"] | null {
-  if (event.type !== "installation.changed" || connection === null || connection.state === "deleted") return null;
-  if (event.change === "deleted") return "deleted";
-  // Deliveries may come in another order than they were sent in.
-  if (event.atMs < connection.asOfMs) return null;
-  const next = event.change === "suspended" ? "suspended" : "connected";
-  return next === connection.state ? null : next;
+/** The state that a change there, or a look at it, leads to; null when it changes nothing here. */
+export function becomes(context: ConnectionContext, event: ConnectionEvent): CodeHostConnection["state"] | null {
+  return changedBy(context, event)?.state ?? null;
 }
 
-/** Keeps the state that a change there led to. */
+/** Keeps what a change there, or a look at it, led to. */
 export function change(context: ConnectionContext, event: ConnectionEvent): ConnectionContext {
-  const state = becomes(context, event);
-  if (event.type !== "installation.changed" || context.connection === null || state === null) return context;
-  event.turn.reply(true);
-  return keep(event.turn, context, { ...context.connection, state, asOfMs: event.atMs });
+  const changed = changedBy(context, event);
+  if (changed === null) return context;
+  const { turn } = event;
+  if (event.type === "installation.changed") turn.reply(true);
+  if (changed.state === "deleted") turn.cancelWake(LOOK);
+  return keep(turn, context, changed);
+}
+
+/** Has the code host asked how the installation is. */
+export function look({ connection, host, installationId }: ConnectionContext, { turn }: ConnectionEvent): void {
+  if (connection === null || connection.state === "deleted") return;
+  turn.start({ name: LOOK_EFFECT, id: turn.newId("look"), input: { host, installationId } });
+  turn.wake(LOOK, turn.now + LOOK_EVERY_MS);
+}
+
+/** The connection as the code host has told of it since; null when that is nothing new. */
+function changedBy({ connection }: ConnectionContext, event: ConnectionEvent): CodeHostConnection | null {
+  const told = toldBy(event);
+  if (told === null || connection === null || connection.state === "deleted") return null;
+  if (told.state === "deleted") return { ...connection, state: "deleted" };
+  // Deliveries may come in another order than they were sent in.
+  if (told.asOfMs < connection.asOfMs) return null;
+  const account = told.account ?? connection.account;
+  const isSame = told.state === connection.state && account.login === connection.account.login;
+  return isSame ? null : { ...connection, account, state: told.state, asOfMs: told.asOfMs };
+}
+
+type Told =
+  | { readonly state: "deleted" }
+  | (Pick<CodeHostConnection, "asOfMs"> & {
+      readonly state: "connected" | "suspended";
+      readonly account?: CodeHostConnection["account"];
+    });
+
+function toldBy(event: ConnectionEvent): Told | null {
+  if (event.type === "installation.changed") {
+    if (event.change === "deleted") return { state: "deleted" };
+    return { state: event.change === "suspended" ? "suspended" : "connected", asOfMs: event.atMs };
+  }
+  if (event.type !== "effect.ended" || event.effect !== LOOK_EFFECT || !event.result.ok) return null;
+  const sight = event.result.output as Sight;
+  if (sight.seen === "gone") return { state: "deleted" };
+  if (sight.seen === "unknown") return null;
+  const { account, isSuspended, updatedAtMs } = sight.installation;
+  return { state: isSuspended ? "suspended" : "connected", asOfMs: updatedAtMs, account };
 }
 
 export function mayDisconnect({ connection }: ConnectionContext, event: ConnectionEvent): boolean {
@@ -111,6 +153,7 @@ export function mayDisconnect({ connection }: ConnectionContext, event: Connecti
 export function remove(context: ConnectionContext, { turn }: ConnectionEvent): ConnectionContext {
   turn.reply(null);
   if (context.connection === null) return context;
+  turn.cancelWake(LOOK);
   removeConnection(turn, turn.self.partition, context);
   tell(turn, context.connection, "disconnected");
   return { ...context, connection: null };
@@ -119,6 +162,10 @@ export function remove(context: ConnectionContext, { turn }: ConnectionEvent): C
 export function whyNotDisconnected({ connection, host }: ConnectionContext, event: ConnectionEvent): Refusal {
   const isAllowed = event.type === "installation.disconnect" && leads(event.turn, event.by);
   return isAllowed || connection === null ? { refused: "not-found" } : notALead(host);
+}
+
+function isConfirmation(event: ConnectionEvent): event is Delivered<EffectEnded> {
+  return event.type === "effect.ended" && event.effect === CONFIRMATION_EFFECT;
 }
 
 /** What a confirmation that has ended comes to, as things are in this turn. */

@@ -8,16 +8,22 @@
  * | any       | the same                           | too many at once      | same      | refused                         |
  * | any       | effect.ended, they administer it   | may connect           | connected | this workspace's alone; told    |
  * | any       | the same                           | suspended there       | suspended | the same                        |
- * | any       | effect.ended                       | any other             | same      | told why not                    |
+ * | any       | effect.ended of a confirmation     | any other             | same      | told why not                    |
  * | connected | installation.changed, suspended    | not older than known  | suspended |                                 |
  * | suspended | installation.changed, unsuspended  | not older than known  | connected |                                 |
  * | connected,| installation.changed, deleted      |                       | deleted   | free                            |
  * | suspended |                                    |                       |           |                                 |
  * | any       | installation.changed               | any other             | same      |                                 |
+ * | connected,| woken `look`                       |                       | same      | the code host is asked how it   |
+ * | suspended |                                    |                       |           | is; again in six hours          |
+ * | connected,| effect.ended of a look             | it is otherwise there | as it is  | the same as if it had been told |
+ * | suspended |                                    |                       |           |                                 |
  * | any       | installation.disconnect            | by an owner or admin  | absent    | free; nothing is left of it     |
  * | absent    | the same                           |                       | absent    | refused, there is none          |
  * | any other | the same                           | by anyone else        | same      | refused                         |
  * | any       | installation.release               |                       | absent    | free; nothing is left of it     |
+ *
+ * A code host does not tell again what was not heard, hence the looks.
  *
  * "May connect": the person is still an owner or admin, the workspace open, the installation no other workspace's, and
  * the workspace has not too many. All of it is looked at in the turn that connects.
@@ -47,6 +53,7 @@ const machine = setup({
     tellWhyNot: assign(({ context, event }) => steps.tellWhyNot(context, event)),
     change: assign(({ context, event }) => steps.change(context, event)),
     ignore: ({ event }) => event.turn.reply(false),
+    look: ({ context, event }) => steps.look(context, event),
     remove: assign(({ context, event }) => steps.remove(context, event)),
     refuse: ({ context, event }) => event.turn.reply(steps.whyNotDisconnected(context, event)),
     stopWhenDone: ({ context, event }) => {
@@ -62,6 +69,9 @@ const machine = setup({
     "effect.ended": [
       { guard: "connects", target: ".connected", actions: "connect" },
       { guard: "connectsSuspended", target: ".suspended", actions: "connect" },
+      { guard: "becomesSuspended", target: ".suspended", actions: "change" },
+      { guard: "becomesConnected", target: ".connected", actions: "change" },
+      { guard: "becomesDeleted", target: ".deleted", actions: "change" },
       { actions: ["tellWhyNot", "stopWhenDone"] },
     ],
     "installation.changed": [
@@ -74,6 +84,7 @@ const machine = setup({
       { guard: "mayDisconnect", target: ".absent", actions: ["remove", "stopWhenDone"] },
       { actions: ["refuse", "stopWhenDone"] },
     ],
+    woken: { actions: "look" },
     "installation.release": { target: ".absent", actions: ["remove", "stopWhenDone"] },
   },
   states: { absent: {}, connected: {}, suspended: {}, deleted: {} },

@@ -10,7 +10,11 @@ history.replaceState(null, "", location.pathname);
 async function tell() {
   const state = given.get("state");
   const code = given.get("code");
-  if (state === null) return "Nothing was begun here: connect the installation from its workspace.";
+  if (state === null) {
+    const number = given.get("installation_id");
+    const which = number === null ? "" : " Its number is " + number + ".";
+    return "Nothing was begun here: connect the installation from a workspace." + which;
+  }
   const what = code === null ? { error: given.get("error") ?? "no code came" } : { code };
   const answer = await fetch("/api/code-host/confirmations", {
     method: "POST",

@@ -99,7 +99,7 @@ async function disconnect(
   const place = administeredBy(options, caller, slug);
   if (isRefusal(place)) return place;
   const { runtime } = options;
-  const connection = connectionAt(runtime, place.workspaceId, installationId);
+  const connection = connectionAt(options, place.workspaceId, installationId);
   if (connection === undefined) return { refused: "not-found" };
   const message: DisconnectInstallation = { type: "installation.disconnect", by: place.caller.userId };
   const refused = await runtime.ask(connectionActor(place.workspaceId, connection), message);
@@ -114,14 +114,15 @@ export function askedTooOften(asking: RateLimit, caller: Caller): Refusal | null
 }
 
 async function repositories(
-  { runtime, codeHost, asking }: CodeHostRoutesOptions,
+  options: CodeHostRoutesOptions,
   caller: Caller,
   { slug = "", installationId }: Readonly<Record<string, string>>,
   page: number,
 ): Promise<Answer | Refusal> {
+  const { runtime, codeHost, asking } = options;
   const workspaceId = workspaceOfSlug(runtime.reading, slug) ?? "";
   if (permit(runtime.reading, caller, workspaceId, "configure", "workspace") !== null) return { refused: "not-found" };
-  const connection = connectionAt(runtime, workspaceId, installationId);
+  const connection = connectionAt(options, workspaceId, installationId);
   if (connection === undefined) return { refused: "not-found" };
   const { host, state } = connection;
   if (codeHost === null) return notSetUp;
@@ -144,6 +145,12 @@ async function repositories(
   }
 }
 
-function connectionAt({ reading }: Runtime, workspaceId: string, number = ""): CodeHostConnection | undefined {
-  return connectionsOf(reading, workspaceId).find(({ installationId }) => String(installationId) === number);
+/** The connection of that number; the one to the code host that is set up, where a workspace has two. */
+function connectionAt(
+  { runtime, codeHost }: CodeHostRoutesOptions,
+  workspaceId: string,
+  number = "",
+): CodeHostConnection | undefined {
+  const found = connectionsOf(runtime.reading, workspaceId).filter((one) => String(one.installationId) === number);
+  return found.find(({ host }) => host === codeHost?.name) ?? found[0];
 }

@@ -83,9 +83,10 @@ function loosenJson(document: oas31.OpenAPIObject): void {
 
 /** What creates and replaces a resource stands once, as `LineInput`. */
 function nameInputs(document: oas31.OpenAPIObject, routes: readonly Route[]): void {
-  for (const { method, path, takes, tag, writeOnly = [] } of routes) {
+  for (const { method, path, takes, rawBodyBytes, tag, writeOnly = [] } of routes) {
     const body = document.paths?.[path]?.[methodName(method)]?.requestBody;
-    if (takes === undefined || tag === undefined || body === undefined || "$ref" in body) continue;
+    if (takes === undefined || rawBodyBytes !== undefined || tag === undefined || body === undefined || "$ref" in body)
+      continue;
     const media = body.content["application/json"];
     if (media?.schema === undefined) continue;
     for (const hidden of writeOnly) markWriteOnly(media.schema, hidden.split("."));

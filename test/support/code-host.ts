@@ -42,8 +42,8 @@ export interface CodeHostPeer {
   readonly faults: Map<RegExp, HostedFault>;
   /** Method and path of every request that came. */
   readonly asked: readonly string[];
-  /** Resolves once a request has come whose method and path fit. */
-  asking(pattern: RegExp): Promise<void>;
+  /** Resolves once so many requests have come whose method and path fit; one unless told. */
+  asking(pattern: RegExp, count?: number): Promise<void>;
   /** Every secret it has given out or was told: codes and verifiers, tokens, the app's JWTs. */
   readonly secrets: readonly string[];
   /** Who is signed in there in a browser that does not say it; nobody at first. */
@@ -204,10 +204,10 @@ export async function startCodeHost(t: Cleaning, now: () => number = Date.now): 
       CODE_HOST_CLIENT_SECRET: CLIENT.secret,
       CODE_HOST_WEBHOOK_SECRET: WEBHOOK_SECRET,
     },
-    asking: (pattern) =>
+    asking: (pattern, count = 1) =>
       new Promise((resolve) => {
         const look = (): void => {
-          if (!asked.some((name) => pattern.test(name))) return;
+          if (asked.filter((name) => pattern.test(name)).length < count) return;
           waiting.delete(look);
           resolve();
         };

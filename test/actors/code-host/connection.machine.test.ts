@@ -9,6 +9,8 @@ import {
   ownerOf,
   putConnection,
 } from "../../../actors/code-host/connection-rows.js";
+import { LOOK_EVERY_MS } from "../../../actors/code-host/connection-steps.js";
+import { LOOK_EFFECT, type Sight } from "../../../actors/code-host/look.effects.js";
 import { type ResourceRow, resources } from "../../../actors/resources/resource-rows.js";
 import { putMember } from "../../../actors/workspaces/members.js";
 import type { Message } from "../../../runtime/turn.js";
@@ -44,6 +46,13 @@ const crashed = {
   ...{ type: "effect.ended", effect: CONFIRMATION_EFFECT, id: "attempt_1", result: { ok: false, error: "canary" } },
 } as Message;
 const changed = (change: string, atMs = KNOWN_MS) => ({ type: "installation.changed", change, atMs }) as Message;
+const looked = (output: Sight) =>
+  ({ type: "effect.ended", effect: LOOK_EFFECT, id: "look_1", result: { ok: true, output } }) as Message;
+const there = (isSuspended: boolean, more: { login?: string; updatedAtMs?: number } = {}): Sight => {
+  const { login = "acme-inc", updatedAtMs = KNOWN_MS } = more;
+  return { seen: "there", installation: { account: { login, kind: "organization" }, isSuspended, updatedAtMs } };
+};
+const woken = { type: "woken", name: "look", dueMs: 0 } as Message;
 const disconnect = (by: string) => ({ type: "installation.disconnect", by }) as Message;
 const release = { type: "installation.release" } as Message;
 const theirs = (isSuspended = false): Confirmation => ({
@@ -112,6 +121,20 @@ const messages: Readonly<Record<string, (stepping: Stepping) => Message>> = {
   "disconnect by a member": () => disconnect("usr_bob"),
   "disconnect by a stranger": () => disconnect("usr_eve"),
   release: () => release,
+  "seen working": () => looked(there(false)),
+  "seen suspended": () => looked(there(true)),
+  "seen as it was before": () => looked(there(true, { updatedAtMs: KNOWN_MS - 1 })),
+  "seen gone": () => looked({ seen: "gone" }),
+  "not seen": () => looked({ seen: "unknown" }),
+  "not looked at": () =>
+    ({ type: "effect.ended", effect: LOOK_EFFECT, id: "look_1", result: { ok: false, error: "no" } }) as Message,
+  woken: () => woken,
+};
+
+/** What a look comes to where nothing is connected, and what of it changes nothing anywhere. */
+const unseen = {
+  ...{ "seen working": "same", "seen suspended": "same", "seen as it was before": "same", "seen gone": "same" },
+  ...{ "not seen": "same", "not looked at": "same", woken: "same" },
 };
 
 const confirmations = (state: string, other: string) => ({
@@ -137,6 +160,7 @@ const connectedOnes = {
 /** What a message ends in: the next state (`same`), what is answered, and what whoever waits is told. */
 const table: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   absent: {
+    ...unseen,
     ...confirmations("absent", "absent told conflict"),
     suspended: "absent false",
     "suspended before": "absent false",
@@ -151,6 +175,7 @@ const table: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   connected: {
     ...confirmations("connected", "connected told"),
+    ...{ ...unseen, "seen suspended": "suspended", "seen gone": "deleted" },
     ...connectedOnes,
     suspended: "suspended true",
     "suspended before": "connected false",
@@ -161,6 +186,7 @@ const table: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   suspended: {
     ...confirmations("suspended", "connected told"),
+    ...{ ...unseen, "seen working": "connected", "seen gone": "deleted" },
     ...connectedOnes,
     suspended: "suspended false",
     "suspended before": "suspended false",
@@ -171,6 +197,7 @@ const table: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   deleted: {
     ...confirmations("deleted", "deleted told conflict"),
+    ...unseen,
     ...connectedOnes,
     suspended: "deleted false",
     "suspended before": "deleted false",
@@ -204,7 +231,7 @@ t.test("in every state, each message does what the table says", async (t) => {
       t.equal(stepping.value, state);
       const taken = stepping.take(ask(stepping));
       const wanted = table[state]?.[name]?.replace("same", state);
-      t.equal(`${stepping.value} ${toldOf(taken)}`, wanted, `${state}, ${name}`);
+      t.equal(`${stepping.value} ${toldOf(taken)}`.trimEnd(), wanted, `${state}, ${name}`);
     }
   }
 });
@@ -272,4 +299,27 @@ t.test("a workspace connects to so many installations and no more; what it has i
   const another = stepByHand(codeHostConnectionActor, connectionActor(WORKSPACE, name), { rows: stepping.rows });
   another.take(confirm());
   t.equal(toldOf(another.take(ended(theirs()))), "told conflict");
+});
+
+t.test("while it is connected the code host is asked every six hours how it is", async (t) => {
+  const stepping = connection();
+  stepping.take(confirm());
+  const connected = stepping.take(ended(theirs()));
+  t.same(connected.wakes, [{ name: "look", dueMs: stepping.now + LOOK_EVERY_MS }]);
+  t.equal(LOOK_EVERY_MS, 6 * 60 * 60 * 1_000);
+  stepping.now += LOOK_EVERY_MS;
+  const looking = stepping.take(woken);
+  t.match(looking.started, [{ name: LOOK_EFFECT, id: /^look_/, input: NAME }]);
+  t.same(looking.wakes, [{ name: "look", dueMs: stepping.now + LOOK_EVERY_MS }]);
+  t.same(stepping.take(looked(there(false))).changes, [], "what is as it was is not told");
+  t.same(stepping.take(looked({ seen: "gone" })).cancelledWakes, ["look"]);
+  t.same(stepping.take(woken).started, []);
+  const other = inState(theirs());
+  t.same(other.take(disconnect("usr_ada")).cancelledWakes, ["look"]);
+});
+
+t.test("an account that has another name there has it here", async (t) => {
+  const stepping = inState(theirs());
+  stepping.take(looked(there(false, { login: "acme-group" })));
+  t.match(connectionsOf(stepping.rows, WORKSPACE), [{ state: "connected", account: { login: "acme-group" } }]);
 });

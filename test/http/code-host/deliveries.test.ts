@@ -14,6 +14,7 @@ interface Office {
   readonly service: TestService;
   readonly ada: Client;
   readonly workspaceId: string;
+  readonly clock: ManualClock;
   /** Sends a delivery as the code host does. */
   deliver(event: string, payload: unknown, delivery?: string): Promise<Reply>;
   state(): Promise<unknown>;
@@ -32,7 +33,7 @@ async function openOffice(t: Test): Promise<Office> {
   let sent = 0;
   return {
     ...{ codeHost, service, ada },
-    workspaceId: place.workspaceId,
+    ...{ workspaceId: place.workspaceId, clock },
     deliver: (event, payload, delivery) => {
       sent += 1;
       const body = JSON.stringify(payload);
@@ -183,3 +184,34 @@ t.test("a signed delivery that cannot be read gets a clear problem", async (t) =
   const huge = `{"action":"${"x".repeat(4 * 1024 * 1024)}"}`;
   t.equal((await sent(huge, "huge")).status, 413);
 });
+
+t.test(
+  "what no delivery told is learned by looking, and a code host that does not answer changes nothing",
+  async (t) => {
+    const { codeHost, ada, workspaceId, clock, state } = await openOffice(t);
+    const reader = await StreamReader.open(ada);
+    reader.subscribe(`workspace/${workspaceId}`);
+    await reader.until(({ kind }) => kind === "snapshot");
+    const there = codeHost.installations.get(7);
+    if (there === undefined) throw new Error("it is installed");
+    const looks = () => codeHost.asked.filter((name) => name === "GET /api/v3/app/installations/7").length;
+    const before = looks();
+    codeHost.faults.set(/installations/, { status: 500 });
+    clock.advance(6 * 60 * 60_000);
+    await codeHost.asking(/installations/, before + 1);
+    codeHost.faults.clear();
+    t.equal(await state(), "connected");
+    there.suspended_at = "2026-09-23T13:00:00Z";
+    there.updated_at = "2026-09-23T13:00:00Z";
+    clock.advance(6 * 60 * 60_000);
+    await reader.until(({ data }) => data.what === "suspended");
+    codeHost.installations.delete(7);
+    clock.advance(6 * 60 * 60_000);
+    await reader.until(({ data }) => data.what === "deleted");
+    t.equal(looks(), before + 3);
+    clock.advance(24 * 60 * 60_000);
+    t.equal(await state(), "deleted");
+    t.equal(looks(), before + 3, "what is deleted is not looked at");
+    reader.end();
+  },
+);

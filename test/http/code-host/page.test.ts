@@ -35,7 +35,9 @@ t.test(
     await page.goto(`${service.baseUrl}/code-host/callback?${denied}`);
     await page.getByText(`${codeHost.name} cannot confirm that you administer this installation.`).waitFor();
     await page.goto(`${service.baseUrl}/code-host/callback?installation_id=7&setup_action=install`);
-    await page.getByText("Nothing was begun here: connect the installation from its workspace.").waitFor();
+    await page
+      .getByText("Nothing was begun here: connect the installation from a workspace. Its number is 7.")
+      .waitFor();
 
     const elsewhere = asked.filter((each) => !each.startsWith(`${service.baseUrl}/`));
     t.ok(
