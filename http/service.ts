@@ -148,7 +148,7 @@ async function open(
           },
           ...{ baseUrl: () => baseUrl, newId: (prefix) => runtime.newId(prefix) },
         }),
-        ...oauthEffects({ reading: () => runtime.reading, outbound: toHosts, servers, sealer, clock }),
+        ...oauthEffects({ reading: () => runtime.reading, outbound: toHosts, servers, sealer, clock, log }),
       ],
     },
     clock,

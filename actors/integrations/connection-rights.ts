@@ -1,6 +1,6 @@
 /** Who may do what with an integration's connections (configuration API, Integration connections). */
 import type { Reading } from "../../storage/store.js";
-import type { Caller, PersonCaller } from "../access/caller.js";
+import type { Caller } from "../access/caller.js";
 import { onTeam, permit } from "../access/visibility.js";
 import type { Refusal } from "../refusal.js";
 import { type ResourceRow, resourceById } from "../resources/resource-rows.js";
@@ -69,15 +69,20 @@ const notOnTeam: Refusal = {
   detail: "Only people on the team connect their accounts to its integrations.",
 };
 
-/** The connection that a tool acts with for tasks that a person started, or null when there is none that acts. */
+/**
+ * The connection that a tool acts with for tasks that a person started, or null when there is none that acts: it is not
+ * connected, may not be any more, or its access has run out and is not renewed yet.
+ */
 export function actingConnection(
   reading: Reading,
   { workspaceId, integrationId }: Pick<ConnectionPlace, "workspaceId" | "integrationId">,
-  { userId }: Pick<PersonCaller, "userId">,
+  { userId, nowMs }: { readonly userId: string; readonly nowMs: number },
 ): ConnectionRow | null {
   const integration = resourceById<IntegrationFields>(reading, workspaceId, "integration", integrationId);
   const holder = integration?.fields.connection?.holder === "requester" ? userId : "team";
   if (standingOf(reading, { workspaceId, integrationId, holder }) === null) return null;
   const row = connectionOf(reading, workspaceId, integrationId, holder);
-  return row?.state === "connected" || row?.state === "refreshing" ? row : null;
+  const linked = row?.linked ?? null;
+  if (row === undefined || linked === null) return null;
+  return linked.expiresAtMs === null || linked.expiresAtMs > nowMs ? row : null;
 }

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import type { Reading } from "../../storage/store.js";
-import type { PersonCaller } from "../access/caller.js";
 import { userOf } from "../access/session.js";
 import type { ResourceRow } from "../resources/resource-rows.js";
 import { actingConnection } from "./connection-rights.js";
@@ -75,7 +74,7 @@ export const ownConnectionSchema = z
 export function ownConnectionView(
   reading: Reading,
   { id: integrationId, workspaceId, fields }: ResourceRow<IntegrationFields>,
-  { userId }: Pick<PersonCaller, "userId">,
+  { userId, nowMs }: { readonly userId: string; readonly nowMs: number },
 ): z.output<typeof ownConnectionSchema> {
   const team = connectionOf(reading, workspaceId, integrationId, "team");
   const own = connectionOf(reading, workspaceId, integrationId, userId);
@@ -84,7 +83,7 @@ export function ownConnectionView(
     actsAs,
     team: { state: team?.state ?? "none", problem: team?.problem ?? null },
     own: own === undefined ? null : connectionView(reading, own),
-    isReady: actingConnection(reading, { workspaceId, integrationId }, { userId }) !== null,
+    isReady: actingConnection(reading, { workspaceId, integrationId }, { userId, nowMs }) !== null,
     tools: Object.entries(fields.tools).map(([tool, { approval }]) => {
       const ask = actsAs === "requester" && (own?.asks.includes(tool) ?? false);
       return { tool, approval, ask, approver: approverOf({ team: approval, person: ask }) };

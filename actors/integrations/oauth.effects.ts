@@ -8,6 +8,7 @@ import { z } from "zod";
 import type { Effect } from "../../runtime/actor-type.js";
 import type { Clock } from "../../runtime/clock.js";
 import type { RunSignal } from "../../runtime/run-signal.js";
+import type { RuntimeLog } from "../../runtime/runtime.js";
 import type { Reading } from "../../storage/store.js";
 import { DYN } from "../expressions/cel-types.js";
 import { evaluateText } from "../expressions/templates.js";
@@ -73,19 +74,26 @@ export interface OAuthEffectOptions {
   readonly servers: AuthorizationServers;
   readonly sealer: Sealer;
   readonly clock: Clock;
+  /** Told of what is a bug, by its name alone: what it says may hold what was sealed. */
+  readonly log: Pick<RuntimeLog, "error">;
 }
 
 /** The three effects; none rejects. */
 export function oauthEffects(options: OAuthEffectOptions): readonly Effect[] {
-  const effect = <Input>(name: string, run: (input: Input, signal: RunSignal) => Promise<unknown>): Effect => ({
+  const failed = (id: string, error: unknown): void =>
+    options.log.error("what a connection asks of its host went wrong", { id, error: nameOf(error) });
+  const effect = <Input>(
+    name: string,
+    run: (input: Input, signal: RunSignal) => Promise<LinkOutcome | null>,
+  ): Effect => ({
     name,
     concurrency: CONCURRENCY,
-    run: (input, { signal }) => run(input as Input, signal),
+    run: (input, { id, signal }) => settled(run(input as Input, signal), (error) => failed(id, error)),
   });
   return [
-    effect<ExchangeInput>(EXCHANGE_EFFECT, (input, signal) => settled(exchange(options, input, signal))),
-    effect<ConnectionPlace>(REFRESH_EFFECT, (input, signal) => settled(refresh(options, input, signal))),
-    effect<RevokeInput>(REVOKE_EFFECT, (input, signal) => settled(revoke(options, input, signal))),
+    effect<ExchangeInput>(EXCHANGE_EFFECT, (input, signal) => exchange(options, input, signal)),
+    effect<ConnectionPlace>(REFRESH_EFFECT, (input, signal) => refresh(options, input, signal)),
+    effect<RevokeInput>(REVOKE_EFFECT, (input, signal) => revoke(options, input, signal)),
   ];
 }
 
@@ -95,13 +103,21 @@ class NotAsked extends Error {
 }
 
 /** What cannot be asked is an outcome too; anything else is told by no more than that it went wrong. */
-async function settled(work: Promise<LinkOutcome | null>): Promise<LinkOutcome | null> {
+async function settled(
+  work: Promise<LinkOutcome | null>,
+  failed: (error: unknown) => void,
+): Promise<LinkOutcome | null> {
   try {
     return await work;
   } catch (error) {
     const isKnown = error instanceof NotAsked || error instanceof ServerUnavailable;
+    if (!isKnown) failed(error);
     return { ok: false, isFinal: false, reason: isKnown ? error.message : "it went wrong" };
   }
+}
+
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : typeof error;
 }
 
 async function exchange(options: OAuthEffectOptions, input: ExchangeInput, signal: RunSignal): Promise<LinkOutcome> {

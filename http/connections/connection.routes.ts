@@ -161,7 +161,9 @@ function list(
 
 function showOwn(runtime: Runtime, caller: PersonCaller, integrationId: string | undefined): Answer | Refusal {
   const found = findIntegration(runtime, caller, integrationId);
-  return isRefusal(found) ? found : { status: 200, body: ownConnectionView(runtime.reading, found, caller) };
+  if (isRefusal(found)) return found;
+  const as = { userId: caller.userId, nowMs: runtime.clock.now() };
+  return { status: 200, body: ownConnectionView(runtime.reading, found, as) };
 }
 
 /** The connection that the caller may link, or why they may not. */

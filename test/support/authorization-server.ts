@@ -28,6 +28,8 @@ export interface AuthorizationServerPeer {
   readonly asked: readonly string[];
   /** Goes there as a browser does, signs in as `account` and consents (or not); where it is sent back to. */
   visit(authorizeUrl: string, as: { readonly account: string; readonly denies?: boolean }): Promise<URL>;
+  /** Who a real browser signs in as there. */
+  signInAs(account: string): void;
   /** Ends the grant that a refresh token is of, as a person does at their host. */
   endGrant(refreshToken: string): Promise<void>;
   /** Whether an access token admits at the host. */
@@ -52,7 +54,9 @@ export async function startAuthorizationServer(t: Cleaning): Promise<Authorizati
         client_id: CLIENT.id,
         client_secret: CLIENT.secret,
         grant_types: ["authorization_code", "refresh_token"],
-        redirect_uris: [REDIRECT_URI],
+        // Of a native client's loopback address any port will do (RFC 8252): a browser comes back to the real one.
+        application_type: "native",
+        redirect_uris: [REDIRECT_URI, "http://127.0.0.1/api/oauth/callback"],
         response_types: ["code"],
         token_endpoint_auth_method: "client_secret_basic",
       },
@@ -75,13 +79,16 @@ export async function startAuthorizationServer(t: Cleaning): Promise<Authorizati
   provider.on("grant.success", (ctx) => void issued.push(ctx.body as IssuedTokens));
   const asked: string[] = [];
   let failing: number | null = null;
+  let visitor = "";
   const handle = provider.callback();
   server.on("request", (incoming: IncomingMessage, answer: ServerResponse) => {
     const path = (incoming.url ?? "").split("?")[0] ?? "";
     if (incoming.headers["x-browser"] === undefined) asked.push(path);
     if (path === "/token" && failing !== null) return answer.writeHead(failing).end("{}");
     if (!path.startsWith("/interaction/")) return handle(incoming, answer);
-    interact(provider, incoming, answer).catch((error: unknown) => answer.writeHead(500).end(String(error)));
+    interact(provider, { incoming, answer, visitor }).catch((error: unknown) =>
+      answer.writeHead(500).end(String(error)),
+    );
   });
   return {
     url,
@@ -89,6 +96,9 @@ export async function startAuthorizationServer(t: Cleaning): Promise<Authorizati
     issued,
     asked,
     visit: (authorizeUrl, as) => visit(authorizeUrl, as),
+    signInAs: (account) => {
+      visitor = account;
+    },
     endGrant: async (refreshToken) => {
       const token = await provider.RefreshToken.find(refreshToken);
       if (token?.grantId === undefined) throw new Error("there is no such refresh token");
@@ -108,9 +118,12 @@ export async function startAuthorizationServer(t: Cleaning): Promise<Authorizati
 }
 
 /** What the pages of a host do: sign the visitor in, and ask for consent. */
-async function interact(provider: Provider, incoming: IncomingMessage, answer: ServerResponse): Promise<void> {
+async function interact(
+  provider: Provider,
+  { incoming, answer, visitor }: { incoming: IncomingMessage; answer: ServerResponse; visitor: string },
+): Promise<void> {
   const { prompt, params, session } = await provider.interactionDetails(incoming, answer);
-  const accountId = String(incoming.headers["x-account"]);
+  const accountId = String(incoming.headers["x-account"] ?? visitor);
   if (incoming.headers["x-denies"] !== undefined) {
     return provider.interactionFinished(incoming, answer, { error: "access_denied", error_description: "no" });
   }

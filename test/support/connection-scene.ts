@@ -43,22 +43,30 @@ export function integrationAt(host: AuthorizationServerPeer, more: Record<string
 /** Who waits for something asks often, while the clock stands still. */
 export const sceneSettings = { BASE_URL: "https://signalbox.example", RATE_PER_CREDENTIAL: "0", RATE_PER_ADDRESS: "0" };
 
+export interface SceneOptions {
+  /** What the integration has beside, or in place of, the usual. */
+  readonly integration?: Record<string, unknown>;
+  readonly alsoAllowed?: readonly string[];
+  /** In place of {@link sceneSettings}. */
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
 /** A workspace with an integration whose accounts are linked at a real authorization server. */
-export async function openScene(
-  t: Test,
-  integration: Record<string, unknown> = {},
-  alsoAllowed: readonly string[] = [],
-): Promise<ConnectionScene> {
+export async function openScene(t: Test, options: SceneOptions = {}): Promise<ConnectionScene> {
   const host = await startAuthorizationServer(t);
   const clock = new ManualClock();
-  const settings = { ...sceneSettings, OUTBOUND_ALLOW: [host.url, ...alsoAllowed].join(",") };
+  const allowed = [host.url, ...(options.alsoAllowed ?? [])].join(",");
+  const settings = { ...(options.settings ?? sceneSettings), OUTBOUND_ALLOW: allowed };
   const service = await startTestService(t, { clock, settings });
   const owner = await personAt(service, "owner@example.com");
   const { workspaceId, teamId } = await workspaceWithTeam(owner);
   await owner.create(`/api/resources/workspaces/${workspaceId}/secrets`, {
     ...{ name: "tracker-client", value: CLIENT.secret, valueVersion: 1, hosts: [host.host] },
   });
-  const made = await owner.create(`/api/resources/teams/${teamId}/integrations`, integrationAt(host, integration));
+  const made = await owner.create(
+    `/api/resources/teams/${teamId}/integrations`,
+    integrationAt(host, options.integration),
+  );
   const mate = await join(service, owner, "mate@example.com", { teams: [teamId] });
   const member = await join(service, owner, "member@example.com");
   const at = `/api/integrations/${made.id}/connections`;

@@ -155,7 +155,7 @@ t.test("who denies, or may not any more, connects nothing", async (t) => {
 
 t.test("people connect accounts of their own only where the integration acts as they", async (t) => {
   const scene = await openScene(t, {
-    connection: { holder: "team", oauth2: null, token: { secret: "tracker-client" } },
+    integration: { connection: { holder: "team", oauth2: null, token: { secret: "tracker-client" } } },
   });
   const { mate, owner, at, host, integrationId } = scene;
   for (const [client, whose] of [
@@ -208,7 +208,7 @@ t.test("a host that sends the service or people elsewhere is not gone by", async
       ...{ issuer: url, authorization_endpoint: `${url}/auth`, token_endpoint: `${url}/token` },
       ...says(url),
     }));
-    const scene = await openScene(t, {}, [liar.url, "other.example"]);
+    const scene = await openScene(t, { alsoAllowed: [liar.url, "other.example"] });
     const { owner, teamId, host } = scene;
     const oauth2 = { issuer: liar.url, clientId: "c" };
     const body = { integration: "liar", name: "Liar", hosts: [liar.host], connection: { oauth2 } };

@@ -55,6 +55,7 @@ t.test("what fails for now is tried again, and the connection lives", async (t) 
     await askedTimes(host, "/token", 3 + times);
     await ownOnce(scene, mate, () => true);
   }
+  t.equal((await ownOnce(scene, mate, () => true)).isReady, false, "by now it has run out");
   host.failWith(null);
   await ownOnce(scene, mate, (seen) => {
     clock.advance(MINUTE_MS);
