@@ -53,6 +53,7 @@ function timed(name: string, once: (n: number) => unknown): (string | number)[] 
 /** What would take for ever, or all memory, without a budget. */
 const endless = {
   "three loops over 10,000": "big.all(a, big.all(b, big.all(c, true)))",
+  "45 loops begun, each in another": `${"big.map(v, ".repeat(45)}1${")".repeat(45)}`,
   "errors that are swallowed": "big.exists(a, big.exists(b, 1 / 0 > 1)) || true",
   "a list of lists of 10,000": "big.map(a, big.map(b, [a, b]))",
   "text that doubles 80 times": `['xxxxxxxx']${".map(a,a+a)".repeat(80)}.size()`,

@@ -120,7 +120,9 @@ function partsOf(type: Type, most: number): number {
  * parameters on the way, and takes nothing along from an attempt that failed.
  */
 export class Bindings {
-  #bound = new Map<string, Type>();
+  readonly #bound = new Map<string, Type>();
+  /** What was bound, with what it was bound to before: to take it back. */
+  readonly #trail: { readonly name: string; readonly before: Type | undefined }[] = [];
   #fresh = 0;
   #comparisons = 0;
 
@@ -129,8 +131,9 @@ export class Bindings {
     return { kind: "parameter", name: `_${this.#fresh++}` };
   }
 
-  /** The same type with parameters of its own in place of those that it names. */
-  instantiate(types: readonly Type[]): Type[] {
+  /** The same types with parameters of their own in place of those that they name. */
+  instantiate(types: readonly Type[]): readonly Type[] {
+    if (!types.some(namesParameter)) return types;
     const own = new Map<string, Type>();
     const replace = (type: Type): Type =>
       mapParameters(type, ({ name }) => {
@@ -143,10 +146,22 @@ export class Bindings {
 
   /** Whether every one may stand where its counterpart is wanted; what was learned is kept when all may. */
   areAssignable(given: readonly Type[], wanted: readonly Type[]): boolean {
-    const before = new Map(this.#bound);
+    const mark = this.#trail.length;
     const all = this.#assignAll(given, wanted);
-    if (!all) this.#bound = before;
+    if (!all) this.#takeBack(mark);
     return all;
+  }
+
+  #keep(name: string, type: Type): void {
+    this.#trail.push({ name, before: this.#bound.get(name) });
+    this.#bound.set(name, type);
+  }
+
+  #takeBack(mark: number): void {
+    for (const { name, before } of this.#trail.splice(mark).reverse()) {
+      if (before === undefined) this.#bound.delete(name);
+      else this.#bound.set(name, before);
+    }
   }
 
   /**
@@ -224,13 +239,13 @@ export class Bindings {
     const known = this.#bound.get(parameter.name);
     if (known === undefined) {
       if (this.#occurs(parameter.name, type)) return "unfit";
-      this.#bound.set(parameter.name, type);
+      this.#keep(parameter.name, type);
       return "fits";
     }
     if (isSame(type, known)) return "fits";
     if (!this.#assign(type, known)) return "clashes";
     const general = mostGeneral(type, known);
-    if (!this.#occurs(parameter.name, general)) this.#bound.set(parameter.name, general);
+    if (!this.#occurs(parameter.name, general)) this.#keep(parameter.name, general);
     return "fits";
   }
 
@@ -254,6 +269,23 @@ export class Bindings {
       default:
         return false;
     }
+  }
+}
+
+function namesParameter(type: Type): boolean {
+  switch (type.kind) {
+    case "parameter":
+      return true;
+    case "list":
+      return namesParameter(type.element);
+    case "map":
+      return namesParameter(type.key) || namesParameter(type.value);
+    case "opaque":
+      return type.parameters.some(namesParameter);
+    case "type":
+      return type.of !== null && namesParameter(type.of);
+    default:
+      return false;
   }
 }
 

@@ -55,6 +55,7 @@ class Checker {
   readonly bindings = new Bindings();
   readonly #tree: Tree;
   readonly #declared: Declarations;
+  #callable: readonly string[] | null = null;
 
   constructor(tree: Tree, declared: Declarations) {
     this.#tree = tree;
@@ -233,7 +234,8 @@ class Checker {
   }
 
   #unknownFunction(node: Node, name: string, isMethod: boolean): Type {
-    const callable = callableNames(this.#declared);
+    this.#callable ??= callableNames(this.#declared);
+    const callable = this.#callable;
     if (callable.includes(name)) {
       const written = isMethod ? `${name}(value)` : `value.${name}(…)`;
       return this.#fault(node, `${name}() is written as ${written}`);
@@ -246,6 +248,7 @@ class Checker {
     if (types.some(({ kind }) => kind === "error")) return ERROR;
     let result: Type | null = null;
     for (const overload of overloads) {
+      if (overload.takes.length !== types.length) continue;
       const [gives, ...takes] = this.bindings.instantiate([overload.gives, ...overload.takes]);
       if (gives === undefined || !this.bindings.areAssignable(types, takes)) continue;
       const type = this.bindings.resolve(gives);

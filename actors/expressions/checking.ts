@@ -73,6 +73,19 @@ function readField(
   return { expressions: read.template.filter((part): part is Embedded => typeof part !== "string") };
 }
 
+/** Faults told of one definition: whoever has more mends those first. */
+const MOST_FAULTS = 200;
+
+/** What is wrong with each of many, in their order, until there is enough to tell. */
+export function firstFaults<Item, Told>(items: readonly Item[], faultsOf: (item: Item) => readonly Told[]): Told[] {
+  const found: Told[] = [];
+  for (const item of items) {
+    if (found.length >= MOST_FAULTS) break;
+    found.push(...faultsOf(item).slice(0, MOST_FAULTS - found.length));
+  }
+  return found;
+}
+
 /** A fault as one sentence: `does not check: there is no evnt here. Did you mean event?` */
 export function sentenceOf({ message, suggestion }: Fault, verdict: Pick<Verdict, "parses">): string {
   const what = verdict.parses ? `does not check: ${message}` : message;

@@ -34,20 +34,31 @@ export interface Program {
 /** Values by the names that expressions see them under. */
 export type Names = Readonly<Record<string, Value>>;
 
-/** Programs kept ready; the one that was made first goes first. */
-const MOST_KEPT = 10_000;
+/**
+ * Programs kept ready, by the characters of their expressions: each takes up to 200 bytes. The one that was made first
+ * goes first.
+ */
+const MOST_CHARACTERS_KEPT = 300_000;
+/** What a program takes beside, in characters. */
+const CHARACTERS_A_PROGRAM = 20;
 
 const meter = new Meter();
 const environment = meteredEnvironment(meter);
 const ready = new Map<string, Program>();
+let charactersKept = 0;
 
 /** The program of an expression, made once. One that does not parse evaluates to an error. */
 export function compile(source: string): Program {
   const known = ready.get(source);
   if (known !== undefined) return known;
   const program = make(source);
-  if (ready.size >= MOST_KEPT) ready.delete(ready.keys().next().value ?? "");
   ready.set(source, program);
+  charactersKept += source.length + CHARACTERS_A_PROGRAM;
+  for (const first of ready.keys()) {
+    if (charactersKept <= MOST_CHARACTERS_KEPT) break;
+    ready.delete(first);
+    charactersKept -= first.length + CHARACTERS_A_PROGRAM;
+  }
   return program;
 }
 

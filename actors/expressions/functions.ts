@@ -10,6 +10,7 @@ import {
   celMethod,
   celUint,
   isCelError,
+  isCelList,
   isCelMap,
   isCelUint,
   listType,
@@ -20,7 +21,7 @@ import { create } from "@bufbuild/protobuf";
 import { TimestampSchema } from "@bufbuild/protobuf/wkt";
 import type { Meter } from "./meter.js";
 import { patternOf } from "./patterns.js";
-import { APPEND, DISTINCT, GOES_ON, HAS, NEW_LIST } from "./program.js";
+import { APPEND, DISTINCT, GOES_ON, HAS, NEW_LIST, RANGE } from "./program.js";
 import { standard } from "./signatures.js";
 
 const { BOOL, DOUBLE, DYN, INT, STRING, UINT } = CelScalar;
@@ -43,6 +44,8 @@ const weights: ReadonlyMap<string, number> = new Map([
 ]);
 /** An error is dear to make, and an expression may make one at every step and go on. */
 const ERROR_WEIGHT = 200;
+/** Elements that a loop takes hold of in the time of one unit. */
+const ELEMENTS_A_UNIT = 4;
 const SPENT = "it takes too long";
 
 /**
@@ -82,6 +85,12 @@ function loops(meter: Meter): CelFunc[] {
     celFunc(GOES_ON, [INT], BOOL, (weight) => {
       meter.spend(Number(weight));
       return true;
+    }),
+    // A loop takes hold of all that it goes through before its first step, though it may end there.
+    celFunc(RANGE, [DYN], DYN, (range) => {
+      if (isCelList(range) || isCelMap(range)) meter.spend(range.size / ELEMENTS_A_UNIT);
+      if (meter.isSpent) throw new Error(SPENT);
+      return range;
     }),
     celFunc(NEW_LIST, [], LIST, () => {
       const elements: CelValue[] = [];

@@ -5,7 +5,7 @@
 
 import { DYN, listOf, mapOf, objectOf, STRING, type Type } from "./cel-types.js";
 import type { Form, Wanted } from "./checking.js";
-import { isTemplate, OPEN } from "./templates.js";
+import { isTemplate, OPEN, readTemplate } from "./templates.js";
 
 export interface Position {
   /** The path of the field; `[*]` stands for any key or index: `hook.steps[*].with[*]`. */
@@ -206,8 +206,10 @@ export function placedIn({ positions, name: root }: Language, definition: Defini
   return found;
 }
 
-/** Characters that the texts with expressions of one definition may have together: what checking them takes. */
+/** Characters that the texts with expressions of one definition may have together: what reading them takes. */
 const MOST_CHARACTERS = 200_000;
+/** Characters that its expressions may have together: checking them holds up nobody for longer than 20 ms. */
+const MOST_CHARACTERS_OF_EXPRESSIONS = 25_000;
 
 /** Why a definition holds more expressions than are checked, or null. */
 export function sizeFault({ mostExpressions }: Language, placed: readonly Placed[]): string | null {
@@ -215,8 +217,18 @@ export function sizeFault({ mostExpressions }: Language, placed: readonly Placed
   const count = holding.reduce((sum, { text }) => sum + Math.max(1, text.split(OPEN).length - 1), 0);
   if (count > mostExpressions) return `must hold at most ${mostExpressions} expressions`;
   const characters = holding.reduce((sum, { text }) => sum + text.length, 0);
-  if (characters <= MOST_CHARACTERS) return null;
-  return `must hold at most ${MOST_CHARACTERS} characters of text with expressions`;
+  if (characters > MOST_CHARACTERS) return `must hold at most ${MOST_CHARACTERS} characters of text with expressions`;
+  const sources = holding.flatMap(({ text, position }) => sourcesOf(text, position.form));
+  return sources.reduce((sum, source) => sum + source.length, 0) > MOST_CHARACTERS_OF_EXPRESSIONS
+    ? `must hold at most ${MOST_CHARACTERS_OF_EXPRESSIONS} characters of expressions`
+    : null;
+}
+
+/** The expressions of a text that can be read. */
+function sourcesOf(text: string, form: Form): string[] {
+  if (form === "condition" && !isTemplate(text)) return [text];
+  const read = readTemplate(text);
+  return "fault" in read ? [] : read.template.flatMap((part) => (typeof part === "string" ? [] : [part.source]));
 }
 
 /** The parts of a pattern; null stands for any key or index. */

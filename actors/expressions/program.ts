@@ -15,6 +15,7 @@ export const HAS = "@has";
 export const APPEND = "@append";
 export const NEW_LIST = "@newList";
 export const DISTINCT = "@distinct";
+export const RANGE = "@range";
 const IN = "@in";
 /** What a loop gathers; no expression can name it. */
 const GATHERED = "@result";
@@ -224,7 +225,7 @@ class Writer {
         $typeName: "cel.expr.Expr.Comprehension",
         iterVar: loop.variable,
         iterVar2: "",
-        iterRange: this.write(loop.range),
+        iterRange: this.#call(RANGE, [this.write(loop.range)]),
         accuVar: GATHERED,
         accuInit: parts.from,
         // `&&` looks at both sides in order, so that the budget is asked before what the loop has found.

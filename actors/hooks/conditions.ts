@@ -38,9 +38,12 @@ export interface Condition {
 /** What a hook is judged by. */
 type Matched = Pick<HookFields, "key" | "on" | "match" | "vars" | "when">;
 
-/** Weight of the conditions that are kept, about as many characters; those that were made first go first. */
-const MOST_KEPT = 16_000_000;
-const WEIGHT_OF_HOOK = 1_000;
+/** Bytes of the conditions that are kept, by estimate; those that were made first go first. */
+const MOST_KEPT = 128_000_000;
+const BYTES_A_HOOK = 2_000;
+/** Of a list's name or glob, and of a `when`, whose program is kept with it. */
+const BYTES_A_CHARACTER = 8;
+const BYTES_A_CHARACTER_OF_WHEN = 200;
 
 interface Kept {
   readonly version: number;
@@ -73,7 +76,7 @@ function forget(id: string): void {
 
 function weightOf({ match, when }: Matched): number {
   const lists = Object.values(match).reduce((sum, list) => sum + list.join("").length, 0);
-  return WEIGHT_OF_HOOK + lists + (when?.length ?? 0);
+  return BYTES_A_HOOK + BYTES_A_CHARACTER * lists + BYTES_A_CHARACTER_OF_WHEN * (when?.length ?? 0);
 }
 
 /** The match lists of a hook and its `when` as conditions of one kind. */

@@ -1,5 +1,5 @@
 import { DYN, objectOf, STRING, type Type } from "../expressions/cel-types.js";
-import { checkField, sentenceOf } from "../expressions/checking.js";
+import { checkField, firstFaults, sentenceOf } from "../expressions/checking.js";
 import { MOST_EXPRESSIONS } from "../expressions/evaluate.js";
 import {
   hookNames,
@@ -39,7 +39,7 @@ export function expressionErrors(definition: Readonly<Record<string, unknown>>):
   const all = placedIn(hookLanguage, definition);
   const tooMuch = sizeFault(hookLanguage, all);
   if (tooMuch !== null) return [{ path: "steps", message: tooMuch }];
-  return all.flatMap((placed) => {
+  return firstFaults(all, (placed) => {
     const { position, path, text } = placed;
     const names = hookLanguage.namesAt(definition, placed);
     const verdict = checkField(text, position.form, { names, returns: position.returns });

@@ -1,5 +1,5 @@
 import { DYN, objectOf, type Type } from "../expressions/cel-types.js";
-import { checkField, sentenceOf } from "../expressions/checking.js";
+import { checkField, firstFaults, sentenceOf } from "../expressions/checking.js";
 import {
   type Definition,
   integrationNames,
@@ -59,7 +59,7 @@ export function checkSize(definition: Definition): readonly FieldError[] {
 
 /** What of an integration's expressions does not check: the definition is kept, with a warning for each. */
 export function expressionWarnings(definition: Definition): Warning[] {
-  const unchecked = placedIn(integrationLanguage, definition).flatMap((placed) => {
+  const unchecked = firstFaults(placedIn(integrationLanguage, definition), (placed) => {
     const { position, path, text } = placed;
     const names = integrationLanguage.namesAt(definition, placed);
     const verdict = checkField(text, position.form, { names, returns: position.returns });

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { permit } from "../../actors/access/visibility.js";
 import { formatType, type Type } from "../../actors/expressions/cel-types.js";
-import { checkField, checkSource, sentenceOf } from "../../actors/expressions/checking.js";
+import { checkField, checkSource, firstFaults, sentenceOf } from "../../actors/expressions/checking.js";
 import {
   type Definition,
   holdsExpression,
@@ -128,7 +128,10 @@ function check(
     body: {
       type: type === null ? null : formatType(type),
       errors: faults,
-      warnings: all.filter((each) => each !== here).flatMap((each) => warningsAt(language, parsed.data, each)),
+      warnings: firstFaults(
+        all.filter((each) => each !== here),
+        (each) => warningsAt(language, parsed.data, each),
+      ),
     },
   };
 }

@@ -138,7 +138,11 @@ t.test("a definition with more expressions than are checked is refused, and is n
   const tooMany: readonly [body: readonly string[], message: string][] = [
     [Array(501).fill(expr("1")), "must hold at most 500 expressions"],
     [[expr("1").repeat(501)], "must hold at most 500 expressions"],
-    [Array(110).fill(long), "must hold at most 200000 characters of text with expressions"],
+    [Array(14).fill(long), "must hold at most 25000 characters of expressions"],
+    [
+      Array(110).fill(`${expr("1")} ${"x".repeat(1_900)}`),
+      "must hold at most 200000 characters of text with expressions",
+    ],
   ];
   for (const [index, [body, message]] of tooMany.entries()) {
     const given = integration(body);
@@ -147,6 +151,6 @@ t.test("a definition with more expressions than are checked is refused, and is n
     const made = await createUnder(owner, `/api/resources/teams/${teamId}/integrations`, given, `key-${index}`);
     t.match(problemOf(made).errors, [{ path: "", message }]);
   }
-  const most = integration([...Array(400).fill(expr("1")), ...Array(100).fill(long)]);
+  const most = integration([...Array(480).fill(expr("1")), ...Array(12).fill(long)]);
   t.equal((await createUnder(owner, `/api/resources/teams/${teamId}/integrations`, most, "most")).status, 201);
 });
