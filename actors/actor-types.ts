@@ -5,6 +5,7 @@ import { linkActor } from "./access/link.machine.js";
 import { tokenMinting } from "./access/token-exchange.js";
 import { trustActor } from "./access/trust.machine.js";
 import { codeHostConnectionActor } from "./code-host/connection.machine.js";
+import { decisionSetActor } from "./decisions/decision-set.machine.js";
 import { hookJudgeActor } from "./hooks/hook-judge.machine.js";
 import { hookOccurrenceActor } from "./hooks/hook-occurrence.machine.js";
 import { hookResenderActor } from "./hooks/resender.machine.js";
@@ -34,6 +35,7 @@ export function createActorTypes(kinds: readonly Kind[]): readonly ActorType[] {
     runnerActor,
     taskActor,
     runActor,
+    decisionSetActor,
     hookOccurrenceActor,
     hookJudgeActor,
     hookResenderActor,

@@ -16,6 +16,7 @@ import { codeHostSignInRoutes } from "./code-host/sign-in.routes.js";
 import type { Config } from "./config.js";
 import { callbackRoutes } from "./connections/callback.routes.js";
 import { connectionRoutes } from "./connections/connection.routes.js";
+import { decisionRoutes } from "./decisions/decision.routes.js";
 import { expressionRoutes } from "./expressions/expression.routes.js";
 import { discoveryRoutes } from "./hooks/discovery.routes.js";
 import { eventRoutes } from "./hooks/event.routes.js";
@@ -88,6 +89,7 @@ export function createRoutes(parts: RouteParts): readonly Route[] {
     ...under("Connections", callbackRoutes({ runtime, sealer })),
     ...under("Tasks and runs", taskRoutes({ runtime })),
     ...under("Tasks and runs", runTalkRoutes({ runtime })),
+    ...under("Decisions", decisionRoutes({ runtime })),
     ...under("Runners", runnerRoutes({ runtime })),
     ...under("Hook occurrences", hookRoutes({ runtime, sealer })),
     ...under("Hook occurrences", resendRoutes({ runtime })),

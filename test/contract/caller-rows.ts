@@ -152,6 +152,8 @@ export const callerRows: Readonly<Record<string, Row>> = {
   "GET /api/resources/token-trusts/{id}/refusals": needs("manage-token-trusts"),
   "GET /api/resources/runner-trusts/{id}/refusals": needs("manage-runners"),
   "GET /api/workspaces/{slug}/configuration-changes": leadsAlone,
+  // Each sees those of the teams whose outcomes they may read.
+  "GET /api/workspaces/{slug}/decisions": read,
   "GET /api/workspaces/{slug}/dead-letters": leadsAlone,
   "POST /api/workspaces/{slug}/dead-letters/{id}/retry": nothingThere,
   "GET /api/workspaces/{slug}/code-host": read,

@@ -1,0 +1,83 @@
+import { z } from "zod";
+import { permit, seesOutcomes } from "../../actors/access/visibility.js";
+import { MAX_PATH } from "../../actors/decisions/decision.js";
+import { type DecisionPlace, decisionSchema, listDecisions } from "../../actors/decisions/decision.view.js";
+import { repositoryName } from "../../actors/resources/fields.js";
+import { workspaceOfSlug } from "../../actors/workspaces/workspace.machine.js";
+import type { Runtime } from "../../runtime/runtime.js";
+import { pageSize } from "../paging.js";
+import { type Route, route } from "../route.js";
+
+const PLACE = /^(\d{1,15})-(dec_[0-9A-Z]{26})$/;
+
+const written = z.union([z.iso.datetime({ offset: true }), z.iso.date()]);
+const time = z
+  .string()
+  .refine((text) => written.safeParse(text).success, "must be an RFC 3339 time, or a day as YYYY-MM-DD")
+  // Before the epoch nothing was merged.
+  .transform((text) => Math.max(Date.parse(text), 1));
+
+const listQuery = z
+  .strictObject({
+    repository: repositoryName.optional(),
+    path: z
+      .string()
+      .min(1, "must not be empty")
+      .max(MAX_PATH, `must be at most ${MAX_PATH} characters`)
+      .refine((path) => !path.startsWith("/"), "must be a path within the repository, without / at its beginning")
+      .optional()
+      .describe("A file, or with `/` at its end everything under that folder."),
+    since: time.optional().describe("Merged at this time or later; a day is its midnight in UTC."),
+    until: time.optional().describe("Merged before this time; a day is its midnight in UTC."),
+    before: z
+      .string()
+      .transform((text) => PLACE.exec(text))
+      .refine((found) => found !== null, "must be the next of an earlier page")
+      .transform((found): DecisionPlace => ({ mergedAtMs: Number(found?.[1]), id: found?.[2] ?? "" }))
+      .optional()
+      .describe("The `next` of an earlier page."),
+    limit: pageSize(),
+  })
+  .refine(({ since, until }) => since === undefined || until === undefined || since < until, {
+    path: ["until"],
+    message: "must be later than since",
+  });
+
+/** What was decided in a workspace's tasks. */
+export function decisionRoutes({ runtime: { reading } }: { readonly runtime: Runtime }): readonly Route[] {
+  return [
+    route({
+      method: "GET",
+      path: "/api/workspaces/{slug}/decisions",
+      summary: "The decisions that stand, the latest merged first",
+      description:
+        "Of the teams whose outcomes the caller may read. Decisions that are proposed, or were discarded with their " +
+        "pull request, have no merge time and are not among them.",
+      access: "any",
+      query: listQuery,
+      answers: {
+        200: z.strictObject({
+          items: z.array(decisionSchema),
+          next: z
+            .string()
+            .nullable()
+            .describe(
+              "What the next page is `before`; null when there is none. A page that is followed by one may be empty.",
+            ),
+        }),
+      },
+      problems: ["not-found"],
+      handle: ({ caller, params, query }) => {
+        const workspaceId = workspaceOfSlug(reading, params.slug ?? "");
+        if (workspaceId === undefined) return { refused: "not-found" };
+        const refused = permit(reading, caller, workspaceId, "read", "workspace");
+        if (refused !== null) return refused;
+        const { repository, path, since: sinceMs, until: untilMs, before, limit } = query;
+        const seesTeam = (teamId: string) => seesOutcomes(reading, caller, workspaceId, teamId);
+        const filter = { repository, path, sinceMs, untilMs, seesTeam };
+        const { items, next } = listDecisions(reading, workspaceId, filter, { after: before ?? null, limit });
+        return { status: 200, body: { items, next: next === null ? null : `${next.mergedAtMs}-${next.id}` } };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,129 @@
+import t from "tap";
+import { keptDecisions } from "../../../actors/decisions/decision.js";
+import { decisions, standingDecisions, standingIn } from "../../../actors/decisions/decision-rows.js";
+import {
+  type DiscardDecisions,
+  type DraftDecisions,
+  decisionSetActor,
+  type MergeDecisions,
+} from "../../../actors/decisions/decision-set.machine.js";
+import { type TaskRow, tasks } from "../../../actors/tasks/task-rows.js";
+import { address } from "../../../runtime/address.js";
+import { memoryRows, type Stepping, stepByHand } from "../../support/turn.js";
+
+const workspaceId = "ws_1";
+const taskId = "task_1";
+const decision = {
+  kind: "trade-off",
+  title: "Poll, do not push",
+  why: "The host offers no webhook.",
+  alternatives: ["A socket"],
+  paths: ["src/poll.ts"],
+  steps: [3],
+};
+
+const draft = (...titles: string[]): DraftDecisions => ({
+  type: "decisions.draft",
+  runId: "run_1",
+  decisions: titles.map((title) => ({ ...decision, title })),
+});
+const merged: MergeDecisions = {
+  type: "decisions.merged",
+  repository: "acme/app",
+  url: "https://code.example.com/acme/app/pull/1",
+  atMs: 1_000,
+};
+const closed: DiscardDecisions = { type: "decisions.closed" };
+
+function setOf(isTaskThere = true): Stepping {
+  const rows = memoryRows();
+  if (isTaskThere) tasks.put(rows, workspaceId, taskId, { id: taskId, teamId: "team_1" } as TaskRow);
+  return stepByHand(decisionSetActor, address(workspaceId, "decisions", taskId), { rows });
+}
+
+const titles = ({ rows }: Stepping) => decisions.list(rows, workspaceId, [taskId]).map(({ title }) => title);
+const listed = ({ rows }: Stepping) => standingDecisions.list(rows, workspaceId).length;
+
+t.test("each state takes each message as the reference's table says", async (t) => {
+  const messages = { draft: draft("new"), merged, closed };
+  const table = {
+    none: { draft: "proposed", merged: "none", closed: "none" },
+    proposed: { draft: "proposed", merged: "stands", closed: "discarded" },
+    discarded: { draft: "proposed", merged: "discarded", closed: "discarded" },
+    stands: { draft: "stands", merged: "stands", closed: "stands" },
+  } as const;
+  const before = {
+    none: [],
+    proposed: [draft("old")],
+    discarded: [draft("old"), closed],
+    stands: [draft("old"), merged],
+  };
+  for (const [state, row] of Object.entries(table)) {
+    for (const [name, next] of Object.entries(row)) {
+      const set = setOf();
+      for (const message of before[state as keyof typeof before]) set.take(message);
+      t.equal(set.value, state);
+      t.equal(set.take(messages[name as keyof typeof messages]).taken, true);
+      t.equal(set.value, next, `${state}, ${name}`);
+      const isNew = name === "draft" && state !== "stands";
+      t.same(titles(set), isNew ? ["new"] : state === "none" ? [] : ["old"], "a later drafting replaces the set");
+      t.equal(listed(set), next === "stands" ? 1 : 0, "lists find those that stand");
+    }
+  }
+});
+
+t.test("nothing is kept for a task that is not there, and nothing stays of what was never drafted", async (t) => {
+  const gone = setOf(false);
+  t.equal(gone.take(draft("one")).stopped, true);
+  t.same([gone.value, titles(gone)], ["none", []]);
+  t.equal(setOf().take(merged).stopped, true);
+});
+
+t.test("a set that stands is found by when, and where, it was merged", async (t) => {
+  const set = setOf();
+  set.take(draft("one", "two"));
+  set.take(merged);
+  const [first] = decisions.list(set.rows, workspaceId, [taskId]);
+  t.match(first, { taskId, teamId: "team_1", runId: "run_1", disputes: [], title: "one" });
+  for (const found of [
+    standingDecisions.entries(set.rows, workspaceId, [1_000]),
+    standingIn.entries(set.rows, workspaceId, ["acme/app", 1_000]),
+  ]) {
+    t.equal(found.length, 2);
+    t.equal(found[0]?.key.at(-1), first?.id);
+    t.match(found[0]?.value, { taskId, repository: "acme/app", paths: ["src/poll.ts"] });
+  }
+});
+
+t.test("a drafted decision that breaks a limit is dropped, one at the limit is kept", async (t) => {
+  const many = (count: number, of: unknown) => Array.from({ length: count }, () => of);
+  const fits = [
+    { title: "t".repeat(120) },
+    { why: "w".repeat(2_000) },
+    { alternatives: many(5, "a".repeat(300)) },
+    { alternatives: [] },
+    { paths: many(20, "a.ts") },
+    { steps: many(20, 0) },
+    ...["trade-off", "assumption", "limitation", "rejected-approach", "deviation"].map((kind) => ({ kind })),
+  ];
+  const breaks = [
+    { title: "t".repeat(121) },
+    { title: "" },
+    { why: "w".repeat(2_001) },
+    { alternatives: many(6, "a") },
+    { alternatives: ["a".repeat(301)] },
+    { paths: [] },
+    { paths: many(21, "a.ts") },
+    { steps: [] },
+    { steps: many(21, 1) },
+    { steps: [1.5] },
+    { kind: "choice" },
+  ];
+  const kept = keptDecisions([...fits, ...breaks].map((change) => ({ ...decision, ...change })));
+  t.same(
+    kept,
+    fits.map((change) => ({ ...decision, ...change })),
+  );
+  t.same(keptDecisions([null, 1, "text", [], {}]), []);
+  t.equal(keptDecisions(many(101, decision)).length, 100);
+});
