@@ -2,7 +2,7 @@ import { effectSpace } from "../storage/keys.js";
 import type { Key, Reading } from "../storage/store.js";
 import type { Effect } from "./actor-type.js";
 import { type Address, address } from "./address.js";
-import { Queue } from "./queue.js";
+import { FairQueue } from "./fair-queue.js";
 import { RunAbort, type RunSignal } from "./run-signal.js";
 import type { EffectEnded, EffectRequest } from "./turn.js";
 
@@ -39,7 +39,8 @@ const INPUTS_HELD = 256;
 
 interface Lane {
   readonly effect: Effect;
-  readonly waiting: Queue<PendingEffect>;
+  /** By partition. */
+  readonly waiting: FairQueue<PendingEffect>;
   running: number;
 }
 
@@ -59,6 +60,7 @@ export interface EffectsOptions {
  * 1. An effect is started after its row is durable, and its result is handed back once for each start.
  * 2. A cancelled effect is never started, and the result of a cancelled run is dropped.
  * 3. Inputs of effects that wait far back are not held in memory.
+ * 4. No partition has the others' effects of a name wait for its own: they are started in turn (fair-queue.ts).
  */
 export class Effects {
   readonly #lanes = new Map<string, Lane>();
@@ -77,7 +79,7 @@ export class Effects {
     this.#options = options;
     for (const effect of options.effects) {
       if (this.#lanes.has(effect.name)) throw new Error(`two effects are named ${effect.name}`);
-      this.#lanes.set(effect.name, { effect, waiting: new Queue(), running: 0 });
+      this.#lanes.set(effect.name, { effect, waiting: new FairQueue(effect.concurrency), running: 0 });
     }
   }
 
@@ -125,7 +127,7 @@ export class Effects {
       return;
     }
     if (lane.waiting.length >= INPUTS_HELD) pending.input = undefined;
-    lane.waiting.push(pending);
+    lane.waiting.push(pending.owner.partition, pending);
     this.#startNext(lane);
   }
 
@@ -146,7 +148,10 @@ export class Effects {
     while (lane.running < lane.effect.concurrency && this.#started < STARTED_AT_ONCE && !this.#stopped) {
       const pending = lane.waiting.take();
       if (pending === undefined) return;
-      if (pending.cancelled) continue;
+      if (pending.cancelled) {
+        lane.waiting.leave(pending.owner.partition);
+        continue;
+      }
       this.#started += 1;
       if (this.#started === STARTED_AT_ONCE) this.#options.soon(() => this.#startMore());
       void this.#run(lane, pending);
@@ -165,6 +170,7 @@ export class Effects {
     pending.abort = abort;
     const message = await this.#outcome(lane.effect, pending, abort);
     pending.abort = null;
+    lane.waiting.leave(pending.owner.partition);
     lane.running -= 1;
     this.#running -= 1;
     if (this.#stopped) return;

@@ -223,3 +223,23 @@ t.test("two effects of one name are refused at the start", async (t) => {
   const harness = new Harness({ catalogue: { effects: [effect, effect] } });
   await t.rejects(harness.start(), /two effects are named work/);
 });
+
+t.test("a partition whose effects never end keeps no other's waiting, also after a crash", async (t) => {
+  const { harness, runs, tell } = await started(8);
+  const other = { ...harness.to("worker"), partition: "ws_2" };
+  await tell({ type: "startMany", count: 20 });
+  await harness.advance();
+  t.equal(runs.length, 6, "two of eight are left for others");
+  await harness.ask(other, { type: "start", id: "theirs" } as Note);
+  await harness.advance();
+  t.match(runs.at(-1), { id: "theirs" });
+  harness.crash();
+  runs.length = 0;
+  await harness.start();
+  await harness.advance();
+  t.equal(runs.length, 7);
+  t.ok(runs.some(({ id }) => id === "theirs"));
+  runs[0]?.end(null);
+  await harness.advance();
+  t.equal(runs.length, 8, "the next of its own takes the place");
+});

@@ -24,9 +24,9 @@ async function ask(
   world: HookWorld,
   disturb: (world: HookWorld) => Promise<void> = async () => undefined,
 ): Promise<Asked> {
+  const begunMs = world.world.nowMs;
   const asked = world.happen("run.starting");
   await world.until(() => asked.isAcknowledged);
-  const begunMs = world.world.nowMs;
   await disturb(world);
   await world.until(() => world.answersTo(asked.occurrence).length > 0);
   const seconds = (world.world.nowMs - begunMs) / 1_000;
