@@ -111,7 +111,7 @@ async function open(
   const toIssuers = createOutbound({ allowList: issuersOf(allowList), keepBytes: MAX_DOCUMENT_BYTES + 1 });
   closing.push(() => toIssuers.close());
   const now = () => clock.now();
-  const codeHost = openCodeHost(config, now);
+  const codeHost = openCodeHost(config, now, log);
   if (codeHost !== null) closing.push(() => codeHost.outbound.close());
   const toHosts = createOutbound({ allowList, keepBytes: MAX_OAUTH_ANSWER_BYTES + 1 });
   closing.push(() => toHosts.close());
@@ -208,10 +208,11 @@ async function open(
 function openCodeHost(
   { codeHost: settings }: Config,
   now: () => number,
+  log: ServiceLog,
 ): { readonly client: CodeHost; readonly outbound: Outbound } | null {
   if (settings === null) return null;
   const outbound = createOutbound({ allowList: codeHostAddresses(settings), keepBytes: MAX_ANSWER_BYTES });
-  return { client: createCodeHost({ settings, outbound, now }), outbound };
+  return { client: createCodeHost({ settings, outbound, now, log }), outbound };
 }
 
 function openEdge({ config, log, answered }: ServiceOptions, parts: RouteParts): Promise<Transport> {

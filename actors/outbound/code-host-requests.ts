@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import type { RuntimeLog } from "../../runtime/runtime.js";
 import { type Outbound, RequestRefused } from "./request.js";
 
 /** The code host refused, or did not answer as it should. The message may be shown: it holds nothing that came. */
@@ -8,6 +9,8 @@ export class CodeHostRefused extends Error {
 
 /** A request to the code host. */
 export interface CodeHostRequest {
+  /** What is asked about, for the log. */
+  readonly what: string;
   readonly url: string;
   /** The value of `authorization`; null for none. */
   readonly authorization: string | null;
@@ -28,9 +31,17 @@ export type AskCodeHost = (request: CodeHostRequest) => Promise<CodeHostAnswer>;
 export const MAX_ANSWER_BYTES = 2 * 1024 * 1024;
 const REQUEST_TIMEOUT_MS = 10_000;
 
-/** Requests over the one way out; `name` is what the code host is called in messages. */
-export function createCodeHostRequests(outbound: Pick<Outbound, "get" | "post">, name: string): AskCodeHost {
-  return async ({ url, authorization, body }) => {
+export interface CodeHostRequestsOptions {
+  readonly outbound: Pick<Outbound, "get" | "post">;
+  /** What the code host is called in messages. */
+  readonly name: string;
+  /** Told what the code host does not do, and nothing that came from it but the status. */
+  readonly log: Pick<RuntimeLog, "warn">;
+}
+
+/** Requests over the one way out. */
+export function createCodeHostRequests({ outbound, name, log }: CodeHostRequestsOptions): AskCodeHost {
+  return async ({ what, url, authorization, body }) => {
     const request = {
       url: new URL(url),
       headers: {
@@ -45,9 +56,12 @@ export function createCodeHostRequests(outbound: Pick<Outbound, "get" | "post">,
     };
     const sent = body === undefined ? outbound.get(request) : outbound.post({ ...request, body: body.text });
     const answer = await sent.catch((error: unknown) => {
-      throw new CodeHostRefused(`${name} ${whyUnanswered(error)}.`);
+      const why = whyUnanswered(error);
+      log.warn("the code host did not answer", { host: name, what, why });
+      throw new CodeHostRefused(`${name} ${why}.`);
     });
     const { status } = answer;
+    if (status >= 300 && status !== 404) log.warn("the code host refused", { host: name, what, status });
     // GitHub answers 403 with retry-after to who asks too much at once.
     if (status >= 500 || status === 429 || (status === 403 && answer.retryAfter !== null))
       throw refusedWith(name, status);

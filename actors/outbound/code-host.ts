@@ -1,13 +1,9 @@
 import { z } from "zod";
+import type { RuntimeLog } from "../../runtime/runtime.js";
 import { type AllowList, parseAllowList } from "./allow-list.js";
 import { createAppSigner } from "./code-host-app.js";
-import {
-  type AskCodeHost,
-  CodeHostRefused,
-  createCodeHostRequests,
-  readAs,
-  refusedWith,
-} from "./code-host-requests.js";
+import { CodeHostRefused, createCodeHostRequests, readAs, refusedWith } from "./code-host-requests.js";
+import { administers, personToken, type SignInReturn, signInUrl, type WayThere } from "./code-host-sign-in.js";
 import { createInstallationTokens } from "./installation-tokens.js";
 import type { Outbound } from "./request.js";
 
@@ -44,20 +40,12 @@ export interface HostedRepository {
   readonly defaultBranch: string;
 }
 
-/** What comes back from a sign-in, and what it was begun with. */
-export interface SignInReturn {
-  readonly code: string;
-  /** The PKCE verifier (RFC 7636). */
-  readonly verifier: string;
-  readonly redirectUri: string;
-}
-
 /** The code host: GitHub's API, or one like it. What is asked of it rejects with {@link CodeHostRefused}. */
 export interface CodeHost {
   /** What messages call it: the host that people know it by. */
   readonly name: string;
   /** Where a person signs in there, to come back to `redirectUri`. */
-  signInUrl(way: { readonly state: string; readonly challenge: string; readonly redirectUri: string }): string;
+  signInUrl(way: WayThere): string;
   /** The person's token, or null when the code host does not confirm the sign-in. To be used once and dropped. */
   personToken(back: SignInReturn): Promise<string | null>;
   /** Null when the app has no such installation. */
@@ -89,31 +77,24 @@ export interface CodeHostOptions {
   /** Goes by {@link codeHostAddresses}. */
   readonly outbound: Pick<Outbound, "get" | "post">;
   readonly now: () => number;
+  readonly log: Pick<RuntimeLog, "warn">;
 }
 
 /** A client of the code host. */
-export function createCodeHost({ settings, outbound, now }: CodeHostOptions): CodeHost {
+export function createCodeHost({ settings, outbound, now, log }: CodeHostOptions): CodeHost {
   const { apiUrl, webUrl } = settings;
   const name = codeHostName(webUrl);
-  const ask = createCodeHostRequests(outbound, name);
+  const ask = createCodeHostRequests({ outbound, name, log });
   const app = createAppSigner(settings.appId, settings.appKey);
   const appToken = () => app.token(now());
   const tokens = createInstallationTokens({ ask, apiUrl, name, appToken, now });
   return {
     name,
-    signInUrl({ state, challenge, redirectUri }) {
-      const url = new URL(`${webUrl}/login/oauth/authorize`);
-      const query = { client_id: settings.clientId, redirect_uri: redirectUri, state };
-      url.search = new URLSearchParams({
-        ...query,
-        code_challenge: challenge,
-        code_challenge_method: "S256",
-      }).toString();
-      return url.href;
-    },
-    personToken: (back) => personToken({ ask, settings, name }, back),
+    signInUrl: (way) => signInUrl(settings, way),
+    personToken: (back) => personToken({ ask, settings, name, log }, back),
     async installation(id) {
       const { status, json } = await ask({
+        what: "an installation",
         url: `${apiUrl}/app/installations/${id}`,
         authorization: `Bearer ${appToken()}`,
       });
@@ -124,10 +105,11 @@ export function createCodeHost({ settings, outbound, now }: CodeHostOptions): Co
       if (installation.id !== id) throw new CodeHostRefused(`${name} answered about another installation.`);
       return installation;
     },
-    administers: (token, account) => administers({ ask, apiUrl, name }, token, account),
+    administers: (token, account) => administers({ ask, settings, name, log }, token, account),
     async repositories(installationId, page) {
       const url = `${apiUrl}/installation/repositories?per_page=${REPOSITORIES_ON_PAGE}&page=${page}`;
-      const { status, json } = await ask({ url, authorization: `Bearer ${await tokens.of(installationId)}` });
+      const authorization = `Bearer ${await tokens.of(installationId)}`;
+      const { status, json } = await ask({ what: "repositories", url, authorization });
       if (status === 401) tokens.forget(installationId);
       if (status !== 200) throw refusedWith(name, status);
       const { repositories, total_count } = readAs(name, repositoriesSchema, json);
@@ -137,7 +119,6 @@ export function createCodeHost({ settings, outbound, now }: CodeHostOptions): Co
 }
 
 const hostId = z.int().positive();
-const login = z.string().min(1).max(255);
 const accountSchema = z
   .object({ id: hostId, login: z.string().max(255).default(""), type: z.string().default("") })
   .transform(({ id, login: named, type }) => ({ id, login: named, kind: kindOf(type) }));
@@ -171,65 +152,7 @@ const repositoriesSchema = z.object({
     .max(REPOSITORIES_ON_PAGE),
 });
 
-const personSchema = z.object({ id: hostId, login });
-const membershipSchema = z.object({
-  state: z.string(),
-  role: z.string(),
-  organization: z.object({ id: hostId }),
-});
-const grantSchema = z.object({ access_token: z.string().min(1).max(1_000) });
-const grantFaultSchema = z.object({ error: z.string().max(100) });
-
-/** What a code is refused with when the person, not the deployment, is to try again (GitHub's and RFC 6749's words). */
-const UNCONFIRMED = ["bad_verification_code", "invalid_grant", "access_denied", "unverified_user_email"];
-
 function kindOf(type: string): Installation["account"]["kind"] {
   if (type === "Organization") return "organization";
   return type === "User" ? "user" : "other";
-}
-
-async function personToken(
-  { ask, settings, name }: { readonly ask: AskCodeHost; readonly settings: CodeHostSettings; readonly name: string },
-  { code, verifier, redirectUri }: SignInReturn,
-): Promise<string | null> {
-  const { clientId, clientSecret, webUrl } = settings;
-  const form = new URLSearchParams({
-    grant_type: "authorization_code",
-    ...{ client_id: clientId, client_secret: clientSecret, code, redirect_uri: redirectUri, code_verifier: verifier },
-  });
-  const { status, json } = await ask({
-    url: `${webUrl}/login/oauth/access_token`,
-    authorization: null,
-    body: { type: "application/x-www-form-urlencoded", text: form.toString() },
-  });
-  // GitHub answers 200 for a code that it does not take, others 400 or 401.
-  const fault = grantFaultSchema.safeParse(json);
-  if (fault.success && UNCONFIRMED.includes(fault.data.error)) return null;
-  if (fault.success)
-    throw new CodeHostRefused(`${name} did not take the client that this service signs people in with.`);
-  if (status !== 200) throw refusedWith(name, status);
-  return readAs(name, grantSchema, json).access_token;
-}
-
-/** For an organisation an active admin of it, for a person's own account that person (configuration API). */
-async function administers(
-  { ask, apiUrl, name }: { readonly ask: AskCodeHost; readonly apiUrl: string; readonly name: string },
-  token: string,
-  account: Installation["account"],
-): Promise<"yes" | "no" | "unknown"> {
-  const authorization = `Bearer ${token}`;
-  if (account.kind === "other") return "no";
-  if (account.kind === "user") {
-    const { status, json } = await ask({ url: `${apiUrl}/user`, authorization });
-    if (status === 401 || status === 403) return "unknown";
-    if (status !== 200) throw refusedWith(name, status);
-    return readAs(name, personSchema, json).id === account.id ? "yes" : "no";
-  }
-  const url = `${apiUrl}/user/memberships/orgs/${encodeURIComponent(account.login)}`;
-  const { status, json } = await ask({ url, authorization });
-  if (status === 404) return "no";
-  if (status === 401 || status === 403) return "unknown";
-  if (status !== 200) throw refusedWith(name, status);
-  const { state, role, organization } = readAs(name, membershipSchema, json);
-  return organization.id === account.id && state === "active" && role === "admin" ? "yes" : "no";
 }

@@ -28,7 +28,13 @@ const LEAST_LEFT_MS = 5 * 60 * 1_000;
 /** Installations remembered; past that the one that was asked for longest ago is forgotten. */
 const MAX_REMEMBERED = 1_000;
 
-const tokenSchema = z.object({ token: z.string().min(1).max(1_000), expires_at: z.iso.datetime({ offset: true }) });
+/** Longest token taken, in characters. */
+export const MAX_TOKEN_LENGTH = 4_096;
+
+const tokenSchema = z.object({
+  token: z.string().min(1).max(MAX_TOKEN_LENGTH),
+  expires_at: z.iso.datetime({ offset: true }),
+});
 
 interface Held {
   readonly token: string;
@@ -44,7 +50,12 @@ export function createInstallationTokens(options: InstallationTokensOptions): In
     const { ask, apiUrl, name } = options;
     const url = `${apiUrl}/app/installations/${installationId}/access_tokens`;
     const body = { type: "application/json", text: "{}" } as const;
-    const { status, json } = await ask({ url, authorization: `Bearer ${options.appToken()}`, body });
+    const { status, json } = await ask({
+      what: "a token of an installation",
+      url,
+      authorization: `Bearer ${options.appToken()}`,
+      body,
+    });
     if (status === 401) throw new CodeHostRefused(`${name} did not take the app that this service signs in as.`);
     if (status !== 201) throw refusedWith(name, status);
     const { token, expires_at } = readAs(name, tokenSchema, json);

@@ -42,6 +42,7 @@ t.test("the sign-in address carries state and challenge, and keeps them apart fr
     settings: settingsAt("https://api.code.example", "https://code.example/forge"),
     outbound: { get: () => Promise.reject(new Error("not asked")), post: () => Promise.reject(new Error("not asked")) },
     now: () => NOW_MS,
+    log: { warn: () => undefined },
   });
   t.equal(codeHost.name, "code.example");
   const challenge = createHash("sha256").update("verifier").digest("base64url");
@@ -68,7 +69,7 @@ function clientAt(t: Test, origin: string) {
   const settings = settingsAt(origin);
   const outbound = createOutbound({ allowList: codeHostAddresses(settings), keepBytes: MAX_ANSWER_BYTES });
   t.teardown(() => outbound.close());
-  return createCodeHost({ settings, outbound, now: () => NOW_MS });
+  return createCodeHost({ settings, outbound, now: () => NOW_MS, log: { warn: () => undefined } });
 }
 
 t.test("a redirect is not followed: nobody else is handed a token", async (t) => {
@@ -97,8 +98,13 @@ t.test("a login is a piece of a path, whatever characters it has", async (t) => 
 });
 
 t.test("an error of the way there is told by its code, never by its text", async (t) => {
+  const logged: unknown[] = [];
   const failing = (error: unknown) =>
-    createCodeHostRequests({ get: () => Promise.reject(error), post: () => Promise.reject(error) }, "code.example");
+    createCodeHostRequests({
+      outbound: { get: () => Promise.reject(error), post: () => Promise.reject(error) },
+      name: "code.example",
+      log: { warn: (...line) => void logged.push(line) },
+    });
   const wanted: readonly [unknown, string][] = [
     [Object.assign(new Error("canary"), { code: "ECONNREFUSED" }), "code.example could not be reached: ECONNREFUSED."],
     [new Error("canary"), "code.example could not be reached."],
@@ -106,8 +112,11 @@ t.test("an error of the way there is told by its code, never by its text", async
     [new DOMException("canary", "TimeoutError"), "code.example took too long to answer."],
   ];
   for (const [error, message] of wanted) {
-    await t.rejects(failing(error)({ url: "https://code.example/", authorization: "Bearer canary" }), { message });
+    const request = { what: "a person", url: "https://code.example/", authorization: "Bearer canary" };
+    await t.rejects(failing(error)(request), { message });
   }
+  t.equal(logged.length, wanted.length, "whoever runs the service is told each time");
+  t.notMatch(JSON.stringify(logged), "canary");
 });
 
 t.test("installation tokens are remembered each for itself, the ones used least forgotten first", async (t) => {

@@ -1,0 +1,102 @@
+import { z } from "zod";
+import type { RuntimeLog } from "../../runtime/runtime.js";
+import type { CodeHostSettings, Installation } from "./code-host.js";
+import { type AskCodeHost, CodeHostRefused, readAs, refusedWith } from "./code-host-requests.js";
+import { MAX_TOKEN_LENGTH } from "./installation-tokens.js";
+
+/** What a person takes along to the code host. */
+export interface WayThere {
+  readonly state: string;
+  /** The PKCE challenge (RFC 7636), of SHA-256. */
+  readonly challenge: string;
+  readonly redirectUri: string;
+}
+
+/** What comes back from a sign-in, and what it was begun with. */
+export interface SignInReturn {
+  readonly code: string;
+  /** The PKCE verifier (RFC 7636). */
+  readonly verifier: string;
+  readonly redirectUri: string;
+}
+
+interface SignInParts {
+  readonly ask: AskCodeHost;
+  readonly settings: CodeHostSettings;
+  /** What the code host is called in messages. */
+  readonly name: string;
+  readonly log: Pick<RuntimeLog, "warn">;
+}
+
+const personSchema = z.object({ id: z.int().positive() });
+const membershipSchema = z.object({
+  state: z.string(),
+  role: z.string(),
+  organization: z.object({ id: z.int().positive() }),
+});
+const grantSchema = z.object({ access_token: z.string().min(1).max(MAX_TOKEN_LENGTH) });
+const grantFaultSchema = z.object({ error: z.string().regex(/^[a-z_]{1,50}$/) });
+
+/** What a code is refused with when the person, not the deployment, is to try again (GitHub's and RFC 6749's words). */
+const UNCONFIRMED = ["bad_verification_code", "invalid_grant", "access_denied", "unverified_user_email"];
+
+/** Where a person signs in, to come back to `redirectUri`. */
+export function signInUrl({ webUrl, clientId }: CodeHostSettings, way: WayThere): string {
+  const { state, challenge, redirectUri } = way;
+  const url = new URL(`${webUrl}/login/oauth/authorize`);
+  url.search = new URLSearchParams({
+    ...{ client_id: clientId, redirect_uri: redirectUri, state },
+    ...{ code_challenge: challenge, code_challenge_method: "S256" },
+  }).toString();
+  return url.href;
+}
+
+/** The person's token, or null when the code host does not confirm the sign-in. */
+export async function personToken(
+  { ask, settings, name, log }: SignInParts,
+  { code, verifier, redirectUri }: SignInReturn,
+): Promise<string | null> {
+  const { clientId, clientSecret, webUrl } = settings;
+  const form = new URLSearchParams({
+    grant_type: "authorization_code",
+    ...{ client_id: clientId, client_secret: clientSecret, code, redirect_uri: redirectUri, code_verifier: verifier },
+  });
+  const { status, json } = await ask({
+    what: "a sign-in",
+    url: `${webUrl}/login/oauth/access_token`,
+    authorization: null,
+    body: { type: "application/x-www-form-urlencoded", text: form.toString() },
+  });
+  // GitHub answers 200 for a code that it does not take, others 400 or 401.
+  const fault = grantFaultSchema.safeParse(json);
+  if (fault.success) log.warn("the code host did not take a sign-in", { host: name, error: fault.data.error });
+  if (fault.success && UNCONFIRMED.includes(fault.data.error)) return null;
+  if (fault.success)
+    throw new CodeHostRefused(`${name} did not take the client that this service signs people in with.`);
+  if (status !== 200) throw refusedWith(name, status);
+  return readAs(name, grantSchema, json).access_token;
+}
+
+/** For an organisation an active admin of it, for a person's own account that person (configuration API). */
+export async function administers(
+  { ask, settings, name }: SignInParts,
+  token: string,
+  account: Installation["account"],
+): Promise<"yes" | "no" | "unknown"> {
+  const authorization = `Bearer ${token}`;
+  const { apiUrl } = settings;
+  if (account.kind === "other") return "no";
+  if (account.kind === "user") {
+    const { status, json } = await ask({ what: "a person", url: `${apiUrl}/user`, authorization });
+    if (status === 401 || status === 403) return "unknown";
+    if (status !== 200) throw refusedWith(name, status);
+    return readAs(name, personSchema, json).id === account.id ? "yes" : "no";
+  }
+  const url = `${apiUrl}/user/memberships/orgs/${encodeURIComponent(account.login)}`;
+  const { status, json } = await ask({ what: "a membership", url, authorization });
+  if (status === 404) return "no";
+  if (status === 401 || status === 403) return "unknown";
+  if (status !== 200) throw refusedWith(name, status);
+  const { state, role, organization } = readAs(name, membershipSchema, json);
+  return organization.id === account.id && state === "active" && role === "admin" ? "yes" : "no";
+}
