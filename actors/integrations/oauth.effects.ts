@@ -29,8 +29,8 @@ export const EXCHANGE_EFFECT = "oauth-exchange";
 export const REFRESH_EFFECT = "oauth-refresh";
 export const REVOKE_EFFECT = "oauth-revoke";
 
-/** How many connections ask their hosts at once, for each of the three. */
-const CONCURRENCY = 16;
+/** How many connections ask their hosts at once, for each of the three: one host that is slow must not hold up others. */
+const CONCURRENCY = 128;
 /** Longest name of an account that is kept, in characters. */
 const MAX_ACCOUNT = 255;
 

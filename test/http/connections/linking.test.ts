@@ -3,7 +3,9 @@ import { createServer } from "node:http";
 import t, { type Test } from "tap";
 import { CLIENT, REDIRECT_URI } from "../../support/authorization-server.js";
 import { comeBack, connect, integrationAt, oauth2At, openScene, setOut } from "../../support/connection-scene.js";
-import { createUnder, itemsOf, problemOf, replace, slugOf } from "../../support/resources.js";
+import { join, personAt } from "../../support/people.js";
+import { bearer, createUnder, itemsOf, problemOf, replace, slugOf } from "../../support/resources.js";
+import type { Client } from "../../support/service.js";
 
 t.test("an owner connects the team, people on it their own accounts; who administers sees whose", async (t) => {
   const scene = await openScene(t);
@@ -44,6 +46,28 @@ t.test("an owner connects the team, people on it their own accounts; who adminis
   t.match(asMember.body, { team: { state: "connected", problem: null }, own: null, isReady: false });
   t.same(Object.keys(Object(asMember.body?.team)), ["state", "problem"], "not whose account it is");
   t.same(host.asked.filter((path) => path === "/token").length, 2);
+});
+
+t.test("owners and admins connect the team, people on it themselves, and no token anyone", async (t) => {
+  const scene = await openScene(t);
+  const { service, owner, mate, member, at, workspaceId } = scene;
+  const admin = await join(service, owner, "admin@example.com", { role: "admin" });
+  const stranger = await personAt(service, "stranger@example.com");
+  const token = await bearer(service, owner, { workspaceId, name: "ci", scopes: ["configure", "secrets"] });
+  const answers = async (client: Client, whose: "team" | "me", method = "POST") => {
+    const { status, body } = await client.request(method, `${at}/${whose}`, method === "POST" ? {} : undefined);
+    return [status, body?.title, body?.permission];
+  };
+  const administer = [403, "Not allowed to administer the integration", "administer"];
+  for (const method of ["POST", "DELETE"]) {
+    for (const client of [mate, member, token]) t.same(await answers(client, "team", method), administer);
+    for (const client of [member, admin]) t.match(await answers(client, "me", method), [403, "Not on the team"]);
+    t.match(await answers(token, "me", method), [401]);
+    for (const whose of ["team", "me"] as const) t.match(await answers(stranger, whose, method), [404]);
+  }
+  t.equal((await connect(scene, admin, { whose: "team", account: "bot@host" })).status, 200);
+  t.match(itemsOf(await admin.request("GET", at)), [{ holder: "team", connectedBy: admin.userId }]);
+  t.equal((await token.request("GET", at)).status, 404);
 });
 
 t.test("a person is sent with PKCE, the exact address to come back to, and a state that is theirs", async (t) => {
