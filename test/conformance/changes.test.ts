@@ -70,7 +70,7 @@ t.test("the log is read backwards by pages of 50, 200 at most", async (t) => {
   const { workspaceId } = await workspaceWithTeam(ada);
   const workspace = `${base}/workspaces/${workspaceId}`;
   for (let version = 1; version <= 201; version++)
-    await replace(ada, workspace, version, { slug: "acme", name: "Acme" });
+    await replace(ada, workspace, version, { slug: "acme", name: `Acme ${version}` });
   const whole = Array.from({ length: 203 }, (_, index) => 203 - index);
   const seqs = async (query?: string) => (await changes(ada, query)).map(({ seq }) => seq);
   t.same(await seqs(), whole.slice(0, 50));

@@ -193,12 +193,12 @@ t.test("a signing secret is rotated with its version, and neither goes without t
   const made = await ada.create(`${base}/teams/${teamId}/hooks`, {
     ...{ ...body, ...signed({ secret: secretOf(32), secretVersion: 1 }) },
   });
-  const put = (version: number, signing: unknown) =>
-    ada.request("PUT", `${base}/hooks/${made.id}`, { ...body, signing }, { "if-match": `"${version}"` });
+  const put = (version: number, signing: unknown, more = {}) =>
+    ada.request("PUT", `${base}/hooks/${made.id}`, { ...body, signing, ...more }, { "if-match": `"${version}"` });
   t.match(problemOf(await put(1, { secretVersion: 2 })).errors, [{ path: "signing.secret" }]);
   const same = await put(1, { secret: secretOf(40), secretVersion: 1 });
   t.match(problemOf(same).errors, [{ path: "signing.secretVersion" }]);
-  t.equal((await put(1, { secretVersion: 1 })).status, 200, "the secret stays");
+  t.equal((await put(1, { secretVersion: 1 }, { timeoutSeconds: 5 })).status, 200, "the secret stays");
   const rotated = await put(2, { secret: secretOf(40), secretVersion: 2 });
   t.same([rotated.status, rotated.body?.signing], [200, { secretVersion: 2 }]);
 });
@@ -214,8 +214,8 @@ t.test("a hook that changes to OIDC tokens forgets its secret", async (t) => {
   const made = await ada.create(`${base}/teams/${teamId}/hooks`, {
     ...{ ...body, ...signed({ secret: secretOf(32), secretVersion: 1 }) },
   });
-  const put = (version: number, signing: unknown) =>
-    ada.request("PUT", `${base}/hooks/${made.id}`, { ...body, signing }, { "if-match": `"${version}"` });
+  const put = (version: number, signing: unknown, more = {}) =>
+    ada.request("PUT", `${base}/hooks/${made.id}`, { ...body, signing, ...more }, { "if-match": `"${version}"` });
   const exported = async () => (await ada.request("GET", `${base}/hooks/${made.id}/hcl`)).body?.hcl;
   t.match(await exported(), /secret_wo /);
   const changed = await put(1, { oidc: { audience: "receiver" } });
