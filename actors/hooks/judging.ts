@@ -33,8 +33,9 @@ export type JudgedBy = "all conditions" | "match lists";
  * cost at most, and the rest.
  */
 export const ENOUGH_FOR_ONE = 100_000;
-/** What reading a hook costs, in units. */
-const UNITS_A_HOOK = 50;
+/** What reading a hook costs, in units, and compiling its `when`, for each character: at first it is not held yet. */
+const UNITS_A_HOOK = 150;
+const UNITS_A_CHARACTER = 2;
 /** Hooks read at once. */
 const PAGE = 64;
 
@@ -57,7 +58,7 @@ export function judgeHooks(
   const fires: HookRow[] = [];
   for (let { word, after } = from; word < words.length; word++, after = null) {
     for (const hook of hooksUnder(reading, work, { word: words[word] ?? "", after })) {
-      left.units -= UNITS_A_HOOK;
+      left.units -= UNITS_A_HOOK + UNITS_A_CHARACTER * (hook.fields.when?.length ?? 0);
       if (left.units < 0) return { fires, next: { word, after } };
       if (isFirstWord(hook, words, word)) {
         const verdict = judge(by === "match lists" ? withoutWhen(hook) : conditionsOf(hook), subject, left);

@@ -1,0 +1,121 @@
+import t from "tap";
+import { type HookFields, hookKind } from "../../../actors/hooks/hook.kind.js";
+import {
+  ENOUGH_FOR_ONE,
+  FIRST_PLACE,
+  type HookRow,
+  type JudgingPlace,
+  judgeHooks,
+} from "../../../actors/hooks/judging.js";
+import { parseAllowList } from "../../../actors/outbound/allow-list.js";
+import { putResource } from "../../../actors/resources/indexes.js";
+import type { WorkEvent } from "../../../actors/tasks/work-event.js";
+import type { Reading } from "../../../storage/store.js";
+import { memoryRows } from "../../support/turn.js";
+
+const kind = hookKind({ allowList: parseAllowList(""), signsTokens: false });
+const workspaceId = "ws_1";
+const teamId = "team_1";
+
+/** Conditions are kept by id and version, so that no two rows of these tests have the same. */
+function row(index: number, fields: Partial<Record<keyof HookFields, unknown>>): HookRow {
+  const id = `hook_${String(index).padStart(26, "0")}`;
+  const key = `hook-${index}`;
+  return {
+    ...{ id, kind: "hook", version: 1, workspaceId, teamId, address: `core/${key}`, hidden: {}, added: {} },
+    fields: kind.schema.parse({ key, on: "task.moved", steps: [{ name: "tell" }], ...fields }),
+    ...{ createdAt: "", updatedAt: "" },
+  };
+}
+
+function rowsWith(hooks: readonly HookRow[]): Reading {
+  const rows = memoryRows();
+  for (const hook of hooks) putResource(rows, kind, hook, null);
+  return rows;
+}
+
+function moved(repositories: readonly string[] = ["acme/app"]): WorkEvent {
+  return {
+    ...{ on: "task.moved", occurrence: "occ_1", workspaceId, teamId, lineId: "line_1", stationId: "sta_1" },
+    task: {
+      ...{ id: "task_1", title: "Do it", url: "", line: "dev", station: "Work", stationKey: "work" },
+      ...{ marks: {}, repositories, pullRequest: null },
+    },
+    ...{ run: null, causes: [], event: { at: "", from: "work", to: "review" } },
+  };
+}
+
+/** Judges to the end, so many units at a time: what fires, in order, and in how many portions. */
+function judgeAll(reading: Reading, work: WorkEvent, unitsOf: () => number) {
+  const fires: string[] = [];
+  let portions = 0;
+  for (let from: JudgingPlace | null = FIRST_PLACE; from !== null; portions++) {
+    const { fires: some, next } = judgeHooks(reading, work, { from, units: unitsOf() });
+    fires.push(...some.map(({ fields }) => fields.key));
+    from = next;
+  }
+  return { fires, portions };
+}
+
+t.test("an event looks at the hooks that could match, however many others the team has", async (t) => {
+  const lists = [
+    { lines: ["other"] },
+    { stations: ["other"] },
+    { repositories: ["acme/other"] },
+    { lines: ["else", "dev2"] },
+  ];
+  const others = Array.from({ length: 10_000 }, (_, index) =>
+    row(1_000 + index, index % 5 === 4 ? { on: "task.opened" } : { match: lists[index % 5] }),
+  );
+  const own = [
+    row(1, {}),
+    row(2, { match: { lines: ["dev"] } }),
+    row(3, { match: { stations: ["work", "review"] } }),
+    row(4, { match: { repositories: ["acme/app"] } }),
+    row(5, { match: { lines: ["dev"] }, when: "event.to == 'done'" }),
+  ];
+  const asked = (hooks: readonly HookRow[]) => {
+    const reading = rowsWith(hooks);
+    let count = 0;
+    const counting: Reading = {
+      get: (key) => {
+        count += 1;
+        return reading.get(key);
+      },
+      range: (range) => {
+        const entries = reading.range(range);
+        count += 1 + entries.length;
+        return entries as never;
+      },
+    };
+    const { fires } = judgeHooks(counting, moved(), { from: FIRST_PLACE, units: ENOUGH_FOR_ONE });
+    return { count, fires: fires.map(({ fields }) => fields.key).sort() };
+  };
+  const alone = asked(own);
+  t.same(alone.fires, ["hook-1", "hook-2", "hook-3", "hook-4"]);
+  t.same(asked([...others, ...own]), alone);
+});
+
+t.test("whatever a portion may cost, the same hooks fire, in the same order", async (t) => {
+  const numbers = JSON.stringify(Array.from({ length: 30 }, (_, index) => index));
+  const dear = `${numbers}.all(a, ${numbers}.exists(b, a == b))`;
+  const matches = [{}, { lines: ["dev"] }, { stations: ["work"] }, { repositories: ["acme/app", "acme/site"] }];
+  const whens = [null, "event.to == 'review'", dear, `!${dear}`, `${dear} && event.to == 'done'`];
+  const hooks = Array.from({ length: 200 }, (_, index) =>
+    row(100_000 + index, { match: matches[index % matches.length], when: whens[index % whens.length] }),
+  );
+  const reading = rowsWith(hooks);
+  const work = moved(["acme/site", "acme/app", "acme/none"]);
+  const whole = judgeAll(reading, work, () => Number.MAX_SAFE_INTEGER);
+  t.equal(whole.portions, 1);
+  t.equal(new Set(whole.fires).size, whole.fires.length, "none twice");
+  t.equal(whole.fires.length, 120);
+  for (const units of [ENOUGH_FOR_ONE, ENOUGH_FOR_ONE + 7_777]) {
+    const { fires, portions } = judgeAll(reading, work, () => units);
+    t.same(fires, whole.fires);
+    t.ok(portions > 3, `in ${portions} portions`);
+  }
+  let n = 0;
+  const begun = judgeAll(reading, work, () => (n++ === 0 ? 1_000 : ENOUGH_FOR_ONE));
+  t.same(begun.fires, whole.fires, "begun with less than one takes");
+});
