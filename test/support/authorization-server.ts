@@ -34,8 +34,8 @@ export interface AuthorizationServerPeer {
   endGrant(refreshToken: string): Promise<void>;
   /** Whether an access token admits at the host. */
   admits(accessToken: string): Promise<boolean>;
-  /** Answers requests to the token endpoint with this status from now on; null as it does by itself. */
-  failWith(status: number | null): void;
+  /** Answers requests to the token endpoint with this status from now on, or not at all; null as it does by itself. */
+  failWith(status: number | "silence" | null): void;
 }
 
 export async function startAuthorizationServer(t: Cleaning): Promise<AuthorizationServerPeer> {
@@ -78,13 +78,16 @@ export async function startAuthorizationServer(t: Cleaning): Promise<Authorizati
   const issued: IssuedTokens[] = [];
   provider.on("grant.success", (ctx) => void issued.push(ctx.body as IssuedTokens));
   const asked: string[] = [];
-  let failing: number | null = null;
+  let failing: number | "silence" | null = null;
   let visitor = "";
   const handle = provider.callback();
   server.on("request", (incoming: IncomingMessage, answer: ServerResponse) => {
     const path = (incoming.url ?? "").split("?")[0] ?? "";
     if (incoming.headers["x-browser"] === undefined) asked.push(path);
-    if (path === "/token" && failing !== null) return answer.writeHead(failing).end("{}");
+    if (path === "/token" && failing !== null) {
+      if (failing !== "silence") answer.writeHead(failing).end("{}");
+      return;
+    }
     if (!path.startsWith("/interaction/")) return handle(incoming, answer);
     interact(provider, { incoming, answer, visitor }).catch((error: unknown) =>
       answer.writeHead(500).end(String(error)),

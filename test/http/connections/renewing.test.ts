@@ -95,6 +95,23 @@ t.test("a renewal that fell due while the service was down is made once, when it
   t.equal(host.issued.length, 2);
 });
 
+t.test("a renewal under way when the service goes down is asked for again when it is up", async (t) => {
+  const scene = await openScene(t);
+  const { host, mate, clock, service } = scene;
+  await connect(scene, mate, { whose: "me", account });
+  host.failWith("silence");
+  clock.advance(55 * MINUTE_MS);
+  await askedTimes(host, "/token", 2);
+  t.equal(ownState(await ownOnce(scene, mate, () => true)), "refreshing");
+  await service.stop();
+  host.failWith(null);
+  const settings = { ...sceneSettings, OUTBOUND_ALLOW: host.url };
+  const next = await startTestService(t, { clock, settings, folder: service.folder });
+  const session = next.withSession(mate.credentials.cookie?.replace("session=", "") ?? "");
+  await ownOnce(scene, session, (seen) => ownState(seen) === "connected");
+  t.same([tokenRequests(scene), host.issued.length], [3, 2]);
+});
+
 t.test("who disconnects has the host forget; nobody disconnects another", async (t) => {
   const scene = await openScene(t);
   const { host, mate, owner, at, clock } = scene;
