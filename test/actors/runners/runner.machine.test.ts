@@ -210,3 +210,12 @@ t.test("an ended or dropped claim is not lost later", async (t) => {
   stepping.take(tell("run.drop", "run_1", 7));
   t.same(claimsOf(stepping), { run_1: 1 }, "a drop of another fence is not about this claim");
 });
+
+t.test("a runner that was stored before there were features knows none of them", async (t) => {
+  const stepping = stepByHand(runnerActor, address(workspaceId, "runner", "runner_1"), { now: NOW });
+  const offered = stepping.take(hello({ features: ["messages"] })).sent[0];
+  t.match(offered, { message: { type: "runner.offer", runner: { features: ["messages"] } } });
+  const { features: _features, ...context } = stepping.context<Record<string, unknown>>();
+  const migrated = runnerActor.migrate?.({ value: "connected", context }, 1);
+  t.match(migrated, { value: "connected", context: { ...context, features: [] } });
+});

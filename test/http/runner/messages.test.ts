@@ -54,6 +54,18 @@ t.test("an agent that reads nothing goes on, is not waited for, and is not said 
   t.ok(scene.messages("run.heard").length < 50, "a pipe holds 64 KiB");
 });
 
+t.test("an agent that closes its standard input goes on, and has heard nothing", async (t) => {
+  const scene = await RunScene.start(t);
+  scene.assign({ agent: `exec 0<&-; echo closed; until [ -f ${scene.path("go")} ]; do sleep 0.02; done; echo on` });
+  await scene.message("run.step");
+  for (const n of [1, 2]) scene.service.tell(message(n, "anybody there?"));
+  await scene.service.until(() => scene.service.arrived.find(({ frame }) => frame.frame === "ack" && frame.ack === 3));
+  writeFileSync(scene.path("go"), "");
+  t.equal((await scene.message("run.ended")).outcome, "completed");
+  t.same(scene.steps(), ["output: closed", "output: on"]);
+  t.same(scene.messages("run.heard"), []);
+});
+
 t.test("a handover is answered between what people say", async (t) => {
   const scene = await RunScene.start(t);
   const handover = JSON.stringify({ type: "handover", to: "review", note: "" });

@@ -215,6 +215,16 @@ for (const [name, action, body, state] of ends) {
   });
 }
 
+t.test("a run that ends of itself while it waits closes what it asked", async (t) => {
+  const scene = await begin(t);
+  const { place, taskId, peer, job } = scene;
+  peer.end(job, { ending: { kind: "finish", note: "I gave up." } });
+  await place.when(`task/${taskId}`, async () => (await place.task(taskId)).asks === "I gave up.");
+  t.match(await place.task(taskId), { state: "inbox", approvals: [] });
+  t.match(await approvalsOf(scene), [{ state: "closed", note: "The run is over.", answeredBy: null }]);
+  t.equal((await place.ada.request("POST", `/api/tasks/${taskId}/answer`, { text: "Try again." })).status, 200);
+});
+
 t.test("a run that is stopped while it waits asks no more, and what it asks then is dismissed", async (t) => {
   const scene = await begin(t);
   const { place, taskId, peer, job } = scene;

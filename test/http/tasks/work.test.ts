@@ -189,7 +189,7 @@ t.test("a run that was stopped while its runner was away is not tried again when
   await reaches(place, taskId, { state: "running" });
   peer.cut();
   await told(place, taskId, "stop");
-  clock.advance(31_000);
+  clock.advance(30_000);
   await reaches(place, taskId, { state: "inbox", asks: "The run was stopped; its runner was lost meanwhile." });
   t.match(await place.runs(taskId), [{ outcome: "stopped" }]);
 });
