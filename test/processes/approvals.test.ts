@@ -42,7 +42,7 @@ async function shown({ setting }: Scene, runId: string): Promise<string[]> {
 }
 
 t.test("what is asked, and an answer that was acknowledged, live through kills of the service", async (t) => {
-  const scene = await begin(t, 30);
+  const scene = await begin(t, 300);
   runner(t, scene.setting, "only");
   const before = await asked(scene);
   await scene.setting.restart();
