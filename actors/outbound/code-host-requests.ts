@@ -37,10 +37,13 @@ export interface CodeHostRequestsOptions {
   readonly name: string;
   /** Told what the code host does not do, and nothing that came from it but the status. */
   readonly log: Pick<RuntimeLog, "warn">;
+  /** Time for each request, in milliseconds; 10 seconds unless given. */
+  readonly timeoutMs?: number;
 }
 
 /** Requests over the one way out. */
-export function createCodeHostRequests({ outbound, name, log }: CodeHostRequestsOptions): AskCodeHost {
+export function createCodeHostRequests(options: CodeHostRequestsOptions): AskCodeHost {
+  const { outbound, name, log, timeoutMs = REQUEST_TIMEOUT_MS } = options;
   return async ({ what, url, authorization, body }) => {
     const request = {
       url: new URL(url),
@@ -51,7 +54,7 @@ export function createCodeHostRequests({ outbound, name, log }: CodeHostRequests
         ...(authorization === null ? {} : { authorization }),
         ...(body === undefined ? {} : { "content-type": body.type }),
       },
-      timeoutMs: REQUEST_TIMEOUT_MS,
+      timeoutMs,
       signal: new AbortController().signal,
     };
     const sent = body === undefined ? outbound.get(request) : outbound.post({ ...request, body: body.text });

@@ -119,6 +119,16 @@ t.test("an error of the way there is told by its code, never by its text", async
   t.notMatch(JSON.stringify(logged), "canary");
 });
 
+t.test("a code host that takes a request and does not answer it is waited for so long and no longer", async (t) => {
+  const origin = await serve(t, () => undefined);
+  const outbound = createOutbound({ allowList: codeHostAddresses(settingsAt(origin)), keepBytes: MAX_ANSWER_BYTES });
+  t.teardown(() => outbound.close());
+  const log = { warn: () => undefined };
+  const ask = createCodeHostRequests({ outbound, name: "code.example", log, timeoutMs: 50 });
+  const message = "code.example took too long to answer.";
+  await t.rejects(ask({ what: "a person", url: `${origin}/user`, authorization: null }), { message });
+});
+
 t.test("installation tokens are remembered each for itself, the ones used least forgotten first", async (t) => {
   const drawn: string[] = [];
   let nowMs = NOW_MS;

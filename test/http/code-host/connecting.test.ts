@@ -283,6 +283,18 @@ t.test("a code host that refuses, fails or talks nonsense is told of as 502, nev
   t.equal((await connect(codeHost, ada, { installationId: 7 })).status, 200, "and then it is well again");
 });
 
+t.test("who waits for a code host that does not answer is told so, and connects it once it does", async (t) => {
+  const { codeHost, clock, ada } = await openOffice(t);
+  install(codeHost, 7);
+  codeHost.faults.set(/memberships/, "hang");
+  const waiting = connect(codeHost, ada, { installationId: 7 });
+  await codeHost.asking(/memberships/);
+  clock.advance(50_000);
+  t.same(refusalOf(await waiting), [502, "refused-upstream", `${codeHost.name} took too long to answer.`]);
+  codeHost.faults.clear();
+  t.equal((await connect(codeHost, ada, { installationId: 7 })).status, 200);
+});
+
 t.test("an installation that is suspended there is connected as such", async (t) => {
   const { codeHost, ada } = await openOffice(t);
   install(codeHost, 7).suspended_at = "2026-09-01T10:00:00Z";
