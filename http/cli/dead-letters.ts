@@ -1,0 +1,47 @@
+#!/usr/bin/env node
+import { Command } from "commander";
+import type { DeadLetter } from "../../runtime/runtime.js";
+import { everyDeadLetter, retryDeadLetter } from "../../runtime/stopped-store.js";
+import { openLmdbStore } from "../../storage/lmdb-store.js";
+
+/**
+ * Lists the messages that were set aside, of every workspace and of the service itself, beside a service that goes on;
+ * sends one again on a store that no service has open, which the next one delivers.
+ */
+const program = new Command("signalbox-dead-letters")
+  .requiredOption("--data <folder>", "the service's data folder")
+  .option("--retry <id>", "sends this one again; the service must be stopped");
+
+/** How many are listed of each workspace. */
+const LISTED = 1_000;
+
+try {
+  const { data, retry } = program.parse().opts<{ readonly data: string; readonly retry?: string }>();
+  if (retry === undefined) await list(data);
+  else await sendAgain(data, retry);
+} catch (error) {
+  console.error(error instanceof Error ? error.message : String(error));
+  process.exitCode = 1;
+}
+
+async function list(folder: string): Promise<void> {
+  const store = await openLmdbStore({ folder, readOnly: true });
+  const letters = everyDeadLetter(store.reading, LISTED);
+  await store.close();
+  for (const letter of letters) console.log(line(letter));
+  console.error(letters.length === 1 ? "1 message is set aside" : `${letters.length} messages are set aside`);
+}
+
+async function sendAgain(folder: string, id: string): Promise<void> {
+  const store = await openLmdbStore({ folder });
+  const isFound = await retryDeadLetter(store, id);
+  await store.close();
+  if (!isFound) throw new Error(`no message is set aside under ${id}`);
+  console.log(`${id} is sent again when the service starts`);
+}
+
+/** A letter without its contents, which may be a secret. */
+function line({ id, to, message, error, atMs }: DeadLetter): string {
+  const [first = ""] = error.split("\n");
+  return [new Date(atMs).toISOString(), id, to.partition, `${to.kind}/${to.id}`, message.type, first].join("\t");
+}
