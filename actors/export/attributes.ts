@@ -7,10 +7,11 @@ type Schema = z.core.JSONSchema.JSONSchema;
 /** What is written otherwise than as the text or number it is. */
 export interface Substitutions {
   /** What stands for the text at a path of the body, or null to write it as it is. */
-  at(path: string, text: string): HclValue | null;
+  at(path: readonly PropertyKey[], text: string): HclValue | null;
   /** The value of a field that is never read back, or null to leave it out. */
   hidden(path: string): HclValue | null;
-  isHidden(path: string): boolean;
+  /** The paths of such fields. */
+  readonly hiddenPaths: readonly string[];
   /** Fields left out, by their path with empty brackets for an index: `stations[].id`. */
   readonly omitted: readonly string[];
 }
@@ -21,7 +22,7 @@ export interface Substitutions {
  * set, but for null within free JSON. A write-only field is `<name>_wo`, what counts its versions `<name>_wo_version`.
  */
 export function attributesOf(schema: z.ZodType, fields: unknown, substitutions: Substitutions): Entries {
-  return structEntries(propertiesOf(shapeOf(schema)), recordOf(fields), [], substitutions);
+  return structEntries(propertiesOf(shapeOf(schema)), fields, [], substitutions);
 }
 
 /** A schema is described once: a workspace may hold thousands of one kind. */
@@ -36,30 +37,39 @@ function shapeOf(schema: z.ZodType): Schema {
 }
 
 function structEntries(
-  properties: Readonly<Record<string, Schema>>,
-  fields: Readonly<Record<string, unknown>>,
+  properties: Properties,
+  fields: unknown,
   path: readonly PropertyKey[],
   substitutions: Substitutions,
 ): Entries {
-  const hiddenNames = new Set(
-    Object.keys(properties).filter((name) => substitutions.isHidden(pathText([...path, name]))),
-  );
+  const hiddenNames = hiddenAt(path, substitutions);
   const entries: [string, HclValue][] = [];
-  for (const [name, schema] of Object.entries(properties)) {
+  for (const [name, { schema, snake }] of properties) {
     const at = [...path, name];
-    if (substitutions.omitted.includes(pathText(at).replace(/\[\d+\]/g, "[]"))) continue;
-    if (hiddenNames.has(name)) {
+    if (isOmitted(at, substitutions)) continue;
+    if (hiddenNames.includes(name)) {
       const value = substitutions.hidden(pathText(at));
-      if (value !== null) entries.push([`${snakeCase(name)}_wo`, value]);
+      if (value !== null) entries.push([`${snake}_wo`, value]);
       continue;
     }
-    const value = fields[name];
+    const value = memberOf(fields, name);
     if (value === null || value === undefined) continue;
     const versioned = name.endsWith("Version") ? name.slice(0, -"Version".length) : "";
-    const written = hiddenNames.has(versioned) ? `${snakeCase(versioned)}_wo_version` : snakeCase(name);
+    const written = hiddenNames.includes(versioned) ? `${snakeCase(versioned)}_wo_version` : snake;
     entries.push([written, valueFor(schema, value, at, substitutions)]);
   }
   return entries;
+}
+
+/** The fields right below a path that are never read back. */
+function hiddenAt(path: readonly PropertyKey[], { hiddenPaths }: Substitutions): readonly string[] {
+  if (hiddenPaths.length === 0) return [];
+  const under = path.length === 0 ? "" : `${pathText(path)}.`;
+  return hiddenPaths.filter((each) => each.startsWith(under)).map((each) => each.slice(under.length));
+}
+
+function isOmitted(path: readonly PropertyKey[], { omitted }: Substitutions): boolean {
+  return omitted.length > 0 && omitted.includes(pathText(path).replace(/\[\d+\]/g, "[]"));
 }
 
 function valueFor(
@@ -68,7 +78,7 @@ function valueFor(
   path: readonly PropertyKey[],
   substitutions: Substitutions,
 ): HclValue {
-  if (typeof value === "string") return substitutions.at(pathText(path), value) ?? value;
+  if (typeof value === "string") return substitutions.at(path, value) ?? value;
   if (typeof value === "number" || typeof value === "boolean" || value === null) return value;
   const branch = branchFor(schema, value);
   if (Array.isArray(value)) {
@@ -76,10 +86,8 @@ function valueFor(
     return value.map((item, index) => valueFor(items, item, [...path, index], substitutions));
   }
   const properties = propertiesOf(branch);
+  if (properties.size > 0) return { entries: structEntries(properties, value, path, substitutions) };
   const fields = recordOf(value);
-  if (Object.keys(properties).length > 0) {
-    return { entries: structEntries(properties, fields, path, substitutions) };
-  }
   const below = typeof branch.additionalProperties === "object" ? branch.additionalProperties : {};
   return {
     entries: Object.keys(fields)
@@ -99,17 +107,35 @@ function branchFor(schema: Schema, value: unknown): Schema {
   return (
     nested.find((each) => {
       const known = propertiesOf(each);
-      return Object.keys(known).length > 0 && names.every((name) => name in known);
+      return known.size > 0 && names.every((name) => known.has(name));
     }) ??
     nested.find((each) => each.type === "object") ??
     {}
   );
 }
 
-function propertiesOf({ properties }: Schema): Readonly<Record<string, Schema>> {
-  return Object.fromEntries(
-    Object.entries(properties ?? {}).map(([name, each]) => [name, typeof each === "object" ? each : {}]),
+/** The fields of an object by their names, in the order of the schema; none of what is no object with known fields. */
+type Properties = ReadonlyMap<string, { readonly schema: Schema; readonly snake: string }>;
+
+const described = new WeakMap<Schema, Properties>();
+
+function propertiesOf(schema: Schema): Properties {
+  const known = described.get(schema);
+  if (known !== undefined) return known;
+  const properties = new Map(
+    Object.entries(schema.properties ?? {}).map(([name, each]) => [
+      name,
+      { schema: typeof each === "object" ? each : {}, snake: snakeCase(name) },
+    ]),
   );
+  described.set(schema, properties);
+  return properties;
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return typeof value === "object" && value !== null && Object.hasOwn(value, name)
+    ? (value as Readonly<Record<string, unknown>>)[name]
+    : undefined;
 }
 
 function recordOf(value: unknown): Readonly<Record<string, unknown>> {

@@ -1,3 +1,4 @@
+import { pathText } from "../refusal.js";
 import type { FileText, Kind, TextFolder } from "../resources/kind.js";
 import type { ResourceRow } from "../resources/resource-rows.js";
 import { attributesOf, snakeCase } from "./attributes.js";
@@ -41,14 +42,16 @@ export function exportResource(
   const variables: Block[] = [];
   const attributes = attributesOf(kind.schema, row.fields, {
     omitted: kind.hcl?.omitted ?? [],
-    isHidden: (path) => kind.hidden.some((hidden) => hidden.path === path),
+    hiddenPaths: kind.hidden.map(({ path }) => path),
     hidden: (path) => {
       if (row.hidden[path] === undefined) return null;
       const variable = variableFor(kind, row, path);
       variables.push(variable);
       return { expression: `var.${variable.labels[0]}` };
     },
-    at: (path, text) => {
+    at: (at, text) => {
+      if (texts.size === 0 && references.size === 0) return null;
+      const path = pathText(at);
       const file = texts.get(path);
       if (file !== undefined) return { expression: `file("\${path.module}/${escaped(file)}")` };
       const reference = references.get(path);
