@@ -1,9 +1,4 @@
-import type { HeldTables } from "../runtime/row-cache.js";
-import { begunFirings } from "./hooks/occurrence-rows.js";
 import { configurationTables } from "./resources/indexes.js";
 
-/** Tables whose rows the runtime holds in memory. */
-export const heldTables: HeldTables = {
-  readOften: configurationTables,
-  readSoon: [begunFirings.name],
-};
+/** Tables whose rows are read again and again: the runtime holds light ones in memory, so that reading them decodes nothing. */
+export const heldTables: readonly string[] = configurationTables;

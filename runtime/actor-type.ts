@@ -108,6 +108,8 @@ export interface EffectContext {
   readonly id: string;
   /** The actor that started it. */
   readonly owner: Address;
+  /** As the request has it; undefined once it is no longer at hand, after a restart for one. */
+  readonly memo: unknown;
   readonly signal: RunSignal;
 }
 

@@ -25,7 +25,7 @@ export class PendingEffect {
     readonly name: string,
     readonly id: string,
     /** The input while it is held in memory; `undefined` once it has to be read back. */
-    public input: { readonly value: unknown } | undefined,
+    public input: { readonly value: unknown; readonly memo: unknown } | undefined,
   ) {}
 }
 
@@ -180,9 +180,9 @@ export class Effects {
 
   async #outcome(effect: Effect, pending: PendingEffect, signal: RunSignal): Promise<EffectEnded> {
     try {
-      const input = pending.input === undefined ? this.#readInput(pending) : pending.input.value;
+      const { value, memo } = pending.input ?? { value: this.#readInput(pending), memo: undefined };
       pending.input = undefined;
-      const output = await effect.run(input, { id: pending.id, owner: pending.owner, signal });
+      const output = await effect.run(value, { id: pending.id, owner: pending.owner, memo, signal });
       return { type: "effect.ended", effect: pending.name, id: pending.id, result: { ok: true, output } };
     } catch (error) {
       return failed(pending, error instanceof Error ? error.message : String(error));
@@ -206,7 +206,7 @@ export function pendingOf(partition: string, id: string, row: EffectRow): Pendin
 
 /** The pending effect that a request of `owner` makes. */
 export function pendingFor(owner: Address, request: EffectRequest): PendingEffect {
-  return new PendingEffect(owner, request.name, request.id, { value: request.input });
+  return new PendingEffect(owner, request.name, request.id, { value: request.input, memo: request.memo });
 }
 
 function failed(pending: PendingEffect, error: string): EffectEnded {

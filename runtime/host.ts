@@ -101,7 +101,7 @@ class Host implements Runtime {
     this.#options = options;
     this.clock = clock;
     this.#rows = new RowCache(store.reading, {
-      tables: options.heldTables ?? { readOften: [], readSoon: [] },
+      tables: options.heldTables ?? [],
       freezes: options.freezes === true,
     });
     this.reading = this.#rows;

@@ -11,14 +11,6 @@ const RANGES_HELD = 256;
 const WEIGHT_HELD = 16_384;
 const PART_WEIGHT = 16;
 
-/** Which tables' rows are held in memory, so that reading them decodes nothing. */
-export interface HeldTables {
-  /** Rows that are read again and again: light ones are held once they were read. */
-  readonly readOften: readonly string[];
-  /** Rows that are read soon after they were written, and are small: the latest are held as they were written. */
-  readonly readSoon: readonly string[];
-}
-
 /**
  * The durable state, with rows of some tables held in memory. Owns what it holds; whoever commits tells it what has become durable.
  *
@@ -29,7 +21,6 @@ export interface HeldTables {
 export class RowCache implements Reading {
   readonly #durable: Reading;
   readonly #tables: ReadonlySet<string>;
-  readonly #readSoon: ReadonlySet<string>;
   /** By table, partition and the rest of the key; counted over all. */
   readonly #rows = new Map<KeyPart | undefined, Map<KeyPart | undefined, Map<string, unknown>>>();
   #count = 0;
@@ -39,10 +30,9 @@ export class RowCache implements Reading {
   readonly #freezes: boolean;
   #underWay: Layer | null = null;
 
-  constructor(durable: Reading, options: { readonly tables: HeldTables; readonly freezes: boolean }) {
+  constructor(durable: Reading, options: { readonly tables: readonly string[]; readonly freezes: boolean }) {
     this.#durable = durable;
-    this.#readSoon = new Set(options.tables.readSoon);
-    this.#tables = new Set([...options.tables.readOften, ...options.tables.readSoon]);
+    this.#tables = new Set(options.tables);
     this.#freezes = options.freezes;
   }
 
@@ -76,23 +66,22 @@ export class RowCache implements Reading {
     this.#underWay = batch;
   }
 
-  /** Takes over what the batch wrote, now that it is durable. */
+  /** Lets go of what the batch wrote anew, now that it is durable. */
   flushed(): void {
     const batch = this.#underWay;
     this.#underWay = null;
     if (batch === null) return;
     for (const table of this.#tables) {
-      for (const group of batch.groupsOf(table)) this.#takeOver(group, this.#readSoon.has(table));
+      for (const group of batch.groupsOf(table)) this.#letGo(group);
     }
   }
 
-  #takeOver(group: Group, isReadSoon: boolean): void {
+  #letGo(group: Group): void {
     let isFirst = true;
-    for (const [name, change] of group) {
-      if (isFirst) this.#ranges.delete(tableName(change.key));
+    for (const [name, { key }] of group) {
+      if (isFirst) this.#ranges.delete(tableName(key));
       isFirst = false;
-      if (isReadSoon && change.op === "put") this.#hold(change.key, name, change.value);
-      else this.#drop(change.key, name);
+      this.#drop(key, name);
     }
   }
 

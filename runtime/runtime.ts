@@ -2,7 +2,6 @@ import type { Reading, Store, View } from "../storage/store.js";
 import type { Catalogue } from "./actor-type.js";
 import type { Address } from "./address.js";
 import type { Clock, Scheduler } from "./clock.js";
-import type { HeldTables } from "./row-cache.js";
 import type { Message } from "./turn.js";
 
 /** Everything a runtime needs from outside. */
@@ -17,7 +16,7 @@ export interface RuntimeOptions {
   readonly log: RuntimeLog;
   readonly limits?: Partial<RuntimeLimits>;
   /** Tables whose rows are held in memory; none by default. */
-  readonly heldTables?: HeldTables;
+  readonly heldTables?: readonly string[];
   /**
    * Called once when the store has failed: every waiting ask is rejected, nothing more is taken, and the process
    * should end, so that the next one begins from what is on disk.

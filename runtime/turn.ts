@@ -39,6 +39,8 @@ export interface EffectRequest {
   readonly id: string;
   /** Plain serialisable data. */
   readonly input: unknown;
+  /** What its run would otherwise read; handed to it while it is at hand in memory, never stored. */
+  readonly memo?: unknown;
 }
 
 /** Arrives at the actor that started the effect exactly once, unless the effect was cancelled. */

@@ -47,8 +47,12 @@ function bytesOfNumber(part: number): number | null {
   return Number.isSafeInteger(part) && !Object.is(part, -0) ? NUMBER_BYTES : null;
 }
 
+/** Text that takes a byte a unit, as most keys are made of. */
+const PLAIN = /^[\x20-\x7e]+$/;
+
 function bytesOfText(part: string): number | null {
   if (typeof part !== "string") return null;
+  if (PLAIN.test(part)) return part.length;
   let bytes = part.length > 0 && part.charCodeAt(0) >= FIRST_UNESCAPED ? 0 : 1;
   for (let index = 0; index < part.length; index++) {
     const unit = part.charCodeAt(index);

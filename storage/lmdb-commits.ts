@@ -67,7 +67,8 @@ export class LmdbCommits {
     const writes: Write[] = [];
     for (const change of changes) {
       checkChange(change);
-      writes.push({ key: [...change.key], bytes: change.op === "put" ? this.#encoder.encode(change.value) : null });
+      // The binding takes its own kind of list, and leaves it as it is.
+      writes.push({ key: change.key.slice(), bytes: change.op === "put" ? this.#encoder.encode(change.value) : null });
     }
     return writes;
   }

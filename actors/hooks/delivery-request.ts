@@ -40,7 +40,7 @@ export function prepareRequest(
 ): PreparedRequest | UnpreparedRequest {
   const reading = options.reading();
   const { workspaceId, teamId, firingId } = delivery;
-  const work = begunFirings.get(reading, workspaceId, teamId, firingId)?.work;
+  const work = delivery.event ?? begunFirings.get(reading, workspaceId, teamId, firingId)?.work;
   const hook = resourceById<HookFields>(reading, workspaceId, "hook", delivery.hookId);
   const step = hook?.fields.steps[delivery.step];
   if (work === undefined || hook === undefined || step === undefined) {
@@ -86,7 +86,9 @@ export function prepareRequest(
 function namesOf(reading: Reading, delivery: Delivery, hook: ResourceRow<HookFields>, work: WorkEvent): Names {
   const before = new Set(hook.fields.steps.slice(0, delivery.step).map(({ name }) => name));
   const outputs = new Map<string, Value>();
-  for (const { step, code, body } of attemptsOf(reading, delivery.workspaceId, delivery.teamId, delivery.firingId)) {
+  const { workspaceId, teamId, firingId } = delivery;
+  const made = before.size === 0 ? [] : attemptsOf(reading, workspaceId, teamId, firingId);
+  for (const { step, code, body } of made) {
     if (code !== null || !before.has(step)) continue;
     outputs.set(
       step,

@@ -4,6 +4,8 @@ import type { Reading } from "../../storage/store.js";
 import type { NetworkRequests } from "../outbound/network-requests.js";
 import type { Outbound } from "../outbound/request.js";
 import { resourceById } from "../resources/resource-rows.js";
+import type { WorkEvent } from "../tasks/work-event.js";
+import { timeText } from "../time-text.js";
 import type { Sealer } from "../workspaces/secret-value.js";
 import { prepareRequest, rememberingSealer, type UnpreparedRequest } from "./delivery-request.js";
 import { askedWaitMs, codeOfStatus } from "./failure.js";
@@ -35,6 +37,8 @@ export interface DeliveryInput {
 export interface Delivery extends DeliveryInput {
   readonly workspaceId: string;
   readonly firingId: string;
+  /** The event, where it need not be read. */
+  readonly event: WorkEvent | undefined;
 }
 
 /** What the effect gives back; numbered by the actor. */
@@ -68,11 +72,12 @@ export function deliveryEffect(given: DeliveryOptions): Effect {
 async function deliver(
   options: DeliveryOptions,
   input: DeliveryInput,
-  { owner, signal }: EffectContext,
+  { owner, memo, signal }: EffectContext,
 ): Promise<DeliveryResult> {
-  const delivery = { ...input, workspaceId: owner.partition, firingId: owner.id };
+  const event = memo as WorkEvent | undefined;
+  const delivery: Delivery = { ...input, workspaceId: owner.partition, firingId: owner.id, event };
   const begunMs = options.clock.now();
-  const at = new Date(begunMs).toISOString();
+  const at = timeText(begunMs);
   const timeoutMs = Math.min(delivery.timeoutMs, (delivery.deadlineMs ?? Number.POSITIVE_INFINITY) - begunMs);
   const prepared = timeoutMs > 0 ? prepareRequest(options, delivery, begunMs) : outOfTime(options, delivery);
   if ("code" in prepared) {
@@ -110,7 +115,7 @@ const SHOWN_HEADERS: ReadonlySet<string> = new Set([
 
 /** What history keeps of the headers: nothing that admits or proves anything, none of the hook's own values. */
 function shownHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
-  const shown: Record<string, string> = {};
-  for (const [name, value] of Object.entries(headers)) shown[name] = SHOWN_HEADERS.has(name) ? value : "(left out)";
+  const shown: Record<string, string> = { ...headers };
+  for (const name in headers) if (!SHOWN_HEADERS.has(name)) shown[name] = "(left out)";
   return shown;
 }

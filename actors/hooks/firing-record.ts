@@ -1,6 +1,7 @@
 import { address } from "../../runtime/address.js";
 import type { Delivered } from "../../runtime/turn.js";
 import type { NoteTask } from "../tasks/task-messages.js";
+import { timeText } from "../time-text.js";
 import { listFiring } from "./firing-list.js";
 import type { FireHook } from "./hook-occurrence.machine.js";
 import { type Firing, firingOf, putBegun } from "./occurrence-rows.js";
@@ -13,7 +14,7 @@ export function recordFiring(
   const workspaceId = turn.self.partition;
   const firing: Firing = {
     id: turn.self.id,
-    ...{ hookId, ...begun, refused: null, work, firedAt: new Date(turn.now).toISOString() },
+    ...{ hookId, ...begun, refused: null, work, firedAt: timeText(turn.now) },
     ...{ retryAt: null, resends, resentAs: null },
   };
   // Nobody can follow a firing before it is there, so there is nothing to tell yet.
@@ -27,7 +28,7 @@ export function recordFiring(
 /** Records a firing that the loop guard stops, tells the task, and ends the actor: no request is made. */
 export function recordLoop(event: Delivered<FireHook>, hook: string, why: string): void {
   const { turn, work } = event;
-  const endedAt = new Date(turn.now).toISOString();
+  const endedAt = timeText(turn.now);
   const { id, state } = recordFiring(event, { hook, state: "failed", code: "loop", reason: why, endedAt });
   turn.change(`team/${work.teamId}`, { type: "hook", id, hook, on: work.on, state });
   const text = `The hook was stopped (loop): ${why}.`;

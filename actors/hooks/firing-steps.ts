@@ -6,6 +6,7 @@ import { resourceById } from "../resources/resource-rows.js";
 import type { NoteTask } from "../tasks/task-messages.js";
 import { tasks } from "../tasks/task-rows.js";
 import type { WorkEvent } from "../tasks/work-event.js";
+import { timeText } from "../time-text.js";
 import { DELIVERY_EFFECT, type DeliveryInput, type DeliveryResult } from "./delivery.effects.js";
 import { hookEvents } from "./events.js";
 import { type HookFailureCode, isRetried, MAX_ATTEMPTS, OUT_OF_TIME, refusalOfFailure, waitAfter } from "./failure.js";
@@ -41,7 +42,7 @@ export function fire(event: Delivered<FireHook>): FiringContext {
   countFiring(event);
   const isBefore = hookEvents[work.on].timing === "before" && event.gate !== undefined;
   const timeoutMs = (hook?.timeoutSeconds ?? 10) * 1_000;
-  return attempt(turn, {
+  const context: FiringContext = {
     hookId,
     hook: hook?.key ?? "",
     on: work.on,
@@ -55,7 +56,8 @@ export function fire(event: Delivered<FireHook>): FiringContext {
     blocks: hook?.failure === "block",
     deadlineMs: isBefore ? turn.now + timeoutMs : 0,
     gate: event.gate ?? null,
-  });
+  };
+  return attempt(turn, context, work);
 }
 
 /** Keeps that the loop guard stopped it. */
@@ -65,7 +67,7 @@ export function stopLoop(event: Delivered<FireHook>): void {
 }
 
 /** Starts the request of the current step. */
-function attempt(turn: Turn, context: FiringContext): FiringContext {
+function attempt(turn: Turn, context: FiringContext, memo?: WorkEvent): FiringContext {
   const left = context.deadlineMs === 0 ? context.timeoutMs : context.deadlineMs - turn.now;
   const input: DeliveryInput = {
     teamId: context.teamId,
@@ -74,7 +76,7 @@ function attempt(turn: Turn, context: FiringContext): FiringContext {
     timeoutMs: Math.max(1, Math.min(left, context.timeoutMs)),
     ...(context.deadlineMs === 0 ? {} : { deadlineMs: context.deadlineMs }),
   };
-  turn.start({ name: DELIVERY_EFFECT, id: requestId(turn, context.requests), input });
+  turn.start({ name: DELIVERY_EFFECT, id: requestId(turn, context.requests), input, memo });
   return { ...context, requests: context.requests + 1 };
 }
 
@@ -137,7 +139,7 @@ export function waitForRetry(event: Delivered<EffectEnded>, context: FiringConte
   putAttempt(turn, turn.self.partition, turn.self.id, attemptOf(event, context));
   // What the receiver asks for counts where it is later.
   const atMs = turn.now + Math.max(waitAfter(context.attempt), resultOf(event).retryAfterMs ?? 0);
-  move(turn, context, { state: "waiting", retryAt: new Date(atMs).toISOString() });
+  move(turn, context, { state: "waiting", retryAt: timeText(atMs) });
   turn.wake("retry", atMs);
   return context;
 }
@@ -147,7 +149,7 @@ export function runOut({ turn }: Delivered<KeeperLate>, context: FiringContext):
   const id = requestId(turn, context.requests - 1);
   turn.cancelEffect(id);
   const step = context.steps[context.step] ?? "";
-  const none = { at: new Date(turn.now).toISOString(), tookMs: 0, requestHeaders: {}, status: null, body: "" };
+  const none = { at: timeText(turn.now), tookMs: 0, requestHeaders: {}, status: null, body: "" };
   const output: DeliveryResult = { ...none, step, code: "timeout", reason: OUT_OF_TIME };
   finish({ type: "effect.ended", effect: DELIVERY_EFFECT, id, result: { ok: true, output }, turn }, context);
 }
@@ -162,7 +164,7 @@ export function finish(event: Delivered<EffectEnded>, context: FiringContext): v
   const code = superseded ? "superseded" : outcome.code;
   const { next: state, refused } = outcome;
   const { partition: workspaceId, id } = turn.self;
-  const endedAt = new Date(turn.now).toISOString();
+  const endedAt = timeText(turn.now);
   const ended = { state, code, refused, endedAt, attempt: attemptOf(event, context) };
   putEnded(turn, workspaceId, { teamId, id }, ended);
   listState(turn, workspaceId, { teamId, hook, on, id }, { to: state });

@@ -15,7 +15,13 @@ export interface Rendered {
 
 /** Evaluates a request's expressions; an error says which field could not be written, and why. */
 export function renderRequest(request: StepRequest, names: () => Names): Rendered | { readonly error: string } {
-  if (!holdsExpressions(request)) return parsed(request.url, request.headers, request.body);
+  const known = plain.get(request);
+  if (known !== undefined) return known;
+  if (!holdsExpressions(request)) {
+    const rendered = parsed(request.url, request.headers, request.body);
+    plain.set(request, rendered);
+    return rendered;
+  }
   const values = names();
   const allowance = newAllowance();
   const url = evaluateText(request.url, values, allowance);
@@ -56,6 +62,8 @@ function isHeaderValue(text: string): boolean {
   return text.length <= 8_192 && /^[\t\x20-\x7e\x80-\xff]*$/.test(text);
 }
 
+/** Requests without expressions, read once as long as they are held in memory. */
+const plain = new WeakMap<StepRequest, ReturnType<typeof parsed>>();
 /** Looked at once for a request as long as it is held in memory. */
 const looked = new WeakMap<StepRequest, boolean>();
 
