@@ -48,13 +48,35 @@ export function onlyExpression(template: Template): Embedded | null {
   return rest.length === 1 && only !== undefined && typeof only !== "string" ? only : null;
 }
 
+type Read = ReturnType<typeof readTemplate>;
+
+/** Templates kept as they were read, by their characters; the one that was read first goes first. */
+const MOST_CHARACTERS_KEPT = 500_000;
+const kept = new Map<string, Read>();
+let charactersKept = 0;
+
+/** As {@link readTemplate}, once for a text that is evaluated again and again. */
+function knownTemplate(text: string): Read {
+  const known = kept.get(text);
+  if (known !== undefined) return known;
+  const read = readTemplate(text);
+  kept.set(text, read);
+  charactersKept += text.length;
+  for (const first of kept.keys()) {
+    if (charactersKept <= MOST_CHARACTERS_KEPT) break;
+    kept.delete(first);
+    charactersKept -= first.length;
+  }
+  return read;
+}
+
 /**
  * What a text comes to: the value of its expression, of whatever type, when it is that alone, else the text with each
  * value written into it. An error when one of them has no value, or the allowance is not enough for all.
  */
 export function evaluateText(text: string, names: Names, allowance: Allowance = newAllowance()): Outcome {
   if (!isTemplate(text)) return { value: text };
-  const read = readTemplate(text);
+  const read = knownTemplate(text);
   if ("fault" in read) return { error: read.fault.message };
   const only = onlyExpression(read.template);
   if (only !== null) return compile(only.source).evaluate(names, allowance);

@@ -39,7 +39,10 @@ t.test(
     t.match(verdictOf("fires"), { firing: { id: firing, state: "delivered", code: null }, notFired: null });
     const wanted: Record<string, unknown> = {
       "on-moves": { condition: "on", wanted: "task.moved", saw: "task.opened" },
-      "other-station": { condition: "stations", wanted: ["review"], saw: ["work"] },
+      "other-station": {
+        ...{ condition: "stations", wanted: ["review"], saw: ["work"] },
+        expression: 'task.stationKey in ["review"]',
+      },
       "other-repository": { condition: "repositories", wanted: ["acme/other"], saw: [] },
       "when-false": {
         condition: "when",
@@ -59,6 +62,8 @@ t.test(
       ((page.body?.hooks ?? []) as readonly Verdict[]).map((verdict) => verdict.hook),
       ["other-repository", "other-station"],
     );
+    t.equal(page.body?.next, "other-station", "more come after it");
+    t.equal(asked.body?.next, null, "these were all");
   },
 );
 
