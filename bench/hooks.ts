@@ -193,7 +193,7 @@ async function withoutActorsAlike(store: Store, url: string): Promise<Figures> {
     putBegun(begun, workspaceId, firing);
     listFiring(begun, workspaceId, firing);
     const change = hash("sha256", JSON.stringify(["hook_1", task.id, null, { ...event, at: "" }]), "base64url");
-    begun.put([workspaceId, "row", "hook-change-fired", 1, change.slice(0, 22)], [nowMs]);
+    begun.put([workspaceId, "row", "hook-change-fired", 1, task.id, change.slice(0, 22)], [nowMs]);
     await store.commit(begun.changes);
     const body = JSON.stringify({ hook: "bench", on, occurrence, event, task, run: null });
     const webhookId = `msg_${n}_tell`;

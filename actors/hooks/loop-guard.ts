@@ -27,7 +27,10 @@ const WINDOW_MS = 10 * 60 * 1_000;
 const SWEEPS_ONE_IN = 8;
 const SWEPT_AT_ONCE = 64;
 
-/** `[window, change]` -> when it fired, in milliseconds since 1970: at most {@link MAX_FIRINGS} times. */
+/**
+ * `[window, task, change]` -> when it fired, in milliseconds since 1970: at most {@link MAX_FIRINGS} times. Under their
+ * tasks, rows that are written together lie together.
+ */
 const changesFired = table<readonly number[]>("hook-change-fired");
 
 /** Why a firing that has not begun is stopped, in words; null when it may go on. Reads only. */
@@ -55,7 +58,7 @@ export function countFiring(event: Delivered<FireHook>): void {
   if (!isGuarded(work, resends)) return;
   const { change, times } = changeBefore(event);
   const window = Math.floor(turn.now / WINDOW_MS);
-  changesFired.put(turn, turn.self.partition, [window, change], [...times, turn.now]);
+  changesFired.put(turn, turn.self.partition, [window, work.task.id, change], [...times, turn.now]);
   if (turn.random() * SWEEPS_ONE_IN >= 1) return;
   // Of the window before this one some times still count.
   const old = changesFired.entries(turn, turn.self.partition, [], { before: [window - 1], limit: SWEPT_AT_ONCE });
@@ -96,15 +99,15 @@ function changeBefore(event: Delivered<FireHook>): ChangeBefore {
   const known = found.get(event);
   if (known !== undefined) return known;
   const change = changeOf(event.hookId, event.work);
-  const before = { change, times: timesFired(event.turn, change) };
+  const before = { change, times: timesFired(event.turn, event.work.task.id, change) };
   found.set(event, before);
   return before;
 }
 
 /** The times of the last ten minutes, oldest first. */
-function timesFired(turn: Turn, change: string): readonly number[] {
+function timesFired(turn: Turn, taskId: string, change: string): readonly number[] {
   const window = Math.floor(turn.now / WINDOW_MS);
-  const row = (which: number) => changesFired.get(turn, turn.self.partition, which, change);
+  const row = (which: number) => changesFired.get(turn, turn.self.partition, which, taskId, change);
   // The row of this window holds those of the one before that still counted when it was written.
   const times = row(window) ?? row(window - 1) ?? [];
   return times.filter((at) => at > turn.now - WINDOW_MS);
