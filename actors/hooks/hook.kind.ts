@@ -97,6 +97,8 @@ export function hookKind(deployment: {
     updated: (writing, { row, previous }, now) => {
       if (rotationMs > 0) keepPreviousSecret(writing, row, previous, now + rotationMs);
     },
+    // Where the deployment sends requests is no matter of the definition.
+    checkDefinition: (fields) => [...checkEvent(fields), ...checkSteps(fields, null)],
     check: (fields, scope) => [
       ...checkEvent(fields),
       ...checkSteps(fields, deployment.allowList),
@@ -140,7 +142,7 @@ function checkEvent(fields: HookFields): FieldError[] {
   return errors;
 }
 
-function checkSteps(fields: HookFields, allowList: AllowList): FieldError[] {
+function checkSteps(fields: HookFields, allowList: AllowList | null): FieldError[] {
   const names = fields.steps.map((one) => one.name);
   return fields.steps.flatMap((one, index) => {
     const path = `steps[${index}]`;
@@ -157,7 +159,11 @@ function checkSteps(fields: HookFields, allowList: AllowList): FieldError[] {
   });
 }
 
-function checkRequest(given: NonNullable<HookStep["request"]>, path: string, allowList: AllowList): FieldError[] {
+function checkRequest(
+  given: NonNullable<HookStep["request"]>,
+  path: string,
+  allowList: AllowList | null,
+): FieldError[] {
   const errors: FieldError[] = [];
   for (const header of Object.keys(given.headers)) {
     if (/^(authorization|content-type|host)$|^(webhook|service)-/i.test(header)) {
@@ -168,9 +174,14 @@ function checkRequest(given: NonNullable<HookStep["request"]>, path: string, all
     }
   }
   const url = withoutExpressions(given.url);
-  const admission = url === null ? null : given.from === "network" ? networkFault(url) : whyNotSent(url, allowList);
+  const admission = url === null ? null : whyNotAdmitted(url, given.from, allowList);
   if (admission !== null) errors.push({ path: `${path}.url`, message: admission });
   return errors;
+}
+
+function whyNotAdmitted(url: string, from: "service" | "network", allowList: AllowList | null): string | null {
+  if (from === "network") return networkFault(url);
+  return allowList === null ? null : whyNotSent(url, allowList);
 }
 
 function atMostHundred(map: object): boolean {

@@ -22,6 +22,7 @@ export function integrationKind({ allowList }: { readonly allowList: AllowList }
       what: "tool",
       words: ({ integration, tools }) => Object.keys(tools).map((name) => `${integration}.${name}`),
     },
+    checkDefinition: checkIntegration,
     check: checkIntegration,
     warnings: (fields, reading, row) => integrationWarnings(fields, allowList, { reading, row }),
   };

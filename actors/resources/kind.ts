@@ -149,6 +149,8 @@ export interface Kind<Fields = Record<string, unknown>> {
   references(fields: Fields, teamKey: string): readonly Reference[];
   /** Why this caller may not make this write, although they hold `permission`; or null. Asked before anything else. */
   refuses?(attempt: Attempt<Fields>): Refusal | null;
+  /** Those of the rules that look at the definition alone, wherever it is written; {@link check} has them, too. */
+  checkDefinition?(fields: Fields): readonly FieldError[];
   /** Rules beyond the schema and references. */
   check?(fields: Fields, scope: WriteScope<Fields>): readonly FieldError[];
   warnings?(fields: Fields, reading: Reading, row: ResourceRow<Fields>): readonly Warning[];

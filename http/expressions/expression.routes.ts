@@ -114,6 +114,8 @@ function check(
   }
   const parsed = parseBy(kind.schema, definition);
   if ("errors" in parsed) return invalid(parsed.errors.map(underDefinition));
+  const errors = kind.checkDefinition?.(parsed.data) ?? [];
+  if (errors.length > 0) return invalid(errors.map(underDefinition));
   const all = placedIn(language, parsed.data).filter(holdsExpression);
   const tooMuch = sizeFault(language, all);
   if (tooMuch !== null) return invalid([{ path: "definition", message: tooMuch }]);

@@ -89,6 +89,14 @@ t.test("what is no check is refused, each fault at its path", async (t) => {
   t.same(await pathsOf("hook.when", { ...hook, on: "nothing", steps: [{}], more: 1 }), [
     ...["definition.on", "definition.steps[0].name", "definition.more"],
   ]);
+  const match = { tools: ["tracker.comment"] };
+  t.same(
+    await pathsOf("hook.when", { ...hook, match, steps: [...hook.steps, { name: "then", call: "a.b", request: {} }] }),
+    ["definition.steps[2].request.url"],
+  );
+  t.same(await pathsOf("hook.when", { ...hook, match, steps: [...hook.steps, { name: "then" }] }), [
+    ...["definition.match.tools", "definition.steps[2].name", "definition.steps[2]"],
+  ]);
   const shapeless = await person.request("POST", "/api/expressions/check", { position: 1, definition: [] });
   t.equal(shapeless.status, 422);
 });
