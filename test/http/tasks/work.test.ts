@@ -3,7 +3,7 @@ import { runs } from "../../../actors/tasks/run-rows.js";
 import { tasks } from "../../../actors/tasks/task-rows.js";
 import { hookReceiver, hookSecret } from "../../support/hook-receiver.js";
 import { ManualClock } from "../../support/manual-clock.js";
-import { slugOf } from "../../support/resources.js";
+import { itemsOf, slugOf } from "../../support/resources.js";
 import { openWorkplace, type Workplace } from "../../support/workplace.js";
 
 const reaches = (place: Workplace, taskId: string, wanted: Readonly<Record<string, unknown>>) =>
@@ -188,6 +188,10 @@ t.test("a run that was stopped while its runner was away is not tried again when
   peer.start(await peer.job());
   await reaches(place, taskId, { state: "running" });
   peer.cut();
+  await place.until(async () => {
+    const [row] = itemsOf(await place.ada.request("GET", "/api/workspaces/acme/runners"));
+    return row?.connected === false;
+  });
   await told(place, taskId, "stop");
   clock.advance(30_000);
   await reaches(place, taskId, { state: "inbox", asks: "The run was stopped; its runner was lost meanwhile." });
