@@ -11,7 +11,7 @@ import { FIRST_PLACE, type HookRow, judgeHooks } from "./judging.js";
 /** How long the hooks on one before event have together (configuration API, Refusing an event). */
 const BEFORE_EVENT_MS = 60_000;
 /** What judging the hooks of an event may cost in the turn that it is heard in, in units; a judge does the rest. */
-const UNITS_AT_ONCE = 10_000;
+const UNITS_AT_ONCE = 15_000;
 
 /** Fires the hooks that match an after event. */
 export const firesAfterHooks: Hearing = {

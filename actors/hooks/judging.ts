@@ -34,8 +34,8 @@ export type JudgedBy = "all conditions" | "match lists";
  */
 export const ENOUGH_FOR_ONE = 100_000;
 /** What reading a hook costs, in units, and compiling its `when`, for each character: at first it is not held yet. */
-const UNITS_A_HOOK = 150;
-const UNITS_A_CHARACTER = 2;
+const UNITS_A_HOOK = 300;
+const UNITS_A_CHARACTER = 4;
 /** Hooks read at once. */
 const PAGE = 64;
 
