@@ -5,20 +5,28 @@ import { type Value, valueOfJson } from "../expressions/values.js";
 import type { WorkEvent } from "../tasks/work-event.js";
 import type { HookFields } from "./hook.kind.js";
 
-/** What the expressions of every hook on one event see; made once an event. */
+/** What the expressions of every hook on one event see. */
 export interface EventValues {
   readonly event: Value;
   readonly task: Value;
   readonly run: Value;
 }
 
+/** Those of an event as long as it is held in memory: conditions and requests of all its hooks see the same. */
+const made = new WeakMap<WorkEvent, EventValues>();
+
 /** The event, its task and its run, as expressions see them. */
-export function eventValues({ event, task, run }: WorkEvent): EventValues {
-  return {
+export function eventValues(work: WorkEvent): EventValues {
+  const known = made.get(work);
+  if (known !== undefined) return known;
+  const { event, task, run } = work;
+  const values = {
     event: valueOfJson(event, DYN),
     task: valueOfJson(task, hookNames.task ?? DYN),
     run: valueOfJson(run, DYN),
   };
+  made.set(work, values);
+  return values;
 }
 
 /** What expressions see of the hook itself. */

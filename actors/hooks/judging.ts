@@ -4,7 +4,7 @@ import type { ResourceRow } from "../resources/resource-rows.js";
 import type { WorkEvent } from "../tasks/work-event.js";
 import { conditionsOf, type Subject } from "./conditions.js";
 import type { HookFields } from "./hook.kind.js";
-import { type EventValues, eventValues } from "./hook-values.js";
+import { eventValues } from "./hook-values.js";
 import { judge, wordsFor, wordsOf } from "./matching.js";
 
 export type HookRow = ResourceRow<HookFields>;
@@ -73,8 +73,7 @@ export function judgeHooks(
 
 /** An event as conditions look at it. */
 export function subjectOf(work: WorkEvent): Subject {
-  let known: EventValues | null = null;
-  return { work, values: () => (known ??= eventValues(work)) };
+  return { work, values: () => eventValues(work) };
 }
 
 function* hooksUnder(
