@@ -21,8 +21,8 @@ export class Layer {
   }
 
   get(key: Key): Change | undefined {
-    if (this.#size === 0) return undefined;
-    return this.#partitions.get(key[0])?.get(key[1])?.get(tableOf(key))?.get(nameOf(key));
+    const group = this.#groupOf(key);
+    return group === undefined || group.size === 0 ? undefined : group.get(nameOf(key));
   }
 
   /** Keeps a change and gives back the one of the same key before it. */
@@ -43,9 +43,8 @@ export class Layer {
   /** Whether keys below the prefix may lie here. */
   mayHoldBelow(prefix: Key): boolean {
     if (this.#size === 0) return false;
-    const { partition, space, table } = placeOf(prefix);
-    if (table === undefined) return true;
-    const group = this.#partitions.get(partition)?.get(space)?.get(table);
+    if (prefix.length < 2 || (prefix.length < 3 && prefix[1] === rowSpace)) return true;
+    const group = this.#groupOf(prefix);
     return group !== undefined && group.size > 0;
   }
 
@@ -67,6 +66,10 @@ export class Layer {
     const changes: Change[] = [];
     for (const group of this.groupsBelow([])) for (const change of group.values()) changes.push(change);
     return changes;
+  }
+
+  #groupOf(key: Key): Group | undefined {
+    return this.#size === 0 ? undefined : this.#partitions.get(key[0])?.get(key[1])?.get(tableOf(key));
   }
 
   #group(key: Key): Group {

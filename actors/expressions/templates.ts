@@ -48,7 +48,11 @@ export function onlyExpression(template: Template): Embedded | null {
   return rest.length === 1 && only !== undefined && typeof only !== "string" ? only : null;
 }
 
-type Read = ReturnType<typeof readTemplate>;
+/** A text as it was read, and the expression that it is alone. */
+interface Read {
+  readonly read: ReturnType<typeof readTemplate>;
+  readonly only: Embedded | null;
+}
 
 /** Templates kept as they were read, by their characters; the one that was read first goes first. */
 const MOST_CHARACTERS_KEPT = 500_000;
@@ -59,7 +63,8 @@ let charactersKept = 0;
 function knownTemplate(text: string): Read {
   const known = kept.get(text);
   if (known !== undefined) return known;
-  const read = readTemplate(text);
+  const template = readTemplate(text);
+  const read = { read: template, only: "fault" in template ? null : onlyExpression(template.template) };
   kept.set(text, read);
   charactersKept += text.length;
   for (const first of kept.keys()) {
@@ -76,9 +81,8 @@ function knownTemplate(text: string): Read {
  */
 export function evaluateText(text: string, names: Names, allowance: Allowance = newAllowance()): Outcome {
   if (!isTemplate(text)) return { value: text };
-  const read = knownTemplate(text);
+  const { read, only } = knownTemplate(text);
   if ("fault" in read) return { error: read.fault.message };
-  const only = onlyExpression(read.template);
   if (only !== null) return compile(only.source).evaluate(names, allowance);
   let written = "";
   for (const part of read.template) {
