@@ -30,7 +30,7 @@ export class PendingEffect {
 }
 
 /**
- * Effects started before the event loop gets to its other work. Those that are released together would otherwise all
+ * Effects of one name started before the event loop gets to its other work. Those that are released together would otherwise all
  * be started, then all be answered, then all wait for the same flush, with nothing to do meanwhile.
  */
 const STARTED_AT_ONCE = 16;
@@ -42,6 +42,8 @@ interface Lane {
   /** By partition. */
   readonly waiting: FairQueue<PendingEffect>;
   running: number;
+  /** Since the event loop had its turn. */
+  started: number;
 }
 
 export interface EffectsOptions {
@@ -71,15 +73,13 @@ export class Effects {
   /** Every pending effect is known here; until an earlier process's were all found, its rows have to be asked too. */
   knowsAll = false;
   #running = 0;
-  /** Since the event loop had its turn. */
-  #started = 0;
   #stopped = false;
 
   constructor(options: EffectsOptions) {
     this.#options = options;
     for (const effect of options.effects) {
       if (this.#lanes.has(effect.name)) throw new Error(`two effects are named ${effect.name}`);
-      this.#lanes.set(effect.name, { effect, waiting: new FairQueue(effect.concurrency), running: 0 });
+      this.#lanes.set(effect.name, { effect, waiting: new FairQueue(effect.concurrency), running: 0, started: 0 });
     }
   }
 
@@ -145,22 +145,22 @@ export class Effects {
   }
 
   #startNext(lane: Lane): void {
-    while (lane.running < lane.effect.concurrency && this.#started < STARTED_AT_ONCE && !this.#stopped) {
+    while (lane.running < lane.effect.concurrency && lane.started < STARTED_AT_ONCE && !this.#stopped) {
       const pending = lane.waiting.take();
       if (pending === undefined) return;
       if (pending.cancelled) {
         lane.waiting.leave(pending.owner.partition);
         continue;
       }
-      this.#started += 1;
-      if (this.#started === STARTED_AT_ONCE) this.#options.soon(() => this.#startMore());
+      lane.started += 1;
+      if (lane.started === STARTED_AT_ONCE) this.#options.soon(() => this.#startMore(lane));
       void this.#run(lane, pending);
     }
   }
 
-  #startMore(): void {
-    this.#started = 0;
-    for (const lane of this.#lanes.values()) this.#startNext(lane);
+  #startMore(lane: Lane): void {
+    lane.started = 0;
+    this.#startNext(lane);
   }
 
   async #run(lane: Lane, pending: PendingEffect): Promise<void> {

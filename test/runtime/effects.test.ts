@@ -1,8 +1,10 @@
 import t from "tap";
 import type { Effect } from "../../runtime/actor-type.js";
-import { effectKey } from "../../runtime/effects.js";
+import { address } from "../../runtime/address.js";
+import { Effects, effectKey, pendingFor } from "../../runtime/effects.js";
 import type { RunSignal } from "../../runtime/run-signal.js";
 import { effectSpace } from "../../storage/keys.js";
+import { createMemoryStore } from "../../storage/memory-store.js";
 import { Harness, partition } from "../support/harness.js";
 import { type Note, probe } from "../support/probe.js";
 
@@ -216,6 +218,29 @@ t.test("an actor that stops cancels its effects", async (t) => {
   await tell({ type: "stop" });
   t.ok(runs[0]?.signal.aborted);
   t.equal(pending(harness), 0);
+});
+
+t.test("many effects of one name are started a few at a time, and keep no other name's waiting", async (t) => {
+  const begun: string[] = [];
+  const noting = (name: string): Effect => ({ name, concurrency: 1_000, run: async () => void begun.push(name) });
+  const later: (() => void)[] = [];
+  const effects = new Effects({
+    effects: [noting("work"), noting("other")],
+    reading: createMemoryStore().reading,
+    soon: (work) => void later.push(work),
+    ended: () => undefined,
+  });
+  const enqueue = (name: string, id: string) => {
+    const pending = pendingFor(address(partition, "worker", "1"), { name, id, input: null });
+    effects.register(pending);
+    effects.enqueue(pending);
+  };
+  for (let n = 0; n < 500; n++) enqueue("work", `many-${n}`);
+  enqueue("other", "one");
+  t.ok(begun.length < 50, `${begun.length} are started before the event loop has its turn`);
+  t.ok(begun.includes("other"), "one of another name is among them");
+  for (let turn = 0; later.length > 0 && turn < 1_000; turn++) for (const work of later.splice(0)) work();
+  t.equal(begun.length, 501, "all are started in the end");
 });
 
 t.test("two effects of one name are refused at the start", async (t) => {
