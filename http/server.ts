@@ -167,11 +167,14 @@ async function serveRoute(
   if (crowded !== null) return crowded;
   const version = checkApiVersion(incoming.header("service-api-version"));
   if (version !== null) return version;
-  const caller = admit(route, known);
-  if (isRefusal(caller)) return caller;
+  const first = admit(route, known);
+  if (isRefusal(first)) return first;
 
   const read = await readBody(route, incoming);
   if ("refused" in read) return read;
+  // A body may be long in coming, and the credential be over by then.
+  const caller = route.method === "GET" ? first : admit(route, options.authenticate(incoming));
+  if (isRefusal(caller)) return caller;
   const body =
     route.body === undefined ? { data: undefined } : parseBy(route.body, read.given === undefined ? {} : read.given);
   if ("errors" in body) return { refused: "invalid", errors: body.errors };
