@@ -1,4 +1,5 @@
 import type { Refusal } from "../actors/refusal.js";
+import { membersIn, outlineOf, repeatedMember } from "./json-text.js";
 import type { EdgeRefusal } from "./problem.js";
 import type { RouteAccess } from "./route.js";
 import { BodyTimeout, BodyTooLarge, type TransportRequest } from "./transport.js";
@@ -11,6 +12,9 @@ const MAX_PUBLIC_BODY_BYTES = 256 * 1024;
 const BODY_TIMEOUT_MS = 30_000;
 /** Objects and lists in one another, at most; deeper ones only serve to exhaust a stack. */
 const MAX_DEPTH = 100;
+
+/** Longest name of a member that a refusal shows, in characters. */
+const MAX_SHOWN_NAME = 100;
 
 const HALF_PAIR = "The body holds half of a surrogate pair (\\ud800 to \\udfff alone), which is no text.";
 
@@ -55,7 +59,7 @@ function bodyRefusal(error: unknown, limitBytes: number): EdgeRefusal | Refusal 
   return { refused: "bad-request", detail: "The body broke off." };
 }
 
-/** JSON as the edge takes it: UTF-8, not nested too deep, no half of a surrogate pair. */
+/** JSON as the edge takes it: UTF-8, not nested too deep, no half of a surrogate pair, no member of an object twice. */
 export function parseJson(bytes: Uint8Array): { readonly json: unknown } | Refusal {
   let text: string;
   try {
@@ -63,18 +67,25 @@ export function parseJson(bytes: Uint8Array): { readonly json: unknown } | Refus
   } catch {
     return { refused: "bad-request", detail: "The body is not UTF-8." };
   }
-  if (depthOf(text) > MAX_DEPTH) {
+  const { depth, members } = outlineOf(text);
+  if (depth > MAX_DEPTH) {
     return { refused: "bad-request", detail: `The body nests deeper than ${MAX_DEPTH} levels.` };
   }
+  let json: unknown;
   try {
-    const json: unknown = JSON.parse(text);
-    // Only an escape can bring such a half: the bytes are UTF-8.
-    return /\\u[dD][89a-fA-F]/.test(text) && holdsHalfPair(json)
-      ? { refused: "bad-request", detail: HALF_PAIR }
-      : { json };
+    json = JSON.parse(text);
   } catch (error) {
     return { refused: "bad-request", detail: `The body is not JSON: ${jsonFault(error)}.` };
   }
+  // Only an escape can bring such a half: the bytes are UTF-8.
+  if (/\\u[dD][89a-fA-F]/.test(text) && holdsHalfPair(json)) return { refused: "bad-request", detail: HALF_PAIR };
+  return members === membersIn(json) ? { json } : { refused: "bad-request", detail: repetition(text) };
+}
+
+/** Whichever of the two were taken, the other might have been meant. */
+function repetition(text: string): string {
+  const name = JSON.stringify(repeatedMember(text)?.slice(0, MAX_SHOWN_NAME) ?? "");
+  return `The body holds the member ${name} twice in one object.`;
 }
 
 /** Whether some text in it, or some name, cannot be kept as UTF-8: it would be read back as something else. */
@@ -88,21 +99,4 @@ function holdsHalfPair(value: unknown): boolean {
 function jsonFault(error: unknown): string {
   const position = /position (\d+)/.exec(String(error))?.[1];
   return position === undefined ? "it ends too early" : `unexpected character at position ${position}`;
-}
-
-/** How deep brackets nest, strings left out. */
-function depthOf(text: string): number {
-  let depth = 0;
-  let deepest = 0;
-  let quoted = false;
-  for (let index = 0; index < text.length; index++) {
-    const code = text.charCodeAt(index);
-    if (quoted) {
-      if (code === 92) index++;
-      else if (code === 34) quoted = false;
-    } else if (code === 34) quoted = true;
-    else if (code === 123 || code === 91) deepest = Math.max(deepest, ++depth);
-    else if (code === 125 || code === 93) depth--;
-  }
-  return deepest;
 }

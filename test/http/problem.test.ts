@@ -137,6 +137,31 @@ t.test("text that could not be read back as it was sent is refused", async (t) =
   }
 });
 
+t.test("a body that says one thing twice is refused, since either may have been meant", async (t) => {
+  const service = await startTestService(t);
+  const send = (body: string) => service.anonymous.request("POST", "/api/sign-in", body);
+  for (const [body, name] of [
+    ['{"email":"ada@example.com","email":"bob@example.com"}', "email"],
+    ['{"email":"ada@example.com","\\u0065mail":"bob@example.com"}', "email"],
+    ['{"a":[{"b":{"c:":1,"d":"}","c:":1}}],"b":2}', "c:"],
+    ['{"__proto__":1,"__proto__":2}', "__proto__"],
+    ['{"":1 , "" :2}', ""],
+    [`{"${"x".repeat(50_000)}":1,"${"x".repeat(50_000)}":2}`, "x".repeat(100)],
+  ] as const) {
+    const answer = await send(body);
+    checkProblem(t, answer, 400, "bad-request");
+    t.equal(answer.body?.detail, `The body holds the member ${JSON.stringify(name)} twice in one object.`);
+  }
+  for (const body of [
+    '{"a":{"a":{"a":[{"a":1},{"a":1}]}}}',
+    '{"a":"\\",\\"a\\":1","b":"a:a:"}',
+    '{"a":"\\\\","b":1}',
+    "[]",
+  ]) {
+    t.equal((await send(body)).status, 422, `${body} says nothing twice`);
+  }
+});
+
 t.test("a body's __proto__ is a field like any other, and changes nothing", async (t) => {
   const service = await startTestService(t);
   const answer = await service.anonymous.request(
