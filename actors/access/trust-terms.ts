@@ -27,7 +27,7 @@ const issuer = z
 
 /** Why a text is no issuer, or null. It is looked at as it is written: it must equal a token's `iss` to the letter. */
 function issuerFault(text: string): string | null {
-  if (/[\s\p{Cc}\\]/u.test(text) || !/^https?:\/\//.test(text) || !URL.canParse(text)) {
+  if (/[\s\p{Cc}\\]/u.test(text) || !/^https?:\/\/[^/]/.test(text) || !URL.canParse(text)) {
     return "must be an https address, or http for localhost, 127.0.0.1 or [::1]";
   }
   const authority = text.slice(text.indexOf("//") + 2).split(/[/?#]/, 1)[0] ?? "";

@@ -19,6 +19,7 @@ const schema = z.strictObject({
   expiresAt: z.iso
     .datetime({ offset: true, error: "must be an RFC 3339 time" })
     .overwrite(inUtc)
+    .refine(isBeforeYear10000, "must lie before the year 10000, also in UTC")
     .nullable()
     .default(null),
 });
@@ -65,6 +66,11 @@ export const workspaceTokenKind: Kind<WorkspaceTokenFields> = {
 function inUtc(text: string): string {
   const ms = Date.parse(text);
   return Number.isNaN(ms) ? text : new Date(ms).toISOString();
+}
+
+/** A later one has a sign before its year, which is no RFC 3339 time any more. */
+function isBeforeYear10000(text: string): boolean {
+  return !text.startsWith("+");
 }
 
 function checkToken(fields: WorkspaceTokenFields, scope: WriteScope<WorkspaceTokenFields>): readonly FieldError[] {

@@ -32,6 +32,7 @@ const refusedTokens: readonly Case[] = [
   [{ expiresAt: "tomorrow" }, "expiresAt", /RFC 3339/],
   [{ expiresAt: "2030-01-01" }, "expiresAt", /RFC 3339/],
   [{ expiresAt: "2020-01-01T00:00:00Z" }, "expiresAt", /future/],
+  [{ expiresAt: "9999-12-31T23:59:59-00:01" }, "expiresAt", /before the year 10000/],
   [{ issuedBy: "usr_me" }, "issuedBy", /not a field/],
 ];
 
@@ -41,6 +42,7 @@ const takenTokens: readonly Record<string, unknown>[] = [
   { name: "a-2", description: "\u{1F680}".repeat(255) },
   { name: "a-3", scopes: ["trusts", "runners", "secrets", "configure", "plan", "read"] },
   { name: "a-4", expiresAt: inAnHour },
+  { name: "a-5", expiresAt: "9999-12-31T23:59:59Z" },
 ];
 
 t.test("a workspace token has the fields, defaults and bounds of its table", async (t) => {

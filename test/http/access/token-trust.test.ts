@@ -38,6 +38,7 @@ t.test("every term of a trust is held to its rules, at its path", async (t) => {
       "ftp://a.example",
       "a.example",
       "https://",
+      "https:///a.example",
       "https://a b",
       "https:\\\\a",
       " https://a.example",
