@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { StoreError } from "../storage/store.js";
 import { readConfig, WrongSetting } from "./config.js";
+import { onAskedToEnd } from "./end-signals.js";
 import { createLog } from "./log.js";
 import { type Service, startService } from "./service.js";
 
@@ -22,17 +23,15 @@ async function main(): Promise<void> {
 
 /** A signal during the start is kept until the start is over. */
 function drainOnSignal(starting: Promise<Service>, say: (message: string) => void): void {
-  let stopping = false;
-  const stop = async () => {
-    if (stopping) process.exit(1);
-    stopping = true;
+  const stop = async (times: number) => {
+    if (times > 1) process.exit(1);
     say("draining");
     await (await starting).stop();
     say("stopped");
     process.exit(0);
   };
   // A start that fails is told of, and ends the process, below.
-  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void stop().catch(() => undefined));
+  onAskedToEnd((times) => void stop(times).catch(() => undefined));
 }
 
 main().catch((error: unknown) => {

@@ -4,6 +4,7 @@ import { homedir, hostname } from "node:os";
 import { join, resolve } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { createSystemClock } from "../../runtime/clock.js";
+import { onAskedToEnd } from "../end-signals.js";
 import { type Credential, hostCredential, poolToken } from "./credential.js";
 import { startRunner } from "./runner.js";
 
@@ -135,14 +136,11 @@ async function main(): Promise<void> {
     say: (line) => console.log(line),
   });
   process.on("exit", () => runner.kill());
-  let signals = 0;
-  const end = () => {
-    signals += 1;
-    console.log(["draining: runs under way are finished", "stopping"][signals - 1] ?? "killed");
-    if (signals > 2) process.exit(1);
-    (signals === 1 ? runner.drain() : runner.stop()).then(() => process.exit(0), failed);
-  };
-  process.on("SIGTERM", end).on("SIGINT", end);
+  onAskedToEnd((times) => {
+    console.log(["draining: runs under way are finished", "stopping"][times - 1] ?? "killed");
+    if (times > 2) process.exit(1);
+    (times === 1 ? runner.drain() : runner.stop()).then(() => process.exit(0), failed);
+  });
 }
 
 function failed(error: unknown): void {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -25,8 +25,12 @@ class Process {
   #look: () => void = () => undefined;
   #ended = false;
 
-  constructor(t: Test, settings: Readonly<Record<string, string>>) {
-    this.child = spawn(process.execPath, [main], {
+  constructor(
+    t: Test,
+    settings: Readonly<Record<string, string>>,
+    [program, ...args]: readonly [string, ...string[]] = [process.execPath, main],
+  ) {
+    this.child = spawn(program, args, {
       env: { PATH: process.env.PATH ?? "", PORT: "0", ...settings },
       stdio: ["ignore", "pipe", "pipe"],
     });
@@ -188,10 +192,44 @@ t.test("a second signal ends the service at once", async (t) => {
   other.destroy();
   service.child.kill("SIGTERM");
   await service.says(/draining/);
-  service.child.kill("SIGTERM");
+  service.child.kill("SIGINT");
   t.equal(await service.end(), 1);
   t.notMatch(service.out, /"stopped"/);
 });
+
+t.test("a signal that the terminal sends and npm passes on is one: what was begun is finished", async (t) => {
+  const service = new Process(t, { DATA_DIR: await folderOf(t) });
+  const connection = await RawConnection.open(await service.port());
+  t.teardown(async () => connection.destroy());
+  const body = '{"email":"ada@example.com"}';
+  connection.send(
+    ["POST /api/sign-in HTTP/1.1", "Host: a", "Content-Type: application/json", `Content-Length: ${body.length}`],
+    body.slice(0, 5),
+  );
+  service.child.kill("SIGINT");
+  await service.says(/draining/);
+  service.child.kill("SIGINT");
+  connection.write(body.slice(5));
+  t.equal((await connection.answer()).status, 202);
+  t.equal(await service.end(), 0);
+});
+
+t.test(
+  "what npm start runs is the service itself: a SIGTERM that npm passes on reaches it, and it drains",
+  async (t) => {
+    const { scripts } = JSON.parse(await readFile("package.json", "utf8"));
+    for (const name of ["start", "runner", "demo"]) {
+      t.match(scripts[name], /^npm run --silent build && exec node /, "the shell between npm and the program is gone");
+    }
+    // What npm hands to its shell, without the build.
+    const command = scripts.start.split(" && ")[1].replace(" dist/http/main.js", ` ${main}`);
+    const service = new Process(t, { DATA_DIR: await folderOf(t) }, ["sh", "-c", `true && ${command}`]);
+    await service.port();
+    service.child.kill("SIGTERM");
+    t.equal(await service.end(), 0);
+    t.match(service.out, /"stopped"/);
+  },
+);
 
 t.test("each line it writes is JSON, and one says where it listens", async (t) => {
   const service = new Process(t, { DATA_DIR: await folderOf(t), LOG_LEVEL: "debug" });

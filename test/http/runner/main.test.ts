@@ -123,7 +123,7 @@ t.test("a program after -- may have arguments that begin with dashes; a third si
   child.kill("SIGTERM");
   await service.until(() => offers() === 1 || undefined);
   t.ok(isAlive(pid), "the first signal lets it finish");
-  child.kill("SIGTERM");
+  child.kill("SIGINT");
   await service.until(() => offers() === 2 || undefined);
   child.kill("SIGTERM");
   const { code } = await over;
