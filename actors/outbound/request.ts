@@ -4,6 +4,7 @@ import { Agent, type buildConnector } from "undici";
 import type { RunSignal } from "../../runtime/run-signal.js";
 import { AddressRefused, guardedAddress, type Resolve, resolveWithSystem } from "./address-guard.js";
 import type { AllowList } from "./allow-list.js";
+import { Exchange } from "./exchange.js";
 
 /** A request that was not sent because it may not be. */
 export class RequestRefused extends Error {
@@ -61,19 +62,12 @@ export function createOutbound({ allowList, resolve = resolveWithSystem, keepByt
     const admission = allowList.admits(url);
     if (!admission.admitted) throw new RequestRefused(admission.reason);
     const agent = admission.admitsPrivate ? agents.named : agents.guarded;
-    const { signal: cut, end } = cutBy(signal, timeoutMs);
+    const exchange = new Exchange(keepBytes);
+    const end = cutBy(exchange, signal, timeoutMs);
     try {
-      const answer = await agent.request({
-        origin: url.origin,
-        path: `${url.pathname}${url.search}`,
-        method,
-        headers: { ...headers },
-        body,
-        signal: cut,
-      });
-      const wait = answer.headers["retry-after"];
-      const retryAfter = typeof wait === "string" ? wait : null;
-      return { status: answer.statusCode, body: await readStart(answer.body, keepBytes), retryAfter };
+      const path = `${url.pathname}${url.search}`;
+      agent.dispatch({ origin: url.origin, path, method, headers, body }, exchange);
+      return await exchange.answer;
     } catch (error) {
       throw error instanceof AddressRefused ? new RequestRefused(error.message) : error;
     } finally {
@@ -89,19 +83,18 @@ export function createOutbound({ allowList, resolve = resolveWithSystem, keepByt
   };
 }
 
-/** A signal that ends with the given one or when the time is up; cheaper than `AbortSignal.any` with a timeout. */
-function cutBy(signal: RunSignal, timeoutMs: number): { readonly signal: AbortSignal; readonly end: () => void } {
-  const controller = new AbortController();
-  const abort = () => controller.abort(signal.reason);
-  const timer = setTimeout(() => controller.abort(new DOMException("the time is up", "TimeoutError")), timeoutMs);
+/** Cuts an exchange short when the signal aborts or the time is up, until the returned function is called. */
+function cutBy(exchange: Exchange, signal: RunSignal, timeoutMs: number): () => void {
+  const abort = () => {
+    const { reason } = signal;
+    exchange.cut(reason instanceof Error ? reason : new DOMException("the request was aborted", "AbortError"));
+  };
+  const timer = setTimeout(() => exchange.cut(new DOMException("the time is up", "TimeoutError")), timeoutMs);
   signal.addEventListener("abort", abort);
   if (signal.aborted) abort();
-  return {
-    signal: controller.signal,
-    end: () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", abort);
-    },
+  return () => {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", abort);
   };
 }
 
@@ -135,16 +128,4 @@ function opened(socket: Socket, event: "connect" | "secureConnect"): Promise<voi
       resolve();
     });
   });
-}
-
-async function readStart(body: AsyncIterable<Buffer>, keepBytes: number): Promise<string> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  // Leaving the loop early ends the connection instead of reading what is not kept.
-  for await (const chunk of body) {
-    chunks.push(chunk);
-    length += chunk.length;
-    if (length >= keepBytes) break;
-  }
-  return Buffer.concat(chunks).subarray(0, keepBytes).toString("utf8");
 }
