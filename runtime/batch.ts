@@ -50,12 +50,7 @@ export class Batch {
 
   /** The changes kept here; the records of touched actors as they are now. */
   collect(): Change[] {
-    for (const cell of this.touched) {
-      const record = cell.record();
-      this.changes.push(
-        record === undefined ? { op: "remove", key: cell.key } : { op: "put", key: cell.key, value: record },
-      );
-    }
+    for (const cell of this.touched) cell.settle(this.changes);
     return this.changes;
   }
 }

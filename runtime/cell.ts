@@ -1,8 +1,9 @@
 import { actorSpace } from "../storage/keys.js";
-import type { Key } from "../storage/store.js";
+import type { Change, Key } from "../storage/store.js";
 import type { Address } from "./address.js";
 import type { Behaviour } from "./behaviour.js";
 import { CrashCount } from "./crash-count.js";
+import type { EffectRow } from "./effects.js";
 import type { Envelope } from "./envelope.js";
 import { Queue } from "./queue.js";
 import type { MachineState } from "./step.js";
@@ -14,10 +15,18 @@ export interface CellRecord {
   readonly state?: { readonly value: unknown; readonly context: unknown };
   /** Due time in milliseconds by name. */
   readonly timers?: Readonly<Record<string, number>>;
-  /** Ids of pending effects. */
+  /** Ids of pending effects, but for the one in whose row this lies. */
   readonly effects?: readonly string[];
   /** The actor crashed too often and takes nothing before this time. */
   readonly restingUntilMs?: number;
+}
+
+type Writable<Row> = { -readonly [Field in keyof Row]: Row[Field] };
+
+/** An effect that was started since the last commit. */
+interface Started {
+  readonly id: string;
+  readonly row: Writable<EffectRow>;
 }
 
 /**
@@ -25,6 +34,9 @@ export interface CellRecord {
  *
  * 1. A cell is dropped from memory only when it is idle and all that it wrote is durable.
  * 2. Mail up to `readUpTo` is in the mailbox or taken; while `hasMailOnDisk`, later mail is in rows.
+ * 3. Its record lies under its own key, or in the row of its only effect: an actor that begins with an effect, and
+ *    ends when that does, is so written once. Where there are both, the one under its own key counts; that one stays
+ *    until nothing is pending.
  */
 export class Cell {
   readonly key: Key;
@@ -37,6 +49,10 @@ export class Cell {
   timers: Map<string, number> | null = null;
   effects: Set<string> | null = null;
   restingUntilMs = 0;
+  /** The last effect started since the last commit. */
+  #started: Started | null = null;
+  /** A record lies under its own key, or will once the batch under way is flushed. */
+  #isKept = false;
   /** Mail rows beyond `readUpTo` may exist. */
   hasMailOnDisk = false;
   readUpTo = 0;
@@ -57,12 +73,26 @@ export class Cell {
     this.key = cellKey(to);
   }
 
-  /** Takes over what is stored. */
-  load(record: CellRecord | undefined): void {
-    this.timers = record?.timers === undefined ? null : new Map(Object.entries(record.timers));
-    this.effects = record?.effects === undefined ? null : new Set(record.effects);
-    this.restingUntilMs = record?.restingUntilMs ?? 0;
-    this.stored = record ?? null;
+  /** Takes over what is stored under its own key. */
+  load(record: CellRecord): void {
+    this.#isKept = true;
+    this.timers = record.timers === undefined ? null : new Map(Object.entries(record.timers));
+    this.effects = record.effects === undefined ? null : new Set(record.effects);
+    this.restingUntilMs = record.restingUntilMs ?? 0;
+    this.stored = record;
+  }
+
+  /** Takes over what is stored in the row of its only effect. */
+  loadFrom(id: string, record: CellRecord): void {
+    this.effects = new Set([id]);
+    this.stored = record;
+  }
+
+  /** Has an effect pending whose row is to be written by the open batch. */
+  start(id: string, row: EffectRow): void {
+    this.effects ??= new Set();
+    this.effects.add(id);
+    this.#started = { id, row };
   }
 
   /** The state to step from; null when the actor was never written. Throws when what is stored cannot be read. */
@@ -82,18 +112,34 @@ export class Cell {
     this.effects = null;
   }
 
-  /** What is to be stored; undefined when there is nothing to keep. */
-  record(): CellRecord | undefined {
-    const { state, stored, timers, effects, restingUntilMs, behaviour } = this;
-    const keptState = state !== null && behaviour !== undefined ? behaviour.store(state) : stored?.state;
-    const hasTimers = timers !== null && timers.size > 0;
+  /** Adds what the batch that closes now has to write so that the actor is stored as it is. */
+  settle(changes: Change[]): void {
+    const started = this.#started;
+    this.#started = null;
+    const { key, effects, timers, restingUntilMs } = this;
+    const record = this.#record();
     const hasEffects = effects !== null && effects.size > 0;
-    if (keptState === undefined && !hasTimers && !hasEffects && restingUntilMs === 0) return undefined;
-    const version = state === null && stored !== null ? stored.version : (behaviour?.version ?? 0);
-    const record: { -readonly [Field in keyof CellRecord]: CellRecord[Field] } = { version };
-    if (keptState !== undefined) record.state = keptState;
-    if (hasTimers) record.timers = Object.fromEntries(timers);
+    const hasTimers = timers !== null && timers.size > 0;
+    const isAlone = effects?.size === 1 && !hasTimers && restingUntilMs === 0;
+    if (!this.#isKept && started !== null && isAlone && effects.has(started.id)) {
+      started.row.actor = record;
+      return;
+    }
     if (hasEffects) record.effects = [...effects];
+    const isNothing = record.state === undefined && !hasTimers && !hasEffects && restingUntilMs === 0;
+    if (!isNothing) changes.push({ op: "put", key, value: record });
+    else if (this.#isKept) changes.push({ op: "remove", key });
+    this.#isKept = !isNothing;
+  }
+
+  /** What is to be stored, but for the effects. */
+  #record(): Writable<CellRecord> {
+    const { state, stored, timers, restingUntilMs, behaviour } = this;
+    const keptState = state !== null && behaviour !== undefined ? behaviour.store(state) : stored?.state;
+    const version = state === null && stored !== null ? stored.version : (behaviour?.version ?? 0);
+    const record: Writable<CellRecord> = { version };
+    if (keptState !== undefined) record.state = keptState;
+    if (timers !== null && timers.size > 0) record.timers = Object.fromEntries(timers);
     if (restingUntilMs > 0) record.restingUntilMs = restingUntilMs;
     return record;
   }

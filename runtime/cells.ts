@@ -3,6 +3,7 @@ import type { Reading } from "../storage/store.js";
 import type { Address } from "./address.js";
 import type { Behaviours } from "./behaviour.js";
 import { Cell, type CellRecord, cellKey, cellName } from "./cell.js";
+import { type EffectRow, type Effects, effectsOf } from "./effects.js";
 import { Queue } from "./queue.js";
 
 /** Cells looked at in one sweep of memory. */
@@ -14,14 +15,17 @@ export class Cells {
   readonly #ready = new Queue<Cell>();
   readonly #reading: Reading;
   readonly #behaviours: Behaviours;
+  readonly #effects: Pick<Effects, "mayBePending">;
   readonly #idleCells: number;
   #latest: { readonly to: Address; readonly cell: Cell } | null = null;
   /** While the store is still searched for mail of earlier processes, a cell looks for its own first. */
   mayHaveOldMail = true;
 
-  constructor(reading: Reading, behaviours: Behaviours, idleCells: number) {
+  /** `reading` reads what is durable: what is not yet, a cell in memory knows. */
+  constructor(reading: Reading, behaviours: Behaviours, effects: Pick<Effects, "mayBePending">, idleCells: number) {
     this.#reading = reading;
     this.#behaviours = behaviours;
+    this.#effects = effects;
     this.#idleCells = idleCells;
   }
 
@@ -56,13 +60,22 @@ export class Cells {
     const key = cellKey(to);
     checkKey(key);
     const cell = new Cell(to, name, this.#behaviours.of(to));
-    cell.load(this.#reading.get<CellRecord>(key));
+    this.#load(cell);
     this.#cells.set(name, cell);
     if (this.mayHaveOldMail) {
       cell.hasMailOnDisk = true;
       this.enqueue(cell);
     }
     return cell;
+  }
+
+  #load(cell: Cell): void {
+    const record = this.#reading.get<CellRecord>(cell.key);
+    if (record !== undefined) cell.load(record);
+    else if (this.#effects.mayBePending(cell.name)) {
+      const [row] = this.#reading.range<EffectRow>({ prefix: effectsOf(cell.to), limit: 1 });
+      if (row?.value.actor !== undefined) cell.loadFrom(String(row.key.at(-1)), row.value.actor);
+    }
   }
 
   /** Lets a cell have its turn. */

@@ -1,17 +1,18 @@
 import { effectSpace } from "../storage/keys.js";
-import type { Key, Reading } from "../storage/store.js";
+import type { Entry, Key, Reading } from "../storage/store.js";
 import type { Effect } from "./actor-type.js";
 import { type Address, address } from "./address.js";
+import { type Cell, type CellRecord, cellName } from "./cell.js";
 import { FairQueue } from "./fair-queue.js";
 import { RunAbort, type RunSignal } from "./run-signal.js";
 import type { EffectEnded, EffectRequest } from "./turn.js";
 
-/** What the row of a pending effect holds; its key holds partition and id. */
+/** What the row of a pending effect holds; its key holds the actor that started it, and its id. */
 export interface EffectRow {
   readonly name: string;
-  readonly kind: string;
-  readonly owner: string;
   readonly input: unknown;
+  /** All else that is stored of the actor, where it began with this effect and waits for nothing but its end. */
+  readonly actor?: CellRecord;
 }
 
 /** An effect whose result was not taken yet. */
@@ -22,6 +23,8 @@ export class PendingEffect {
 
   constructor(
     readonly owner: Address,
+    /** The owner's `cellName`. */
+    readonly ownerName: string,
     readonly name: string,
     readonly id: string,
     /** The input while it is held in memory; `undefined` once it has to be read back. */
@@ -66,7 +69,7 @@ export interface EffectsOptions {
  */
 export class Effects {
   readonly #lanes = new Map<string, Lane>();
-  /** By partition, then by id. */
+  /** By the owner's name, then by id. */
   readonly #pending = new Map<string, Map<string, PendingEffect>>();
   #pendingCount = 0;
   readonly #options: EffectsOptions;
@@ -95,27 +98,30 @@ export class Effects {
     return this.#lanes.has(name);
   }
 
-  find(partition: string, id: string): PendingEffect | undefined {
-    return this.#pending.get(partition)?.get(id);
+  find(ownerName: string, id: string): PendingEffect | undefined {
+    return this.#pending.get(ownerName)?.get(id);
+  }
+
+  /** Whether rows of the owner's effects may be there. */
+  mayBePending(ownerName: string): boolean {
+    return !this.knowsAll || this.#pending.has(ownerName);
   }
 
   /** Makes an effect known, before its flush. */
   register(pending: PendingEffect): void {
-    const { partition } = pending.owner;
-    const known = this.#pending.get(partition) ?? new Map<string, PendingEffect>();
-    if (known.size === 0) this.#pending.set(partition, known);
+    const known = this.#pending.get(pending.ownerName) ?? new Map<string, PendingEffect>();
+    if (known.size === 0) this.#pending.set(pending.ownerName, known);
     if (!known.has(pending.id)) this.#pendingCount += 1;
     known.set(pending.id, pending);
   }
 
   /** Forgets an effect whose result was taken, or which was cancelled. */
   forget(pending: PendingEffect): void {
-    const { partition } = pending.owner;
-    const known = this.#pending.get(partition);
+    const known = this.#pending.get(pending.ownerName);
     if (known?.get(pending.id) !== pending) return;
     known.delete(pending.id);
     this.#pendingCount -= 1;
-    if (known.size === 0) this.#pending.delete(partition);
+    if (known.size === 0) this.#pending.delete(pending.ownerName);
   }
 
   /** Starts a registered effect, or lets it wait its turn; after its flush. */
@@ -190,23 +196,31 @@ export class Effects {
   }
 
   #readInput(pending: PendingEffect): unknown {
-    return this.#options.reading.get<EffectRow>(effectKey(pending.owner.partition, pending.id))?.input;
+    return this.#options.reading.get<EffectRow>(effectKey(pending.owner, pending.id))?.input;
   }
 }
 
+/** What the keys of an actor's pending effects begin with. */
+export function effectsOf(owner: Address): Key {
+  return [owner.partition, effectSpace, owner.kind, owner.id];
+}
+
 /** The key of a pending effect's row. */
-export function effectKey(partition: string, id: string): Key {
-  return [partition, effectSpace, id];
+export function effectKey(owner: Address, id: string): Key {
+  return [owner.partition, effectSpace, owner.kind, owner.id, id];
 }
 
 /** The pending effect that a row stands for; its input is left on disk. */
-export function pendingOf(partition: string, id: string, row: EffectRow): PendingEffect {
-  return new PendingEffect(address(partition, row.kind, row.owner), row.name, id, undefined);
+export function pendingOf({ key, value }: Entry<EffectRow>): PendingEffect {
+  const [partition, , kind, ownerId, id] = key.map(String);
+  const owner = address(partition ?? "", kind ?? "", ownerId ?? "");
+  return new PendingEffect(owner, cellName(owner), value.name, id ?? "", undefined);
 }
 
-/** The pending effect that a request of `owner` makes. */
-export function pendingFor(owner: Address, request: EffectRequest): PendingEffect {
-  return new PendingEffect(owner, request.name, request.id, { value: request.input, memo: request.memo });
+/** The pending effect that a request of an actor makes. */
+export function pendingFor(owner: Pick<Cell, "to" | "name">, request: EffectRequest): PendingEffect {
+  const { name, id, input, memo } = request;
+  return new PendingEffect(owner.to, owner.name, name, id, { value: input, memo });
 }
 
 function failed(pending: PendingEffect, error: string): EffectEnded {

@@ -109,15 +109,15 @@ class Host implements Runtime {
     this.#identities = createIdentities(() => clock.now(), randomBytes);
     this.#layers = new Layers(this.#rows);
     this.#behaviours = new Behaviours(catalogue);
-    this.#cells = new Cells(store.reading, this.#behaviours, this.#limits.idleCells);
-    this.#mail = new Mail(this.#layers);
-    this.#post = new Post(catalogue, this.#cells, this.#mail, this.#limits.mailbox);
-    this.#timers = new Timers(this.#layers, clock, this.#limits.timersInMemory, () => this.#poke());
     this.#effects = new Effects({
       ...{ effects: catalogue.effects, reading: store.reading },
       soon: (work) => options.scheduler.soon(work),
       ended: (pending, message) => this.#effectEnded(pending, message),
     });
+    this.#cells = new Cells(store.reading, this.#behaviours, this.#effects, this.#limits.idleCells);
+    this.#mail = new Mail(this.#layers);
+    this.#post = new Post(catalogue, this.#cells, this.#mail, this.#limits.mailbox);
+    this.#timers = new Timers(this.#layers, clock, this.#limits.timersInMemory, () => this.#poke());
     this.#seen = new SeenMessages(this.#layers);
     this.#supervisor = new Supervisor(log, (prefix) => this.newId(prefix));
     this.feed = new ChangeFeed(store.reading, this.#limits.feedEntries);
@@ -322,19 +322,16 @@ class Host implements Runtime {
   #flushed(batch: Batch, begunMs: number): void {
     if (this.#dead) return;
     this.#flushing = false;
-    this.#flushedBatch = batch.number;
     this.#layers.flushed();
     this.#rows.flushed();
     this.#batches += 1;
     if (this.#flushSeconds.length < FLUSH_TIMES_KEPT) this.#flushSeconds.push((performance.now() - begunMs) / 1000);
     this.#release(batch);
-    this.#cells.forgetEnded(batch.touched, this.#flushedBatch);
-    this.#cells.sweep(this.#flushedBatch);
-    this.feed.trimMemory(this.#flushedBatch);
   }
 
-  /** Lets out what waited for the flush, and begins the next round. */
+  /** Lets out what waited for the flush, lets go of what memory need not hold, and begins the next round. */
   #release(batch: Batch): void {
+    this.#flushedBatch = batch.number;
     this.#openAsks -= batch.answers.length;
     for (const { asker, answer, error } of batch.answers) {
       if (error === null) asker.resolve(answer);
@@ -343,6 +340,9 @@ class Host implements Runtime {
     this.feed.release(batch.entries);
     for (const pending of batch.cancelled) this.#effects.abort(pending);
     for (const pending of batch.started) this.#effects.enqueue(pending);
+    this.#cells.forgetEnded(batch.touched, this.#flushedBatch);
+    this.#cells.sweep(this.#flushedBatch);
+    this.feed.trimMemory(this.#flushedBatch);
     this.#poke();
   }
 

@@ -1,5 +1,5 @@
 import { effectSpace } from "../storage/keys.js";
-import type { Reading } from "../storage/store.js";
+import type { Key, Reading } from "../storage/store.js";
 import { address } from "./address.js";
 import type { Cells } from "./cells.js";
 import { type EffectRow, type Effects, pendingOf } from "./effects.js";
@@ -19,7 +19,7 @@ export class Recovery {
   /** The partition searched now; before the first one, the text that sorts before all. */
   #partition = "";
   #receiver: { readonly kind: string; readonly id: string } | null = null;
-  #effect: string | null = null;
+  #effect: Key | null = null;
   #stage: "partition" | "mail" | "effects" | "over" = "partition";
 
   /** `reading` sees what is not flushed yet too. */
@@ -71,13 +71,12 @@ export class Recovery {
   #nextEffects(): number {
     const partition = this.#partition;
     const prefix = [partition, effectSpace];
-    const from = this.#effect === null ? {} : { after: [...prefix, this.#effect] };
+    const from = this.#effect === null ? {} : { after: this.#effect };
     const rows = this.#reading.range<EffectRow>({ prefix, ...from, limit: SLICE });
-    for (const { key, value } of rows) {
-      const id = String(key[2]);
-      this.#effect = id;
-      if (this.#effects.find(partition, id) !== undefined) continue;
-      const pending = pendingOf(partition, id, value);
+    for (const row of rows) {
+      this.#effect = row.key;
+      const pending = pendingOf(row);
+      if (this.#effects.find(pending.ownerName, pending.id) !== undefined) continue;
       this.#effects.register(pending);
       this.#effects.enqueue(pending);
     }

@@ -35,7 +35,7 @@ export interface GateAnswer extends Message {
 export interface EffectRequest {
   /** The registered effect. */
   readonly name: string;
-  /** The idempotency id: the same on every start of the same pending effect. Unique in the partition. */
+  /** The idempotency id: the same on every start of the same pending effect. Unique for the actor. */
   readonly id: string;
   /** Plain serialisable data. */
   readonly input: unknown;

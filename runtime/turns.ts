@@ -3,7 +3,7 @@ import type { Batch } from "./batch.js";
 import { notTaken } from "./behaviour.js";
 import type { Cell } from "./cell.js";
 import type { Clock } from "./clock.js";
-import { type Effects, effectKey, pendingFor } from "./effects.js";
+import { type EffectRow, type Effects, effectKey, pendingFor } from "./effects.js";
 import type { Envelope } from "./envelope.js";
 import type { ChangeFeed } from "./feed.js";
 import { freeze } from "./freeze.js";
@@ -88,7 +88,7 @@ export class Turns {
 
   #isStale(cell: Cell, { wakeUp, effect }: Envelope): boolean {
     if (wakeUp !== null) return cell.timers?.get(wakeUp.name) !== wakeUp.dueMs;
-    if (effect !== null) return effect.cancelled || this.#parts.effects.find(cell.to.partition, effect.id) !== effect;
+    if (effect !== null) return effect.cancelled || this.#parts.effects.find(cell.name, effect.id) !== effect;
     return false;
   }
 
@@ -116,10 +116,9 @@ export class Turns {
   #checkStart(cell: Cell, { name, id }: EffectRequest, before: readonly Intent[]): void {
     const { effects, layers } = this.#parts;
     if (!effects.knows(name)) throw new Error(`there is no effect named ${name}`);
-    const key = effectKey(cell.to.partition, id);
+    const key = effectKey(cell.to, id);
     checkKey(key);
-    const pending =
-      effects.find(cell.to.partition, id) !== undefined || (!effects.knowsAll && layers.get(key) !== undefined);
+    const pending = effects.find(cell.name, id) !== undefined || (!effects.knowsAll && layers.get(key) !== undefined);
     const isCancelled = before.some((intent) => intent.kind === "cancel-effect" && intent.id === id);
     const isStarted = before.some((intent) => intent.kind === "start" && intent.effect.id === id);
     const freed = isCancelled && cell.effects?.has(id) === true;
@@ -183,12 +182,11 @@ export class Turns {
 
   #start(cell: Cell, request: EffectRequest, batch: Batch): void {
     const { effects, layers } = this.#parts;
-    const pending = pendingFor(cell.to, request);
+    const pending = pendingFor(cell, request);
     effects.register(pending);
-    cell.effects ??= new Set();
-    cell.effects.add(request.id);
-    const row = { name: request.name, kind: cell.to.kind, owner: cell.to.id, input: request.input };
-    layers.put(effectKey(cell.to.partition, request.id), row);
+    const row: EffectRow = { name: request.name, input: request.input };
+    cell.start(request.id, row);
+    layers.put(effectKey(cell.to, request.id), row);
     batch.started.push(pending);
     batch.touch(cell);
   }
@@ -196,9 +194,9 @@ export class Turns {
   #cancelEffect(cell: Cell, id: string, batch: Batch): void {
     const { effects, layers } = this.#parts;
     if (cell.effects?.delete(id) !== true) return;
-    layers.remove(effectKey(cell.to.partition, id));
+    layers.remove(effectKey(cell.to, id));
     batch.touch(cell);
-    const pending = effects.find(cell.to.partition, id);
+    const pending = effects.find(cell.name, id);
     if (pending === undefined) return;
     pending.cancelled = true;
     effects.forget(pending);
@@ -219,7 +217,7 @@ export class Turns {
     if (envelope.wakeUp !== null) this.#cancelWake(cell, envelope.wakeUp.name, batch);
     if (envelope.effect !== null) {
       cell.effects?.delete(envelope.effect.id);
-      layers.remove(effectKey(cell.to.partition, envelope.effect.id));
+      layers.remove(effectKey(cell.to, envelope.effect.id));
       effects.forget(envelope.effect);
       batch.touch(cell);
     }

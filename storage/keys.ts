@@ -12,7 +12,7 @@ export const rowSpace = "row";
 export const actorSpace = "actor";
 /** `[partition, "mail", kind, id, sequence]`: a message not yet delivered at its commit, under its receiver. */
 export const mailSpace = "mail";
-/** `[partition, "effect", id]`: an effect whose result has not come back. */
+/** `[partition, "effect", kind, owner, id]`: an effect whose result has not come back, under the actor that started it. */
 export const effectSpace = "effect";
 /** `["~", "timer", dueMs, partition, kind, id, name]`: wake-ups by due time. */
 export const timerSpace = "timer";

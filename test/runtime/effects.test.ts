@@ -1,6 +1,7 @@
 import t from "tap";
 import type { Effect } from "../../runtime/actor-type.js";
 import { address } from "../../runtime/address.js";
+import { cellName } from "../../runtime/cell.js";
 import { Effects, effectKey, pendingFor } from "../../runtime/effects.js";
 import type { RunSignal } from "../../runtime/run-signal.js";
 import { effectSpace } from "../../storage/keys.js";
@@ -77,7 +78,7 @@ t.test("an effect starts after its flush and its result comes back once", async 
   release();
   await harness.advance();
   t.match(runs, [{ id: "e1", input: { a: 1 } }]);
-  t.ok(harness.durable.get(effectKey(partition, "e1")));
+  t.ok(harness.durable.get(effectKey(harness.to("worker"), "e1")));
   t.match(harness.runtime.stats(), { pendingEffects: 1, runningEffects: 1 });
   runs[0]?.end({ b: 2 });
   await harness.advance();
@@ -186,8 +187,6 @@ t.test("an id that is pending cannot be started; one that ended or was cancelled
   const { harness, runs, ended, tell } = await started();
   await tell({ type: "start", id: "e1", input: "first" });
   await t.rejects(tell({ type: "start", id: "e1" }), { name: "TurnFailed" });
-  await t.rejects(tell({ type: "start", id: "e1" }, "2"), { name: "TurnFailed" });
-  await t.rejects(tell({ type: "restart", id: "e1" }, "2"), { name: "TurnFailed" }, "it is another's");
   await t.rejects(tell({ type: "startTwice", id: "e2" }), { name: "TurnFailed" });
   await tell({ type: "restart", id: "e1" });
   t.match(
@@ -200,6 +199,24 @@ t.test("an id that is pending cannot be started; one that ended or was cancelled
   t.match(await ended(), [{ result: { output: "of the second" } }]);
   await tell({ type: "start", id: "e1" });
   t.equal(runs.length, 3);
+});
+
+t.test("an id is the actor's own: two actors' effects of one id are two", async (t) => {
+  const { harness, runs, ended, tell } = await started();
+  await tell({ type: "start", id: "e1", input: "of one" });
+  await tell({ type: "start", id: "e1", input: "of two" }, "2");
+  await tell({ type: "cancel", id: "e1" }, "2");
+  t.match(
+    runs.map(({ input, signal }) => [input, signal.aborted]),
+    [
+      ["of one", false],
+      ["of two", true],
+    ],
+  );
+  runs[0]?.end("done");
+  await harness.advance();
+  t.match(await ended(), [{ id: "e1", result: { output: "done" } }]);
+  t.equal(pending(harness), 0);
 });
 
 t.test("an effect that does not exist fails the turn; one that a release has lost ends with an error", async (t) => {
@@ -231,7 +248,8 @@ t.test("many effects of one name are started a few at a time, and keep no other 
     ended: () => undefined,
   });
   const enqueue = (name: string, id: string) => {
-    const pending = pendingFor(address(partition, "worker", "1"), { name, id, input: null });
+    const owner = address(partition, "worker", "1");
+    const pending = pendingFor({ to: owner, name: cellName(owner) }, { name, id, input: null });
     effects.register(pending);
     effects.enqueue(pending);
   };

@@ -1,4 +1,5 @@
 import type { Effect } from "../../runtime/actor-type.js";
+import type { Address } from "../../runtime/address.js";
 import { effectKey } from "../../runtime/effects.js";
 import type { Reading } from "../../storage/store.js";
 import type { Chance } from "./chance.js";
@@ -25,14 +26,13 @@ export class Outside {
   /** The effects as a process runs them; what runs when it dies may be done or not. */
   effects(): readonly Effect[] {
     return [
-      { name: "pay", concurrency: 2, run: (input, { id }) => this.#run(id, () => this.#pay(id, input)) },
-      { name: "ping", concurrency: 1, run: (_input, { id }) => this.#run(id, () => "pong") },
+      { name: "pay", concurrency: 2, run: (input, { id, owner }) => this.#run(owner, id, () => this.#pay(id, input)) },
+      { name: "ping", concurrency: 1, run: (_input, { id, owner }) => this.#run(owner, id, () => "pong") },
     ];
   }
 
-  #run(id: string, work: () => unknown): Promise<unknown> {
-    const [partition = ""] = id.split("-");
-    if (this.#durable.get(effectKey(partition, id)) === undefined) {
+  #run(owner: Address, id: string, work: () => unknown): Promise<unknown> {
+    if (this.#durable.get(effectKey(owner, id)) === undefined) {
       this.complaints.push(`the effect ${id} began before it was durable`);
     }
     return new Promise((resolve, reject) => {
