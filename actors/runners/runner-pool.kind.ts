@@ -3,8 +3,9 @@ import type { Reading } from "../../storage/store.js";
 import { type AllowList, whyNotSent } from "../outbound/allow-list.js";
 import type { FieldError } from "../refusal.js";
 import { labels, slug } from "../resources/fields.js";
-import type { Kind, Warning } from "../resources/kind.js";
+import type { Kind, Warning, WriteScope } from "../resources/kind.js";
 import { unboundWarnings } from "../workspaces/secret-hosts.js";
+import { poolOfToken } from "./pool-token.js";
 
 const schema = z.strictObject({
   key: slug,
@@ -53,7 +54,10 @@ export function runnerPoolKind({ allowList }: { readonly allowList: AllowList })
     reveals: { path: TOKEN, header: "service-pool-token", when: (fields) => fields.kind === "pull" },
     address: (fields) => fields.key,
     references: ({ push }) => (push === null ? [] : [{ path: "push.secret", kind: "secret", address: push.secret }]),
-    check: (fields, { hidden }) => checkKind(fields, { isTokenGiven: hidden[TOKEN] !== undefined, allowList }),
+    check: (fields, scope) => [
+      ...checkKind(fields, { isTokenGiven: scope.hidden[TOKEN] !== undefined, allowList }),
+      ...checkToken(scope),
+    ],
     warnings: ({ push }, reading, { workspaceId }) => (push === null ? [] : pushWarnings(push, reading, workspaceId)),
   };
 }
@@ -67,6 +71,18 @@ function checkKind(
   if (push === null) return [...errors, { path: "push", message: "is required with the kind push" }];
   const reason = whyNotSent(push.url, allowList);
   return reason === null ? errors : [...errors, { path: "push.url", message: reason }];
+}
+
+/**
+ * A host is sent where its token belongs: one that admits to a pool, in whatever workspace, is no other's. Who runs a
+ * host knows its token, and may open a workspace.
+ */
+function checkToken({ hidden, reading, now, previous }: WriteScope<RunnerPoolFields>): readonly FieldError[] {
+  const given = hidden[TOKEN];
+  const bearer = given === undefined ? null : poolOfToken(reading, given, now);
+  return bearer === null || bearer.poolId === previous?.id
+    ? []
+    : [{ path: TOKEN, message: "admits to another pool already" }];
 }
 
 function pushWarnings(

@@ -1,5 +1,6 @@
 import t from "tap";
-import { createUnder, problemOf, remove, replace, workspaceWithTeam } from "../../support/resources.js";
+import { createUnder, itemsOf, problemOf, remove, replace, workspaceWithTeam } from "../../support/resources.js";
+import { RunnerPeer } from "../../support/runner-peer.js";
 import { startTestService } from "../../support/service.js";
 
 const base = "/api/resources";
@@ -16,6 +17,42 @@ t.test("a pull pool's token is told once, and not at all when it was given", asy
   const given = await createUnder(owner, pools, { key: "given", token: "t".repeat(40) }, "given");
   t.same([given.status, given.headers["service-pool-token"]], [201, undefined]);
   t.notMatch(issued.text + given.text, "token");
+});
+
+t.test("a token that admits to a pool is no other pool's, of this workspace or of another", async (t) => {
+  const service = await startTestService(t);
+  const owner = await service.signIn("owner@example.com");
+  const { workspaceId } = await workspaceWithTeam(owner);
+  const pools = `${base}/workspaces/${workspaceId}/runner-pools`;
+  const issued = await createUnder(owner, pools, { key: "issued" }, "issued");
+  const token = issued.headers["service-pool-token"] ?? "";
+  // Whoever runs hosts knows the token of their pool, and can open a workspace of their own.
+  const other = await service.signIn("other@example.com");
+  const theirs = await workspaceWithTeam(other, "theirs");
+  const elsewhere = `${base}/workspaces/${theirs.workspaceId}/runner-pools`;
+  const own = await other.create(elsewhere, { key: "own" });
+  for (const taking of [
+    createUnder(owner, pools, { key: "second", token }, "second"),
+    createUnder(other, elsewhere, { key: "second", token }, "second"),
+    replace(other, `${base}/runner-pools/${own.id}`, 1, { key: "own", token }),
+  ]) {
+    const refused = await taking;
+    t.match(problemOf(refused).errors, [{ path: "token", message: "admits to another pool already" }], refused.text);
+  }
+  await RunnerPeer.join(service, token).then((peer) => peer.cut());
+  const listed = await owner.request("GET", "/api/workspaces/acme/runners");
+  t.match(itemsOf(listed), [{ pool: "issued" }], "the host still comes where it belongs");
+
+  const one = `${base}/runner-pools/${issued.body?.id}`;
+  const same = await replace(owner, one, 1, { key: "issued", token });
+  t.same([same.status, same.body?.version], [200, 1], "its own token again is no change");
+  t.equal((await replace(owner, one, 1, { key: "issued", token: "n".repeat(43) })).status, 200);
+  t.equal(
+    (await createUnder(owner, pools, { key: "second", token }, "second")).status,
+    201,
+    "one that was replaced is free",
+  );
+  await RunnerPeer.join(service, token).then((peer) => peer.cut());
 });
 
 t.test("a push pool has an address on the allow-list and a secret, and says that nothing is pushed yet", async (t) => {
