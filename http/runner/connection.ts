@@ -55,6 +55,8 @@ const NOT_ADMITTED = 4401;
  * 2. A message of the service is taken once, by its number.
  * 3. When no beat got through for a lease, {@link ConnectionOptions.leaseOver} is called, once.
  * 4. A service that leaves a beat or a hello unanswered is left, and tried again.
+ * 5. While a lease holds, no wait between attempts is longer than half a beat: a service that is down for a while does
+ *    not cost the runner what it works on.
  */
 export class Connection {
   readonly #options: ConnectionOptions;
@@ -250,12 +252,17 @@ export class Connection {
     if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(frame));
   }
 
+  /** While there is a lease to keep, several attempts fit into what is left of it. */
+  get #longestWaitMs(): number {
+    return this.#lease.holds ? Math.min(LONGEST_WAIT_MS, this.#lease.beatMs / 2) : LONGEST_WAIT_MS;
+  }
+
   #lost(refused: boolean): void {
     this.#welcomed = false;
     this.#cancelBeat();
     if (this.#closed) return;
     const { clock, random } = this.#options;
-    const wait = refused ? REFUSED_WAIT_MS : Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** this.#failures);
+    const wait = refused ? REFUSED_WAIT_MS : Math.min(this.#longestWaitMs, FIRST_WAIT_MS * 2 ** this.#failures);
     this.#failures += 1;
     this.#cancelRetry = clock.at(clock.now() + wait * (0.5 + random() / 2), () => this.open());
   }

@@ -24,6 +24,11 @@ export class Lease {
     return this.#ms / 3;
   }
 
+  /** Whether what runs may still be counted on. */
+  get holds(): boolean {
+    return this.#clock.now() < this.#endsMs;
+  }
+
   /** Whether a beat is on its way that was not answered yet. */
   get isWaiting(): boolean {
     return this.#sent.size > 0;

@@ -1,5 +1,5 @@
 import t, { type Test } from "tap";
-import { arrange, openTask, runner, runsOf, type Setting, SHORT_LEASE, until } from "./work-setting.js";
+import { arrange, LONG_LEASE, openTask, runner, runsOf, type Setting, SHORT_LEASE, until } from "./work-setting.js";
 
 /** Asks for leave, shows the answer, and ends. */
 const asking = `
@@ -42,7 +42,7 @@ async function shown({ setting }: Scene, runId: string): Promise<string[]> {
 }
 
 t.test("what is asked, and an answer that was acknowledged, live through kills of the service", async (t) => {
-  const scene = await begin(t, 300);
+  const scene = await begin(t, LONG_LEASE);
   runner(t, scene.setting, "only");
   const before = await asked(scene);
   await scene.setting.restart();

@@ -43,17 +43,19 @@ export interface SettingWish {
   readonly repository?: Record<string, unknown>;
   /** The agent, as a shell script. */
   readonly agent?: string;
-  /** How long a runner may be away, in seconds: `SHORT_LEASE` where one is lost for good. */
+  /** How long a runner may be away, in seconds: `SHORT_LEASE` where one is lost for good, else `LONG_LEASE`. */
   readonly leaseSeconds?: number;
 }
 
 /** Short enough to wait for, long enough for a busy machine to keep, in seconds. */
 export const SHORT_LEASE = 5;
+/** Longer than any test: however slowly the service is started anew, its runner keeps what it works on. */
+export const LONG_LEASE = 600;
 
 /** Starts the service and configures it; both end with the test. */
 export async function arrange(
   t: Test,
-  { station = {}, repository = {}, agent, leaseSeconds = 30 }: SettingWish = {},
+  { station = {}, repository = {}, agent, leaseSeconds = LONG_LEASE }: SettingWish = {},
 ): Promise<Setting> {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-work-"));
   const data = join(folder, "data");

@@ -93,6 +93,18 @@ async function reconnect({ service, clock }: Scene): Promise<void> {
   await service.frame("hello", () => true, connections + 1);
 }
 
+/** Loses one connection after another before it is welcomed; each wait for the next is three quarters of `mostMs`. */
+async function loseAll({ service, clock }: Scene, mostMs: readonly number[]): Promise<void> {
+  for (const ms of mostMs) {
+    const before = clock.waitsMs.length;
+    const connections = service.connections;
+    service.cut();
+    await clock.waits(ms * 0.75, before);
+    clock.advance(ms * 0.75 + 1);
+    await service.frame("hello", () => true, connections + 1);
+  }
+}
+
 const started = (runId: string): RunnerMessage => ({ type: "run.started", runId, fence: 1 });
 const stop = (runId: string): ServiceMessage => ({ type: "run.stop", runId, fence: 1, reason: "stopped" });
 const ended = (runId: string): RunnerMessage => ({
@@ -155,21 +167,25 @@ t.test("a message of the service that comes twice is taken once, and acknowledge
 });
 
 t.test("waits between attempts double up to a bound, are spread, and begin anew after a welcome", async (t) => {
-  const made = await welcomed(t);
+  const made = await scene(t);
   const { service, clock } = made;
-  for (const ms of [250, 500, 1_000, 2_000, 4_000, 8_000, 15_000, 15_000]) {
-    const before = clock.waitsMs.length;
-    const connections = service.connections;
-    service.cut();
-    await clock.waits(ms * 0.75, before);
-    clock.advance(ms * 0.75 + 1);
-    await service.frame("hello", () => true, connections + 1);
-  }
+  await service.frame("hello");
+  await loseAll(made, [250, 500, 1_000, 2_000, 4_000, 8_000, 15_000, 15_000]);
   const before = clock.waitsMs.length;
   service.welcome();
   await clock.waits(LEASE_MS / 3, before);
   await reconnect(made);
   t.equal(service.connections, 10);
+});
+
+t.test("while the lease holds, no wait between attempts is longer than half a beat", async (t) => {
+  const made = await welcomed(t);
+  const halfBeat = LEASE_MS / 6;
+  await loseAll(made, [250, 500, 1_000, 2_000, 4_000, 8_000, halfBeat, halfBeat, halfBeat]);
+  t.equal(made.leasesOver(), 0);
+  made.clock.advance(LEASE_MS);
+  t.equal(made.leasesOver(), 1);
+  await loseAll(made, [15_000]);
 });
 
 t.test("a token that is not taken is said, tried again slowly, and works once it is", async (t) => {
