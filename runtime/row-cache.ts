@@ -5,7 +5,7 @@ import { entered, type Group, type Layer, nameOf } from "./layer.js";
 
 /** Rows held; past it the one that was held first of its table and partition goes. */
 const ROWS_HELD = 8_192;
-/** Ranges held of one table of a partition, and tables whose ranges are held; past it all go. */
+/** Ranges held of one table of a partition, and partitions of a table whose ranges are held; past it all go. */
 const RANGES_HELD = 256;
 /** What is read and heavier than this is read from the store each time: characters of texts, and some for each part. */
 const WEIGHT_HELD = 16_384;
@@ -24,8 +24,8 @@ export class RowCache implements Reading {
   /** By table, partition and the rest of the key; counted over all. */
   readonly #rows = new Map<KeyPart | undefined, Map<KeyPart | undefined, Map<string, unknown>>>();
   #count = 0;
-  /** By table of a partition, then by prefix. */
-  readonly #ranges = new Map<string, Map<string, readonly Entry[]>>();
+  /** By table, partition and prefix. */
+  readonly #ranges = new Map<KeyPart | undefined, Map<KeyPart | undefined, Map<string, readonly Entry[]>>>();
 
   readonly #freezes: boolean;
   #underWay: Layer | null = null;
@@ -50,14 +50,14 @@ export class RowCache implements Reading {
     if (!this.#covers(range.prefix) || !isFromStart(range) || this.#underWay?.mayHoldBelow(range.prefix) === true) {
       return this.#durable.range<Value>(range);
     }
+    const [partition, , table] = range.prefix;
     const name = nameOf(range.prefix);
-    const table = tableName(range.prefix);
-    const held = this.#ranges.get(table)?.get(name);
+    const held = this.#ranges.get(table)?.get(partition)?.get(name);
     if (held !== undefined) return held.slice(0, range.limit) as Entry<Value>[];
     const entries = this.#durable.range<Value>(range);
     // Fewer than were asked for are all there are.
     const areAll = range.limit === undefined || entries.length < range.limit;
-    if (areAll && weightOf(entries) <= WEIGHT_HELD) this.#holdRange(table, name, entries);
+    if (areAll && weightOf(entries) <= WEIGHT_HELD) this.#holdRange(range.prefix, name, entries);
     return [...entries];
   }
 
@@ -79,7 +79,7 @@ export class RowCache implements Reading {
   #letGo(group: Group): void {
     let isFirst = true;
     for (const [name, { key }] of group) {
-      if (isFirst) this.#ranges.delete(tableName(key));
+      if (isFirst) this.#ranges.get(key[2])?.delete(key[0]);
       isFirst = false;
       this.#drop(key, name);
     }
@@ -116,21 +116,18 @@ export class RowCache implements Reading {
     }
   }
 
-  #holdRange(table: string, name: string, entries: readonly Entry[]): void {
-    if (this.#ranges.size >= RANGES_HELD) this.#ranges.clear();
-    const ranges = this.#ranges.get(table);
-    if (ranges === undefined || ranges.size >= RANGES_HELD) this.#ranges.set(table, new Map([[name, entries]]));
-    else ranges.set(name, entries);
+  #holdRange([partition, , table]: Key, name: string, entries: readonly Entry[]): void {
+    const partitions = entered(this.#ranges, table);
+    if (partitions.size >= RANGES_HELD && !partitions.has(partition)) partitions.clear();
+    const ranges = entered(partitions, partition);
+    if (ranges.size >= RANGES_HELD) ranges.clear();
+    ranges.set(name, entries);
   }
 }
 
 /** The first entries below the prefix, or every one, in order. */
 function isFromStart({ after, before, reverse }: Range): boolean {
   return after === undefined && before === undefined && reverse !== true;
-}
-
-function tableName(key: Key): string {
-  return `${key[0]}\0${key[2]}`;
 }
 
 /** About what the value takes in memory, as {@link WEIGHT_HELD} counts it; looked at no further once that is passed. */

@@ -66,19 +66,17 @@ export function prepareRequest(
   const proof = proofOf(options, hook, { id, body, occurrence, nowMs });
   if (proof === null) return { step: step.name, code: "not-allowed", reason: "it could not be signed" };
   const cause = work.causes.at(-1);
-  const headers: Record<string, string> = {
-    ...rendered.headers,
-    "content-type": "application/json",
-    "user-agent": "Service-Hooks/1",
-    "webhook-id": id,
-    "webhook-timestamp": String(Math.floor(nowMs / 1_000)),
-    ...proof,
-    "service-hook": hook.fields.key,
-    "service-callback-url": `${options.baseUrl()}/api/hook-callbacks`,
-    "service-callback-token": callbackToken(options.sealer, { workspaceId, firingId, nowMs }),
-    ...(test === true ? { "service-test": "true" } : {}),
-    ...(cause === undefined ? {} : { "service-cause": cause }),
-  };
+  const headers: Record<string, string> = { ...rendered.headers };
+  headers["content-type"] = "application/json";
+  headers["user-agent"] = "Service-Hooks/1";
+  headers["webhook-id"] = id;
+  headers["webhook-timestamp"] = String(Math.floor(nowMs / 1_000));
+  headers[proof.header] = proof.value;
+  headers["service-hook"] = hook.fields.key;
+  headers["service-callback-url"] = `${options.baseUrl()}/api/hook-callbacks`;
+  headers["service-callback-token"] = callbackToken(options.sealer, { workspaceId, firingId, nowMs });
+  if (test === true) headers["service-test"] = "true";
+  if (cause !== undefined) headers["service-cause"] = cause;
   return { url: rendered.url, headers, body, step: step.name, from: step.request.from };
 }
 
@@ -101,12 +99,12 @@ function namesOf(reading: Reading, delivery: Delivery, hook: ResourceRow<HookFie
   return { ...hookValues(hook.fields, eventValues(work)), step: outputs };
 }
 
-/** The headers that prove whom the request is from; null when it cannot be signed. */
+/** The header that proves whom the request is from; null when it cannot be signed. */
 function proofOf(
   { sealer, tokens, baseUrl, newId, rotates, reading }: DeliveryOptions,
   hook: ResourceRow<HookFields>,
   request: { readonly id: string; readonly body: string; readonly occurrence: string; readonly nowMs: number },
-): Readonly<Record<string, string>> | null {
+): { readonly header: "authorization" | "webhook-signature"; readonly value: string } | null {
   const { id, body, occurrence, nowMs } = request;
   const audience = hook.fields.signing?.oidc?.audience;
   if (audience !== undefined) {
@@ -115,14 +113,14 @@ function proofOf(
       ...{ issuer: `${baseUrl()}/api`, audience, workspaceId: hook.workspaceId, teamId: hook.teamId ?? "" },
       ...{ hook: hook.fields.key, occurrence, webhookId: id, body, tokenId: newId("jwt"), nowMs },
     });
-    return { authorization: `Bearer ${token}` };
+    return { header: "authorization", value: `Bearer ${token}` };
   }
   const secret = openSecret(sealer, hook.hidden[SIGNING_SECRET]);
   if (secret === null) return null;
   const message = { id, timestamp: Math.floor(nowMs / 1_000), body };
   const before = rotates ? openSecret(sealer, previousSecret(reading(), hook, nowMs) ?? undefined) : null;
   const also = before === null ? "" : ` ${signature(before, message)}`;
-  return { "webhook-signature": `${signature(secret, message)}${also}` };
+  return { header: "webhook-signature", value: `${signature(secret, message)}${also}` };
 }
 
 function openSecret(sealer: Pick<Sealer, "open">, sealed: string | undefined): string | null {

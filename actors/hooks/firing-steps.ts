@@ -76,12 +76,8 @@ function attempt(turn: Turn, context: FiringContext, memo?: WorkEvent): FiringCo
     timeoutMs: Math.max(1, Math.min(left, context.timeoutMs)),
     ...(context.deadlineMs === 0 ? {} : { deadlineMs: context.deadlineMs }),
   };
-  turn.start({ name: DELIVERY_EFFECT, id: requestId(turn, context.requests), input, memo });
+  turn.start({ name: DELIVERY_EFFECT, id: String(context.requests), input, memo });
   return { ...context, requests: context.requests + 1 };
-}
-
-function requestId(turn: Turn, request: number): string {
-  return `${turn.self.id}/${request}`;
 }
 
 /** The next step, after one that was done. */
@@ -146,7 +142,7 @@ export function waitForRetry(event: Delivered<EffectEnded>, context: FiringConte
 
 /** Fails the step under way: the hooks on the event have used up their time together. */
 export function runOut({ turn }: Delivered<KeeperLate>, context: FiringContext): void {
-  const id = requestId(turn, context.requests - 1);
+  const id = String(context.requests - 1);
   turn.cancelEffect(id);
   const step = context.steps[context.step] ?? "";
   const none = { at: timeText(turn.now), tookMs: 0, requestHeaders: {}, status: null, body: "" };

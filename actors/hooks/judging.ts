@@ -56,8 +56,9 @@ export function judgeHooks(
   const words = wordsFor(work);
   const subject = subjectOf(work);
   const fires: HookRow[] = [];
-  for (let { word, after } = from; word < words.length; word++, after = null) {
-    for (const hook of hooksUnder(reading, work, { word: words[word] ?? "", after })) {
+  for (let { word, after } = from; word < words.length; ) {
+    const page = hooksUnder(reading, work, { word: words[word] ?? "", after });
+    for (const hook of page) {
       left.units -= UNITS_A_HOOK + UNITS_A_CHARACTER * (hook.fields.when?.length ?? 0);
       if (left.units < 0) return { fires, next: { word, after } };
       if (isFirstWord(hook, words, word)) {
@@ -67,6 +68,9 @@ export function judgeHooks(
       }
       after = hook.id;
     }
+    if (page.length === PAGE) continue;
+    word += 1;
+    after = null;
   }
   return { fires, next: null };
 }
@@ -76,21 +80,14 @@ export function subjectOf(work: WorkEvent): Subject {
   return { work, values: () => eventValues(work) };
 }
 
-function* hooksUnder(
-  reading: Reading,
-  { workspaceId, teamId }: WorkEvent,
-  { word, after }: { readonly word: string; readonly after: string | null },
-): Generator<HookRow> {
-  for (let last = after, page: HookRow[] | null = null; page === null || page.length === PAGE; ) {
-    page = resourcesUnder<HookFields>(
-      reading,
-      workspaceId,
-      { kind: "hook", teamId, word },
-      { after: last, limit: PAGE },
-    );
-    yield* page;
-    last = page.at(-1)?.id ?? null;
-  }
+/** The next hooks under a word: {@link PAGE} of them, or those that are left. */
+function hooksUnder(reading: Reading, { workspaceId, teamId }: WorkEvent, { word, after }: PlaceUnderWord): HookRow[] {
+  return resourcesUnder<HookFields>(reading, workspaceId, { kind: "hook", teamId, word }, { after, limit: PAGE });
+}
+
+interface PlaceUnderWord {
+  readonly word: string;
+  readonly after: string | null;
 }
 
 /** A hook is listed under each name of a list, of which an event may have several: it is judged at the first. */

@@ -24,8 +24,8 @@ export const MAX_CAUSES = 8;
 const MAX_FIRINGS = 3;
 const WINDOW_MS = 10 * 60 * 1_000;
 /** One firing in so many takes old counts away, up to so many of them: more than are made in between. */
-const SWEEPS_ONE_IN = 8;
-const SWEPT_AT_ONCE = 64;
+const SWEEPS_ONE_IN = 32;
+const SWEPT_AT_ONCE = 256;
 
 /**
  * `[window, task, change]` -> when it fired, in milliseconds since 1970: at most {@link MAX_FIRINGS} times. Under their
