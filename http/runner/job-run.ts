@@ -69,6 +69,7 @@ export class JobRun {
   #spent: Spent | null = null;
   #check: CheckResult | null = null;
   #question: string | null = null;
+  #came = "given up: the claim is not this runner's any more";
 
   constructor(job: Job, options: JobOptions) {
     this.job = job;
@@ -93,6 +94,11 @@ export class JobRun {
   /** Whether the claim is still worked for. */
   get isHeld(): boolean {
     return this.#cut !== "drop" && !this.#reported;
+  }
+
+  /** What came of the work, once it is over; for a person, without secrets. */
+  get came(): string {
+    return this.#came;
   }
 
   /** Ends the work: `stop` and `timeout` still report, `drop` kills at once and says nothing more. */
@@ -302,12 +308,15 @@ export class JobRun {
     const collected = await collect(checkouts, this.#dropped.signal);
     const failure = failed ?? collected.failed;
     const stopped = this.#cut === "stop";
+    const told = stopped || failure === null ? null : toFailure(failure, this.#mask);
+    const outcome = stopped ? "stopped" : told === null ? "completed" : "failed";
+    this.#came = told === null ? outcome : `failed, ${told.code}: ${told.message}`;
     this.#send({
       type: "run.ended",
       ...this.claim,
-      outcome: stopped ? "stopped" : failure === null ? "completed" : "failed",
+      outcome,
       ending: stopped || failure !== null ? null : ending,
-      failure: stopped || failure === null ? null : toFailure(failure, this.#mask),
+      failure: told,
       checkouts: [...collected.results],
       check: this.#check,
       spent: this.#spent,

@@ -58,7 +58,7 @@ export class Jobs {
     const work = run.work().then(() => {
       if (this.#runs.get(job.runId) === run) this.#runs.delete(job.runId);
       this.#working.delete(work);
-      say(`${job.runId}: ended`);
+      say(`${job.runId}: ${run.came}`);
     });
     this.#working.add(work);
   }

@@ -14,13 +14,14 @@ import { startRunner } from "./runner.js";
  */
 
 const HINTS = `
-Agents run as the user who starts this, without a sandbox.
+Agents run as the user who starts this, without a sandbox, each in its checkout:
+a path in --command begins with a slash, or is looked for there.
 SIGTERM or Ctrl+C: runs under way are finished, no more are taken. A second one
 stops them, a third kills them.
 
 Examples, with the token in SIGNALBOX_POOL_TOKEN:
-  npm run runner -- --url https://signalbox.example --command node agent.js
-  npm run runner -- --url https://signalbox.example -- node --trace-warnings agent.js`;
+  npm run runner -- --url https://signalbox.example --command node /opt/agent.js
+  npm run runner -- --url https://signalbox.example -- node --trace-warnings /opt/agent.js`;
 
 const program = new Command("signalbox-runner")
   .description("Works the runs of a Signalbox service: lays out git checkouts, starts agents in them, reports.")

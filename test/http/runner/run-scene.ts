@@ -40,29 +40,33 @@ export class RunScene {
   readonly service: ProtocolService;
   readonly clock: ManualClock;
   readonly runner: Runner;
+  /** What the runner wrote for who started it, a line each. */
+  readonly said: readonly string[];
 
-  private constructor(made: { folder: string; service: ProtocolService; clock: ManualClock; runner: Runner }) {
+  private constructor(made: Pick<RunScene, "folder" | "service" | "clock" | "runner" | "said">) {
     this.folder = made.folder;
     this.service = made.service;
     this.clock = made.clock;
     this.runner = made.runner;
+    this.said = made.said;
   }
 
   static async start(t: Test, more: SceneWish = {}): Promise<RunScene> {
     const folder = more.folder ?? sceneFolder(t);
     const service = await ProtocolService.start(t);
     const clock = new ManualClock();
+    const said: string[] = [];
     const runner = await startRunner({
       ...{ url: service.url, credential: poolToken(service.token), name: "tester", labels: [], slots: 4, command: [] },
       passEnv: [...(more.passEnv ?? [])],
       workFolder: join(folder, "work"),
       gitUrl: join(folder, "repositories/{name}"),
-      ...{ clock, random: () => 0.5, instance: "0123456789abcdef", say: () => undefined },
+      ...{ clock, random: () => 0.5, instance: "0123456789abcdef", say: (line) => said.push(line) },
     });
     t.teardown(() => runner.kill());
     await service.frame("hello");
     service.welcome({ leaseSeconds: 86_400, features: [...(more.features ?? RUNNER_FEATURES)] });
-    return new RunScene({ folder, service, clock, runner });
+    return new RunScene({ folder, service, clock, runner, said });
   }
 
   /** Gives the runner a job; resolves at once. */

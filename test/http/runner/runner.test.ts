@@ -5,6 +5,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import t from "tap";
 import { RunnerProcess } from "../../processes/runner-process.js";
+import { until } from "../../support/until.js";
 import { ProtocolService } from "./protocol-service.js";
 import { fileOf, inRepository, isAlive, jobOf, RunScene, sceneFolder } from "./run-scene.js";
 
@@ -80,6 +81,30 @@ t.test("what goes wrong before the agent begins is told with its code and output
   const harness = await scene.work({ runId: "f", harness: { name: "unheard-of" } });
   t.match(harness.failure, { code: "harness-not-found", message: /unheard-of/ });
   t.same(scene.messages("run.started"), [], "none of them began");
+});
+
+t.test("who started the runner reads what came of each run, without secrets", async (t) => {
+  const scene = await RunScene.start(t);
+  await scene.work({ runId: "a" });
+  const setup = "echo $KEY; exit 7";
+  await scene.work({ runId: "b", checkouts: [{ setup }], harness: { secrets: { KEY: "s3cr3t-value" } } });
+  await scene.work({ runId: "c", harness: { args: ["/no/s3cr3t-value"], secrets: { KEY: "s3cr3t-value" } } });
+  scene.assign({ runId: "d", agent: "sleep 60" });
+  await scene.message("run.started", ({ runId }) => runId === "d");
+  scene.service.tell({ type: "run.drop", runId: "d", fence: 1 });
+  scene.assign({ runId: "e", agent: "sleep 60" });
+  await scene.message("run.started", ({ runId }) => runId === "e");
+  scene.service.tell({ type: "run.stop", runId: "e", fence: 1, reason: "" });
+  await until("the ends", () => scene.said.filter((line) => /^\w: (?!at work)/.test(line)).length === 5);
+  for (const line of [
+    "a: completed",
+    "b: failed, setup-failed: the setup of acme/app ended with 7",
+    "c: failed, harness-not-found: the program /no/*** cannot be started here (ENOENT)",
+    "d: given up: the claim is not this runner's any more",
+    "e: stopped",
+  ]) {
+    t.ok(scene.said.includes(line), line);
+  }
 });
 
 t.test("names of repositories never lead out of the work folder", async (t) => {
