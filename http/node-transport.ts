@@ -29,6 +29,8 @@ export function createNodeTransport(handlers: TransportHandlers): Transport {
     requestTimeout: 0,
     keepAliveTimeout: KEEP_ALIVE_MS,
     connectionsCheckingInterval: 1_000,
+    // Node's own refusal would be without a problem.
+    requireHostHeader: false,
   });
   const sockets = new Set<WebSocket>();
   const upgrader = new WebSocketServer({
@@ -43,6 +45,11 @@ export function createNodeTransport(handlers: TransportHandlers): Transport {
   const fresh = new Set<Duplex>();
   const answer = (incoming: IncomingMessage, response: ServerResponse) => {
     fresh.delete(incoming.socket);
+    if (incoming.httpVersion === "1.1" && incoming.headers.host === undefined) {
+      const problem = handlers.malformed({ refused: "bad-request", detail: "the header host is missing" }, 400);
+      void writeAnswer(response, problem, { isHead: incoming.method === "HEAD", closes: true });
+      return;
+    }
     void serve(handlers, incoming, response, () => draining);
   };
 
