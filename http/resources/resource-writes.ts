@@ -11,6 +11,7 @@ import type { Runtime } from "../../runtime/runtime.js";
 import { idempotencyKey, ifMatchVersion } from "../headers.js";
 import type { Answer, RouteRequest } from "../route.js";
 import { prepare } from "./prepare.js";
+import { readingBack } from "./read-back.js";
 import { findRow, type Holder, namedHolder } from "./resource-reads.js";
 
 /** What writes are made through. */
@@ -67,7 +68,8 @@ export async function replaceOne(kind: Kind, writer: ResourceWriter, request: Re
   if (refused !== null) return refused;
   const version = ifMatchVersion(request.header("if-match"));
   if (typeof version !== "number") return version;
-  const prepared = prepare(kind, request.body, sealer, null);
+  const based = { row, version, body: request.body };
+  const prepared = readingBack(kind, based, (body) => prepare(kind, body, sealer, null));
   if (isRefusal(prepared)) return prepared;
   const { fields, hidden } = prepared;
   const { caller, client } = request;

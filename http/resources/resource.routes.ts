@@ -74,7 +74,9 @@ function routesOf(kind: Kind, options: ResourceRoutesOptions): Route[] {
             method: "PUT",
             path: one,
             summary: `Replace a ${kind.name}`,
-            description: "A body that brings what is there already changes nothing: the version stays.",
+            description:
+              "A body that brings what is there already changes nothing: the version stays. Read-only fields may stand " +
+              "in it as they were read.",
             operation: `replace${named}`,
             access: "any",
             body: anyBody,

@@ -70,6 +70,14 @@ async function replaces(t: Test, kind: Kind, { owner, example }: KindScene, one:
   t.same([stale.status, slugOf(stale), problemOf(stale).currentVersion], [409, "moved-on", 2]);
   const same = await replace(owner, one, 2, writable(kind, updated));
   t.same([same.status, same.headers.etag, same.body], [200, '"2"', updated.body], `no change: ${same.text}`);
+  const back = await replace(owner, one, 2, updated.body);
+  t.same([back.status, back.headers.etag, back.body], [200, '"2"', updated.body], `what was read: ${back.text}`);
+  for (const name of ["id", "version", "address", ...Object.keys(kind.added ?? {})]) {
+    const other = await replace(owner, one, 2, { ...updated.body, [name]: "other" });
+    t.same(problemOf(other).errors, [{ path: name, message: "is read-only", severity: "error" }], other.text);
+  }
+  const staleBack = await replace(owner, one, 1, { ...updated.body, version: 1 });
+  t.same([staleBack.status, slugOf(staleBack)], [409, "moved-on"]);
   if (example.fixed !== null) {
     const fixed = await replace(owner, one, 2, example.fixed.body(1));
     t.same([fixed.status, problemOf(fixed).errors?.[0]?.path], [422, example.fixed.path], fixed.text);

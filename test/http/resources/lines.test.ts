@@ -135,8 +135,8 @@ t.test("a station keeps its id with its key, whatever else changes; a station wi
   const after = changed.body?.stations as { id: string }[];
   t.same([after[0]?.id, after[2]?.id], [second?.id, first?.id]);
   t.notOk([first?.id, second?.id].includes(String(after[1]?.id)));
-  const again = await replace(owner, one, 2, { ...JSON.parse(changed.text), warnings: undefined });
-  t.equal(again.status, 422, "read-only fields are no part of a body");
+  const again = await replace(owner, one, 2, changed.body);
+  t.same([again.status, again.body], [200, changed.body], "what was read changes nothing");
 
   const [, , teamId] = lines.split("/").slice(2);
   await owner.request("POST", `/api/teams/${teamId}/tasks`, { title: "Do it", line: "dev", station: "review" });

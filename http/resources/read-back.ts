@@ -1,0 +1,27 @@
+import { isDeepStrictEqual } from "node:util";
+import { isRefusal, type Refusal } from "../../actors/refusal.js";
+import type { Kind } from "../../actors/resources/kind.js";
+import { readOnlyFields } from "../../actors/resources/representation.js";
+import type { ResourceRow } from "../../actors/resources/resource-rows.js";
+
+/**
+ * What was read, with some of it changed, may be written back whole: read-only fields say what the resource says, or
+ * are refused. `warnings` say nothing of it; `version` is the one that the write is based on.
+ */
+export function readingBack<Prepared extends object>(
+  kind: Kind,
+  based: { readonly row: ResourceRow; readonly version: number; readonly body: unknown },
+  prepare: (body: unknown) => Prepared | Refusal,
+): Prepared | Refusal {
+  const { row, version, body } = based;
+  if (typeof body !== "object" || body === null || Array.isArray(body)) return prepare(body);
+  const shown = new Map(Object.entries({ ...readOnlyFields(kind, row), version }));
+  const isRead = ([name, value]: [string, unknown]) =>
+    name === "warnings" || (shown.has(name) && isDeepStrictEqual(shown.get(name), value));
+  const prepared = prepare(Object.fromEntries(Object.entries(body).filter((member) => !isRead(member))));
+  if (!isRefusal(prepared) || prepared.refused !== "invalid") return prepared;
+  const errors = prepared.errors.map((error) =>
+    shown.has(error.path) ? { ...error, message: "is read-only" } : error,
+  );
+  return { refused: "invalid", errors };
+}
