@@ -1,6 +1,21 @@
-import type { z } from "zod";
+import { z } from "zod";
 import type { Refusal } from "../actors/refusal.js";
 import { parseBy } from "./field-errors.js";
+import type { Route } from "./route.js";
+
+const noQuery = z.strictObject({});
+
+/**
+ * What follows the `?`. A parameter that a route does not take was meant to do something, and is not ignored; public
+ * routes are come to from links that say more than they read.
+ */
+export function readQuery(
+  { query, access }: Pick<Route, "query" | "access">,
+  given: string,
+): { readonly data: unknown } | Refusal {
+  if (query !== undefined) return parseQuery(query, given);
+  return given === "" || access === "public" ? { data: undefined } : parseQuery(noQuery, given);
+}
 
 /**
  * What follows the `?`, by the schema of its route, or the refusal that names each parameter that is wrong. One that is

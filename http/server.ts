@@ -7,7 +7,7 @@ import { parseBy } from "./field-errors.js";
 import { checkApiVersion, clientName, commonHeaders } from "./headers.js";
 import type { OpenSockets } from "./open-sockets.js";
 import { type EdgeRefusal, problemAnswer } from "./problem.js";
-import { parseQuery } from "./query.js";
+import { readQuery } from "./query.js";
 import { readBytes, readJson } from "./request-body.js";
 import type { Outcome, Route, RouteRequest } from "./route.js";
 import { createRouter, type Found } from "./router.js";
@@ -178,7 +178,7 @@ async function serveRoute(
   const body =
     route.body === undefined ? { data: undefined } : parseBy(route.body, read.given === undefined ? {} : read.given);
   if ("errors" in body) return { refused: "invalid", errors: body.errors };
-  const query = route.query === undefined ? { data: undefined } : parseQuery(route.query, incoming.query);
+  const query = readQuery(route, incoming.query);
   if ("refused" in query) return query;
 
   let lateness: AbortController | null = null;

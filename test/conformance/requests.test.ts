@@ -63,6 +63,24 @@ t.test("a key is of one body, whatever the order of its members, and of one coll
   t.same([elsewhere.status, elsewhere.headers["idempotent-replayed"]], [201, undefined]);
 });
 
+t.test("a parameter that a route does not take is refused where a credential is needed, not ignored", async (t) => {
+  const service = await startTestService(t);
+  const ada = await service.signIn("ada@example.com");
+  for (const { method, path, access } of tablesOf(service).routes) {
+    const at = `${path.replace(/\{\w+\}/g, "none")}?odd=1`;
+    const answer = await ada.request(method, at, method === "GET" ? undefined : "{}");
+    if (access === "public") continue;
+    t.ok([400, 422].includes(answer.status), `${method} ${at} answering ${answer.status}`);
+  }
+  const { workspaceId, teamId } = await workspaceWithTeam(ada);
+  const listed = await ada.request("GET", `${base}/workspaces/${workspaceId}/teams?key=core`);
+  t.match(listed.body, { status: 400, detail: "key: is not a field here" });
+  const removed = await ada.request("DELETE", `${base}/teams/${teamId}?force=true`, undefined, { "if-match": '"1"' });
+  t.equal(removed.status, 400);
+  t.equal((await ada.request("GET", `${base}/teams/${teamId}`)).status, 200, "nothing was done");
+  t.equal((await service.anonymous.request("GET", "/healthz?probe=1")).status, 200);
+});
+
 t.test("what is answered on every route says the version it was served in, whatever it is", async (t) => {
   const service = await startTestService(t);
   const { routes, sockets } = tablesOf(service);
