@@ -81,7 +81,10 @@ function loosenJson(document: oas31.OpenAPIObject): void {
   document.components = { ...document.components, schemas: loosen(schemas) as typeof schemas };
 }
 
-/** What creates and replaces a resource stands once, as `LineInput`. */
+/**
+ * What creates and replaces a resource stands once, as `LineInput`; with the read-only fields, where a replacement takes
+ * them back as they were read.
+ */
 function nameInputs(document: oas31.OpenAPIObject, routes: readonly Route[]): void {
   for (const { method, path, takes, rawBodyBytes, tag, writeOnly = [] } of routes) {
     const body = document.paths?.[path]?.[methodName(method)]?.requestBody;
@@ -90,6 +93,7 @@ function nameInputs(document: oas31.OpenAPIObject, routes: readonly Route[]): vo
     const media = body.content["application/json"];
     if (media?.schema === undefined) continue;
     for (const hidden of writeOnly) markWriteOnly(media.schema, hidden.split("."));
+    if (method === "PUT") addReadOnly(media.schema, document.components?.schemas?.[pascal(tag)]);
     const name = `${pascal(tag)}Input`;
     document.components = {
       ...document.components,
@@ -99,7 +103,17 @@ function nameInputs(document: oas31.OpenAPIObject, routes: readonly Route[]): vo
   }
 }
 
-function markWriteOnly(schema: oas31.SchemaObject | oas31.ReferenceObject, path: readonly string[]): void {
+function addReadOnly(input: SchemaOrReference, shown: SchemaOrReference | undefined): void {
+  if ("$ref" in input || shown === undefined || "$ref" in shown) return;
+  const taken = input.properties ?? {};
+  const added = Object.entries(shown.properties ?? {}).filter(([name]) => taken[name] === undefined);
+  const readOnly = added.map(([name, schema]) => [name, { ...schema, readOnly: true }]);
+  input.properties = { ...taken, ...Object.fromEntries(readOnly) };
+}
+
+type SchemaOrReference = oas31.SchemaObject | oas31.ReferenceObject;
+
+function markWriteOnly(schema: SchemaOrReference, path: readonly string[]): void {
   const [name, ...below] = path;
   if (name === undefined || !("properties" in schema || "anyOf" in schema)) return;
   for (const choice of schema.anyOf ?? []) markWriteOnly(choice, path);

@@ -127,6 +127,18 @@ t.test("what is taken and never given back is marked so, and is in no answer", a
   t.match(JSON.stringify(Hook), /"secretVersion":/);
 });
 
+t.test("what a replacement takes back as it was read is marked so, and is never required", async (t) => {
+  const { document } = await documented(t);
+  const { LineInput, WorkspaceTokenTrustInput, ReplayCandidateInput } = document.components.schemas;
+  const readOnly = { readOnly: true };
+  t.match(LineInput, {
+    properties: { id: readOnly, version: readOnly, address: readOnly, teamId: readOnly, warnings: readOnly },
+  });
+  t.match(WorkspaceTokenTrustInput, { properties: { definedBy: readOnly } });
+  t.notMatch(JSON.stringify([LineInput, WorkspaceTokenTrustInput]), /"required":\[[^\]]*"(version|definedBy)"/);
+  t.notMatch(ReplayCandidateInput, { properties: { address: {} } }, "a candidate is never replaced");
+});
+
 t.test("a reader that has it is told so without getting it again", async (t) => {
   const { anonymous } = await startTestService(t);
   const first = await anonymous.request("GET", "/api/openapi.json");

@@ -46,7 +46,7 @@ const stale = await client.PUT("/api/resources/lines/{id}", {
 const problem: components["schemas"]["Problem"] | undefined = stale.error;
 const replaced = must(await client.PUT("/api/resources/lines/{id}", {
   params: { path: { id: line.id }, header: { "If-Match": '"1"' } },
-  body: { ...lineBody, name: "Development" },
+  body: { ...line, name: "Development" },
 }));
 const imported = must(await client.GET("/api/resources/workspaces/{workspaceId}/lines/import", {
   params: { path: { workspaceId: workspace.id }, query: { address: "core/dev" } },
