@@ -41,17 +41,19 @@ export class Cells {
     return this.#cells.values();
   }
 
-  /** The cell of an actor, brought into memory when it is not there. Throws when no key can be made of the address. */
-  activate(to: Address): Cell {
+  /**
+   * The cell of an actor, brought into memory when it is not there; `name` is its `cellName`, where that is at hand.
+   * Throws when no key can be made of the address.
+   */
+  activate(to: Address, name?: string): Cell {
     // Who addresses a message asks for the same address again to deliver it.
     if (this.#latest?.to === to) return this.#latest.cell;
-    const cell = this.#find(to);
+    const cell = this.#find(to, name ?? cellName(to));
     this.#latest = { to, cell };
     return cell;
   }
 
-  #find(to: Address): Cell {
-    const name = cellName(to);
+  #find(to: Address, name: string): Cell {
     const known = this.#cells.get(name);
     if (known !== undefined) {
       known.used = true;

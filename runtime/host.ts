@@ -355,7 +355,7 @@ class Host implements Runtime {
   #effectEnded(pending: PendingEffect, message: EffectEnded): void {
     if (this.#dead) return;
     this.#guarded(() => {
-      const cell = this.#cells.activate(pending.owner);
+      const cell = this.#cells.activate(pending.owner, pending.ownerName);
       cell.mailbox.push(Envelope.effectEnded(pending.owner, message, pending));
       this.#cells.enqueue(cell);
       this.#poke();

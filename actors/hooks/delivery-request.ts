@@ -58,9 +58,7 @@ export function prepareRequest(
   if ("error" in rendered) return { step: step.name, code: "unwritable", reason: rendered.error };
   const { event, occurrence, on, task, run, test } = work;
   const body = JSON.stringify(
-    step.request.body === null
-      ? { hook: hook.fields.key, on, occurrence, event, task, run, ...(test ? { test } : {}) }
-      : rendered.body,
+    step.request.body === null ? { hook: hook.fields.key, on, occurrence, event, task, run, test } : rendered.body,
   );
   const id = `msg_${firingId.slice(firingId.indexOf("_") + 1)}_${step.name}`;
   const proof = proofOf(options, hook, { id, body, occurrence, nowMs });

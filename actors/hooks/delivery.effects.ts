@@ -34,7 +34,7 @@ export interface DeliveryInput {
 }
 
 /** One step of one firing. */
-export interface Delivery extends DeliveryInput {
+export interface Delivery extends Pick<DeliveryInput, "teamId" | "hookId" | "step"> {
   readonly workspaceId: string;
   readonly firingId: string;
   /** The event, where it need not be read. */
@@ -71,14 +71,15 @@ export function deliveryEffect(given: DeliveryOptions): Effect {
 
 async function deliver(
   options: DeliveryOptions,
-  input: DeliveryInput,
+  { teamId, hookId, step: index, timeoutMs: givenMs, deadlineMs }: DeliveryInput,
   { owner, memo, signal }: EffectContext,
 ): Promise<DeliveryResult> {
   const event = memo as WorkEvent | undefined;
-  const delivery: Delivery = { ...input, workspaceId: owner.partition, firingId: owner.id, event };
+  const workspaceId = owner.partition;
+  const delivery: Delivery = { workspaceId, teamId, hookId, firingId: owner.id, step: index, event };
   const begunMs = options.clock.now();
   const at = timeText(begunMs);
-  const timeoutMs = Math.min(delivery.timeoutMs, (delivery.deadlineMs ?? Number.POSITIVE_INFINITY) - begunMs);
+  const timeoutMs = Math.min(givenMs, (deadlineMs ?? Number.POSITIVE_INFINITY) - begunMs);
   const prepared = timeoutMs > 0 ? prepareRequest(options, delivery, begunMs) : outOfTime(options, delivery);
   if ("code" in prepared) {
     const { code, reason, step } = prepared;
@@ -89,7 +90,7 @@ async function deliver(
   try {
     const request = { url, headers, body, timeoutMs, signal };
     const answer = await (from === "network"
-      ? options.network.post(delivery.workspaceId, request)
+      ? options.network.post(workspaceId, request)
       : options.outbound.post(request));
     const code = codeOfStatus(answer.status);
     const reason = code === null ? null : `it responded ${answer.status}`;

@@ -69,13 +69,10 @@ export function stopLoop(event: Delivered<FireHook>): void {
 /** Starts the request of the current step. */
 function attempt(turn: Turn, context: FiringContext, memo?: WorkEvent): FiringContext {
   const left = context.deadlineMs === 0 ? context.timeoutMs : context.deadlineMs - turn.now;
-  const input: DeliveryInput = {
-    teamId: context.teamId,
-    hookId: context.hookId,
-    step: context.step,
-    timeoutMs: Math.max(1, Math.min(left, context.timeoutMs)),
-    ...(context.deadlineMs === 0 ? {} : { deadlineMs: context.deadlineMs }),
-  };
+  const { teamId, hookId, step, deadlineMs } = context;
+  const timeoutMs = Math.max(1, Math.min(left, context.timeoutMs));
+  const all = { teamId, hookId, step, timeoutMs };
+  const input: DeliveryInput = deadlineMs === 0 ? all : { ...all, deadlineMs };
   turn.start({ name: DELIVERY_EFFECT, id: String(context.requests), input, memo });
   return { ...context, requests: context.requests + 1 };
 }

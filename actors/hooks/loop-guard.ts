@@ -23,12 +23,14 @@ export const MAX_CAUSES = 8;
 /** How often a hook may fire for the same change within {@link WINDOW_MS}. */
 const MAX_FIRINGS = 3;
 const WINDOW_MS = 10 * 60 * 1_000;
+/** What rows are kept and taken away by: longer than the window, so that one row mostly says all. */
+const PERIOD_MS = 60 * 60 * 1_000;
 /** One firing in so many takes old counts away, up to so many of them: more than are made in between. */
 const SWEEPS_ONE_IN = 32;
 const SWEPT_AT_ONCE = 256;
 
 /**
- * `[window, task, change]` -> when it fired, in milliseconds since 1970: at most {@link MAX_FIRINGS} times. Under their
+ * `[period, task, change]` -> when it fired, in milliseconds since 1970: at most {@link MAX_FIRINGS} times. Under their
  * tasks, rows that are written together lie together.
  */
 const changesFired = table<readonly number[]>("hook-change-fired");
@@ -57,11 +59,11 @@ export function countFiring(event: Delivered<FireHook>): void {
   const { turn, work, resends } = event;
   if (!isGuarded(work, resends)) return;
   const { change, times } = changeBefore(event);
-  const window = Math.floor(turn.now / WINDOW_MS);
-  changesFired.put(turn, turn.self.partition, [window, work.task.id, change], [...times, turn.now]);
+  const period = periodOf(turn.now);
+  changesFired.put(turn, turn.self.partition, [period, work.task.id, change], [...times, turn.now]);
   if (turn.random() * SWEEPS_ONE_IN >= 1) return;
-  // Of the window before this one some times still count.
-  const old = changesFired.entries(turn, turn.self.partition, [], { before: [window - 1], limit: SWEPT_AT_ONCE });
+  // Of the period before this one some times may still count.
+  const old = changesFired.entries(turn, turn.self.partition, [], { before: [period - 1], limit: SWEPT_AT_ONCE });
   for (const { key } of old) turn.remove(key);
 }
 
@@ -106,11 +108,16 @@ function changeBefore(event: Delivered<FireHook>): ChangeBefore {
 
 /** The times of the last ten minutes, oldest first. */
 function timesFired(turn: Turn, taskId: string, change: string): readonly number[] {
-  const window = Math.floor(turn.now / WINDOW_MS);
+  const since = turn.now - WINDOW_MS;
+  const [period, before] = [periodOf(turn.now), periodOf(since)];
   const row = (which: number) => changesFired.get(turn, turn.self.partition, which, taskId, change);
-  // The row of this window holds those of the one before that still counted when it was written.
-  const times = row(window) ?? row(window - 1) ?? [];
-  return times.filter((at) => at > turn.now - WINDOW_MS);
+  // The row of this period holds those of the one before that still counted when it was written.
+  const times = row(period) ?? (before === period ? undefined : row(before)) ?? [];
+  return times.filter((at) => at > since);
+}
+
+function periodOf(ms: number): number {
+  return Math.floor(ms / PERIOD_MS);
 }
 
 function changeOf(hookId: string, { task, run, event }: WorkEvent): string {
