@@ -1,15 +1,18 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
 import { cpus, release, totalmem } from "node:os";
-import { run as commit } from "./commit.js";
-import { run as expressions } from "./expressions.js";
-import { run as hooks } from "./hooks.js";
-import { run as http } from "./http.js";
-import { run as httpSize } from "./http-size.js";
-import { run as mailbox } from "./mailbox.js";
-import { run as recovery } from "./recovery.js";
-import { printTable } from "./support/table.js";
+import { tables } from "./tables.js";
 
-/** Prints every table, or those that are named: `npm run bench -- hooks`. */
-const all = { commit: async () => printTable(await commit()), expressions, hooks, http, httpSize, mailbox, recovery };
+/**
+ * Prints every table, or those that are named: `npm run bench -- hooks`. Each is measured by a process of its own, so
+ * that none runs on code that was compiled for another.
+ */
+const wanted = process.argv.slice(2);
+const unknown = wanted.filter((name) => !tables.some((table) => table === name));
+if (unknown.length > 0) {
+  console.error(`There is no table ${unknown.join(", ")}. There are: ${tables.join(", ")}.`);
+  process.exit(1);
+}
 
 const [processor] = cpus();
 const memory = Math.round(totalmem() / 2 ** 30);
@@ -17,7 +20,8 @@ console.log(
   `${cpus().length} x ${processor?.model ?? "unknown"}, ${memory} GiB, Linux ${release()}, Node ${process.version}`,
 );
 
-const wanted = process.argv.slice(2);
-for (const [name, run] of Object.entries(all)) {
-  if (wanted.length === 0 || wanted.includes(name)) await run();
+for (const name of tables) {
+  if (wanted.length > 0 && !wanted.includes(name)) continue;
+  const [code] = await once(fork(new URL("./one.js", import.meta.url), [name]), "exit");
+  if (code !== 0) process.exit(1);
 }

@@ -1,0 +1,19 @@
+import { run as commit } from "./commit.js";
+import { run as expressions } from "./expressions.js";
+import { run as hooks } from "./hooks.js";
+import { run as http } from "./http.js";
+import { run as httpSize } from "./http-size.js";
+import { run as mailbox } from "./mailbox.js";
+import { run as recovery } from "./recovery.js";
+import { printTable } from "./support/table.js";
+import { tables } from "./tables.js";
+
+/** Measures one table, named by the first argument, and prints it. */
+const measure: Readonly<Record<(typeof tables)[number], () => Promise<void>>> = {
+  commit: async () => printTable(await commit()),
+  ...{ expressions, hooks, http, httpSize, mailbox, recovery },
+};
+
+const name = tables.find((table) => table === process.argv[2]);
+if (name === undefined) throw new Error(`there is no table ${process.argv[2]}`);
+await measure[name]();
