@@ -174,7 +174,13 @@ export class Effects {
     this.#running += 1;
     const abort = new RunAbort();
     pending.abort = abort;
-    const message = await this.#outcome(lane.effect, pending, abort);
+    let message: EffectEnded;
+    try {
+      const output = await this.#begin(lane.effect, pending, abort);
+      message = { type: "effect.ended", effect: pending.name, id: pending.id, result: { ok: true, output } };
+    } catch (error) {
+      message = failed(pending, error instanceof Error ? error.message : String(error));
+    }
     pending.abort = null;
     lane.waiting.leave(pending.owner.partition);
     lane.running -= 1;
@@ -184,15 +190,10 @@ export class Effects {
     this.#startNext(lane);
   }
 
-  async #outcome(effect: Effect, pending: PendingEffect, signal: RunSignal): Promise<EffectEnded> {
-    try {
-      const { value, memo } = pending.input ?? { value: this.#readInput(pending), memo: undefined };
-      pending.input = undefined;
-      const output = await effect.run(value, { id: pending.id, owner: pending.owner, memo, signal });
-      return { type: "effect.ended", effect: pending.name, id: pending.id, result: { ok: true, output } };
-    } catch (error) {
-      return failed(pending, error instanceof Error ? error.message : String(error));
-    }
+  #begin(effect: Effect, pending: PendingEffect, signal: RunSignal): Promise<unknown> {
+    const { value, memo } = pending.input ?? { value: this.#readInput(pending), memo: undefined };
+    pending.input = undefined;
+    return effect.run(value, { id: pending.id, owner: pending.owner, memo, signal });
   }
 
   #readInput(pending: PendingEffect): unknown {

@@ -33,6 +33,7 @@ export class LmdbCommits {
   readonly #root: LmdbRoot;
   readonly #encoder: Encoder;
   readonly #folder: string;
+  #true: Buffer | null = null;
   #failure: StoreError | null = null;
   #waiting: Waiting[] = [];
   #underWay: Promise<void> | null = null;
@@ -68,9 +69,16 @@ export class LmdbCommits {
     for (const change of changes) {
       checkChange(change);
       // The binding takes its own kind of list, and leaves it as it is.
-      writes.push({ key: change.key.slice(), bytes: change.op === "put" ? this.#encoder.encode(change.value) : null });
+      writes.push({ key: change.key.slice(), bytes: change.op === "put" ? this.#bytesOf(change.value) : null });
     }
     return writes;
+  }
+
+  #bytesOf(value: unknown): Buffer {
+    if (value !== true) return this.#encoder.encode(value);
+    // Rows of indexes say no more than that they are there.
+    this.#true ??= Buffer.from(this.#encoder.encode(true));
+    return this.#true;
   }
 
   async #writeAll(): Promise<void> {

@@ -1,20 +1,36 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
+import type { RunSignal } from "../../runtime/run-signal.js";
 import type { OutboundAnswer } from "./request.js";
 
 /** Statuses below this one are followed by another answer to the same request (RFC 9110, section 15.2). */
 const FIRST_FINAL_STATUS = 200;
 
+export interface ExchangeLimits {
+  /** Bytes kept of the answer's body; the rest is not read. */
+  readonly keepBytes: number;
+  readonly timeoutMs: number;
+  /** Ends it early. */
+  readonly signal: RunSignal;
+}
+
 /**
  * One request under way: takes its answer from the connection, up to what is kept of it. It spares the streams that
  * undici's own `request` gives an answer as, since no more than its beginning is wanted, as text.
  *
- * 1. It settles once: with the answer, with the connection's error, or at once with the reason it is cut short for.
+ * 1. It settles once: with the answer, with the connection's error, with a `TimeoutError` when its time is up, or with
+ *    the reason of its signal; at once, whether there is a connection yet or not.
  * 2. A connection whose answer is not read to its end is closed.
  */
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly answer: Promise<OutboundAnswer>;
   readonly #keepBytes: number;
+  readonly #signal: RunSignal;
+  readonly #timer: NodeJS.Timeout;
+  readonly #aborted = () => {
+    const { reason } = this.#signal;
+    this.#cut(reason instanceof Error ? reason : new DOMException("the request was aborted", "AbortError"));
+  };
   readonly #chunks: Buffer[] = [];
   #resolve: (answer: OutboundAnswer) => void = () => undefined;
   #reject: (reason: Error) => void = () => undefined;
@@ -25,19 +41,16 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #retryAfter: string | null = null;
   #length = 0;
 
-  constructor(keepBytes: number) {
+  constructor({ keepBytes, timeoutMs, signal }: ExchangeLimits) {
     this.#keepBytes = keepBytes;
+    this.#signal = signal;
+    this.#timer = setTimeout(() => this.#cut(new DOMException("the time is up", "TimeoutError")), timeoutMs);
     this.answer = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-  }
-
-  /** Rejects with the reason, whether a connection is there already or not. */
-  cut(reason: Error): void {
-    this.#reason = reason;
-    this.#reject(reason);
-    this.#controller?.abort(reason);
+    signal.addEventListener("abort", this.#aborted);
+    if (signal.aborted) this.#aborted();
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -64,10 +77,24 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: unknown, error: Error): void {
+    this.#end();
     this.#reject(error);
   }
 
+  #cut(reason: Error): void {
+    this.#end();
+    this.#reason = reason;
+    this.#reject(reason);
+    this.#controller?.abort(reason);
+  }
+
+  #end(): void {
+    clearTimeout(this.#timer);
+    this.#signal.removeEventListener("abort", this.#aborted);
+  }
+
   #settle(): void {
+    this.#end();
     const body = Buffer.concat(this.#chunks).subarray(0, this.#keepBytes).toString("utf8");
     this.#resolve({ status: this.#status, body, retryAfter: this.#retryAfter });
   }

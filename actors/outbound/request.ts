@@ -57,22 +57,14 @@ export function createOutbound({ allowList, resolve = resolveWithSystem, keepByt
       pipelining: 1,
     });
   const agents = { guarded: agentFor(false), named: agentFor(true) };
-  const send = async (method: "GET" | "POST", request: OutboundRequest, body: string | null) => {
+  const send = (method: "GET" | "POST", request: OutboundRequest, body: string | null): Promise<OutboundAnswer> => {
     const { url, headers, timeoutMs, signal } = request;
     const admission = allowList.admits(url);
-    if (!admission.admitted) throw new RequestRefused(admission.reason);
+    if (!admission.admitted) return Promise.reject(new RequestRefused(admission.reason));
     const agent = admission.admitsPrivate ? agents.named : agents.guarded;
-    const exchange = new Exchange(keepBytes);
-    const end = cutBy(exchange, signal, timeoutMs);
-    try {
-      const path = `${url.pathname}${url.search}`;
-      agent.dispatch({ origin: url.origin, path, method, headers, body }, exchange);
-      return await exchange.answer;
-    } catch (error) {
-      throw error instanceof AddressRefused ? new RequestRefused(error.message) : error;
-    } finally {
-      end();
-    }
+    const exchange = new Exchange({ keepBytes, timeoutMs, signal });
+    agent.dispatch({ origin: url.origin, path: `${url.pathname}${url.search}`, method, headers, body }, exchange);
+    return exchange.answer;
   };
   return {
     post: (request) => send("POST", request, request.body),
@@ -80,21 +72,6 @@ export function createOutbound({ allowList, resolve = resolveWithSystem, keepByt
     close: async () => {
       await Promise.all([agents.guarded.destroy(), agents.named.destroy()]);
     },
-  };
-}
-
-/** Cuts an exchange short when the signal aborts or the time is up, until the returned function is called. */
-function cutBy(exchange: Exchange, signal: RunSignal, timeoutMs: number): () => void {
-  const abort = () => {
-    const { reason } = signal;
-    exchange.cut(reason instanceof Error ? reason : new DOMException("the request was aborted", "AbortError"));
-  };
-  const timer = setTimeout(() => exchange.cut(new DOMException("the time is up", "TimeoutError")), timeoutMs);
-  signal.addEventListener("abort", abort);
-  if (signal.aborted) abort();
-  return () => {
-    clearTimeout(timer);
-    signal.removeEventListener("abort", abort);
   };
 }
 
@@ -112,9 +89,14 @@ function guardedConnector(admitsPrivate: boolean, resolve: Resolve): buildConnec
     };
     connect().then(
       (socket) => callback(null, socket),
-      (error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), null),
+      (error: unknown) => callback(failure(error), null),
     );
   };
+}
+
+function failure(error: unknown): Error {
+  if (error instanceof AddressRefused) return new RequestRefused(error.message);
+  return error instanceof Error ? error : new Error(String(error));
 }
 
 function opened(socket: Socket, event: "connect" | "secureConnect"): Promise<void> {

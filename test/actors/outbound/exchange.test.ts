@@ -1,0 +1,78 @@
+import { once } from "node:events";
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import t, { type Test } from "tap";
+import { parseAllowList } from "../../../actors/outbound/allow-list.js";
+import { createOutbound, type OutboundAnswer } from "../../../actors/outbound/request.js";
+import { RunAbort } from "../../../runtime/run-signal.js";
+
+/** An outbound path that keeps 10 bytes of an answer, to a server that answers as the test says. */
+async function arrange(t: Test, listener: RequestListener) {
+  const server = createServer(listener);
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const outbound = createOutbound({ allowList: parseAllowList(origin), keepBytes: 10 });
+  t.teardown(async () => {
+    await outbound.close();
+    server.closeAllConnections();
+    server.close();
+  });
+  const post = ({ timeoutMs = 60_000, signal = new RunAbort() } = {}): Promise<OutboundAnswer> =>
+    outbound.post({ url: new URL(origin), headers: {}, body: "{}", timeoutMs, signal });
+  return { server, post };
+}
+
+t.test("an answer is its status, the beginning of its body and when to come again", async (t) => {
+  const bodies = ["", "short", "exactly 10", "longer than ten bytes"];
+  const { post } = await arrange(t, (request, response) => {
+    request.resume();
+    response.writeHead(503, { "retry-after": "7" }).end(bodies.shift());
+  });
+  for (const body of [...bodies]) {
+    t.same(await post(), { status: 503, body: body.slice(0, 10), retryAfter: "7" });
+  }
+});
+
+t.test("a body that goes on for ever is left, and its connection closed", async (t) => {
+  let closed: Promise<unknown> = Promise.resolve();
+  const { post } = await arrange(t, (_request, response) => {
+    closed = once(response, "close");
+    response.writeHead(200).write("0123456789 and so on");
+  });
+  t.same(await post(), { status: 200, body: "0123456789", retryAfter: null });
+  await closed;
+});
+
+t.test("what comes before the answer itself is passed over", async (t) => {
+  const { post } = await arrange(t, (_request, response) => {
+    response.writeEarlyHints({ link: "</style.css>; rel=preload" });
+    response.writeHead(201).end("made");
+  });
+  t.match(await post(), { status: 201, body: "made" });
+});
+
+t.test("the time is up for those too that still wait for a connection", async (t) => {
+  let held = 0;
+  const { post } = await arrange(t, () => {
+    held += 1;
+  });
+  // More than are connected to one host at a time.
+  const all = Array.from({ length: 100 }, () => post({ timeoutMs: 500 }));
+  for (const one of all) await t.rejects(one, { name: "TimeoutError" });
+  t.ok(held < 100, `${held} got through`);
+});
+
+t.test("one that is aborted ends with the reason, and so does its connection", async (t) => {
+  const abort = new RunAbort();
+  let closed: Promise<unknown> = Promise.resolve();
+  const { server, post } = await arrange(t, (_request, response) => {
+    closed = once(response, "close");
+  });
+  const answer = post({ signal: abort });
+  await once(server, "request");
+  abort.abort(new Error("it was cancelled"));
+  await t.rejects(answer, new Error("it was cancelled"));
+  await closed;
+  await t.rejects(post({ signal: abort }), new Error("it was cancelled"), "or never begins");
+});
