@@ -109,14 +109,17 @@ export interface Route {
   readonly answers: Readonly<Record<number, z.ZodType | null | Success>>;
   /** Problems that do not follow from the rest of this declaration (see `openapi/problems.ts`). */
   readonly problems?: readonly ProblemSlug[];
+  /** Why the caller may not do this, or null; told before what is wrong with the body. Of the rest `handle` tells. */
+  admits?(request: Pick<RouteRequest<RouteAccess>, "caller" | "params">): Refusal | null;
   handle(request: RouteRequest<RouteAccess, unknown, unknown>): Promise<Outcome> | Outcome;
 }
 
 interface TypedRoute<Access extends RouteAccess, Body extends z.ZodType, Query extends z.ZodType>
-  extends Omit<Route, "access" | "body" | "query" | "handle"> {
+  extends Omit<Route, "access" | "body" | "query" | "admits" | "handle"> {
   readonly access: Access;
   readonly body?: Body;
   readonly query?: Query;
+  admits?(request: Pick<RouteRequest<Access>, "caller" | "params">): Refusal | null;
   handle(request: RouteRequest<Access, z.output<Body>, z.output<Query>>): Promise<Outcome> | Outcome;
 }
 

@@ -175,6 +175,8 @@ async function serveRoute(
   // A body may be long in coming, and the credential be over by then.
   const caller = route.method === "GET" ? first : admit(route, options.authenticate(incoming));
   if (isRefusal(caller)) return caller;
+  const barred = route.admits?.({ caller, params }) ?? null;
+  if (barred !== null) return barred;
   const body =
     route.body === undefined ? { data: undefined } : parseBy(route.body, read.given === undefined ? {} : read.given);
   if ("errors" in body) return { refused: "invalid", errors: body.errors };
@@ -229,12 +231,13 @@ function crowdedBy(
 /** A public route is called with whoever is known, others only with a caller they take. */
 function admit(route: Route, caller: Caller | null | Refusal): RouteRequest["caller"] | Refusal {
   if (route.access === "public") return caller !== null && isRefusal(caller) ? null : caller;
-  if (caller === null) return { refused: "unauthenticated", detail: "This needs a signed-in person or a token." };
-  if (isRefusal(caller)) return caller;
-  if (route.access === "person" && caller.kind !== "person") {
-    return { refused: "unauthenticated", detail: "This needs a signed-in person." };
+  if (caller !== null && isRefusal(caller)) return caller;
+  if (route.access === "person") {
+    return caller?.kind === "person"
+      ? caller
+      : { refused: "unauthenticated", detail: "This needs a signed-in person." };
   }
-  return caller;
+  return caller ?? { refused: "unauthenticated", detail: "This needs a signed-in person or a token." };
 }
 
 async function withinTime(work: Promise<Outcome>, isLate: () => void): Promise<Outcome> {

@@ -77,11 +77,9 @@ export function expressionRoutes(options: { readonly reading: Reading; readonly 
       access: "any",
       body: checkBody,
       answers: { 200: checkAnswer },
-      handle: ({ caller, body }) => {
-        const refused =
-          caller.kind === "token" ? permit(options.reading, caller, caller.workspaceId, "plan", "workspace") : null;
-        return refused ?? check(options.kinds, body);
-      },
+      admits: ({ caller }) =>
+        caller.kind === "token" ? permit(options.reading, caller, caller.workspaceId, "plan", "workspace") : null,
+      handle: ({ body }) => check(options.kinds, body),
     }),
     route({
       method: "GET",

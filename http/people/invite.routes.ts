@@ -18,7 +18,7 @@ import type { Runtime } from "../../runtime/runtime.js";
 import { mailAddress, maySignIn } from "../access/mail-address.js";
 import { MailLimit } from "../access/mail-limit.js";
 import { cursor, pageSize } from "../paging.js";
-import { type Answer, type Route, route } from "../route.js";
+import { type Answer, type Route, type RouteRequest, route } from "../route.js";
 import { mailWentOut } from "./invite-delivery.js";
 
 export interface InviteRoutesOptions {
@@ -64,6 +64,8 @@ export function inviteRoutes(options: InviteRoutesOptions): readonly Route[] {
     if (retryAfterSeconds === 0) return null;
     return { refused: "too-many-requests", detail: "You have sent too many invites.", retryAfterSeconds };
   };
+  const admits = ({ caller, params }: Pick<RouteRequest<"person">, "caller" | "params">): Refusal | null =>
+    administered(runtime, caller, params.slug) === undefined ? { refused: "not-found" } : null;
   return [
     route({
       method: "POST",
@@ -73,6 +75,7 @@ export function inviteRoutes(options: InviteRoutesOptions): readonly Route[] {
       access: "person",
       body: inviting,
       example: { emails: ["bob@example.com"], role: "member" },
+      admits,
       answers: { 200: z.strictObject({ items: z.array(outcomeSchema) }) },
       handle: ({ caller, params, body }) =>
         limited(caller, body.emails.length) ?? invite(options, caller, params.slug, body),
@@ -100,6 +103,7 @@ export function inviteRoutes(options: InviteRoutesOptions): readonly Route[] {
       summary: "Send an open or expired invite again; the old link stops working",
       access: "person",
       body: z.strictObject({}),
+      admits,
       answers: { 200: outcomeSchema },
       handle: ({ caller, params }) => limited(caller, 1) ?? resend(options, caller, params),
     }),

@@ -41,6 +41,13 @@ export function memberRoutes({ runtime }: { readonly runtime: Runtime }): readon
       access: "any",
       body: z.strictObject({ role: z.enum(["owner", "admin", "member"], "must be owner, admin or member") }),
       example: { role: "admin" },
+      admits: ({ caller, params }) => {
+        const workspaceId = visibleWorkspace(runtime, caller, params.slug);
+        if (workspaceId === undefined) return { refused: "not-found" };
+        return permit(runtime.reading, caller, workspaceId, "administer", "workspace") === null
+          ? null
+          : onlyLeadsSetRoles;
+      },
       answers: { 200: memberSchema },
       handle: async ({ caller, params, body }) => {
         const workspaceId = visibleWorkspace(runtime, caller, params.slug);
@@ -76,6 +83,10 @@ export function memberRoutes({ runtime }: { readonly runtime: Runtime }): readon
       summary: "Add a person of the workspace to a team",
       access: "any",
       body: z.strictObject({ userId }),
+      admits: ({ caller, params }) => {
+        const workspaceId = administeredTeam(runtime, caller, params.teamId ?? "");
+        return isRefusal(workspaceId) ? workspaceId : null;
+      },
       answers: { 200: memberSchema },
       handle: async ({ caller, params, body }) => {
         const teamId = params.teamId ?? "";

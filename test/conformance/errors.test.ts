@@ -1,8 +1,17 @@
 import t from "tap";
 import { exampleBodyOf } from "../../http/openapi/kind-examples.js";
 import { join, personAt } from "../support/people.js";
-import { bearer, createUnder, problemOf, remove, replace, slugOf, workspaceWithTeam } from "../support/resources.js";
-import { type Reply, startTestService } from "../support/service.js";
+import {
+  bearer,
+  createUnder,
+  itemsOf,
+  problemOf,
+  remove,
+  replace,
+  slugOf,
+  workspaceWithTeam,
+} from "../support/resources.js";
+import { type Client, type Reply, startTestService } from "../support/service.js";
 
 /** Errors, their paths, Titles of 403 answers (configuration API). */
 
@@ -140,4 +149,42 @@ t.test("a 403 names the missing permission, under the title of the reference", a
     definition: {},
   });
   await refused(checked, "Not allowed to plan", "plan");
+});
+
+t.test("who may not do something is told so, whatever is wrong with the body", async (t) => {
+  const service = await startTestService(t);
+  const ada = await personAt(service, "ada@example.com");
+  const { workspaceId, teamId } = await workspaceWithTeam(ada);
+  const bob = await join(service, ada, "bob@example.com");
+  const eve = await service.signIn("eve@example.com");
+  const reader = await bearer(service, ada, { workspaceId, name: "reader", scopes: ["read"] });
+  const invites = "/api/workspaces/acme/invites";
+  await ada.request("POST", invites, { emails: ["carl@example.com"] });
+  const [invite] = itemsOf(await ada.request("GET", invites));
+  const { anonymous } = service;
+  const rows: readonly [who: Client, method: string, path: string, status: number, slug: string][] = [
+    [bob, "POST", invites, 404, "not-found"],
+    [bob, "POST", `${invites}/${invite?.id}/resend`, 404, "not-found"],
+    [reader, "POST", invites, 401, "unauthenticated"],
+    [anonymous, "POST", invites, 401, "unauthenticated"],
+    [bob, "PATCH", `/api/workspaces/acme/members/${ada.userId}`, 403, "forbidden"],
+    [eve, "PATCH", `/api/workspaces/acme/members/${ada.userId}`, 404, "not-found"],
+    [reader, "PATCH", `/api/workspaces/acme/members/${ada.userId}`, 403, "forbidden"],
+    [bob, "POST", `/api/teams/${teamId}/members`, 403, "forbidden"],
+    [eve, "POST", `/api/teams/${teamId}/members`, 404, "not-found"],
+    [reader, "POST", "/api/expressions/check", 403, "forbidden"],
+    [bob, "POST", `${base}/teams/${teamId}/hooks`, 403, "forbidden"],
+    [eve, "POST", `${base}/teams/${teamId}/hooks`, 404, "not-found"],
+    [bob, "PUT", `${base}/teams/${teamId}`, 403, "forbidden"],
+  ];
+  for (const [who, method, path, status, slug] of rows) {
+    const answer = await who.request(method, path, { odd: true });
+    t.same([answer.status, slugOf(answer)], [status, slug], `${method} ${path}`);
+  }
+  t.equal(
+    (await bob.request("POST", "/api/expressions/check", { odd: true })).status,
+    422,
+    "who may is told of the body",
+  );
+  t.match((await anonymous.request("POST", invites)).body, { detail: "This needs a signed-in person." });
 });
