@@ -1,16 +1,26 @@
 import type { z } from "zod";
 import { type FieldError, pathText } from "../actors/refusal.js";
 
-/** Parses by a schema: what it yielded, or what was wrong, an entry a fault, in the order of the body. */
+/** Faults told of one body: whoever has more mends those first. */
+const MOST_FAULTS = 200;
+
+/** Parses by a schema: what it yielded, or the first of what was wrong, an entry a fault, in the order of the body. */
 export function parseBy<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
 ): { readonly data: z.output<Schema> } | { readonly errors: readonly FieldError[] } {
   const parsed = safely(schema, value);
   if (parsed === null) return { errors: [{ path: "", message: "is not valid" }] };
-  if (!parsed.success) return { errors: parsed.error.issues.flatMap((each) => errorsOf(each, [], value)) };
+  if (!parsed.success) return { errors: firstErrors(parsed.error.issues, value) };
   const lost = lostNames(value, []);
-  return lost.length === 0 ? { data: parsed.data } : { errors: lost };
+  return lost.length === 0 ? { data: parsed.data } : { errors: lost.slice(0, MOST_FAULTS) };
+}
+
+function firstErrors(issues: readonly z.core.$ZodIssue[], root: unknown): FieldError[] {
+  return issues
+    .slice(0, MOST_FAULTS)
+    .flatMap((each) => errorsOf(each, [], root))
+    .slice(0, MOST_FAULTS);
 }
 
 /** Zod leaves this name out of maps without a word; what was sent under it would be gone. */
@@ -54,7 +64,9 @@ function errorsOf(issue: z.core.$ZodIssue, above: readonly PropertyKey[], root: 
   const path = [...above, ...issue.path];
   switch (issue.code) {
     case "unrecognized_keys":
-      return issue.keys.map((key) => ({ path: pathText([...path, key]), message: "is not a field here" }));
+      return issue.keys
+        .slice(0, MOST_FAULTS)
+        .map((key) => ({ path: pathText([...path, key]), message: "is not a field here" }));
     case "invalid_key":
       return [{ path: pathText(path), message: issue.issues[0]?.message ?? "is not a valid name" }];
     case "invalid_union":

@@ -4,6 +4,8 @@ export interface JsonOutline {
   readonly depth: number;
   /** How many members its objects are written with, repeated ones included. */
   readonly members: number;
+  /** How many values it holds, lists and objects among them. */
+  readonly values: number;
 }
 
 /** Takes time in proportion to the text, whatever it is. */
@@ -11,18 +13,21 @@ export function outlineOf(text: string): JsonOutline {
   let depth = 0;
   let deepest = 0;
   let members = 0;
-  let quoted = false;
+  let values = 1;
+  let justOpened = false;
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index);
-    if (quoted) {
-      if (code === 92) index++;
-      else if (code === 34) quoted = false;
-    } else if (code === 34) quoted = true;
+    if (code === 32 || code === 10 || code === 13 || code === 9) continue;
+    const isEmpty = justOpened && (code === 125 || code === 93);
+    if (justOpened && !isEmpty) values++;
+    justOpened = code === 123 || code === 91;
+    if (justOpened) deepest = Math.max(deepest, ++depth);
+    else if (code === 34) index = endOfString(text, index);
     else if (code === 58) members++;
-    else if (code === 123 || code === 91) deepest = Math.max(deepest, ++depth);
+    else if (code === 44) values++;
     else if (code === 125 || code === 93) depth--;
   }
-  return { depth: deepest, members };
+  return { depth: deepest, members, values };
 }
 
 /** How many members the objects of a parsed value have: fewer than they were written with where one was written twice. */

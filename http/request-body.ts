@@ -12,6 +12,8 @@ const MAX_PUBLIC_BODY_BYTES = 256 * 1024;
 const BODY_TIMEOUT_MS = 30_000;
 /** Objects and lists in one another, at most; deeper ones only serve to exhaust a stack. */
 const MAX_DEPTH = 100;
+/** Values in a body, at most: many more than anything here has a use for, few enough to be looked at within moments. */
+const MAX_VALUES = 20_000;
 
 /** Longest name of a member that a refusal shows, in characters. */
 const MAX_SHOWN_NAME = 100;
@@ -32,7 +34,7 @@ export async function readJson(
   if (type !== "application/json") {
     return { refused: "unsupported-media-type", detail: "The body must be JSON, with content-type application/json." };
   }
-  return parseJson(bytes);
+  return parseJson(bytes, MAX_VALUES);
 }
 
 /** Reads a body as it came. */
@@ -59,18 +61,25 @@ function bodyRefusal(error: unknown, limitBytes: number): EdgeRefusal | Refusal 
   return { refused: "bad-request", detail: "The body broke off." };
 }
 
-/** JSON as the edge takes it: UTF-8, not nested too deep, no half of a surrogate pair, no member of an object twice. */
-export function parseJson(bytes: Uint8Array): { readonly json: unknown } | Refusal {
+/**
+ * JSON as the edge takes it: UTF-8, not nested too deep, no more values than `mostValues`, no half of a surrogate pair,
+ * no member of an object twice.
+ */
+export function parseJson(
+  bytes: Uint8Array,
+  mostValues = Number.POSITIVE_INFINITY,
+): { readonly json: unknown } | Refusal {
   let text: string;
   try {
     text = decoder.decode(bytes);
   } catch {
     return { refused: "bad-request", detail: "The body is not UTF-8." };
   }
-  const { depth, members } = outlineOf(text);
+  const { depth, members, values } = outlineOf(text);
   if (depth > MAX_DEPTH) {
     return { refused: "bad-request", detail: `The body nests deeper than ${MAX_DEPTH} levels.` };
   }
+  if (values > mostValues) return { refused: "bad-request", detail: `The body holds more than ${mostValues} values.` };
   let json: unknown;
   try {
     json = JSON.parse(text);

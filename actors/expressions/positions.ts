@@ -188,22 +188,64 @@ export interface Placed {
   readonly text: string;
 }
 
-/** Every string of a definition that stands at a position, in the order of the definition. */
-export function placedIn({ positions, name: root }: Language, definition: Definition): Placed[] {
-  const patterns = positions.map((position) => ({ position, parts: partsOf(position.position) }));
+/** Every text of a definition that stands at a position and holds an expression, in the order of the definition. */
+export function placedIn(language: Language, definition: Definition): Placed[] {
   const found: Placed[] = [];
-  const visit = (value: unknown, path: readonly (string | number)[]): void => {
-    if (typeof value === "string") {
-      const position = patterns.find(({ position, parts }) => isAt([root, ...path], parts, position.form))?.position;
-      if (position !== undefined) found.push({ position, path, text: value });
-    } else if (Array.isArray(value)) {
-      for (const [index, each] of value.entries()) visit(each, [...path, index]);
-    } else if (typeof value === "object" && value !== null) {
-      for (const [name, each] of Object.entries(value)) visit(each, [...path, name]);
-    }
-  };
-  visit(definition, []);
+  eachPlaced(language, definition, (placed) => {
+    found.push(placed);
+    return true;
+  });
   return found;
+}
+
+/** A position, and the parts of its path below the language's name; null stands for any key or index. */
+interface Pattern {
+  readonly position: Position;
+  readonly parts: readonly (string | null)[];
+}
+
+/** Gives each to `take`, until that answers false. The definition may be any JSON, of any size. */
+function eachPlaced(language: Language, definition: unknown, take: (placed: Placed) => boolean): void {
+  const path: (string | number)[] = [];
+  const visit = (value: unknown, patterns: readonly Pattern[]): boolean => {
+    if (typeof value === "string") {
+      const position = patterns.find(({ parts, position }) => isAt(path.length, parts, position.form))?.position;
+      const holds = position !== undefined && (position.form === "condition" || isTemplate(value));
+      return !holds || take({ position, path: [...path], text: value });
+    }
+    if (typeof value !== "object" || value === null || patterns.length === 0) return true;
+    const within = (name: string | number, inner: unknown): boolean => {
+      path.push(name);
+      const goesOn = visit(inner, below(patterns, path.length - 1, name));
+      path.pop();
+      return goesOn;
+    };
+    if (Array.isArray(value)) return value.every((inner, index) => within(index, inner));
+    return Object.entries(value).every(([name, inner]) => within(name, inner));
+  };
+  visit(definition, patternsOf(language));
+}
+
+/** Those patterns that go on with this name at this depth. */
+function below(patterns: readonly Pattern[], depth: number, name: string | number): readonly Pattern[] {
+  const goesOn = ({ parts, position: { form } }: Pattern) =>
+    depth < parts.length ? parts[depth] === null || parts[depth] === name : form === "text";
+  return patterns.every(goesOn) ? patterns : patterns.filter(goesOn);
+}
+
+/** Text may stand deeper than its position: within a JSON body, or an object given to a tool. */
+function isAt(depth: number, parts: readonly (string | null)[], form: Form): boolean {
+  return depth === parts.length || (depth > parts.length && form === "text");
+}
+
+const patternsKnown = new Map<readonly Position[], readonly Pattern[]>();
+
+function patternsOf({ positions }: Language): readonly Pattern[] {
+  const known = patternsKnown.get(positions);
+  if (known !== undefined) return known;
+  const patterns = positions.map((position) => ({ position, parts: partsOf(position.position).slice(1) }));
+  patternsKnown.set(positions, patterns);
+  return patterns;
 }
 
 /** Characters that the texts with expressions of one definition may have together: what reading them takes. */
@@ -211,12 +253,22 @@ const MOST_CHARACTERS = 200_000;
 /** Characters that its expressions may have together: checking them holds up nobody for longer than 20 ms. */
 const MOST_CHARACTERS_OF_EXPRESSIONS = 25_000;
 
-/** Why a definition holds more expressions than are checked, or null. */
-export function sizeFault({ mostExpressions }: Language, placed: readonly Placed[]): string | null {
-  const holding = placed.filter(holdsExpression);
-  const count = holding.reduce((sum, { text }) => sum + Math.max(1, text.split(OPEN).length - 1), 0);
+/**
+ * Why a definition holds more expressions than are checked, or null. It is asked of a body as it came, before anything
+ * in it is parsed: it looks no further than to the bound that is passed, and parses no expression.
+ */
+export function sizeFault(language: Language, definition: unknown): string | null {
+  const { mostExpressions } = language;
+  const holding: Placed[] = [];
+  let count = 0;
+  let characters = 0;
+  eachPlaced(language, definition, (placed) => {
+    holding.push(placed);
+    characters += placed.text.length;
+    if (characters <= MOST_CHARACTERS) count += Math.max(1, placed.text.split(OPEN).length - 1);
+    return count <= mostExpressions && characters <= MOST_CHARACTERS;
+  });
   if (count > mostExpressions) return `must hold at most ${mostExpressions} expressions`;
-  const characters = holding.reduce((sum, { text }) => sum + text.length, 0);
   if (characters > MOST_CHARACTERS) return `must hold at most ${MOST_CHARACTERS} characters of text with expressions`;
   const sources = holding.flatMap(({ text, position }) => sourcesOf(text, position.form));
   return sources.reduce((sum, source) => sum + source.length, 0) > MOST_CHARACTERS_OF_EXPRESSIONS
@@ -234,15 +286,4 @@ function sourcesOf(text: string, form: Form): string[] {
 /** The parts of a pattern; null stands for any key or index. */
 function partsOf(pattern: string): (string | null)[] {
   return pattern.split(/\.|(?=\[\*\])/).map((part) => (part === "[*]" ? null : part));
-}
-
-/** Whether a placed text holds an expression at all. */
-export function holdsExpression({ position, text }: Placed): boolean {
-  return position.form === "condition" || isTemplate(text);
-}
-
-/** Text may stand deeper than its position: within a JSON body, or an object given to a tool. */
-function isAt(path: readonly (string | number)[], parts: readonly (string | null)[], form: Form): boolean {
-  if (path.length < parts.length || (path.length > parts.length && form !== "text")) return false;
-  return parts.every((part, index) => part === null || part === path[index]);
 }

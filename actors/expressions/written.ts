@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { type Form, syntaxFaults } from "./checking.js";
+import { isTemplate } from "./templates.js";
 
 /** How expressions are written in the fields of definitions: what cannot be read is refused where it stands. */
 
@@ -19,9 +20,9 @@ export const template = text.superRefine(reading("text"));
 
 /** Any JSON, whose texts may hold expressions. */
 export const jsonTemplate = z.json().superRefine((value, context) => {
-  for (const [path, each] of textsIn(value)) {
+  eachTemplate(value, [], (path, each) => {
     for (const message of syntaxFaults(each, "text")) context.addIssue({ code: "custom", message, path: [...path] });
-  }
+  });
 });
 
 function reading(form: Form) {
@@ -30,13 +31,17 @@ function reading(form: Form) {
   };
 }
 
-function* textsIn(
+/** `path` is where `value` stands while it is looked at, and empty again afterwards. */
+function eachTemplate(
   value: unknown,
-  path: readonly (string | number)[] = [],
-): Generator<[readonly (string | number)[], string]> {
-  if (typeof value === "string") yield [path, value];
-  else if (Array.isArray(value)) for (const [index, item] of value.entries()) yield* textsIn(item, [...path, index]);
-  else if (typeof value === "object" && value !== null) {
-    for (const [name, member] of Object.entries(value)) yield* textsIn(member, [...path, name]);
+  path: (string | number)[],
+  take: (path: readonly (string | number)[], text: string) => void,
+): void {
+  if (typeof value === "string") return isTemplate(value) ? take(path, value) : undefined;
+  if (typeof value !== "object" || value === null) return;
+  for (const [name, inner] of Array.isArray(value) ? value.entries() : Object.entries(value)) {
+    path.push(name);
+    eachTemplate(inner, path, take);
+    path.pop();
   }
 }

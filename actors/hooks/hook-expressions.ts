@@ -34,12 +34,15 @@ export const hookLanguage: Language = {
   },
 };
 
+/** Why a body, as it came, holds too many expressions for a hook. */
+export function hookSizeErrors(body: unknown): FieldError[] {
+  const tooMuch = sizeFault(hookLanguage, body);
+  return tooMuch === null ? [] : [{ path: "steps", message: tooMuch }];
+}
+
 /** What is wrong with the expressions of a hook: one error a fault, at the path of its field. */
 export function expressionErrors(definition: Readonly<Record<string, unknown>>): FieldError[] {
-  const all = placedIn(hookLanguage, definition);
-  const tooMuch = sizeFault(hookLanguage, all);
-  if (tooMuch !== null) return [{ path: "steps", message: tooMuch }];
-  return firstFaults(all, (placed) => {
+  return firstFaults(placedIn(hookLanguage, definition), (placed) => {
     const { position, path, text } = placed;
     const names = hookLanguage.namesAt(definition, placed);
     const verdict = checkField(text, position.form, { names, returns: position.returns });

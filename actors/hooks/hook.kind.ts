@@ -8,7 +8,7 @@ import type { FieldError } from "../refusal.js";
 import { repositoryName, slug, toolName } from "../resources/fields.js";
 import type { Kind, Reference, WriteScope } from "../resources/kind.js";
 import { hookEventNames, hookEvents } from "./events.js";
-import { expressionErrors } from "./hook-expressions.js";
+import { expressionErrors, hookSizeErrors } from "./hook-expressions.js";
 import { wordsOf } from "./matching.js";
 import { keepPreviousSecret, SIGNING_SECRET } from "./secret-rotation.machine.js";
 import { hookWarnings } from "./unmade-steps.js";
@@ -85,6 +85,7 @@ export function hookKind(deployment: {
     heldBy: "team",
     permission: "configure",
     schema,
+    tooMuch: hookSizeErrors,
     fixed: ["key"],
     hcl: {},
     hidden: [

@@ -51,9 +51,9 @@ function inputsAt(definition: Definition, { path, position }: Placed): string[] 
   return running.length === 0 ? null : running.flatMap(inputsOf);
 }
 
-/** Why an integration holds too many expressions: they are checked whenever it is read. */
-export function checkSize(definition: Definition): readonly FieldError[] {
-  const tooMuch = sizeFault(integrationLanguage, placedIn(integrationLanguage, definition));
+/** Why a body, as it came, holds too many expressions for an integration: they are checked whenever it is read. */
+export function integrationSizeErrors(body: unknown): FieldError[] {
+  const tooMuch = sizeFault(integrationLanguage, body);
   return tooMuch === null ? [] : [{ path: "", message: tooMuch }];
 }
 

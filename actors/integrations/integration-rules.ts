@@ -3,7 +3,6 @@ import { coversHost } from "../resources/fields.js";
 import type { Reference } from "../resources/kind.js";
 import type { IntegrationFields } from "./definition.js";
 import type { IntegrationEvent } from "./events.js";
-import { checkSize } from "./integration-expressions.js";
 import { checkOAuth2, type OAuth2 } from "./oauth2.js";
 
 /** The secrets that an integration names. */
@@ -26,7 +25,6 @@ export function checkIntegration(fields: IntegrationFields): readonly FieldError
     ...checkEvents(fields),
     ...checkActions(fields),
     ...checkHosts(fields),
-    ...checkSize(fields),
   ];
 }
 

@@ -1,6 +1,7 @@
 import type { AllowList } from "../outbound/allow-list.js";
 import type { Kind } from "../resources/kind.js";
 import { type IntegrationFields, integrationSchema } from "./definition.js";
+import { integrationSizeErrors } from "./integration-expressions.js";
 import { checkIntegration, secretReferences } from "./integration-rules.js";
 import { integrationWarnings } from "./integration-warnings.js";
 
@@ -13,6 +14,7 @@ export function integrationKind({ allowList }: { readonly allowList: AllowList }
     heldBy: "team",
     permission: "configure",
     schema: integrationSchema,
+    tooMuch: integrationSizeErrors,
     fixed: ["integration"],
     hcl: {},
     hidden: [],

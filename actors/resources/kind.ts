@@ -138,6 +138,8 @@ export interface Kind<Fields = Record<string, unknown>> {
   readonly peopleOnly?: boolean;
   /** The body with every field, hidden ones included; what it yields is what is stored and read. */
   readonly schema: z.ZodType<Fields>;
+  /** Why a body, as it came, is not read by `schema` at all: that would take too long. */
+  tooMuch?(body: unknown): readonly FieldError[];
   /** Paths an update may not change; the first is the field that the address ends with. */
   readonly fixed: readonly string[];
   readonly hidden: readonly HiddenField<Fields>[];

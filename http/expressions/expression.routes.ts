@@ -4,7 +4,6 @@ import { formatType, type Type } from "../../actors/expressions/cel-types.js";
 import { checkField, checkSource, firstFaults, sentenceOf } from "../../actors/expressions/checking.js";
 import {
   type Definition,
-  holdsExpression,
   hookNames,
   hookPositions,
   integrationNames,
@@ -110,13 +109,13 @@ function check(
   if (language === undefined || kind === undefined) {
     return invalid([{ path: "position", message: "must name an attribute of an integration or a hook" }]);
   }
+  const tooMuch = sizeFault(language, definition);
+  if (tooMuch !== null) return invalid([{ path: "definition", message: tooMuch }]);
   const parsed = parseBy(kind.schema, definition);
   if ("errors" in parsed) return invalid(parsed.errors.map(underDefinition));
   const errors = kind.checkDefinition?.(parsed.data) ?? [];
   if (errors.length > 0) return invalid(errors.map(underDefinition));
-  const all = placedIn(language, parsed.data).filter(holdsExpression);
-  const tooMuch = sizeFault(language, all);
-  if (tooMuch !== null) return invalid([{ path: "definition", message: tooMuch }]);
+  const all = placedIn(language, parsed.data);
   const here = all.find((each) => positionOf(language, each) === position);
   if (here === undefined) {
     return invalid([{ path: "position", message: `${position} holds no expression in the definition` }]);

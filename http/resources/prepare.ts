@@ -19,6 +19,8 @@ export function prepare(
   sealer: Sealer,
   makeToken: (() => string) | null,
 ): Prepared | Refusal {
+  const tooMuch = kind.tooMuch?.(body) ?? [];
+  if (tooMuch.length > 0) return { refused: "invalid", errors: tooMuch };
   const parsed = parseBy(kind.schema, body);
   if ("errors" in parsed) return { refused: "invalid", errors: parsed.errors };
   const hidden: Record<string, string> = {};

@@ -117,7 +117,8 @@ for (const transport of ["uws", "node"] as const) {
         const found = faults.find((fault) => fault !== null);
         if (found !== undefined) throw new Error(`${found}`);
       }),
-      { seed, numRuns: REQUESTS[transport] / AT_ONCE },
+      // A case of many requests shrinks for minutes; the seed makes it again.
+      { seed, numRuns: REQUESTS[transport] / AT_ONCE, endOnFailure: true },
     );
     await isUnharmed(t, service);
   });
