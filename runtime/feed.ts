@@ -1,5 +1,6 @@
 import { feedSpace } from "../storage/keys.js";
 import type { Change, Key, Reading } from "../storage/store.js";
+import { entered } from "./layer.js";
 import { Queue } from "./queue.js";
 import type { Feed, FeedEntry } from "./runtime.js";
 
@@ -43,7 +44,8 @@ export class ChangeFeed implements Feed {
   readonly #reading: Reading;
   readonly #kept: number;
   readonly #ends = new Map<string, Ends>();
-  readonly #listeners = new Map<string, Set<(entry: FeedEntry) => void>>();
+  /** By partition, then by topic. */
+  readonly #listeners = new Map<string, Map<string, Set<(entry: FeedEntry) => void>>>();
 
   constructor(reading: Reading, kept: number) {
     this.#reading = reading;
@@ -75,7 +77,7 @@ export class ChangeFeed implements Feed {
   /** Tells listeners of entries whose flush has ended, in order. */
   release(entries: readonly PendingEntry[]): void {
     for (const { partition, entry } of entries) {
-      const listeners = this.#listeners.get(listenerKey(partition, entry.topic));
+      const listeners = this.#listeners.get(partition)?.get(entry.topic);
       if (listeners !== undefined) for (const hear of [...listeners]) hear(entry);
     }
   }
@@ -99,15 +101,17 @@ export class ChangeFeed implements Feed {
   }
 
   listen(partition: string, topic: string, hear: (entry: FeedEntry) => void): () => void {
-    const key = listenerKey(partition, topic);
-    const listeners = this.#listeners.get(key) ?? new Set();
-    this.#listeners.set(key, listeners);
+    const topics = entered(this.#listeners, partition);
+    const listeners = topics.get(topic) ?? new Set();
+    topics.set(topic, listeners);
     // One function may listen twice; each call is a listener of its own.
     const listener = (entry: FeedEntry): void => hear(entry);
     listeners.add(listener);
     return () => {
       listeners.delete(listener);
-      if (listeners.size === 0 && this.#listeners.get(key) === listeners) this.#listeners.delete(key);
+      if (listeners.size > 0 || topics.get(topic) !== listeners) return;
+      topics.delete(topic);
+      if (topics.size === 0 && this.#listeners.get(partition) === topics) this.#listeners.delete(partition);
     };
   }
 
@@ -166,8 +170,4 @@ function keyOf(partition: string, seq: number): Key {
 /** The sequence number of the last entry of a row; 0 when there is none. */
 function lastOf(row: FeedRow | undefined): number {
   return row?.at(-1)?.seq ?? 0;
-}
-
-function listenerKey(partition: string, topic: string): string {
-  return `${partition}\0${topic}`;
 }

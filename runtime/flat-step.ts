@@ -43,8 +43,9 @@ export function flatStep(machine: AnyStateMachine, forbidden: Forbidden): FlatSt
     const event = { ...message, turn };
     const candidates = table.get(String(state.value))?.get(message.type);
     if (candidates === undefined) return null;
+    const asked: Args = { context: state.context, event };
     for (const { guard, target, acts } of candidates) {
-      if (guard !== null && !guard({ context: state.context, event }, undefined)) continue;
+      if (guard !== null && !guard(asked, undefined)) continue;
       if (target === null && acts.length === 0) return null;
       let context = state.context;
       for (const act of acts) context = act({ context, event });

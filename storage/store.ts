@@ -34,13 +34,13 @@ export interface Entry<Value = unknown> {
 export interface Range {
   readonly prefix: Key;
   /** Only keys sorted after this one (exclusive). A prefix longer than `prefix` skips everything below it too. */
-  readonly after?: Key;
+  readonly after?: Key | undefined;
   /** Only keys sorted before this one (exclusive). */
-  readonly before?: Key;
+  readonly before?: Key | undefined;
   /** At most this many entries. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** From the last key to the first. */
-  readonly reverse?: boolean;
+  readonly reverse?: boolean | undefined;
 }
 
 /** Synchronous reads. */

@@ -34,16 +34,13 @@ export function table<Row>(name: string): Table<Row> {
       return [partition, rowSpace, name, first, second];
     return [partition, rowSpace, name, ...id];
   };
-  const toRange = (partition: string, under: readonly KeyPart[], page: TablePage | undefined): Range => ({
-    prefix: keyOf(partition, under),
-    ...(page === undefined ? {} : bounds(partition, page)),
-  });
-  const bounds = (partition: string, page: TablePage): Omit<Range, "prefix"> => ({
-    ...(page.after === undefined ? {} : { after: keyOf(partition, page.after) }),
-    ...(page.before === undefined ? {} : { before: keyOf(partition, page.before) }),
-    ...(page.limit === undefined ? {} : { limit: page.limit }),
-    ...(page.reverse === undefined ? {} : { reverse: page.reverse }),
-  });
+  const bound = (partition: string, id: readonly KeyPart[] | undefined) => id && keyOf(partition, id);
+  const toRange = (partition: string, under: readonly KeyPart[], page: TablePage | undefined): Range => {
+    const prefix = keyOf(partition, under);
+    if (page === undefined) return { prefix };
+    const { after, before, limit, reverse } = page;
+    return { prefix, after: bound(partition, after), before: bound(partition, before), limit, reverse };
+  };
   return {
     name,
     key: (partition, ...id) => keyOf(partition, id),

@@ -53,6 +53,8 @@ export function createOutbound({ allowList, resolve = resolveWithSystem, keepByt
   const agentFor = (admitsPrivate: boolean) =>
     new Agent({
       connect: guardedConnector(admitsPrivate, resolve),
+      // Every request has a time of its own.
+      ...{ headersTimeout: 0, bodyTimeout: 0 },
       connections: CONNECTIONS_PER_HOST,
       pipelining: 1,
     });
