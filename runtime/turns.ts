@@ -33,6 +33,8 @@ export interface TurnParts {
   readonly freezes: boolean;
 }
 
+type Start = Extract<Intent, { readonly kind: "start" }>;
+
 /**
  * Takes messages one by one: steps the actor and turns its intents into the batch.
  *
@@ -103,25 +105,29 @@ export class Turns {
   #prepare(cell: Cell): Envelope[] {
     const { recorder, post } = this.#parts;
     const mails: Envelope[] = [];
-    if (recorder.intents.length === 0) return mails;
-    for (const [index, intent] of recorder.intents.entries()) {
+    for (const intent of recorder.intents) {
       if (intent.kind === "cancel-effect") continue;
-      if (intent.kind === "start") this.#checkStart(cell, intent.effect, recorder.intents.slice(0, index));
+      if (intent.kind === "start") this.#checkStart(cell, intent, recorder.intents);
       else if (intent.kind === "wake") checkWake(cell, intent.name);
       else post.address(intent, recorder, mails);
     }
     return mails;
   }
 
-  #checkStart(cell: Cell, { name, id }: EffectRequest, before: readonly Intent[]): void {
+  #checkStart(cell: Cell, start: Start, intents: readonly Intent[]): void {
     const { effects, layers } = this.#parts;
+    const { name, id } = start.effect;
     if (!effects.knows(name)) throw new Error(`there is no effect named ${name}`);
     const key = effectKey(cell.to, id);
     checkKey(key);
     const pending = effects.find(cell.name, id) !== undefined || (!effects.knowsAll && layers.get(key) !== undefined);
-    const isCancelled = before.some((intent) => intent.kind === "cancel-effect" && intent.id === id);
-    const isStarted = before.some((intent) => intent.kind === "start" && intent.effect.id === id);
-    const freed = isCancelled && cell.effects?.has(id) === true;
+    let freed = false;
+    let isStarted = false;
+    for (const intent of intents) {
+      if (intent === start) break;
+      if (intent.kind === "cancel-effect" && intent.id === id) freed = cell.effects?.has(id) === true;
+      if (intent.kind === "start" && intent.effect.id === id) isStarted = true;
+    }
     if ((pending && !freed) || isStarted) throw new Error(`the effect ${id} is pending already`);
   }
 
