@@ -4,6 +4,7 @@ import { inviteActor } from "./access/invite.machine.js";
 import { linkActor } from "./access/link.machine.js";
 import { tokenMinting } from "./access/token-exchange.js";
 import { trustActor } from "./access/trust.machine.js";
+import { refuseInTurn } from "./access/write-right.js";
 import { codeHostConnectionActor } from "./code-host/connection.machine.js";
 import { decisionSetActor } from "./decisions/decision-set.machine.js";
 import { hookJudgeActor } from "./hooks/hook-judge.machine.js";
@@ -23,7 +24,7 @@ import { workspaceActor } from "./workspaces/workspace.machine.js";
 /** Every machine of the product, over the kinds that its workspaces write. */
 export function createActorTypes(kinds: readonly Kind[]): readonly ActorType[] {
   return [
-    workspaceActor(kinds),
+    workspaceActor(kinds, refuseInTurn),
     accountActor,
     inviteActor,
     linkActor,

@@ -58,6 +58,18 @@ export function liveCredential(
   return isOver(credential, trust, nowMs) ? null : { ...credential, workspaceId };
 }
 
+/** Whether a credential of the workspace admits still, as far as its end and its trust go. */
+export function isCredentialLive(
+  reading: Reading,
+  workspaceId: string,
+  { trustId, id }: Pick<MintedCredential, "trustId" | "id">,
+  nowMs: number,
+): boolean {
+  const credential = credentials.get(reading, workspaceId, trustId, id);
+  if (credential === undefined) return false;
+  return !isOver(credential, resourceById(reading, workspaceId, credential.trustKind, trustId), nowMs);
+}
+
 /** What a sweep removed, and when the next credential ends: now when there are more, null when none is left. */
 export interface Swept {
   readonly removed: number;

@@ -1,8 +1,8 @@
 import type { Reading } from "../../storage/store.js";
 import { resourceByHash } from "../resources/hash-index.js";
-import { resourceById } from "../resources/resource-rows.js";
+import { type ResourceRow, resourceById } from "../resources/resource-rows.js";
 import type { TokenCaller } from "./caller.js";
-import { liveCredential } from "./minted-credentials.js";
+import { isCredentialLive, liveCredential } from "./minted-credentials.js";
 import type { WorkspaceTokenFields } from "./workspace-token.kind.js";
 
 /**
@@ -11,6 +11,17 @@ import type { WorkspaceTokenFields } from "./workspace-token.kind.js";
  */
 export function callerOfToken(reading: Reading, tokenHash: string, nowMs: number): TokenCaller | null {
   return callerOfIssued(reading, tokenHash, nowMs) ?? callerOfMinted(reading, tokenHash, nowMs);
+}
+
+/** Whether a token that was good when its bearer came is revoked, expired or of a trust that changed since. */
+export function isTokenOver(reading: Reading, { workspaceId, tokenId, trust }: TokenCaller, nowMs: number): boolean {
+  if (trust !== null) return !isCredentialLive(reading, workspaceId, { trustId: trust, id: tokenId }, nowMs);
+  const token = resourceById<WorkspaceTokenFields>(reading, workspaceId, "workspace-token", tokenId);
+  return token === undefined || hasExpired(token, nowMs);
+}
+
+function hasExpired({ fields: { expiresAt } }: ResourceRow<WorkspaceTokenFields>, nowMs: number): boolean {
+  return expiresAt !== null && Date.parse(expiresAt) <= nowMs;
 }
 
 function callerOfMinted(reading: Reading, tokenHash: string, nowMs: number): TokenCaller | null {
@@ -27,7 +38,7 @@ function callerOfIssued(reading: Reading, tokenHash: string, nowMs: number): Tok
   const { workspaceId, id } = place;
   const token = resourceById<WorkspaceTokenFields>(reading, workspaceId, "workspace-token", id);
   if (token === undefined || resourceById(reading, workspaceId, "workspace", workspaceId) === undefined) return null;
-  const { expiresAt, scopes } = token.fields;
-  if (expiresAt !== null && Date.parse(expiresAt) <= nowMs) return null;
+  if (hasExpired(token, nowMs)) return null;
+  const { scopes } = token.fields;
   return { kind: "token", tokenId: id, workspaceId, scopes, issuedBy: String(token.added.issuedBy), trust: null };
 }

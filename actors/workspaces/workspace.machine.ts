@@ -8,9 +8,11 @@
  * |        |                                            |        | nothing is left of it                        |
  * | open   | resource.create, .update, .delete           | open   | rows, indexes, change record, one batch;     |
  * |        |                                            |        | fact `<kind>.changed`                        |
+ * | open   | the same, by who may not any more           | open   | refused                                      |
  * | open   | member.role, .remove, team.join, .leave     | open   | the person's row; always an owner is left;   |
  * |        |                                            |        | fact `member.left`                           |
  * | open   | resource.delete of the workspace            | closed | fact `workspace.closed`; the slug stays taken|
+ * | closed | any write that was on its way               | closed | refused: there is nothing here               |
  * | open   | woken `sweep`                               | open   | idempotency keys past their window go        |
  */
 import { assign, setup } from "xstate";
@@ -52,8 +54,11 @@ export function workspaceOfSlug(reading: Pick<Turn, "get" | "range">, slug: stri
   return slugs.get(reading, GLOBAL_PARTITION, slug)?.workspaceId;
 }
 
-/** The workspace actor over the kinds it writes. */
-export function workspaceActor(kinds: readonly Kind[]): ActorType {
+/** Why whoever asks for a write may not make it, as of its turn; or null. */
+export type RefuseWrite = (turn: Turn, kind: Kind, message: ResourceMessage) => Refusal | null;
+
+/** The workspace actor over the kinds it writes; `refuses` is asked in the turn of each write. */
+export function workspaceActor(kinds: readonly Kind[], refuses: RefuseWrite): ActorType {
   const byName = new Map(kinds.map((kind) => [kind.name, kind]));
   const kindOf = (name: string): Kind => {
     const kind = byName.get(name);
@@ -64,12 +69,17 @@ export function workspaceActor(kinds: readonly Kind[]): ActorType {
     types: { context: {} as { readonly sweeping: boolean }, events: {} as WorkspaceEvent },
     guards: {
       opens: ({ event }) => event.type === "resource.create" && opens(event, event.turn),
-      closes: ({ event }) => event.type === "resource.delete" && event.kind === "workspace" && mayClose(event),
+      closes: ({ event }) =>
+        event.type === "resource.delete" &&
+        event.kind === "workspace" &&
+        refuses(event.turn, kindOf(event.kind), event) === null &&
+        isCurrent(event),
     },
     actions: {
       write: assign(({ context, event }) => {
         if (!("kind" in event)) return context;
-        const written = write(event, kindOf(event.kind));
+        const kind = kindOf(event.kind);
+        const written = refuses(event.turn, kind, event) ?? write(event, kind);
         event.turn.reply(written);
         if (!isRefusal(written) && !written.replayed) settle(event, written.resource, kinds);
         if (context.sweeping) return context;
@@ -80,6 +90,10 @@ export function workspaceActor(kinds: readonly Kind[]): ActorType {
         const { turn } = event;
         if ("kind" in event) turn.reply(write(event, kindOf(event.kind)));
         turn.stop();
+      },
+      turnAway: ({ event }) => {
+        const gone: Refusal = { refused: "not-found" };
+        event.turn.reply(gone);
       },
       changeMembership: ({ event }) => {
         if (event.type !== "woken" && !("kind" in event)) event.turn.reply(changeMembership(event));
@@ -121,7 +135,17 @@ export function workspaceActor(kinds: readonly Kind[]): ActorType {
           woken: { target: "open", actions: "sweep" },
         },
       },
-      closed: {},
+      closed: {
+        on: {
+          "resource.create": { target: "closed", actions: "turnAway" },
+          "resource.update": { target: "closed", actions: "turnAway" },
+          "resource.delete": { target: "closed", actions: "turnAway" },
+          "member.role": { target: "closed", actions: "turnAway" },
+          "member.remove": { target: "closed", actions: "turnAway" },
+          "team.join": { target: "closed", actions: "turnAway" },
+          "team.leave": { target: "closed", actions: "turnAway" },
+        },
+      },
     },
   });
   return { kind: "workspace", machine, version: 1 };
@@ -189,7 +213,7 @@ function deleteWithin(event: Delivered<DeleteResource>, kind: Kind): Written | R
   return written;
 }
 
-function mayClose(event: Delivered<DeleteResource>): boolean {
+function isCurrent(event: Delivered<DeleteResource>): boolean {
   return resourceById(event.turn, event.turn.self.partition, "workspace", event.id)?.version === event.version;
 }
 

@@ -1,5 +1,6 @@
 import type { Caller } from "../../actors/access/caller.js";
 import { forbid, permit } from "../../actors/access/visibility.js";
+import { refuseWrite } from "../../actors/access/write-right.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import { canonicalJson } from "../../actors/resources/canonical-json.js";
 import type { Kind } from "../../actors/resources/kind.js";
@@ -64,7 +65,11 @@ export async function replaceOne(kind: Kind, writer: ResourceWriter, request: Re
   const { runtime, sealer } = writer;
   const row = findRow(kind, runtime.reading, request);
   if (isRefusal(row)) return row;
-  const refused = mayWrite(kind, runtime, request.caller, row.workspaceId);
+  const refused = refuseWrite(runtime.reading, request.caller, {
+    workspaceId: row.workspaceId,
+    kind,
+    action: "update",
+  });
   if (refused !== null) return refused;
   const version = ifMatchVersion(request.header("if-match"));
   if (typeof version !== "number") return version;
@@ -88,10 +93,7 @@ export async function removeOne(kind: Kind, { runtime }: ResourceWriter, request
   const row = findRow(kind, runtime.reading, request);
   if (isRefusal(row)) return row;
   const { caller, client } = request;
-  const refused =
-    kind.heldBy === "none"
-      ? permit(runtime.reading, caller, row.workspaceId, "administer", kind.name)
-      : mayWrite(kind, runtime, caller, row.workspaceId);
+  const refused = refuseWrite(runtime.reading, caller, { workspaceId: row.workspaceId, kind, action: "delete" });
   if (refused !== null) return refused;
   const version = ifMatchVersion(request.header("if-match"));
   if (typeof version !== "number") return version;
@@ -108,14 +110,6 @@ function scopeOf(kind: Kind, caller: Caller, { teamId, station }: Holder): strin
   return `${who} ${kind.name} ${where}`;
 }
 
-/** Whether the caller may write the kind there: null when they may. */
-function mayWrite(kind: Kind, { reading }: Runtime, caller: Caller, workspaceId: string): Refusal | null {
-  const { permission, name, peopleOnly } = kind;
-  const refused = permit(reading, caller, workspaceId, permission, name);
-  if (refused !== null) return refused;
-  return peopleOnly === true && caller.kind === "token" ? forbid(permission, name) : null;
-}
-
 /** Where a create goes, once the caller may make one there. */
 function holderOf(kind: Kind, { runtime }: ResourceWriter, request: Request): Holder | Refusal {
   if (kind.heldBy === "none") {
@@ -123,7 +117,9 @@ function holderOf(kind: Kind, { runtime }: ResourceWriter, request: Request): Ho
     return { workspaceId: runtime.newId(kind.idPrefix), teamId: null };
   }
   const holder = namedHolder(kind, runtime.reading, request);
-  return isRefusal(holder) ? holder : (mayWrite(kind, runtime, request.caller, holder.workspaceId) ?? holder);
+  if (isRefusal(holder)) return holder;
+  const { workspaceId } = holder;
+  return refuseWrite(runtime.reading, request.caller, { workspaceId, kind, action: "create" }) ?? holder;
 }
 
 async function write(runtime: Runtime, workspaceId: string, message: ResourceMessage): Promise<Written | Refusal> {

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import t from "tap";
 import type { Role } from "../../../actors/access/caller.js";
+import { refuseInTurn } from "../../../actors/access/write-right.js";
 import { createKinds } from "../../../actors/kinds.js";
 import { parseAllowList } from "../../../actors/outbound/allow-list.js";
 import { isRefusal } from "../../../actors/refusal.js";
@@ -44,7 +45,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
 /** A workspace in which the first person is the owner and the others hold the given roles, null for who is not in it. */
 function workspace(others: readonly (Role | null)[]): Stepping {
   const kinds = createKinds({ allowList: parseAllowList(""), signsTokens: false });
-  const stepping = stepByHand(workspaceActor(kinds), address(WORKSPACE, "workspace", WORKSPACE));
+  const stepping = stepByHand(workspaceActor(kinds, refuseInTurn), address(WORKSPACE, "workspace", WORKSPACE));
   stepping.restore("open", { sweeping: true });
   for (const [index, userId] of people.entries()) {
     const role = index === 0 ? "owner" : (others[index - 1] ?? null);
