@@ -301,10 +301,11 @@ class RunnerConnection implements SocketHandler {
     return job === undefined ? { type: "run.drop", runId, fence } : { type: "run.assign", job };
   }
 
-  /** Whether the token admits still; one that does not ends the connection. */
+  /** Whether the token admits to the pool still; one that does not, whatever else it admits to, ends the connection. */
   #isAdmitted(): boolean {
     const { reading, clock } = this.#runtime;
-    if (poolOfToken(reading, this.#pool.tokenHash, clock.now()) !== null) return true;
+    const { tokenHash, poolId } = this.#pool;
+    if (poolOfToken(reading, tokenHash, clock.now())?.poolId === poolId) return true;
     this.#end(NOT_ADMITTED, "the pool's token is not valid any more");
     return false;
   }

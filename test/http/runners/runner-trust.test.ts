@@ -138,3 +138,17 @@ t.test("a runner is given no job under a token that was replaced since", async (
   const next = await RunnerPeer.join(service, pool.token);
   t.teardown(async () => next.cut());
 });
+
+t.test("a connection ends with its pool's token, also where that is another pool's from then on", async (t) => {
+  const clock = new ManualClock();
+  const { service, ada, poolId, token, runner } = await openWorkplace(t, { clock });
+  const peer = await runner();
+  // Who runs the host that is to be shut out knows the token, and may give it to a pool of their own.
+  const mallory = await service.signIn("mallory@example.com");
+  const theirs = await workspaceWithTeam(mallory, "theirs");
+  const pool = { key: "main", token: "x".repeat(40) };
+  t.equal((await replace(ada, `/api/resources/runner-pools/${poolId}`, 1, pool)).status, 200);
+  await mallory.create(`/api/resources/workspaces/${theirs.workspaceId}/runner-pools`, { key: "own", token });
+  clock.advance(5_000);
+  t.equal((await peer.closed()).code, 4_401);
+});
