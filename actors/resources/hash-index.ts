@@ -8,7 +8,8 @@ export interface HashedPlace {
   readonly id: string;
 }
 
-const hashes = table<HashedPlace>("resource-hash");
+/** `[kind, hash]` */
+export const hashes = table<HashedPlace>("resource-hash");
 
 /** The resource of that kind that keeps this hash (SHA-256, hex), in whatever workspace. */
 export function resourceByHash(reading: Reading, kind: string, hash: string): HashedPlace | undefined {

@@ -9,7 +9,8 @@ export interface Place {
   readonly kind: string;
 }
 
-const places = table<Place>("place");
+/** `[id]` */
+export const places = table<Place>("place");
 
 /** The workspace and kind of an id, or undefined when nothing has that id. */
 export function placeOf(reading: Reading, id: string): Place | undefined {

@@ -4,23 +4,19 @@ import type { ResourceRow } from "./resource-rows.js";
 
 /** A resource as every answer shows it: common fields, its own with defaults, read-only ones; never a hidden one. */
 export function represent(kind: Kind, row: ResourceRow, reading: Reading): Readonly<Record<string, unknown>> {
-  return {
-    ...placeShown(kind, row),
-    ...row.fields,
-    ...row.added,
-    warnings: kind.warnings?.(row.fields, reading, row) ?? [],
-  };
+  const shown = Object.assign(placeShown(kind, row), row.fields, row.added);
+  shown.warnings = kind.warnings?.(row.fields, reading, row) ?? [];
+  return shown;
 }
 
 /** The read-only fields of a resource, but for `warnings`, which follow from others: all but `version` for good. */
 export function readOnlyFields(kind: Kind, row: ResourceRow): Readonly<Record<string, unknown>> {
-  return { ...placeShown(kind, row), ...row.added };
+  return Object.assign(placeShown(kind, row), row.added);
 }
 
 function placeShown({ heldBy }: Kind, { id, version, address, workspaceId, teamId }: ResourceRow) {
-  return {
-    ...{ id, version, address },
-    ...(heldBy === "none" ? {} : { workspaceId }),
-    ...(teamId === null ? {} : { teamId }),
-  };
+  const shown: Record<string, unknown> = { id, version, address };
+  if (heldBy !== "none") shown.workspaceId = workspaceId;
+  if (teamId !== null) shown.teamId = teamId;
+  return shown;
 }

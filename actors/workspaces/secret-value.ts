@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHash, createHmac, createSecretKey, hkdfSync } from "node:crypto";
+import { createCipheriv, createDecipheriv, createHmac, createSecretKey, hash, hkdfSync } from "node:crypto";
 
 /** Seals what is kept encrypted at rest, and digests what is only ever compared. */
 export interface Sealer {
@@ -44,5 +44,5 @@ function derive(key: Uint8Array, purpose: string): Buffer {
 
 /** SHA-256 in hex, for values with enough chance in them of their own (tokens). */
 export function sha256Hex(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
+  return hash("sha256", text, "hex");
 }
