@@ -166,7 +166,12 @@ function checkRequest(
   allowList: AllowList | null,
 ): FieldError[] {
   const errors: FieldError[] = [];
+  const named = new Set<string>();
   for (const header of Object.keys(given.headers)) {
+    if (named.has(header.toLowerCase())) {
+      errors.push({ path: `${path}.headers${member(header)}`, message: "stands twice, but for upper and lower case" });
+    }
+    named.add(header.toLowerCase());
     if (/^(authorization|content-type|host)$|^(webhook|service)-/i.test(header)) {
       errors.push({ path: `${path}.headers${member(header)}`, message: "is set by the service" });
     }

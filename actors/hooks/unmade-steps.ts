@@ -1,5 +1,6 @@
 import type { Reading } from "../../storage/store.js";
 import { offeredTool } from "../integrations/tools.js";
+import { pathText } from "../refusal.js";
 import { teamKeyOf } from "../resources/indexes.js";
 import type { Warning } from "../resources/kind.js";
 import type { ResourceRow } from "../resources/resource-rows.js";
@@ -43,7 +44,12 @@ export function hookWarnings(
     const why = whyUnmade(reading, row, step);
     return why === null ? [] : [warning(`steps[${index}].call`, `the step fails with ${why.code}: ${why.reason}`)];
   });
-  return [...never, ...unmade];
+  const replaced = steps.flatMap(({ request }, index) =>
+    Object.keys(request?.headers ?? {})
+      .filter((name) => name.toLowerCase() === "user-agent")
+      .map((name) => warning(pathText(["steps", index, "request", "headers", name]), "is always the service's own")),
+  );
+  return [...never, ...unmade, ...replaced];
 }
 
 function warning(path: string, message: string): Warning {

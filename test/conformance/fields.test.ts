@@ -124,6 +124,7 @@ const refusedHooks: readonly Case[] = [
   [tells({ headers: { "Content-Type": "text/plain" } }), 'steps[0].request.headers["Content-Type"]', /set by the serv/],
   [tells({ headers: { HOST: "x" } }), "steps[0].request.headers.HOST", /set by the service/],
   [tells({ headers: { "service-hook": "x" } }), 'steps[0].request.headers["service-hook"]', /set by the service/],
+  [tells({ headers: { "X-Own": "1", "x-own": "2" } }), 'steps[0].request.headers["x-own"]', /stands twice/],
   [tells({ from: "elsewhere" }), "steps[0].request.from", /service or network/],
   [signed({ secret: secretOf(23), secretVersion: 1 }), "signing.secret", /24 to 64 base64-encoded bytes/],
   [signed({ secret: secretOf(65), secretVersion: 1 }), "signing.secret", /24 to 64 base64-encoded bytes/],
