@@ -20,6 +20,7 @@ export interface Work {
  */
 export class Meter {
   #left = MOST;
+  readonly #patterns = new Set<string>();
 
   get isSpent(): boolean {
     return this.#left < 0;
@@ -32,6 +33,13 @@ export class Meter {
 
   restart(units = MOST): void {
     this.#left = units;
+    this.#patterns.clear();
+  }
+
+  /** Whether an evaluation comes to this pattern for the first time, and so may have to make it. */
+  isNew(pattern: string): boolean {
+    const { size } = this.#patterns;
+    return this.#patterns.add(pattern).size > size;
   }
 
   spend(units: number): void {

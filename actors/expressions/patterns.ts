@@ -36,6 +36,11 @@ export function patternOf(source: string): Pattern {
   return pattern;
 }
 
+/** What making a pattern costs, in the meter's units, whether it was made before or not; too long a one is not made. */
+export function costToMake(source: string): number {
+  return source.length > MAX_LENGTH ? 0 : 200 + 8 * source.length + Math.min(grown(source), MAX_GROWN);
+}
+
 /** An upper bound: as if every repetition held the whole pattern. */
 function grown(source: string): number {
   const repeats = [...source.matchAll(/\{(\d+)?(?:,(\d+)?)?\}/g)].map(([, from, to]) => Number(to ?? from ?? 1));

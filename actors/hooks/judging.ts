@@ -5,6 +5,7 @@ import type { WorkEvent } from "../tasks/work-event.js";
 import { conditionsOf, type Subject } from "./conditions.js";
 import type { HookFields } from "./hook.kind.js";
 import { eventValues } from "./hook-values.js";
+import { unitsToLook } from "./looking.js";
 import { judge, wordsFor, wordsOf } from "./matching.js";
 
 export type HookRow = ResourceRow<HookFields>;
@@ -28,16 +29,8 @@ export interface Judged {
 /** What hooks are judged by: all of their conditions, or only what can be told without evaluating a `when`. */
 export type JudgedBy = "all conditions" | "match lists";
 
-/**
- * Units of the meter that are enough to judge any one hook: what a `when` and looking through the paths of a change
- * cost at most, and the rest.
- */
+/** Units of the meter that are enough to judge any one hook: what a `when` and looking through paths cost, and the rest. */
 export const ENOUGH_FOR_ONE = 100_000;
-/** What reading a hook costs, in units, and compiling its `when`, for each character: at first it is not held yet. */
-const UNITS_A_HOOK = 300;
-const UNITS_A_CHARACTER = 4;
-/** Hooks read at once. */
-const PAGE = 64;
 
 /**
  * Judges the hooks that could match an event, from a place on and in an order that is always the same, until `units`
@@ -56,21 +49,22 @@ export function judgeHooks(
   const words = wordsFor(work);
   const subject = subjectOf(work);
   const fires: HookRow[] = [];
-  for (let { word, after } = from; word < words.length; ) {
-    const page = hooksUnder(reading, work, { word: words[word] ?? "", after });
-    for (const hook of page) {
-      left.units -= UNITS_A_HOOK + UNITS_A_CHARACTER * (hook.fields.when?.length ?? 0);
-      if (left.units < 0) return { fires, next: { word, after } };
+  let isFirst = true;
+  for (let { word, after } = from; word < words.length; word += 1, after = null) {
+    for (const hook of hooksUnder(reading, work, { word: words[word] ?? "", after })) {
+      const toLook = unitsToLook(hook);
+      if (!isFirst && left.units < toLook) return { fires, next: { word, after } };
       if (isFirstWord(hook, words, word)) {
         const verdict = judge(by === "match lists" ? withoutWhen(hook) : conditionsOf(hook), subject, left);
         if (verdict === "undecided") return { fires, next: { word, after } };
         if (verdict === "holds") fires.push(hook);
       }
+      // The first one is looked at whatever that takes, so that there is always one that is.
+      left.units -= toLook;
+      if (left.units < 0) return { fires, next: { word, after: hook.id } };
+      isFirst = false;
       after = hook.id;
     }
-    if (page.length === PAGE) continue;
-    word += 1;
-    after = null;
   }
   return { fires, next: null };
 }
@@ -80,9 +74,8 @@ export function subjectOf(work: WorkEvent): Subject {
   return { work, values: () => eventValues(work) };
 }
 
-/** The next hooks under a word: {@link PAGE} of them, or those that are left. */
-function hooksUnder(reading: Reading, { workspaceId, teamId }: WorkEvent, { word, after }: PlaceUnderWord): HookRow[] {
-  return resourcesUnder<HookFields>(reading, workspaceId, { kind: "hook", teamId, word }, { after, limit: PAGE });
+function hooksUnder(reading: Reading, { workspaceId, teamId }: WorkEvent, { word, after }: PlaceUnderWord) {
+  return resourcesUnder<HookFields>(reading, workspaceId, { kind: "hook", teamId, word }, after);
 }
 
 interface PlaceUnderWord {

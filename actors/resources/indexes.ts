@@ -32,21 +32,30 @@ export interface UnderWord {
   readonly word: string;
 }
 
-/** The resources of a team that their kind lists under a word, by id: at most `limit`, from the one after `after` on. */
-export function resourcesUnder<Fields>(
+/** Places of an index read at once. */
+const PAGE = 64;
+
+/**
+ * The resources of a team that their kind lists under a word, by id, those after `after`. Each is read when it is come
+ * to: one may be large, and whoever goes through them may end at any.
+ */
+export function* resourcesUnder<Fields>(
   reading: Reading,
   workspaceId: string,
   { kind, teamId, word }: UnderWord,
-  { after, limit }: { readonly after: string | null; readonly limit: number },
-): ResourceRow<Fields>[] {
+  after: string | null,
+): Generator<ResourceRow<Fields>> {
   const under = [kind, teamId, word];
-  const page = after === null ? { limit } : { limit, after: [...under, after] };
-  const found: ResourceRow<Fields>[] = [];
-  for (const { key } of words.entries(reading, workspaceId, under, page)) {
-    const row = resourceById<Fields>(reading, workspaceId, kind, String(key.at(-1)));
-    if (row !== undefined) found.push(row);
+  for (let last = after; ; ) {
+    const page = last === null ? { limit: PAGE } : { limit: PAGE, after: [...under, last] };
+    const entries = words.entries(reading, workspaceId, under, page);
+    for (const { key } of entries) {
+      last = String(key.at(-1));
+      const row = resourceById<Fields>(reading, workspaceId, kind, last);
+      if (row !== undefined) yield row;
+    }
+    if (entries.length < PAGE) return;
   }
-  return found;
 }
 
 /** How a team-held address begins. */

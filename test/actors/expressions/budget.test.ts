@@ -78,6 +78,7 @@ t.test("an evaluation that would not end soon is ended, whatever the expression 
     "comparing all with all": "big.all(x, big == big)",
     "time zones": "big.all(x, timestamp('2020-01-01T00:00:00Z').getHours('America/New_York') >= 0)",
     "sizes of long text": "big.all(x, text.size() > 0)",
+    "patterns that are made": "big.all(x, !'a'.matches('[a-z]{1,200}' + string(x)))",
   };
   for (const [name, source] of Object.entries(endless)) {
     t.equal(faultOf(source), null, `${name} is well typed`);
@@ -91,6 +92,20 @@ t.test("patterns that cannot be read cheaply are errors, bounded ones match in l
     t.match(compile(`"a".matches(r'''${pattern}''')`).evaluate(values), { error: /./ }, pattern.slice(0, 30));
   }
   t.same(compile("'feature/ABC-12'.matches('^feature/[A-Z]+-[0-9]+$')").evaluate(values), { value: true });
+});
+
+t.test("making a pattern costs the same each time, and once however often it is looked for", async (t) => {
+  const spent = (source: string) => {
+    const work = { units: 30_000 };
+    compile(source).holds(values, work);
+    return 30_000 - work.units;
+  };
+  const [one, other] = ["'ab'.matches('[a-c]{1,99}')", "'ab'.matches('[a-d]{1,99}')"];
+  const made = spent(one);
+  t.ok(made > 1_000, `${made} units`);
+  t.equal(spent(one), made, "that it is kept from before changes nothing");
+  t.ok(spent(`${one} && ${one}`) < made * 1.2);
+  t.ok(spent(`${one} && ${other}`) > made * 1.8);
 });
 
 t.test("a type that doubles at every step is checked at once", async (t) => {

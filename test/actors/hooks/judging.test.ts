@@ -119,3 +119,32 @@ t.test("whatever a portion may cost, the same hooks fire, in the same order", as
   const begun = judgeAll(reading, work, () => (n++ === 0 ? 1_000 : ENOUGH_FOR_ONE));
   t.same(begun.fires, whole.fires, "begun with less than one takes");
 });
+
+t.test("of hooks that are long to read, or to make ready, a portion reads few", async (t) => {
+  const long: Readonly<Record<string, Partial<Record<keyof HookFields, unknown>>>> = {
+    values: { steps: [{ name: "tell", request: { url: "https://a.test/", body: Array(15_000).fill({}) } }] },
+    text: { steps: [{ name: "tell", request: { url: "https://a.test/", body: "x".repeat(1_500_000) } }] },
+    vars: { vars: Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`v${at}`, "x".repeat(2_000)])) },
+    globs: { on: "pull-request.opening", match: { paths: Array(100).fill("**/a*".repeat(100)) } },
+  };
+  for (const [offset, [what, fields]] of Object.entries(long).entries()) {
+    const hooks = Array.from({ length: 30 }, (_, index) => row(200_000 + 1_000 * offset + index, fields));
+    const reading = rowsWith(hooks);
+    let read = 0;
+    const counting: Reading = {
+      get: (key) => {
+        read += 1;
+        return reading.get(key);
+      },
+      range: (range) => reading.range(range),
+    };
+    const work = { ...moved(), on: hooks[0]?.fields.on ?? "task.moved" };
+    const most: number[] = [];
+    for (let from: JudgingPlace | null = FIRST_PLACE; from !== null; ) {
+      read = 0;
+      from = judgeHooks(counting, work, { from, units: ENOUGH_FOR_ONE }).next;
+      most.push(read);
+    }
+    t.ok(Math.max(...most) > 0 && Math.max(...most) <= 20, `${what}: ${most}`);
+  }
+});
