@@ -36,7 +36,7 @@ import { percentile, printTable } from "./support/table.js";
 const EVENTS = 20_000;
 const WARM_UP = 10_000;
 const IN_FLIGHT = 256;
-const ROUNDS = 3;
+const ROUNDS = 5;
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 
 interface Figures {
