@@ -1,5 +1,7 @@
 import type { Test } from "tap";
 import type { Scope } from "../../actors/access/caller.js";
+import { createKinds } from "../../actors/kinds.js";
+import { parseAllowList } from "../../actors/outbound/allow-list.js";
 import { exampleBodyOf } from "../../http/openapi/kind-examples.js";
 import type { Route } from "../../http/route.js";
 import { type CodeHostPeer, startCodeHost } from "../support/code-host.js";
@@ -13,6 +15,7 @@ import { until } from "../support/until.js";
 import type { Standing } from "./caller-rows.js";
 import { exampleSettings } from "./kind-examples.js";
 
+const kinds = createKinds({ allowList: parseAllowList(exampleSettings.OUTBOUND_ALLOW), signsTokens: false });
 const keys: readonly IssuerKey[] = await makeKeys(["ES256"]);
 
 /** Someone who asks. */
@@ -154,15 +157,11 @@ async function fillWorkspace(
 ): Promise<Ids> {
   const ids: Record<string, string> = { workspaceId, teamId, slug: "acme", workspaces: workspaceId, teams: teamId };
   const within = `/api/resources/workspaces/${workspaceId}`;
-  const collections = [
-    ...["runner-pool", "line", "skill", "harness-profile", "integration", "hook", "secret", "workspace-token"],
-    ...["workspace-token-trust", "runner-trust", "workspace-runners"],
-  ];
   await owner.create(`${within}/runner-pools`, { key: "trusted" });
-  for (const kind of collections) {
-    const plural = pluralOf(kind);
-    const path = teamHeld.includes(kind) ? `/api/resources/teams/${teamId}/${plural}` : `${within}/${plural}`;
-    const body = kind === "hook" ? { ...exampleBodyOf(kind)?.(1), on: "task.opened" } : exampleBodyOf(kind)?.(1);
+  for (const { name, plural, heldBy } of kinds) {
+    if (name === "team" || (heldBy !== "workspace" && heldBy !== "team")) continue;
+    const path = heldBy === "team" ? `/api/resources/teams/${teamId}/${plural}` : `${within}/${plural}`;
+    const body = name === "hook" ? { ...exampleBodyOf(name)?.(1), on: "task.opened" } : exampleBodyOf(name)?.(1);
     const made = await owner.create(path, body);
     ids[plural] = made.id;
     ids[`address of ${plural}`] = String(made.address);
@@ -195,14 +194,6 @@ async function connectInstallation(codeHost: CodeHostPeer, owner: Client): Promi
   const connected = await connect(codeHost, owner, { installationId: id });
   if (connected.status !== 200) throw new Error(`connecting answered ${connected.status} ${connected.text}`);
   return String(id);
-}
-
-const teamHeld = ["line", "skill", "harness-profile", "integration", "hook"];
-
-function pluralOf(kind: string): string {
-  if (kind === "workspace-token") return "tokens";
-  if (kind === "workspace-token-trust") return "token-trusts";
-  return kind.endsWith("s") ? kind : `${kind}s`;
 }
 
 function pathOf(route: Route, ids: Ids): string {

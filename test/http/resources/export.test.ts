@@ -9,6 +9,7 @@ import t, { type Test } from "tap";
 import { z } from "zod";
 import { createKinds } from "../../../actors/kinds.js";
 import { parseAllowList } from "../../../actors/outbound/allow-list.js";
+import { exampleBodyOf } from "../../../http/openapi/kind-examples.js";
 import { applyModule, type ModuleFile, readModule } from "../../support/hcl-module.js";
 import { wholeIntegration } from "../../support/integration.js";
 import { RawConnection } from "../../support/raw-connection.js";
@@ -47,8 +48,21 @@ async function wholeWorkspace(owner: Client): Promise<string> {
   for (const key of ["web", "app"]) {
     const { id: teamId } = await owner.create(`${held}/teams`, { key, name: key });
     await teamOf(owner, teamId);
+    await othersOf(owner, { workspaceId: id, teamId });
   }
   return id;
+}
+
+/** The example of each exported kind that nothing here is written for: it is in the export, whatever it is. */
+async function othersOf(owner: Client, at: { readonly workspaceId: string; readonly teamId: string }): Promise<void> {
+  for (const { name, plural, heldBy, hcl } of kinds) {
+    if (hcl === null || heldBy === "none" || heldBy === "station") continue;
+    const list = await owner.request("GET", `/api/resources/workspaces/${at.workspaceId}/${plural}`);
+    const items = z.array(z.object({ teamId: z.string().optional() })).parse(list.body?.items);
+    if (items.some(({ teamId }) => heldBy === "workspace" || teamId === at.teamId)) continue;
+    const held = heldBy === "team" ? `teams/${at.teamId}` : `workspaces/${at.workspaceId}`;
+    await owner.create(`/api/resources/${held}/${plural}`, exampleBodyOf(name)?.(1));
+  }
 }
 
 async function teamOf(owner: Client, teamId: string): Promise<void> {
