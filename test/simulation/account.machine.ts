@@ -10,6 +10,7 @@ import type {
   Turn,
   Woken,
 } from "../../runtime/turn.js";
+import type { Hurry, PaidOut, PayOut } from "./payer.machine.js";
 import { arrive, operations, reminders, violate } from "./rows.js";
 
 /** An operation that a client asks for; `op` is its id everywhere. */
@@ -42,7 +43,7 @@ type Stumbling = Message & { readonly type: "stumbling"; readonly op: string; re
 export type Large = GateQuestion & { readonly name: "large"; readonly amount: number };
 export type Transferred = Fact & { readonly name: "transferred"; readonly op: string };
 
-type AccountMessage = Operation | Credit | Poison | Stumbling | Woken | EffectEnded | GateAnswer;
+type AccountMessage = Operation | Credit | Poison | Stumbling | Woken | EffectEnded | GateAnswer | PaidOut;
 
 interface AccountContext {
   readonly balance: number;
@@ -93,6 +94,8 @@ function act(context: AccountContext, message: AccountMessage, turn: Turn, tries
       return wake(message, turn);
     case "effect.ended":
       return endEffect(context, message, turn);
+    case "paid-out":
+      return endPayment(context, message, turn);
     case "gate.answered":
       return hearGate(context, message, turn);
     case "crash":
@@ -126,7 +129,7 @@ function operate(context: AccountContext, message: Exclude<Operation, { type: "c
       return { balance: context.balance - message.amount, reserved };
     }
     case "pay":
-      turn.start({ name: "pay", id: message.op, input: { amount: message.amount } });
+      pay(message, turn);
       return {
         balance: context.balance - message.amount,
         paying: { ...context.paying, [message.op]: message.amount },
@@ -163,6 +166,19 @@ function operateBesides(message: Exclude<Operation, { type: "crash" }>, turn: Tu
       turn.send(message.to, { type: "stumbling", op: message.op, tries: message.tries } as Stumbling);
   }
   return {};
+}
+
+/** Pays out itself, or by a payer of its own that some hurry. */
+function pay({ op, amount }: { readonly op: string; readonly amount: number }, turn: Turn): void {
+  if (amount % 2 === 1) {
+    turn.start({ name: "pay", id: op, input: { amount } });
+    return;
+  }
+  const payer = address(turn.self.partition, "payer", op);
+  const payOut: PayOut = { type: "pay-out", op, amount, from: turn.self };
+  turn.send(payer, payOut);
+  const hurry: Hurry = { type: "hurry" };
+  if (amount % 4 === 0) turn.send(payer, hurry);
 }
 
 /** Sends a credit with the next number for its receiver. */
@@ -212,10 +228,19 @@ function endEffect(context: AccountContext, message: EffectEnded, turn: Turn): P
   if (operations.get(turn, turn.self.partition, `cancelled-${turn.self.id}-${message.id}`) !== undefined) {
     violate(turn, `${message.id} ended after it was cancelled`);
   }
-  const amount = context.paying[message.id];
+  return paid(context, message.id, message.result.ok);
+}
+
+function endPayment(context: AccountContext, { op, ok }: PaidOut, turn: Turn): Partial<AccountContext> {
+  arrive(turn, `effect-${op}`);
+  return paid(context, op, ok);
+}
+
+function paid(context: AccountContext, op: string, isOk: boolean): Partial<AccountContext> {
+  const amount = context.paying[op];
   if (amount === undefined) return {};
-  const { [message.id]: _ended, ...paying } = context.paying;
-  return { paying, balance: message.result.ok ? context.balance : context.balance + amount };
+  const { [op]: _ended, ...paying } = context.paying;
+  return { paying, balance: isOk ? context.balance : context.balance + amount };
 }
 
 function hearGate(context: AccountContext, message: GateAnswer, turn: Turn): Partial<AccountContext> {

@@ -101,6 +101,7 @@ function checkLeftovers(durable: Reading): string[] {
     [partition, mailSpace],
     [partition, effectSpace],
     [partition, actorSpace, gateKind],
+    [partition, actorSpace, "payer"],
   ]);
   const left = [...spaces, [GLOBAL_PARTITION, timerSpace]].flatMap((prefix) => durable.range({ prefix }));
   const unwoken = partitions.flatMap((partition) => reminders.entries(durable, partition));

@@ -4,6 +4,7 @@ import { type Address, address } from "../../runtime/address.js";
 import type { Delivered, Message, Woken } from "../../runtime/turn.js";
 import { GLOBAL_PARTITION } from "../../storage/keys.js";
 import { accountMachine, type Large, type Transferred, type Tries } from "./account.machine.js";
+import { payerMachine } from "./payer.machine.js";
 import { arrive } from "./rows.js";
 
 /** Accounts in each partition. */
@@ -87,6 +88,7 @@ export function createCatalogue(tries: Tries, effects: readonly Effect[]): Catal
     actors: [
       { kind: "account", machine: accountMachine(tries), version: 1, supervision },
       { kind: "keeper", machine: keeperMachine, version: 1 },
+      { kind: "payer", machine: payerMachine, version: 1 },
       { kind: "auditor", machine: auditorMachine, version: 1 },
     ],
     hearings: [auditing],
