@@ -82,6 +82,10 @@ t.test("nothing is left open or switched off", async (t) => {
   );
 });
 
+t.test("t.match is given no empty list, which any list matches: say { length: 0 }", async (t) => {
+  t.same(places(sources, /\bt\.match\(.*\[\](\s?[}\])])*(, "[^"]*")?\);$/), []);
+});
+
 t.test("every folder that holds code says in a README what lives there", async (t) => {
   const folders = new Set(product.map(({ path }) => dirname(path)));
   const wanted = [...folders].filter((folder) => folder.split("/").length <= 2);

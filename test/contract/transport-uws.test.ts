@@ -4,9 +4,14 @@ import { requestConformance } from "./transport-requests.js";
 import { socketConformance } from "./transport-sockets.js";
 import { streamConformance } from "./transport-streams.js";
 
-const loaded = await import("../../http/uws-transport.js").catch(() => null);
-if (loaded === null) t.plan(0, "skipped: uWebSockets.js has no binary that loads on this machine");
+const isLoading = await import("uWebSockets.js").then(
+  () => true,
+  () => false,
+);
+if (!isLoading) t.plan(0, "skipped: uWebSockets.js has no binary that loads on this machine");
 else {
+  // What is wrong with the transport itself is no reason to leave it out.
+  const loaded = await import("../../http/uws-transport.js");
   requestConformance(t, loaded.createUwsTransport);
   socketConformance(t, loaded.createUwsTransport);
   drainConformance(t, loaded.createUwsTransport);

@@ -95,6 +95,7 @@ t.test("an ask that crashes is told so, once, and leaves no dead letter", async 
   await t.rejects(harness.ask(harness.to("fragile"), { type: "text" }), TurnFailed);
   t.equal(tries.get("a"), 1);
   t.same(harness.durable.range({ prefix: [partition, deadSpace] }), []);
+  t.ok(harness.logged.length > 0);
   t.ok(
     harness.logged.every(({ details }) => !("message" in details)),
     "and no message in a log",

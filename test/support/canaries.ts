@@ -1,3 +1,5 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
 import type { Client, Reply } from "./service.js";
 
 /** Characters by which a canary is told apart: the last of it. */
@@ -28,6 +30,21 @@ export class Canaries {
   /** Something that came out of the service. */
   saw(where: string, text: string): void {
     this.#seen.push({ where, text });
+  }
+
+  /**
+   * Every file of a folder, as its bytes. `plain` is text that stands in one of them: where it is not found, what is
+   * looked for would not be found either, and this rejects.
+   */
+  async sawFiles(folder: string, plain: string): Promise<void> {
+    let isThere = false;
+    for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+      if (!entry.isFile()) continue;
+      const text = (await readFile(join(entry.parentPath, entry.name))).toString("latin1");
+      isThere ||= text.includes(plain);
+      this.saw(`the file ${entry.name}`, text);
+    }
+    if (!isThere) throw new Error(`no file in ${folder} holds ${plain}`);
   }
 
   /**

@@ -84,7 +84,7 @@ t.test("a set that stands is found by when, and where, it was merged", async (t)
   set.take(draft("one", "two"));
   set.take(merged);
   const [first] = decisions.list(set.rows, workspaceId, [taskId]);
-  t.match(first, { taskId, teamId: "team_1", runId: "run_1", disputes: [], title: "one" });
+  t.match(first, { taskId, teamId: "team_1", runId: "run_1", disputes: { length: 0 }, title: "one" });
   for (const found of [
     standingDecisions.entries(set.rows, workspaceId, [1_000]),
     standingIn.entries(set.rows, workspaceId, ["acme/app", 1_000]),

@@ -70,7 +70,7 @@ t.test("a field is checked by its form, with spans in its own text and what may 
     "does not check: there is no evnt here. Did you mean event?",
   );
   const only = checkField(`${open} event.at }} `, "expression", wanted);
-  t.match(only, { type: types.STRING, faults: [] });
+  t.match(only, { type: types.STRING, faults: { length: 0 } });
   for (const text of ["event.at", `x ${open} event.at }}`, `${open} event.at }}${open} event.at }}`]) {
     t.match(checkField(text, "expression", wanted).faults, [
       { message: `must be an expression written as ${open} ... }}` },

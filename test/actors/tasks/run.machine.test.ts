@@ -319,7 +319,7 @@ t.test("a runner that is told to stop has a minute, counted from the first time;
     over.sent.some(({ message: sent }) => JSON.stringify(sent).includes("run.drop")),
     "it is told that it is over",
   );
-  t.match(stepping.take(message("completed")).sent, []);
+  t.match(stepping.take(message("completed")).sent, { length: 0 });
   t.equal(rowOf(stepping)?.outcome, "stopped");
 
   const answered = run(["start", "claim", "may start", "started", "stop"]);

@@ -229,5 +229,5 @@ t.test("a person may be asked more than their team asks, never less", async (t) 
   const both = await mate.request("PUT", `${at}/me/tools`, { ask: ["close"] });
   t.match(both.body, { tools: [{ approver: null }, { approver: "person" }] });
   t.match((await mate.request("PUT", `${at}/me/tools`, { ask: [] })).body, { own: null });
-  t.match((await owner.request("GET", at)).body, { items: [] });
+  t.match((await owner.request("GET", at)).body, { items: { length: 0 } });
 });

@@ -67,7 +67,13 @@ t.test("a decision is listed once its pull request is merged, with all that is k
   t.match(item, {
     ...{ id: /^dec_/, taskId, teamId, runId: "run_1", repository: "acme/app", standing: "stands" },
     ...{ pullRequest: "https://code.example.com/acme/app/pull/1", kind: "assumption", title: "Poll", why: "It is so." },
-    ...{ alternatives: [], paths: ["src/a.ts"], steps: [1, 2], disputes: [], mergedAt: "2026-03-01T10:00:00.000Z" },
+    ...{
+      alternatives: { length: 0 },
+      paths: ["src/a.ts"],
+      steps: [1, 2],
+      disputes: { length: 0 },
+      mergedAt: "2026-03-01T10:00:00.000Z",
+    },
   });
 });
 

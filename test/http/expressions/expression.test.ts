@@ -127,9 +127,9 @@ t.test("checking needs plan of a token, the positions any credential", async (t)
       { name: "vars" },
       { name: "hook" },
     ],
-    alsoSees: [],
+    alsoSees: { length: 0 },
   });
-  t.match(at("integration.webhook.events[*].forEach"), { returns: "list", alsoSees: [] });
+  t.match(at("integration.webhook.events[*].forEach"), { returns: "list", alsoSees: { length: 0 } });
   t.match(at("integration.poll.events[*].raise.marks[*].value"), { returns: null, alsoSees: ["item", "captures"] });
   t.match(at("integration.actions[*].request.body"), { alsoSees: ["inputs"] });
 });

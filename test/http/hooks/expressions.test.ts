@@ -55,7 +55,7 @@ t.test(
     t.equal(open?.headers["x-hook"], "tell");
     t.match(open?.verified, {
       text: `Task ${taskId}`,
-      task: { id: taskId, line: "dev", repositories: [] },
+      task: { id: taskId, line: "dev", repositories: { length: 0 } },
       at: [/^\d{4}-/],
     });
     t.equal(open?.verified?.[expr("1")], 1, "names of a body are left as they are");

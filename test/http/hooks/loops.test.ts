@@ -20,7 +20,7 @@ t.test(
     await move("work", { "service-cause": String(first?.headers["webhook-id"]) });
     const stopped = async () => (await firings()).find(({ code }) => code === "loop");
     await until("the hook to be stopped", stopped);
-    t.match(await stopped(), { state: "failed", attempts: [], reason: /caused itself/ });
+    t.match(await stopped(), { state: "failed", attempts: { length: 0 }, reason: /caused itself/ });
     const task = (await owner.request("GET", `/api/tasks/${taskId}`)).body as unknown as Noted;
     t.match(task.notes, [{ from: "hook bounce", text: /stopped \(loop\)/ }]);
     await move("review");

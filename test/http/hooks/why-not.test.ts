@@ -25,7 +25,7 @@ t.test(
     await add("later", {});
 
     const events = itemsOf(await owner.request("GET", `/api/teams/${teamId}/events?event=task.opened`));
-    t.match(events, [{ on: "task.opened", taskId, runId: null, causes: [], event: { at: /^\d{4}-/ } }]);
+    t.match(events, [{ on: "task.opened", taskId, runId: null, causes: { length: 0 }, event: { at: /^\d{4}-/ } }]);
     t.equal(events.length, 1);
     const path = `/api/teams/${teamId}/events/${events[0]?.occurrence}/hooks`;
     const asked = await owner.request("GET", path);

@@ -55,8 +55,8 @@ t.test("a person is invited, sees what is offered, accepts, and works in the wor
   );
   const members = await bob.request("GET", "/api/workspaces/acme/members");
   t.match(itemsOf(members), [
-    { email: "ada@example.com", role: "owner", assignableRoles: [] },
-    { email: "bob@example.com", role: "admin", assignableRoles: [] },
+    { email: "ada@example.com", role: "owner", assignableRoles: { length: 0 } },
+    { email: "bob@example.com", role: "admin", assignableRoles: { length: 0 } },
   ]);
   t.match((await bob.request("GET", "/api/sessions/me")).body?.workspaces, [{ slug: "acme", role: "admin" }]);
   t.match((await service.anonymous.request("GET", `/api/invites/${token}`)).body, { state: "accepted" });

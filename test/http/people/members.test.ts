@@ -21,7 +21,7 @@ t.test("who opens a workspace owns it, and who makes a team is on it", async (t)
         email: "ada@example.com",
         role: "owner",
         teams: [{ id: teamId, key: "core", name: "Core" }],
-        assignableRoles: [],
+        assignableRoles: { length: 0 },
       },
     ],
     next: null,
@@ -107,9 +107,9 @@ t.test("roles are given as the reference says, and every refusal is in its words
   const same = await give(amy, ada, "owner");
   t.same([same.status, same.body?.role], [200, "owner"], "the role they hold changes nothing");
   const promoted = await give(amy, bob, "admin");
-  t.match(promoted.body, { userId: bob.userId, role: "admin", assignableRoles: [] });
+  t.match(promoted.body, { userId: bob.userId, role: "admin", assignableRoles: { length: 0 } });
   t.match((await give(ada, bob, "owner")).body, { role: "owner", assignableRoles: ["admin", "member"] });
-  t.match((await give(ada, ada, "member")).body, { role: "member", assignableRoles: [] });
+  t.match((await give(ada, ada, "member")).body, { role: "member", assignableRoles: { length: 0 } });
   t.equal((await give(ada, amy, "member")).status, 403, "from the very next request");
   t.equal((await give(bob, bob, "member")).status, 409);
 });
@@ -162,7 +162,7 @@ t.test("a person on a team by others is on it once, and is off it as others or t
   t.equal((await remove(ada, `/api/resources/teams/${other.id}`, 1)).status, 204);
   t.match(
     itemsOf(await ada.request("GET", MEMBERS)).map(({ teams }) => teams),
-    [[{ key: "core" }], []],
+    [[{ key: "core" }], { length: 0 }],
     "a team that is gone has nobody on it",
   );
 });

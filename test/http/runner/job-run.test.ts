@@ -25,7 +25,7 @@ t.test("a commit, or a diff, that cannot be laid out is a failed checkout, and n
     const ended = await scene.work({ runId: `run_${index}`, checkouts: [checkout] });
     t.match(
       ended,
-      { outcome: "failed", failure: { code: "checkout-failed" }, checkouts: [] },
+      { outcome: "failed", failure: { code: "checkout-failed" }, checkouts: { length: 0 } },
       JSON.stringify(checkout),
     );
     t.not(ended.failure?.output, "");

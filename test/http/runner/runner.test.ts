@@ -223,7 +223,7 @@ t.test("the agent sees its run and nothing of the runner's environment", async (
   );
   t.equal(readFileSync(scene.path("prompt.md"), "utf8"), "Work well.");
   t.match(JSON.parse(readFileSync(scene.path("context.json"), "utf8")), {
-    task: { title: "Do it", notes: [] },
+    task: { title: "Do it", notes: { length: 0 } },
     line: { key: "dev" },
     station: { key: "work" },
   });

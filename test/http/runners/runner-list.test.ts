@@ -22,7 +22,7 @@ t.test("the runners of a workspace are listed with what they offer, have room fo
     ...{ name: "big", pool: "main", labels: ["gpu"], harnesses: ["command", "other"], connected: true },
     ...{ slots: 2, free: 1, held: 1, runs: [runId] },
   });
-  t.match(small, { name: "small", free: 1, held: 0, runs: [] });
+  t.match(small, { name: "small", free: 1, held: 0, runs: { length: 0 } });
   t.equal(new Date(big?.since ?? "").toISOString(), big?.since);
   t.match((await list("?limit=1")).body?.items, [{ name: "big" }]);
   t.match((await list(`?limit=1&after=${big?.id}`)).body?.items, [{ name: "small" }]);

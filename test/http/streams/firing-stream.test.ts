@@ -17,7 +17,10 @@ t.test("a firing is followed from its attempt to its end, by those who may read 
   );
   t.teardown(() => [reader, strangers].map((one) => one?.end()));
   for (const one of [reader, strangers]) one?.subscribe(`hook-occurrence/${id}`);
-  t.match(await reader?.until(() => true), { kind: "snapshot", data: { id, state: "attempting", attempts: [] } });
+  t.match(await reader?.until(() => true), {
+    kind: "snapshot",
+    data: { id, state: "attempting", attempts: { length: 0 } },
+  });
   t.match(await strangers?.until(() => true), { kind: "error" });
   for (const response of held) response.end("{}");
   t.match(await reader?.until(({ kind }) => kind === "change"), { data: { type: "state", state: "delivered" } });

@@ -81,7 +81,7 @@ t.test(
     const approved = await answer(place.ada, scene, await openOf(scene), "approve");
     t.match(approved, { status: 200, body: { state: "approved", edited: null, note: null, answeredBy: assignee } });
     await reaches(place, taskId, "running");
-    t.match(await place.task(taskId), { asks: null, approvals: [] });
+    t.match(await place.task(taskId), { asks: null, approvals: { length: 0 } });
 
     peer.askPermission(job, { id: "1-2" });
     await waits(place, taskId, 1);
@@ -211,7 +211,7 @@ for (const [name, action, body, state] of ends) {
       status: 409,
       body: { detail: /^Nobody waits .*The run is over/ },
     });
-    t.match(await place.task(taskId), { state, asks: null, approvals: [] });
+    t.match(await place.task(taskId), { state, asks: null, approvals: { length: 0 } });
   });
 }
 
@@ -220,7 +220,7 @@ t.test("a run that ends of itself while it waits closes what it asked", async (t
   const { place, taskId, peer, job } = scene;
   peer.end(job, { ending: { kind: "finish", note: "I gave up." } });
   await place.when(`task/${taskId}`, async () => (await place.task(taskId)).asks === "I gave up.");
-  t.match(await place.task(taskId), { state: "inbox", approvals: [] });
+  t.match(await place.task(taskId), { state: "inbox", approvals: { length: 0 } });
   t.match(await approvalsOf(scene), [{ state: "closed", note: "The run is over.", answeredBy: null }]);
   t.equal((await place.ada.request("POST", `/api/tasks/${taskId}/answer`, { text: "Try again." })).status, 200);
 });
@@ -239,7 +239,7 @@ t.test("a run that is stopped while it waits asks no more, and what it asks then
   t.match(await peer.message("run.permission-answered"), { id: "1-2", verdict: "dismissed", reason: /being stopped/ });
   peer.end(job, { outcome: "stopped" });
   await reaches(place, taskId, "inbox");
-  t.match(await place.task(taskId), { asks: "The run was stopped.", approvals: [] });
+  t.match(await place.task(taskId), { asks: "The run was stopped.", approvals: { length: 0 } });
 });
 
 t.test("an answer waits for a runner that is away; one that is lost leaves nothing to answer", async (t) => {
@@ -259,5 +259,5 @@ t.test("an answer waits for a runner that is away; one that is lost leaves nothi
   const other = await place.runner({ runnerId, instance: "another-process-of-it" });
   t.not((await other.job()).runId, runId);
   t.match(await answer(place.ada, scene, id, "approve"), { status: 409, body: { detail: /^Nobody waits/ } });
-  t.match(await place.task(taskId), { asks: null, approvals: [] });
+  t.match(await place.task(taskId), { asks: null, approvals: { length: 0 } });
 });

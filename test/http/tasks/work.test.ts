@@ -27,7 +27,7 @@ t.test("what a review sends back goes on where it was, with the review's note", 
   peer.end(first, { ending: { kind: "handover", to: "review", note: "have a look" }, checkouts });
 
   const review = await peer.job();
-  t.match(review.station, { key: "review", kind: "review", passesTo: ["work"], next: [] });
+  t.match(review.station, { key: "review", kind: "review", passesTo: ["work"], next: { length: 0 } });
   t.match(review.checkouts, [{ base: "b".repeat(40), diff }], "the review sees what was changed");
   t.match(review.task.notes, [{ from: "station work", text: "have a look" }]);
   t.match(await peer.askHandover(review, "elsewhere"), /There is no station elsewhere/);
