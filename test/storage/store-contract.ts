@@ -29,6 +29,7 @@ const value = fc.oneof(
   fc.record({ text: fc.string(), number: fc.integer(), list: fc.array(fc.boolean()), nothing: fc.constant(null) }),
   fc.string(),
   fc.integer(),
+  fc.constantFrom(true, false, null),
 );
 const change: fc.Arbitrary<Change> = fc.oneof(
   fc.record({ op: fc.constant("put" as const), key, value }),
