@@ -19,6 +19,7 @@ import { poolMinting } from "./runners/pool-exchange.js";
 import { runnerActor } from "./runners/runner.machine.js";
 import { runActor } from "./tasks/run.machine.js";
 import { taskActor } from "./tasks/task.machine.js";
+import { sealingKeyActor } from "./workspaces/sealing-key.machine.js";
 import { workspaceActor } from "./workspaces/workspace.machine.js";
 
 /** Every machine of the product, over the kinds that its workspaces write. */
@@ -42,5 +43,6 @@ export function createActorTypes(kinds: readonly Kind[]): readonly ActorType[] {
     hookResenderActor,
     hookRotationActor,
     signingKeysActor,
+    sealingKeyActor,
   ];
 }

@@ -19,6 +19,8 @@ export interface Config {
   readonly outboundAllow: string;
   /** 32 bytes, or null for the key kept in the data folder. */
   readonly secretsKey: Uint8Array | null;
+  /** Whether to start although the key is another than the store's secrets were encrypted with. */
+  readonly isSecretsKeyLost: boolean;
   /** Null admits any. */
   readonly signInDomains: readonly string[] | null;
   readonly hookSigningKey: string | null;
@@ -83,6 +85,7 @@ const settings = {
     .string()
     .refine((text) => parseKey(text) !== null, "must be 32 bytes in base64")
     .optional(),
+  SECRETS_KEY_LOST: z.literal("yes", "must be yes, or not be set").optional(),
   SIGN_IN_DOMAINS: z
     .string()
     .regex(/^[a-z0-9.-]+(\s*,\s*[a-z0-9.-]+)*$/i, "must be a comma list of mail domains")
@@ -125,6 +128,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     smtpUrl: read("SMTP_URL") ?? null,
     outboundAllow: read("OUTBOUND_ALLOW"),
     secretsKey: secretsKey === undefined ? null : parseKey(secretsKey),
+    isSecretsKeyLost: read("SECRETS_KEY_LOST") !== undefined,
     signInDomains:
       read("SIGN_IN_DOMAINS")
         ?.toLowerCase()

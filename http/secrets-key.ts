@@ -8,10 +8,18 @@ const FILE = "secrets.key";
  * the file holds no key.
  */
 export function keptSecretsKey(folder: string, randomBytes: (count: number) => Uint8Array): Uint8Array {
+  return readKey(folder) ?? makeKey(folder, join(folder, FILE), randomBytes);
+}
+
+/** Whether the data folder holds a key. */
+export function holdsSecretsKey(folder: string): boolean {
+  return existsSync(join(folder, FILE));
+}
+
+function readKey(folder: string): Uint8Array | null {
+  if (!holdsSecretsKey(folder)) return null;
   const path = join(folder, FILE);
-  if (!existsSync(path)) return makeKey(folder, path, randomBytes);
-  const text = readFileSync(path, "utf8").trim();
-  const key = parseKey(text);
+  const key = parseKey(readFileSync(path, "utf8").trim());
   if (key === null) throw new Error(`${path} does not hold a key of 32 bytes in base64`);
   return key;
 }

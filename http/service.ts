@@ -19,12 +19,13 @@ import { createAuthorizationServers, MAX_OAUTH_ANSWER_BYTES } from "../actors/ou
 import { createIssuerKeys, MAX_DOCUMENT_BYTES } from "../actors/outbound/oidc-discovery.js";
 import { createOutbound, type Outbound } from "../actors/outbound/request.js";
 import { gatings, hearings } from "../actors/subscriptions.js";
-import { createSealer } from "../actors/workspaces/secret-value.js";
+import { markOf, sealedUnder, sealingKey, type UseSealingKey } from "../actors/workspaces/sealing-key.machine.js";
+import { createSealer, type Sealer } from "../actors/workspaces/secret-value.js";
 import { type Clock, createEventLoopScheduler, createSystemClock, type Scheduler } from "../runtime/clock.js";
 import { createRuntime } from "../runtime/host.js";
 import type { Runtime } from "../runtime/runtime.js";
 import { openLmdbStore } from "../storage/lmdb-store.js";
-import type { Store } from "../storage/store.js";
+import type { Reading, Store } from "../storage/store.js";
 import { createAdmission } from "./admission.js";
 import { authenticate } from "./authenticate.js";
 import { createClientAddress, parseNetworks } from "./client-address.js";
@@ -36,7 +37,7 @@ import { openTransport } from "./open-transport.js";
 import type { Outcome, Route } from "./route.js";
 import { createRoutes, createSockets, type RouteParts } from "./routes.js";
 import { setAdrift } from "./runners/set-adrift.js";
-import { keptSecretsKey } from "./secrets-key.js";
+import { holdsSecretsKey, keptSecretsKey } from "./secrets-key.js";
 import { createHandlers } from "./server.js";
 import type { Transport } from "./transport.js";
 
@@ -97,7 +98,7 @@ async function open(
   const clock = options.clock ?? createSystemClock();
   const store = options.store ?? (await openLmdbStore({ folder: config.dataFolder }));
   if (options.store === undefined) closing.push(() => store.close());
-  const sealer = createSealer(config.secretsKey ?? keptSecretsKey(config.dataFolder, randomBytes), randomBytes);
+  const sealer = openSealer(config, store.reading, randomBytes);
   const allowList = parseAllowList(config.outboundAllow);
   const kinds = createKinds({
     allowList,
@@ -164,6 +165,8 @@ async function open(
   closing.push(() => runtime.stop());
   const use: UseKey = { type: "keys.use", key: tokens?.publicKey ?? null };
   await runtime.ask(signingKeys, use);
+  const seal: UseSealingKey = { type: "sealing.use", mark: markOf(sealer) };
+  await runtime.ask(sealingKey, seal);
   const metrics = createMetrics(
     () => runtime.stats(),
     () => firingsGivenUp(runtime.reading),
@@ -202,6 +205,20 @@ async function open(
       return stopped;
     },
   };
+}
+
+/** The sealer of the key that is set or kept. Throws {@link WrongSetting} where the store was sealed under another. */
+function openSealer(config: Config, reading: Reading, randomBytes: (count: number) => Uint8Array): Sealer {
+  const { dataFolder, secretsKey, isSecretsKeyLost } = config;
+  const known = isSecretsKeyLost ? null : sealedUnder(reading);
+  const wrong = (what: string) =>
+    new WrongSetting(
+      `SECRETS_KEY: ${what} the secrets in ${dataFolder} are encrypted with: set it, or put its secrets.key there`,
+    );
+  if (known !== null && secretsKey === null && !holdsSecretsKey(dataFolder)) throw wrong("there is not the key that");
+  const sealer = createSealer(secretsKey ?? keptSecretsKey(dataFolder, randomBytes), randomBytes);
+  if (known !== null && known !== markOf(sealer)) throw wrong("this is not the key that");
+  return sealer;
 }
 
 /** The code host that is set up, and the way to it; null without one. */

@@ -21,6 +21,7 @@ t.test("without settings the service listens on this machine alone, over a folde
     smtpUrl: null,
     outboundAllow: "",
     secretsKey: null,
+    isSecretsKeyLost: false,
     signInDomains: null,
     hookSigningKey: null,
     metricsToken: null,

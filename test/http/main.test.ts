@@ -92,6 +92,33 @@ t.test("a wrong setting stops the start with one line that names it, and touches
   }
 });
 
+t.test("another key than secrets were encrypted with stops the start with one line, and changes nothing", async (t) => {
+  const folder = await folderOf(t);
+  const keyFile = join(folder, "secrets.key");
+  const starts = async (settings: Readonly<Record<string, string>> = {}) => {
+    const service = new Process(t, { DATA_DIR: folder, ...settings });
+    await service.port();
+    service.child.kill("SIGTERM");
+    t.equal(await service.end(), 0);
+  };
+  const isRefused = async (message: RegExp, settings: Readonly<Record<string, string>> = {}) => {
+    const service = new Process(t, { DATA_DIR: folder, ...settings });
+    t.equal(await service.end(), 1);
+    t.match(service.err, message);
+  };
+  await starts();
+  const kept = await readFile(keyFile, "utf8");
+  const other = Buffer.alloc(32, 7).toString("base64");
+  await isRefused(/^SECRETS_KEY: this is not the key [^\n]+\n$/, { SECRETS_KEY: other });
+  await rm(keyFile);
+  await isRefused(/^SECRETS_KEY: there is not the key [^\n]+\n$/);
+  await t.rejects(readFile(keyFile), "none is made");
+  await starts({ SECRETS_KEY: kept.trim() });
+  await starts({ SECRETS_KEY: other, SECRETS_KEY_LOST: "yes" });
+  await isRefused(/^SECRETS_KEY: this is not the key/, { SECRETS_KEY: kept.trim() });
+  await starts({ SECRETS_KEY: other });
+});
+
 t.test("a port that is taken stops the start with one line, and leaves the folder to the next", async (t) => {
   const folder = await folderOf(t);
   const other = createServer().listen(0, "127.0.0.1");

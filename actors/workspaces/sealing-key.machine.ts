@@ -1,0 +1,57 @@
+/**
+ * What the key that secrets are sealed with is told by, `sealing-key/secrets` under the global partition: a start with
+ * another key is refused, before hooks and connections fail for what cannot be opened.
+ *
+ * | state   | moved by    | next    | also                                       |
+ * |---------|-------------|---------|--------------------------------------------|
+ * | keeping | sealing.use | keeping | what this key is told by is kept           |
+ */
+import { setup } from "xstate";
+import type { ActorType } from "../../runtime/actor-type.js";
+import { type Address, address } from "../../runtime/address.js";
+import type { Delivered, Message, Turn } from "../../runtime/turn.js";
+import { GLOBAL_PARTITION } from "../../storage/keys.js";
+import type { Reading } from "../../storage/store.js";
+import { table } from "../../storage/table.js";
+import type { Sealer } from "./secret-value.js";
+
+/** The key that is used from now on, by its {@link markOf}. */
+export interface UseSealingKey extends Message {
+  readonly type: "sealing.use";
+  readonly mark: string;
+}
+
+const ID = "secrets";
+/** `[ID]` */
+const marks = table<{ readonly mark: string }>("sealing-key");
+
+/** Who keeps it. */
+export const sealingKey: Address = address(GLOBAL_PARTITION, "sealing-key", ID);
+
+/** What the key that this was last sealed with is told by; null in a store that no service was started over. */
+export function sealedUnder(reading: Reading): string | null {
+  return marks.get(reading, GLOBAL_PARTITION, ID)?.mark ?? null;
+}
+
+/** What a sealer's key is told by. It gives away nothing of the key. */
+export function markOf(sealer: Sealer): string {
+  return sealer.digest("the key that secrets are sealed with");
+}
+
+const machine = setup({
+  types: { context: {} as Record<string, never>, events: {} as Delivered<UseSealingKey> },
+  actions: { keep: ({ event }) => keep(event.turn, event.mark) },
+}).createMachine({
+  id: "sealing-key",
+  context: {},
+  initial: "keeping",
+  states: { keeping: { on: { "sealing.use": { target: "keeping", actions: "keep" } } } },
+});
+
+/** See the table above. */
+export const sealingKeyActor: ActorType = { kind: "sealing-key", machine, version: 1 };
+
+function keep(turn: Turn, mark: string): void {
+  turn.reply(null);
+  if (sealedUnder(turn) !== mark) marks.put(turn, GLOBAL_PARTITION, ID, { mark });
+}
