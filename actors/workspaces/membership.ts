@@ -3,7 +3,14 @@ import type { Role } from "../access/caller.js";
 import type { Refusal } from "../refusal.js";
 import { resourceById } from "../resources/resource-rows.js";
 import { isLastOwner, type Member, memberOf, putMember, removeMember } from "./members.js";
-import { notAMember, onlyLeadsSetRoles, refuseRemoval, refuseRole, type Standing } from "./role-change.js";
+import {
+  notAMember,
+  onlyLeadsSetRoles,
+  refuseRemoval,
+  refuseRole,
+  refuseTeamChange,
+  type Standing,
+} from "./role-change.js";
 
 /** Heard when a person joined, left, or has another role or other teams. */
 export interface MemberChanged extends Fact {
@@ -30,6 +37,7 @@ export interface RemoveMember extends Message {
 /** Adds a person of the workspace to a team; answered with the {@link Member}. */
 export interface JoinTeam extends Message {
   readonly type: "team.join";
+  readonly by: string;
   readonly teamId: string;
   readonly userId: string;
 }
@@ -37,6 +45,7 @@ export interface JoinTeam extends Message {
 /** Takes a person from a team; answered with the {@link Member}, or `not-found` when they are not on it. */
 export interface LeaveTeam extends Message {
   readonly type: "team.leave";
+  readonly by: string;
   readonly teamId: string;
   readonly userId: string;
 }
@@ -111,8 +120,10 @@ function remove(event: Delivered<RemoveMember>): Member | Refusal {
   return target;
 }
 
-function joinTeam({ turn, teamId, userId }: Delivered<JoinTeam>): Member | Refusal {
+function joinTeam({ turn, by, teamId, userId }: Delivered<JoinTeam>): Member | Refusal {
   const workspaceId = turn.self.partition;
+  const refused = refuseTeamChange(memberOf(turn, workspaceId, by));
+  if (refused !== null) return refused;
   if (resourceById(turn, workspaceId, "team", teamId) === undefined) return { refused: "not-found" };
   const member = memberOf(turn, workspaceId, userId);
   if (member === undefined) {
@@ -121,7 +132,9 @@ function joinTeam({ turn, teamId, userId }: Delivered<JoinTeam>): Member | Refus
   return member.teams.includes(teamId) ? member : admit(turn, member, { role: member.role, teams: [teamId] });
 }
 
-function leaveTeam({ turn, teamId, userId }: Delivered<LeaveTeam>): Member | Refusal {
+function leaveTeam({ turn, by, teamId, userId }: Delivered<LeaveTeam>): Member | Refusal {
+  const refused = by === userId ? null : refuseTeamChange(memberOf(turn, turn.self.partition, by));
+  if (refused !== null) return refused;
   const member = memberOf(turn, turn.self.partition, userId);
   if (member === undefined || !member.teams.includes(teamId)) return { refused: "not-found" };
   const changed: Member = { ...member, teams: member.teams.filter((id) => id !== teamId) };

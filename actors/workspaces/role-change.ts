@@ -59,6 +59,14 @@ export function refuseRemoval({ caller, target, isLastOwner }: Standing): Refusa
   return isLastOwner ? needsAnOwner : null;
 }
 
+/** Why someone may not say who is on a team, or null; undefined is who is in the workspace no more. */
+export function refuseTeamChange(caller: Ranked | undefined): Refusal | null {
+  if (caller === undefined) return { refused: "not-found" };
+  if (caller.role !== "member") return null;
+  const detail = "Only an owner or an admin can say who is on a team.";
+  return { refused: "forbidden", title: "Not allowed to administer the team", detail, permission: "administer" };
+}
+
 /** The roles that the caller may give the target beside the one they hold, the highest first. */
 export function assignableRoles(standing: Standing): Role[] {
   return roles.filter((role) => role !== standing.target.role && refuseRole(standing, role) === null);

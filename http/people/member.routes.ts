@@ -93,7 +93,7 @@ export function memberRoutes({ runtime }: { readonly runtime: Runtime }): readon
         const workspaceId = administeredTeam(runtime, caller, teamId);
         if (isRefusal(workspaceId)) return workspaceId;
         const by = caller.kind === "person" ? caller.userId : "";
-        return told(runtime, workspaceId, by, { type: "team.join", teamId, userId: body.userId });
+        return told(runtime, workspaceId, by, { type: "team.join", by, teamId, userId: body.userId });
       },
     }),
     route({
@@ -110,7 +110,8 @@ export function memberRoutes({ runtime }: { readonly runtime: Runtime }): readon
           ? visibleTeam(runtime, caller, teamId)
           : administeredTeam(runtime, caller, teamId);
         if (isRefusal(workspaceId)) return workspaceId;
-        const left = await ask(runtime, workspaceId, { type: "team.leave", teamId, userId: leaver });
+        const by = caller.kind === "person" ? caller.userId : "";
+        const left = await ask(runtime, workspaceId, { type: "team.leave", by, teamId, userId: leaver });
         return isRefusal(left) ? left : { status: 204 };
       },
     }),

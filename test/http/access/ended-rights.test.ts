@@ -2,6 +2,7 @@ import t from "tap";
 import type { Caller } from "../../../actors/access/caller.js";
 import { isRefusal } from "../../../actors/refusal.js";
 import type { DeleteResource } from "../../../actors/resources/messages.js";
+import type { JoinTeam } from "../../../actors/workspaces/membership.js";
 import { address } from "../../../runtime/address.js";
 import { join } from "../../support/people.js";
 import { bearer, createUnder, itemsOf, remove, replace, workspaceWithTeam } from "../../support/resources.js";
@@ -49,6 +50,10 @@ t.test("a person who was demoted or removed meanwhile writes nothing, and nobody
   await ada.request("PATCH", members, { role: "member" });
   t.equal(await lateDelete(service, caller, team), "forbidden");
   t.equal(await lateDelete(service, caller, { workspaceId, kind: "workspace", id: workspaceId }), "forbidden");
+  const joining: JoinTeam = { type: "team.join", by: bob.userId, teamId, userId: bob.userId };
+  t.match(await service.runtime.ask(address(workspaceId, "workspace", workspaceId), joining), {
+    ...{ refused: "forbidden", title: "Not allowed to administer the team", permission: "administer" },
+  });
   await ada.request("DELETE", members);
   t.equal(await lateDelete(service, caller, team), "not-found");
   t.equal((await ada.request("GET", `${base}/teams/${teamId}`)).status, 200);
