@@ -19,8 +19,7 @@ export interface ServiceLog extends RuntimeLog {
 
 /** JSON lines, or readable ones on a terminal; to `destination` where a test wants to read them. */
 export function createLog(level: Config["logLevel"], destination?: DestinationStream): ServiceLog {
-  const stream = destination ?? (process.stdout.isTTY ? pretty({ sync: true, colorize: true }) : undefined);
-  const logger = stream === undefined ? pino({ level, base: null }) : pino({ level, base: null }, stream);
+  const logger = pino({ level, base: null }, destination ?? standardOutput());
   const mails = logger.child({}, { level: "info" });
   return {
     info: (message) => logger.info(message),
@@ -35,6 +34,12 @@ export function createLog(level: Config["logLevel"], destination?: DestinationSt
     },
     failed: (requestId, error) => logger.error({ requestId, error: traceOf(error) }, "request failed"),
   };
+}
+
+/** Each line is out when its call returns: what is said last before the process ends is neither lost nor out of order. */
+function standardOutput(): DestinationStream {
+  if (process.stdout.isTTY) return pretty({ sync: true, colorize: true });
+  return pino.destination({ dest: 1, sync: true });
 }
 
 /** Details with errors made plain: an error's message may repeat a piece of what it failed over. */

@@ -1,3 +1,5 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import t from "tap";
 import { createLog } from "../../http/log.js";
 import { StoreError } from "../../storage/store.js";
@@ -98,5 +100,23 @@ t.test("a mail that nobody sends is written at every level, or nobody could sign
     const { log, lines } = keptLog(level);
     log.mail("sign-in link for a@b.c: https://x/sign-in/y");
     t.match(lines, [{ msg: "sign-in link for a@b.c: https://x/sign-in/y" }]);
+  }
+});
+
+t.test("what is said last before the process ends is out, in its order", async (t) => {
+  const module = JSON.stringify(new URL("../../http/log.js", import.meta.url));
+  const program = `import { createLog } from ${module};
+    const log = createLog("info");
+    for (let n = 0; n < 50; n += 1) log.info(String(n));
+    process.exit(0);`;
+  const wanted = Array.from({ length: 50 }, (_, n) => String(n));
+  // What is written meanwhile by another thread comes late now and then only.
+  for (let tries = 0; tries < 10; tries += 1) {
+    const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", program]);
+    const lines = stdout.trimEnd().split("\n");
+    t.same(
+      lines.map((line) => JSON.parse(line).msg),
+      wanted,
+    );
   }
 });
