@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
 import { readConfig } from "../config.js";
 import type { ServiceLog } from "../log.js";
 import { startService } from "../service.js";
@@ -53,7 +54,8 @@ async function main(): Promise<number> {
     process.on(signal, () => ending.abort(new Interrupted()));
   const closing: Closing = [];
   try {
-    return await demonstrate(closing, ending);
+    const { values } = parseArgs({ options: { exit: { type: "boolean", default: false } } });
+    return await demonstrate(closing, ending, values);
   } catch (error) {
     if (error instanceof Interrupted) return INTERRUPTED;
     console.error(`the demo failed: ${error instanceof Error ? error.message : String(error)}`);
@@ -64,7 +66,7 @@ async function main(): Promise<number> {
 }
 
 /** Gives the exit code. Rejects with the reason of `ending` when that is aborted before the work is done. */
-async function demonstrate(closing: Closing, ending: AbortController): Promise<number> {
+async function demonstrate(closing: Closing, ending: AbortController, ends: { readonly exit: boolean }) {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-demo-"));
   closing.push(() => rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }));
   const { baseUrl, client, receiver, configured } = await prepare(folder, closing);
@@ -92,7 +94,7 @@ async function demonstrate(closing: Closing, ending: AbortController): Promise<n
   const inTime = await until(isOver, ending.signal);
   const came = inTime && summarise(show.counts, receiver.received, (await firings()).items.length);
   if (!came) line("demo", "this is not how it should have come out");
-  if (process.argv.includes("--exit") || !came) return came ? 0 : 1;
+  if (ends.exit || !came) return came ? 0 : 1;
   lookAround(baseUrl, configured);
   runner.off("exit", lost);
   if (!ending.signal.aborted) await once(ending.signal, "abort");

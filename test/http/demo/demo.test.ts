@@ -116,3 +116,10 @@ t.test("ended in the middle of the work it leaves no process and no folder", asy
   t.same(readdirSync(demo.temporary), []);
   t.same(demo.leftRunning(), []);
 });
+
+t.test("an option that it does not have is told of, and nothing is begun", async (t) => {
+  const demo = new Demo(t, ["--exti"]);
+  t.equal(await demo.end(null), 1);
+  t.equal(demo.out, "");
+  t.same(readdirSync(demo.temporary), []);
+});
