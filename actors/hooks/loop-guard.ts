@@ -94,15 +94,14 @@ interface ChangeBefore {
   readonly times: readonly number[];
 }
 
-/** Found once a message, though it is judged by and then counted by. */
-const found = new WeakMap<Delivered<FireHook>, ChangeBefore>();
+/** Found once a message, though it is judged by and then counted by: a turn takes one message. */
+let latest: { readonly event: Delivered<FireHook>; readonly before: ChangeBefore } | null = null;
 
 function changeBefore(event: Delivered<FireHook>): ChangeBefore {
-  const known = found.get(event);
-  if (known !== undefined) return known;
+  if (latest?.event === event) return latest.before;
   const change = changeOf(event.hookId, event.work);
   const before = { change, times: timesFired(event.turn, event.work.task.id, change) };
-  found.set(event, before);
+  latest = { event, before };
   return before;
 }
 
