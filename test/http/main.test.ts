@@ -226,13 +226,16 @@ t.test("a second signal ends the service at once", async (t) => {
 
 t.test("a signal that the terminal sends and npm passes on is one: what was begun is finished", async (t) => {
   const service = new Process(t, { DATA_DIR: await folderOf(t) });
-  const connection = await RawConnection.open(await service.port());
+  const port = await service.port();
+  const connection = await RawConnection.open(port);
   t.teardown(async () => connection.destroy());
   const body = '{"email":"ada@example.com"}';
   connection.send(
     ["POST /api/sign-in HTTP/1.1", "Host: a", "Content-Type: application/json", `Content-Length: ${body.length}`],
     body.slice(0, 5),
   );
+  // What came before this was answered has arrived: the signal finds the request under way.
+  t.equal((await fetch(`http://127.0.0.1:${port}/readyz`)).status, 200);
   service.child.kill("SIGINT");
   await service.says(/draining/);
   service.child.kill("SIGINT");
@@ -257,6 +260,30 @@ t.test(
     t.match(service.out, /"stopped"/);
   },
 );
+
+t.test("a service whose log nobody reads any more goes on, drains and ends with 0", async (t) => {
+  const service = new Process(t, { DATA_DIR: await folderOf(t) });
+  const port = await service.port();
+  service.child.stdout?.destroy();
+  service.child.stderr?.destroy();
+  const post = { method: "POST", headers: { "content-type": "application/json" } };
+  for (const email of ["ada@example.com", "bob@example.com"]) {
+    // The link goes to the log, which is gone.
+    const asked = await fetch(`http://127.0.0.1:${port}/api/sign-in`, { ...post, body: JSON.stringify({ email }) });
+    t.equal(asked.status, 202);
+  }
+  service.child.kill("SIGTERM");
+  t.equal(await service.end(), 0);
+});
+
+t.test("a service whose log is gone when it is asked to end says so to nobody, and ends with 0", async (t) => {
+  const service = new Process(t, { DATA_DIR: await folderOf(t) });
+  await service.port();
+  service.child.stdout?.destroy();
+  service.child.stderr?.destroy();
+  service.child.kill("SIGTERM");
+  t.equal(await service.end(), 0);
+});
 
 t.test("each line it writes is JSON, and one says where it listens", async (t) => {
   const service = new Process(t, { DATA_DIR: await folderOf(t), LOG_LEVEL: "debug" });
