@@ -213,11 +213,11 @@ function openSealer(config: Config, reading: Reading, randomBytes: (count: numbe
   const known = isSecretsKeyLost ? null : sealedUnder(reading);
   const wrong = (what: string) =>
     new WrongSetting(
-      `SECRETS_KEY: ${what} the secrets in ${dataFolder} are encrypted with: set it, or put its secrets.key there`,
+      `SECRETS_KEY: the secrets in ${dataFolder} are encrypted with ${what}: set that one, or put its secrets.key there`,
     );
-  if (known !== null && secretsKey === null && !holdsSecretsKey(dataFolder)) throw wrong("there is not the key that");
+  if (known !== null && secretsKey === null && !holdsSecretsKey(dataFolder)) throw wrong("a key that is missing");
   const sealer = createSealer(secretsKey ?? keptSecretsKey(dataFolder, randomBytes), randomBytes);
-  if (known !== null && known !== markOf(sealer)) throw wrong("this is not the key that");
+  if (known !== null && known !== markOf(sealer)) throw wrong("another key");
   return sealer;
 }
 
