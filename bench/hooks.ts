@@ -202,8 +202,19 @@ async function withoutActorsAlike(store: Store, url: string): Promise<Figures> {
     const at = new Date(nowMs).toISOString();
     const begun = new Changes();
     const firing: Firing = {
-      ...{ id, hookId: "hook_1", hook: "bench", state: "attempting", code: null, reason: null, refused: null, work },
-      ...{ firedAt: at, endedAt: null, retryAt: null, resends: null, resentAs: null },
+      id,
+      hookId: "hook_1",
+      hook: "bench",
+      work,
+      firedAt: at,
+      state: "attempting",
+      code: null,
+      reason: null,
+      refused: null,
+      endedAt: null,
+      retryAt: null,
+      resends: null,
+      resentAs: null,
     };
     putBegun(begun, workspaceId, firing);
     listFiring(begun, workspaceId, firing);

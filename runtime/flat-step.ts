@@ -40,7 +40,7 @@ export function flatStep(machine: AnyStateMachine, forbidden: Forbidden): FlatSt
   const table = tableOf(machine, forbidden);
   if (table === null) return null;
   return (state, message, turn) => {
-    const event = { ...message, turn };
+    const event = withTurn(message, turn);
     const candidates = table.get(String(state.value))?.get(message.type);
     if (candidates === undefined) return null;
     const asked: Args = { context: state.context, event };
@@ -125,7 +125,26 @@ function actOf(machine: AnyStateMachine, given: unknown, { spawn, checkReturned 
   }
   if (!("type" in action && action.type === "xstate.assign" && "assignment" in action)) return null;
   const update = updateOf(action.assignment);
-  return update === null ? null : (args) => Object.assign({}, args.context, update({ ...args, spawn }));
+  if (update === null) return null;
+  return ({ context, event }) => merged(context, update({ context, event, spawn }));
+}
+
+/** A message as a machine gets it. Spreading the message would take ten times as long: there are many shapes. */
+function withTurn<M extends Message>(message: M, turn: Turn): M & { readonly turn: Turn } {
+  const event = Object.assign({ turn }, message);
+  event.turn = turn;
+  return event;
+}
+
+/** The context after an assignment: what it gave, where it gave all of it. */
+function merged(context: unknown, update: unknown): unknown {
+  return isWhole(update, context) ? update : Object.assign({}, context, update);
+}
+
+function isWhole(update: unknown, context: unknown): boolean {
+  if (typeof update !== "object" || update === null || typeof context !== "object" || context === null) return false;
+  for (const name in context) if (!(name in update)) return false;
+  return true;
 }
 
 /** What an assignment gives for the next context: one function, or a value or function for each field. */

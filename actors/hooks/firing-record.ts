@@ -12,10 +12,21 @@ export function recordFiring(
   begun: Pick<Firing, "hook" | "state" | "code" | "endedAt" | "reason">,
 ): Firing {
   const workspaceId = turn.self.partition;
+  const { hook, state, code, endedAt, reason } = begun;
   const firing: Firing = {
     id: turn.self.id,
-    ...{ hookId, ...begun, refused: null, work, firedAt: timeText(turn.now) },
-    ...{ retryAt: null, resends, resentAs: null },
+    hookId,
+    hook,
+    work,
+    firedAt: timeText(turn.now),
+    state,
+    code,
+    reason,
+    refused: null,
+    endedAt,
+    retryAt: null,
+    resends,
+    resentAs: null,
   };
   // Nobody can follow a firing before it is there, so there is nothing to tell yet.
   putBegun(turn, workspaceId, firing);

@@ -37,8 +37,7 @@ export function hasFired(event: Delivered<FireHook>): boolean {
 export function fire(event: Delivered<FireHook>): FiringContext {
   const { turn, hookId, work } = event;
   const hook = hookOf(turn, turn.self.partition, hookId);
-  const begun = { state: "attempting", code: null, reason: null, endedAt: null } as const;
-  recordFiring(event, { hook: hook?.key ?? "", ...begun });
+  recordFiring(event, { hook: hook?.key ?? "", state: "attempting", code: null, reason: null, endedAt: null });
   countFiring(event);
   const isBefore = hookEvents[work.on].timing === "before" && event.gate !== undefined;
   const timeoutMs = (hook?.timeoutSeconds ?? 10) * 1_000;
@@ -50,14 +49,15 @@ export function fire(event: Delivered<FireHook>): FiringContext {
     attempt: 1,
     mostAttempts: work.test === true ? 1 : MAX_ATTEMPTS,
     step: 0,
-    requests: 0,
+    requests: 1,
     steps: hook?.steps.map((step) => step.name) ?? [],
     timeoutMs,
     blocks: hook?.failure === "block",
     deadlineMs: isBefore ? turn.now + timeoutMs : 0,
     gate: event.gate ?? null,
   };
-  return attempt(turn, context, work);
+  request(turn, context, work);
+  return context;
 }
 
 /** Keeps that the loop guard stopped it. */
@@ -66,27 +66,30 @@ export function stopLoop(event: Delivered<FireHook>): void {
   recordLoop(event, hook, whyLooped(event) ?? "");
 }
 
-/** Starts the request of the current step. */
-function attempt(turn: Turn, context: FiringContext, memo?: WorkEvent): FiringContext {
+/** Starts the request of the current step, the last that is counted. */
+function request(turn: Turn, context: FiringContext, memo?: WorkEvent): void {
   const left = context.deadlineMs === 0 ? context.timeoutMs : context.deadlineMs - turn.now;
   const { teamId, hookId, step, deadlineMs } = context;
   const timeoutMs = Math.max(1, Math.min(left, context.timeoutMs));
   const all = { teamId, hookId, step, timeoutMs };
   const input: DeliveryInput = deadlineMs === 0 ? all : { ...all, deadlineMs };
   turn.start({ name: DELIVERY_EFFECT, id: String(context.requests), input, memo });
-  return { ...context, requests: context.requests + 1 };
 }
 
 /** The next step, after one that was done. */
 export function goOn(event: Delivered<EffectEnded>, context: FiringContext): FiringContext {
   putAttempt(event.turn, event.turn.self.partition, event.turn.self.id, attemptOf(event, context));
-  return attempt(event.turn, { ...context, step: context.step + 1 });
+  const next = { ...context, step: context.step + 1, requests: context.requests + 1 };
+  request(event.turn, next);
+  return next;
 }
 
 /** The same step again, after its wait. */
 export function retry(turn: Turn, context: FiringContext): FiringContext {
   move(turn, context, { state: "attempting", retryAt: null });
-  return attempt(turn, { ...context, attempt: context.attempt + 1 });
+  const next = { ...context, attempt: context.attempt + 1, requests: context.requests + 1 };
+  request(turn, next);
+  return next;
 }
 
 interface Outcome {
@@ -139,7 +142,7 @@ export function waitForRetry(event: Delivered<EffectEnded>, context: FiringConte
 
 /** Fails the step under way: the hooks on the event have used up their time together. */
 export function runOut({ turn }: Delivered<KeeperLate>, context: FiringContext): void {
-  const id = String(context.requests - 1);
+  const id = String(context.requests);
   turn.cancelEffect(id);
   const step = context.steps[context.step] ?? "";
   const none = { at: timeText(turn.now), tookMs: 0, requestHeaders: {}, status: null, body: "" };
@@ -192,7 +195,7 @@ function hasMovedOn(turn: Turn, { task: then, test }: WorkEvent): boolean {
 }
 
 function attemptOf(event: EffectEnded, { requests }: FiringContext): AttemptRow {
-  return { n: requests, ...resultOf(event) };
+  return { ...resultOf(event), n: requests };
 }
 
 /** An effect that could not report is a step that `errored`. */

@@ -103,8 +103,10 @@ export function attemptsOf(reading: Reading, workspaceId: string, teamId: string
 }
 
 /** Writes a firing as it began, or as it is now while it has not ended. */
-export function putBegun(writing: Writing, workspaceId: string, { id, ...begun }: Firing): void {
-  begunFirings.put(writing, workspaceId, [begun.work.teamId, id], begun);
+export function putBegun(writing: Writing, workspaceId: string, firing: Firing): void {
+  const { id, hookId, hook, work, firedAt, state, code, reason, refused, endedAt, retryAt, resends, resentAs } = firing;
+  const begun = { hookId, hook, work, firedAt, state, code, reason, refused, endedAt, retryAt, resends, resentAs };
+  begunFirings.put(writing, workspaceId, [work.teamId, id], begun);
 }
 
 export function putEnded(writing: Writing, workspaceId: string, of: FiringKey, ended: Ended): void {
