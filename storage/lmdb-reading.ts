@@ -3,7 +3,7 @@ import { isKey } from "./key-check.js";
 import type { LmdbRoot } from "./lmdb-commits.js";
 import { encodedRange, toEntries } from "./ranges.js";
 import { type Entry, type Key, type Range, type Reading, StoreError, type View } from "./store.js";
-import { storeError } from "./store-errors.js";
+import { readingError, storeError } from "./store-errors.js";
 
 /** Where readings and views of one store read, and whether they still may. */
 export interface LmdbSource {
@@ -74,7 +74,7 @@ function get<Value>(source: LmdbSource, key: Key, at: At): Value | undefined {
   try {
     return source.root.get([...key], at) as Value | undefined;
   } catch (error) {
-    throw storeError(error, source.folder);
+    throw readingError(error, source.folder);
   }
 }
 
@@ -85,7 +85,7 @@ function rangeOf<Value>(source: LmdbSource, range: Range, at: At): Entry<Value>[
   try {
     return toEntries<Value>(source.root.getRange({ ...bounds, snapshot: true, ...at }));
   } catch (error) {
-    throw storeError(error, source.folder);
+    throw readingError(error, source.folder);
   }
 }
 

@@ -20,6 +20,9 @@ export function storeError(error: unknown, folder: string): StoreError {
   if (/EACCES|EROFS|EPERM|Permission denied|Read-only/i.test(`${code} ${text}`)) {
     return new StoreError("read-only", `${folder} cannot be written: give this user the right to write there`, options);
   }
+  if (/EEXIST|ENOTDIR/.test(`${code} ${text}`)) {
+    return new StoreError("failed", `${folder} is no folder, or lies below a file: name another`, options);
+  }
   if (/MDB_CORRUPTED|MDB_INVALID|MDB_PAGE_NOTFOUND|MDB_VERSION_MISMATCH|not an LMDB file|wrong page/i.test(text)) {
     return new StoreError(
       "damaged",
@@ -31,6 +34,14 @@ export function storeError(error: unknown, folder: string): StoreError {
     return new StoreError("key-too-long", `a key is longer than the store takes: ${text}`, options);
   }
   return new StoreError("failed", `the store in ${folder} failed: ${text}`, options);
+}
+
+/** As {@link storeError}, for a read: bytes that cannot be read back are damaged. */
+export function readingError(error: unknown, folder: string): StoreError {
+  const found = storeError(error, folder);
+  if (found.code !== "failed" || /MDB_/.test(found.message)) return found;
+  const text = `a row of the store in ${folder} cannot be read back: restore a backup into another folder`;
+  return new StoreError("damaged", text, { cause: error });
 }
 
 /** LMDB gives the system's error numbers (errno.h of Linux). */

@@ -1,9 +1,10 @@
 import { execFile, spawn } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { open } from "lmdb";
 import t, { type Test } from "tap";
 import { restoreBackup } from "../../storage/backup.js";
 import { openLmdbStore } from "../../storage/lmdb-store.js";
@@ -106,6 +107,30 @@ t.test("a folder that cannot be written is refused as read-only, with what to do
     );
     t.match(refused.stderr, `${path} cannot be written: give this user the right to write there`);
   }
+});
+
+t.test("a folder that is a file, or lies below one, is refused with what to do", async (t) => {
+  const file = join(temporary(t), "file");
+  writeFileSync(file, "");
+  for (const folder of [file, join(file, "below")]) {
+    const message = `${folder} is no folder, or lies below a file: name another`;
+    await t.rejects(openLmdbStore({ folder }), { name: "StoreError", code: "failed", message });
+  }
+});
+
+t.test("a row whose bytes say nothing is told as damage by reads, and the others are read", async (t) => {
+  const folder = join(temporary(t), "store");
+  const store = await openLmdbStore({ folder });
+  await store.commit(["a", "b"].map((name) => ({ op: "put", key: ["row", name], value: { name } })));
+  await store.close();
+  const raw = open({ path: folder, encoding: "binary" });
+  await raw.put(["row", "a"], Buffer.from([0xc1, 0xd9, 0xff]));
+  await raw.close();
+  const again = await openLmdbStore({ folder });
+  t.throws(() => again.reading.get(["row", "a"]), { name: "StoreError", code: "damaged" });
+  t.throws(() => again.reading.range({ prefix: ["row"] }), { name: "StoreError", code: "damaged" });
+  t.same(again.reading.get(["row", "b"]), { name: "b" });
+  await again.close();
 });
 
 t.test("faults of the system and of LMDB are told apart", async (t) => {
