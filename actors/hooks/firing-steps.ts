@@ -195,7 +195,7 @@ function hasMovedOn(turn: Turn, { task: then, test }: WorkEvent): boolean {
 }
 
 function attemptOf(event: EffectEnded, { requests }: FiringContext): AttemptRow {
-  return { ...resultOf(event), n: requests };
+  return Object.assign({ n: requests }, resultOf(event));
 }
 
 /** An effect that could not report is a step that `errored`. */
