@@ -6,13 +6,14 @@ import { type FileResult, isPassed, runTestFile } from "./support/test-file.js";
 
 /**
  * `npm test` runs every test file, each in a process of its own; `npm test -- FILE…` those of dist that are named;
- * `--jobs N` says how many at once, `--limit N` the seconds that each may take, and `--seed N` runs them in an order
- * of that number's. The last line is "N passed, N failed", whatever happens to a file; ends with 1 when one failed.
+ * `--jobs N` says how many at once (else one more than there are processors, since files also wait), `--limit N` the
+ * seconds that each may take, and `--seed N` runs them in an order of that number's. The last line is "N passed, N
+ * failed", whatever happens to a file; ends with 1 when one failed.
  */
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    jobs: { type: "string", default: String(availableParallelism()) },
+    jobs: { type: "string", default: String(availableParallelism() + 1) },
     limit: { type: "string", default: "120" },
     seed: { type: "string" },
   },

@@ -200,7 +200,7 @@ t.test("any run of the six operations answers as the model says: statuses, versi
   let runs = 0;
   let commands = 0;
   await fc.assert(
-    fc.asyncProperty(fc.array(command, { minLength: 10, maxLength: 60 }), async (given) => {
+    fc.asyncProperty(fc.array(command, { minLength: 20, maxLength: 60 }), async (given) => {
       runs += 1;
       const { id } = await owner.create(`${base}/workspaces`, { slug: `run-${runs}`, name: "Run" });
       const run = new Run(owner, id);
@@ -215,7 +215,7 @@ t.test("any run of the six operations answers as the model says: statuses, versi
       for (const of of modelKinds) await run.take({ op: "list", kind: of });
       commands += given.length;
     }),
-    { numRuns: 60 },
+    { numRuns: 50 },
   );
   const usual = [
     ...["200", "201", "201 replayed", "204", "400 malformed-if-match", "404 not-found", "409 already-exists"],
@@ -226,5 +226,5 @@ t.test("any run of the six operations answers as the model says: statuses, versi
     [],
     "every usual outcome was met",
   );
-  t.ok(commands > 1_000, `${commands} commands in ${runs} runs`);
+  t.ok(commands >= 1_000, `${commands} commands in ${runs} runs`);
 });
