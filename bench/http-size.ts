@@ -159,8 +159,7 @@ async function createMany(
   let next = from;
   const work = async () => {
     for (let n = next++; n < to; n = next++) {
-      const made = JSON.parse(await office.create(path, body(n), `${path.split("/").at(-1)}-${n}`)) as { id: string };
-      ids.push(made.id);
+      ids.push((await office.create(path, body(n), `${path.split("/").at(-1)}-${n}`)).id);
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));

@@ -4,9 +4,35 @@ import { join } from "node:path";
 import { readConfig } from "../../http/config.js";
 import { createLog } from "../../http/log.js";
 import { startService } from "../../http/service.js";
+import { openLmdbStore } from "../../storage/lmdb-store.js";
+import type { Store } from "../../storage/store.js";
 
 /** The load comes from one address with one credential. */
 const unlimited = { RATE_PER_CREDENTIAL: "0", RATE_PER_ADDRESS: "0" };
+
+const own: Product = { readConfig, createLog, startService, openLmdbStore };
+
+/** The modules of the product that an office is made of. */
+export interface Product {
+  readonly readConfig: typeof readConfig;
+  readonly createLog: typeof createLog;
+  readonly startService: typeof startService;
+  readonly openLmdbStore: typeof openLmdbStore;
+}
+
+interface OfficeOptions {
+  /** The checkout's own unless those of another are measured. */
+  readonly product?: Product;
+  /** Lays something around the store that the service gets, to see what goes through. */
+  readonly around?: (store: Store) => Store;
+}
+
+/** A resource as it was answered to its creator. */
+interface Created {
+  readonly id: string;
+  readonly text: string;
+  readonly headers: Headers;
+}
 
 /** A service with one workspace, and its owner. */
 export interface Office {
@@ -15,8 +41,8 @@ export interface Office {
   readonly teamId: string;
   /** Credential headers of a token that may do everything a token may. */
   readonly bearer: string;
-  /** Creates as the owner and gives the answer's text; throws unless it was created. */
-  create(path: string, body: unknown, key: string): Promise<string>;
+  /** Creates as the owner; throws unless it was created. */
+  create(path: string, body: unknown, key: string): Promise<Created>;
   get(path: string): Promise<string>;
   /** The body that a read by the owner is answered with, as it comes; throws unless it was answered. */
   body(path: string): Promise<AsyncIterable<Uint8Array>>;
@@ -26,13 +52,15 @@ export interface Office {
 export async function openOffice(
   transport: "uws" | "node",
   settings: Readonly<Record<string, string>> = {},
+  { product = own, around = (store) => store }: OfficeOptions = {},
 ): Promise<Office> {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-bench-"));
   const mails: string[] = [];
   const fixed = { DATA_DIR: folder, PORT: "0", TRANSPORT: transport, LOG_LEVEL: "silent" };
-  const config = readConfig({ ...fixed, ...unlimited, ...settings });
-  const log = { ...createLog("silent"), mail: (line: string) => void mails.push(line) };
-  const service = await startService({ config, log });
+  const config = product.readConfig({ ...fixed, ...unlimited, ...settings });
+  const log = { ...product.createLog("silent"), mail: (line: string) => void mails.push(line) };
+  const store = await product.openLmdbStore({ folder });
+  const service = await product.startService({ config, log, store: around(store) });
   const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
     fetch(`${service.baseUrl}${path}`, {
       method: "POST",
@@ -43,23 +71,23 @@ export async function openOffice(
   while (mails.length === 0) await new Promise((resolve) => setImmediate(resolve));
   const opened = await post("/api/sessions", { token: mails[0]?.split("/").at(-1) });
   const cookie = opened.headers.get("set-cookie")?.split(";")[0] ?? "";
-  const made = async (path: string, body: unknown, key: string) => {
+  const create = async (path: string, body: unknown, key: string): Promise<Created> => {
     const answer = await post(path, body, { cookie, "idempotency-key": key });
     const text = await answer.text();
     if (answer.status !== 201) throw new Error(`POST ${path} answered ${answer.status} ${text}`);
     return { text, headers: answer.headers, id: String((JSON.parse(text) as { readonly id: string }).id) };
   };
-  const workspace = await made("/api/resources/workspaces", { slug: "acme", name: "Acme" }, "w");
+  const workspace = await create("/api/resources/workspaces", { slug: "acme", name: "Acme" }, "w");
   const within = `/api/resources/workspaces/${workspace.id}`;
-  const team = await made(`${within}/teams`, { key: "core", name: "Core" }, "t");
+  const team = await create(`${within}/teams`, { key: "core", name: "Core" }, "t");
   const scopes = ["configure", "secrets", "runners", "trusts"];
-  const token = await made(`${within}/tokens`, { name: "bench", scopes }, "k");
+  const token = await create(`${within}/tokens`, { name: "bench", scopes }, "k");
   return {
     port: service.port,
     workspaceId: workspace.id,
     teamId: team.id,
     bearer: `Bearer ${token.headers.get("service-workspace-token")}`,
-    create: async (path, body, key) => (await made(path, body, key)).text,
+    create,
     get: async (path) => (await fetch(`${service.baseUrl}${path}`, { headers: { cookie } })).text(),
     body: async (path) => {
       const answer = await fetch(`${service.baseUrl}${path}`, { headers: { cookie } });
@@ -68,6 +96,7 @@ export async function openOffice(
     },
     close: async () => {
       await service.stop();
+      await store.close();
       await rm(folder, { recursive: true });
     },
   };

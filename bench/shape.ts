@@ -1,0 +1,82 @@
+import { spawnSync } from "node:child_process";
+import { resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { knotsOf } from "./shape/knots.js";
+import { rowsWritten } from "./shape/rows.js";
+import { functionsOf, importsOf, readProduct } from "./shape/source.js";
+import { percentile, printTable } from "./support/table.js";
+
+/**
+ * Prints the shape of a checkout as Markdown: `node dist/bench/shape.js [FOLDER]`, its own without one. The folder must
+ * be built and may be at another commit. `--test-seconds N` says how long `npm test` took there, `--time` runs it.
+ */
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { "test-seconds": { type: "string" }, time: { type: "boolean", default: false } },
+});
+/** Longer functions are counted; the longest that the house style allows. */
+const LONG = 70;
+
+const folder = resolve(positionals[0] ?? ".");
+const files = readProduct(folder);
+const fileLines = files.map(({ lines }) => lines);
+const functions = files.flatMap(functionsOf);
+const functionLines = functions.map(({ lines }) => lines);
+const long = functions.filter(({ lines }) => lines > LONG).sort((left, right) => right.lines - left.lines);
+const imports = files.flatMap(importsOf);
+const known = new Set(files.map(({ path }) => path));
+const missing = imports.filter(({ to }) => !known.has(to));
+if (missing.length > 0) throw new Error(`not found: ${missing.map(({ from, to }) => `${from} -> ${to}`).join(", ")}`);
+
+const spread = (sizes: readonly number[]) =>
+  `${percentile(sizes, 0.5)} / ${percentile(sizes, 0.9)} / ${Math.max(...sizes)}`;
+const knots = (among: typeof imports) => {
+  const found = knotsOf(among);
+  return found.length === 0 ? "0" : `${found.length} (${found.map((knot) => knot.length).join(", ")} files)`;
+};
+const testSeconds = values.time ? timeTests() : values["test-seconds"];
+
+printTable({
+  title: "Shape of the source",
+  note: `The product's TypeScript (storage, runtime, actors, http) at ${commitOf(folder)}. A function is what has a body in braces, at any depth. A circle is a set of files that lead to each other, as large as it gets.`,
+  columns: ["", ""],
+  rows: [
+    ["files", files.length],
+    ["lines", fileLines.reduce((sum, lines) => sum + lines, 0)],
+    ["lines of a file, median / p90 / max", spread(fileLines)],
+    ["functions", functions.length],
+    ["lines of a function, median / p90 / max", spread(functionLines)],
+    [`functions over ${LONG} lines`, long.length],
+    ["circles of imports of values", knots(imports.filter(({ isTypeOnly }) => !isTypeOnly))],
+    ["circles of imports, types included", knots(imports)],
+    ...(testSeconds === undefined ? [] : [["seconds of `npm test`", testSeconds]]),
+  ],
+});
+for (const { path, name, line, lines } of long) console.log(`\n${lines} lines: ${name}, ${path}:${line}`);
+
+const written = await rowsWritten(folder);
+printTable({
+  title: "Rows written",
+  note: "Puts and removes of all batches until nothing is written any more, over a store on disk.",
+  columns: ["", "rows of the domain", "of the runtime", "batches", "tables"],
+  rows: written.map(({ deed, count: { domain, runtime, batches, byTable } }) => [
+    deed,
+    domain,
+    runtime,
+    batches,
+    Object.entries(byTable)
+      .map(([table, count]) => `${table} ${count}`)
+      .join(", "),
+  ]),
+});
+
+function commitOf(checkout: string): string {
+  return spawnSync("git", ["log", "-1", "--format=%h"], { cwd: checkout, encoding: "utf8" }).stdout.trim();
+}
+
+function timeTests(): string {
+  const begun = performance.now();
+  const { status } = spawnSync("npm", ["test"], { cwd: folder, stdio: ["ignore", "ignore", "inherit"] });
+  if (status !== 0) throw new Error("npm test failed");
+  return ((performance.now() - begun) / 1_000).toFixed(0);
+}

@@ -1,0 +1,51 @@
+import { once } from "node:events";
+import WebSocket from "ws";
+
+/** A runner of one place whose every run starts and ends, completed, as soon as its job came. */
+export interface InstantRunner {
+  /** Offers so many places from now on. */
+  offer(slots: number): void;
+  close(): void;
+}
+
+interface Frame {
+  readonly frame: string;
+  readonly n?: number;
+  readonly message?: { readonly type: string; readonly job?: { readonly runId: string; readonly fence: number } };
+}
+
+/** Connects with a pool's token and offers no place yet. It speaks the protocol by hand: any release's service will do. */
+export async function connectRunner(port: number, poolToken: string): Promise<InstantRunner> {
+  const headers = { authorization: `Bearer ${poolToken}` };
+  const socket = new WebSocket(`ws://127.0.0.1:${port}/api/runner`, { headers });
+  let sent = 0;
+  let received = 0;
+  const post = (frame: object) => socket.send(JSON.stringify(frame));
+  const say = (message: object) => {
+    sent += 1;
+    post({ frame: "message", n: sent, ack: received, message });
+  };
+  const work = ({ n, message }: Frame) => {
+    received = n ?? received;
+    const job = message?.type === "run.assign" ? message.job : undefined;
+    if (job === undefined) return;
+    const claim = { runId: job.runId, fence: job.fence };
+    say({ type: "run.started", ...claim });
+    const left = { ending: null, failure: null, checkouts: [], check: null, spent: null };
+    say({ type: "run.ended", ...claim, outcome: "completed", ...left });
+  };
+  const welcomed = new Promise<void>((resolve) => {
+    socket.on("message", (data) => {
+      const frame = JSON.parse(data.toString()) as Frame;
+      if (frame.frame === "welcome") resolve();
+      if (frame.frame === "message") work(frame);
+    });
+  });
+  await once(socket, "open");
+  post({
+    ...{ frame: "hello", protocol: 1, runnerId: null, instance: "0123456789abcdef", name: "instant", version: "1" },
+    ...{ labels: [], harnesses: ["command"], slots: 0, received: 0, claims: [] },
+  });
+  await welcomed;
+  return { offer: (slots) => say({ type: "offer", slots }), close: () => socket.terminate() };
+}
