@@ -1,11 +1,12 @@
 import { checkValue } from "../storage/change-check.js";
 import { checkKey } from "../storage/key-check.js";
+import { compareKeys } from "../storage/key-order.js";
 import { GLOBAL_PARTITION, rowSpace } from "../storage/keys.js";
 import type { Entry, Key, Range, Writing } from "../storage/store.js";
 import type { Address } from "./address.js";
 import { freeze } from "./freeze.js";
 import type { Identities } from "./ids.js";
-import type { EffectRequest, Fact, GateQuestion, Message, Turn } from "./turn.js";
+import type { ChangeEntry, EffectRequest, Fact, GateQuestion, Message, Turn } from "./turn.js";
 
 /** One intent of a turn, besides rows, the reply and the end of the actor. In the order they were recorded. */
 export type Intent =
@@ -16,7 +17,7 @@ export type Intent =
   | { readonly kind: "cancel-effect"; readonly id: string }
   | { readonly kind: "publish"; readonly fact: Fact }
   | { readonly kind: "ask"; readonly question: GateQuestion }
-  | { readonly kind: "change"; readonly topic: string; readonly data: unknown };
+  | { readonly kind: "change"; readonly topic: string; readonly data: unknown; readonly row?: Key };
 
 const NOWHERE: Address = { partition: "", kind: "", id: "" };
 
@@ -134,6 +135,17 @@ export class TurnRecorder implements Turn {
 
   change(topic: string, data: unknown): void {
     this.#record({ kind: "change", topic, data });
+  }
+
+  publishRow(key: Key, entries: readonly ChangeEntry[]): void {
+    const { intents } = this;
+    for (let index = intents.length - 1; index >= 0; index--) {
+      const intent = intents[index];
+      if (intent?.kind === "change" && intent.row !== undefined && compareKeys(intent.row, key) === 0) {
+        intents.splice(index, 1);
+      }
+    }
+    for (const { topic, data } of entries) this.#record({ kind: "change", topic, data, row: key });
   }
 
   reply(answer: unknown): void {

@@ -1,4 +1,4 @@
-import type { Writing } from "../storage/store.js";
+import type { Key, Writing } from "../storage/store.js";
 import type { Address } from "./address.js";
 
 /** A message: a type and plain serialisable data. Secrets never travel in one. */
@@ -29,6 +29,12 @@ export interface GateAnswer extends Message {
   readonly id: string;
   /** Why the step may not be taken, or null when it may. */
   readonly refused: string | null;
+}
+
+/** What stream readers get, under a topic `<kind>/<id>`. */
+export interface ChangeEntry {
+  readonly topic: string;
+  readonly data: unknown;
 }
 
 /** Work in the outside world, started after the commit. Its result comes back as an {@link EffectEnded}. */
@@ -92,6 +98,11 @@ export interface Turn extends Writing {
   ask(question: GateQuestion): void;
   /** Appends to the change feed of this partition, under a topic `<kind>/<id>`. `data` is what stream readers get. */
   change(topic: string, data: unknown): void;
+  /**
+   * Appends to the change feed what a row is now. Of the row under a key that is said once a turn: the entries of an
+   * earlier call are taken back, and these stand where the last call was.
+   */
+  publishRow(key: Key, entries: readonly ChangeEntry[]): void;
   /**
    * Answers whoever asked, once the batch is on disk. Without a call, a message that the machine accepts is answered
    * `undefined`, and one that no transition takes is answered by a rejection ({@link NotAccepted}).

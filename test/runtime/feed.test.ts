@@ -12,6 +12,16 @@ const writer = probe("writer", {
   },
 });
 
+/** Puts its rows, by their keys, and tells of other things in between. */
+const putter = probe("putter", {
+  put: (_context, { puts }, turn) => {
+    for (const [row, data] of puts as [string, unknown][]) {
+      if (row === "") turn.change("other/1", data);
+      else turn.publishRow([partition, "row", "thing", row], [{ topic: `thing/${row}`, data }]);
+    }
+  },
+});
+
 async function started(feedEntries = 100) {
   const harness = new Harness({ catalogue: { actors: [writer] }, limits: { feedEntries } });
   await harness.start();
@@ -32,6 +42,22 @@ t.test("a partition's numbers rise without a gap, across crashes", async (t) => 
   t.same(seqs(storedEntries(harness.durable, partition)), [1, 2, 3]);
   t.equal(harness.runtime.feed.lastSeq(partition), 3);
   t.equal(harness.runtime.feed.lastSeq("ws_other"), 0);
+});
+
+t.test("what a row is now is said once a turn, where it was put last", async (t) => {
+  const harness = new Harness({ catalogue: { actors: [putter] } });
+  await harness.start();
+  const put = (...puts: [string, unknown][]) => harness.ask(harness.to("putter"), { type: "put", puts } as Note);
+  await put(["a", 1], ["", "first"], ["b", 2], ["a", 3], ["", "last"]);
+  await put(["a", 4]);
+  const told = storedEntries(harness.durable, partition).map(({ seq, topic, data }) => [seq, topic, data]);
+  t.same(told, [
+    [1, "other/1", "first"],
+    [2, "thing/b", 2],
+    [3, "thing/a", 3],
+    [4, "other/1", "last"],
+    [5, "thing/a", 4],
+  ]);
 });
 
 t.test("entries are heard by topic, in order, after their flush and until it is ended", async (t) => {
