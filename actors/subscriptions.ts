@@ -1,4 +1,4 @@
-import type { Gating, Hearing } from "../runtime/actor-type.js";
+import type { Gate, Subscriber } from "../runtime/actor-type.js";
 import { givesInstallationsFree } from "./code-host/workspace-closing.js";
 import { firesAfterHooks, keepsBeforeHooks } from "./hooks/firing.js";
 import { watchesRotations } from "./hooks/secret-rotation.machine.js";
@@ -7,8 +7,8 @@ import { placesAfterPoolChanges } from "./runners/pool-changes.js";
 import { unassignsWhoLeft } from "./tasks/member-leaving.js";
 import { withdrawsWork } from "./tasks/workspace-closing.js";
 
-/** Who hears which fact: the whole wiring between areas, with {@link gatings}, stands on this page. */
-export const hearings: readonly Hearing[] = [
+/** Who hears which fact: the whole wiring between areas, with {@link gates}, stands on this page. */
+export const subscribers: readonly Subscriber[] = [
   placesAfterPoolChanges,
   withdrawsWork,
   unassignsWhoLeft,
@@ -19,4 +19,4 @@ export const hearings: readonly Hearing[] = [
 ];
 
 /** Who gates which step. */
-export const gatings: readonly Gating[] = [keepsBeforeHooks];
+export const gates: readonly Gate[] = [keepsBeforeHooks];

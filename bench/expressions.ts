@@ -1,11 +1,11 @@
 import { DOUBLE, DYN, listOf, STRING } from "../actors/expressions/cel-types.js";
-import { checkExpression } from "../actors/expressions/check.js";
 import { compile } from "../actors/expressions/evaluate.js";
-import { MOST } from "../actors/expressions/meter.js";
+import { MAX_UNITS } from "../actors/expressions/meter.js";
 import { parseExpression } from "../actors/expressions/parse.js";
 import { hookNames } from "../actors/expressions/positions.js";
 import { CLOSE, evaluateJson, OPEN } from "../actors/expressions/templates.js";
-import { valueOfJson } from "../actors/expressions/values.js";
+import { checkExpression } from "../actors/expressions/type-check.js";
+import { toValue } from "../actors/expressions/values.js";
 import { compileConditions } from "../actors/hooks/conditions.js";
 import { eventValues } from "../actors/hooks/hook-values.js";
 import { subjectOf } from "../actors/hooks/judging.js";
@@ -66,7 +66,7 @@ const endless = {
 
 function worst(name: string, source: string): (string | number)[] {
   const types = new Map([...names, ["big", listOf(DOUBLE)] as const, ["text", STRING] as const]);
-  const big = valueOfJson(
+  const big = toValue(
     Array.from({ length: 10_000 }, (_, index) => index),
     DYN,
   );
@@ -104,9 +104,9 @@ export async function run(): Promise<void> {
       }),
       timed("evaluate", () => compile(when).holds({ ...values, vars: new Map(), hook: new Map() })),
       timed("match lists and when, of one hook", () =>
-        judge(conditions, { work, values: () => values }, { units: MOST }),
+        judge(conditions, { work, values: () => values }, { units: MAX_UNITS }),
       ),
-      timed("an event made ready, and a hook matched", () => judge(conditions, subjectOf(work), { units: MOST })),
+      timed("an event made ready, and a hook matched", () => judge(conditions, subjectOf(work), { units: MAX_UNITS })),
       timed("a JSON body with three expressions", () => evaluateJson(body, { ...values })),
     ],
   });

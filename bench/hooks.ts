@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { Agent } from "undici";
 import { setup } from "xstate";
 import { createActorTypes } from "../actors/actor-types.js";
+import { cachedTables } from "../actors/cached-tables.js";
 import { CLOSE, OPEN } from "../actors/expressions/templates.js";
-import { heldTables } from "../actors/held-tables.js";
 import { callbackToken } from "../actors/hooks/callback-token.js";
 import { deliveryEffect, KEPT_OUTPUT_BYTES } from "../actors/hooks/delivery.effects.js";
 import { firesAfterHooks } from "../actors/hooks/firing.js";
@@ -20,7 +20,7 @@ import { parseAllowList } from "../actors/outbound/allow-list.js";
 import { NetworkRequests } from "../actors/outbound/network-requests.js";
 import { createOutbound } from "../actors/outbound/request.js";
 import type { Kind } from "../actors/resources/kind.js";
-import type { CreateResource, Written } from "../actors/resources/messages.js";
+import type { CreateResource, WriteResult } from "../actors/resources/resource.messages.js";
 import type { WorkEvent, WorkFact } from "../actors/tasks/work-event.js";
 import { createSealer } from "../actors/workspaces/secret-value.js";
 import type { ActorType } from "../runtime/actor-type.js";
@@ -302,8 +302,8 @@ async function withActors(store: Store, url: string, extras: Extras = plain): Pr
     store,
     catalogue: {
       actors: [...createActorTypes(kinds), source],
-      hearings: [firesAfterHooks],
-      gatings: [],
+      subscribers: [firesAfterHooks],
+      gates: [],
       effects: [
         deliveryEffect({
           ...{
@@ -322,7 +322,7 @@ async function withActors(store: Store, url: string, extras: Extras = plain): Pr
     clock,
     scheduler: createEventLoopScheduler(),
     randomBytes,
-    heldTables,
+    cachedTables,
     log: { warn: console.warn, error: console.error },
   });
   const { workspaceId, teamId } = await configure(runtime, kinds, { url, sealedSecret: sealer.seal(SECRET), extras });
@@ -361,7 +361,7 @@ async function configure(
       ...{ type: "resource.create", kind, caller, client: null, teamId, fields: parsed(kind, fields), hidden },
       idempotency: { scope: "bench", key: kind, digest: "" },
     };
-    return (await runtime.ask(address(workspaceId, "workspace", workspaceId), message)) as Written;
+    return (await runtime.ask(address(workspaceId, "workspace", workspaceId), message)) as WriteResult;
   };
   await create("workspace", null, { slug: "bench", name: "Bench" });
   const team = await create("team", null, { key: "core", name: "Core" });

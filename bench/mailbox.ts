@@ -51,8 +51,8 @@ export async function run(): Promise<void> {
     store,
     catalogue: {
       actors: [{ kind: "counter", machine: counter, version: 1 }],
-      hearings: [],
-      gatings: [],
+      subscribers: [],
+      gates: [],
       effects: [],
     },
     clock: createSystemClock(),

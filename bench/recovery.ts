@@ -99,7 +99,7 @@ function start(store: Store, aheadMs: number): Promise<Runtime> {
   const ahead: Clock = { now: () => clock.now() + aheadMs, at: (atMs, wake) => clock.at(atMs - aheadMs, wake) };
   return createRuntime({
     store,
-    catalogue: { actors: [{ kind: "sleeper", machine: sleeper, version: 1 }], hearings: [], gatings: [], effects: [] },
+    catalogue: { actors: [{ kind: "sleeper", machine: sleeper, version: 1 }], subscribers: [], gates: [], effects: [] },
     clock: ahead,
     scheduler: createEventLoopScheduler(),
     randomBytes,

@@ -1,16 +1,16 @@
 import { randomBytes as strongBytes } from "node:crypto";
 import { createWorkloadVerifier } from "../actors/access/workload-token.js";
 import { createActorTypes } from "../actors/actor-types.js";
+import { cachedTables } from "../actors/cached-tables.js";
 import { confirmationEffect } from "../actors/code-host/confirmation.effects.js";
 import { lookEffect } from "../actors/code-host/look.effects.js";
-import { heldTables } from "../actors/held-tables.js";
 import { deliveryEffect, KEPT_OUTPUT_BYTES } from "../actors/hooks/delivery.effects.js";
 import { firingsGivenUp } from "../actors/hooks/given-up.js";
 import { createHookTokenSigner } from "../actors/hooks/hook-token.js";
 import { signingKeys, type UseKey } from "../actors/hooks/signing-keys.machine.js";
 import { oauthEffects } from "../actors/integrations/oauth.effects.js";
 import { createKinds } from "../actors/kinds.js";
-import { issuersOf, parseAllowList } from "../actors/outbound/allow-list.js";
+import { parseAllowList, toIssuerAllowList } from "../actors/outbound/allow-list.js";
 import { type CodeHost, codeHostAddresses, createCodeHost } from "../actors/outbound/code-host.js";
 import { MAX_ANSWER_BYTES } from "../actors/outbound/code-host-requests.js";
 import { mailEffect } from "../actors/outbound/mail.effects.js";
@@ -18,8 +18,13 @@ import { NetworkRequests } from "../actors/outbound/network-requests.js";
 import { createAuthorizationServers, MAX_OAUTH_ANSWER_BYTES } from "../actors/outbound/oauth-server.js";
 import { createIssuerKeys, MAX_DOCUMENT_BYTES } from "../actors/outbound/oidc-discovery.js";
 import { createOutbound, type Outbound } from "../actors/outbound/request.js";
-import { gatings, hearings } from "../actors/subscriptions.js";
-import { markOf, sealedUnder, sealingKey, type UseSealingKey } from "../actors/workspaces/sealing-key.machine.js";
+import { gates, subscribers } from "../actors/subscriptions.js";
+import {
+  findSealingKeyMark,
+  sealingKey,
+  toKeyMark,
+  type UseSealingKey,
+} from "../actors/workspaces/sealing-key.machine.js";
 import { createSealer, type Sealer } from "../actors/workspaces/secret-value.js";
 import { type Clock, createEventLoopScheduler, createSystemClock, type Scheduler } from "../runtime/clock.js";
 import { createRuntime } from "../runtime/host.js";
@@ -109,7 +114,7 @@ async function open(
   const outbound = createOutbound({ allowList, keepBytes: KEPT_OUTPUT_BYTES });
   closing.push(() => outbound.close());
   const network = new NetworkRequests(clock);
-  const toIssuers = createOutbound({ allowList: issuersOf(allowList), keepBytes: MAX_DOCUMENT_BYTES + 1 });
+  const toIssuers = createOutbound({ allowList: toIssuerAllowList(allowList), keepBytes: MAX_DOCUMENT_BYTES + 1 });
   closing.push(() => toIssuers.close());
   const now = () => clock.now();
   const codeHost = openCodeHost(config, now, log);
@@ -126,8 +131,8 @@ async function open(
     store,
     catalogue: {
       actors: createActorTypes(kinds),
-      hearings,
-      gatings,
+      subscribers,
+      gates,
       effects: [
         mailEffect({
           sealer,
@@ -156,7 +161,7 @@ async function open(
     scheduler: options.scheduler ?? createEventLoopScheduler(),
     randomBytes,
     log,
-    heldTables,
+    cachedTables,
     onFatal: (error) => {
       ready = false;
       options.onFatal?.(error);
@@ -165,7 +170,7 @@ async function open(
   closing.push(() => runtime.stop());
   const use: UseKey = { type: "keys.use", key: tokens?.publicKey ?? null };
   await runtime.ask(signingKeys, use);
-  const seal: UseSealingKey = { type: "sealing.use", mark: markOf(sealer) };
+  const seal: UseSealingKey = { type: "sealing.use", mark: toKeyMark(sealer) };
   await runtime.ask(sealingKey, seal);
   const metrics = createMetrics(
     () => runtime.stats(),
@@ -210,14 +215,14 @@ async function open(
 /** The sealer of the key that is set or kept. Throws {@link WrongSetting} where the store was sealed under another. */
 function openSealer(config: Config, reading: Reading, randomBytes: (count: number) => Uint8Array): Sealer {
   const { dataFolder, secretsKey, isSecretsKeyLost } = config;
-  const known = isSecretsKeyLost ? null : sealedUnder(reading);
+  const known = isSecretsKeyLost ? null : findSealingKeyMark(reading);
   const wrong = (what: string) =>
     new WrongSetting(
       `SECRETS_KEY: the secrets in ${dataFolder} are encrypted with ${what}: set that one, or put its secrets.key there`,
     );
   if (known !== null && secretsKey === null && !holdsSecretsKey(dataFolder)) throw wrong("a key that is missing");
   const sealer = createSealer(secretsKey ?? keptSecretsKey(dataFolder, randomBytes), randomBytes);
-  if (known !== null && known !== markOf(sealer)) throw wrong("another key");
+  if (known !== null && known !== toKeyMark(sealer)) throw wrong("another key");
   return sealer;
 }
 

@@ -35,38 +35,38 @@ export interface Supervision {
   /** More crashes than this within `withinMs` and the actor rests for `restMs`, its mail kept. */
   readonly maxRestarts: number;
   readonly withinMs: number;
-  readonly restMs: number;
+  readonly backoffMs: number;
 }
 
 /**
  * Hears facts in a turn of its own after the publisher's, in the publisher's partition. It has no state: it may read,
  * and send messages. A throw is handled as an actor's crash; the publisher never notices.
  */
-export interface Hearing {
+export interface Subscriber {
   /** Unique name, for logs and dead letters. */
   readonly name: string;
   /** Names of the facts it hears. */
   readonly facts: readonly string[];
-  readonly hear: (fact: Fact, turn: Turn) => void;
+  readonly handle: (fact: Fact, turn: Turn) => void;
 }
 
 /**
  * Decides which actors must agree to a step. `keepers` runs in the asker's turn and only reads; each request it
- * returns is sent, and each actor asked answers with a {@link KeeperAnswer} to `request.replyTo`. All must agree;
+ * returns is sent, and each actor asked answers with a {@link GatekeeperAnswer} to `request.replyTo`. All must agree;
  * the first refusal decides. No keeper means that the step may be taken.
  */
-export interface Gating {
+export interface Gate {
   readonly name: string;
   /** Names of the gates it keeps. */
-  readonly gates: readonly string[];
-  /** Longest time for the keepers together, in milliseconds; past it each gets a {@link KeeperLate}. */
+  readonly questions: readonly string[];
+  /** Longest time for the keepers together, in milliseconds; past it each gets a {@link GatekeeperTimedOut}. */
   readonly boundMs: number;
-  readonly keepers: (question: GateQuestion, partition: string, reading: Reading) => readonly KeeperRequest[];
+  readonly gatekeepers: (question: GateQuestion, partition: string, reading: Reading) => readonly GatekeeperRequest[];
 }
 
-export interface KeeperRequest {
+export interface GatekeeperRequest {
   readonly to: Address;
-  /** Sent with a {@link GatePlace} added as `gate`, which the keeper gives back in its {@link KeeperAnswer}. */
+  /** Sent with a {@link ReplyTo} added as `gate`, which the keeper gives back in its {@link GatekeeperAnswer}. */
   readonly message: Message;
   /**
    * What it means when the keeper does not answer although it was told that it is late: a refusal in these words, or
@@ -76,13 +76,13 @@ export interface KeeperRequest {
 }
 
 /** Where a keeper answers. */
-export interface GatePlace {
+export interface ReplyTo {
   readonly replyTo: Address;
   readonly key: string;
 }
 
 /** What a keeper sends to `gate.replyTo`. */
-export interface KeeperAnswer extends Message {
+export interface GatekeeperAnswer extends Message {
   readonly type: "keeper.answered";
   /** The `gate.key` of the request. */
   readonly key: string;
@@ -90,15 +90,15 @@ export interface KeeperAnswer extends Message {
 }
 
 /** What a keeper sends that finds out whom else to ask; it answers for itself afterwards. */
-export interface CallKeepers extends Message {
+export interface CallGatekeepers extends Message {
   readonly type: "keeper.called";
   /** Its own `gate.key`. */
   readonly key: string;
-  readonly requests: readonly KeeperRequest[];
+  readonly requests: readonly GatekeeperRequest[];
 }
 
 /** Tells a keeper that the time is over: it is to answer at once by what it knows. */
-export interface KeeperLate extends Message, GatePlace {
+export interface GatekeeperTimedOut extends Message, ReplyTo {
   readonly type: "keeper.late";
 }
 
@@ -127,7 +127,7 @@ export interface Effect {
 /** All that a host runs: handed in, never imported. */
 export interface Catalogue {
   readonly actors: readonly ActorType[];
-  readonly hearings: readonly Hearing[];
-  readonly gatings: readonly Gating[];
+  readonly subscribers: readonly Subscriber[];
+  readonly gates: readonly Gate[];
   readonly effects: readonly Effect[];
 }

@@ -50,7 +50,7 @@ export class Batch {
 
   /** The changes kept here; the records of touched actors as they are now. */
   collect(): Change[] {
-    for (const cell of this.touched) cell.settle(this.changes);
+    for (const cell of this.touched) cell.collectChanges(this.changes);
     return this.changes;
   }
 }

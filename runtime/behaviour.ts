@@ -1,4 +1,4 @@
-import type { ActorType, Catalogue, Hearing, StoredState, Supervision } from "./actor-type.js";
+import type { ActorType, Catalogue, StoredState, Subscriber, Supervision } from "./actor-type.js";
 import type { Address } from "./address.js";
 import { gateActor, gateKind } from "./gate.machine.js";
 import { createStepper, type MachineState, type Stepper } from "./step.js";
@@ -7,10 +7,10 @@ import type { Fact, Message } from "./turn.js";
 import type { TurnRecorder } from "./turn-recorder.js";
 
 /** The kind under which hearings are addressed, by their name; no actor type may take it. */
-export const hearingKind = "hearing";
+export const subscriberKind = "hearing";
 
 /** A fact on its way to one hearing. */
-export interface FactHeard extends Message {
+export interface FactMessage extends Message {
   readonly type: "fact";
   readonly fact: Fact;
 }
@@ -36,22 +36,22 @@ export class Behaviours {
 
   constructor(catalogue: Catalogue) {
     for (const type of [gateActor, ...catalogue.actors]) {
-      if (this.#actors.has(type.kind) || type.kind === hearingKind || type.kind === "") {
+      if (this.#actors.has(type.kind) || type.kind === subscriberKind || type.kind === "") {
         throw new Error(
-          `the actor kind ${JSON.stringify(type.kind)} is taken (${gateKind} and ${hearingKind} always are)`,
+          `the actor kind ${JSON.stringify(type.kind)} is taken (${gateKind} and ${subscriberKind} always are)`,
         );
       }
       this.#actors.set(type.kind, actorBehaviour(type));
     }
-    for (const hearing of catalogue.hearings) {
+    for (const hearing of catalogue.subscribers) {
       if (this.#hearings.has(hearing.name)) throw new Error(`two hearings are named ${hearing.name}`);
-      this.#hearings.set(hearing.name, hearingBehaviour(hearing));
+      this.#hearings.set(hearing.name, subscriberBehaviour(hearing));
     }
   }
 
   /** The behaviour of what is addressed, or undefined when the catalogue has none. */
   of(address: Address): Behaviour | undefined {
-    return address.kind === hearingKind ? this.#hearings.get(address.id) : this.#actors.get(address.kind);
+    return address.kind === subscriberKind ? this.#hearings.get(address.id) : this.#actors.get(address.kind);
   }
 }
 
@@ -64,7 +64,7 @@ function actorBehaviour(type: ActorType): Behaviour {
     supervision: type.supervision ?? defaultSupervision,
     version: type.version,
     initial: stepper.initial,
-    restore: (stored, version) => stepper.restore(migrated(type, stored, version)),
+    restore: (stored, version) => stepper.restore(migrateState(type, stored, version)),
     store: stepper.store,
     take: (state, message, turn) => takeStep(stepper, state, message, turn),
   };
@@ -75,7 +75,7 @@ function takeStep(stepper: Stepper, state: MachineState | null, message: Message
   return stepper.step(before, message, turn) ?? notTaken;
 }
 
-function migrated(type: ActorType, stored: StoredState, version: number): StoredState {
+function migrateState(type: ActorType, stored: StoredState, version: number): StoredState {
   if (version === type.version) return stored;
   if (version > type.version || type.migrate === undefined) {
     throw new Error(`a ${type.kind} was stored at version ${version}; this release knows ${type.version}`);
@@ -83,7 +83,7 @@ function migrated(type: ActorType, stored: StoredState, version: number): Stored
   return type.migrate(stored, version);
 }
 
-function hearingBehaviour(hearing: Hearing): Behaviour {
+function subscriberBehaviour(hearing: Subscriber): Behaviour {
   return {
     supervision: defaultSupervision,
     version: null,
@@ -91,19 +91,19 @@ function hearingBehaviour(hearing: Hearing): Behaviour {
     restore: () => null,
     store: () => ({ value: null, context: null }),
     take(_state, message, turn) {
-      if (!isFactHeard(message)) return notTaken;
-      hearing.hear(message.fact, turn);
+      if (!isFactMessage(message)) return notTaken;
+      hearing.handle(message.fact, turn);
       refuseAllButSends(hearing, turn);
       return null;
     },
   };
 }
 
-function isFactHeard(message: Message): message is FactHeard {
+function isFactMessage(message: Message): message is FactMessage {
   return message.type === "fact" && "fact" in message;
 }
 
-function refuseAllButSends(hearing: Hearing, turn: TurnRecorder): void {
+function refuseAllButSends(hearing: Subscriber, turn: TurnRecorder): void {
   const other = turn.intents.find((intent) => intent.kind !== "send")?.kind;
   const what = other ?? (turn.wrote ? "write rows" : turn.stopped ? "stop" : turn.replied ? "reply" : undefined);
   if (what !== undefined) throw new Error(`the hearing ${hearing.name} may read and send, not ${what}`);

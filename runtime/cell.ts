@@ -48,16 +48,16 @@ export class Cell {
   stored: CellRecord | null = null;
   timers: Map<string, number> | null = null;
   effects: Set<string> | null = null;
-  restingUntilMs = 0;
+  suspendedUntilMs = 0;
   /** The last effect started since the last commit. */
   #started: Started | null = null;
   /** A record lies under its own key, or will once the batch under way is flushed. */
   #isKept = false;
   /** Mail rows beyond `readUpTo` may exist. */
-  hasMailOnDisk = false;
+  hasUndelivered = false;
   readUpTo = 0;
   /** It stands in the queue of cells with something to do. */
-  queued = false;
+  isQueued = false;
   /** The latest batch that writes it. */
   batch = 0;
   /** Used since memory was last swept. */
@@ -78,7 +78,7 @@ export class Cell {
     this.#isKept = true;
     this.timers = record.timers === undefined ? null : new Map(Object.entries(record.timers));
     this.effects = record.effects === undefined ? null : new Set(record.effects);
-    this.restingUntilMs = record.restingUntilMs ?? 0;
+    this.suspendedUntilMs = record.restingUntilMs ?? 0;
     this.stored = record;
   }
 
@@ -113,10 +113,10 @@ export class Cell {
   }
 
   /** Adds what the batch that closes now has to write so that the actor is stored as it is. */
-  settle(changes: Change[]): void {
+  collectChanges(changes: Change[]): void {
     const started = this.#started;
     this.#started = null;
-    const { key, effects, timers, restingUntilMs } = this;
+    const { key, effects, timers, suspendedUntilMs: restingUntilMs } = this;
     const record = this.#record();
     const hasEffects = effects !== null && effects.size > 0;
     const hasTimers = timers !== null && timers.size > 0;
@@ -134,7 +134,7 @@ export class Cell {
 
   /** What is to be stored, but for the effects. */
   #record(): Writable<CellRecord> {
-    const { state, stored, timers, restingUntilMs, behaviour } = this;
+    const { state, stored, timers, suspendedUntilMs: restingUntilMs, behaviour } = this;
     const keptState = state !== null && behaviour !== undefined ? behaviour.store(state) : stored?.state;
     const version = state === null && stored !== null ? stored.version : (behaviour?.version ?? 0);
     const record: Writable<CellRecord> = { version };
@@ -145,15 +145,15 @@ export class Cell {
   }
 
   /** Nothing waits here, nothing is stored of it and nothing is to be: a new cell would be the same. */
-  get blank(): boolean {
-    const { state, stored, timers, effects, restingUntilMs, crashes } = this;
+  get isBlank(): boolean {
+    const { state, stored, timers, effects, suspendedUntilMs: restingUntilMs, crashes } = this;
     const hasState = state !== null || stored !== null || restingUntilMs > 0 || !crashes.isEmpty;
-    return !hasState && (timers?.size ?? 0) === 0 && (effects?.size ?? 0) === 0 && this.idle;
+    return !hasState && (timers?.size ?? 0) === 0 && (effects?.size ?? 0) === 0 && this.isIdle;
   }
 
   /** Nothing waits here and nothing is owed, so that memory may forget it once it is flushed. */
-  get idle(): boolean {
-    return !this.queued && !this.hasMailOnDisk && this.mailbox.length === 0;
+  get isIdle(): boolean {
+    return !this.isQueued && !this.hasUndelivered && this.mailbox.length === 0;
   }
 }
 

@@ -3,7 +3,7 @@ import type { Reading } from "../storage/store.js";
 import type { Address } from "./address.js";
 import type { Behaviours } from "./behaviour.js";
 import { Cell, type CellRecord, cellKey, cellName } from "./cell.js";
-import { type EffectRow, type Effects, effectsOf } from "./effects.js";
+import { type EffectRow, type Effects, effectsPrefix } from "./effects.js";
 import { Queue } from "./queue.js";
 
 /** Cells looked at in one sweep of memory. */
@@ -19,7 +19,7 @@ export class Cells {
   readonly #idleCells: number;
   #latest: { readonly to: Address; readonly cell: Cell } | null = null;
   /** While the store is still searched for mail of earlier processes, a cell looks for its own first. */
-  mayHaveOldMail = true;
+  mayHaveUndelivered = true;
 
   /** `reading` reads what is durable: what is not yet, a cell in memory knows. */
   constructor(reading: Reading, behaviours: Behaviours, effects: Pick<Effects, "mayBePending">, idleCells: number) {
@@ -64,8 +64,8 @@ export class Cells {
     const cell = new Cell(to, name, this.#behaviours.of(to));
     this.#load(cell);
     this.#cells.set(name, cell);
-    if (this.mayHaveOldMail) {
-      cell.hasMailOnDisk = true;
+    if (this.mayHaveUndelivered) {
+      cell.hasUndelivered = true;
       this.enqueue(cell);
     }
     return cell;
@@ -75,29 +75,29 @@ export class Cells {
     const record = this.#reading.get<CellRecord>(cell.key);
     if (record !== undefined) cell.load(record);
     else if (this.#effects.mayBePending(cell.name)) {
-      const [row] = this.#reading.range<EffectRow>({ prefix: effectsOf(cell.to), limit: 1 });
+      const [row] = this.#reading.range<EffectRow>({ prefix: effectsPrefix(cell.to), limit: 1 });
       if (row?.value.actor !== undefined) cell.loadFrom(String(row.key.at(-1)), row.value.actor);
     }
   }
 
   /** Lets a cell have its turn. */
   enqueue(cell: Cell): void {
-    if (cell.queued) return;
-    cell.queued = true;
+    if (cell.isQueued) return;
+    cell.isQueued = true;
     this.#ready.push(cell);
   }
 
   /** The cell whose turn it is. */
   takeReady(): Cell | undefined {
     const cell = this.#ready.take();
-    if (cell !== undefined) cell.queued = false;
+    if (cell !== undefined) cell.isQueued = false;
     return cell;
   }
 
   /** Forgets those of the cells that have ended; `flushed` is the last durable batch. */
   forgetEnded(cells: readonly Cell[], flushed: number): void {
     this.#latest = null;
-    for (const cell of cells) if (cell.batch <= flushed && cell.blank) this.#cells.delete(cell.name);
+    for (const cell of cells) if (cell.batch <= flushed && cell.isBlank) this.#cells.delete(cell.name);
   }
 
   /** Forgets idle cells beyond the limit, the least recently used first; `flushed` is the last durable batch. */
@@ -109,7 +109,7 @@ export class Cells {
     for (const [name, cell] of this.#cells) {
       if (excess <= 0 || looks-- === 0) return;
       this.#cells.delete(name);
-      const forgettable = cell.idle && cell.batch <= flushed && !cell.used;
+      const forgettable = cell.isIdle && cell.batch <= flushed && !cell.used;
       if (forgettable) excess -= 1;
       else this.#cells.set(name, cell);
       cell.used = false;

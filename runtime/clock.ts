@@ -9,7 +9,7 @@ export interface Clock {
 /** When work that is ready runs: production defers to the event loop, simulation decides by seed. */
 export interface Scheduler {
   /** Runs `work` soon, never inside the call. */
-  soon(work: () => void): void;
+  defer(work: () => void): void;
 }
 
 /** Longest single wait: far due times are reached in hops, so a changed wall clock is noticed within this time. */
@@ -39,5 +39,5 @@ export function createSystemClock(): Clock {
 
 /** Runs work in the next turn of the event loop, after input that is already there. */
 export function createEventLoopScheduler(): Scheduler {
-  return { soon: (work) => void setImmediate(work) };
+  return { defer: (work) => void setImmediate(work) };
 }

@@ -1,10 +1,10 @@
-import { deadSpace } from "../storage/keys.js";
+import { deadLetterSpace } from "../storage/keys.js";
 import type { Change, Key, Reading } from "../storage/store.js";
 import { type Address, address } from "./address.js";
 import type { DeadLetter } from "./runtime.js";
 import type { Message } from "./turn.js";
 
-interface DeadRow {
+interface DeadLetterRow {
   readonly kind: string;
   readonly actor: string;
   readonly message: Message;
@@ -15,28 +15,28 @@ interface DeadRow {
 /** The change that sets a message aside. */
 export function deadLetterPut(letter: DeadLetter): Change {
   const { to, message, error, atMs } = letter;
-  const row: DeadRow = { kind: to.kind, actor: to.id, message, error, atMs };
+  const row: DeadLetterRow = { kind: to.kind, actor: to.id, message, error, atMs };
   return { op: "put", key: deadLetterKey(to.partition, letter.id), value: row };
 }
 
 /** The dead letters of a partition, oldest first. */
 export function listDeadLetters(reading: Reading, partition: string, limit: number): DeadLetter[] {
   return reading
-    .range<DeadRow>({ prefix: [partition, deadSpace], limit })
-    .map((entry) => letterOf(partition, String(entry.key[2]), entry.value));
+    .range<DeadLetterRow>({ prefix: [partition, deadLetterSpace], limit })
+    .map((entry) => toDeadLetter(partition, String(entry.key[2]), entry.value));
 }
 
 /** One dead letter, or undefined when there is none of that id. */
 export function findDeadLetter(reading: Reading, partition: string, id: string): DeadLetter | undefined {
-  const row = reading.get<DeadRow>(deadLetterKey(partition, id));
-  return row === undefined ? undefined : letterOf(partition, id, row);
+  const row = reading.get<DeadLetterRow>(deadLetterKey(partition, id));
+  return row === undefined ? undefined : toDeadLetter(partition, id, row);
 }
 
 export function deadLetterKey(partition: string, id: string): Key {
-  return [partition, deadSpace, id];
+  return [partition, deadLetterSpace, id];
 }
 
-function letterOf(partition: string, id: string, row: DeadRow): DeadLetter {
+function toDeadLetter(partition: string, id: string, row: DeadLetterRow): DeadLetter {
   const to: Address = address(partition, row.kind, row.actor);
   return { id, to, message: row.message, error: row.error, atMs: row.atMs };
 }

@@ -38,7 +38,7 @@ export class PendingEffect {
  */
 const STARTED_AT_ONCE = 16;
 /** Inputs of this many waiting effects of one name are held in memory; those further back are read from disk. */
-const INPUTS_HELD = 256;
+const MAX_CACHED_INPUTS = 256;
 
 interface Lane {
   readonly effect: Effect;
@@ -54,7 +54,7 @@ export interface EffectsOptions {
   /** Reads what is durable: an effect starts after the flush of its row. */
   readonly reading: Reading;
   /** As the scheduler's. */
-  readonly soon: (work: () => void) => void;
+  readonly defer: (work: () => void) => void;
   /** Takes the result of a run; called once for each run that was not aborted. */
   readonly ended: (pending: PendingEffect, message: EffectEnded) => void;
 }
@@ -132,7 +132,7 @@ export class Effects {
       this.#options.ended(pending, failed(pending, `there is no effect named ${pending.name}`));
       return;
     }
-    if (lane.waiting.length >= INPUTS_HELD) pending.input = undefined;
+    if (lane.waiting.length >= MAX_CACHED_INPUTS) pending.input = undefined;
     lane.waiting.push(pending.owner.partition, pending);
     this.#startNext(lane);
   }
@@ -159,7 +159,7 @@ export class Effects {
         continue;
       }
       lane.started += 1;
-      if (lane.started === STARTED_AT_ONCE) this.#options.soon(() => this.#startMore(lane));
+      if (lane.started === STARTED_AT_ONCE) this.#options.defer(() => this.#startMore(lane));
       void this.#run(lane, pending);
     }
   }
@@ -202,7 +202,7 @@ export class Effects {
 }
 
 /** What the keys of an actor's pending effects begin with. */
-export function effectsOf(owner: Address): Key {
+export function effectsPrefix(owner: Address): Key {
   return [owner.partition, effectSpace, owner.kind, owner.id];
 }
 
@@ -212,14 +212,14 @@ export function effectKey(owner: Address, id: string): Key {
 }
 
 /** The pending effect that a row stands for; its input is left on disk. */
-export function pendingOf({ key, value }: Entry<EffectRow>): PendingEffect {
+export function toPendingEffect({ key, value }: Entry<EffectRow>): PendingEffect {
   const [partition, , kind, ownerId, id] = key.map(String);
   const owner = address(partition ?? "", kind ?? "", ownerId ?? "");
   return new PendingEffect(owner, cellName(owner), value.name, id ?? "", undefined);
 }
 
 /** The pending effect that a request of an actor makes. */
-export function pendingFor(owner: Pick<Cell, "to" | "name">, request: EffectRequest): PendingEffect {
+export function createPendingEffect(owner: Pick<Cell, "to" | "name">, request: EffectRequest): PendingEffect {
   const { name, id, input, memo } = request;
   return new PendingEffect(owner.to, owner.name, name, id, { value: input, memo });
 }

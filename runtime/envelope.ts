@@ -41,7 +41,7 @@ export class Envelope {
     return new Envelope(to, message, asker, 0, null, null);
   }
 
-  static mail(to: Address, message: Message, sequence: number): Envelope {
+  static sent(to: Address, message: Message, sequence: number): Envelope {
     return new Envelope(to, message, null, sequence, null, null);
   }
 

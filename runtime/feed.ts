@@ -1,6 +1,6 @@
 import { feedSpace } from "../storage/keys.js";
 import type { Change, Key, Reading } from "../storage/store.js";
-import { entered } from "./layer.js";
+import { getOrCreateMap } from "./overlay.js";
 import { Queue } from "./queue.js";
 import type { Feed, FeedEntry } from "./runtime.js";
 
@@ -27,7 +27,7 @@ export interface PendingEntry {
 }
 
 /** Ends of this many partitions are remembered; those of others are read from the store again. */
-const PARTITIONS_HELD = 10_000;
+const MAX_CACHED_PARTITIONS = 10_000;
 /** Entries in one row at most: as many as mostly fit into a page of the store. */
 const ENTRIES_IN_ROW = 32;
 /** Rows looked at once to be trimmed. */
@@ -84,12 +84,14 @@ export class ChangeFeed implements Feed {
 
   /** Forgets the ends of partitions that the store can tell again; `flushed` is the last durable batch. */
   trimMemory(flushed: number): void {
-    if (this.#ends.size <= PARTITIONS_HELD) return;
+    if (this.#ends.size <= MAX_CACHED_PARTITIONS) return;
     for (const [partition, ends] of this.#ends) if (ends.batch <= flushed) this.#ends.delete(partition);
   }
 
   lastSeq(partition: string): number {
-    return lastOf(this.#reading.range<FeedRow>({ prefix: [partition, feedSpace], limit: 1, reverse: true })[0]?.value);
+    return lastSeqIn(
+      this.#reading.range<FeedRow>({ prefix: [partition, feedSpace], limit: 1, reverse: true })[0]?.value,
+    );
   }
 
   since(partition: string, topic: string, after: number): readonly FeedEntry[] | "too-old" {
@@ -97,11 +99,11 @@ export class ChangeFeed implements Feed {
     if (after > last || after < this.#firstSeq(partition) - 1) return "too-old";
     return after === last
       ? []
-      : storedEntries(this.#reading, partition, after).filter((entry) => entry.topic === topic);
+      : listStoredEntries(this.#reading, partition, after).filter((entry) => entry.topic === topic);
   }
 
   listen(partition: string, topic: string, hear: (entry: FeedEntry) => void): () => void {
-    const topics = entered(this.#listeners, partition);
+    const topics = getOrCreateMap(this.#listeners, partition);
     const listeners = topics.get(topic) ?? new Set();
     topics.set(topic, listeners);
     // One function may listen twice; each call is a listener of its own.
@@ -132,15 +134,15 @@ export class ChangeFeed implements Feed {
   /** Writes a row and trims those that are now too old. */
   #put(partition: string, row: FeedRow, changes: Change[]): void {
     const ends = this.#endsOf(partition);
-    const last = lastOf(row);
-    changes.push({ op: "put", key: keyOf(partition, last), value: row });
+    const last = lastSeqIn(row);
+    changes.push({ op: "put", key: feedKey(partition, last), value: row });
     ends.written.push(last);
     while (last - ends.first >= this.#kept) {
       const oldest = this.#oldestRows(partition, ends);
       const end = oldest.first();
       if (end === undefined || last - end < this.#kept) return;
       oldest.take();
-      changes.push({ op: "remove", key: keyOf(partition, end) });
+      changes.push({ op: "remove", key: feedKey(partition, end) });
       ends.first = end + 1;
     }
   }
@@ -149,7 +151,7 @@ export class ChangeFeed implements Feed {
   #oldestRows(partition: string, { first, writtenFrom, written, read }: Ends): Queue<number> {
     if (first >= writtenFrom) return written;
     if (read.length > 0) return read;
-    const bounds = { after: keyOf(partition, first - 1), before: keyOf(partition, writtenFrom) };
+    const bounds = { after: feedKey(partition, first - 1), before: feedKey(partition, writtenFrom) };
     for (const { key } of this.#reading.range({ prefix: [partition, feedSpace], ...bounds, limit: ROWS_READ })) {
       read.push(Number(key[2]));
     }
@@ -158,16 +160,16 @@ export class ChangeFeed implements Feed {
 }
 
 /** The durable entries of a partition with a seq above `after`, in order. */
-export function storedEntries(reading: Reading, partition: string, after = 0): FeedEntry[] {
-  const rows = reading.range<FeedRow>({ prefix: [partition, feedSpace], after: keyOf(partition, after) });
+export function listStoredEntries(reading: Reading, partition: string, after = 0): FeedEntry[] {
+  const rows = reading.range<FeedRow>({ prefix: [partition, feedSpace], after: feedKey(partition, after) });
   return rows.flatMap(({ value }) => value).filter(({ seq }) => seq > after);
 }
 
-function keyOf(partition: string, seq: number): Key {
+function feedKey(partition: string, seq: number): Key {
   return [partition, feedSpace, seq];
 }
 
 /** The sequence number of the last entry of a row; 0 when there is none. */
-function lastOf(row: FeedRow | undefined): number {
+function lastSeqIn(row: FeedRow | undefined): number {
   return row?.at(-1)?.seq ?? 0;
 }

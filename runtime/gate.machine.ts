@@ -1,5 +1,12 @@
 import { assign, setup } from "xstate";
-import type { ActorType, CallKeepers, GatePlace, KeeperAnswer, KeeperLate, KeeperRequest } from "./actor-type.js";
+import type {
+  ActorType,
+  CallGatekeepers,
+  GatekeeperAnswer,
+  GatekeeperRequest,
+  GatekeeperTimedOut,
+  ReplyTo,
+} from "./actor-type.js";
 import type { Address } from "./address.js";
 import type { Delivered, GateAnswer, Message, Turn, Woken } from "./turn.js";
 
@@ -7,7 +14,7 @@ import type { Delivered, GateAnswer, Message, Turn, Woken } from "./turn.js";
 export const gateKind = "gate";
 
 /** One request of a gate question, and how long its keeper may take. */
-export interface GateRequest extends KeeperRequest {
+export interface GateRequest extends GatekeeperRequest {
   readonly gating: string;
   readonly boundMs: number;
 }
@@ -41,7 +48,7 @@ interface GateContext {
   readonly waiting: Readonly<Record<string, Waiting>>;
 }
 
-type GateEvent = Delivered<OpenGate> | Delivered<KeeperAnswer> | Delivered<CallKeepers> | Delivered<Woken>;
+type GateEvent = Delivered<OpenGate> | Delivered<GatekeeperAnswer> | Delivered<CallGatekeepers> | Delivered<Woken>;
 
 /**
  * | state   | message                              | next    | also                                               |
@@ -69,17 +76,18 @@ export const gateMachine = setup({
         event.type === "keeper.answered" ? without(context.waiting, [event.key]) : context.waiting,
     }),
     call: assign({
-      waiting: ({ context, event }) => (event.type === "keeper.called" ? call(context, event) : context.waiting),
+      waiting: ({ context, event }) =>
+        event.type === "keeper.called" ? callGatekeepers(context, event) : context.waiting,
     }),
     tellLate: ({ context, event }) => {
-      if (event.type === "woken") tellLate(context, event);
+      if (event.type === "woken") notifyTimedOut(context, event);
     },
     refuseSilent: ({ context, event }) => {
-      if (event.type === "woken") end(context, event, refusalOf(silent(context, event)));
+      if (event.type === "woken") end(context, event, toRefusal(findSilent(context, event)));
     },
     noteSilent: assign({
       waiting: ({ context, event }) =>
-        event.type === "woken" ? without(context.waiting, Object.keys(silent(context, event))) : context.waiting,
+        event.type === "woken" ? without(context.waiting, Object.keys(findSilent(context, event))) : context.waiting,
     }),
   },
   guards: {
@@ -91,13 +99,15 @@ export const gateMachine = setup({
       Object.keys(context.waiting).length === 1,
     isAwaited: ({ context, event }) => event.type === "keeper.answered" && context.waiting[event.key] !== undefined,
     calls: ({ context, event }) => event.type === "keeper.called" && context.waiting[event.key] !== undefined,
-    isLate: ({ context, event }) => event.type === "woken" && Object.keys(lateOf(context, event.name)).length > 0,
-    isRefusedBySilence: ({ context, event }) => event.type === "woken" && refusalOf(silent(context, event)) !== null,
+    isLate: ({ context, event }) =>
+      event.type === "woken" && Object.keys(findUnanswered(context, event.name)).length > 0,
+    isRefusedBySilence: ({ context, event }) =>
+      event.type === "woken" && toRefusal(findSilent(context, event)) !== null,
     isAgreedBySilence: ({ context, event }) => {
-      const count = event.type === "woken" ? Object.keys(silent(context, event)).length : 0;
+      const count = event.type === "woken" ? Object.keys(findSilent(context, event)).length : 0;
       return count > 0 && count === Object.keys(context.waiting).length;
     },
-    isSilent: ({ context, event }) => event.type === "woken" && Object.keys(silent(context, event)).length > 0,
+    isSilent: ({ context, event }) => event.type === "woken" && Object.keys(findSilent(context, event)).length > 0,
   },
 }).createMachine({
   id: gateKind,
@@ -125,7 +135,7 @@ export const gateMachine = setup({
   },
 });
 
-/** The built-in actor behind {@link Turn.ask}. */
+/** The built-in actor behind {@link Turn.askGate}. */
 export const gateActor: ActorType = { kind: gateKind, machine: gateMachine, version: 1 };
 
 function openGate({ asker, gate, id, requests, turn }: Delivered<OpenGate>): GateContext {
@@ -137,16 +147,23 @@ function openGate({ asker, gate, id, requests, turn }: Delivered<OpenGate>): Gat
   return { asker, gate, id, waiting };
 }
 
-function send(turn: Turn, request: KeeperRequest, { gating, key }: { readonly gating: string; readonly key: string }) {
+function send(
+  turn: Turn,
+  request: GatekeeperRequest,
+  { gating, key }: { readonly gating: string; readonly key: string },
+) {
   const { to, message, whenSilent } = request;
-  const gate: GatePlace = { replyTo: turn.self, key };
+  const gate: ReplyTo = { replyTo: turn.self, key };
   turn.send(to, Object.assign({}, message, { gate }));
   const waiting: Waiting = { gating, keeper: `${to.kind}/${to.id}`, to };
   return whenSilent === undefined ? waiting : { ...waiting, whenSilent };
 }
 
 /** Asks those whom a keeper calls; they have the time that it has. */
-function call({ waiting }: GateContext, { key, requests, turn }: Delivered<CallKeepers>): GateContext["waiting"] {
+function callGatekeepers(
+  { waiting }: GateContext,
+  { key, requests, turn }: Delivered<CallGatekeepers>,
+): GateContext["waiting"] {
   const gating = waiting[key]?.gating ?? "";
   const called = requests.map((request) => {
     const own = turn.newId("keeper");
@@ -162,27 +179,27 @@ function end(context: GateContext, event: GateEvent, refused: string | null): vo
 }
 
 /** Those of a gating that have not answered. */
-function lateOf({ waiting }: GateContext, gating: string): GateContext["waiting"] {
+function findUnanswered({ waiting }: GateContext, gating: string): GateContext["waiting"] {
   return Object.fromEntries(Object.entries(waiting).filter(([, each]) => each.gating === gating));
 }
 
 const SILENCE = "silence/";
 
-function tellLate(context: GateContext, { name, turn }: Delivered<Woken>): void {
-  for (const [key, { to }] of Object.entries(lateOf(context, name))) {
-    const late: KeeperLate = { type: "keeper.late", replyTo: turn.self, key };
+function notifyTimedOut(context: GateContext, { name, turn }: Delivered<Woken>): void {
+  for (const [key, { to }] of Object.entries(findUnanswered(context, name))) {
+    const late: GatekeeperTimedOut = { type: "keeper.late", replyTo: turn.self, key };
     if (to !== undefined) turn.send(to, late);
   }
   turn.wake(`${SILENCE}${name}`, turn.now + GRACE_MS);
 }
 
 /** Those that have not answered although they were told. */
-function silent(context: GateContext, { name }: Woken): GateContext["waiting"] {
-  return name.startsWith(SILENCE) ? lateOf(context, name.slice(SILENCE.length)) : {};
+function findSilent(context: GateContext, { name }: Woken): GateContext["waiting"] {
+  return name.startsWith(SILENCE) ? findUnanswered(context, name.slice(SILENCE.length)) : {};
 }
 
 /** What their silence means. */
-function refusalOf(waiting: GateContext["waiting"]): string | null {
+function toRefusal(waiting: GateContext["waiting"]): string | null {
   const said = Object.values(waiting).find(({ whenSilent }) => typeof whenSilent === "string")?.whenSilent;
   if (typeof said === "string") return said;
   const unknown = Object.values(waiting).filter(({ whenSilent }) => whenSilent === undefined);

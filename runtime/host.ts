@@ -6,14 +6,14 @@ import type { Cell } from "./cell.js";
 import { Cells } from "./cells.js";
 import type { Clock } from "./clock.js";
 import { deadLetterKey, findDeadLetter, listDeadLetters } from "./dead-letters.js";
+import { checkMessageId, Deduplication } from "./dedup.js";
 import { Effects, type PendingEffect } from "./effects.js";
 import { type Asker, Envelope } from "./envelope.js";
 import { ChangeFeed } from "./feed.js";
 import { freeze } from "./freeze.js";
 import { createIdentities, type Identities } from "./ids.js";
-import { Layers } from "./layers.js";
-import { Mail } from "./mail.js";
-import { Post } from "./post.js";
+import { MessageRouter } from "./message-router.js";
+import { Overlays } from "./overlays.js";
 import { Recovery } from "./recovery.js";
 import { RowCache } from "./row-cache.js";
 import {
@@ -26,12 +26,12 @@ import {
   type RuntimeStats,
   Stopping,
 } from "./runtime.js";
-import { checkMessageId, SeenMessages } from "./seen.js";
-import { restTimer, Supervisor } from "./supervisor.js";
+import { backoffTimer, Supervisor } from "./supervisor.js";
 import { type Timer, Timers } from "./timers.js";
 import type { EffectEnded, Message } from "./turn.js";
 import { TurnRecorder } from "./turn-recorder.js";
-import { restingError, Turns } from "./turns.js";
+import { suspendedError, Turns } from "./turns.js";
+import { UndeliveredMessages } from "./undelivered.js";
 
 /** What a runtime is bounded by when nothing else is said. */
 export const defaultLimits: RuntimeLimits = {
@@ -72,14 +72,14 @@ class Host implements Runtime {
   readonly #limits: RuntimeLimits;
   readonly #identities: Identities;
   readonly #rows: RowCache;
-  readonly #layers: Layers;
+  readonly #layers: Overlays;
   readonly #behaviours: Behaviours;
   readonly #cells: Cells;
-  readonly #mail: Mail;
-  readonly #post: Post;
+  readonly #mail: UndeliveredMessages;
+  readonly #post: MessageRouter;
   readonly #timers: Timers;
   readonly #effects: Effects;
-  readonly #seen: SeenMessages;
+  readonly #seen: Deduplication;
   readonly #supervisor: Supervisor;
   readonly #turns: Turns;
   readonly #recovery: Recovery;
@@ -101,36 +101,36 @@ class Host implements Runtime {
     this.#options = options;
     this.clock = clock;
     this.#rows = new RowCache(store.reading, {
-      tables: options.heldTables ?? [],
+      tables: options.cachedTables ?? [],
       freezes: options.freezes === true,
     });
     this.reading = this.#rows;
     this.#limits = { ...defaultLimits, ...options.limits };
     this.#identities = createIdentities(() => clock.now(), randomBytes);
-    this.#layers = new Layers(this.#rows);
+    this.#layers = new Overlays(this.#rows);
     this.#behaviours = new Behaviours(catalogue);
     this.#effects = new Effects({
       ...{ effects: catalogue.effects, reading: store.reading },
-      soon: (work) => options.scheduler.soon(work),
+      defer: (work) => options.scheduler.defer(work),
       ended: (pending, message) => this.#effectEnded(pending, message),
     });
     this.#cells = new Cells(store.reading, this.#behaviours, this.#effects, this.#limits.idleCells);
-    this.#mail = new Mail(this.#layers);
-    this.#post = new Post(catalogue, this.#cells, this.#mail, this.#limits.mailbox);
+    this.#mail = new UndeliveredMessages(this.#layers);
+    this.#post = new MessageRouter(catalogue, this.#cells, this.#mail, this.#limits.mailbox);
     this.#timers = new Timers(this.#layers, clock, this.#limits.timersInMemory, () => this.#poke());
-    this.#seen = new SeenMessages(this.#layers);
+    this.#seen = new Deduplication(this.#layers);
     this.#supervisor = new Supervisor(log, (prefix) => this.newId(prefix));
     this.feed = new ChangeFeed(store.reading, this.#limits.feedEntries);
     this.#turns = new Turns({
       clock,
-      layers: this.#layers,
+      overlays: this.#layers,
       recorder: new TurnRecorder(this.#identities, { freezes: options.freezes === true }),
-      post: this.#post,
-      mail: this.#mail,
+      router: this.#post,
+      undelivered: this.#mail,
       timers: this.#timers,
       effects: this.#effects,
       feed: this.feed,
-      seen: this.#seen,
+      dedup: this.#seen,
       supervisor: this.#supervisor,
       freezes: options.freezes === true,
     });
@@ -175,7 +175,7 @@ class Host implements Runtime {
     return {
       turns: this.#turns.taken,
       batches: this.#batches,
-      dropped: this.#turns.dropped,
+      unhandled: this.#turns.unhandled,
       crashes: this.#supervisor.crashes,
       deadLetters: this.#supervisor.deadLetters,
       cells: this.#cells.size,
@@ -204,7 +204,7 @@ class Host implements Runtime {
     if (this.#dead || this.#stopping !== null) throw new Stopping("the runtime is stopping");
     if (this.#behaviours.of(to) === undefined) throw new NotAccepted(`there is no actor kind ${to.kind}`);
     const cell = this.#cells.activate(to);
-    if (cell.restingUntilMs > 0) throw restingError(cell);
+    if (cell.suspendedUntilMs > 0) throw suspendedError(cell);
     if (cell.mailbox.length >= this.#limits.mailbox) throw new Overloaded(`the mailbox of ${to.kind} is full`);
     return cell;
   }
@@ -212,7 +212,7 @@ class Host implements Runtime {
   #poke(): void {
     if (this.#scheduled || this.#dead) return;
     this.#scheduled = true;
-    this.#options.scheduler.soon(this.#run);
+    this.#options.scheduler.defer(this.#run);
   }
 
   /** A failure outside turns is the store's or a bug: nothing may go on from a state that is unknown. */
@@ -258,8 +258,8 @@ class Host implements Runtime {
 
   #wake({ to, name, dueMs }: Timer): void {
     const cell = this.#cells.activate(to);
-    if (name !== restTimer) cell.mailbox.push(Envelope.wakeUp(to, { name, dueMs }));
-    else if (cell.timers?.get(restTimer) === dueMs) this.#turns.endRest(cell, this.#batch);
+    if (name !== backoffTimer) cell.mailbox.push(Envelope.wakeUp(to, { name, dueMs }));
+    else if (cell.timers?.get(backoffTimer) === dueMs) this.#turns.endBackoff(cell, this.#batch);
     this.#cells.enqueue(cell);
   }
 
@@ -273,15 +273,15 @@ class Host implements Runtime {
 
   /** Lets one actor take one message. */
   #serve(cell: Cell): void {
-    if (cell.restingUntilMs > 0) return;
-    if (cell.mailbox.length === 0 && cell.hasMailOnDisk) this.#mail.readBack(cell, READ_BACK);
+    if (cell.suspendedUntilMs > 0) return;
+    if (cell.mailbox.length === 0 && cell.hasUndelivered) this.#mail.readBack(cell, READ_BACK);
     const envelope = cell.mailbox.first();
     if (envelope === undefined) return;
     if (this.#turns.take(cell, envelope, this.#batch)) {
       cell.mailbox.take();
       envelope.taken = true;
     }
-    if (cell.restingUntilMs === 0 && (cell.mailbox.length > 0 || cell.hasMailOnDisk)) this.#cells.enqueue(cell);
+    if (cell.suspendedUntilMs === 0 && (cell.mailbox.length > 0 || cell.hasUndelivered)) this.#cells.enqueue(cell);
   }
 
   /** Commits the open batch; what changed nothing is let out at once, as all before it is durable. */
@@ -367,7 +367,7 @@ class Host implements Runtime {
     const name = `${partition}\0${id}`;
     if (letter === undefined || this.#retrying.has(name)) return false;
     if (this.#dead || this.#stopping !== null) throw new Stopping("the runtime is stopping");
-    const mail = this.#post.envelope(letter.to, letter.message);
+    const mail = this.#post.createEnvelope(letter.to, letter.message);
     this.#retrying.add(name);
     try {
       await new Promise<unknown>((resolve, reject) => {

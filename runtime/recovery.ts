@@ -2,8 +2,8 @@ import { effectSpace } from "../storage/keys.js";
 import type { Key, Reading } from "../storage/store.js";
 import { address } from "./address.js";
 import type { Cells } from "./cells.js";
-import { type EffectRow, type Effects, pendingOf } from "./effects.js";
-import { nextReceiver } from "./mail.js";
+import { type EffectRow, type Effects, toPendingEffect } from "./effects.js";
+import { nextReceiver } from "./undelivered.js";
 
 /** Rows looked at in one step. */
 const SLICE = 128;
@@ -46,7 +46,7 @@ export class Recovery {
     const [row] = this.#reading.range({ prefix: [], after: [this.#partition], limit: 1 });
     if (row === undefined) {
       this.#stage = "over";
-      this.#cells.mayHaveOldMail = false;
+      this.#cells.mayHaveUndelivered = false;
       this.#effects.knowsAll = true;
       return;
     }
@@ -75,7 +75,7 @@ export class Recovery {
     const rows = this.#reading.range<EffectRow>({ prefix, ...from, limit: SLICE });
     for (const row of rows) {
       this.#effect = row.key;
-      const pending = pendingOf(row);
+      const pending = toPendingEffect(row);
       if (this.#effects.find(pending.ownerName, pending.id) !== undefined) continue;
       this.#effects.register(pending);
       this.#effects.enqueue(pending);

@@ -1,14 +1,14 @@
 import { rowSpace } from "../storage/keys.js";
 import type { Entry, Key, KeyPart, Range, Reading } from "../storage/store.js";
 import { freeze } from "./freeze.js";
-import { entered, type Group, type Layer, nameOf } from "./layer.js";
+import { type Group, getOrCreateMap, keyName, type Overlay } from "./overlay.js";
 
 /** Rows held; past it the one that was held first of its table and partition goes. */
-const ROWS_HELD = 8_192;
+const MAX_CACHED_ROWS = 8_192;
 /** Ranges held of one table of a partition, and partitions of a table whose ranges are held; past it all go. */
-const RANGES_HELD = 256;
+const MAX_CACHED_RANGES = 256;
 /** What is read and heavier than this is read from the store each time: characters of texts, and some for each part. */
-const WEIGHT_HELD = 16_384;
+const MAX_CACHED_WEIGHT = 16_384;
 const PART_WEIGHT = 16;
 
 /**
@@ -28,7 +28,7 @@ export class RowCache implements Reading {
   readonly #ranges = new Map<KeyPart | undefined, Map<KeyPart | undefined, Map<string, readonly Entry[]>>>();
 
   readonly #freezes: boolean;
-  #underWay: Layer | null = null;
+  #underWay: Overlay | null = null;
 
   constructor(durable: Reading, options: { readonly tables: readonly string[]; readonly freezes: boolean }) {
     this.#durable = durable;
@@ -38,11 +38,11 @@ export class RowCache implements Reading {
 
   get<Value = unknown>(key: Key): Value | undefined {
     if (!this.#covers(key) || this.#underWay?.get(key) !== undefined) return this.#durable.get<Value>(key);
-    const name = nameOf(key);
+    const name = keyName(key);
     const held = this.#rows.get(key[2])?.get(key[0])?.get(name);
     if (held !== undefined) return held as Value;
     const value = this.#durable.get<Value>(key);
-    if (value !== undefined && weightOf(value) <= WEIGHT_HELD) this.#hold(key, name, value);
+    if (value !== undefined && estimateWeight(value) <= MAX_CACHED_WEIGHT) this.#cacheRow(key, name, value);
     return value;
   }
 
@@ -51,18 +51,18 @@ export class RowCache implements Reading {
       return this.#durable.range<Value>(range);
     }
     const [partition, , table] = range.prefix;
-    const name = nameOf(range.prefix);
+    const name = keyName(range.prefix);
     const held = this.#ranges.get(table)?.get(partition)?.get(name);
     if (held !== undefined) return held.slice(0, range.limit) as Entry<Value>[];
     const entries = this.#durable.range<Value>(range);
     // Fewer than were asked for are all there are.
     const areAll = range.limit === undefined || entries.length < range.limit;
-    if (areAll && weightOf(entries) <= WEIGHT_HELD) this.#holdRange(range.prefix, name, entries);
+    if (areAll && estimateWeight(entries) <= MAX_CACHED_WEIGHT) this.#cacheRange(range.prefix, name, entries);
     return [...entries];
   }
 
   /** A batch is being committed. */
-  committing(batch: Layer): void {
+  committing(batch: Overlay): void {
     this.#underWay = batch;
   }
 
@@ -72,11 +72,11 @@ export class RowCache implements Reading {
     this.#underWay = null;
     if (batch === null) return;
     for (const table of this.#tables) {
-      for (const group of batch.groupsOf(table)) this.#letGo(group);
+      for (const group of batch.tableGroups(table)) this.#evictWritten(group);
     }
   }
 
-  #letGo(group: Group): void {
+  #evictWritten(group: Group): void {
     let isFirst = true;
     for (const [name, { key }] of group) {
       if (isFirst) this.#ranges.get(key[2])?.delete(key[0]);
@@ -89,13 +89,13 @@ export class RowCache implements Reading {
     return key[1] === rowSpace && this.#tables.has(String(key[2]));
   }
 
-  #hold([partition, , table]: Key, name: string, value: unknown): void {
+  #cacheRow([partition, , table]: Key, name: string, value: unknown): void {
     if (this.#freezes) freeze(value);
-    const rows = entered(entered(this.#rows, table), partition);
+    const rows = getOrCreateMap(getOrCreateMap(this.#rows, table), partition);
     const before = rows.size;
     rows.set(name, value);
     this.#count += rows.size - before;
-    if (this.#count > ROWS_HELD) this.#dropOldest(rows);
+    if (this.#count > MAX_CACHED_ROWS) this.#dropOldest(rows);
   }
 
   #drop([partition, , table]: Key, name: string): void {
@@ -116,11 +116,11 @@ export class RowCache implements Reading {
     }
   }
 
-  #holdRange([partition, , table]: Key, name: string, entries: readonly Entry[]): void {
-    const partitions = entered(this.#ranges, table);
-    if (partitions.size >= RANGES_HELD && !partitions.has(partition)) partitions.clear();
-    const ranges = entered(partitions, partition);
-    if (ranges.size >= RANGES_HELD) ranges.clear();
+  #cacheRange([partition, , table]: Key, name: string, entries: readonly Entry[]): void {
+    const partitions = getOrCreateMap(this.#ranges, table);
+    if (partitions.size >= MAX_CACHED_RANGES && !partitions.has(partition)) partitions.clear();
+    const ranges = getOrCreateMap(partitions, partition);
+    if (ranges.size >= MAX_CACHED_RANGES) ranges.clear();
     ranges.set(name, entries);
   }
 }
@@ -130,15 +130,15 @@ function isFromStart({ after, before, reverse }: Range): boolean {
   return after === undefined && before === undefined && reverse !== true;
 }
 
-/** About what the value takes in memory, as {@link WEIGHT_HELD} counts it; looked at no further once that is passed. */
-function weightOf(value: unknown): number {
+/** About what the value takes in memory, as {@link MAX_CACHED_WEIGHT} counts it; looked at no further once that is passed. */
+function estimateWeight(value: unknown): number {
   if (typeof value === "string") return PART_WEIGHT + value.length;
   if (typeof value !== "object" || value === null) return PART_WEIGHT;
   if (ArrayBuffer.isView(value)) return PART_WEIGHT + value.byteLength;
   let weight = PART_WEIGHT;
   for (const name in value) {
-    if (weight > WEIGHT_HELD) break;
-    weight += weightOf(value[name as keyof typeof value]);
+    if (weight > MAX_CACHED_WEIGHT) break;
+    weight += estimateWeight(value[name as keyof typeof value]);
   }
   return weight;
 }

@@ -16,7 +16,7 @@ export interface RuntimeOptions {
   readonly log: RuntimeLog;
   readonly limits?: Partial<RuntimeLimits>;
   /** Tables whose rows are held in memory; none by default. */
-  readonly heldTables?: readonly string[];
+  readonly cachedTables?: readonly string[];
   /**
    * Called once when the store has failed: every waiting ask is rejected, nothing more is taken, and the process
    * should end, so that the next one begins from what is on disk.
@@ -107,7 +107,7 @@ export interface RuntimeStats {
   readonly turns: number;
   readonly batches: number;
   /** Messages that came too late for any transition to take them: stale wake-ups, answers to what has ended. */
-  readonly dropped: number;
+  readonly unhandled: number;
   readonly crashes: number;
   /** Messages set aside since the start. */
   readonly deadLetters: number;

@@ -9,7 +9,7 @@ import {
 } from "xstate";
 import type { StoredState } from "./actor-type.js";
 import type { Address } from "./address.js";
-import { flatStep } from "./flat-step.js";
+import { compileStep } from "./compiled-step.js";
 import type { Message, Turn } from "./turn.js";
 
 /** The state of a machine between two steps: immutable, so an older one can be gone back to. */
@@ -32,7 +32,7 @@ const NOBODY: Address = { partition: "", kind: "", id: "" };
 export function createStepper(machine: AnyStateMachine): Stepper {
   refuseUnsteppable(machine.root, machine.id);
   const general = generalStepper(machine);
-  const step = flatStep(machine, {
+  const step = compileStep(machine, {
     spawn: () => refuse(machine, "spawn"),
     checkReturned: (action, returned) => checkReturned(machine, action, returned),
   });

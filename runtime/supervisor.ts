@@ -7,19 +7,19 @@ import type { Envelope } from "./envelope.js";
 import { type RuntimeLog, TurnFailed } from "./runtime.js";
 
 /** How an actor is looked after when its type does not say: quick tries, then a rest that lets its surroundings mend. */
-export const defaultSupervision: Supervision = { attempts: 3, maxRestarts: 10, withinMs: 60_000, restMs: 30_000 };
+export const defaultSupervision: Supervision = { attempts: 3, maxRestarts: 10, withinMs: 60_000, backoffMs: 30_000 };
 
 /** The wake-up that ends a rest; no machine may use its name. */
-export const restTimer = "~rest";
+export const backoffTimer = "~rest";
 
 /** What becomes of a message that crashed its actor, and of the actor. */
-export interface Verdict {
+export interface CrashDecision {
   /** Told to the asker, who may try again; null for any other message. */
   readonly rejection: TurnFailed | null;
   /** Sets the message aside; null when it is tried again or was an ask. */
   readonly deadLetter: Change | null;
   /** When the actor's rest ends; null when it goes on. */
-  readonly restUntilMs: number | null;
+  readonly suspendUntilMs: number | null;
 }
 
 /** Decides about crashes as the actor's supervision says. Counts in memory: a new process begins new counts. */
@@ -34,7 +34,7 @@ export class Supervisor {
     this.#newId = newId;
   }
 
-  judge(cell: Cell, envelope: Envelope, error: unknown, nowMs: number): Verdict {
+  decide(cell: Cell, envelope: Envelope, error: unknown, nowMs: number): CrashDecision {
     const supervision = cell.behaviour?.supervision ?? defaultSupervision;
     this.crashes += 1;
     envelope.crashes += 1;
@@ -50,11 +50,11 @@ export class Supervisor {
     }
     const letter = { id: setAside ? this.#newId("dead") : "", to: cell.to, message: envelope.message, error: reason };
     const rests = cell.crashes.exceeds(supervision, nowMs);
-    if (rests) this.#log.error("an actor rests after too many crashes", { actor, restMs: supervision.restMs });
+    if (rests) this.#log.error("an actor rests after too many crashes", { actor, restMs: supervision.backoffMs });
     return {
       rejection: envelope.asker === null ? null : new TurnFailed(`${type} crashed ${cell.to.kind}`, { cause: error }),
       deadLetter: setAside ? deadLetterPut({ ...letter, atMs: nowMs }) : null,
-      restUntilMs: rests ? nowMs + supervision.restMs : null,
+      suspendUntilMs: rests ? nowMs + supervision.backoffMs : null,
     };
   }
 }

@@ -93,11 +93,11 @@ export class Timers {
       this.#horizonMs = Number.POSITIVE_INFINITY;
     } else {
       // The last millisecond may be cut in the middle: read the rest of it too, so that the horizon is a whole one.
-      this.#horizonMs = timerOf(last.key).dueMs + 1;
+      this.#horizonMs = toTimer(last.key).dueMs + 1;
       rows.push(...this.#reading.range({ prefix: PREFIX, after: last.key, before: [...PREFIX, this.#horizonMs] }));
     }
     // Rows come in due order, which is a heap already.
-    this.#heap = rows.map((row) => timerOf(row.key));
+    this.#heap = rows.map((row) => toTimer(row.key));
   }
 
   /** Lets the later half go; their rows are read again when their time comes near. */
@@ -117,7 +117,7 @@ export function timerKey(timer: Timer): Key {
   return [GLOBAL_PARTITION, timerSpace, timer.dueMs, partition, kind, id, timer.name];
 }
 
-function timerOf(key: Key): Timer {
+function toTimer(key: Key): Timer {
   const [, , dueMs, partition, kind, id, name] = key;
   return {
     to: { partition: String(partition), kind: String(kind), id: String(id) },

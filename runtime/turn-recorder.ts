@@ -129,11 +129,11 @@ export class TurnRecorder implements Turn {
     this.#record({ kind: "publish", fact });
   }
 
-  ask(question: GateQuestion): void {
+  askGate(question: GateQuestion): void {
     this.#record({ kind: "ask", question });
   }
 
-  change(topic: string, data: unknown): void {
+  publishChange(topic: string, data: unknown): void {
     this.#record({ kind: "change", topic, data });
   }
 

@@ -95,9 +95,9 @@ export interface Turn extends Writing {
   /** Publishes a fact. */
   publish(fact: Fact): void;
   /** Asks the gate; the answer arrives as {@link GateAnswer}. */
-  ask(question: GateQuestion): void;
+  askGate(question: GateQuestion): void;
   /** Appends to the change feed of this partition, under a topic `<kind>/<id>`. `data` is what stream readers get. */
-  change(topic: string, data: unknown): void;
+  publishChange(topic: string, data: unknown): void;
   /**
    * Appends to the change feed what a row is now. Of the row under a key that is said once a turn: the entries of an
    * earlier call are taken back, and these stand where the last call was.

@@ -3,32 +3,32 @@ import type { Batch } from "./batch.js";
 import { notTaken } from "./behaviour.js";
 import type { Cell } from "./cell.js";
 import type { Clock } from "./clock.js";
-import { type EffectRow, type Effects, effectKey, pendingFor } from "./effects.js";
+import type { Deduplication } from "./dedup.js";
+import { createPendingEffect, type EffectRow, type Effects, effectKey } from "./effects.js";
 import type { Envelope } from "./envelope.js";
 import type { ChangeFeed } from "./feed.js";
 import { freeze } from "./freeze.js";
-import type { Layers } from "./layers.js";
-import type { Mail } from "./mail.js";
-import type { Post } from "./post.js";
+import type { MessageRouter } from "./message-router.js";
+import type { Overlays } from "./overlays.js";
 import { NotAccepted, Overloaded } from "./runtime.js";
-import type { SeenMessages } from "./seen.js";
 import type { MachineState } from "./step.js";
-import { restTimer, type Supervisor } from "./supervisor.js";
+import { backoffTimer, type Supervisor } from "./supervisor.js";
 import { type Timers, timerKey } from "./timers.js";
 import type { EffectRequest } from "./turn.js";
 import type { Intent, TurnRecorder } from "./turn-recorder.js";
+import type { UndeliveredMessages } from "./undelivered.js";
 
 /** What a turn works with. */
 export interface TurnParts {
   readonly clock: Clock;
-  readonly layers: Layers;
+  readonly overlays: Overlays;
   readonly recorder: TurnRecorder;
-  readonly post: Post;
-  readonly mail: Mail;
+  readonly router: MessageRouter;
+  readonly undelivered: UndeliveredMessages;
   readonly timers: Timers;
   readonly effects: Effects;
   readonly feed: ChangeFeed;
-  readonly seen: SeenMessages;
+  readonly dedup: Deduplication;
   readonly supervisor: Supervisor;
   readonly freezes: boolean;
 }
@@ -43,7 +43,7 @@ type Start = Extract<Intent, { readonly kind: "start" }>;
  */
 export class Turns {
   taken = 0;
-  dropped = 0;
+  unhandled = 0;
   readonly #parts: TurnParts;
 
   constructor(parts: TurnParts) {
@@ -53,16 +53,16 @@ export class Turns {
   /** Takes the message at the front of a cell's mailbox; false when it crashed and stays there. */
   take(cell: Cell, envelope: Envelope, batch: Batch): boolean {
     if (this.#isStale(cell, envelope)) {
-      this.dropped += 1;
-      this.#parts.mail.remove(envelope);
+      this.unhandled += 1;
+      this.#parts.undelivered.remove(envelope);
       return true;
     }
     const messageId = envelope.asker?.messageId ?? null;
-    if (envelope.asker !== null && messageId !== null && this.#parts.seen.has(cell.to, messageId)) {
+    if (envelope.asker !== null && messageId !== null && this.#parts.dedup.has(cell.to, messageId)) {
       batch.resolve(envelope.asker, undefined);
       return true;
     }
-    const { recorder, layers } = this.#parts;
+    const { recorder, overlays: layers } = this.#parts;
     batch.turns += 1;
     this.taken += 1;
     layers.beginTurn();
@@ -73,13 +73,13 @@ export class Turns {
       next = this.#step(cell, envelope);
       mails = next === notTaken ? [] : this.#prepare(cell);
     } catch (error) {
-      layers.dropTurn();
+      layers.discardTurn();
       recorder.end();
       return this.#crashed(cell, envelope, batch, error);
     }
     recorder.end();
     if (next === notTaken) {
-      layers.dropTurn();
+      layers.discardTurn();
       this.#refuse(cell, envelope, batch);
     } else {
       layers.keepTurn();
@@ -103,19 +103,19 @@ export class Turns {
 
   /** Checks every intent and addresses what is to be sent. Throws on what cannot be done. */
   #prepare(cell: Cell): Envelope[] {
-    const { recorder, post } = this.#parts;
+    const { recorder, router: post } = this.#parts;
     const mails: Envelope[] = [];
     for (const intent of recorder.intents) {
       if (intent.kind === "cancel-effect") continue;
       if (intent.kind === "start") this.#checkStart(cell, intent, recorder.intents);
       else if (intent.kind === "wake") checkWake(cell, intent.name);
-      else post.address(intent, recorder, mails);
+      else post.route(intent, recorder, mails);
     }
     return mails;
   }
 
   #checkStart(cell: Cell, start: Start, intents: readonly Intent[]): void {
-    const { effects, layers } = this.#parts;
+    const { effects, overlays: layers } = this.#parts;
     const { name, id } = start.effect;
     if (!effects.knows(name)) throw new Error(`there is no effect named ${name}`);
     const key = effectKey(cell.to, id);
@@ -132,7 +132,7 @@ export class Turns {
   }
 
   #apply(cell: Cell, envelope: Envelope, batch: Batch, next: MachineState | null, mails: readonly Envelope[]): void {
-    const { recorder, seen, post } = this.#parts;
+    const { recorder, dedup: seen, router: post } = this.#parts;
     this.#consume(cell, envelope, batch);
     if (next !== cell.state) {
       cell.state = next;
@@ -143,7 +143,7 @@ export class Turns {
     if (recorder.stopped) this.#stop(cell, batch);
     const { asker } = envelope;
     if (asker === null) return;
-    if (asker.messageId !== null) seen.note(cell.to, asker.messageId, recorder.now);
+    if (asker.messageId !== null) seen.record(cell.to, asker.messageId, recorder.now);
     batch.resolve(asker, recorder.answer);
   }
 
@@ -168,7 +168,7 @@ export class Turns {
   }
 
   #wake(cell: Cell, name: string, dueMs: number, batch: Batch): void {
-    const { timers, layers } = this.#parts;
+    const { timers, overlays: layers } = this.#parts;
     if (cell.timers?.get(name) === dueMs) return;
     this.#cancelWake(cell, name, batch);
     cell.timers ??= new Map();
@@ -178,7 +178,7 @@ export class Turns {
   }
 
   #cancelWake(cell: Cell, name: string, batch: Batch): void {
-    const { timers, layers } = this.#parts;
+    const { timers, overlays: layers } = this.#parts;
     const dueMs = cell.timers?.get(name);
     if (dueMs === undefined) return;
     cell.timers?.delete(name);
@@ -187,8 +187,8 @@ export class Turns {
   }
 
   #start(cell: Cell, request: EffectRequest, batch: Batch): void {
-    const { effects, layers } = this.#parts;
-    const pending = pendingFor(cell, request);
+    const { effects, overlays: layers } = this.#parts;
+    const pending = createPendingEffect(cell, request);
     effects.register(pending);
     const row: EffectRow = { name: request.name, input: request.input };
     cell.start(request.id, row);
@@ -198,7 +198,7 @@ export class Turns {
   }
 
   #cancelEffect(cell: Cell, id: string, batch: Batch): void {
-    const { effects, layers } = this.#parts;
+    const { effects, overlays: layers } = this.#parts;
     if (cell.effects?.delete(id) !== true) return;
     layers.remove(effectKey(cell.to, id));
     batch.touch(cell);
@@ -218,7 +218,7 @@ export class Turns {
 
   /** Takes away what made the message durable. */
   #consume(cell: Cell, envelope: Envelope, batch: Batch): void {
-    const { mail, effects, layers } = this.#parts;
+    const { undelivered: mail, effects, overlays: layers } = this.#parts;
     mail.remove(envelope);
     if (envelope.wakeUp !== null) this.#cancelWake(cell, envelope.wakeUp.name, batch);
     if (envelope.effect !== null) {
@@ -232,48 +232,48 @@ export class Turns {
   /** No transition takes the message: an asker is told, anything else has come too late and is dropped. */
   #refuse(cell: Cell, envelope: Envelope, batch: Batch): void {
     this.#consume(cell, envelope, batch);
-    if (envelope.asker === null) this.dropped += 1;
+    if (envelope.asker === null) this.unhandled += 1;
     else batch.reject(envelope.asker, new NotAccepted(`${cell.to.kind} does not take ${envelope.message.type} now`));
   }
 
   #crashed(cell: Cell, envelope: Envelope, batch: Batch, error: unknown): boolean {
     const { supervisor, recorder } = this.#parts;
-    const verdict = supervisor.judge(cell, envelope, error, recorder.now);
+    const verdict = supervisor.decide(cell, envelope, error, recorder.now);
     if (verdict.rejection !== null && envelope.asker !== null) batch.reject(envelope.asker, verdict.rejection);
     if (verdict.deadLetter !== null) {
       this.#consume(cell, envelope, batch);
       batch.changes.push(verdict.deadLetter);
     }
-    if (verdict.restUntilMs !== null) this.#rest(cell, envelope, verdict.restUntilMs, batch);
+    if (verdict.suspendUntilMs !== null) this.#suspend(cell, envelope, verdict.suspendUntilMs, batch);
     return verdict.deadLetter !== null || verdict.rejection !== null;
   }
 
   /** Lets the actor rest; its mail waits, its askers are told. */
-  #rest(cell: Cell, crashed: Envelope, untilMs: number, batch: Batch): void {
-    cell.restingUntilMs = untilMs;
-    this.#wake(cell, restTimer, untilMs, batch);
+  #suspend(cell: Cell, crashed: Envelope, untilMs: number, batch: Batch): void {
+    cell.suspendedUntilMs = untilMs;
+    this.#wake(cell, backoffTimer, untilMs, batch);
     batch.touch(cell);
     for (const { asker } of cell.mailbox.removeWhere((waiting) => waiting.asker !== null && waiting !== crashed)) {
-      if (asker !== null) batch.reject(asker, restingError(cell));
+      if (asker !== null) batch.reject(asker, suspendedError(cell));
     }
   }
 
   /** Ends the rest of an actor whose time has come. */
-  endRest(cell: Cell, batch: Batch): void {
-    cell.restingUntilMs = 0;
-    this.#cancelWake(cell, restTimer, batch);
+  endBackoff(cell: Cell, batch: Batch): void {
+    cell.suspendedUntilMs = 0;
+    this.#cancelWake(cell, backoffTimer, batch);
     batch.touch(cell);
   }
 }
 
 function checkWake(cell: Cell, name: string): void {
-  if (name === restTimer) throw new Error(`the wake-up name ${restTimer} is taken`);
+  if (name === backoffTimer) throw new Error(`the wake-up name ${backoffTimer} is taken`);
   checkKey(timerKey({ to: cell.to, name, dueMs: 0 }));
 }
 
 /** What an asker of a resting actor is told. */
-export function restingError(cell: Cell): Overloaded {
+export function suspendedError(cell: Cell): Overloaded {
   return new Overloaded(
-    `${cell.to.kind} rests after too many crashes, until ${new Date(cell.restingUntilMs).toISOString()}`,
+    `${cell.to.kind} rests after too many crashes, until ${new Date(cell.suspendedUntilMs).toISOString()}`,
   );
 }

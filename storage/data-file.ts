@@ -31,7 +31,7 @@ export function checkDataFile(folder: string): void {
   const file = openSync(path, "r");
   try {
     const { size } = fstatSync(file);
-    const fault = size === 0 ? null : faultOf(file, size);
+    const fault = size === 0 ? null : findFault(file, size);
     if (fault !== null) {
       throw new StoreError(
         "damaged",
@@ -43,7 +43,7 @@ export function checkDataFile(folder: string): void {
   }
 }
 
-function faultOf(file: number, size: number): string | null {
+function findFault(file: number, size: number): string | null {
   const first = readAt(file, 0, 256);
   if (first.readUInt32LE(META.magic) !== MAGIC) return "its first page is not LMDB's";
   const pageSize = first.readUInt32LE(META.pageSize);
@@ -76,14 +76,14 @@ function reaches(file: number, pageSize: number, pages: number, root: bigint): b
     const nodes = page.readUInt16LE(LOWER) / 2;
     for (let index = 0; index < nodes; index++) {
       const node = PAGE_HEADER + page.readUInt16LE(PAGE_HEADER + index * 2);
-      if (isBranch) waiting.push(childOf(page, node));
+      if (isBranch) waiting.push(readChild(page, node));
       else if (!holdsOverflow(file, pageSize, pages, page, node)) return false;
     }
   }
   return true;
 }
 
-function childOf(page: Buffer, node: number): bigint {
+function readChild(page: Buffer, node: number): bigint {
   return BigInt(page.readUInt32LE(node)) | (BigInt(page.readUInt16LE(node + 4)) << 32n);
 }
 

@@ -7,7 +7,7 @@ const LAST_MARK = 0x04;
 /** A string that begins with a unit below this one (or is empty) gets a byte before it. */
 const FIRST_UNESCAPED = 0x1c;
 /** What one part more takes at least: its separator and a byte. */
-const LEAST_MORE_BYTES = 2;
+const MIN_PART_BYTES = 2;
 
 /**
  * Throws when no store can hold the key: `TypeError` for a part that is neither a safe integer (no -0) nor
@@ -28,7 +28,7 @@ export function isKey(key: Key): boolean {
 /** Whether a key with more parts below this one can be held. */
 export function hasRoomBelow(key: Key): boolean {
   const bytes = bytesOf(key);
-  return bytes !== null && bytes + LEAST_MORE_BYTES <= MAX_KEY_BYTES;
+  return bytes !== null && bytes + MIN_PART_BYTES <= MAX_KEY_BYTES;
 }
 
 /** Length of the encoded key in bytes, or null when a part cannot be encoded so that it is read back unchanged. */

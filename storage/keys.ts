@@ -11,7 +11,7 @@ export const rowSpace = "row";
 /** `[partition, "actor", kind, id]`: an actor's snapshot. */
 export const actorSpace = "actor";
 /** `[partition, "mail", kind, id, sequence]`: a message not yet delivered at its commit, under its receiver. */
-export const mailSpace = "mail";
+export const undeliveredSpace = "mail";
 /** `[partition, "effect", kind, owner, id]`: an effect whose result has not come back, under the actor that started it. */
 export const effectSpace = "effect";
 /** `["~", "timer", dueMs, partition, kind, id, name]`: wake-ups by due time. */
@@ -22,8 +22,8 @@ export const feedSpace = "feed";
  * `[partition, "seen", kind, id, messageId]`: messages delivered once already;
  * `["~", "seen", expiresMs, partition, kind, id, messageId]`: when such a row may go.
  */
-export const seenSpace = "seen";
+export const dedupSpace = "seen";
 /** `[partition, "dead", id]`: dead letters. */
-export const deadSpace = "dead";
+export const deadLetterSpace = "dead";
 /** `["~", "meta", name]`: format version and counters of the store itself. */
 export const metaSpace = "meta";

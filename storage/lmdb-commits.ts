@@ -40,7 +40,7 @@ export class LmdbCommits {
 
   constructor(root: LmdbRoot, folder: string) {
     this.#root = root;
-    this.#encoder = encoderOf(root);
+    this.#encoder = getEncoder(root);
     this.#folder = folder;
   }
 
@@ -92,7 +92,7 @@ export class LmdbCommits {
         await this.#write(group);
         for (const { resolve } of group) resolve();
       } catch (error) {
-        const failure = this.#fail(await causeOf(error));
+        const failure = this.#fail(await findCause(error));
         for (const { reject } of [...group, ...this.#waiting]) reject(failure);
         this.#waiting = [];
       }
@@ -122,7 +122,7 @@ export class LmdbCommits {
  * The binding's own encoder, which its types leave out. What records of one shape have in common it keeps once, and
  * has it durable before it gives the bytes of any of them.
  */
-function encoderOf(root: object): Encoder {
+function getEncoder(root: object): Encoder {
   if ("encoder" in root && isEncoder(root.encoder)) return root.encoder;
   throw new Error("this release of lmdb has no encoder");
 }
@@ -132,7 +132,7 @@ function isEncoder(value: unknown): value is Encoder {
 }
 
 /** LMDB's binding says of a batch only that it failed, and promises why beside it. */
-async function causeOf(error: unknown): Promise<unknown> {
+async function findCause(error: unknown): Promise<unknown> {
   if (!(error instanceof Error) || !("commitError" in error)) return error;
   return Promise.resolve(error.commitError).then(
     () => error,

@@ -25,7 +25,7 @@ export class LmdbReading implements Reading {
   }
 
   range<Value>(range: Range): Entry<Value>[] {
-    return rangeOf<Value>(this.#source, range, undefined);
+    return readRange<Value>(this.#source, range, undefined);
   }
 }
 
@@ -52,7 +52,7 @@ export class LmdbView implements View {
 
   range<Value>(range: Range): Entry<Value>[] {
     this.#assertOpen();
-    return rangeOf<Value>(this.#source, range, { transaction: this.#transaction });
+    return readRange<Value>(this.#source, range, { transaction: this.#transaction });
   }
 
   close(): void {
@@ -78,7 +78,7 @@ function get<Value>(source: LmdbSource, key: Key, at: At): Value | undefined {
   }
 }
 
-function rangeOf<Value>(source: LmdbSource, range: Range, at: At): Entry<Value>[] {
+function readRange<Value>(source: LmdbSource, range: Range, at: At): Entry<Value>[] {
   assertOpen(source);
   const bounds = encodedRange(range);
   if (bounds === null) return [];

@@ -35,7 +35,7 @@ const sharedShapes = {
 };
 
 /** Transactions that read at the same time: one a view whose state no other view shares, over all processes. */
-const MOST_READERS = 1024;
+const MAX_READERS = 1024;
 
 /** Opens or creates the store in `folder` (mode 0700). Rejects with a {@link StoreError} that names the folder. */
 export async function openLmdbStore(options: LmdbOptions): Promise<Store> {
@@ -57,7 +57,7 @@ export async function openLmdbStore(options: LmdbOptions): Promise<Store> {
       encoding: "msgpack",
       sharedStructuresKey: Symbol.for("structures"),
       ...sharedShapes,
-      maxReaders: MOST_READERS,
+      maxReaders: MAX_READERS,
       readOnly,
     });
     held.push(() => root.close());

@@ -1,7 +1,7 @@
 import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
-import { resourceByHash } from "../resources/hash-index.js";
-import { resourceById } from "../resources/resource-rows.js";
+import { findResource } from "../resources/resource.table.js";
+import { findResourceByHash } from "../resources/resource-hash.table.js";
 import type { Role } from "./caller.js";
 
 /** How long an invite lasts from when it was last sent, in milliseconds (configuration API, Limits). */
@@ -57,10 +57,10 @@ export interface FoundInvite {
 
 /** The invite of an open workspace that the link with this hash leads to, or undefined. */
 export function inviteOfLink(reading: Reading, linkHash: string): FoundInvite | undefined {
-  const place = resourceByHash(reading, INVITE_LINK, linkHash);
+  const place = findResourceByHash(reading, INVITE_LINK, linkHash);
   if (place === undefined) return undefined;
   const { workspaceId, id } = place;
-  if (resourceById(reading, workspaceId, "workspace", workspaceId) === undefined) return undefined;
+  if (findResource(reading, workspaceId, "workspace", workspaceId) === undefined) return undefined;
   const invite = invites.get(reading, workspaceId, id);
   return invite === undefined ? undefined : { workspaceId, invite };
 }

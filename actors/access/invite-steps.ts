@@ -1,9 +1,9 @@
 import type { Delivered, Turn } from "../../runtime/turn.js";
 import { MAIL_EFFECT } from "../outbound/mail.effects.js";
 import type { Refusal } from "../refusal.js";
-import { forgetHash, recordHash } from "../resources/hash-index.js";
-import { resourceById } from "../resources/resource-rows.js";
-import { admit } from "../workspaces/membership.js";
+import { findResource } from "../resources/resource.table.js";
+import { indexHash, unindexHash } from "../resources/resource-hash.table.js";
+import { admitMember } from "../workspaces/membership.transitions.js";
 import type { InviteContext, InviteEvent } from "./invite.machine.js";
 import type { AcceptInvite, InviteSent } from "./invite-messages.js";
 import { INVITE_LINK, INVITE_MS, type InviteRow, invites, openInvites } from "./invite-rows.js";
@@ -33,7 +33,7 @@ export function sendInvite(context: InviteContext, event: InviteEvent): InviteCo
     mailId,
     mail: "sending",
   };
-  recordHash(turn, INVITE_LINK, tokenHash, { workspaceId: turn.self.partition, id: invite.inviteId });
+  indexHash(turn, INVITE_LINK, tokenHash, { workspaceId: turn.self.partition, id: invite.inviteId });
   turn.start({ name: MAIL_EFFECT, id: mailId, input: sealedMail });
   turn.wake("expire", invite.expiresAtMs);
   const sent: InviteSent = { inviteId: invite.inviteId, mailId, outcome: isAgain ? "sent-again" : "invited" };
@@ -53,7 +53,7 @@ export function acceptInvite(context: InviteContext, event: InviteEvent): Invite
   const { turn, userId } = event;
   turn.cancelWake("expire");
   turn.cancelEffect(invite.mailId);
-  turn.reply(admit(turn, { userId, email }, invite));
+  turn.reply(admitMember(turn, { userId, email }, invite));
   return keep(turn, context, { ...invite, state: "accepted" });
 }
 
@@ -68,7 +68,7 @@ export function closeInvite(
   if (state === "revoked") {
     turn.cancelWake("expire");
     turn.cancelEffect(invite.mailId);
-    forgetHash(turn, INVITE_LINK, invite.linkHash);
+    unindexHash(turn, INVITE_LINK, invite.linkHash);
   }
   return keep(turn, context, { ...invite, state });
 }
@@ -110,7 +110,7 @@ function conflict(detail: string): Refusal {
 
 function isOpen(turn: Turn): boolean {
   const workspaceId = turn.self.partition;
-  return resourceById(turn, workspaceId, "workspace", workspaceId) !== undefined;
+  return findResource(turn, workspaceId, "workspace", workspaceId) !== undefined;
 }
 
 /** Writes the invite, and tells who waits for what becomes of its mail. */
@@ -119,13 +119,13 @@ function keep(turn: Turn, context: InviteContext, invite: InviteRow): InviteCont
   invites.put(turn, workspaceId, invite.inviteId, invite);
   if (invite.state === "open") openInvites.put(turn, workspaceId, invite.inviteId, true);
   else openInvites.remove(turn, workspaceId, invite.inviteId);
-  turn.change(`invite/${invite.inviteId}`, { state: invite.state, mail: invite.mail });
+  turn.publishChange(`invite/${invite.inviteId}`, { state: invite.state, mail: invite.mail });
   return { ...context, invite };
 }
 
 /** Takes away what the invite that is about to be replaced was found by, and its mail if that is still on its way. */
 function forget(turn: Turn, { inviteId, linkHash, mailId }: InviteRow): void {
-  forgetHash(turn, INVITE_LINK, linkHash);
+  unindexHash(turn, INVITE_LINK, linkHash);
   turn.cancelEffect(mailId);
   invites.remove(turn, turn.self.partition, inviteId);
 }

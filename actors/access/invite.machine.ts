@@ -28,7 +28,7 @@
 import { assign, setup } from "xstate";
 import type { ActorType } from "../../runtime/actor-type.js";
 import type { Delivered, EffectEnded, Woken } from "../../runtime/turn.js";
-import { memberAt } from "../workspaces/members.js";
+import { findMemberByEmail } from "../workspaces/member.table.js";
 import type { InviteMessage } from "./invite-messages.js";
 import type { InviteRow } from "./invite-rows.js";
 import { acceptInvite, closeInvite, mayAccept, noteMail, refusalOf, sendInvite } from "./invite-steps.js";
@@ -44,7 +44,8 @@ export type InviteEvent = Delivered<InviteMessage> | Delivered<Woken> | Delivere
 const machine = setup({
   types: { context: {} as InviteContext, events: {} as InviteEvent, input: {} as { readonly id: string } },
   guards: {
-    isMember: ({ context, event }) => memberAt(event.turn, event.turn.self.partition, context.email) !== undefined,
+    isMember: ({ context, event }) =>
+      findMemberByEmail(event.turn, event.turn.self.partition, context.email) !== undefined,
     isOther: ({ context, event }) => isOther(context, event),
     isOver: ({ context, event }) => (context.invite?.expiresAtMs ?? 0) <= event.turn.now,
     mayAccept: ({ context, event }) => event.type === "invite.accept" && mayAccept(context, event),

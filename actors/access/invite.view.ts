@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Reading } from "../../storage/store.js";
-import { resourceById } from "../resources/resource-rows.js";
+import { findResource } from "../resources/resource.table.js";
 import type { FoundInvite, InviteRow } from "./invite-rows.js";
 import { teamNames, teamSchema } from "./member.view.js";
 import { userOf } from "./session.js";
@@ -57,7 +57,7 @@ export function offerView(
   { workspaceId, invite }: FoundInvite,
   nowMs: number,
 ): z.output<typeof offerSchema> | undefined {
-  const workspace = resourceById<{ readonly name: string }>(reading, workspaceId, "workspace", workspaceId);
+  const workspace = findResource<{ readonly name: string }>(reading, workspaceId, "workspace", workspaceId);
   if (workspace === undefined || invite.state === "revoked") return undefined;
   return {
     workspace: { slug: workspace.address, name: workspace.fields.name },

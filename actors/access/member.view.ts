@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Reading } from "../../storage/store.js";
-import { resourceById } from "../resources/resource-rows.js";
-import { isLastOwner, type Member } from "../workspaces/members.js";
+import { findResource } from "../resources/resource.table.js";
+import { isLastOwner, type Member } from "../workspaces/member.table.js";
 import { assignableRoles, type Ranked } from "../workspaces/role-change.js";
 import { userOf } from "./session.js";
 
@@ -50,7 +50,7 @@ export function teamNames(
   ids: readonly string[],
 ): z.output<typeof teamSchema>[] {
   return ids.flatMap((id) => {
-    const row = resourceById<{ readonly name: string }>(reading, workspaceId, "team", id);
+    const row = findResource<{ readonly name: string }>(reading, workspaceId, "team", id);
     return row === undefined ? [] : [{ id, key: row.address, name: row.fields.name }];
   });
 }

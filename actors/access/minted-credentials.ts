@@ -2,7 +2,7 @@ import type { Turn } from "../../runtime/turn.js";
 import { GLOBAL_PARTITION } from "../../storage/keys.js";
 import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
-import { type ResourceRow, resourceById } from "../resources/resource-rows.js";
+import { findResource, type ResourceRow } from "../resources/resource.table.js";
 import type { Scope } from "./caller.js";
 
 /** What the bearer of a minted credential may do. */
@@ -52,9 +52,9 @@ export function liveCredential(
   if (place === undefined) return null;
   const { workspaceId, trustId, id } = place;
   const credential = credentials.get(reading, workspaceId, trustId, id);
-  if (credential === undefined || resourceById(reading, workspaceId, "workspace", workspaceId) === undefined)
+  if (credential === undefined || findResource(reading, workspaceId, "workspace", workspaceId) === undefined)
     return null;
-  const trust = resourceById(reading, workspaceId, credential.trustKind, trustId);
+  const trust = findResource(reading, workspaceId, credential.trustKind, trustId);
   return isOver(credential, trust, nowMs) ? null : { ...credential, workspaceId };
 }
 
@@ -67,7 +67,7 @@ export function isCredentialLive(
 ): boolean {
   const credential = credentials.get(reading, workspaceId, trustId, id);
   if (credential === undefined) return false;
-  return !isOver(credential, resourceById(reading, workspaceId, credential.trustKind, trustId), nowMs);
+  return !isOver(credential, findResource(reading, workspaceId, credential.trustKind, trustId), nowMs);
 }
 
 /** What a sweep removed, and when the next credential ends: now when there are more, null when none is left. */

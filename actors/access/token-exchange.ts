@@ -1,4 +1,4 @@
-import { recordChange } from "../resources/change-records.js";
+import { recordChange } from "../resources/change-record.table.js";
 import type { TokenCaller } from "./caller.js";
 import { putCredential } from "./minted-credentials.js";
 import type { Minting } from "./trust.machine.js";

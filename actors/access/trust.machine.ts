@@ -13,7 +13,7 @@
 import { assign, setup } from "xstate";
 import type { ActorType } from "../../runtime/actor-type.js";
 import type { Delivered, Message, Turn, Woken } from "../../runtime/turn.js";
-import { type ResourceRow, resourceById } from "../resources/resource-rows.js";
+import { findResource, type ResourceRow } from "../resources/resource.table.js";
 import { sweepCredentials } from "./minted-credentials.js";
 import { putRefusal, REFUSAL_KEPT_MS, sweepRefusals } from "./trust-refusals.js";
 import type { WorkloadFault } from "./workload-token.js";
@@ -129,8 +129,8 @@ function refuse(context: TrustContext, event: Delivered<RefuseWorkload>, minting
 /** The trust, while its workspace is open. */
 function trustOf(turn: Turn, { trustKind }: Minting, trustId: string): ResourceRow | undefined {
   const { partition } = turn.self;
-  const isOpen = resourceById(turn, partition, "workspace", partition) !== undefined;
-  return isOpen ? resourceById(turn, partition, trustKind, trustId) : undefined;
+  const isOpen = findResource(turn, partition, "workspace", partition) !== undefined;
+  return isOpen ? findResource(turn, partition, trustKind, trustId) : undefined;
 }
 
 /** Removes what is over and has itself woken when more will be; an actor that keeps nothing for no trust ends. */

@@ -1,18 +1,18 @@
 import type { Reading } from "../../storage/store.js";
 import type { Permission } from "../permission.js";
 import type { Refusal } from "../refusal.js";
-import { resourceById } from "../resources/resource-rows.js";
-import { memberOf } from "../workspaces/members.js";
+import { findResource } from "../resources/resource.table.js";
+import { findMember } from "../workspaces/member.table.js";
 import type { Caller } from "./caller.js";
 import { forbiddenTitle, rolePermissions, scopePermissions } from "./permissions.js";
 
 /** What the caller may do in the workspace; empty when they may not even see it, closed ones included. */
 export function permissionsIn(reading: Reading, caller: Caller, workspaceId: string): readonly Permission[] {
-  if (resourceById(reading, workspaceId, "workspace", workspaceId) === undefined) return [];
+  if (findResource(reading, workspaceId, "workspace", workspaceId) === undefined) return [];
   if (caller.kind === "token") {
     return caller.workspaceId === workspaceId ? caller.scopes.flatMap((scope) => scopePermissions[scope]) : [];
   }
-  const member = memberOf(reading, workspaceId, caller.userId);
+  const member = findMember(reading, workspaceId, caller.userId);
   return member === undefined ? [] : rolePermissions[member.role];
 }
 
@@ -44,7 +44,7 @@ export function forbid(permission: Permission, about: string): Refusal {
 
 /** Whether a person is on a team. */
 export function onTeam(reading: Reading, userId: string, workspaceId: string, teamId: string): boolean {
-  return memberOf(reading, workspaceId, userId)?.teams.includes(teamId) ?? false;
+  return findMember(reading, workspaceId, userId)?.teams.includes(teamId) ?? false;
 }
 
 /** Whether the caller may read how the team's work turned out (configuration API, Visibility). */

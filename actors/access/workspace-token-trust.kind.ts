@@ -44,7 +44,7 @@ export function tokenTrustKind({ allowList }: { readonly allowList: AllowList })
     references: () => [],
     refuses: ({ caller, fields, previous }) =>
       passesOn(caller, [...(fields?.scopes ?? []), ...(previous?.fields.scopes ?? [])]),
-    check: (fields) => checkScopes(fields.scopes),
+    validate: (fields) => checkScopes(fields.scopes),
     warnings: (fields, reading, row) => [...termWarnings(fields, allowList), ...leftWarning(reading, row, "definedBy")],
     added: {
       definedBy: z

@@ -47,7 +47,7 @@ export const workspaceTokenKind: Kind<WorkspaceTokenFields> = {
   reveals: { path: TOKEN_FIELD, header: "service-workspace-token", when: () => true },
   address: (fields) => fields.name,
   references: () => [],
-  check: checkToken,
+  validate: checkToken,
   warnings: (_fields, reading, row) => leftWarning(reading, row, "issuedBy"),
   complete: (fields, scope) => ({
     fields,

@@ -1,6 +1,6 @@
 import type { Reading } from "../../storage/store.js";
-import { resourceByHash } from "../resources/hash-index.js";
-import { type ResourceRow, resourceById } from "../resources/resource-rows.js";
+import { findResource, type ResourceRow } from "../resources/resource.table.js";
+import { findResourceByHash } from "../resources/resource-hash.table.js";
 import type { TokenCaller } from "./caller.js";
 import { isCredentialLive, liveCredential } from "./minted-credentials.js";
 import type { WorkspaceTokenFields } from "./workspace-token.kind.js";
@@ -16,7 +16,7 @@ export function callerOfToken(reading: Reading, tokenHash: string, nowMs: number
 /** Whether a token that was good when its bearer came is revoked, expired or of a trust that changed since. */
 export function isTokenOver(reading: Reading, { workspaceId, tokenId, trust }: TokenCaller, nowMs: number): boolean {
   if (trust !== null) return !isCredentialLive(reading, workspaceId, { trustId: trust, id: tokenId }, nowMs);
-  const token = resourceById<WorkspaceTokenFields>(reading, workspaceId, "workspace-token", tokenId);
+  const token = findResource<WorkspaceTokenFields>(reading, workspaceId, "workspace-token", tokenId);
   return token === undefined || hasExpired(token, nowMs);
 }
 
@@ -33,11 +33,11 @@ function callerOfMinted(reading: Reading, tokenHash: string, nowMs: number): Tok
 }
 
 function callerOfIssued(reading: Reading, tokenHash: string, nowMs: number): TokenCaller | null {
-  const place = resourceByHash(reading, "workspace-token", tokenHash);
+  const place = findResourceByHash(reading, "workspace-token", tokenHash);
   if (place === undefined) return null;
   const { workspaceId, id } = place;
-  const token = resourceById<WorkspaceTokenFields>(reading, workspaceId, "workspace-token", id);
-  if (token === undefined || resourceById(reading, workspaceId, "workspace", workspaceId) === undefined) return null;
+  const token = findResource<WorkspaceTokenFields>(reading, workspaceId, "workspace-token", id);
+  if (token === undefined || findResource(reading, workspaceId, "workspace", workspaceId) === undefined) return null;
   if (hasExpired(token, nowMs)) return null;
   const { scopes } = token.fields;
   return { kind: "token", tokenId: id, workspaceId, scopes, issuedBy: String(token.added.issuedBy), trust: null };

@@ -1,8 +1,8 @@
 import type { Delivered, EffectEnded, Turn } from "../../runtime/turn.js";
 import { rolePermissions } from "../access/permissions.js";
 import type { Refusal } from "../refusal.js";
-import { resourceById } from "../resources/resource-rows.js";
-import { memberOf } from "../workspaces/members.js";
+import { findResource } from "../resources/resource.table.js";
+import { findMember } from "../workspaces/member.table.js";
 import { CONFIRMATION_EFFECT, type Confirmation, type ConfirmedInstallation } from "./confirmation.effects.js";
 import { connectionView } from "./connection.view.js";
 import { attemptTopic, type ConnectionEvent, type ConnectOutcome } from "./connection-messages.js";
@@ -78,7 +78,7 @@ export function connect(context: ConnectionContext, event: ConnectionEvent): Con
     asOfMs: judged.updatedAtMs,
   };
   const outcome: ConnectOutcome = { connection };
-  turn.change(attemptTopic(event.id), outcome);
+  turn.publishChange(attemptTopic(event.id), outcome);
   turn.wake(LOOK, turn.now + LOOK_EVERY_MS);
   return keep(turn, without(context, event.id), connection);
 }
@@ -87,7 +87,7 @@ export function connect(context: ConnectionContext, event: ConnectionEvent): Con
 export function tellWhyNot(context: ConnectionContext, event: ConnectionEvent): ConnectionContext {
   if (!isConfirmation(event)) return context;
   const outcome = judge(context, event);
-  if ("refused" in outcome) event.turn.change(attemptTopic(event.id), outcome);
+  if ("refused" in outcome) event.turn.publishChange(attemptTopic(event.id), outcome);
   return without(context, event.id);
 }
 
@@ -190,8 +190,8 @@ function judge(context: ConnectionContext, event: Delivered<EffectEnded>): Confi
 /** Whether the person is an owner or admin of the workspace, and it is open. */
 function leads(turn: Turn, userId: string): boolean {
   const workspaceId = turn.self.partition;
-  if (resourceById(turn, workspaceId, "workspace", workspaceId) === undefined) return false;
-  const member = memberOf(turn, workspaceId, userId);
+  if (findResource(turn, workspaceId, "workspace", workspaceId) === undefined) return false;
+  const member = findMember(turn, workspaceId, userId);
   return member !== undefined && rolePermissions[member.role].includes("administer");
 }
 
@@ -211,5 +211,9 @@ function keep(turn: Turn, context: ConnectionContext, connection: CodeHostConnec
 
 /** Tells readers of the workspace. */
 function tell(turn: Turn, connection: CodeHostConnection, what: CodeHostConnection["state"] | "disconnected"): void {
-  turn.change(`workspace/${turn.self.partition}`, { type: "code-host", what, connection: connectionView(connection) });
+  turn.publishChange(`workspace/${turn.self.partition}`, {
+    type: "code-host",
+    what,
+    connection: connectionView(connection),
+  });
 }

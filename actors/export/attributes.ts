@@ -21,7 +21,7 @@ export interface Substitutions {
  * that a user chose (of a map, within free JSON) stay, sorted. What is null is left out, as an attribute that is not
  * set, but for null within free JSON. A write-only field is `<name>_wo`, what counts its versions `<name>_wo_version`.
  */
-export function attributesOf(schema: z.ZodType, fields: unknown, substitutions: Substitutions): Entries {
+export function toAttributes(schema: z.ZodType, fields: unknown, substitutions: Substitutions): Entries {
   return structEntries(propertiesOf(shapeOf(schema)), fields, [], substitutions);
 }
 

@@ -1,7 +1,7 @@
 import { pathText } from "../refusal.js";
 import type { FileText, Kind, TextFolder } from "../resources/kind.js";
-import type { ResourceRow } from "../resources/resource-rows.js";
-import { attributesOf, snakeCase } from "./attributes.js";
+import type { ResourceRow } from "../resources/resource.table.js";
+import { snakeCase, toAttributes } from "./attributes.js";
 import { type Block, type Entries, escaped, type HclValue } from "./hcl.js";
 import { byCodeUnits } from "./path-order.js";
 
@@ -40,7 +40,7 @@ export function exportResource(
       .flatMap(({ path, kind: target, address }) => (address === undefined ? [] : [[path, { kind: target, address }]])),
   );
   const variables: Block[] = [];
-  const attributes = attributesOf(kind.schema, row.fields, {
+  const attributes = toAttributes(kind.schema, row.fields, {
     omitted: kind.hcl?.omitted ?? [],
     hiddenPaths: kind.hidden.map(({ path }) => path),
     hidden: (path) => {

@@ -1,7 +1,7 @@
 import type { Reading } from "../../storage/store.js";
-import { teamKeyOf } from "../resources/indexes.js";
 import type { Kind } from "../resources/kind.js";
-import type { ResourceRow } from "../resources/resource-rows.js";
+import type { ResourceRow } from "../resources/resource.table.js";
+import { getTeamKey } from "../resources/resource-indexes.table.js";
 import { type Entries, writeBlocks } from "./hcl.js";
 import { byCodeUnits } from "./path-order.js";
 import { type ExportedFile, exportResource, filesIn } from "./resource-block.js";
@@ -15,7 +15,7 @@ export function exportOne(
   kind: Kind,
   row: ResourceRow,
 ): { readonly hcl: string; readonly files: readonly ExportedFile[] } {
-  const teamKey = teamKeyOf(reading, row.workspaceId, row.teamId);
+  const teamKey = getTeamKey(reading, row.workspaceId, row.teamId);
   const holders: Entries =
     kind.heldBy === "none" ? [] : row.teamId === null ? [["workspace_id", row.workspaceId]] : [["team_id", row.teamId]];
   const { variables, blocks } = exportResource(kind, row, { teamKey, holders, refer: () => null });

@@ -1,7 +1,7 @@
 import type { Reading } from "../../storage/store.js";
-import { teamKeyOf } from "../resources/indexes.js";
 import type { Kind, TextFolder } from "../resources/kind.js";
-import { placedAt, type ResourceRow, resourceById } from "../resources/resource-rows.js";
+import { findResource, listAddresses, type ResourceRow } from "../resources/resource.table.js";
+import { getTeamKey } from "../resources/resource-indexes.table.js";
 import { type Entries, writeBlocks } from "./hcl.js";
 import { byCodeUnits, inPathOrder } from "./path-order.js";
 import { blockName, type ExportedResource, exportResource, filesIn, resourceType } from "./resource-block.js";
@@ -70,7 +70,7 @@ function* blocksFile(
   yield { path, text: "" };
   let isFirst = true;
   for (const kind of kinds) {
-    for (const place of placesOf(source, kind)) {
+    for (const place of listExportLocations(source, kind)) {
       const text = writeBlocks(blocksOf(exported(source, kind, place)));
       yield text === "" ? null : { path, text: isFirst ? text : `\n${text}` };
       isFirst &&= text === "";
@@ -80,7 +80,7 @@ function* blocksFile(
 
 /** The texts of a kind's resources that stand in a folder. */
 function* textFiles(source: Source, kind: Kind, folder: TextFolder): Generator<FilePiece | null> {
-  for (const place of inPathOrder(placesOf(source, kind))) {
+  for (const place of inPathOrder(listExportLocations(source, kind))) {
     const files = filesIn(folder, rowAt(source, kind, place));
     yield null;
     for (const { path, content } of files) yield { path, text: content };
@@ -107,48 +107,48 @@ function* inSteps(pieces: Iterable<FilePiece | null>): Generator<readonly FilePi
   yield step;
 }
 
-interface Place {
+interface ExportLocation {
   readonly address: string;
   readonly id: string;
 }
 
 /** Where the resources of a kind are, in address order, read a page at a time. */
-function* placesOf({ reading, workspace }: Source, kind: Kind): Generator<Place> {
+function* listExportLocations({ reading, workspace }: Source, kind: Kind): Generator<ExportLocation> {
   let after: string | undefined;
   for (;;) {
     const page = { limit: PAGE, ...(after === undefined ? {} : { after }) };
-    const places = placedAt(reading, workspace.workspaceId, kind.name, page);
+    const places = listAddresses(reading, workspace.workspaceId, kind.name, page);
     yield* places;
     after = places.at(-1)?.address;
     if (after === undefined || places.length < PAGE) return;
   }
 }
 
-function rowAt({ reading, workspace }: Source, kind: Kind, { address, id }: Place): ResourceRow {
-  const row = resourceById(reading, workspace.workspaceId, kind.name, id);
+function rowAt({ reading, workspace }: Source, kind: Kind, { address, id }: ExportLocation): ResourceRow {
+  const row = findResource(reading, workspace.workspaceId, kind.name, id);
   if (row === undefined) throw new Error(`the ${kind.name} ${address} is in the index but not there`);
   return row;
 }
 
-function exported(source: Source, kind: Kind, place: Place): ExportedResource {
+function exported(source: Source, kind: Kind, place: ExportLocation): ExportedResource {
   const { reading, workspace, kinds, places } = source;
   const row = rowAt(source, kind, place);
-  const teamKey = teamKeyOf(reading, row.workspaceId, row.teamId);
+  const teamKey = getTeamKey(reading, row.workspaceId, row.teamId);
   const own = places.get(kind.name) ?? 0;
   const refer = (target: string, address: string): string | null => {
     const found = places.get(target);
     const named = found === undefined || found >= own ? undefined : kinds[found];
-    return named === undefined ? null : expressionOf(named, address, named.fixed[0] ?? "id");
+    return named === undefined ? null : toExpression(named, address, named.fixed[0] ?? "id");
   };
-  return exportResource(kind, row, { teamKey, holders: holdersOf(kind, workspace, teamKey), refer });
+  return exportResource(kind, row, { teamKey, holders: listHolders(kind, workspace, teamKey), refer });
 }
 
-function holdersOf(kind: Kind, workspace: ResourceRow, teamKey: string): Entries {
+function listHolders(kind: Kind, workspace: ResourceRow, teamKey: string): Entries {
   if (kind.heldBy === "none") return [];
   const [holder, address] = kind.heldBy === "team" ? ["team", teamKey] : ["workspace", workspace.address];
-  return [[`${holder}_id`, { expression: expressionOf({ name: holder }, address, "id") }]];
+  return [[`${holder}_id`, { expression: toExpression({ name: holder }, address, "id") }]];
 }
 
-function expressionOf(kind: Pick<Kind, "name">, address: string, field: string): string {
+function toExpression(kind: Pick<Kind, "name">, address: string, field: string): string {
   return `${resourceType(kind)}.${blockName(address)}.${field}`;
 }

@@ -89,13 +89,13 @@ export function isSame(left: Type, right: Type): boolean {
 }
 
 /** Parts of a type; a larger one counts as `dyn`. An expression may double a type at every step. */
-const MOST_PARTS = 200;
+const MAX_PARTS = 200;
 /** Comparisons of types in one check, beyond which everything fits. */
-const MOST_COMPARISONS = 50_000;
+const MAX_COMPARISONS = 50_000;
 
 /** The type, or `dyn` when it is very large. */
 export function bounded(type: Type): Type {
-  return partsOf(type, MOST_PARTS) > 0 ? type : DYN;
+  return partsOf(type, MAX_PARTS) > 0 ? type : DYN;
 }
 
 /** What is left of `most` after the parts of the type; below 1 when there are more. */
@@ -169,7 +169,7 @@ export class Bindings {
    * that is very large are `dyn`.
    */
   resolve(type: Type, unknown: "kept" | "dyn" = "kept"): Type {
-    let left = MOST_PARTS;
+    let left = MAX_PARTS;
     const put = (part: Type): Type => {
       if (--left < 0) return DYN;
       switch (part.kind) {
@@ -199,7 +199,7 @@ export class Bindings {
   }
 
   #assign(given: Type, wanted: Type): boolean {
-    if (++this.#comparisons > MOST_COMPARISONS) return true;
+    if (++this.#comparisons > MAX_COMPARISONS) return true;
     if (wanted.kind === "parameter") {
       const bound = this.#bind(given, wanted);
       if (bound !== "unfit") return bound === "fits";

@@ -1,29 +1,29 @@
 import { type CelValue, isCelError, plan } from "@bufbuild/cel";
 import { meteredEnvironment } from "./functions.js";
-import { Meter, MOST, type Work } from "./meter.js";
+import { MAX_UNITS, Meter, type Work } from "./meter.js";
 import { parseExpression } from "./parse.js";
-import { programOf } from "./program.js";
-import { type Json, jsonOf, newRoom, type Room, type Value } from "./values.js";
+import { compileProgram } from "./program.js";
+import { createSizeBudget, type Json, type SizeBudget, toPlainJson, type Value } from "./values.js";
 
 /** What an evaluation came to; `error` says why there is no value. */
 export type Outcome = { readonly value: Json } | { readonly error: string };
 
 /** What evaluations that belong together may cost and make in all; each has its own bounds beside it. */
-export interface Allowance extends Work {
-  readonly room: Room;
+export interface Budget extends Work {
+  readonly room: SizeBudget;
 }
 
 /** The allowance of one request: four expressions that cost the most, or 500 that cost nothing but to begin. */
-export const newAllowance = (): Allowance => ({ units: 5 * MOST, room: newRoom() });
+export const createBudget = (): Budget => ({ units: 5 * MAX_UNITS, room: createSizeBudget() });
 /** Expressions that one definition may hold, so that the allowance of a request is enough for all of them. */
-export const MOST_EXPRESSIONS = 250;
+export const MAX_EXPRESSIONS = 250;
 /** What beginning an evaluation costs, in units: its program may have to be made. */
 const UNITS_TO_BEGIN = 300;
 
 /** An expression that is ready to be evaluated any number of times. */
 export interface Program {
   /** Never throws, never takes long: what it may cost is bounded (see `meter.ts`). */
-  evaluate(names: Names, allowance?: Allowance): Outcome;
+  evaluate(names: Names, allowance?: Budget): Outcome;
   /**
    * As a condition: false where the value is not `true`, or there is none. What it costs is taken from `work`; null
    * when that is less than one evaluation may cost, and was too little to tell.
@@ -38,7 +38,7 @@ export type Names = Readonly<Record<string, Value>>;
  * Programs kept ready, by the characters of their expressions: each takes up to 200 bytes. The one that was made first
  * goes first.
  */
-const MOST_CHARACTERS_KEPT = 300_000;
+const MAX_CACHED_CHARACTERS = 300_000;
 /** What a program takes beside, in characters. */
 const CHARACTERS_A_PROGRAM = 20;
 
@@ -55,7 +55,7 @@ export function compile(source: string): Program {
   ready.set(source, program);
   charactersKept += source.length + CHARACTERS_A_PROGRAM;
   for (const first of ready.keys()) {
-    if (charactersKept <= MOST_CHARACTERS_KEPT) break;
+    if (charactersKept <= MAX_CACHED_CHARACTERS) break;
     ready.delete(first);
     charactersKept -= first.length + CHARACTERS_A_PROGRAM;
   }
@@ -65,7 +65,7 @@ export function compile(source: string): Program {
 function make(source: string): Program {
   const parsed = parseExpression(source);
   if ("fault" in parsed) return failing(parsed.fault.message);
-  const run = plan(environment, programOf(parsed.tree));
+  const run = plan(environment, compileProgram(parsed.tree));
   const value = (names: Names, units: number): { readonly cel: CelValue } | { readonly error: string } => {
     meter.restart(units);
     // No prototype: `constructor` is no name that anyone gave.
@@ -74,26 +74,26 @@ function make(source: string): Program {
     return isCelError(result) ? { error: result.message } : { cel: result };
   };
   return {
-    evaluate: (names, allowance = newAllowance()) => {
+    evaluate: (names, allowance = createBudget()) => {
       allowance.units -= UNITS_TO_BEGIN;
-      const units = Math.min(allowance.units, MOST);
+      const units = Math.min(allowance.units, MAX_UNITS);
       const found = value(names, units);
       allowance.units -= units - meter.left;
       return "error" in found ? found : written(found.cel, allowance.room);
     },
-    holds: (names, work = { units: MOST }) => {
-      const units = Math.max(0, Math.min(MOST, work.units));
+    holds: (names, work = { units: MAX_UNITS }) => {
+      const units = Math.max(0, Math.min(MAX_UNITS, work.units));
       const found = value(names, units);
       work.units -= units - meter.left;
-      if (meter.isSpent && units < MOST) return null;
+      if (meter.isSpent && units < MAX_UNITS) return null;
       return "cel" in found && found.cel === true;
     },
   };
 }
 
-function written(value: CelValue, room: Room): Outcome {
+function written(value: CelValue, room: SizeBudget): Outcome {
   try {
-    return { value: jsonOf(value, room) };
+    return { value: toPlainJson(value, room) };
   } catch (error) {
     return { error: error instanceof Error ? error.message : String(error) };
   }

@@ -20,7 +20,7 @@ import {
 import { create } from "@bufbuild/protobuf";
 import { TimestampSchema } from "@bufbuild/protobuf/wkt";
 import type { Meter } from "./meter.js";
-import { costToMake, patternOf } from "./patterns.js";
+import { costToMake, getPattern } from "./patterns.js";
 import { APPEND, DISTINCT, GOES_ON, HAS, NEW_LIST, RANGE } from "./program.js";
 import { standard } from "./signatures.js";
 
@@ -167,7 +167,7 @@ function matching(meter: Meter): CelFunc[] {
   const matches = (text: string, source: string): boolean => {
     if (meter.isNew(source)) meter.spend(costToMake(source));
     if (meter.isSpent) throw new Error(SPENT);
-    const pattern = patternOf(source);
+    const pattern = getPattern(source);
     meter.spend(pattern.costFor(text));
     if (meter.isSpent) throw new Error(SPENT);
     return pattern.test(text);

@@ -4,10 +4,10 @@ import { type CelMap, type CelValue, isCelList, isCelMap } from "@bufbuild/cel";
  * What one evaluation may cost, in units of about a tenth of a microsecond: a call, a step of a loop times the nodes
  * it holds, 16 characters looked at or made. Counted, not timed, so that an expression gives the same everywhere.
  */
-export const MOST = 30_000;
+export const MAX_UNITS = 30_000;
 const CHARACTERS_A_UNIT = 16;
 /** Elements that a value is looked through for at most when its size is counted. */
-const MOST_COUNTED = MOST;
+const MAX_COUNTED = MAX_UNITS;
 
 /** What something may still cost, in such units; below 0 once it cost more. */
 export interface Work {
@@ -19,7 +19,7 @@ export interface Work {
  * `exists` do) change nothing, since loops ask {@link isSpent} before each step.
  */
 export class Meter {
-  #left = MOST;
+  #left = MAX_UNITS;
   readonly #patterns = new Set<string>();
 
   get isSpent(): boolean {
@@ -31,7 +31,7 @@ export class Meter {
     return this.#left;
   }
 
-  restart(units = MOST): void {
+  restart(units = MAX_UNITS): void {
     this.#left = units;
     this.#patterns.clear();
   }
@@ -55,7 +55,7 @@ export class Meter {
   /** As {@link spendFor}, for what looks at every element. */
   spendForAll(value: CelValue): void {
     const pending: CelValue[] = [value];
-    for (let counted = 0; counted < MOST_COUNTED; counted++) {
+    for (let counted = 0; counted < MAX_COUNTED; counted++) {
       const next = pending.pop();
       if (next === undefined) return;
       this.spendFor(next);

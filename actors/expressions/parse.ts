@@ -72,7 +72,7 @@ export function parseExpression(source: string): { readonly tree: Tree } | { rea
 }
 
 /** The operands of a node, in the order they stand. */
-export function operandsOf(node: Node): readonly Node[] {
+export function listOperands(node: Node): readonly Node[] {
   switch (node.op) {
     case "value":
     case "id":
@@ -99,7 +99,7 @@ export function operandsOf(node: Node): readonly Node[] {
 /** A chain of operators nests as deep as it is long, so that brackets alone do not bound it. */
 function firstBelow(root: Node, depth: number): Node | null {
   let level: readonly Node[] = [root];
-  for (let at = 0; at < depth && level.length > 0; at++) level = level.flatMap(operandsOf);
+  for (let at = 0; at < depth && level.length > 0; at++) level = level.flatMap(listOperands);
   return level[0] ?? null;
 }
 

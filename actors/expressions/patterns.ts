@@ -7,7 +7,7 @@ const MAX_LENGTH = 500;
 const MAX_GROWN = 5_000;
 /** A class of Unicode is looked up in tables, again for each repetition. */
 const UNICODE_CLASS_WEIGHT = 200;
-const MOST_KEPT = 500;
+const MAX_CACHED_PATTERNS = 500;
 /** Instructions that a character passes in about the time of one unit of cost. */
 const INSTRUCTIONS_A_UNIT = 4;
 
@@ -20,7 +20,7 @@ export interface Pattern {
 const known = new Map<string, Pattern>();
 
 /** The compiled pattern. Throws an `Error` that says what is wrong with it. */
-export function patternOf(source: string): Pattern {
+export function getPattern(source: string): Pattern {
   const before = known.get(source);
   if (before !== undefined) return before;
   if (source.length > MAX_LENGTH) throw new Error(`a pattern is at most ${MAX_LENGTH} characters`);
@@ -31,7 +31,7 @@ export function patternOf(source: string): Pattern {
     test: (text) => compiled.test(text),
     costFor: (text) => text.length * unitsACharacter,
   };
-  if (known.size >= MOST_KEPT) known.delete(known.keys().next().value ?? "");
+  if (known.size >= MAX_CACHED_PATTERNS) known.delete(known.keys().next().value ?? "");
   known.set(source, pattern);
   return pattern;
 }

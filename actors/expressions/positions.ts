@@ -4,14 +4,14 @@
  */
 
 import { DYN, listOf, mapOf, objectOf, STRING, type Type } from "./cel-types.js";
-import type { Form, Wanted } from "./checking.js";
 import { isTemplate, OPEN, readTemplate } from "./templates.js";
+import type { ExpectedExpression, ExpressionForm } from "./validate-expression.js";
 
 export interface Position {
   /** The path of the field; `[*]` stands for any key or index: `hook.steps[*].with[*]`. */
   readonly position: string;
-  readonly form: Form;
-  readonly returns: Wanted["returns"];
+  readonly form: ExpressionForm;
+  readonly returns: ExpectedExpression["returns"];
   readonly sees: readonly string[];
   /** Names that are seen in some definitions only. */
   readonly alsoSees: readonly ("item" | "captures" | "inputs")[];
@@ -57,7 +57,7 @@ interface Seeing {
 }
 
 const at =
-  (form: Form, returns: Position["returns"] = null) =>
+  (form: ExpressionForm, returns: Position["returns"] = null) =>
   (position: string, { sees, alsoSees = [] }: Seeing): Position => ({ position, form, returns, sees, alsoSees });
 const expression = at("expression");
 const list = at("expression", "list");
@@ -158,14 +158,14 @@ export interface Language {
   /** Expressions that one definition may hold. */
   readonly mostExpressions: number;
   /** The names that are seen at a place of a definition, with their types there. */
-  namesAt(definition: Definition, placed: Placed): ReadonlyMap<string, Type>;
+  namesAt(definition: Definition, placed: ExpressionLocation): ReadonlyMap<string, Type>;
 }
 
 /** A definition as its schema gave it. */
 export type Definition = Readonly<Record<string, unknown>>;
 
 /** What stands at a path of a definition; undefined where nothing does. */
-export function partAt(definition: unknown, path: readonly (string | number)[]): unknown {
+export function findPart(definition: unknown, path: readonly (string | number)[]): unknown {
   return path.reduce<unknown>(
     (part, name) =>
       typeof part === "object" && part !== null
@@ -176,12 +176,12 @@ export function partAt(definition: unknown, path: readonly (string | number)[]):
 }
 
 /** The names of what stands at a path, where that is an object. */
-export function namesOf(part: unknown): string[] {
+export function listNames(part: unknown): string[] {
   return typeof part === "object" && part !== null && !Array.isArray(part) ? Object.keys(part) : [];
 }
 
 /** A string within a definition that a position is for, and where it stands. */
-export interface Placed {
+export interface ExpressionLocation {
   readonly position: Position;
   /** Its path in the definition, as keys and indexes. */
   readonly path: readonly (string | number)[];
@@ -189,9 +189,9 @@ export interface Placed {
 }
 
 /** Every text of a definition that stands at a position and holds an expression, in the order of the definition. */
-export function placedIn(language: Language, definition: Definition): Placed[] {
-  const found: Placed[] = [];
-  eachPlaced(language, definition, (placed) => {
+export function listExpressions(language: Language, definition: Definition): ExpressionLocation[] {
+  const found: ExpressionLocation[] = [];
+  visitExpressions(language, definition, (placed) => {
     found.push(placed);
     return true;
   });
@@ -205,7 +205,11 @@ interface Pattern {
 }
 
 /** Gives each to `take`, until that answers false. The definition may be any JSON, of any size. */
-function eachPlaced(language: Language, definition: unknown, take: (placed: Placed) => boolean): void {
+function visitExpressions(
+  language: Language,
+  definition: unknown,
+  take: (placed: ExpressionLocation) => boolean,
+): void {
   const path: (string | number)[] = [];
   const visit = (value: unknown, patterns: readonly Pattern[]): boolean => {
     if (typeof value === "string") {
@@ -234,7 +238,7 @@ function below(patterns: readonly Pattern[], depth: number, name: string | numbe
 }
 
 /** Text may stand deeper than its position: within a JSON body, or an object given to a tool. */
-function isAt(depth: number, parts: readonly (string | null)[], form: Form): boolean {
+function isAt(depth: number, parts: readonly (string | null)[], form: ExpressionForm): boolean {
   return depth === parts.length || (depth > parts.length && form === "text");
 }
 
@@ -249,35 +253,35 @@ function patternsOf({ positions }: Language): readonly Pattern[] {
 }
 
 /** Characters that the texts with expressions of one definition may have together: what reading them takes. */
-const MOST_CHARACTERS = 200_000;
+const MAX_CHARACTERS = 200_000;
 /** Characters that its expressions may have together: checking them holds up nobody for longer than 20 ms. */
-const MOST_CHARACTERS_OF_EXPRESSIONS = 25_000;
+const MAX_EXPRESSION_CHARACTERS = 25_000;
 
 /**
  * Why a definition holds more expressions than are checked, or null. It is asked of a body as it came, before anything
  * in it is parsed: it looks no further than to the bound that is passed, and parses no expression.
  */
-export function sizeFault(language: Language, definition: unknown): string | null {
+export function findSizeFault(language: Language, definition: unknown): string | null {
   const { mostExpressions } = language;
-  const holding: Placed[] = [];
+  const holding: ExpressionLocation[] = [];
   let count = 0;
   let characters = 0;
-  eachPlaced(language, definition, (placed) => {
+  visitExpressions(language, definition, (placed) => {
     holding.push(placed);
     characters += placed.text.length;
-    if (characters <= MOST_CHARACTERS) count += Math.max(1, placed.text.split(OPEN).length - 1);
-    return count <= mostExpressions && characters <= MOST_CHARACTERS;
+    if (characters <= MAX_CHARACTERS) count += Math.max(1, placed.text.split(OPEN).length - 1);
+    return count <= mostExpressions && characters <= MAX_CHARACTERS;
   });
   if (count > mostExpressions) return `must hold at most ${mostExpressions} expressions`;
-  if (characters > MOST_CHARACTERS) return `must hold at most ${MOST_CHARACTERS} characters of text with expressions`;
+  if (characters > MAX_CHARACTERS) return `must hold at most ${MAX_CHARACTERS} characters of text with expressions`;
   const sources = holding.flatMap(({ text, position }) => sourcesOf(text, position.form));
-  return sources.reduce((sum, source) => sum + source.length, 0) > MOST_CHARACTERS_OF_EXPRESSIONS
-    ? `must hold at most ${MOST_CHARACTERS_OF_EXPRESSIONS} characters of expressions`
+  return sources.reduce((sum, source) => sum + source.length, 0) > MAX_EXPRESSION_CHARACTERS
+    ? `must hold at most ${MAX_EXPRESSION_CHARACTERS} characters of expressions`
     : null;
 }
 
 /** The expressions of a text that can be read. */
-function sourcesOf(text: string, form: Form): string[] {
+function sourcesOf(text: string, form: ExpressionForm): string[] {
   if (form === "condition" && !isTemplate(text)) return [text];
   const read = readTemplate(text);
   return "fault" in read ? [] : read.template.flatMap((part) => (typeof part === "string" ? [] : [part.source]));

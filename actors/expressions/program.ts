@@ -1,11 +1,11 @@
 import type { Expr } from "@bufbuild/cel-spec/cel/expr/syntax_pb.js";
-import { type Node, operandsOf, type Tree } from "./parse.js";
+import { listOperands, type Node, type Tree } from "./parse.js";
 
 /**
  * The tree as `cel.expr` nodes, macros written out as loops (cel-spec, "Macros"). What must be guarded calls a
  * function of ours: a loop asks `@goesOn` before each step, `has` and `in` tell null from nothing.
  */
-export function programOf(tree: Tree): Expr {
+export function compileProgram(tree: Tree): Expr {
   return new Writer(tree).write(tree.root);
 }
 
@@ -78,7 +78,7 @@ class Writer {
       default:
         return this.#call(
           operators[node.op] ?? node.op,
-          operandsOf(node).map((each) => this.write(each)),
+          listOperands(node).map((each) => this.write(each)),
         );
     }
   }
@@ -252,7 +252,7 @@ interface LoopParts {
 }
 
 function weightOf(node: Node): number {
-  return operandsOf(node).reduce((sum, operand) => sum + weightOf(operand), 1);
+  return listOperands(node).reduce((sum, operand) => sum + weightOf(operand), 1);
 }
 
 function constantOf(value: Extract<Node, { op: "value" }>["args"]): Constant {

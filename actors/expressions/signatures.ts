@@ -154,7 +154,7 @@ export function callableNames({ functions }: Declarations): string[] {
 }
 
 /** What a name may stand for within a namespace, the innermost first. */
-export function candidatesFor(name: string, container: string): string[] {
+export function listCandidates(name: string, container: string): string[] {
   if (container === "") return [name];
   const parts = container.split(".");
   return [...parts.map((_, index) => [...parts.slice(0, parts.length - index), name].join(".")), name];

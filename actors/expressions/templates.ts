@@ -1,7 +1,7 @@
 /** Expressions within the strings of a definition: `${{ <CEL> }}` (expressions, Expression syntax). */
-import { type Allowance, compile, type Names, newAllowance, type Outcome } from "./evaluate.js";
+import { type Budget, compile, createBudget, type Names, type Outcome } from "./evaluate.js";
 import type { Fault } from "./parse.js";
-import { type Json, textOf } from "./values.js";
+import { type Json, toText } from "./values.js";
 
 /** An expression within a text; `start` is where its first character stands in the text. */
 export interface Embedded {
@@ -55,7 +55,7 @@ interface Read {
 }
 
 /** Templates kept as they were read, by their characters; the one that was read first goes first. */
-const MOST_CHARACTERS_KEPT = 500_000;
+const MAX_CACHED_CHARACTERS = 500_000;
 const kept = new Map<string, Read>();
 let charactersKept = 0;
 
@@ -68,7 +68,7 @@ function knownTemplate(text: string): Read {
   kept.set(text, read);
   charactersKept += text.length;
   for (const first of kept.keys()) {
-    if (charactersKept <= MOST_CHARACTERS_KEPT) break;
+    if (charactersKept <= MAX_CACHED_CHARACTERS) break;
     kept.delete(first);
     charactersKept -= first.length;
   }
@@ -79,7 +79,7 @@ function knownTemplate(text: string): Read {
  * What a text comes to: the value of its expression, of whatever type, when it is that alone, else the text with each
  * value written into it. An error when one of them has no value, or the allowance is not enough for all.
  */
-export function evaluateText(text: string, names: Names, allowance: Allowance = newAllowance()): Outcome {
+export function evaluateText(text: string, names: Names, allowance: Budget = createBudget()): Outcome {
   if (!isTemplate(text)) return { value: text };
   const { read, only } = knownTemplate(text);
   if ("fault" in read) return { error: read.fault.message };
@@ -90,14 +90,14 @@ export function evaluateText(text: string, names: Names, allowance: Allowance = 
     else {
       const outcome = compile(part.source).evaluate(names, allowance);
       if ("error" in outcome) return outcome;
-      written += textOf(outcome.value);
+      written += toText(outcome.value);
     }
   }
   return { value: written };
 }
 
 /** As {@link evaluateText} for every string within JSON, at any depth; names of objects are left as they are. */
-export function evaluateJson(json: Json, names: Names, allowance: Allowance = newAllowance()): Outcome {
+export function evaluateJson(json: Json, names: Names, allowance: Budget = createBudget()): Outcome {
   if (typeof json === "string") return evaluateText(json, names, allowance);
   if (json === null || typeof json !== "object") return { value: json };
   const values: Json[] = [];

@@ -9,15 +9,15 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 export type Value = null | boolean | number | bigint | string | readonly Value[] | ReadonlyMap<string, Value>;
 
 /** Elements and characters that a result may still have: more would not go into a request either. */
-export interface Room {
+export interface SizeBudget {
   elements: number;
   characters: number;
 }
 
-export const newRoom = (): Room => ({ elements: 10_000, characters: 1_000_000 });
+export const createSizeBudget = (): SizeBudget => ({ elements: 10_000, characters: 1_000_000 });
 
 /** What expressions see of JSON: numbers are doubles, but for what is declared an `int` and is whole. */
-export function valueOfJson(json: unknown, type: Type): Value {
+export function toValue(json: unknown, type: Type): Value {
   switch (typeof json) {
     case "string":
     case "boolean":
@@ -25,19 +25,19 @@ export function valueOfJson(json: unknown, type: Type): Value {
     case "number":
       return type.kind === "int" && Number.isSafeInteger(json) ? BigInt(json) : json;
     case "object":
-      return json === null ? null : valueOfNested(json, type);
+      return json === null ? null : toNestedValue(json, type);
     default:
       return null;
   }
 }
 
-function valueOfNested(json: object, type: Type): Value {
+function toNestedValue(json: object, type: Type): Value {
   if (Array.isArray(json)) {
     const element: Type = type.kind === "list" ? type.element : { kind: "dyn" };
-    return json.map((each) => valueOfJson(each, element));
+    return json.map((each) => toValue(each, element));
   }
   const entries = Object.entries(json).filter(([, value]) => value !== undefined);
-  return new Map(entries.map(([name, value]) => [name, valueOfJson(value, typeOfField(type, name))]));
+  return new Map(entries.map(([name, value]) => [name, toValue(value, typeOfField(type, name))]));
 }
 
 function typeOfField(type: Type, name: string): Type {
@@ -51,14 +51,14 @@ function typeOfField(type: Type, name: string): Type {
  * Throws when it is larger than the room that is left, and takes up what it needs: a small expression may name the same
  * part very often.
  */
-export function jsonOf(value: CelValue, room: Room): Json {
+export function toPlainJson(value: CelValue, room: SizeBudget): Json {
   return new Writer(room).json(value);
 }
 
 class Writer {
-  readonly #room: Room;
+  readonly #room: SizeBudget;
 
-  constructor(room: Room) {
+  constructor(room: SizeBudget) {
     this.#room = room;
   }
 
@@ -108,7 +108,7 @@ function keyText(key: unknown): string {
 }
 
 /** A result as it is written into text: text as it is, null as nothing, what is nested as JSON. */
-export function textOf(json: Json): string {
+export function toText(json: Json): string {
   if (json === null) return "";
   return typeof json === "object" ? JSON.stringify(json) : String(json);
 }

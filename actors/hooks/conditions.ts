@@ -1,7 +1,7 @@
-import { compile, newAllowance, type Outcome } from "../expressions/evaluate.js";
+import { compile, createBudget, type Outcome } from "../expressions/evaluate.js";
 import type { Work } from "../expressions/meter.js";
 import { isTemplate, onlyExpression, readTemplate } from "../expressions/templates.js";
-import type { ResourceRow } from "../resources/resource-rows.js";
+import type { ResourceRow } from "../resources/resource.table.js";
 import type { WorkEvent } from "../tasks/work-event.js";
 import { pathPattern } from "./glob.js";
 import type { HookFields } from "./hook.kind.js";
@@ -169,7 +169,7 @@ function whenCondition(when: string, hook: Matched): Condition {
     saw: ({ event, task, run }) => ({ event, task, run, vars: hook.vars }),
     holds: (subject, work) => program.holds({ ...subject.values(), ...own }, work),
     outcome: (subject, work) => {
-      const allowance = newAllowance();
+      const allowance = createBudget();
       const { units } = allowance;
       const outcome = program.evaluate({ ...subject.values(), ...own }, allowance);
       work.units -= units - allowance.units;

@@ -1,7 +1,7 @@
 import type { Reading } from "../../storage/store.js";
 import type { Names } from "../expressions/evaluate.js";
 import type { Value } from "../expressions/values.js";
-import { type ResourceRow, resourceById } from "../resources/resource-rows.js";
+import { findResource, type ResourceRow } from "../resources/resource.table.js";
 import type { WorkEvent } from "../tasks/work-event.js";
 import type { Sealer } from "../workspaces/secret-value.js";
 import { callbackToken } from "./callback-token.js";
@@ -41,12 +41,12 @@ export function prepareRequest(
   const reading = options.reading();
   const { workspaceId, teamId, firingId } = delivery;
   const work = delivery.event ?? begunFirings.get(reading, workspaceId, teamId, firingId)?.work;
-  const hook = resourceById<HookFields>(reading, workspaceId, "hook", delivery.hookId);
+  const hook = findResource<HookFields>(reading, workspaceId, "hook", delivery.hookId);
   const step = hook?.fields.steps[delivery.step];
   if (work === undefined || hook === undefined || step === undefined) {
     return { step: step?.name ?? "", code: "broken", reason: "the hook no longer reads as it was written" };
   }
-  if (resourceById(reading, workspaceId, "workspace", workspaceId) === undefined) {
+  if (findResource(reading, workspaceId, "workspace", workspaceId) === undefined) {
     return { step: step.name, code: "broken", reason: "the workspace is closed" };
   }
   const unmade = whyUnmade(reading, hook, step);

@@ -1,9 +1,10 @@
 import type { Effect, EffectContext } from "../../runtime/actor-type.js";
 import type { Clock } from "../../runtime/clock.js";
 import type { Reading } from "../../storage/store.js";
+import { toFailure } from "../outbound/failure.js";
 import type { NetworkRequests } from "../outbound/network-requests.js";
 import type { Outbound } from "../outbound/request.js";
-import { resourceById } from "../resources/resource-rows.js";
+import { findResource } from "../resources/resource.table.js";
 import type { WorkEvent } from "../tasks/work-event.js";
 import { timeText } from "../time-text.js";
 import type { Sealer } from "../workspaces/secret-value.js";
@@ -12,7 +13,6 @@ import { askedWaitMs, codeOfStatus } from "./failure.js";
 import type { HookFields } from "./hook.kind.js";
 import type { HookTokenSigner } from "./hook-token.js";
 import type { AttemptRow } from "./occurrence-rows.js";
-import { whyFailed } from "./why-failed.js";
 
 /** The effect's name. */
 export const DELIVERY_EFFECT = "hook-delivery";
@@ -98,14 +98,14 @@ async function deliver(
     const retryAfterMs = code === null ? null : askedWaitMs(answer.retryAfter, options.clock.now());
     return { step, at, tookMs, requestHeaders, status: answer.status, body: answer.body, code, reason, retryAfterMs };
   } catch (error) {
-    const { code, reason } = whyFailed(error);
+    const { code, reason } = toFailure(error);
     return { step, at, tookMs: options.clock.now() - begunMs, requestHeaders, status: null, body: "", code, reason };
   }
 }
 
 /** A request that is not made: the hook's time ran out before it could begin. */
 function outOfTime({ reading }: DeliveryOptions, { workspaceId, hookId, step }: Delivery): UnpreparedRequest {
-  const hook = resourceById<HookFields>(reading(), workspaceId, "hook", hookId);
+  const hook = findResource<HookFields>(reading(), workspaceId, "hook", hookId);
   return { step: hook?.fields.steps[step]?.name ?? "", code: "timeout", reason: "the hook's time ran out" };
 }
 

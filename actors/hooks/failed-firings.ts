@@ -1,6 +1,6 @@
 import { ulidTime } from "../../runtime/ids.js";
 import type { Reading } from "../../storage/store.js";
-import { resourceById } from "../resources/resource-rows.js";
+import { findResource } from "../resources/resource.table.js";
 import { failedFirings } from "./firing-list.js";
 import { type Firing, firingOf } from "./occurrence-rows.js";
 
@@ -56,5 +56,5 @@ function waits(reading: Reading, workspaceId: string, firing: Firing): boolean {
   const { code, resends, resentAs, work, hookId } = firing;
   if (code === "loop" || resends !== null || work.test === true) return false;
   const latest = resentAs === null ? firing : firingOf(reading, workspaceId, work.teamId, resentAs);
-  return latest?.state === "failed" && resourceById(reading, workspaceId, "hook", hookId) !== undefined;
+  return latest?.state === "failed" && findResource(reading, workspaceId, "hook", hookId) !== undefined;
 }

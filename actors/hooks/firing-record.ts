@@ -41,7 +41,7 @@ export function recordLoop(event: Delivered<FireHook>, hook: string, why: string
   const { turn, work } = event;
   const endedAt = timeText(turn.now);
   const { id, state } = recordFiring(event, { hook, state: "failed", code: "loop", reason: why, endedAt });
-  turn.change(`team/${work.teamId}`, { type: "hook", id, hook, on: work.on, state });
+  turn.publishChange(`team/${work.teamId}`, { type: "hook", id, hook, on: work.on, state });
   const text = `The hook was stopped (loop): ${why}.`;
   const note: NoteTask = { type: "note", from: `hook ${hook}`, text, key: id };
   turn.send(address(turn.self.partition, "task", work.task.id), note);

@@ -1,8 +1,8 @@
-import type { KeeperAnswer, KeeperLate } from "../../runtime/actor-type.js";
+import type { GatekeeperAnswer, GatekeeperTimedOut } from "../../runtime/actor-type.js";
 import { address } from "../../runtime/address.js";
 import type { Delivered, EffectEnded, Turn } from "../../runtime/turn.js";
 import type { Reading } from "../../storage/store.js";
-import { resourceById } from "../resources/resource-rows.js";
+import { findResource } from "../resources/resource.table.js";
 import type { NoteTask } from "../tasks/task-messages.js";
 import { tasks } from "../tasks/task-rows.js";
 import type { WorkEvent } from "../tasks/work-event.js";
@@ -141,7 +141,7 @@ export function waitForRetry(event: Delivered<EffectEnded>, context: FiringConte
 }
 
 /** Fails the step under way: the hooks on the event have used up their time together. */
-export function runOut({ turn }: Delivered<KeeperLate>, context: FiringContext): void {
+export function runOut({ turn }: Delivered<GatekeeperTimedOut>, context: FiringContext): void {
   const id = String(context.requests);
   turn.cancelEffect(id);
   const step = context.steps[context.step] ?? "";
@@ -164,10 +164,10 @@ export function finish(event: Delivered<EffectEnded>, context: FiringContext): v
   const ended = { state, code, refused, endedAt, attempt: attemptOf(event, context) };
   putEnded(turn, workspaceId, { teamId, id }, ended);
   listState(turn, workspaceId, { teamId, hook, on, id }, { to: state });
-  turn.change(`hook-occurrence/${id}`, { type: "state", state });
-  turn.change(`team/${teamId}`, { type: "hook", id, hook, on, state });
+  turn.publishChange(`hook-occurrence/${id}`, { type: "state", state });
+  turn.publishChange(`team/${teamId}`, { type: "hook", id, hook, on, state });
   if (context.gate !== null) {
-    const answer: KeeperAnswer = { type: "keeper.answered", key: context.gate.key, refused };
+    const answer: GatekeeperAnswer = { type: "keeper.answered", key: context.gate.key, refused };
     turn.send(context.gate.replyTo, answer);
   }
   turn.stop();
@@ -228,9 +228,9 @@ function move(turn: Turn, context: FiringContext, to: Pick<Firing, "state" | "re
   const { hook, on, teamId } = context;
   putBegun(turn, turn.self.partition, { ...before, ...to });
   listState(turn, turn.self.partition, { teamId, hook, on, id: before.id }, { from: before.state, to: to.state });
-  turn.change(`hook-occurrence/${before.id}`, { type: "state", state: to.state });
+  turn.publishChange(`hook-occurrence/${before.id}`, { type: "state", state: to.state });
 }
 
 function hookOf(reading: Reading, workspaceId: string, hookId: string): HookFields | undefined {
-  return resourceById<HookFields>(reading, workspaceId, "hook", hookId)?.fields;
+  return findResource<HookFields>(reading, workspaceId, "hook", hookId)?.fields;
 }

@@ -1,4 +1,4 @@
-import type { Gating, Hearing, KeeperRequest } from "../../runtime/actor-type.js";
+import type { Gate, GatekeeperRequest, Subscriber } from "../../runtime/actor-type.js";
 import { type Address, address } from "../../runtime/address.js";
 import type { Fact, GateQuestion, Turn } from "../../runtime/turn.js";
 import type { WorkEvent, WorkFact, WorkQuestion } from "../tasks/work-event.js";
@@ -14,10 +14,10 @@ const BEFORE_EVENT_MS = 60_000;
 const UNITS_AT_ONCE = 15_000;
 
 /** Fires the hooks that match an after event. */
-export const firesAfterHooks: Hearing = {
+export const firesAfterHooks: Subscriber = {
   name: "hooks on after events",
   facts: hookEventNames.filter((name) => hookEvents[name].timing === "after"),
-  hear: (fact: Fact, turn) => {
+  handle: (fact: Fact, turn) => {
     const { work } = fact as WorkFact;
     const { fires, next } = judgeHooks(turn, work, { from: FIRST_PLACE, units: UNITS_AT_ONCE });
     for (const hook of fires) fireHook(turn, hook, work);
@@ -26,11 +26,11 @@ export const firesAfterHooks: Hearing = {
 };
 
 /** Lets the hooks that match a before event decide whether it may happen. */
-export const keepsBeforeHooks: Gating = {
+export const keepsBeforeHooks: Gate = {
   name: "hooks on before events",
-  gates: hookEventNames.filter((name) => hookEvents[name].timing === "before"),
+  questions: hookEventNames.filter((name) => hookEvents[name].timing === "before"),
   boundMs: BEFORE_EVENT_MS,
-  keepers: (question: GateQuestion, _partition, reading) => {
+  gatekeepers: (question: GateQuestion, _partition, reading) => {
     const { work } = question as WorkQuestion;
     const { fires, next } = judgeHooks(reading, work, { from: FIRST_PLACE, units: UNITS_AT_ONCE });
     const asked = fires.map((hook) => requestTo(hook, work));
@@ -45,7 +45,7 @@ export function fireHook(turn: Turn, hook: HookRow, work: WorkEvent): void {
 }
 
 /** What a hook is asked by a before event. One that is never heard of again goes by its `failure`. */
-export function requestTo(hook: HookRow, work: WorkEvent): KeeperRequest {
+export function requestTo(hook: HookRow, work: WorkEvent): GatekeeperRequest {
   const message: FireHook = { type: "hook.fire", hookId: hook.id, work, resends: null };
   const to = address(work.workspaceId, "hook-occurrence", firingId(work, hook));
   return { to, message, whenSilent: refusalOutOfTime(hook) };

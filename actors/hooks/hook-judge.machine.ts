@@ -12,7 +12,13 @@
  * |         |                                     |         | that blocks on failure refuses                   |
  */
 import { setup } from "xstate";
-import type { ActorType, CallKeepers, GatePlace, KeeperAnswer, KeeperLate } from "../../runtime/actor-type.js";
+import type {
+  ActorType,
+  CallGatekeepers,
+  GatekeeperAnswer,
+  GatekeeperTimedOut,
+  ReplyTo,
+} from "../../runtime/actor-type.js";
 import type { Delivered, Message, Turn, Woken } from "../../runtime/turn.js";
 import { table } from "../../storage/table.js";
 import type { WorkEvent } from "../tasks/work-event.js";
@@ -24,14 +30,14 @@ export interface JudgeHooks extends Message {
   readonly work: WorkEvent;
   readonly from: JudgingPlace;
   /** Set by the runtime when a before event waits for the answer. */
-  readonly gate?: GatePlace;
+  readonly gate?: ReplyTo;
 }
 
 /** An event some of whose hooks are not judged yet. */
 interface Waiting {
   readonly work: WorkEvent;
   readonly from: JudgingPlace;
-  readonly gate: GatePlace | null;
+  readonly gate: ReplyTo | null;
   readonly isLate: boolean;
 }
 
@@ -41,7 +47,7 @@ const BEFORE_EVENTS = 0;
 const AFTER_EVENTS = 1;
 const JUDGE = "judge";
 
-type JudgeEvent = Delivered<JudgeHooks | Woken | KeeperLate>;
+type JudgeEvent = Delivered<JudgeHooks | Woken | GatekeeperTimedOut>;
 
 const machine = setup({
   types: { events: {} as JudgeEvent },
@@ -75,7 +81,7 @@ const machine = setup({
 /** See the table above. */
 export const hookJudgeActor: ActorType = { kind: "hook-judge", machine, version: 1 };
 
-function idOf(turn: Turn, { work, gate }: Pick<JudgeHooks, "work"> & { readonly gate?: GatePlace | null }) {
+function idOf(turn: Turn, { work, gate }: Pick<JudgeHooks, "work"> & { readonly gate?: ReplyTo | null }) {
   return [turn.self.id, gate == null ? AFTER_EVENTS : BEFORE_EVENTS, work.occurrence] as const;
 }
 
@@ -106,7 +112,7 @@ function goOn(turn: Turn): void {
   if (gate === null) for (const hook of fires) fireHook(turn, hook, work);
   else if (!isLate) callHooks(turn, gate, { work, fires });
   if (isOver && gate !== null) {
-    const answer: KeeperAnswer = { type: "keeper.answered", key: gate.key, refused };
+    const answer: GatekeeperAnswer = { type: "keeper.answered", key: gate.key, refused };
     turn.send(gate.replyTo, answer);
   }
   if (isOver) waiting.remove(turn, turn.self.partition, ...idOf(turn, row));
@@ -118,11 +124,11 @@ function goOn(turn: Turn): void {
 /** Lets hooks on a before event decide, too. */
 function callHooks(
   turn: Turn,
-  { replyTo, key }: GatePlace,
+  { replyTo, key }: ReplyTo,
   { work, fires }: { readonly work: WorkEvent; readonly fires: readonly HookRow[] },
 ): void {
   if (fires.length === 0) return;
-  const call: CallKeepers = { type: "keeper.called", key, requests: fires.map((hook) => requestTo(hook, work)) };
+  const call: CallGatekeepers = { type: "keeper.called", key, requests: fires.map((hook) => requestTo(hook, work)) };
   turn.send(replyTo, call);
 }
 
@@ -135,13 +141,13 @@ function firstRefusal(hooks: readonly HookRow[]): string | null {
   return null;
 }
 
-function lateOne({ turn, key, replyTo }: Delivered<KeeperLate>): Waiting | undefined {
+function lateOne({ turn, key, replyTo }: Delivered<GatekeeperTimedOut>): Waiting | undefined {
   return waiting
     .list(turn, turn.self.partition, [turn.self.id, BEFORE_EVENTS])
     .find(({ gate, isLate }) => gate?.key === key && gate.replyTo.id === replyTo.id && !isLate);
 }
 
-function hurry(event: Delivered<KeeperLate>): void {
+function hurry(event: Delivered<GatekeeperTimedOut>): void {
   const row = lateOne(event);
   if (row !== undefined) put(event.turn, { ...row, isLate: true });
 }

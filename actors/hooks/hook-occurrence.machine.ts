@@ -16,7 +16,7 @@
  * | waiting    | woken                                          | attempting | the same step again                      |
  */
 import { assign, setup } from "xstate";
-import type { ActorType, GatePlace, KeeperLate } from "../../runtime/actor-type.js";
+import type { ActorType, GatekeeperTimedOut, ReplyTo } from "../../runtime/actor-type.js";
 import type { Delivered, EffectEnded, Message, Woken } from "../../runtime/turn.js";
 import type { WorkEvent } from "../tasks/work-event.js";
 import { finish, fire, goOn, hasFired, outcomeOf, retry, runOut, stopLoop, waitForRetry } from "./firing-steps.js";
@@ -28,7 +28,7 @@ export interface FireHook extends Message {
   readonly work: WorkEvent;
   readonly resends: string | null;
   /** Set by the runtime when a before event waits for the answer. */
-  readonly gate?: GatePlace;
+  readonly gate?: ReplyTo;
 }
 
 /** All that the end of a request is judged by, so that judging it reads no rows. */
@@ -49,10 +49,10 @@ export interface FiringContext {
   readonly blocks: boolean;
   /** When a hook on a before event must be done; 0 on an after event. */
   readonly deadlineMs: number;
-  readonly gate: GatePlace | null;
+  readonly gate: ReplyTo | null;
 }
 
-type FiringEvent = Delivered<FireHook | EffectEnded | KeeperLate | Woken>;
+type FiringEvent = Delivered<FireHook | EffectEnded | GatekeeperTimedOut | Woken>;
 
 const machine = setup({
   types: { context: {} as FiringContext, events: {} as FiringEvent },

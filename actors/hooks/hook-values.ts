@@ -1,7 +1,7 @@
 import { DYN } from "../expressions/cel-types.js";
 import type { Names } from "../expressions/evaluate.js";
 import { hookNames } from "../expressions/positions.js";
-import { type Value, valueOfJson } from "../expressions/values.js";
+import { toValue, type Value } from "../expressions/values.js";
 import type { WorkEvent } from "../tasks/work-event.js";
 import type { HookFields } from "./hook.kind.js";
 
@@ -21,9 +21,9 @@ export function eventValues(work: WorkEvent): EventValues {
   if (known !== undefined) return known;
   const { event, task, run } = work;
   const values = {
-    event: valueOfJson(event, DYN),
-    task: valueOfJson(task, hookNames.task ?? DYN),
-    run: valueOfJson(run, DYN),
+    event: toValue(event, DYN),
+    task: toValue(task, hookNames.task ?? DYN),
+    run: toValue(run, DYN),
   };
   made.set(work, values);
   return values;
@@ -31,7 +31,7 @@ export function eventValues(work: WorkEvent): EventValues {
 
 /** What expressions see of the hook itself. */
 export function ownValues({ key, vars }: Pick<HookFields, "key" | "vars">): Names {
-  return { vars: valueOfJson(vars, DYN), hook: new Map([["key", key]]) };
+  return { vars: toValue(vars, DYN), hook: new Map([["key", key]]) };
 }
 
 /** All names of one hook, but the outputs of its steps. */

@@ -1,9 +1,9 @@
 import { z } from "zod";
+import { condition, jsonTemplate, template } from "../expressions/schemas.js";
 import { isTemplate, readTemplate } from "../expressions/templates.js";
-import { condition, jsonTemplate, template } from "../expressions/written.js";
 import { literalHost } from "../integrations/integration-rules.js";
 import { toolReference } from "../integrations/tools.js";
-import { type AllowList, whyNotSent } from "../outbound/allow-list.js";
+import { type AllowList, findRefusalReason } from "../outbound/allow-list.js";
 import type { FieldError } from "../refusal.js";
 import { repositoryName, slug, toolName } from "../resources/fields.js";
 import type { Kind, Reference, WriteScope } from "../resources/kind.js";
@@ -85,7 +85,7 @@ export function hookKind(deployment: {
     heldBy: "team",
     permission: "configure",
     schema,
-    tooMuch: hookSizeErrors,
+    findSizeErrors: hookSizeErrors,
     fixed: ["key"],
     hcl: {},
     hidden: [
@@ -93,14 +93,14 @@ export function hookKind(deployment: {
     ],
     address: (fields, teamKey) => `${teamKey}/${fields.key}`,
     references,
-    listedUnder: { what: "event", words: wordsOf },
+    lookupKeys: { what: "event", keys: wordsOf },
     warnings: hookWarnings,
-    updated: (writing, { row, previous }, now) => {
+    afterUpdate: (writing, { row, previous }, now) => {
       if (rotationMs > 0) keepPreviousSecret(writing, row, previous, now + rotationMs);
     },
     // Where the deployment sends requests is no matter of the definition.
-    checkDefinition: (fields) => [...checkEvent(fields), ...checkSteps(fields, null)],
-    check: (fields, scope) => [
+    validateDefinition: (fields) => [...checkEvent(fields), ...checkSteps(fields, null)],
+    validate: (fields, scope) => [
       ...checkEvent(fields),
       ...checkSteps(fields, deployment.allowList),
       ...expressionErrors(fields),
@@ -187,7 +187,7 @@ function checkRequest(
 
 function whyNotAdmitted(url: string, from: "service" | "network", allowList: AllowList | null): string | null {
   if (from === "network") return networkFault(url);
-  return allowList === null ? null : whyNotSent(url, allowList);
+  return allowList === null ? null : findRefusalReason(url, allowList);
 }
 
 function atMostHundred(map: object): boolean {

@@ -1,6 +1,6 @@
 import type { Reading } from "../../storage/store.js";
-import { resourcesUnder } from "../resources/indexes.js";
-import type { ResourceRow } from "../resources/resource-rows.js";
+import type { ResourceRow } from "../resources/resource.table.js";
+import { listByLookupKey } from "../resources/resource-indexes.table.js";
 import type { WorkEvent } from "../tasks/work-event.js";
 import { conditionsOf, type Subject } from "./conditions.js";
 import type { HookFields } from "./hook.kind.js";
@@ -75,7 +75,7 @@ export function subjectOf(work: WorkEvent): Subject {
 }
 
 function hooksUnder(reading: Reading, { workspaceId, teamId }: WorkEvent, { word, after }: PlaceUnderWord) {
-  return resourcesUnder<HookFields>(reading, workspaceId, { kind: "hook", teamId, word }, after);
+  return listByLookupKey<HookFields>(reading, workspaceId, { kind: "hook", teamId, key: word }, after);
 }
 
 interface PlaceUnderWord {

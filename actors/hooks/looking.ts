@@ -1,4 +1,4 @@
-import type { ResourceRow } from "../resources/resource-rows.js";
+import type { ResourceRow } from "../resources/resource.table.js";
 import type { HookFields } from "./hook.kind.js";
 
 /** What reading any hook takes, in units of the meter: at first it is not held. */

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import type { Reading } from "../../storage/store.js";
 import type { Work } from "../expressions/meter.js";
-import { teamKeyOf } from "../resources/indexes.js";
-import { type ResourceRow, resourcesOf } from "../resources/resource-rows.js";
+import { listResources, type ResourceRow } from "../resources/resource.table.js";
+import { getTeamKey } from "../resources/resource-indexes.table.js";
 import type { WorkEvent } from "../tasks/work-event.js";
 import { type Condition, conditionNames, conditionsOf, type Subject } from "./conditions.js";
 import { firingId } from "./firing.js";
@@ -56,9 +56,9 @@ const UNITS_A_PAGE = 50_000;
  */
 export function hookVerdicts(reading: Reading, work: WorkEvent, { after, limit }: VerdictPage): VerdictsPage {
   const { workspaceId, teamId } = work;
-  const under = teamKeyOf(reading, workspaceId, teamId);
+  const under = getTeamKey(reading, workspaceId, teamId);
   const from = after === undefined ? {} : { after: `${under}/${after}` };
-  const found = resourcesOf<HookFields>(reading, workspaceId, "hook", { under, ...from, limit: limit + 1 });
+  const found = listResources<HookFields>(reading, workspaceId, "hook", { under, ...from, limit: limit + 1 });
   const subject = subjectOf(work);
   const left = { units: UNITS_A_PAGE };
   const hooks: HookVerdict[] = [];

@@ -1,6 +1,6 @@
 import type { Entry, Reading, Writing } from "../../storage/store.js";
 import { type TablePage, table } from "../../storage/table.js";
-import { resourcesOf } from "../resources/resource-rows.js";
+import { listResources } from "../resources/resource.table.js";
 import type { WorkEvent } from "../tasks/work-event.js";
 import type { HookFailureCode } from "./failure.js";
 
@@ -79,7 +79,7 @@ export function firingOf(reading: Reading, workspaceId: string, teamId: string, 
 
 /** The workspace's firing of that id, whatever its team; undefined when it has none. */
 export function firingById(reading: Reading, workspaceId: string, id: string): Firing | undefined {
-  for (const team of resourcesOf(reading, workspaceId, "team")) {
+  for (const team of listResources(reading, workspaceId, "team")) {
     const firing = firingOf(reading, workspaceId, team.id, id);
     if (firing !== undefined) return firing;
   }

@@ -1,7 +1,7 @@
 import { DYN } from "../expressions/cel-types.js";
-import { type Names, newAllowance } from "../expressions/evaluate.js";
+import { createBudget, type Names } from "../expressions/evaluate.js";
 import { evaluateJson, evaluateText, isTemplate } from "../expressions/templates.js";
-import { type Json, textOf, type Value, valueOfJson } from "../expressions/values.js";
+import { type Json, toText, toValue, type Value } from "../expressions/values.js";
 import type { HookStep } from "./hook.kind.js";
 
 type StepRequest = NonNullable<HookStep["request"]>;
@@ -23,25 +23,25 @@ export function renderRequest(request: StepRequest, names: () => Names): Rendere
     return rendered;
   }
   const values = names();
-  const allowance = newAllowance();
+  const allowance = createBudget();
   const url = evaluateText(request.url, values, allowance);
   if ("error" in url) return { error: `url: ${url.error}` };
   const headers: Record<string, string> = {};
   for (const [name, text] of Object.entries(request.headers)) {
     const value = evaluateText(text, values, allowance);
     if ("error" in value) return { error: `headers.${name}: ${value.error}` };
-    headers[name] = textOf(value.value);
+    headers[name] = toText(value.value);
     if (!isHeaderValue(headers[name])) return { error: `headers.${name}: its value cannot stand in a header` };
   }
-  if (request.body === null) return parsed(textOf(url.value), headers, null);
+  if (request.body === null) return parsed(toText(url.value), headers, null);
   const body = evaluateJson(request.body, values, allowance);
-  return "error" in body ? { error: `body: ${body.error}` } : parsed(textOf(url.value), headers, body.value);
+  return "error" in body ? { error: `body: ${body.error}` } : parsed(toText(url.value), headers, body.value);
 }
 
 /** What later steps see of one that was done: its answer, as JSON where it is JSON. */
 export function stepOutput(body: string): Value {
   try {
-    return valueOfJson(JSON.parse(body), DYN);
+    return toValue(JSON.parse(body), DYN);
   } catch {
     return body;
   }

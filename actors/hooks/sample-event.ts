@@ -1,4 +1,4 @@
-import type { ResourceRow } from "../resources/resource-rows.js";
+import type { ResourceRow } from "../resources/resource.table.js";
 import type { WorkEvent } from "../tasks/work-event.js";
 import { type HookEventName, hookEvents } from "./events.js";
 import type { HookFields } from "./hook.kind.js";

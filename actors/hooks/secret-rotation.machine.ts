@@ -10,12 +10,12 @@
  * | any     | rotation.over, the hook was deleted    | none    | the secret goes; stops                          |
  */
 import { setup } from "xstate";
-import type { ActorType, Hearing } from "../../runtime/actor-type.js";
+import type { ActorType, Subscriber } from "../../runtime/actor-type.js";
 import { address } from "../../runtime/address.js";
 import type { Delivered, Fact, Message, Turn, Woken } from "../../runtime/turn.js";
 import type { Reading, Writing } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
-import { type ResourceRow, resourceById } from "../resources/resource-rows.js";
+import { findResource, type ResourceRow } from "../resources/resource.table.js";
 import type { HookFields } from "./hook.kind.js";
 
 /** Where the sealed signing secret is kept. */
@@ -62,14 +62,14 @@ export function keepPreviousSecret(
 }
 
 /** Watches over the secrets that were kept. */
-export const watchesRotations: Hearing = {
+export const watchesRotations: Subscriber = {
   name: "secrets of hooks go after their rotation",
   facts: ["hook.changed"],
-  hear: (fact, turn) => {
+  handle: (fact, turn) => {
     const { id } = fact as Fact & { readonly id: string };
     const previous = previousSecrets.get(turn, turn.self.partition, id);
     if (previous === undefined) return;
-    const isGone = resourceById(turn, turn.self.partition, "hook", id) === undefined;
+    const isGone = findResource(turn, turn.self.partition, "hook", id) === undefined;
     const message: RotationBegun | RotationOver = isGone
       ? { type: "rotation.over" }
       : { type: "rotation.begun", untilMs: previous.untilMs };

@@ -1,9 +1,9 @@
 import type { Reading } from "../../storage/store.js";
 import { offeredTool } from "../integrations/tools.js";
 import { pathText } from "../refusal.js";
-import { teamKeyOf } from "../resources/indexes.js";
 import type { Warning } from "../resources/kind.js";
-import type { ResourceRow } from "../resources/resource-rows.js";
+import type { ResourceRow } from "../resources/resource.table.js";
+import { getTeamKey } from "../resources/resource-indexes.table.js";
 import { hookEvents } from "./events.js";
 import type { HookFailureCode } from "./failure.js";
 import type { HookFields, HookStep } from "./hook.kind.js";
@@ -21,7 +21,7 @@ export function whyUnmade(
   { call }: HookStep,
 ): UnmadeStep | null {
   if (call === null) return null;
-  const teamKey = teamKeyOf(reading, workspaceId, teamId);
+  const teamKey = getTeamKey(reading, workspaceId, teamId);
   return { code: "not-allowed", reason: whyNotCalled(offeredTool(reading, { workspaceId, teamKey }, call), call) };
 }
 

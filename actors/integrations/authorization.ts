@@ -1,11 +1,11 @@
 /** The way of a person to the host and back: where they are sent (RFC 6749, 4.1.1), and whether they come from there. */
 import { z } from "zod";
 import type { Reading } from "../../storage/store.js";
-import { type AllowList, maySendPeople, whyNotSent } from "../outbound/allow-list.js";
+import { type AllowList, findRefusalReason, maySignInAt } from "../outbound/allow-list.js";
 import { type AuthorizationServers, ServerUnavailable } from "../outbound/oauth-server.js";
 import type { Refusal } from "../refusal.js";
 import { coversAddress } from "../resources/fields.js";
-import { secretFor } from "../workspaces/secret-hosts.js";
+import { findSecretFor } from "../workspaces/secret-hosts.js";
 import type { Standing } from "./connection-rights.js";
 import { endpointOf } from "./oauth-terms.js";
 import type { OAuth2 } from "./oauth2.js";
@@ -29,12 +29,12 @@ export interface DestinationOptions {
 export async function destinationOf(options: DestinationOptions, standing: Standing): Promise<Destination | Refusal> {
   const { oauth2 } = standing;
   const { issuer } = oauth2;
-  const unasked = issuer === null ? null : whyNotSent(issuer, options.allowList);
+  const unasked = issuer === null ? null : findRefusalReason(issuer, options.allowList);
   if (unasked !== null) return conflict(`its issuer is not asked: ${unasked}`);
   try {
     const authorizeUrl = (await endpointOf(oauth2, "authorizeUrl", options.servers)) ?? "";
     const tokenUrl = (await endpointOf(oauth2, "tokenUrl", options.servers)) ?? "";
-    if (!maySendPeople(authorizeUrl, options.allowList)) return conflict("people are sent to https alone");
+    if (!maySignInAt(authorizeUrl, options.allowList)) return conflict("people are sent to https alone");
     const unsent = whyNoToken(options, standing, tokenUrl);
     if (unsent !== null) return conflict(unsent);
     const isDiscovered = issuer !== null && oauth2.authorizeUrl === null;
@@ -48,12 +48,12 @@ export async function destinationOf(options: DestinationOptions, standing: Stand
 /** Why the code would not be sent to the host for tokens, or null. */
 function whyNoToken({ reading, allowList }: DestinationOptions, standing: Standing, tokenUrl: string): string | null {
   const { integration, oauth2 } = standing;
-  const unsent = whyNotSent(tokenUrl, allowList);
+  const unsent = findRefusalReason(tokenUrl, allowList);
   if (unsent !== null) return `its tokens are not asked for: ${unsent}`;
   const url = new URL(tokenUrl);
   if (!coversAddress(integration.fields.hosts, url)) return `the host ${url.host} is not among its hosts`;
   const { clientSecret: secret } = oauth2;
-  const found = secret === null ? null : secretFor(reading, integration.workspaceId, { secret, url });
+  const found = secret === null ? null : findSecretFor(reading, integration.workspaceId, { secret, url });
   return found !== null && "reason" in found ? found.reason : null;
 }
 

@@ -3,7 +3,7 @@ import type { Reading } from "../../storage/store.js";
 import type { Caller } from "../access/caller.js";
 import { onTeam, permit } from "../access/visibility.js";
 import type { Refusal } from "../refusal.js";
-import { type ResourceRow, resourceById } from "../resources/resource-rows.js";
+import { findResource, type ResourceRow } from "../resources/resource.table.js";
 import { type ConnectionRow, connectionOf, type Holder } from "./connection-rows.js";
 import type { IntegrationFields } from "./definition.js";
 import type { OAuth2 } from "./oauth2.js";
@@ -26,8 +26,8 @@ export interface Standing {
  * is closed, and for a person's when the integration does not act as people or the person is not on its team.
  */
 export function standingOf(reading: Reading, { workspaceId, integrationId, holder }: ConnectionPlace): Standing | null {
-  if (resourceById(reading, workspaceId, "workspace", workspaceId) === undefined) return null;
-  const integration = resourceById<IntegrationFields>(reading, workspaceId, "integration", integrationId);
+  if (findResource(reading, workspaceId, "workspace", workspaceId) === undefined) return null;
+  const integration = findResource<IntegrationFields>(reading, workspaceId, "integration", integrationId);
   const oauth2 = integration?.fields.connection?.oauth2 ?? null;
   if (integration === undefined || oauth2 === null) return null;
   if (holder === "team") return { integration, oauth2 };
@@ -47,14 +47,14 @@ function whyNotHeld(reading: Reading, caller: Caller, place: ConnectionPlace): R
   if (holder === "team") return permit(reading, caller, workspaceId, "administer", "integration");
   const unseen = permit(reading, caller, workspaceId, "read", "integration");
   if (unseen !== null) return unseen;
-  const teamId = resourceById(reading, workspaceId, "integration", integrationId)?.teamId ?? "";
+  const teamId = findResource(reading, workspaceId, "integration", integrationId)?.teamId ?? "";
   const isOwn = caller.kind === "person" && caller.userId === holder;
   return isOwn && onTeam(reading, holder, workspaceId, teamId) ? null : notOnTeam;
 }
 
 /** Why the integration has no such connection, or null. */
 function whyNoConnection(reading: Reading, { workspaceId, integrationId, holder }: ConnectionPlace): Refusal | null {
-  const integration = resourceById<IntegrationFields>(reading, workspaceId, "integration", integrationId);
+  const integration = findResource<IntegrationFields>(reading, workspaceId, "integration", integrationId);
   const connection = integration?.fields.connection ?? null;
   if (connection === null || connection.oauth2 === null) {
     return { refused: "conflict", detail: "The integration links no accounts: its connection has no oauth2." };
@@ -78,7 +78,7 @@ export function actingConnection(
   { workspaceId, integrationId }: Pick<ConnectionPlace, "workspaceId" | "integrationId">,
   { userId, nowMs }: { readonly userId: string; readonly nowMs: number },
 ): ConnectionRow | null {
-  const integration = resourceById<IntegrationFields>(reading, workspaceId, "integration", integrationId);
+  const integration = findResource<IntegrationFields>(reading, workspaceId, "integration", integrationId);
   const holder = integration?.fields.connection?.holder === "requester" ? userId : "team";
   if (standingOf(reading, { workspaceId, integrationId, holder }) === null) return null;
   const row = connectionOf(reading, workspaceId, integrationId, holder);

@@ -332,5 +332,5 @@ function startRevoking(turn: Turn, { sealed, terms }: Linked): void {
 function tell(turn: Turn, context: ConnectionContext, failed: string | null): void {
   if (context.exchangeId === null) return;
   const told: LinkTold = { exchangeId: context.exchangeId, failed };
-  turn.change(connectionTopic(context), told);
+  turn.publishChange(connectionTopic(context), told);
 }

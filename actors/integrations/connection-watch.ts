@@ -1,15 +1,15 @@
-import type { Hearing } from "../../runtime/actor-type.js";
+import type { Subscriber } from "../../runtime/actor-type.js";
 import type { Fact, Turn } from "../../runtime/turn.js";
-import type { MemberChanged } from "../workspaces/membership.js";
+import type { MemberChanged } from "../workspaces/membership.transitions.js";
 import { connectionAt } from "./connection.machine.js";
 import { connectionsOf, type Holder, integrationsOfPerson } from "./connection-rows.js";
 import type { CheckConnection } from "./connection-steps.js";
 
 /** Has connections look whether they may still be: their integration changed, or people left its team. */
-export const watchesConnections: Hearing = {
+export const watchesConnections: Subscriber = {
   name: "connections end with what they are of",
   facts: ["integration.changed", "member.changed", "workspace.closed"],
-  hear: (fact, turn) => {
+  handle: (fact, turn) => {
     const { partition } = turn.self;
     if (fact.name === "member.changed") {
       const { userId } = fact as MemberChanged;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Reading } from "../../storage/store.js";
 import { userOf } from "../access/session.js";
-import type { ResourceRow } from "../resources/resource-rows.js";
+import type { ResourceRow } from "../resources/resource.table.js";
 import { actingConnection } from "./connection-rights.js";
 import { type ConnectionRow, connectionOf } from "./connection-rows.js";
 import type { IntegrationFields } from "./definition.js";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { expression, jsonTemplate, template } from "../expressions/written.js";
+import { expression, jsonTemplate, template } from "../expressions/schemas.js";
 import { displayName, distinct, hostName, slug } from "../resources/fields.js";
 import { eventsSchema, markSchema } from "./events.js";
 import { oauth2Schema } from "./oauth2.js";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { expression } from "../expressions/written.js";
+import { expression } from "../expressions/schemas.js";
 import { slug } from "../resources/fields.js";
 import { fetchSchema, named, requestSchema, variableName } from "./request.js";
 

@@ -1,16 +1,16 @@
 import { DYN, objectOf, type Type } from "../expressions/cel-types.js";
-import { checkField, firstFaults, sentenceOf } from "../expressions/checking.js";
 import {
   type Definition,
+  type ExpressionLocation,
+  findPart,
+  findSizeFault,
   integrationNames,
   integrationPositions,
   type Language,
-  namesOf,
-  type Placed,
-  partAt,
-  placedIn,
-  sizeFault,
+  listExpressions,
+  listNames,
 } from "../expressions/positions.js";
+import { firstFaults, toSentence, validateField } from "../expressions/validate-expression.js";
 import { type FieldError, pathText } from "../refusal.js";
 import type { Warning } from "../resources/kind.js";
 
@@ -23,7 +23,7 @@ export const integrationLanguage: Language = {
     const { sees, alsoSees } = placed.position;
     const names = new Map<string, Type>(sees.map((name) => [name, integrationNames[name] ?? DYN]));
     const event = eventAt(definition, placed);
-    if (alsoSees.includes("item") && typeof partAt(event, ["forEach"]) === "string") names.set("item", DYN);
+    if (alsoSees.includes("item") && typeof findPart(event, ["forEach"]) === "string") names.set("item", DYN);
     if (alsoSees.includes("captures")) for (const name of capturesOf(event)) names.set(name, DYN);
     const inputs = inputsAt(definition, placed);
     if (inputs === null) return names;
@@ -33,37 +33,39 @@ export const integrationLanguage: Language = {
 
 /** The names that an event's lookup captures. */
 function capturesOf(event: unknown): string[] {
-  return namesOf(partAt(event, ["lookup", "capture"]));
+  return listNames(findPart(event, ["lookup", "capture"]));
 }
 
 /** The event of a webhook or poll that a place is in. */
-function eventAt(definition: Definition, { path }: Placed): unknown {
-  return path[1] === "events" ? partAt(definition, path.slice(0, 3)) : undefined;
+function eventAt(definition: Definition, { path }: ExpressionLocation): unknown {
+  return path[1] === "events" ? findPart(definition, path.slice(0, 3)) : undefined;
 }
 
 /** The inputs of the tool that a place is in, or of those that run the action it is in; null for none. */
-function inputsAt(definition: Definition, { path, position }: Placed): string[] | null {
+function inputsAt(definition: Definition, { path, position }: ExpressionLocation): string[] | null {
   const [block, name] = path;
-  const inputsOf = (tool: string) => namesOf(partAt(definition, ["tools", tool, "inputs"]));
+  const inputsOf = (tool: string) => listNames(findPart(definition, ["tools", tool, "inputs"]));
   if (block === "tools" && position.sees.includes("inputs")) return inputsOf(String(name));
   if (block !== "actions" || !position.alsoSees.includes("inputs")) return null;
-  const running = namesOf(definition.tools).filter((tool) => partAt(definition, ["tools", tool, "action"]) === name);
+  const running = listNames(definition.tools).filter(
+    (tool) => findPart(definition, ["tools", tool, "action"]) === name,
+  );
   return running.length === 0 ? null : running.flatMap(inputsOf);
 }
 
 /** Why a body, as it came, holds too many expressions for an integration: they are checked whenever it is read. */
 export function integrationSizeErrors(body: unknown): FieldError[] {
-  const tooMuch = sizeFault(integrationLanguage, body);
+  const tooMuch = findSizeFault(integrationLanguage, body);
   return tooMuch === null ? [] : [{ path: "", message: tooMuch }];
 }
 
 /** What of an integration's expressions does not check: the definition is kept, with a warning for each. */
 export function expressionWarnings(definition: Definition): Warning[] {
-  const unchecked = firstFaults(placedIn(integrationLanguage, definition), (placed) => {
+  const unchecked = firstFaults(listExpressions(integrationLanguage, definition), (placed) => {
     const { position, path, text } = placed;
     const names = integrationLanguage.namesAt(definition, placed);
-    const verdict = checkField(text, position.form, { names, returns: position.returns });
-    return verdict.faults.map((fault) => warning(path, sentenceOf(fault, verdict)));
+    const verdict = validateField(text, position.form, { names, returns: position.returns });
+    return verdict.faults.map((fault) => warning(path, toSentence(fault, verdict)));
   });
   return [...unchecked, ...shadowing(definition)];
 }
@@ -71,7 +73,7 @@ export function expressionWarnings(definition: Definition): Warning[] {
 /** A capture named like what is seen anyway hides it. */
 function shadowing(definition: Definition): Warning[] {
   return ["webhook", "poll"].flatMap((source) => {
-    const events = partAt(definition, [source, "events"]);
+    const events = findPart(definition, [source, "events"]);
     return (Array.isArray(events) ? events : []).flatMap((event, index) =>
       capturesOf(event)
         .filter((name) => Object.hasOwn(integrationNames, name))

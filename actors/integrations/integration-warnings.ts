@@ -1,9 +1,9 @@
 import type { Reading } from "../../storage/store.js";
-import { type AllowList, maySendPeople, whyNotSent } from "../outbound/allow-list.js";
+import { type AllowList, findRefusalReason, maySignInAt } from "../outbound/allow-list.js";
 import { pathText } from "../refusal.js";
-import { teamKeyOf } from "../resources/indexes.js";
 import type { Warning } from "../resources/kind.js";
-import { type ResourceRow, resourceAddresses } from "../resources/resource-rows.js";
+import { type ResourceRow, resourceAddresses } from "../resources/resource.table.js";
+import { getTeamKey } from "../resources/resource-indexes.table.js";
 import { unboundWarnings } from "../workspaces/secret-hosts.js";
 import type { IntegrationFields } from "./definition.js";
 import type { IntegrationEvent } from "./events.js";
@@ -55,14 +55,14 @@ function unservedBlocks({ webhook, poll, actions, tools, connection, on }: Integ
 /** People are sent to https alone, or where the deployment says so. */
 function authorizeWarnings({ connection }: IntegrationFields, allowList: AllowList): Warning[] {
   const url = connection?.oauth2?.authorizeUrl ?? null;
-  if (url === null || maySendPeople(url, allowList)) return [];
+  if (url === null || maySignInAt(url, allowList)) return [];
   return [warning("connection.oauth2.authorizeUrl", "nobody is sent there: it must be https")];
 }
 
 function unreachable(host: string, path: string, allowList: AllowList): Warning[] {
   const one = host.replace(/^\*\./, "any.");
-  const reason = whyNotSent(`https://${one}/`, allowList);
-  if (reason === null || whyNotSent(`http://${one}/`, allowList) === null) return [];
+  const reason = findRefusalReason(`https://${one}/`, allowList);
+  if (reason === null || findRefusalReason(`http://${one}/`, allowList) === null) return [];
   return [warning(path, `no request is sent there: ${reason}`)];
 }
 
@@ -89,7 +89,7 @@ function lineWarnings({ webhook, poll }: IntegrationFields, reading: Reading, ro
       line,
     })),
   ];
-  const teamKey = teamKeyOf(reading, row.workspaceId, row.teamId);
+  const teamKey = getTeamKey(reading, row.workspaceId, row.teamId);
   return places.flatMap(({ path, line }) =>
     resourceAddresses.get(reading, row.workspaceId, "line", `${teamKey}/${line}`) === undefined
       ? [warning(path, `opens nothing: there is no line ${line}`)]

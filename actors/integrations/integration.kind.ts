@@ -14,18 +14,18 @@ export function integrationKind({ allowList }: { readonly allowList: AllowList }
     heldBy: "team",
     permission: "configure",
     schema: integrationSchema,
-    tooMuch: integrationSizeErrors,
+    findSizeErrors: integrationSizeErrors,
     fixed: ["integration"],
     hcl: {},
     hidden: [],
     address: (fields, teamKey) => `${teamKey}/${fields.integration}`,
     references: secretReferences,
-    listedUnder: {
+    lookupKeys: {
       what: "tool",
-      words: ({ integration, tools }) => Object.keys(tools).map((name) => `${integration}.${name}`),
+      keys: ({ integration, tools }) => Object.keys(tools).map((name) => `${integration}.${name}`),
     },
-    checkDefinition: checkIntegration,
-    check: checkIntegration,
+    validateDefinition: checkIntegration,
+    validate: checkIntegration,
     warnings: (fields, reading, row) => integrationWarnings(fields, allowList, { reading, row }),
   };
 }

@@ -12,14 +12,14 @@ import type { RuntimeLog } from "../../runtime/runtime.js";
 import type { Reading } from "../../storage/store.js";
 import { DYN } from "../expressions/cel-types.js";
 import { evaluateText } from "../expressions/templates.js";
-import { valueOfJson } from "../expressions/values.js";
+import { toValue } from "../expressions/values.js";
 import { parseJson } from "../outbound/json-answer.js";
 import { type AuthorizationServers, OAUTH_REQUEST_MS, ServerUnavailable } from "../outbound/oauth-server.js";
 import { askForTokens, type OAuthClient, revokeToken, type Tokens } from "../outbound/oauth-tokens.js";
 import type { Outbound } from "../outbound/request.js";
 import { coversAddress } from "../resources/fields.js";
-import { resourceById } from "../resources/resource-rows.js";
-import { secretFor } from "../workspaces/secret-hosts.js";
+import { findResource } from "../resources/resource.table.js";
+import { findSecretFor } from "../workspaces/secret-hosts.js";
 import type { Sealer } from "../workspaces/secret-value.js";
 import { type ConnectionPlace, standingOf } from "./connection-rights.js";
 import { connectionOf, type Linked, type LinkedTerms } from "./connection-rows.js";
@@ -168,7 +168,7 @@ async function refresh(options: OAuthEffectOptions, place: ConnectionPlace, sign
  * workspace asks for nothing any more.
  */
 async function revoke(options: OAuthEffectOptions, { workspaceId, sealed, terms }: RevokeInput, signal: RunSignal) {
-  if (resourceById(options.reading(), workspaceId, "workspace", workspaceId) === undefined) return null;
+  if (findResource(options.reading(), workspaceId, "workspace", workspaceId) === undefined) return null;
   const revokeUrl = await endpointOf(terms, "revokeUrl", options.servers);
   if (revokeUrl === null) return null;
   const { access, refresh: lasting } = tokensSchema.parse(JSON.parse(options.sealer.open(sealed)));
@@ -212,7 +212,7 @@ function clientOf(
 ): OAuthClient {
   const { clientId, clientSecret: secret, clientAuth } = terms;
   if (secret === null) return { clientId, clientSecret: null, clientAuth };
-  const found = secretFor(reading(), workspaceId, { secret, url });
+  const found = findSecretFor(reading(), workspaceId, { secret, url });
   if ("reason" in found) throw new NotAsked(found.reason);
   return { clientId, clientSecret: sealer.open(found.sealed), clientAuth };
 }
@@ -259,7 +259,7 @@ async function askWho(
 
 /** The account's name, as the definition reads it; never what is, or is part of, a token. */
 function accountOf(identity: string, response: unknown, tokens: Tokens): string | null {
-  const outcome = evaluateText(identity, { response: valueOfJson(withoutTokens(response, tokens), DYN) });
+  const outcome = evaluateText(identity, { response: toValue(withoutTokens(response, tokens), DYN) });
   const value = "value" in outcome ? outcome.value : null;
   if (typeof value !== "string" && typeof value !== "number") return null;
   const account = String(value)

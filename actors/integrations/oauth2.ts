@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { expression } from "../expressions/written.js";
+import { expression } from "../expressions/schemas.js";
 import type { FieldError } from "../refusal.js";
 import { distinct, slug } from "../resources/fields.js";
 import { named } from "./request.js";

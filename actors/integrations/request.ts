@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { expression, jsonTemplate, template } from "../expressions/written.js";
+import { expression, jsonTemplate, template } from "../expressions/schemas.js";
 
 /** Names of what a block gives to what comes after it. */
 export const variableName = z

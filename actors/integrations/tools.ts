@@ -1,6 +1,6 @@
 import type { Reading } from "../../storage/store.js";
 import type { Reference } from "../resources/kind.js";
-import { resourceAt } from "../resources/resource-rows.js";
+import { findResourceAt } from "../resources/resource.table.js";
 import type { IntegrationFields } from "./definition.js";
 
 /** A field that names a tool, `<integration>.<tool>`, which an integration of the team must offer. */
@@ -23,7 +23,7 @@ export function offeredTool(
   tool: string,
 ): OfferedTool | undefined {
   const { integration, name } = partsOf(tool);
-  const fields = resourceAt<IntegrationFields>(
+  const fields = findResourceAt<IntegrationFields>(
     reading,
     workspaceId,
     "integration",

@@ -51,7 +51,7 @@ export const harnessProfileKind: Kind<HarnessProfileFields> = {
   address: (fields, teamKey) => `${teamKey}/${fields.key}`,
   references: ({ secrets }) =>
     Object.entries(secrets).map(([name, address]) => ({ path: `secrets.${name}`, kind: "secret", address })),
-  check: ({ env, secrets }): readonly FieldError[] =>
+  validate: ({ env, secrets }): readonly FieldError[] =>
     Object.keys(secrets)
       .filter((name) => Object.hasOwn(env, name))
       .map((name) => ({ path: `secrets.${name}`, message: "stands in env too" })),

@@ -69,8 +69,8 @@ export const lineKind: Kind<LineBody> = {
   address: (fields, teamKey) => `${teamKey}/${fields.key}`,
   references: ({ stations }, teamKey) =>
     stations.flatMap((station, index) => stationReferences(station, `stations[${index}]`, teamKey)),
-  listedUnder: { what: "station", words: ({ stations }) => stations.map(({ key }) => key) },
-  check: checkLine,
+  lookupKeys: { what: "station", keys: ({ stations }) => stations.map(({ key }) => key) },
+  validate: checkLine,
   warnings: lineWarnings,
   complete: (fields, scope) => ({ fields: { ...fields, stations: withIds(fields, scope) }, added: {} }),
   inUse: (row, reading) => {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Reading, Writing } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
-import { resourceAt } from "../resources/resource-rows.js";
+import { findResourceAt } from "../resources/resource.table.js";
 import type { HarnessProfileFields } from "./harness-profile.kind.js";
 import type { SkillFields } from "./skill.kind.js";
 import type { Station } from "./station.js";
@@ -40,7 +40,7 @@ export function setupOf(
   }));
   if (station.profile === null) return { skills, profile: null };
   const address = `${teamKey}/${station.profile}`;
-  const found = resourceAt<HarnessProfileFields>(reading, workspaceId, "harness-profile", address)?.fields;
+  const found = findResourceAt<HarnessProfileFields>(reading, workspaceId, "harness-profile", address)?.fields;
   if (found === undefined) return { skills, profile: null };
   const { key: _key, harness: _harness, ...profile } = found;
   return { skills, profile };
@@ -62,7 +62,7 @@ export function keptSkill(reading: Reading, workspaceId: string, digest: string)
 
 function currentSkills(reading: Reading, { workspaceId, teamKey }: StationPlace, keys: readonly string[]) {
   return keys.flatMap((key) => {
-    const skill = resourceAt<SkillFields>(reading, workspaceId, "skill", `${teamKey}/${key}`)?.fields;
+    const skill = findResourceAt<SkillFields>(reading, workspaceId, "skill", `${teamKey}/${key}`)?.fields;
     return skill === undefined ? [] : [{ key, digest: digestOf(skill), skill }];
   });
 }

@@ -49,7 +49,7 @@ export const skillKind: Kind<SkillFields> = {
   hidden: [],
   address: (fields, teamKey) => `${teamKey}/${fields.key}`,
   references: () => [],
-  check: ({ files }) => checkFiles(files),
+  validate: ({ files }) => checkFiles(files),
 };
 
 /** Paths are compared without letter case, so that the files can be laid out on any file system. */

@@ -1,7 +1,7 @@
 import { toolReference } from "../integrations/tools.js";
 import type { FieldError } from "../refusal.js";
 import type { Reference, WriteScope } from "../resources/kind.js";
-import { resourceAt } from "../resources/resource-rows.js";
+import { findResourceAt } from "../resources/resource.table.js";
 import type { HarnessProfileFields } from "./harness-profile.kind.js";
 import type { StationBody } from "./station.js";
 
@@ -55,7 +55,7 @@ function checkPasses({ key, passesTo }: StationBody, { path, keys }: StationScop
 function checkProfile({ profile, harness }: StationBody, { path, scope }: StationScope): FieldError[] {
   if (profile === null) return [];
   const { reading, workspaceId, teamKey } = scope;
-  const found = resourceAt<HarnessProfileFields>(reading, workspaceId, "harness-profile", `${teamKey}/${profile}`);
+  const found = findResourceAt<HarnessProfileFields>(reading, workspaceId, "harness-profile", `${teamKey}/${profile}`);
   if (found === undefined || found.fields.harness === harness) return [];
   return [{ path: `${path}.profile`, message: `is for the harness ${found.fields.harness}` }];
 }

@@ -26,7 +26,7 @@ export interface AllowList {
 }
 
 /** A setting that is no allow-list; the message names the entry. */
-export class WrongAllowList extends Error {
+export class InvalidAllowList extends Error {
   override readonly name = "WrongAllowList";
 }
 
@@ -56,7 +56,7 @@ export function parseAllowList(text: string): AllowList {
  * The list that fetching an issuer's keys goes by: every public https address, and of private addresses and plain http
  * only what the deployment's list names with its protocol.
  */
-export function issuersOf(list: AllowList): AllowList {
+export function toIssuerAllowList(list: AllowList): AllowList {
   return {
     admits(url) {
       const admission = list.admits(url);
@@ -67,7 +67,7 @@ export function issuersOf(list: AllowList): AllowList {
 }
 
 /** Why a request to an address is not sent, as far as its text tells; null when it is. */
-export function whyNotSent(text: string, list: AllowList): string | null {
+export function findRefusalReason(text: string, list: AllowList): string | null {
   const url = parseUrl(text);
   if (url === null) return "must be an address such as https://example.com/hook";
   const admission = list.admits(url);
@@ -75,14 +75,14 @@ export function whyNotSent(text: string, list: AllowList): string | null {
 }
 
 /** Whether people may be sent to an address of a host that they sign in at: https, or what the list names as plain http. */
-export function maySendPeople(text: string, list: AllowList): boolean {
+export function maySignInAt(text: string, list: AllowList): boolean {
   const url = parseUrl(text);
   return url !== null && (url.protocol === "https:" || list.admits(url).admitted);
 }
 
 /** Whether an issuer can be asked for its keys, as far as its text tells. */
 export function reachesIssuer(list: AllowList, url: URL): boolean {
-  const admission = issuersOf(list).admits(url);
+  const admission = toIssuerAllowList(list).admits(url);
   if (!admission.admitted || admission.admitsPrivate) return admission.admitted;
   const host = url.hostname.replace(/^\[|\]$/g, "");
   return isIP(host) === 0 ? host !== "localhost" && !host.endsWith(".localhost") : isPublicAddress(host);
@@ -93,7 +93,7 @@ function parseEntry(text: string): Entry {
     const url = parseUrl(text);
     const isOrigin = url !== null && /^https?:$/.test(url.protocol) && url.pathname === "/" && url.search === "";
     if (!isOrigin || url.username !== "")
-      throw new WrongAllowList(`${text} is no origin such as http://127.0.0.1:9000`);
+      throw new InvalidAllowList(`${text} is no origin such as http://127.0.0.1:9000`);
     const protocol = url.protocol === "http:" ? "http:" : "https:";
     return { protocol, host: url.hostname, below: false, port: url.port, admitsPrivate: true };
   }
@@ -101,7 +101,7 @@ function parseEntry(text: string): Entry {
   const url = parseUrl(`https://${below ? text.slice(2) : text}/`);
   const isHost =
     url !== null && url.pathname === "/" && url.username === "" && /^[a-z0-9.[\]:-]+$/i.test(text.slice(below ? 2 : 0));
-  if (!isHost) throw new WrongAllowList(`${text} is none of host, *.host, host:port, http://host:port`);
+  if (!isHost) throw new InvalidAllowList(`${text} is none of host, *.host, host:port, http://host:port`);
   const port = /:\d+$/.test(text) && !text.endsWith("]") ? url.port || "443" : null;
   return { protocol: "https:", host: url.hostname, below, port: port === "443" ? "" : port, admitsPrivate: false };
 }

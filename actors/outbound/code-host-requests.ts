@@ -67,13 +67,13 @@ export function createCodeHostRequests(options: CodeHostRequestsOptions): AskCod
     if (status >= 300 && status !== 404) log.warn("the code host refused", { host: name, what, status });
     // GitHub answers 403 with retry-after to who asks too much at once.
     if (status >= 500 || status === 429 || (status === 403 && answer.retryAfter !== null))
-      throw refusedWith(name, status);
+      throw isRefusedWith(name, status);
     return { status, json: parseJson(answer.body) };
   };
 }
 
 /** An answer of that status, where another was due. */
-export function refusedWith(name: string, status: number): CodeHostRefused {
+export function isRefusedWith(name: string, status: number): CodeHostRefused {
   return new CodeHostRefused(`${name} answered with ${status}.`);
 }
 

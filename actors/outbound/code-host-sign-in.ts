@@ -1,11 +1,11 @@
 import { z } from "zod";
 import type { RuntimeLog } from "../../runtime/runtime.js";
 import type { CodeHostSettings, Installation } from "./code-host.js";
-import { type AskCodeHost, CodeHostRefused, readAs, refusedWith } from "./code-host-requests.js";
+import { type AskCodeHost, CodeHostRefused, isRefusedWith, readAs } from "./code-host-requests.js";
 import { MAX_TOKEN_LENGTH } from "./installation-tokens.js";
 
 /** What a person takes along to the code host. */
-export interface WayThere {
+export interface SignInRequest {
   readonly state: string;
   /** The PKCE challenge (RFC 7636), of SHA-256. */
   readonly challenge: string;
@@ -41,7 +41,7 @@ const grantFaultSchema = z.object({ error: z.string().regex(/^[a-z_]{1,50}$/) })
 const UNCONFIRMED = ["bad_verification_code", "invalid_grant", "access_denied", "unverified_user_email"];
 
 /** Where a person signs in, to come back to `redirectUri`. */
-export function signInUrl({ webUrl, clientId }: CodeHostSettings, way: WayThere): string {
+export function signInUrl({ webUrl, clientId }: CodeHostSettings, way: SignInRequest): string {
   const { state, challenge, redirectUri } = way;
   const url = new URL(`${webUrl}/login/oauth/authorize`);
   url.search = new URLSearchParams({
@@ -52,7 +52,7 @@ export function signInUrl({ webUrl, clientId }: CodeHostSettings, way: WayThere)
 }
 
 /** The person's token, or null when the code host does not confirm the sign-in. */
-export async function personToken(
+export async function fetchPersonToken(
   { ask, settings, name, log }: SignInParts,
   { code, verifier, redirectUri }: SignInReturn,
 ): Promise<string | null> {
@@ -73,12 +73,12 @@ export async function personToken(
   if (fault.success && UNCONFIRMED.includes(fault.data.error)) return null;
   if (fault.success)
     throw new CodeHostRefused(`${name} did not take the client that this service signs people in with.`);
-  if (status !== 200) throw refusedWith(name, status);
+  if (status !== 200) throw isRefusedWith(name, status);
   return readAs(name, grantSchema, json).access_token;
 }
 
 /** For an organisation an active admin of it, for a person's own account that person (configuration API). */
-export async function administers(
+export async function isAdministrator(
   { ask, settings, name }: SignInParts,
   token: string,
   account: Installation["account"],
@@ -89,14 +89,14 @@ export async function administers(
   if (account.kind === "user") {
     const { status, json } = await ask({ what: "a person", url: `${apiUrl}/user`, authorization });
     if (status === 401 || status === 403) return "unknown";
-    if (status !== 200) throw refusedWith(name, status);
+    if (status !== 200) throw isRefusedWith(name, status);
     return readAs(name, personSchema, json).id === account.id ? "yes" : "no";
   }
   const url = `${apiUrl}/user/memberships/orgs/${encodeURIComponent(account.login)}`;
   const { status, json } = await ask({ what: "a membership", url, authorization });
   if (status === 404) return "no";
   if (status === 401 || status === 403) return "unknown";
-  if (status !== 200) throw refusedWith(name, status);
+  if (status !== 200) throw isRefusedWith(name, status);
   const { state, role, organization } = readAs(name, membershipSchema, json);
   return organization.id === account.id && state === "active" && role === "admin" ? "yes" : "no";
 }

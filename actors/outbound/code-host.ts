@@ -2,8 +2,14 @@ import { z } from "zod";
 import type { RuntimeLog } from "../../runtime/runtime.js";
 import { type AllowList, parseAllowList } from "./allow-list.js";
 import { createAppSigner } from "./code-host-app.js";
-import { CodeHostRefused, createCodeHostRequests, readAs, refusedWith } from "./code-host-requests.js";
-import { administers, personToken, type SignInReturn, signInUrl, type WayThere } from "./code-host-sign-in.js";
+import { CodeHostRefused, createCodeHostRequests, isRefusedWith, readAs } from "./code-host-requests.js";
+import {
+  fetchPersonToken,
+  isAdministrator,
+  type SignInRequest,
+  type SignInReturn,
+  signInUrl,
+} from "./code-host-sign-in.js";
 import { createInstallationTokens } from "./installation-tokens.js";
 import type { Outbound } from "./request.js";
 
@@ -45,7 +51,7 @@ export interface CodeHost {
   /** What messages call it: the host that people know it by. */
   readonly name: string;
   /** Where a person signs in there, to come back to `redirectUri`. */
-  signInUrl(way: WayThere): string;
+  signInUrl(way: SignInRequest): string;
   /** The person's token, or null when the code host does not confirm the sign-in. To be used once and dropped. */
   personToken(back: SignInReturn): Promise<string | null>;
   /** Null when the app has no such installation. */
@@ -91,7 +97,7 @@ export function createCodeHost({ settings, outbound, now, log }: CodeHostOptions
   return {
     name,
     signInUrl: (way) => signInUrl(settings, way),
-    personToken: (back) => personToken({ ask, settings, name, log }, back),
+    personToken: (back) => fetchPersonToken({ ask, settings, name, log }, back),
     async installation(id) {
       const { status, json } = await ask({
         what: "an installation",
@@ -100,18 +106,18 @@ export function createCodeHost({ settings, outbound, now, log }: CodeHostOptions
       });
       if (status === 404) return null;
       if (status === 401) throw new CodeHostRefused(`${name} did not take the app that this service signs in as.`);
-      if (status !== 200) throw refusedWith(name, status);
+      if (status !== 200) throw isRefusedWith(name, status);
       const installation = readAs(name, installationSchema, json);
       if (installation.id !== id) throw new CodeHostRefused(`${name} answered about another installation.`);
       return installation;
     },
-    administers: (token, account) => administers({ ask, settings, name, log }, token, account),
+    administers: (token, account) => isAdministrator({ ask, settings, name, log }, token, account),
     async repositories(installationId, page) {
       const url = `${apiUrl}/installation/repositories?per_page=${REPOSITORIES_ON_PAGE}&page=${page}`;
       const authorization = `Bearer ${await tokens.of(installationId)}`;
       const { status, json } = await ask({ what: "repositories", url, authorization });
       if (status === 401) tokens.forget(installationId);
-      if (status !== 200) throw refusedWith(name, status);
+      if (status !== 200) throw isRefusedWith(name, status);
       const { repositories, total_count } = readAs(name, repositoriesSchema, json);
       return { items: repositories, total: total_count };
     },

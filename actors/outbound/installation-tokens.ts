@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type AskCodeHost, CodeHostRefused, readAs, refusedWith } from "./code-host-requests.js";
+import { type AskCodeHost, CodeHostRefused, isRefusedWith, readAs } from "./code-host-requests.js";
 
 /**
  * The access tokens of installations. Invariants:
@@ -24,7 +24,7 @@ export interface InstallationTokensOptions {
 }
 
 /** A token with less time left than this is not given out, in milliseconds: clocks differ, and work takes a while. */
-const LEAST_LEFT_MS = 5 * 60 * 1_000;
+const MIN_REMAINING_MS = 5 * 60 * 1_000;
 /** Installations remembered; past that the one that was asked for longest ago is forgotten. */
 const MAX_REMEMBERED = 1_000;
 
@@ -57,7 +57,7 @@ export function createInstallationTokens(options: InstallationTokensOptions): In
       body,
     });
     if (status === 401) throw new CodeHostRefused(`${name} did not take the app that this service signs in as.`);
-    if (status !== 201) throw refusedWith(name, status);
+    if (status !== 201) throw isRefusedWith(name, status);
     const { token, expires_at } = readAs(name, tokenSchema, json);
     return { token, expiresAtMs: Date.parse(expires_at) };
   };
@@ -77,7 +77,7 @@ export function createInstallationTokens(options: InstallationTokensOptions): In
     async of(installationId) {
       const known = held.get(installationId);
       held.delete(installationId);
-      if (known !== undefined && known.expiresAtMs - options.now() >= LEAST_LEFT_MS) {
+      if (known !== undefined && known.expiresAtMs - options.now() >= MIN_REMAINING_MS) {
         held.set(installationId, known);
         return known.token;
       }

@@ -1,7 +1,7 @@
 import { RequestRefused } from "./request.js";
 
 /** Why a request failed, by its code: the text of an error may repeat what came. */
-export function reasonOf(error: unknown): string {
+export function toReason(error: unknown): string {
   if (error instanceof RequestRefused) return error.message;
   if (!(error instanceof Error)) return "it failed";
   if (error.name === "TimeoutError" || error.name === "AbortError") return "it took too long";

@@ -17,7 +17,7 @@ export class NetworkFailure extends Error {
 }
 
 /** A request as a host is given it. */
-export interface HandedRequest {
+export interface AssignedRequest {
   readonly id: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -26,7 +26,7 @@ export interface HandedRequest {
 }
 
 /** What a host says of a request: the answer, or why there is none. */
-export type HandedAnswer =
+export type AssignedAnswer =
   | { readonly ok: true; readonly answer: OutboundAnswer }
   | { readonly ok: false; readonly code: NetworkFailureCode; readonly reason: string };
 
@@ -34,12 +34,12 @@ export type HandedAnswer =
 export interface NetworkHost {
   readonly workspaceId: string;
   /** Hands a request over; false when it cannot be sent just now. */
-  send(request: HandedRequest): boolean;
+  send(request: AssignedRequest): boolean;
 }
 
 interface Pending {
   readonly workspaceId: string;
-  readonly request: Omit<HandedRequest, "timeoutMs">;
+  readonly request: Omit<AssignedRequest, "timeoutMs">;
   readonly untilMs: number;
   readonly settle: (outcome: OutboundAnswer | NetworkFailure) => void;
   /** Who has it, or null while it waits for someone. */
@@ -47,9 +47,9 @@ interface Pending {
 }
 
 /** Requests that wait for a host of one workspace at once; more are refused. */
-const MOST_WAITING = 1_000;
+const MAX_WAITING = 1_000;
 /** Requests that one host has at once. */
-const MOST_HANDED = 64;
+const MAX_ASSIGNED = 64;
 
 /**
  * Requests made by hosts of the workspaces, over their connections. It holds nothing that has to last: whoever asks
@@ -82,7 +82,7 @@ export class NetworkRequests {
   }
 
   /** A host's word on a request that it was given; on any other it is not heard. */
-  answered(host: NetworkHost, id: string, said: HandedAnswer): void {
+  answered(host: NetworkHost, id: string, said: AssignedAnswer): void {
     if (this.#hosts.get(host)?.has(id) !== true) return;
     this.#settle(id, said.ok ? said.answer : new NetworkFailure(said.code, said.reason));
   }
@@ -90,7 +90,7 @@ export class NetworkRequests {
   /** Has a host of the workspace make the request. Rejects with {@link NetworkFailure} when there is no answer. */
   post(workspaceId: string, { url, headers, body, timeoutMs, signal }: OutboundRequest & { readonly body: string }) {
     return new Promise<OutboundAnswer>((resolve, reject) => {
-      if (this.#waitingIn(workspaceId) >= MOST_WAITING) {
+      if (this.#waitingIn(workspaceId) >= MAX_WAITING) {
         reject(new NetworkFailure("unreachable", "too many requests wait for a host of the workspace"));
         return;
       }
@@ -147,7 +147,7 @@ export class NetworkRequests {
   /** Hosts of the workspace that may have more, those with the fewest first. */
   #freest(workspaceId: string): NetworkHost[] {
     return [...this.#hosts]
-      .filter(([host, handed]) => host.workspaceId === workspaceId && handed.size < MOST_HANDED)
+      .filter(([host, handed]) => host.workspaceId === workspaceId && handed.size < MAX_ASSIGNED)
       .sort(([, one], [, other]) => one.size - other.size)
       .map(([host]) => host);
   }

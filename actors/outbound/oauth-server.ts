@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { parseJson, reasonOf } from "./json-answer.js";
+import { parseJson, toReason } from "./json-answer.js";
 import type { Outbound } from "./request.js";
 
 /** What a host says of itself as an OAuth 2.0 authorization server (RFC 8414), or what is known of it anyway. */
@@ -103,7 +103,7 @@ async function fetchMetadata(outbound: Pick<Outbound, "get">, issuer: string): P
     const signal = new AbortController().signal;
     const request = { url, headers, timeoutMs: OAUTH_REQUEST_MS, signal };
     const answer = await outbound.get(request).catch((error: unknown) => {
-      throw new ServerUnavailable(`its metadata cannot be fetched: ${reasonOf(error)}`);
+      throw new ServerUnavailable(`its metadata cannot be fetched: ${toReason(error)}`);
     });
     if (answer.status === 200) return readMetadata(answer.body, issuer);
     last = new ServerUnavailable(`its metadata was answered with ${answer.status}`);

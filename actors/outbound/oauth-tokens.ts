@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { RunSignal } from "../../runtime/run-signal.js";
-import { parseJson, reasonOf } from "./json-answer.js";
+import { parseJson, toReason } from "./json-answer.js";
 import { MAX_OAUTH_ANSWER_BYTES, OAUTH_REQUEST_MS } from "./oauth-server.js";
 import type { Outbound, OutboundAnswer } from "./request.js";
 
@@ -71,7 +71,7 @@ export async function askForTokens(outbound: Pick<Outbound, "post">, asking: Ask
   try {
     answer = await postForm(outbound, asking);
   } catch (error) {
-    return { ok: false, isFinal: false, reason: `the host could not be asked: ${reasonOf(error)}` };
+    return { ok: false, isFinal: false, reason: `the host could not be asked: ${toReason(error)}` };
   }
   if (Buffer.byteLength(answer.body) > MAX_OAUTH_ANSWER_BYTES) {
     return { ok: false, isFinal: false, reason: "the host answered with too much" };
@@ -95,7 +95,7 @@ export async function revokeToken(outbound: Pick<Outbound, "post">, asking: Aski
     const { status } = await postForm(outbound, asking);
     return status === 200 ? null : `the host answered ${status}`;
   } catch (error) {
-    return `the host could not be asked: ${reasonOf(error)}`;
+    return `the host could not be asked: ${toReason(error)}`;
   }
 }
 

@@ -1,6 +1,6 @@
 import { createLocalJWKSet, errors, type JWTVerifyGetKey } from "jose";
 import { z } from "zod";
-import { parseJson, reasonOf } from "./json-answer.js";
+import { parseJson, toReason } from "./json-answer.js";
 import type { Outbound } from "./request.js";
 
 /** An issuer's keys cannot be had; the message says why and holds nothing but what the issuer's address gave. */
@@ -154,7 +154,7 @@ async function fetchJson<Schema extends z.ZodType>(
   const headers = { accept: "application/json", "user-agent": "Service-Trusts/1" };
   const signal = new AbortController().signal;
   const answer = await outbound.get({ url: new URL(at), headers, timeoutMs, signal }).catch((error: unknown) => {
-    throw new KeysUnavailable(`${what} cannot be fetched: ${reasonOf(error)}`);
+    throw new KeysUnavailable(`${what} cannot be fetched: ${toReason(error)}`);
   });
   if (answer.status !== 200) throw new KeysUnavailable(`${what} was answered with ${answer.status}`);
   if (Buffer.byteLength(answer.body) > MAX_DOCUMENT_BYTES) throw new KeysUnavailable(`${what} is too long`);

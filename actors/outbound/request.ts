@@ -4,7 +4,7 @@ import { Agent, type buildConnector } from "undici";
 import type { RunSignal } from "../../runtime/run-signal.js";
 import { AddressRefused, guardedAddress, type Resolve, resolveWithSystem } from "./address-guard.js";
 import type { AllowList } from "./allow-list.js";
-import { Exchange } from "./exchange.js";
+import { HttpExchange } from "./http-exchange.js";
 
 /** A request that was not sent because it may not be. */
 export class RequestRefused extends Error {
@@ -64,7 +64,7 @@ export function createOutbound({ allowList, resolve = resolveWithSystem, keepByt
     const admission = allowList.admits(url);
     if (!admission.admitted) return Promise.reject(new RequestRefused(admission.reason));
     const agent = admission.admitsPrivate ? agents.named : agents.guarded;
-    const exchange = new Exchange({ keepBytes, timeoutMs, signal });
+    const exchange = new HttpExchange({ keepBytes, timeoutMs, signal });
     agent.dispatch({ origin: url.origin, path: `${url.pathname}${url.search}`, method, headers, body }, exchange);
     return exchange.answer;
   };

@@ -2,9 +2,9 @@ import { checkLine, type LineBody, type LineFields } from "../lines/line.kind.js
 import type { StationBody } from "../lines/station.js";
 import { stationReferences } from "../lines/station-rules.js";
 import type { FieldError } from "../refusal.js";
-import { danglingReferences, missingReference } from "../resources/indexes.js";
 import type { WriteScope } from "../resources/kind.js";
-import type { ResourceRow } from "../resources/resource-rows.js";
+import type { ResourceRow } from "../resources/resource.table.js";
+import { danglingReferences, missingReference } from "../resources/resource-indexes.table.js";
 import { isOffered } from "../runners/runner-rows.js";
 
 /** The line of a candidate, as it is at the proposal. */

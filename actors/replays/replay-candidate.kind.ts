@@ -4,8 +4,8 @@ import { fingerprintOf, runConfig } from "../lines/fingerprint.js";
 import type { LineFields } from "../lines/line.kind.js";
 import { setupOf } from "../lines/run-setup.js";
 import { type StationBody, stationSchema } from "../lines/station.js";
-import type { HolderPlace, Kind, StationHolder, WriteScope } from "../resources/kind.js";
-import { resourceById } from "../resources/resource-rows.js";
+import type { HolderLocation, Kind, StationHolder, WriteScope } from "../resources/kind.js";
+import { findResource } from "../resources/resource.table.js";
 import { checkBlock, type LineRow } from "./candidate-rules.js";
 import { changeParts, configChanges } from "./config-changes.js";
 
@@ -50,7 +50,7 @@ export const replayCandidateKind: Kind<ReplayCandidateFields> = {
   plural: "replay-candidates",
   idPrefix: "cand",
   heldBy: "station",
-  stationPlace,
+  locateStation: stationPlace,
   isNeverReplaced: true,
   seenBy: "outcomes",
   permission: "plan",
@@ -61,7 +61,7 @@ export const replayCandidateKind: Kind<ReplayCandidateFields> = {
   address: (fields, station) => `${station}/${fields.name}`,
   // A proposal holds nothing in place: whoever plans may not stand in the way of whoever configures.
   references: () => [],
-  check: (fields, scope) => {
+  validate: (fields, scope) => {
     const found = foundStation(scope);
     return found === null ? [] : checkBlock(fields.station, found.line, { stationKey: found.live.key, scope });
   },
@@ -81,7 +81,7 @@ function stationPlace(
   reading: Reading,
   workspaceId: string,
   { lineId, stationKey }: StationHolder,
-): HolderPlace | null {
+): HolderLocation | null {
   const line = lineAt(reading, workspaceId, lineId);
   const station = line?.fields.stations.find(({ key }) => key === stationKey);
   return line === undefined || station === undefined
@@ -115,5 +115,5 @@ function foundStation({ reading, workspaceId, station }: WriteScope<unknown>) {
 }
 
 function lineAt(reading: Reading, workspaceId: string, lineId: string): LineRow | undefined {
-  return resourceById<LineFields>(reading, workspaceId, "line", lineId);
+  return findResource<LineFields>(reading, workspaceId, "line", lineId);
 }

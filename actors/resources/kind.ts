@@ -3,7 +3,7 @@ import type { Reading, Writing } from "../../storage/store.js";
 import type { Caller } from "../access/caller.js";
 import type { Permission } from "../permission.js";
 import type { FieldError, Refusal } from "../refusal.js";
-import type { ResourceRow } from "./resource-rows.js";
+import type { ResourceRow } from "./resource.table.js";
 
 /** A setting that is accepted but cannot be honoured as written (common fields). */
 export interface Warning {
@@ -22,7 +22,7 @@ export interface AddressReference {
 }
 
 /** A field that names what some resource of the same team is listed under: a tool of an integration. */
-export interface WordReference {
+export interface KeyReference {
   readonly path: string;
   readonly kind: string;
   readonly word: string;
@@ -33,13 +33,13 @@ export interface WordReference {
 }
 
 /** What a field names; it must be there when it is written, and stays until nothing names it. */
-export type Reference = AddressReference | WordReference;
+export type Reference = AddressReference | KeyReference;
 
 /** Words that a team's resources of a kind are found by. */
-export interface Listing<Fields> {
+export interface LookupKeys<Fields> {
   /** What a word is: `tool`, `station`, `event`. */
   readonly what: string;
-  words(fields: Fields): readonly string[];
+  keys(fields: Fields): readonly string[];
 }
 
 /** A field that is taken but never given back. */
@@ -81,7 +81,7 @@ export interface StationHolder {
 }
 
 /** Where a resource is created. */
-export interface HolderPlace {
+export interface HolderLocation {
   /** What addresses below it begin with. */
   readonly address: string;
   readonly teamId: string | null;
@@ -106,7 +106,7 @@ export interface WriteScope<Fields> {
 }
 
 /** Who writes what over what: no fields on a delete, nothing before on a create. */
-export interface Attempt<Fields> {
+export interface WriteAttempt<Fields> {
   readonly caller: Caller;
   readonly fields: Fields | null;
   readonly previous: ResourceRow<Fields> | null;
@@ -127,7 +127,7 @@ export interface Kind<Fields = Record<string, unknown>> {
   readonly idPrefix: string;
   readonly heldBy: "none" | "workspace" | "team" | "station";
   /** For what a station holds: where the station is, or null when there is none such. */
-  stationPlace?(reading: Reading, workspaceId: string, station: StationHolder): HolderPlace | null;
+  locateStation?(reading: Reading, workspaceId: string, station: StationHolder): HolderLocation | null;
   /** True for a kind without an update: what is to be different is made anew. */
   readonly isNeverReplaced?: boolean;
   /** `outcomes`: seen by those alone who may read how the team's work turned out; else by all who see the workspace. */
@@ -139,7 +139,7 @@ export interface Kind<Fields = Record<string, unknown>> {
   /** The body with every field, hidden ones included; what it yields is what is stored and read. */
   readonly schema: z.ZodType<Fields>;
   /** Why a body, as it came, is not read by `schema` at all: that would take too long. */
-  tooMuch?(body: unknown): readonly FieldError[];
+  findSizeErrors?(body: unknown): readonly FieldError[];
   /** Paths an update may not change; the first is the field that the address ends with. */
   readonly fixed: readonly string[];
   readonly hidden: readonly HiddenField<Fields>[];
@@ -150,11 +150,11 @@ export interface Kind<Fields = Record<string, unknown>> {
   /** `teamKey` is "" for a kind that no team holds. */
   references(fields: Fields, teamKey: string): readonly Reference[];
   /** Why this caller may not make this write, although they hold `permission`; or null. Asked before anything else. */
-  refuses?(attempt: Attempt<Fields>): Refusal | null;
-  /** Those of the rules that look at the definition alone, wherever it is written; {@link check} has them, too. */
-  checkDefinition?(fields: Fields): readonly FieldError[];
+  refuses?(attempt: WriteAttempt<Fields>): Refusal | null;
+  /** Those of the rules that look at the definition alone, wherever it is written; {@link validate} has them, too. */
+  validateDefinition?(fields: Fields): readonly FieldError[];
   /** Rules beyond the schema and references. */
-  check?(fields: Fields, scope: WriteScope<Fields>): readonly FieldError[];
+  validate?(fields: Fields, scope: WriteScope<Fields>): readonly FieldError[];
   warnings?(fields: Fields, reading: Reading, row: ResourceRow<Fields>): readonly Warning[];
   /** Read-only fields, computed at each write and kept in `row.added`; `fields` may be completed too (station ids). */
   complete?(
@@ -168,11 +168,11 @@ export interface Kind<Fields = Record<string, unknown>> {
   /** Why this update may not be made: it would remove something that is still used (a station with tasks); or null. */
   updateInUse?(fields: Fields, previous: ResourceRow<Fields>, reading: Reading): string | null;
   /** What a team's resources of the kind are found by, and others of the team may name (see `resourcesUnder`). */
-  readonly listedUnder?: Listing<Fields>;
+  readonly lookupKeys?: LookupKeys<Fields>;
   /** How it is exported; null for a kind that is not. */
   readonly hcl: HclForm<Fields> | null;
   /** Rows of the kind's own that an update changes too, in the same batch. `now` is the turn's. */
-  updated?(
+  afterUpdate?(
     writing: Writing,
     change: { readonly row: ResourceRow<Fields>; readonly previous: ResourceRow<Fields> },
     now: number,

@@ -4,43 +4,43 @@ import { GLOBAL_PARTITION } from "../../storage/keys.js";
 import type { Caller } from "../access/caller.js";
 import { type FieldError, isRefusal, type Refusal } from "../refusal.js";
 import { canonicalJson } from "./canonical-json.js";
-import { recordChange } from "./change-records.js";
-import { earlierAttempt, recordAttempt } from "./idempotency.js";
+import { recordChange } from "./change-record.table.js";
+import { findAttempt, recordAttempt } from "./idempotency.table.js";
+import type { HolderLocation, Kind, WriteScope } from "./kind.js";
+import type { CreateResource, DeleteResource, UpdateResource, WriteResult } from "./resource.messages.js";
+import { findResource, type ResourceRow, resourceAddresses } from "./resource.table.js";
 import {
   danglingReferences,
-  lostWord,
+  findLostKey,
+  getTeamKey,
+  listReferrers,
   missingReference,
   putResource,
+  type Referrer,
   removeResource,
-  teamKeyOf,
-  type User,
-  usersOf,
-} from "./indexes.js";
-import type { HolderPlace, Kind, WriteScope } from "./kind.js";
-import type { CreateResource, DeleteResource, UpdateResource, Written } from "./messages.js";
-import { type ResourceRow, resourceAddresses, resourceById } from "./resource-rows.js";
+} from "./resource-indexes.table.js";
 
 /** Users named in an `in-use` answer. */
 const USERS_NAMED = 5;
 
 /** The create of any kind, within a turn of the workspace. */
-export function createResource(turn: Turn, kind: Kind, message: CreateResource): Written | Refusal {
+export function createResource(turn: Turn, kind: Kind, message: CreateResource): WriteResult | Refusal {
   const workspaceId = turn.self.partition;
   const fields = message.fields as Record<string, unknown>;
   const refused = kind.refuses?.({ caller: message.caller, fields, previous: null }) ?? null;
   if (refused !== null) return refused;
   const attemptsIn = kind.heldBy === "none" ? GLOBAL_PARTITION : workspaceId;
-  const earlier = earlierAttempt(turn, attemptsIn, message.idempotency);
+  const earlier = findAttempt(turn, attemptsIn, message.idempotency);
   if (earlier !== null) return isRefusal(earlier) ? earlier : replay(turn, kind, earlier);
 
-  const holder = holderPlace(turn, kind, message);
+  const holder = locateHolder(turn, kind, message);
   if (holder === null) return { refused: "not-found" };
   const { teamId } = holder;
   const scope = scopeOf(turn, { ...message, teamId, station: message.station ?? null, previous: null });
   const checked = checkFields(turn, kind, message.fields, scope);
   if (isRefusal(checked)) return checked;
   const address = kind.address(checked.fields, holder.address);
-  if (resourceAddresses.get(turn, workspaceId, kind.name, address) !== undefined) return taken(kind, address);
+  if (resourceAddresses.get(turn, workspaceId, kind.name, address) !== undefined) return addressTaken(kind, address);
 
   const at = new Date(turn.now).toISOString();
   const row: ResourceRow = {
@@ -67,22 +67,22 @@ export function createResource(turn: Turn, kind: Kind, message: CreateResource):
  * stays, nothing is recorded, and what counts from the last change (a trust's tokens) goes on. A sealed value is a
  * change whatever it is.
  */
-export function updateResource(turn: Turn, kind: Kind, message: UpdateResource): Written | Refusal {
+export function updateResource(turn: Turn, kind: Kind, message: UpdateResource): WriteResult | Refusal {
   const workspaceId = turn.self.partition;
-  const previous = resourceById(turn, workspaceId, kind.name, message.id);
+  const previous = findResource(turn, workspaceId, kind.name, message.id);
   if (previous === undefined) return { refused: "not-found" };
   const fields = message.fields as Record<string, unknown>;
   const refused = kind.refuses?.({ caller: message.caller, fields, previous }) ?? null;
   if (refused !== null) return refused;
-  if (previous.version !== message.version) return movedOn(previous);
+  if (previous.version !== message.version) return refuseStale(previous);
   const scope = scopeOf(turn, { ...message, teamId: previous.teamId, station: null, previous });
   const fixed = changedFixed(kind, previous.fields, message.fields);
   if (fixed.length > 0) return { refused: "invalid", errors: fixed };
   const checked = checkFields(turn, kind, message.fields, scope);
   if (isRefusal(checked)) return checked;
-  const use = kind.updateInUse?.(checked.fields, previous, turn) ?? wordInUse(turn, kind, previous, checked.fields);
+  const use = kind.updateInUse?.(checked.fields, previous, turn) ?? refuseLostKey(turn, kind, previous, checked.fields);
   if (use !== null) return { refused: "in-use", detail: use };
-  const hidden = { ...keptHidden(kind, previous, checked.fields), ...message.hidden };
+  const hidden = { ...mergeHidden(kind, previous, checked.fields), ...message.hidden };
   const next = { fields: checked.fields, hidden, added: checked.added };
   if (isAsBefore(next, previous)) return { resource: previous, replayed: false };
   const row: ResourceRow = {
@@ -92,7 +92,7 @@ export function updateResource(turn: Turn, kind: Kind, message: UpdateResource):
     updatedAt: new Date(turn.now).toISOString(),
   };
   putResource(turn, kind, row, previous);
-  kind.updated?.(turn, { row, previous }, turn.now);
+  kind.afterUpdate?.(turn, { row, previous }, turn.now);
   record(turn, kind, message, row, previous, "updated");
   return { resource: row, replayed: false };
 }
@@ -103,15 +103,15 @@ function isAsBefore(next: Pick<ResourceRow, "fields" | "hidden" | "added">, prev
 }
 
 /** The delete of any kind; `in-use` names what uses it. */
-export function deleteResource(turn: Turn, kind: Kind, message: DeleteResource): Written | Refusal {
-  const row = resourceById(turn, turn.self.partition, kind.name, message.id);
+export function deleteResource(turn: Turn, kind: Kind, message: DeleteResource): WriteResult | Refusal {
+  const row = findResource(turn, turn.self.partition, kind.name, message.id);
   if (row === undefined) return { refused: "not-found" };
   const refused = kind.refuses?.({ caller: message.caller, fields: null, previous: row }) ?? null;
   if (refused !== null) return refused;
-  if (row.version !== message.version) return movedOn(row);
-  const users = usersOf(turn, row, USERS_NAMED + 1);
+  if (row.version !== message.version) return refuseStale(row);
+  const users = listReferrers(turn, row, USERS_NAMED + 1);
   if (users.length > 0) return { refused: "in-use", detail: usedBy(`The ${kind.name} ${row.address}`, users) };
-  const use = kind.inUse?.(row, turn) ?? wordInUse(turn, kind, row, null);
+  const use = kind.inUse?.(row, turn) ?? refuseLostKey(turn, kind, row, null);
   if (use !== null) return { refused: "in-use", detail: use };
   removeResource(turn, kind, row);
   record(turn, kind, message, row, row, "deleted");
@@ -119,13 +119,13 @@ export function deleteResource(turn: Turn, kind: Kind, message: DeleteResource):
 }
 
 /** Why what `row` is listed under may not vanish with this write, or null. */
-function wordInUse(turn: Turn, kind: Kind, row: ResourceRow, next: ResourceRow["fields"] | null): string | null {
-  const lost = lostWord(turn, kind, row, { next, limit: USERS_NAMED + 1 });
+function refuseLostKey(turn: Turn, kind: Kind, row: ResourceRow, next: ResourceRow["fields"] | null): string | null {
+  const lost = findLostKey(turn, kind, row, { next, limit: USERS_NAMED + 1 });
   if (lost === null) return null;
-  return usedBy(`The ${kind.listedUnder?.what ?? kind.name} ${lost.word} of ${kind.name} ${row.address}`, lost.users);
+  return usedBy(`The ${kind.lookupKeys?.what ?? kind.name} ${lost.key} of ${kind.name} ${row.address}`, lost.users);
 }
 
-function usedBy(what: string, users: readonly User[]): string {
+function usedBy(what: string, users: readonly Referrer[]): string {
   const named = users.slice(0, USERS_NAMED).map((user) => `${user.kind} ${user.address}`);
   return `${what} is used by ${named.join(", ")}${users.length > USERS_NAMED ? " and more" : ""}.`;
 }
@@ -137,21 +137,21 @@ export function withdrawHeld(turn: Turn, kind: Kind, row: ResourceRow, client: s
 }
 
 /** Where the create is to happen; null when what would hold it is not there. */
-function holderPlace(turn: Turn, kind: Kind, { teamId, station }: CreateResource): HolderPlace | null {
+function locateHolder(turn: Turn, kind: Kind, { teamId, station }: CreateResource): HolderLocation | null {
   const { partition } = turn.self;
   switch (kind.heldBy) {
     case "none":
       return { address: "", teamId: null };
     case "workspace": {
-      const workspace = resourceById(turn, partition, "workspace", partition);
+      const workspace = findResource(turn, partition, "workspace", partition);
       return workspace === undefined ? null : { address: workspace.address, teamId: null };
     }
     case "team": {
-      const address = teamKeyOf(turn, partition, teamId);
+      const address = getTeamKey(turn, partition, teamId);
       return address === "" ? null : { address, teamId };
     }
     case "station":
-      return station === undefined ? null : (kind.stationPlace?.(turn, partition, station) ?? null);
+      return station === undefined ? null : (kind.locateStation?.(turn, partition, station) ?? null);
   }
 }
 
@@ -159,8 +159,8 @@ function replay(
   turn: Turn,
   kind: Kind,
   earlier: { readonly workspaceId: string; readonly resourceId: string },
-): Written | Refusal {
-  const made = resourceById(turn, earlier.workspaceId, kind.name, earlier.resourceId);
+): WriteResult | Refusal {
+  const made = findResource(turn, earlier.workspaceId, kind.name, earlier.resourceId);
   if (made !== undefined) return { resource: made, replayed: true };
   return { refused: "conflict", detail: `The ${kind.name} that this Idempotency-Key made was deleted since.` };
 }
@@ -172,7 +172,15 @@ function scopeOf(
   const { caller, teamId, station, previous, hidden } = write;
   const workspaceId = turn.self.partition;
   return {
-    ...{ reading: turn, workspaceId, teamId, teamKey: teamKeyOf(turn, workspaceId, teamId), station, previous, hidden },
+    ...{
+      reading: turn,
+      workspaceId,
+      teamId,
+      teamKey: getTeamKey(turn, workspaceId, teamId),
+      station,
+      previous,
+      hidden,
+    },
     caller,
     now: turn.now,
     newId: (prefix) => turn.newId(prefix),
@@ -182,7 +190,7 @@ function scopeOf(
 type Checked = { readonly fields: Record<string, unknown>; readonly added: Readonly<Record<string, unknown>> };
 
 /** What was hidden before, as far as it belongs to the new fields too. */
-function keptHidden(kind: Kind, previous: ResourceRow, fields: ResourceRow["fields"]): ResourceRow["hidden"] {
+function mergeHidden(kind: Kind, previous: ResourceRow, fields: ResourceRow["fields"]): ResourceRow["hidden"] {
   const gone = kind.hidden.filter(({ staysWith }) => staysWith?.(fields) === false).map(({ path }) => path);
   return Object.fromEntries(Object.entries(previous.hidden).filter(([path]) => !gone.includes(path)));
 }
@@ -197,7 +205,7 @@ function checkFields(
   const fields = body as Record<string, unknown>;
   const references = kind.references(fields, scope.teamKey);
   const dangling = danglingReferences(turn, scope.workspaceId, { references, teamId: scope.teamId });
-  const errors = [...(kind.check?.(fields, scope) ?? []), ...dangling.map(missingReference)];
+  const errors = [...(kind.validate?.(fields, scope) ?? []), ...dangling.map(missingReference)];
   if (errors.length > 0) return { refused: "invalid", errors };
   return kind.complete?.(fields, scope) ?? { fields, added: scope.previous?.added ?? {} };
 }
@@ -215,14 +223,14 @@ function valueAt(fields: unknown, path: string): unknown {
 }
 
 /** The 409 for an address that something stands at already. */
-export function taken(kind: Kind, address: string): Refusal {
+export function addressTaken(kind: Kind, address: string): Refusal {
   return {
     refused: "already-exists",
     detail: `There is already a ${kind.name} at ${address}; import it instead of creating it.`,
   };
 }
 
-function movedOn(row: ResourceRow): Refusal {
+function refuseStale(row: ResourceRow): Refusal {
   return {
     refused: "moved-on",
     detail: `The ${row.kind} ${row.address} is at version ${row.version} now.`,

@@ -1,20 +1,20 @@
 import type { Reading } from "../../storage/store.js";
 import type { Kind } from "./kind.js";
-import type { ResourceRow } from "./resource-rows.js";
+import type { ResourceRow } from "./resource.table.js";
 
 /** A resource as every answer shows it: common fields, its own with defaults, read-only ones; never a hidden one. */
-export function represent(kind: Kind, row: ResourceRow, reading: Reading): Readonly<Record<string, unknown>> {
-  const shown = Object.assign(placeShown(kind, row), row.fields, row.added);
+export function toRepresentation(kind: Kind, row: ResourceRow, reading: Reading): Readonly<Record<string, unknown>> {
+  const shown = Object.assign(commonFields(kind, row), row.fields, row.added);
   shown.warnings = kind.warnings?.(row.fields, reading, row) ?? [];
   return shown;
 }
 
 /** The read-only fields of a resource, but for `warnings`, which follow from others: all but `version` for good. */
 export function readOnlyFields(kind: Kind, row: ResourceRow): Readonly<Record<string, unknown>> {
-  return Object.assign(placeShown(kind, row), row.added);
+  return Object.assign(commonFields(kind, row), row.added);
 }
 
-function placeShown({ heldBy }: Kind, { id, version, address, workspaceId, teamId }: ResourceRow) {
+function commonFields({ heldBy }: Kind, { id, version, address, workspaceId, teamId }: ResourceRow) {
   const shown: Record<string, unknown> = { id, version, address };
   if (heldBy !== "none") shown.workspaceId = workspaceId;
   if (teamId !== null) shown.teamId = teamId;

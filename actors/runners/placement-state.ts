@@ -1,5 +1,5 @@
 import type { Reading } from "../../storage/store.js";
-import { type ResourceRow, resourcesOf } from "../resources/resource-rows.js";
+import { listResources, type ResourceRow } from "../resources/resource.table.js";
 import { type PlacementState, waitingReason } from "./placement.js";
 import { isQueued } from "./run-queue.js";
 import type { RunnerPoolFields } from "./runner-pool.kind.js";
@@ -10,7 +10,7 @@ import { workspaceRunners } from "./workspace-runners.kind.js";
 export function placementState(reading: Reading, workspaceId: string): PlacementState {
   const held = new Map<string, number>();
   for (const { runnerId } of claims.list(reading, workspaceId)) held.set(runnerId, (held.get(runnerId) ?? 0) + 1);
-  const pools = resourcesOf<RunnerPoolFields>(reading, workspaceId, "runner-pool").map(
+  const pools = listResources<RunnerPoolFields>(reading, workspaceId, "runner-pool").map(
     ({ id, fields }: ResourceRow<RunnerPoolFields>) => ({
       ...{ id, key: fields.key, labels: fields.labels, concurrency: fields.concurrency },
     }),

@@ -1,11 +1,11 @@
-import type { Hearing } from "../../runtime/actor-type.js";
+import type { Subscriber } from "../../runtime/actor-type.js";
 import { dispatcherOf, type PoolsChanged } from "./dispatcher.machine.js";
 
 /** A pool or workspace that allows more than before takes at once what waited for that. */
-export const placesAfterPoolChanges: Hearing = {
+export const placesAfterPoolChanges: Subscriber = {
   name: "runs are placed when a runner pool changes",
   facts: ["runner-pool.changed", "workspace-runners.changed"],
-  hear: (_fact, turn) => {
+  handle: (_fact, turn) => {
     const message: PoolsChanged = { type: "pools.changed" };
     turn.send(dispatcherOf(turn.self.partition), message);
   },

@@ -1,6 +1,6 @@
 import { putCredential } from "../access/minted-credentials.js";
 import type { Minting } from "../access/trust.machine.js";
-import { resourceAt } from "../resources/resource-rows.js";
+import { findResourceAt } from "../resources/resource.table.js";
 import type { RunnerTrustFields } from "./runner-trust.kind.js";
 
 /** How long a host is admitted by one exchange, in milliseconds; its runners exchange anew when they connect again. */
@@ -16,7 +16,7 @@ export const poolMinting: Minting = {
     const expiresAtMs = turn.now + ADMISSION_MS;
     const ids = hashes.map((hash, index) => {
       // The trust holds its pools: none of them can be gone.
-      const pool = resourceAt(turn, workspaceId, "runner-pool", pools[index] ?? "");
+      const pool = findResourceAt(turn, workspaceId, "runner-pool", pools[index] ?? "");
       const id = turn.newId("ptok");
       const grant = { kind: "pool", poolId: pool?.id ?? "" } as const;
       putCredential(turn, { id, hash, trustKind, trustId, trustVersion, expiresAtMs, grant });

@@ -1,7 +1,7 @@
 import type { Reading } from "../../storage/store.js";
 import { liveCredential } from "../access/minted-credentials.js";
-import { resourceByHash } from "../resources/hash-index.js";
-import { resourceById } from "../resources/resource-rows.js";
+import { findResource } from "../resources/resource.table.js";
+import { findResourceByHash } from "../resources/resource-hash.table.js";
 
 /** The pool that a runner may join. */
 export interface PoolBearer {
@@ -14,13 +14,13 @@ export interface PoolBearer {
  * unknown, replaced, over, of a trust that changed since, or of a closed workspace.
  */
 export function poolOfToken(reading: Reading, tokenHash: string, nowMs: number): PoolBearer | null {
-  const own = resourceByHash(reading, "runner-pool", tokenHash);
+  const own = findResourceByHash(reading, "runner-pool", tokenHash);
   const minted = own === undefined ? liveCredential(reading, tokenHash, nowMs) : null;
   const poolId = own?.id ?? (minted?.grant.kind === "pool" ? minted.grant.poolId : undefined);
   const workspaceId = own?.workspaceId ?? minted?.workspaceId;
   if (poolId === undefined || workspaceId === undefined) return null;
   const isThere =
-    resourceById(reading, workspaceId, "workspace", workspaceId) !== undefined &&
-    resourceById(reading, workspaceId, "runner-pool", poolId) !== undefined;
+    findResource(reading, workspaceId, "workspace", workspaceId) !== undefined &&
+    findResource(reading, workspaceId, "runner-pool", poolId) !== undefined;
   return isThere ? { workspaceId, poolId } : null;
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Reading } from "../../storage/store.js";
-import { type AllowList, whyNotSent } from "../outbound/allow-list.js";
+import { type AllowList, findRefusalReason } from "../outbound/allow-list.js";
 import type { FieldError } from "../refusal.js";
 import { labels, slug } from "../resources/fields.js";
 import type { Kind, Warning, WriteScope } from "../resources/kind.js";
@@ -54,7 +54,7 @@ export function runnerPoolKind({ allowList }: { readonly allowList: AllowList })
     reveals: { path: TOKEN, header: "service-pool-token", when: (fields) => fields.kind === "pull" },
     address: (fields) => fields.key,
     references: ({ push }) => (push === null ? [] : [{ path: "push.secret", kind: "secret", address: push.secret }]),
-    check: (fields, scope) => [
+    validate: (fields, scope) => [
       ...checkKind(fields, { isTokenGiven: scope.hidden[TOKEN] !== undefined, allowList }),
       ...checkToken(scope),
     ],
@@ -69,7 +69,7 @@ function checkKind(
   if (kind === "pull") return push === null ? [] : [{ path: "push", message: "only goes with the kind push" }];
   const errors: FieldError[] = isTokenGiven ? [{ path: TOKEN, message: "only goes with the kind pull" }] : [];
   if (push === null) return [...errors, { path: "push", message: "is required with the kind push" }];
-  const reason = whyNotSent(push.url, allowList);
+  const reason = findRefusalReason(push.url, allowList);
   return reason === null ? errors : [...errors, { path: "push.url", message: reason }];
 }
 

@@ -4,7 +4,7 @@ import type { AllowList } from "../outbound/allow-list.js";
 import type { FieldError } from "../refusal.js";
 import { distinct, slug } from "../resources/fields.js";
 import type { Kind, WriteScope } from "../resources/kind.js";
-import { resourceAt } from "../resources/resource-rows.js";
+import { findResourceAt } from "../resources/resource.table.js";
 import type { RunnerPoolFields } from "./runner-pool.kind.js";
 
 /** Pools that one trust may admit to: a host gets a token for each. */
@@ -35,7 +35,7 @@ export function runnerTrustKind({ allowList }: { readonly allowList: AllowList }
     address: (fields) => fields.key,
     references: ({ pools }) =>
       pools.map((address, index) => ({ path: `pools[${index}]`, kind: "runner-pool", address })),
-    check: checkPools,
+    validate: checkPools,
     warnings: (fields) => termWarnings(fields, allowList),
     details: ({ fields: { key: _key, ...terms } }) => terms,
   };
@@ -44,7 +44,7 @@ export function runnerTrustKind({ allowList }: { readonly allowList: AllowList }
 /** Runners connect to pull pools; a push pool is told of work instead. */
 function checkPools({ pools }: RunnerTrustFields, scope: WriteScope<RunnerTrustFields>): readonly FieldError[] {
   return pools.flatMap((key, index) => {
-    const pool = resourceAt<RunnerPoolFields>(scope.reading, scope.workspaceId, "runner-pool", key);
+    const pool = findResourceAt<RunnerPoolFields>(scope.reading, scope.workspaceId, "runner-pool", key);
     return pool?.fields.kind === "push" ? [{ path: `pools[${index}]`, message: "must be a pull pool" }] : [];
   });
 }

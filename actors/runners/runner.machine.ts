@@ -227,7 +227,7 @@ function greet(context: RunnerContext, event: Delivered<RunnerHello>): RunnerCon
       verdict: claims[runId] === fence ? "keep" : "drop",
     })),
   };
-  turn.change(`runner/${turn.self.id}`, { connection });
+  turn.publishChange(`runner/${turn.self.id}`, { connection });
   turn.reply(welcome);
   return next;
 }
@@ -252,7 +252,7 @@ function tell(context: RunnerContext, event: Delivered<TellRunner>): RunnerConte
   const { turn, message } = event;
   const sent = context.sent + 1;
   outbox.put(turn, turn.self.partition, [turn.self.id, sent], message);
-  turn.change(`runner/${turn.self.id}`, { n: sent });
+  turn.publishChange(`runner/${turn.self.id}`, { n: sent });
   const claims =
     message.type === "run.assign"
       ? { ...context.claims, [message.runId]: message.fence }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Reading } from "../../storage/store.js";
-import { resourceById } from "../resources/resource-rows.js";
+import { findResource } from "../resources/resource.table.js";
 import type { RunnerPoolFields } from "./runner-pool.kind.js";
 import { claims, type RunnerRow } from "./runner-rows.js";
 
@@ -38,7 +38,7 @@ export function runnerView(
   const runs = claims.list(reading, workspaceId, [runnerId]).map(({ runId }) => runId);
   return {
     ...{ id: runnerId, name, connected, since, slots },
-    pool: resourceById<RunnerPoolFields>(reading, workspaceId, "runner-pool", poolId)?.fields.key ?? null,
+    pool: findResource<RunnerPoolFields>(reading, workspaceId, "runner-pool", poolId)?.fields.key ?? null,
     labels: [...labels],
     harnesses: [...harnesses],
     free: Math.max(0, slots - runs.length),

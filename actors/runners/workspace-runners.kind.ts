@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Reading } from "../../storage/store.js";
 import { slug } from "../resources/fields.js";
 import type { Kind } from "../resources/kind.js";
-import { resourceAddresses, resourceById } from "../resources/resource-rows.js";
+import { findResource, resourceAddresses } from "../resources/resource.table.js";
 
 const schema = z.strictObject({
   defaultPool: slug.nullable().default(null),
@@ -37,6 +37,6 @@ export const workspaceRunnersKind: Kind<WorkspaceRunnersFields> = {
 /** The workspace's own rules of placement; null for each that it does not set. */
 export function workspaceRunners(reading: Reading, workspaceId: string): WorkspaceRunnersFields {
   const [id] = resourceAddresses.list(reading, workspaceId, [KIND], { limit: 1 });
-  const row = id === undefined ? undefined : resourceById<WorkspaceRunnersFields>(reading, workspaceId, KIND, id);
+  const row = id === undefined ? undefined : findResource<WorkspaceRunnersFields>(reading, workspaceId, KIND, id);
   return row?.fields ?? { defaultPool: null, maxConcurrentRuns: null };
 }

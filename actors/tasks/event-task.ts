@@ -1,14 +1,14 @@
 import type { Reading, Writing } from "../../storage/store.js";
 import type { LineFields } from "../lines/line.kind.js";
 import type { Station } from "../lines/station.js";
-import { resourceById } from "../resources/resource-rows.js";
+import { findResource } from "../resources/resource.table.js";
 import { keepEvent } from "./event-log.js";
 import { type TaskRow, taskCauses } from "./task-rows.js";
 import type { EventTask, WorkEvent } from "./work-event.js";
 
 /** The line of a task as it is now, or undefined when it is gone. */
 export function lineOf(reading: Reading, workspaceId: string, lineId: string): LineFields | undefined {
-  return resourceById<LineFields>(reading, workspaceId, "line", lineId)?.fields;
+  return findResource<LineFields>(reading, workspaceId, "line", lineId)?.fields;
 }
 
 /** A station of a line by its key. */

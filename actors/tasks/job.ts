@@ -1,6 +1,6 @@
 import type { Reading } from "../../storage/store.js";
 import { keptSkill } from "../lines/run-setup.js";
-import { resourceAt } from "../resources/resource-rows.js";
+import { findResourceAt } from "../resources/resource.table.js";
 import type { Job } from "../runners/protocol.js";
 import type { Sealer } from "../workspaces/secret-value.js";
 import { laterStations, lineOf, stationOf } from "./event-task.js";
@@ -76,7 +76,7 @@ function openSecrets(
   const secrets: Record<string, string> = {};
   const missingSecrets: string[] = [];
   for (const [variable, name] of Object.entries(names)) {
-    const sealed = resourceAt(reading, workspaceId, "secret", name)?.hidden.value;
+    const sealed = findResourceAt(reading, workspaceId, "secret", name)?.hidden.value;
     const value = sealed === undefined ? null : opened(sealer, sealed);
     if (value === null) missingSecrets.push(name);
     else secrets[variable] = value;

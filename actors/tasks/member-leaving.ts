@@ -1,21 +1,21 @@
-import type { Hearing } from "../../runtime/actor-type.js";
+import type { Subscriber } from "../../runtime/actor-type.js";
 import { address } from "../../runtime/address.js";
 import type { Fact, Turn } from "../../runtime/turn.js";
-import { resourcesOf } from "../resources/resource-rows.js";
-import type { MemberLeft } from "../workspaces/membership.js";
+import { listResources } from "../resources/resource.table.js";
+import type { MemberLeft } from "../workspaces/membership.transitions.js";
 import { tasksOf } from "./task-list.js";
 import type { UnassignTask } from "./task-messages.js";
 import { openStates } from "./task-rows.js";
 
 /** Open tasks of whoever left become nobody's, so that others can take them over. */
-export const unassignsWhoLeft: Hearing = {
+export const unassignsWhoLeft: Subscriber = {
   name: "tasks lose an assignee who left",
   facts: ["member.left"],
-  hear: (fact, turn) => {
+  handle: (fact, turn) => {
     if (!isLeft(fact)) return;
     const { userId, teamId } = fact;
     const workspaceId = turn.self.partition;
-    const teamIds = teamId === null ? resourcesOf(turn, workspaceId, "team").map(({ id }) => id) : [teamId];
+    const teamIds = teamId === null ? listResources(turn, workspaceId, "team").map(({ id }) => id) : [teamId];
     for (const id of teamIds) unassign(turn, id, { userId, left: teamId === null ? "workspace" : "team" });
   },
 };

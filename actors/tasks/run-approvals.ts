@@ -87,7 +87,7 @@ function putApproval(turn: Turn, approval: ApprovalRow): void {
   approvals.put(turn, workspaceId, key, approval);
   if (approval.state === "open") openApprovals.put(turn, workspaceId, key, true);
   else openApprovals.remove(turn, workspaceId, ...key);
-  turn.change(`run/${approval.runId}`, { type: "approval", approval: approvalView(approval) });
+  turn.publishChange(`run/${approval.runId}`, { type: "approval", approval: approvalView(approval) });
 }
 
 function tellAnswer(

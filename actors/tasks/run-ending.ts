@@ -1,6 +1,6 @@
 import { address } from "../../runtime/address.js";
 import type { Delivered, Turn } from "../../runtime/turn.js";
-import { resourceById } from "../resources/resource-rows.js";
+import { findResource } from "../resources/resource.table.js";
 import { dispatcherOf, type ReleaseClaim, type UnqueueRun } from "../runners/dispatcher.machine.js";
 import type { RunFailure, RunnerMessage } from "../runners/protocol.js";
 import type { ClaimEnded, RunSaid } from "../runners/runner-messages.js";
@@ -91,7 +91,7 @@ function finish(turn: Turn, context: RunContext, outcome: RunOutcome, reason: st
   if (context.runnerId !== null) giveBack(turn, context.runnerId);
   const task = tasks.get(turn, workspaceId, row.taskId);
   // Of a workspace that is closed nobody hears any more.
-  if (task !== undefined && resourceById(turn, workspaceId, "workspace", workspaceId) !== undefined) {
+  if (task !== undefined && findResource(turn, workspaceId, "workspace", workspaceId) !== undefined) {
     const on = "run.ended";
     const of = { on, occurrence: turn.newId("occ"), run: { id: row.id }, event: { at, outcome } } as const;
     const fact: WorkFact = { name: on, work: workEvent(turn, workspaceId, task, of) };

@@ -37,7 +37,7 @@ export function askHandover(turn: Turn, context: RunContext, wish: HandoverWish)
       event: { at: new Date(turn.now).toISOString(), to: wish.to, note: wish.note },
     }),
   };
-  turn.ask(question);
+  turn.askGate(question);
   return { ...context, handover: { id: wish.id, to: wish.to, question: question.id } };
 }
 

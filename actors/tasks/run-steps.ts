@@ -24,7 +24,7 @@ export function rowOf(turn: Turn): RunRow {
 /** Keeps the row and shows it in the run's stream. */
 export function putRun(turn: Turn, row: RunRow): void {
   runs.put(turn, turn.self.partition, row.id, row);
-  turn.change(`run/${row.id}`, { type: "run", run: runShown(row) });
+  turn.publishChange(`run/${row.id}`, { type: "run", run: runShown(row) });
 }
 
 export function queueRun(event: Delivered<StartRun>): void {
@@ -69,7 +69,7 @@ export function claimRun(context: RunContext, event: Delivered<ClaimRun>, gate: 
       event: { at: new Date(turn.now).toISOString() },
     }),
   };
-  turn.ask(question);
+  turn.askGate(question);
   return { ...context, fence, runnerId, assigned: false };
 }
 
@@ -103,7 +103,7 @@ export function addStep(turn: Turn, step: StepRow, also: Partial<Pick<RunRow, "s
   runSteps.put(turn, turn.self.partition, [row.id, step.index], step);
   const changed = { ...also, steps: step.index + 1 };
   runs.put(turn, turn.self.partition, row.id, { ...row, ...changed });
-  turn.change(`run/${row.id}`, { type: "step", step, run: changed });
+  turn.publishChange(`run/${row.id}`, { type: "step", step, run: changed });
 }
 
 /** How long a runner has to end a run that it is told to stop, in milliseconds: its programs, and the changes read. */

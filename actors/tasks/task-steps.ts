@@ -4,10 +4,10 @@ import { fingerprintOf, runConfig } from "../lines/fingerprint.js";
 import { keepSkills, setupOf } from "../lines/run-setup.js";
 import { enterStation, leaveStation } from "../lines/station-use.js";
 import { invalid, type Refusal } from "../refusal.js";
-import { teamKeyOf } from "../resources/indexes.js";
-import { recordPlace } from "../resources/place.js";
-import { resourceAt } from "../resources/resource-rows.js";
-import { memberOf } from "../workspaces/members.js";
+import { findResourceAt } from "../resources/resource.table.js";
+import { getTeamKey } from "../resources/resource-indexes.table.js";
+import { indexLocation } from "../resources/resource-location.table.js";
+import { findMember } from "../workspaces/member.table.js";
 import { refuseUnlessAssigneeOf } from "./assignee.js";
 import { laterStations, lineOf, stationOf, workEvent } from "./event-task.js";
 import type { EndRun, RunOver, StartRun } from "./run-messages.js";
@@ -34,8 +34,8 @@ export function taskRow(turn: Turn): TaskRow {
 function put(turn: Turn, row: TaskRow): TaskRow {
   putTask(turn, turn.self.partition, row);
   const change = { type: "task", task: taskItemView(turn, turn.self.partition, row) };
-  turn.change(`task/${row.id}`, change);
-  turn.change(`team/${row.teamId}`, change);
+  turn.publishChange(`task/${row.id}`, change);
+  turn.publishChange(`team/${row.teamId}`, change);
   return row;
 }
 
@@ -59,7 +59,7 @@ export function openTask(event: Delivered<OpenTask>): TaskContext {
     ...{ state: "queued", openedBy: { kind: "person", userId: by }, marks: {}, pullRequest: null },
     ...{ runId: null, asks: null, failure: null, openedAt: at, movedAt: at },
   });
-  recordPlace(turn, row.id, { workspaceId, kind: "task" });
+  indexLocation(turn, row.id, { workspaceId, kind: "task" });
   enterStation(turn, workspaceId, { lineId, stationKey: station, taskId: row.id });
   keepCauses(turn, event);
   publish(turn, row, "task.opened", {});
@@ -188,7 +188,7 @@ export function unassign(turn: Turn, { userId, left }: UnassignTask): void {
 
 /** The 422 for an assignee who is not in the workspace, or not any more; null for one who is, and for nobody. */
 export function refuseUnlessMember(turn: Turn, assignee: string | null): Refusal | null {
-  return assignee === null || memberOf(turn, turn.self.partition, assignee) !== undefined
+  return assignee === null || findMember(turn, turn.self.partition, assignee) !== undefined
     ? null
     : invalid("assignee", "is nobody in this workspace");
 }
@@ -225,7 +225,7 @@ function startRun(turn: Turn, row: TaskRow): string {
   const station = stationOf(line, row.station);
   if (line === undefined || station === undefined) throw new Error("a task at a station that is not there");
   const runId = turn.newId("run");
-  const place = { workspaceId, teamKey: teamKeyOf(turn, workspaceId, row.teamId) };
+  const place = { workspaceId, teamKey: getTeamKey(turn, workspaceId, row.teamId) };
   keepSkills(turn, place, station.skills);
   const config = runConfig(line, station, setupOf(turn, place, station));
   const pool = station.runners.pool;
@@ -235,12 +235,12 @@ function startRun(turn: Turn, row: TaskRow): string {
     ...{ stationId: station.id, stationKey: station.key, passesTo: station.passesTo },
     ...{ config, fingerprint: fingerprintOf(config) },
     needs: {
-      poolId: pool === null ? null : (resourceAt(turn, workspaceId, "runner-pool", pool)?.id ?? pool),
+      poolId: pool === null ? null : (findResourceAt(turn, workspaceId, "runner-pool", pool)?.id ?? pool),
       labels: station.runners.labels,
       harness: station.harness,
     },
   };
-  recordPlace(turn, runId, { workspaceId, kind: "run" });
+  indexLocation(turn, runId, { workspaceId, kind: "run" });
   taskRuns.put(turn, workspaceId, [row.id, runId], true);
   turn.send(address(workspaceId, "run", runId), start);
   put(turn, { ...row, state: "queued", runId, asks: null, failure: null });
@@ -272,7 +272,7 @@ function addNote(turn: Turn, row: TaskRow, from: string, text: string): void {
   const last = taskNotes.list(turn, turn.self.partition, [row.id], { reverse: true, limit: 1 })[0];
   const note = { seq: (last?.seq ?? 0) + 1, at: new Date(turn.now).toISOString(), from, text };
   taskNotes.put(turn, turn.self.partition, [row.id, note.seq], note);
-  turn.change(`task/${row.id}`, { type: "note", note });
+  turn.publishChange(`task/${row.id}`, { type: "note", note });
 }
 
 function publish(

@@ -1,13 +1,13 @@
-import type { Hearing } from "../../runtime/actor-type.js";
+import type { Subscriber } from "../../runtime/actor-type.js";
 import { address } from "../../runtime/address.js";
 import { openTaskIds } from "../lines/station-use.js";
 import type { WithdrawTask } from "./task-messages.js";
 
 /** Ends what goes on in a workspace that was closed. */
-export const withdrawsWork: Hearing = {
+export const withdrawsWork: Subscriber = {
   name: "tasks withdraw when their workspace closes",
   facts: ["workspace.closed"],
-  hear: (_fact, turn) => {
+  handle: (_fact, turn) => {
     const message: WithdrawTask = { type: "task.withdraw" };
     for (const taskId of openTaskIds(turn, turn.self.partition)) {
       turn.send(address(turn.self.partition, "task", taskId), message);

@@ -13,7 +13,7 @@ export interface Ranked {
 }
 
 /** Who would change whom. */
-export interface Standing {
+export interface RoleChange {
   readonly caller: Ranked;
   readonly target: Ranked;
   /** Whether nobody but the target owns the workspace. */
@@ -37,7 +37,7 @@ const needsAnOwner: Refusal = {
 };
 
 /** Why the target may not be given the role, or null when they may (configuration API, Changing roles). */
-export function refuseRole({ caller, target, isLastOwner }: Standing, role: Role): Refusal | null {
+export function refuseRole({ caller, target, isLastOwner }: RoleChange, role: Role): Refusal | null {
   if (caller.role === "member") return onlyLeadsSetRoles;
   if (target.role === role) return null;
   if (caller.role === "admin") {
@@ -49,7 +49,7 @@ export function refuseRole({ caller, target, isLastOwner }: Standing, role: Role
 }
 
 /** Why the target may not be taken from the workspace, or null. Everyone may leave but the last owner. */
-export function refuseRemoval({ caller, target, isLastOwner }: Standing): Refusal | null {
+export function refuseRemoval({ caller, target, isLastOwner }: RoleChange): Refusal | null {
   if (target.userId !== caller.userId) {
     if (caller.role === "member") return forbidden("Only an owner or an admin can remove people.", "administer");
     if (caller.role === "admin" && ranks[target.role] >= ranks.admin) {
@@ -68,7 +68,7 @@ export function refuseTeamChange(caller: Ranked | undefined): Refusal | null {
 }
 
 /** The roles that the caller may give the target beside the one they hold, the highest first. */
-export function assignableRoles(standing: Standing): Role[] {
+export function assignableRoles(standing: RoleChange): Role[] {
   return roles.filter((role) => role !== standing.target.role && refuseRole(standing, role) === null);
 }
 

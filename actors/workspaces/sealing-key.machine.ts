@@ -15,7 +15,7 @@ import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 import type { Sealer } from "./secret-value.js";
 
-/** The key that is used from now on, by its {@link markOf}. */
+/** The key that is used from now on, by its {@link toKeyMark}. */
 export interface UseSealingKey extends Message {
   readonly type: "sealing.use";
   readonly mark: string;
@@ -29,18 +29,18 @@ const marks = table<{ readonly mark: string }>("sealing-key");
 export const sealingKey: Address = address(GLOBAL_PARTITION, "sealing-key", ID);
 
 /** What the key that this was last sealed with is told by; null in a store that no service was started over. */
-export function sealedUnder(reading: Reading): string | null {
+export function findSealingKeyMark(reading: Reading): string | null {
   return marks.get(reading, GLOBAL_PARTITION, ID)?.mark ?? null;
 }
 
 /** What a sealer's key is told by. It gives away nothing of the key. */
-export function markOf(sealer: Sealer): string {
+export function toKeyMark(sealer: Sealer): string {
   return sealer.digest("the key that secrets are sealed with");
 }
 
 const machine = setup({
   types: { context: {} as Record<string, never>, events: {} as Delivered<UseSealingKey> },
-  actions: { keep: ({ event }) => keep(event.turn, event.mark) },
+  actions: { keep: ({ event }) => recordMark(event.turn, event.mark) },
 }).createMachine({
   id: "sealing-key",
   context: {},
@@ -51,7 +51,7 @@ const machine = setup({
 /** See the table above. */
 export const sealingKeyActor: ActorType = { kind: "sealing-key", machine, version: 1 };
 
-function keep(turn: Turn, mark: string): void {
+function recordMark(turn: Turn, mark: string): void {
   turn.reply(null);
-  if (sealedUnder(turn) !== mark) marks.put(turn, GLOBAL_PARTITION, ID, { mark });
+  if (findSealingKeyMark(turn) !== mark) marks.put(turn, GLOBAL_PARTITION, ID, { mark });
 }

@@ -1,7 +1,7 @@
 import type { Reading } from "../../storage/store.js";
 import { coversAddress, coversHost } from "../resources/fields.js";
 import type { Warning } from "../resources/kind.js";
-import { resourceAt } from "../resources/resource-rows.js";
+import { findResourceAt } from "../resources/resource.table.js";
 import type { SecretFields } from "./secret.kind.js";
 
 /** Warns at `path` when the secret named there is bound to none of the hosts it would be sent to. */
@@ -10,7 +10,7 @@ export function unboundWarnings(
   workspaceId: string,
   { path, secret, hosts }: { readonly path: string; readonly secret: string; readonly hosts: readonly string[] },
 ): readonly Warning[] {
-  const bound = resourceAt<SecretFields>(reading, workspaceId, "secret", secret)?.fields.hosts ?? [];
+  const bound = findResourceAt<SecretFields>(reading, workspaceId, "secret", secret)?.fields.hosts ?? [];
   const unbound = hosts.filter((host) => !coversHost(bound, host));
   if (unbound.length === 0) return [];
   const message = `the secret ${secret} is not sent to ${unbound.join(", ")}: it is not bound there`;
@@ -18,12 +18,12 @@ export function unboundWarnings(
 }
 
 /** The sealed value of a secret that may be sent to an address, or why there is none. */
-export function secretFor(
+export function findSecretFor(
   reading: Reading,
   workspaceId: string,
   { secret, url }: { readonly secret: string; readonly url: URL },
 ): { readonly sealed: string } | { readonly reason: string } {
-  const row = resourceAt<SecretFields>(reading, workspaceId, "secret", secret);
+  const row = findResourceAt<SecretFields>(reading, workspaceId, "secret", secret);
   const sealed = row?.hidden.value;
   if (row === undefined || sealed === undefined) return { reason: `there is no secret ${secret}` };
   if (!coversAddress(row.fields.hosts, url)) return { reason: `the secret ${secret} is not bound to ${url.host}` };

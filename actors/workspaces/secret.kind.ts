@@ -31,7 +31,7 @@ export const secretKind: Kind<SecretFields> = {
   hidden: [{ path: "value", keep: "sealed" }],
   address: (fields) => fields.name,
   references: () => [],
-  check: checkValue,
+  validate: checkValue,
   details: (row) => ({ valueVersion: row.fields.valueVersion, hosts: row.fields.hosts }),
 };
 

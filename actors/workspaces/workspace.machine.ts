@@ -21,14 +21,14 @@ import type { Delivered, Fact, Turn, Woken } from "../../runtime/turn.js";
 import { GLOBAL_PARTITION } from "../../storage/keys.js";
 import { table } from "../../storage/table.js";
 import { isRefusal, type Refusal } from "../refusal.js";
-import { earlierAttempt, IDEMPOTENCY_WINDOW_MS, sweepAttempts } from "../resources/idempotency.js";
+import { findAttempt, IDEMPOTENCY_WINDOW_MS, sweepAttempts } from "../resources/idempotency.table.js";
 import type { Kind } from "../resources/kind.js";
-import type { CreateResource, DeleteResource, ResourceMessage, Written } from "../resources/messages.js";
-import { createResource, deleteResource, taken, updateResource } from "../resources/operations.js";
-import { type ResourceRow, resourceById } from "../resources/resource-rows.js";
-import { withdrawHomeless } from "../resources/station-held.js";
-import { dissolveTeam, forgetMemberships, memberOf, putMember } from "./members.js";
-import { changeMembership, type MembershipMessage } from "./membership.js";
+import { addressTaken, createResource, deleteResource, updateResource } from "../resources/operations.js";
+import { withdrawOrphaned } from "../resources/orphaned-resources.js";
+import type { CreateResource, DeleteResource, ResourceMessage, WriteResult } from "../resources/resource.messages.js";
+import { findResource, type ResourceRow } from "../resources/resource.table.js";
+import { dissolveTeam, findMember, forgetMemberships, putMember } from "./member.table.js";
+import { changeMembership, type MembershipMessage } from "./membership.transitions.js";
 import type { WorkspaceFields } from "./workspace.kind.js";
 
 /** Heard when a workspace is closed. */
@@ -50,7 +50,7 @@ const SWEEP_EVERY_MS = 60 * 60 * 1_000;
 type WorkspaceEvent = Delivered<ResourceMessage> | Delivered<MembershipMessage> | Delivered<Woken>;
 
 /** The id of the workspace with this slug, open or closed. */
-export function workspaceOfSlug(reading: Pick<Turn, "get" | "range">, slug: string): string | undefined {
+export function findWorkspaceBySlug(reading: Pick<Turn, "get" | "range">, slug: string): string | undefined {
   return slugs.get(reading, GLOBAL_PARTITION, slug)?.workspaceId;
 }
 
@@ -153,7 +153,7 @@ export function workspaceActor(kinds: readonly Kind[], refuses: RefuseWrite): Ac
 
 /** What follows a change: what its stations held and hold no longer goes, and all of it is told. */
 function settle(event: Delivered<ResourceMessage>, resource: ResourceRow, kinds: readonly Kind[]): void {
-  const withdrawn = resource.kind === "line" ? withdrawHomeless(event.turn, kinds, resource, event.client) : [];
+  const withdrawn = resource.kind === "line" ? withdrawOrphaned(event.turn, kinds, resource, event.client) : [];
   for (const each of [resource, ...withdrawn]) announce(event.turn, each);
 }
 
@@ -162,7 +162,7 @@ function announce(turn: Turn, { kind, id }: ResourceRow): void {
   turn.publish(changed);
 }
 
-function write(event: Delivered<ResourceMessage>, kind: Kind): Written | Refusal {
+function write(event: Delivered<ResourceMessage>, kind: Kind): WriteResult | Refusal {
   switch (event.type) {
     case "resource.create":
       return kind.name === "workspace" ? openWorkspace(event, kind) : createWithin(event, kind);
@@ -177,16 +177,16 @@ function write(event: Delivered<ResourceMessage>, kind: Kind): Written | Refusal
 function opens(event: CreateResource, turn: Turn): boolean {
   return (
     event.kind === "workspace" &&
-    workspaceOfSlug(turn, (event.fields as WorkspaceFields).slug) === undefined &&
-    earlierAttempt(turn, GLOBAL_PARTITION, event.idempotency) === null
+    findWorkspaceBySlug(turn, (event.fields as WorkspaceFields).slug) === undefined &&
+    findAttempt(turn, GLOBAL_PARTITION, event.idempotency) === null
   );
 }
 
-function openWorkspace(event: Delivered<CreateResource>, kind: Kind): Written | Refusal {
+function openWorkspace(event: Delivered<CreateResource>, kind: Kind): WriteResult | Refusal {
   const { turn, caller } = event;
   const { slug } = event.fields as WorkspaceFields;
   const free = opens(event, turn);
-  if (!free && earlierAttempt(turn, GLOBAL_PARTITION, event.idempotency) === null) return taken(kind, slug);
+  if (!free && findAttempt(turn, GLOBAL_PARTITION, event.idempotency) === null) return addressTaken(kind, slug);
   const written = createResource(turn, kind, event);
   if (!free || isRefusal(written) || caller.kind !== "person") return written;
   slugs.put(turn, GLOBAL_PARTITION, slug, { workspaceId: turn.self.partition });
@@ -196,25 +196,25 @@ function openWorkspace(event: Delivered<CreateResource>, kind: Kind): Written | 
   return written;
 }
 
-function createWithin(event: Delivered<CreateResource>, kind: Kind): Written | Refusal {
+function createWithin(event: Delivered<CreateResource>, kind: Kind): WriteResult | Refusal {
   const { turn, caller } = event;
   const written = createResource(turn, kind, event);
   if (kind.name !== "team" || isRefusal(written) || written.replayed || caller.kind !== "person") return written;
-  const member = memberOf(turn, turn.self.partition, caller.userId);
+  const member = findMember(turn, turn.self.partition, caller.userId);
   if (member !== undefined) {
     putMember(turn, turn.self.partition, { ...member, teams: [...member.teams, written.resource.id] });
   }
   return written;
 }
 
-function deleteWithin(event: Delivered<DeleteResource>, kind: Kind): Written | Refusal {
+function deleteWithin(event: Delivered<DeleteResource>, kind: Kind): WriteResult | Refusal {
   const written = deleteResource(event.turn, kind, event);
   if (kind.name === "team" && !isRefusal(written)) dissolveTeam(event.turn, event.turn.self.partition, event.id);
   return written;
 }
 
 function isCurrent(event: Delivered<DeleteResource>): boolean {
-  return resourceById(event.turn, event.turn.self.partition, "workspace", event.id)?.version === event.version;
+  return findResource(event.turn, event.turn.self.partition, "workspace", event.id)?.version === event.version;
 }
 
 function closeWorkspace(event: Delivered<DeleteResource>, kind: Kind): void {

@@ -5,7 +5,7 @@ import { permit } from "../../actors/access/visibility.js";
 import type { TokenTrustFields } from "../../actors/access/workspace-token-trust.kind.js";
 import { isRefusal } from "../../actors/refusal.js";
 import type { Kind } from "../../actors/resources/kind.js";
-import { placeOf } from "../../actors/resources/place.js";
+import { locate } from "../../actors/resources/resource-location.table.js";
 import { poolMinting } from "../../actors/runners/pool-exchange.js";
 import type { RunnerTrustFields } from "../../actors/runners/runner-trust.kind.js";
 import type { Runtime } from "../../runtime/runtime.js";
@@ -121,7 +121,7 @@ function refusalsOf(kind: Kind, { reading }: Runtime): Route {
     answers: { 200: z.strictObject({ items: z.array(refusalSchema) }) },
     handle: ({ caller, params }) => {
       const id = params.id ?? "";
-      const place = placeOf(reading, id);
+      const place = locate(reading, id);
       if (place === undefined || place.kind !== kind.name) return { refused: "not-found" };
       const refused = permit(reading, caller, place.workspaceId, kind.permission, kind.name);
       if (refused !== null) return refused;

@@ -4,8 +4,8 @@ import type { MintAnswer, MintCredentials, Minting, RefuseWorkload } from "../..
 import type { TrustTerms } from "../../actors/access/trust-terms.js";
 import type { WorkloadFault, WorkloadVerifier } from "../../actors/access/workload-token.js";
 import type { Refusal } from "../../actors/refusal.js";
-import { placeOf } from "../../actors/resources/place.js";
-import { type ResourceRow, resourceById } from "../../actors/resources/resource-rows.js";
+import { findResource, type ResourceRow } from "../../actors/resources/resource.table.js";
+import { locate } from "../../actors/resources/resource-location.table.js";
 import { sha256Hex } from "../../actors/workspaces/secret-value.js";
 import { address } from "../../runtime/address.js";
 import type { Runtime, RuntimeLog } from "../../runtime/runtime.js";
@@ -89,10 +89,10 @@ async function mint<Fields extends TrustTerms>(
 
 /** The trust of that id, while its workspace is open. */
 function trustOf<Fields>({ reading }: Runtime, { trustKind }: Minting, id: string): ResourceRow<Fields> | null {
-  const place = TRUST_ID.test(id) ? placeOf(reading, id) : undefined;
+  const place = TRUST_ID.test(id) ? locate(reading, id) : undefined;
   if (place === undefined || place.kind !== trustKind) return null;
-  const isOpen = resourceById(reading, place.workspaceId, "workspace", place.workspaceId) !== undefined;
-  return isOpen ? (resourceById<Fields>(reading, place.workspaceId, trustKind, id) ?? null) : null;
+  const isOpen = findResource(reading, place.workspaceId, "workspace", place.workspaceId) !== undefined;
+  return isOpen ? (findResource<Fields>(reading, place.workspaceId, trustKind, id) ?? null) : null;
 }
 
 async function unknownTrust({ log }: ExchangeOptions, { trust }: ExchangeRequest): Promise<null> {

@@ -4,7 +4,7 @@ import { emailOfLink, SESSION_MS, userOf } from "../../actors/access/session.js"
 import { sealMail } from "../../actors/outbound/mail.effects.js";
 import { signInMail } from "../../actors/outbound/mail-texts.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
-import { workspacesOf } from "../../actors/workspaces/members.js";
+import { listMemberships } from "../../actors/workspaces/member.table.js";
 import { type Sealer, sha256Hex } from "../../actors/workspaces/secret-value.js";
 import { address } from "../../runtime/address.js";
 import type { Runtime } from "../../runtime/runtime.js";
@@ -81,7 +81,7 @@ export function sessionRoutes(options: SessionRoutesOptions): readonly Route[] {
         const name = userOf(runtime.reading, userId)?.name ?? address;
         return {
           status: 200,
-          body: { userId, email: address, name, workspaces: workspacesOf(runtime.reading, userId) },
+          body: { userId, email: address, name, workspaces: listMemberships(runtime.reading, userId) },
         };
       },
     }),

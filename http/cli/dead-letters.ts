@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { Command } from "commander";
+import { listAllDeadLetters, retryOffline } from "../../runtime/offline-dead-letters.js";
 import type { DeadLetter } from "../../runtime/runtime.js";
-import { everyDeadLetter, retryDeadLetter } from "../../runtime/stopped-store.js";
 import { openLmdbStore } from "../../storage/lmdb-store.js";
 
 /**
@@ -26,7 +26,7 @@ try {
 
 async function list(folder: string): Promise<void> {
   const store = await openLmdbStore({ folder, readOnly: true });
-  const letters = everyDeadLetter(store.reading, LISTED);
+  const letters = listAllDeadLetters(store.reading, LISTED);
   await store.close();
   for (const letter of letters) console.log(line(letter));
   console.error(letters.length === 1 ? "1 message is set aside" : `${letters.length} messages are set aside`);
@@ -34,7 +34,7 @@ async function list(folder: string): Promise<void> {
 
 async function sendAgain(folder: string, id: string): Promise<void> {
   const store = await openLmdbStore({ folder });
-  const isFound = await retryDeadLetter(store, id);
+  const isFound = await retryOffline(store, id);
   await store.close();
   if (!isFound) throw new Error(`no message is set aside under ${id}`);
   console.log(`${id} is sent again when the service starts`);

@@ -8,7 +8,7 @@ import { notALead, notSetUp } from "../../actors/code-host/refusals.js";
 import { type CodeHost, REPOSITORIES_ON_PAGE } from "../../actors/outbound/code-host.js";
 import { CodeHostRefused } from "../../actors/outbound/code-host-requests.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
-import { workspaceOfSlug } from "../../actors/workspaces/workspace.machine.js";
+import { findWorkspaceBySlug } from "../../actors/workspaces/workspace.machine.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { wholeNumber } from "../paging.js";
 import type { RateLimit } from "../rate-limit.js";
@@ -43,7 +43,7 @@ export function codeHostRoutes(options: CodeHostRoutesOptions): readonly Route[]
         }),
       },
       handle: ({ caller, params }) => {
-        const workspaceId = workspaceOfSlug(runtime.reading, params.slug ?? "") ?? "";
+        const workspaceId = findWorkspaceBySlug(runtime.reading, params.slug ?? "") ?? "";
         const refused = permit(runtime.reading, caller, workspaceId, "read", "workspace");
         if (refused !== null) return refused;
         const connections = connectionsOf(runtime.reading, workspaceId).map(connectionView);
@@ -85,7 +85,7 @@ export function administeredBy(
   caller: Caller,
   slug = "",
 ): { readonly workspaceId: string; readonly caller: PersonCaller } | Refusal {
-  const workspaceId = workspaceOfSlug(runtime.reading, slug) ?? "";
+  const workspaceId = findWorkspaceBySlug(runtime.reading, slug) ?? "";
   const refused = permit(runtime.reading, caller, workspaceId, "administer", "workspace");
   if (refused === null && caller.kind === "person") return { workspaceId, caller };
   return refused?.refused === "not-found" ? refused : notALead(codeHost?.name ?? "the code host");
@@ -120,7 +120,7 @@ async function repositories(
   page: number,
 ): Promise<Answer | Refusal> {
   const { runtime, codeHost, asking } = options;
-  const workspaceId = workspaceOfSlug(runtime.reading, slug) ?? "";
+  const workspaceId = findWorkspaceBySlug(runtime.reading, slug) ?? "";
   if (permit(runtime.reading, caller, workspaceId, "configure", "workspace") !== null) return { refused: "not-found" };
   const connection = connectionAt(options, workspaceId, installationId);
   if (connection === undefined) return { refused: "not-found" };

@@ -23,8 +23,8 @@ import type { AllowList } from "../../actors/outbound/allow-list.js";
 import type { AuthorizationServers } from "../../actors/outbound/oauth-server.js";
 import { type FieldError, isRefusal, type Refusal } from "../../actors/refusal.js";
 import { distinct } from "../../actors/resources/fields.js";
-import { placeOf } from "../../actors/resources/place.js";
-import { type ResourceRow, resourceById } from "../../actors/resources/resource-rows.js";
+import { findResource, type ResourceRow } from "../../actors/resources/resource.table.js";
+import { locate } from "../../actors/resources/resource-location.table.js";
 import type { Sealer } from "../../actors/workspaces/secret-value.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { beginLink } from "../access/link-state.js";
@@ -134,10 +134,10 @@ function findIntegration(
   caller: Caller,
   integrationId = "",
 ): ResourceRow<IntegrationFields> | Refusal {
-  const place = placeOf(reading, integrationId);
+  const place = locate(reading, integrationId);
   if (place?.kind !== "integration") return { refused: "not-found" };
   const { workspaceId } = place;
-  const row = resourceById<IntegrationFields>(reading, workspaceId, "integration", integrationId);
+  const row = findResource<IntegrationFields>(reading, workspaceId, "integration", integrationId);
   return permit(reading, caller, workspaceId, "read", "integration") ?? row ?? { refused: "not-found" };
 }
 

@@ -3,7 +3,7 @@ import { permit, seesOutcomes } from "../../actors/access/visibility.js";
 import { MAX_PATH } from "../../actors/decisions/decision.js";
 import { type DecisionPlace, decisionSchema, listDecisions } from "../../actors/decisions/decision.view.js";
 import { repositoryName } from "../../actors/resources/fields.js";
-import { workspaceOfSlug } from "../../actors/workspaces/workspace.machine.js";
+import { findWorkspaceBySlug } from "../../actors/workspaces/workspace.machine.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { pageSize } from "../paging.js";
 import { type Route, route } from "../route.js";
@@ -68,7 +68,7 @@ export function decisionRoutes({ runtime: { reading } }: { readonly runtime: Run
       },
       problems: ["not-found"],
       handle: ({ caller, params, query }) => {
-        const workspaceId = workspaceOfSlug(reading, params.slug ?? "");
+        const workspaceId = findWorkspaceBySlug(reading, params.slug ?? "");
         if (workspaceId === undefined) return { refused: "not-found" };
         const refused = permit(reading, caller, workspaceId, "read", "workspace");
         if (refused !== null) return refused;

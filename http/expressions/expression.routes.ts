@@ -1,19 +1,24 @@
 import { z } from "zod";
 import { permit } from "../../actors/access/visibility.js";
 import { formatType, type Type } from "../../actors/expressions/cel-types.js";
-import { checkField, checkSource, firstFaults, sentenceOf } from "../../actors/expressions/checking.js";
 import {
   type Definition,
+  type ExpressionLocation,
+  findSizeFault,
   hookNames,
   hookPositions,
   integrationNames,
   integrationPositions,
   type Language,
-  type Placed,
+  listExpressions,
   type Position,
-  placedIn,
-  sizeFault,
 } from "../../actors/expressions/positions.js";
+import {
+  firstFaults,
+  toSentence,
+  validateField,
+  validateSource,
+} from "../../actors/expressions/validate-expression.js";
 import { hookLanguage } from "../../actors/hooks/hook-expressions.js";
 import { integrationLanguage } from "../../actors/integrations/integration-expressions.js";
 import { type FieldError, pathText, type Refusal } from "../../actors/refusal.js";
@@ -109,19 +114,19 @@ function check(
   if (language === undefined || kind === undefined) {
     return invalid([{ path: "position", message: "must name an attribute of an integration or a hook" }]);
   }
-  const tooMuch = sizeFault(language, definition);
+  const tooMuch = findSizeFault(language, definition);
   if (tooMuch !== null) return invalid([{ path: "definition", message: tooMuch }]);
   const parsed = parseBy(kind.schema, definition);
   if ("errors" in parsed) return invalid(parsed.errors.map(underDefinition));
-  const errors = kind.checkDefinition?.(parsed.data) ?? [];
+  const errors = kind.validateDefinition?.(parsed.data) ?? [];
   if (errors.length > 0) return invalid(errors.map(underDefinition));
-  const all = placedIn(language, parsed.data);
+  const all = listExpressions(language, parsed.data);
   const here = all.find((each) => positionOf(language, each) === position);
   if (here === undefined) {
     return invalid([{ path: "position", message: `${position} holds no expression in the definition` }]);
   }
   const names = language.namesAt(parsed.data, here);
-  const { type, faults } = checkSource(expression, { names, returns: here.position.returns });
+  const { type, faults } = validateSource(expression, { names, returns: here.position.returns });
   return {
     status: 200,
     body: {
@@ -135,16 +140,16 @@ function check(
   };
 }
 
-function warningsAt(language: Language, definition: Definition, placed: Placed) {
+function warningsAt(language: Language, definition: Definition, placed: ExpressionLocation) {
   const wanted = { names: language.namesAt(definition, placed), returns: placed.position.returns };
-  const verdict = checkField(placed.text, placed.position.form, wanted);
+  const verdict = validateField(placed.text, placed.position.form, wanted);
   return verdict.faults.map((fault) => ({
     position: positionOf(language, placed),
-    message: sentenceOf(fault, verdict),
+    message: toSentence(fault, verdict),
   }));
 }
 
-function positionOf({ name }: Language, { path }: Placed): string {
+function positionOf({ name }: Language, { path }: ExpressionLocation): string {
   return pathText([name, ...path]);
 }
 

@@ -4,7 +4,7 @@ import { seesOutcomes } from "../../actors/access/visibility.js";
 import { hookEventNames } from "../../actors/hooks/events.js";
 import { hookVerdictSchema, hookVerdicts, type VerdictsPage } from "../../actors/hooks/not-fired.view.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
-import { placeOf } from "../../actors/resources/place.js";
+import { locate } from "../../actors/resources/resource-location.table.js";
 import { keptEvent, latestEvents, MAX_EVENTS_KEPT } from "../../actors/tasks/event-log.js";
 import type { WorkEvent } from "../../actors/tasks/work-event.js";
 import type { Runtime } from "../../runtime/runtime.js";
@@ -86,7 +86,7 @@ function findTeam(
   caller: Caller,
   teamId: string,
 ): { readonly workspaceId: string; readonly teamId: string } | Refusal {
-  const place = placeOf(reading, teamId);
+  const place = locate(reading, teamId);
   return place?.kind === "team" && seesOutcomes(reading, caller, place.workspaceId, teamId)
     ? { workspaceId: place.workspaceId, teamId }
     : { refused: "not-found" };

@@ -7,8 +7,8 @@ import { firingSchema, firingView } from "../../actors/hooks/firing.view.js";
 import { firingsOf } from "../../actors/hooks/firing-list.js";
 import { type Firing, firingById, firingOf } from "../../actors/hooks/occurrence-rows.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
-import { placeOf } from "../../actors/resources/place.js";
-import { resourceById } from "../../actors/resources/resource-rows.js";
+import { findResource } from "../../actors/resources/resource.table.js";
+import { locate } from "../../actors/resources/resource-location.table.js";
 import { eventTask, lineOf } from "../../actors/tasks/event-task.js";
 import type { NoteTask } from "../../actors/tasks/task-messages.js";
 import { tasks } from "../../actors/tasks/task-rows.js";
@@ -139,7 +139,7 @@ function history(
   teamId: string,
   query: z.output<typeof historyQuery>,
 ): Answer | Refusal {
-  const place = placeOf(reading, teamId);
+  const place = locate(reading, teamId);
   if (place?.kind !== "team" || !seesOutcomes(reading, caller, place.workspaceId, teamId)) {
     return { refused: "not-found" };
   }
@@ -156,7 +156,7 @@ export function findFiring(
   params: Readonly<Record<string, string>>,
 ): { readonly workspaceId: string; readonly firing: Firing } | Refusal {
   const { teamId = "", id = "" } = params;
-  const place = placeOf(reading, teamId);
+  const place = locate(reading, teamId);
   if (place?.kind !== "team" || !seesOutcomes(reading, caller, place.workspaceId, teamId)) {
     return { refused: "not-found" };
   }
@@ -174,7 +174,7 @@ function bearerTask({ runtime, sealer }: HookRoutesOptions, authorization: strin
   const firing = firingById(runtime.reading, workspaceId, firingId);
   const about = firing === undefined || firing.work.test === true ? null : firing.work.task.id;
   const task = about === null ? undefined : tasks.get(runtime.reading, workspaceId, about);
-  const workspace = resourceById(runtime.reading, workspaceId, "workspace", workspaceId);
+  const workspace = findResource(runtime.reading, workspaceId, "workspace", workspaceId);
   return firing === undefined || task === undefined || workspace === undefined
     ? refused
     : { workspaceId, firing, task };

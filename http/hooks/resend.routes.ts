@@ -9,9 +9,9 @@ import { firingById } from "../../actors/hooks/occurrence-rows.js";
 import type { ResendFailed } from "../../actors/hooks/resender.machine.js";
 import { sampleEvent } from "../../actors/hooks/sample-event.js";
 import { invalid, isRefusal, type Refusal } from "../../actors/refusal.js";
-import { teamKeyOf } from "../../actors/resources/indexes.js";
-import { placeOf } from "../../actors/resources/place.js";
-import { resourceAt, resourceById } from "../../actors/resources/resource-rows.js";
+import { findResource, findResourceAt } from "../../actors/resources/resource.table.js";
+import { getTeamKey } from "../../actors/resources/resource-indexes.table.js";
+import { locate } from "../../actors/resources/resource-location.table.js";
 import { address } from "../../runtime/address.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { type Answer, type Route, route } from "../route.js";
@@ -89,7 +89,7 @@ async function resend(
   const { workspaceId, firing } = found;
   const refused = permit(reading, caller, workspaceId, "configure", "hook");
   if (refused !== null) return refused;
-  if (resourceById(reading, workspaceId, "hook", firing.hookId) === undefined) {
+  if (findResource(reading, workspaceId, "hook", firing.hookId) === undefined) {
     return { refused: "conflict", detail: "The hook is gone, so it cannot fire again." };
   }
   return fire(runtime, {
@@ -102,11 +102,11 @@ async function resend(
 
 async function test(runtime: Runtime, caller: Caller, hookId: string): Promise<Answer | Refusal> {
   const { reading, clock } = runtime;
-  const place = placeOf(reading, hookId);
+  const place = locate(reading, hookId);
   if (place?.kind !== "hook") return { refused: "not-found" };
   const refused = permit(reading, caller, place.workspaceId, "configure", "hook");
   if (refused !== null) return refused;
-  const hook = resourceById<HookFields>(reading, place.workspaceId, "hook", hookId);
+  const hook = findResource<HookFields>(reading, place.workspaceId, "hook", hookId);
   if (hook === undefined) return { refused: "not-found" };
   const work = sampleEvent(hook, { occurrence: runtime.newId("occ"), nowMs: clock.now() });
   return fire(runtime, { type: "hook.fire", hookId, work, resends: null });
@@ -128,7 +128,7 @@ async function resendFailed(
   body: z.output<typeof periodBody>,
 ): Promise<Answer | Refusal> {
   const { reading } = runtime;
-  const place = placeOf(reading, teamId);
+  const place = locate(reading, teamId);
   if (place?.kind !== "team" || !seesOutcomes(reading, caller, place.workspaceId, teamId)) {
     return { refused: "not-found" };
   }
@@ -139,8 +139,9 @@ async function resendFailed(
   const period: Period = { fromMs: Date.parse(body.from), toMs: Date.parse(body.to), hook, after: null };
   if (period.fromMs >= period.toMs) return invalid("to", "must be after from");
   if (hook !== null) {
-    const at = `${teamKeyOf(reading, workspaceId, teamId)}/${hook}`;
-    if (resourceAt(reading, workspaceId, "hook", at) === undefined) return invalid("hook", `there is no hook ${hook}`);
+    const at = `${getTeamKey(reading, workspaceId, teamId)}/${hook}`;
+    if (findResourceAt(reading, workspaceId, "hook", at) === undefined)
+      return invalid("hook", `there is no hook ${hook}`);
   }
   const counted = await count(runtime, { workspaceId, teamId }, period);
   const message: ResendFailed = { type: "hooks.resend", period };

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { PersonCaller, TokenCaller } from "../../actors/access/caller.js";
 import { permit } from "../../actors/access/visibility.js";
-import { workspaceOfSlug } from "../../actors/workspaces/workspace.machine.js";
+import { findWorkspaceBySlug } from "../../actors/workspaces/workspace.machine.js";
 import type { DeadLetter, Runtime } from "../../runtime/runtime.js";
 import { type Route, route } from "../route.js";
 
@@ -22,7 +22,7 @@ const LISTED = 200;
 /** Messages that kept crashing their actor: read and sent again by those who administer the workspace. */
 export function deadLetterRoutes({ runtime }: { readonly runtime: Runtime }): readonly Route[] {
   const administered = (caller: PersonCaller | TokenCaller, slug: string | undefined): string | undefined => {
-    const workspaceId = workspaceOfSlug(runtime.reading, slug ?? "");
+    const workspaceId = findWorkspaceBySlug(runtime.reading, slug ?? "");
     if (workspaceId === undefined || caller.kind !== "person") return undefined;
     return permit(runtime.reading, caller, workspaceId, "administer", "workspace") === null ? workspaceId : undefined;
   };

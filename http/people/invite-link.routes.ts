@@ -5,8 +5,8 @@ import type { AcceptInvite } from "../../actors/access/invite-messages.js";
 import { inviteOfLink } from "../../actors/access/invite-rows.js";
 import { teamNames, teamSchema } from "../../actors/access/member.view.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
-import { resourceById } from "../../actors/resources/resource-rows.js";
-import type { Member } from "../../actors/workspaces/members.js";
+import { findResource } from "../../actors/resources/resource.table.js";
+import type { Member } from "../../actors/workspaces/member.table.js";
 import { sha256Hex } from "../../actors/workspaces/secret-value.js";
 import { address } from "../../runtime/address.js";
 import type { Runtime } from "../../runtime/runtime.js";
@@ -73,7 +73,7 @@ async function accept(runtime: Runtime, caller: PersonCaller, token: string): Pr
   const member = (await runtime.ask(address(workspaceId, "invite", row.email), message)) as Member | Refusal;
   if (isRefusal(member)) return member;
   const { role, teams } = member;
-  const workspace = resourceById<{ readonly name: string }>(reading, workspaceId, "workspace", workspaceId);
+  const workspace = findResource<{ readonly name: string }>(reading, workspaceId, "workspace", workspaceId);
   if (workspace === undefined) return { refused: "not-found" };
   const { name } = workspace.fields;
   return {

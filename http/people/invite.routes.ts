@@ -10,9 +10,9 @@ import { sealMail } from "../../actors/outbound/mail.effects.js";
 import { inviteMail } from "../../actors/outbound/mail-texts.js";
 import { type FieldError, isRefusal, type Refusal } from "../../actors/refusal.js";
 import { distinct } from "../../actors/resources/fields.js";
-import { resourceById } from "../../actors/resources/resource-rows.js";
+import { findResource } from "../../actors/resources/resource.table.js";
 import { type Sealer, sha256Hex } from "../../actors/workspaces/secret-value.js";
-import { workspaceOfSlug } from "../../actors/workspaces/workspace.machine.js";
+import { findWorkspaceBySlug } from "../../actors/workspaces/workspace.machine.js";
 import { address } from "../../runtime/address.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { mailAddress, maySignIn } from "../access/mail-address.js";
@@ -165,7 +165,7 @@ function faultsOf(
       : [{ path: `emails[${index}]`, message: "is of a mail domain that may not sign in here" }],
   );
   const missing = teams.flatMap((id, index): FieldError[] =>
-    resourceById(runtime.reading, workspaceId, "team", id) === undefined
+    findResource(runtime.reading, workspaceId, "team", id) === undefined
       ? [{ path: `teams[${index}]`, message: "is no team of this workspace" }]
       : [],
   );
@@ -201,7 +201,7 @@ function newLink(
 ): { readonly tokenHash: string; readonly sealedMail: string } {
   const { reading } = runtime;
   const token = Buffer.from(runtime.randomBytes(32)).toString("base64url");
-  const workspace = resourceById<{ readonly name: string }>(reading, workspaceId, "workspace", workspaceId);
+  const workspace = findResource<{ readonly name: string }>(reading, workspaceId, "workspace", workspaceId);
   const inviter = userOf(reading, invitedBy);
   const mail = inviteMail({
     to: email,
@@ -230,7 +230,7 @@ function findInvite(
 
 /** The workspace, for those who administer it; for anyone else it is not there. */
 function administered(runtime: Runtime, caller: PersonCaller, slug = ""): string | undefined {
-  const workspaceId = workspaceOfSlug(runtime.reading, slug);
+  const workspaceId = findWorkspaceBySlug(runtime.reading, slug);
   if (workspaceId === undefined) return undefined;
   return permit(runtime.reading, caller, workspaceId, "administer", "workspace") === null ? workspaceId : undefined;
 }

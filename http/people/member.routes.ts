@@ -3,11 +3,11 @@ import type { Caller } from "../../actors/access/caller.js";
 import { memberSchema, memberView } from "../../actors/access/member.view.js";
 import { permit } from "../../actors/access/visibility.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
-import { placeOf } from "../../actors/resources/place.js";
-import { type Member, memberOf, membersOf } from "../../actors/workspaces/members.js";
-import type { MembershipMessage } from "../../actors/workspaces/membership.js";
+import { locate } from "../../actors/resources/resource-location.table.js";
+import { findMember, listWorkspaceMembers, type Member } from "../../actors/workspaces/member.table.js";
+import type { MembershipMessage } from "../../actors/workspaces/membership.transitions.js";
 import { onlyLeadsSetRoles } from "../../actors/workspaces/role-change.js";
-import { workspaceOfSlug } from "../../actors/workspaces/workspace.machine.js";
+import { findWorkspaceBySlug } from "../../actors/workspaces/workspace.machine.js";
 import { address } from "../../runtime/address.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { cursor, pageSize } from "../paging.js";
@@ -127,10 +127,13 @@ function listMembers(
   const { reading } = runtime;
   const workspaceId = visibleWorkspace(runtime, caller, slug);
   const own =
-    workspaceId === undefined || caller.kind === "token" ? undefined : memberOf(reading, workspaceId, caller.userId);
+    workspaceId === undefined || caller.kind === "token" ? undefined : findMember(reading, workspaceId, caller.userId);
   if (workspaceId === undefined || own === undefined) return { refused: "not-found" };
   const { after, limit } = query;
-  const found = membersOf(reading, workspaceId, { limit: limit + 1, ...(after === undefined ? {} : { after }) });
+  const found = listWorkspaceMembers(reading, workspaceId, {
+    limit: limit + 1,
+    ...(after === undefined ? {} : { after }),
+  });
   const page = found.slice(0, limit);
   const next = found.length > limit ? (page.at(-1)?.userId ?? null) : null;
   return { status: 200, body: { items: page.map((member) => memberView(reading, workspaceId, member, own)), next } };
@@ -145,7 +148,7 @@ async function told(
 ): Promise<Answer | Refusal> {
   const member = await ask(runtime, workspaceId, message);
   if (isRefusal(member)) return member;
-  const own = member.userId === by ? member : memberOf(runtime.reading, workspaceId, by);
+  const own = member.userId === by ? member : findMember(runtime.reading, workspaceId, by);
   if (own === undefined) return { refused: "not-found" };
   return { status: 200, body: memberView(runtime.reading, workspaceId, member, own) };
 }
@@ -155,14 +158,14 @@ async function ask(runtime: Runtime, workspaceId: string, message: MembershipMes
 }
 
 function visibleWorkspace(runtime: Runtime, caller: Caller, slug = ""): string | undefined {
-  const workspaceId = workspaceOfSlug(runtime.reading, slug);
+  const workspaceId = findWorkspaceBySlug(runtime.reading, slug);
   if (workspaceId === undefined) return undefined;
   return permit(runtime.reading, caller, workspaceId, "read", "workspace") === null ? workspaceId : undefined;
 }
 
 /** The workspace of a team that the caller may see. */
 function visibleTeam({ reading }: Runtime, caller: Caller, teamId: string): string | Refusal {
-  const place = placeOf(reading, teamId);
+  const place = locate(reading, teamId);
   if (place?.kind !== "team") return { refused: "not-found" };
   return permit(reading, caller, place.workspaceId, "read", "team") ?? place.workspaceId;
 }

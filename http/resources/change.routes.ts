@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { permit } from "../../actors/access/visibility.js";
-import { changeRecords } from "../../actors/resources/change-records.js";
-import { workspaceOfSlug } from "../../actors/workspaces/workspace.machine.js";
+import { listChangeRecords } from "../../actors/resources/change-record.table.js";
+import { findWorkspaceBySlug } from "../../actors/workspaces/workspace.machine.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { pageSize, wholeNumber } from "../paging.js";
 import { type Route, route } from "../route.js";
@@ -37,14 +37,18 @@ export function changeRoutes({ runtime }: { readonly runtime: Runtime }): readon
       query: z.strictObject({ before: wholeNumber.optional(), limit: pageSize() }),
       answers: { 200: z.strictObject({ items: z.array(changeSchema) }) },
       handle: ({ caller, params, query }) => {
-        const workspaceId = workspaceOfSlug(runtime.reading, params.slug ?? "");
+        const workspaceId = findWorkspaceBySlug(runtime.reading, params.slug ?? "");
         const isAllowed =
           workspaceId !== undefined &&
           caller.kind === "person" &&
           permit(runtime.reading, caller, workspaceId, "administer", "workspace") === null;
         if (!isAllowed) return { refused: "not-found" };
         const { before, limit } = query;
-        const items = changeRecords(runtime.reading, workspaceId, before === undefined ? { limit } : { before, limit });
+        const items = listChangeRecords(
+          runtime.reading,
+          workspaceId,
+          before === undefined ? { limit } : { before, limit },
+        );
         return { status: 200, body: { items } };
       },
     }),

@@ -1,6 +1,6 @@
 import type { Refusal } from "../../actors/refusal.js";
 import type { Kind } from "../../actors/resources/kind.js";
-import type { PreparedBody } from "../../actors/resources/messages.js";
+import type { PreparedBody } from "../../actors/resources/resource.messages.js";
 import { type Sealer, sha256Hex } from "../../actors/workspaces/secret-value.js";
 import { parseBy } from "../field-errors.js";
 
@@ -19,7 +19,7 @@ export function prepare(
   sealer: Sealer,
   makeToken: (() => string) | null,
 ): Prepared | Refusal {
-  const tooMuch = kind.tooMuch?.(body) ?? [];
+  const tooMuch = kind.findSizeErrors?.(body) ?? [];
   if (tooMuch.length > 0) return { refused: "invalid", errors: tooMuch };
   const parsed = parseBy(kind.schema, body);
   if ("errors" in parsed) return { refused: "invalid", errors: parsed.errors };

@@ -3,16 +3,16 @@ import type { Caller } from "../../actors/access/caller.js";
 import { permissionsIn, permit, seesOutcomes } from "../../actors/access/visibility.js";
 import { invalid, type Refusal } from "../../actors/refusal.js";
 import type { Kind } from "../../actors/resources/kind.js";
-import { placeOf } from "../../actors/resources/place.js";
 import {
+  findResource,
+  findResourceAt,
+  listResources,
   type ResourcePage,
   type ResourceRow,
-  resourceAt,
-  resourceById,
-  resourcesOf,
-} from "../../actors/resources/resource-rows.js";
-import { workspacesOf } from "../../actors/workspaces/members.js";
-import { workspaceOfSlug } from "../../actors/workspaces/workspace.machine.js";
+} from "../../actors/resources/resource.table.js";
+import { locate } from "../../actors/resources/resource-location.table.js";
+import { listMemberships } from "../../actors/workspaces/member.table.js";
+import { findWorkspaceBySlug } from "../../actors/workspaces/workspace.machine.js";
 import type { Reading } from "../../storage/store.js";
 
 /** Who asks, and what for. */
@@ -27,11 +27,11 @@ const HELD_BY_STATION = /^[a-z0-9-]+\/[a-z0-9-]+\/[a-z0-9-]+\/[^/]+$/;
 /** The row behind `{id}`, as far as the caller may see it. */
 export function findRow(kind: Kind, reading: Reading, { caller, params }: Asked): ResourceRow | Refusal {
   const id = params.id ?? "";
-  const place = placeOf(reading, id);
+  const place = locate(reading, id);
   if (place === undefined || place.kind !== kind.name) return { refused: "not-found" };
   const refused = permit(reading, caller, place.workspaceId, "read", kind.name);
   if (refused !== null) return refused;
-  const row = resourceById(reading, place.workspaceId, kind.name, id);
+  const row = findResource(reading, place.workspaceId, kind.name, id);
   return row !== undefined && isSeen(kind, reading, caller, row) ? row : { refused: "not-found" };
 }
 
@@ -42,14 +42,14 @@ export function importedRow(
   { caller, params }: Asked,
   at: string,
 ): ResourceRow | Refusal {
-  const workspaceId = kind.heldBy === "none" ? workspaceOfSlug(reading, at) : params.workspaceId;
+  const workspaceId = kind.heldBy === "none" ? findWorkspaceBySlug(reading, at) : params.workspaceId;
   if (workspaceId === undefined) return { refused: "not-found" };
   const refused = permit(reading, caller, workspaceId, "read", kind.name);
   if (refused !== null) return refused;
   if (kind.heldBy === "station" && !HELD_BY_STATION.test(at)) {
     return invalid("address", "must be <team key>/<line key>/<station key>/<name>");
   }
-  const row = resourceAt(reading, workspaceId, kind.name, at);
+  const row = findResourceAt(reading, workspaceId, kind.name, at);
   return row !== undefined && isSeen(kind, reading, caller, row) ? row : { refused: "not-found" };
 }
 
@@ -76,7 +76,7 @@ export async function listedRows<Shown>(
   const shown: Shown[] = [];
   let page: ResourcePage = { limit: PAGE, ...(station === undefined ? {} : { under: station }) };
   for (;;) {
-    const rows = resourcesOf(reading, workspaceId, kind.name, page);
+    const rows = listResources(reading, workspaceId, kind.name, page);
     for (const row of rows) if (isSeen(kind, reading, caller, row)) shown.push(show(row));
     const last = rows.at(-1);
     if (last === undefined || rows.length < PAGE) return shown;
@@ -99,8 +99,8 @@ function visibleWorkspaces(reading: Reading, caller: Caller): ResourceRow[] {
   const ids =
     caller.kind === "token"
       ? [caller.workspaceId].filter((id) => permissionsIn(reading, caller, id).length > 0)
-      : workspacesOf(reading, caller.userId).map((membership) => membership.id);
-  return ids.flatMap((id) => resourceById(reading, id, "workspace", id) ?? []);
+      : listMemberships(reading, caller.userId).map((membership) => membership.id);
+  return ids.flatMap((id) => findResource(reading, id, "workspace", id) ?? []);
 }
 
 /** Where a create goes. */
@@ -115,12 +115,12 @@ export function namedHolder(kind: Kind, reading: Reading, { caller, params }: As
   if (kind.heldBy !== "team" && kind.heldBy !== "station")
     return { workspaceId: params.workspaceId ?? "", teamId: null };
   const id = (kind.heldBy === "team" ? params.teamId : params.lineId) ?? "";
-  const place = placeOf(reading, id);
+  const place = locate(reading, id);
   if (place?.kind !== (kind.heldBy === "team" ? "team" : "line")) return { refused: "not-found" };
   const { workspaceId } = place;
   if (kind.heldBy === "team") return { workspaceId, teamId: id };
   const station = { lineId: id, stationKey: params.stationKey ?? "" };
-  const found = kind.stationPlace?.(reading, workspaceId, station) ?? null;
+  const found = kind.locateStation?.(reading, workspaceId, station) ?? null;
   const isVisible = found !== null && isSeen(kind, reading, caller, { workspaceId, teamId: found.teamId });
   return isVisible ? { workspaceId, teamId: found.teamId, station } : { refused: "not-found" };
 }

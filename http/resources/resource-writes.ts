@@ -4,8 +4,8 @@ import { refuseWrite } from "../../actors/access/write-right.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import { canonicalJson } from "../../actors/resources/canonical-json.js";
 import type { Kind } from "../../actors/resources/kind.js";
-import type { ResourceMessage, Written } from "../../actors/resources/messages.js";
-import { represent } from "../../actors/resources/representation.js";
+import { toRepresentation } from "../../actors/resources/representation.js";
+import type { ResourceMessage, WriteResult } from "../../actors/resources/resource.messages.js";
 import type { Sealer } from "../../actors/workspaces/secret-value.js";
 import { address } from "../../runtime/address.js";
 import type { Runtime } from "../../runtime/runtime.js";
@@ -52,7 +52,7 @@ export async function createOne(kind: Kind, writer: ResourceWriter, request: Req
   }
   return {
     status: 201,
-    body: represent(kind, resource, runtime.reading),
+    body: toRepresentation(kind, resource, runtime.reading),
     headers: {
       etag: `"${resource.version}"`,
       ...(replayed ? { "idempotent-replayed": "true" } : {}),
@@ -84,7 +84,7 @@ export async function replaceOne(kind: Kind, writer: ResourceWriter, request: Re
   if (isRefusal(written)) return written;
   return {
     status: 200,
-    body: represent(kind, written.resource, runtime.reading),
+    body: toRepresentation(kind, written.resource, runtime.reading),
     headers: { etag: `"${written.resource.version}"` },
   };
 }
@@ -122,6 +122,6 @@ function holderOf(kind: Kind, { runtime }: ResourceWriter, request: Request): Ho
   return refuseWrite(runtime.reading, request.caller, { workspaceId, kind, action: "create" }) ?? holder;
 }
 
-async function write(runtime: Runtime, workspaceId: string, message: ResourceMessage): Promise<Written | Refusal> {
-  return (await runtime.ask(address(workspaceId, "workspace", workspaceId), message)) as Written | Refusal;
+async function write(runtime: Runtime, workspaceId: string, message: ResourceMessage): Promise<WriteResult | Refusal> {
+  return (await runtime.ask(address(workspaceId, "workspace", workspaceId), message)) as WriteResult | Refusal;
 }

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { isRefusal } from "../../actors/refusal.js";
 import type { Kind } from "../../actors/resources/kind.js";
-import { represent } from "../../actors/resources/representation.js";
-import type { ResourceRow } from "../../actors/resources/resource-rows.js";
+import { toRepresentation } from "../../actors/resources/representation.js";
+import type { ResourceRow } from "../../actors/resources/resource.table.js";
 import { type Answer, type Route, route, type Success } from "../route.js";
 import { exampleOf } from "./resource-example.js";
 import { findRow, importedRow, listedRows } from "./resource-reads.js";
@@ -37,7 +37,7 @@ function routesOf(kind: Kind, options: ResourceRoutesOptions): Route[] {
   const created = collectionIn(kind) ?? all;
   const show = (row: ResourceRow): Answer => ({
     status: 200,
-    body: represent(kind, row, reading),
+    body: toRepresentation(kind, row, reading),
     headers: { etag: `"${row.version}"` },
   });
   return [
@@ -122,7 +122,7 @@ function routesOf(kind: Kind, options: ResourceRoutesOptions): Route[] {
       answers: { 200: { body: z.strictObject({ items: z.array(shown) }), example: { items: [example.shown] } } },
       handle: async ({ caller, params, query }) => {
         const asked = { caller, params, station: query?.station };
-        const items = await listedRows(kind, reading, asked, (row) => represent(kind, row, reading));
+        const items = await listedRows(kind, reading, asked, (row) => toRepresentation(kind, row, reading));
         return isRefusal(items) ? items : { status: 200, body: { items } };
       },
     }),

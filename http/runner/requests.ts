@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
-import { whyFailed } from "../../actors/hooks/why-failed.js";
 import { isCloudService, type Resolve, resolveWithSystem } from "../../actors/outbound/address-guard.js";
 import type { AllowList } from "../../actors/outbound/allow-list.js";
+import { toFailure } from "../../actors/outbound/failure.js";
 import { createOutbound, RequestRefused } from "../../actors/outbound/request.js";
 import { MAX_ANSWER_BYTES, type RunnerFrame, type ServiceFrame } from "../../actors/runners/protocol.js";
 
@@ -34,7 +34,7 @@ export function createRequests(): Requests {
         const asked = retryAfter?.slice(0, MAX_WORDS) ?? null;
         return { frame: "response", id, answer: { ...answer, retryAfter: asked }, failure: null };
       } catch (error) {
-        const { code, reason } = whyFailed(error);
+        const { code, reason } = toFailure(error);
         return { frame: "response", id, answer: null, failure: { code, reason: reason.slice(0, MAX_WORDS) } };
       }
     },

@@ -5,7 +5,7 @@ import type { Refusal } from "../../actors/refusal.js";
 import { runnerSchema, runnerView } from "../../actors/runners/runner.view.js";
 import { runners } from "../../actors/runners/runner-rows.js";
 import { runs } from "../../actors/tasks/run-rows.js";
-import { workspaceOfSlug } from "../../actors/workspaces/workspace.machine.js";
+import { findWorkspaceBySlug } from "../../actors/workspaces/workspace.machine.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { cursor, pageSize } from "../paging.js";
 import { type Answer, type Route, route } from "../route.js";
@@ -37,7 +37,7 @@ function listRunners(
   slug: string,
   query: z.output<typeof listing>,
 ): Answer | Refusal {
-  const workspaceId = workspaceOfSlug(reading, slug);
+  const workspaceId = findWorkspaceBySlug(reading, slug);
   if (workspaceId === undefined) return { refused: "not-found" };
   const refused = permit(reading, caller, workspaceId, "read", "workspace");
   if (refused !== null) return refused;

@@ -4,9 +4,9 @@ import { permit, seesOutcomes } from "../../actors/access/visibility.js";
 import { firingView } from "../../actors/hooks/firing.view.js";
 import { firingById } from "../../actors/hooks/occurrence-rows.js";
 import type { Kind } from "../../actors/resources/kind.js";
-import { placeOf } from "../../actors/resources/place.js";
-import { represent } from "../../actors/resources/representation.js";
-import { resourceById } from "../../actors/resources/resource-rows.js";
+import { toRepresentation } from "../../actors/resources/representation.js";
+import { findResource } from "../../actors/resources/resource.table.js";
+import { locate } from "../../actors/resources/resource-location.table.js";
 import { approvalView } from "../../actors/tasks/approval.view.js";
 import { openApprovalsOf } from "../../actors/tasks/approval-rows.js";
 import { runShown, stepsView } from "../../actors/tasks/run.view.js";
@@ -14,7 +14,7 @@ import { runs } from "../../actors/tasks/run-rows.js";
 import { taskItemView, taskView } from "../../actors/tasks/task.view.js";
 import { tasksOf } from "../../actors/tasks/task-list.js";
 import { tasks } from "../../actors/tasks/task-rows.js";
-import { workspacesOf } from "../../actors/workspaces/members.js";
+import { listMemberships } from "../../actors/workspaces/member.table.js";
 import type { Reading } from "../../storage/store.js";
 
 /** What a topic is about: something that the API names by its id. */
@@ -52,7 +52,7 @@ export function createTopics(kinds: readonly Kind[]): ReadonlyMap<string, Topic>
 
 /** What an id of the topic's kind names, or undefined when there is nothing that the caller could see. */
 export function aboutOf(reading: Reading, caller: Caller, { workspaceOf }: Topic, id: string): About | undefined {
-  const workspaceId = workspaceOf === undefined ? placeOf(reading, id)?.workspaceId : workspaceOf(reading, caller, id);
+  const workspaceId = workspaceOf === undefined ? locate(reading, id)?.workspaceId : workspaceOf(reading, caller, id);
   return workspaceId === undefined ? undefined : { workspaceId, id };
 }
 
@@ -62,11 +62,11 @@ function resourceTopic(kinds: readonly Kind[], name: string): Topic {
   const ofOutcomes = new Set(kinds.filter(({ seenBy }) => seenBy === "outcomes").map((one) => one.name));
   return {
     sees: (reading, caller, { workspaceId, id }) =>
-      resourceById(reading, workspaceId, name, id) !== undefined &&
+      findResource(reading, workspaceId, name, id) !== undefined &&
       permit(reading, caller, workspaceId, "read", name) === null,
     picture: (reading, { workspaceId, id }) => {
-      const row = resourceById(reading, workspaceId, name, id);
-      return row === undefined ? undefined : represent(kind, row, reading);
+      const row = findResource(reading, workspaceId, name, id);
+      return row === undefined ? undefined : toRepresentation(kind, row, reading);
     },
     change: (...change) => shownChange(ofOutcomes, change),
   };
@@ -148,7 +148,7 @@ const runTopic: Topic = {
 const firingTopic: Topic = {
   workspaceOf: (reading, caller, id) => {
     const workspaces =
-      caller.kind === "token" ? [caller.workspaceId] : workspacesOf(reading, caller.userId).map((one) => one.id);
+      caller.kind === "token" ? [caller.workspaceId] : listMemberships(reading, caller.userId).map((one) => one.id);
     return workspaces.find((workspaceId) => firingById(reading, workspaceId, id) !== undefined);
   },
   sees: (reading, caller, { workspaceId, id }) => {

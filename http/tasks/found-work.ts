@@ -1,7 +1,7 @@
 import type { Caller } from "../../actors/access/caller.js";
 import { onTeam, permit, seesOutcomes } from "../../actors/access/visibility.js";
 import type { Refusal } from "../../actors/refusal.js";
-import { placeOf } from "../../actors/resources/place.js";
+import { locate } from "../../actors/resources/resource-location.table.js";
 import { type RunRow, runs } from "../../actors/tasks/run-rows.js";
 import { type TaskRow, tasks } from "../../actors/tasks/task-rows.js";
 import type { Runtime } from "../../runtime/runtime.js";
@@ -12,7 +12,7 @@ export function findTask(
   caller: Caller,
   taskId: string,
 ): { readonly workspaceId: string; readonly task: TaskRow } | Refusal {
-  const place = placeOf(reading, taskId);
+  const place = locate(reading, taskId);
   if (place?.kind !== "task") return { refused: "not-found" };
   const refused = permit(reading, caller, place.workspaceId, "read", "team");
   const task = tasks.get(reading, place.workspaceId, taskId);
@@ -25,7 +25,7 @@ export function findRun(
   caller: Caller,
   runId: string,
 ): { readonly workspaceId: string; readonly run: RunRow } | Refusal {
-  const place = placeOf(reading, runId);
+  const place = locate(reading, runId);
   const run = place?.kind === "run" ? runs.get(reading, place.workspaceId, runId) : undefined;
   if (place === undefined || run === undefined) return { refused: "not-found" };
   if (!seesOutcomes(reading, caller, place.workspaceId, run.teamId)) return { refused: "not-found" };

@@ -4,8 +4,8 @@ import { permit, seesOutcomes } from "../../actors/access/visibility.js";
 import { chainFrom } from "../../actors/hooks/loop-guard.js";
 import type { LineFields } from "../../actors/lines/line.kind.js";
 import { invalid, isRefusal, type Refusal } from "../../actors/refusal.js";
-import { placeOf } from "../../actors/resources/place.js";
-import { resourceAt } from "../../actors/resources/resource-rows.js";
+import { findResourceAt } from "../../actors/resources/resource.table.js";
+import { locate } from "../../actors/resources/resource-location.table.js";
 import { stationOf } from "../../actors/tasks/event-task.js";
 import { runItemSchema, runItemView, runSchema, runView, stepSchema, stepsView } from "../../actors/tasks/run.view.js";
 import { runs } from "../../actors/tasks/run-rows.js";
@@ -215,7 +215,7 @@ async function openTask(runtime: Runtime, { caller, params, body, header }: Open
   if (isRefusal(team)) return team;
   const { workspaceId, teamKey } = team;
   if (!worksOn(runtime, caller, workspaceId, teamId)) return notOnTeam();
-  const line = resourceAt<LineFields>(reading, workspaceId, "line", `${teamKey}/${body.line}`);
+  const line = findResourceAt<LineFields>(reading, workspaceId, "line", `${teamKey}/${body.line}`);
   if (line === undefined) return invalid("line", `there is no line ${body.line}`);
   if (body.station !== null && stationOf(line.fields, body.station) === undefined) {
     return invalid("station", `there is no station ${body.station}`);
@@ -244,7 +244,8 @@ function listTasks(
   if (isRefusal(team)) return team;
   const { workspaceId, teamKey } = team;
   const { line, assignee, state, station, before, limit } = query;
-  const lineId = line === undefined ? undefined : resourceAt(reading, workspaceId, "line", `${teamKey}/${line}`)?.id;
+  const lineId =
+    line === undefined ? undefined : findResourceAt(reading, workspaceId, "line", `${teamKey}/${line}`)?.id;
   if (line !== undefined && lineId === undefined) return { status: 200, body: { items: [] } };
   const filter = { state, lineId, station, assignee: assignee === "none" ? null : assignee };
   const found = tasksOf(reading, { workspaceId, teamId }, filter, { before, limit });
@@ -256,7 +257,7 @@ function findTeam(
   caller: Caller,
   teamId: string,
 ): { readonly workspaceId: string; readonly teamKey: string } | Refusal {
-  const place = placeOf(reading, teamId);
+  const place = locate(reading, teamId);
   if (place?.kind !== "team") return { refused: "not-found" };
   const refused = permit(reading, caller, place.workspaceId, "read", "team");
   if (refused !== null) return refused;

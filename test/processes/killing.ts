@@ -1,4 +1,4 @@
-import { storedEntries } from "../../runtime/feed.js";
+import { listStoredEntries } from "../../runtime/feed.js";
 import { openLmdbStore } from "../../storage/lmdb-store.js";
 import { ServiceProcess } from "./service-process.js";
 
@@ -173,7 +173,7 @@ export class Killing {
   /** The sequence of changes has no gap: nothing that was taken back left a number behind. */
   async #checkSequence(): Promise<void> {
     const store = await openLmdbStore({ folder: this.#options.folder });
-    const sequences = storedEntries(store.reading, this.#workspaceId).map(({ seq }) => seq);
+    const sequences = listStoredEntries(store.reading, this.#workspaceId).map(({ seq }) => seq);
     await store.close();
     if (sequences.length < this.#options.keys) this.#complaints.push(`there are ${sequences.length} changes`);
     const [first = 0] = sequences;

@@ -48,7 +48,7 @@ t.test("an alarm years ahead neither rings early nor overflows, and can be taken
 t.test("work that is scheduled runs soon, never inside the call", async (t) => {
   let ran = false;
   const done = new Promise<void>((resolve) => {
-    createEventLoopScheduler().soon(() => {
+    createEventLoopScheduler().defer(() => {
       ran = true;
       resolve();
     });

@@ -2,7 +2,7 @@ import t from "tap";
 import type { Effect } from "../../runtime/actor-type.js";
 import { address } from "../../runtime/address.js";
 import { cellName } from "../../runtime/cell.js";
-import { Effects, effectKey, pendingFor } from "../../runtime/effects.js";
+import { createPendingEffect, Effects, effectKey } from "../../runtime/effects.js";
 import type { RunSignal } from "../../runtime/run-signal.js";
 import { effectSpace } from "../../storage/keys.js";
 import { createMemoryStore } from "../../storage/memory-store.js";
@@ -244,12 +244,12 @@ t.test("many effects of one name are started a few at a time, and keep no other 
   const effects = new Effects({
     effects: [noting("work"), noting("other")],
     reading: createMemoryStore().reading,
-    soon: (work) => void later.push(work),
+    defer: (work) => void later.push(work),
     ended: () => undefined,
   });
   const enqueue = (name: string, id: string) => {
     const owner = address(partition, "worker", "1");
-    const pending = pendingFor({ to: owner, name: cellName(owner) }, { name, id, input: null });
+    const pending = createPendingEffect({ to: owner, name: cellName(owner) }, { name, id, input: null });
     effects.register(pending);
     effects.enqueue(pending);
   };

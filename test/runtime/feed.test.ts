@@ -1,5 +1,5 @@
 import t from "tap";
-import { ChangeFeed, storedEntries } from "../../runtime/feed.js";
+import { ChangeFeed, listStoredEntries } from "../../runtime/feed.js";
 import type { FeedEntry } from "../../runtime/runtime.js";
 import { createMemoryStore } from "../../storage/memory-store.js";
 import type { Change } from "../../storage/store.js";
@@ -8,7 +8,7 @@ import { type Note, probe } from "../support/probe.js";
 
 const writer = probe("writer", {
   write: (_context, { topics }, turn) => {
-    for (const topic of topics as string[]) turn.change(topic, { topic, at: turn.now });
+    for (const topic of topics as string[]) turn.publishChange(topic, { topic, at: turn.now });
   },
 });
 
@@ -39,7 +39,7 @@ t.test("a partition's numbers rise without a gap, across crashes", async (t) => 
   harness.crash();
   await harness.start();
   await write("task/1");
-  t.same(seqs(storedEntries(harness.durable, partition)), [1, 2, 3]);
+  t.same(seqs(listStoredEntries(harness.durable, partition)), [1, 2, 3]);
   t.equal(harness.runtime.feed.lastSeq(partition), 3);
   t.equal(harness.runtime.feed.lastSeq("ws_other"), 0);
 });
@@ -95,15 +95,19 @@ t.test("a reader resumes after what it saw last, or is told that this is too old
   t.same(seqs(feed.since(partition, "task/1", 3)), []);
   t.equal(feed.since(partition, "task/1", 4), "too-old", "ahead of what is there");
   for (const topic of ["task/2", "task/2", "task/2"]) await write(topic);
-  t.same(seqs(storedEntries(harness.durable, partition)), [1, 2, 3, 4, 5, 6], "entry 3 is kept, with those in its row");
+  t.same(
+    seqs(listStoredEntries(harness.durable, partition)),
+    [1, 2, 3, 4, 5, 6],
+    "entry 3 is kept, with those in its row",
+  );
   await write("task/2");
-  t.same(seqs(storedEntries(harness.durable, partition)), [4, 5, 6, 7], "older ones are not kept");
+  t.same(seqs(listStoredEntries(harness.durable, partition)), [4, 5, 6, 7], "older ones are not kept");
   t.equal(feed.since(partition, "task/2", 2), "too-old");
   t.same(seqs(feed.since(partition, "task/2", 3)), [4, 5, 6, 7]);
   await write(...Array<string>(100).fill("task/3"));
   t.same(seqs(feed.since(partition, "task/3", 103)), [104, 105, 106, 107]);
   t.equal(feed.since(partition, "task/3", 6), "too-old");
-  t.ok(storedEntries(harness.durable, partition).length <= 4 + 32, "a row more than what is kept at most");
+  t.ok(listStoredEntries(harness.durable, partition).length <= 4 + 32, "a row more than what is kept at most");
 });
 
 t.test("a process goes on trimming the rows of the one before it", async (t) => {
@@ -113,7 +117,7 @@ t.test("a process goes on trimming the rows of the one before it", async (t) => 
   await harness.start();
   for (let n = 60; n < 170; n++) await write("task/1");
   t.same(
-    seqs(storedEntries(harness.durable, partition)),
+    seqs(listStoredEntries(harness.durable, partition)),
     Array.from({ length: 50 }, (_, n) => n + 121),
   );
 });

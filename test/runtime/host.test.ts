@@ -1,7 +1,7 @@
 import t from "tap";
 import type { RunSignal } from "../../runtime/run-signal.js";
 import { Stopping } from "../../runtime/runtime.js";
-import { actorSpace, deadSpace, mailSpace } from "../../storage/keys.js";
+import { actorSpace, deadLetterSpace, undeliveredSpace } from "../../storage/keys.js";
 import { Harness, partition, settled } from "../support/harness.js";
 import { probe } from "../support/probe.js";
 
@@ -106,7 +106,11 @@ t.test("stop finishes what was asked, refuses what comes, and leaves the rest fo
   await stopped;
   await runtime.stop();
   t.ok(aborted);
-  t.equal(harness.durable.range({ prefix: [partition, mailSpace] }).length, 1, "an endless exchange is put to disk");
+  t.equal(
+    harness.durable.range({ prefix: [partition, undeliveredSpace] }).length,
+    1,
+    "an endless exchange is put to disk",
+  );
   await t.rejects(runtime.ask(harness.to("counter"), { type: "add" }), Stopping);
   await harness.start();
   void settled(harness.runtime.stop());
@@ -116,7 +120,7 @@ t.test("stop finishes what was asked, refuses what comes, and leaves the rest fo
 /** Has a dead letter on disk, as an earlier process left it. */
 async function leaveDeadLetter(harness: Harness): Promise<void> {
   const value = { kind: "counter", actor: "1", message: { type: "add" }, error: "", atMs: 0 };
-  const written = harness.disk.open().commit([{ op: "put", key: [partition, deadSpace, "dead_1"], value }]);
+  const written = harness.disk.open().commit([{ op: "put", key: [partition, deadLetterSpace, "dead_1"], value }]);
   await harness.advance();
   await written;
 }

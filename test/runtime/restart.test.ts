@@ -8,7 +8,7 @@ import { address } from "../../runtime/address.js";
 import { createEventLoopScheduler, createSystemClock } from "../../runtime/clock.js";
 import { createRuntime } from "../../runtime/host.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { mailSpace } from "../../storage/keys.js";
+import { undeliveredSpace } from "../../storage/keys.js";
 import { openLmdbStore } from "../../storage/lmdb-store.js";
 import type { Store } from "../../storage/store.js";
 import { type Note, probe } from "../support/probe.js";
@@ -18,7 +18,7 @@ const worker = probe("worker", {
   begin: (_context, _message, turn) => {
     turn.start({ name: "work", id: "w1", input: { n: 1 } });
     turn.wake("later", turn.now + 3_600_000);
-    turn.change("worker/1", "begun");
+    turn.publishChange("worker/1", "begun");
     for (let n = 0; n < 3; n++) turn.send(address("ws_0", "worker", "waits"), { type: "hear", n } as Note);
     turn.send(turn.self, { type: "loop" });
   },
@@ -31,7 +31,7 @@ const worker = probe("worker", {
 function start(store: Store, effect: Effect): Promise<Runtime> {
   return createRuntime({
     store,
-    catalogue: { actors: [worker], hearings: [], gatings: [], effects: [effect] },
+    catalogue: { actors: [worker], subscribers: [], gates: [], effects: [effect] },
     clock: createSystemClock(),
     scheduler: createEventLoopScheduler(),
     randomBytes,
@@ -63,7 +63,7 @@ t.test("on LMDB, what a process leaves undone is taken up by the next one", asyn
   await before.ask(address(partition, "worker", "1"), { type: "begin" });
   await first.began;
   await before.stop();
-  t.ok(store.reading.range({ prefix: [partition, mailSpace] }).length > 0, "the endless exchange is on disk");
+  t.ok(store.reading.range({ prefix: [partition, undeliveredSpace] }).length > 0, "the endless exchange is on disk");
   await store.close();
 
   const reopened = await openLmdbStore({ folder });

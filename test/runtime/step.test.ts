@@ -133,7 +133,7 @@ t.test("what XState would do outside the step is refused when it is met", async 
 });
 
 t.test("an older snapshot is brought up to date; a newer one, or none to migrate with, is refused", async (t) => {
-  const catalogue = { hearings: [], gatings: [], effects: [] };
+  const catalogue = { subscribers: [], gates: [], effects: [] };
   const type = { kind: "door", machine: door, version: 2 };
   t.throws(() => new Behaviours({ ...catalogue, actors: [type] }), /has no migrate/);
   const migrate = () => ({ value: "open", context: { opened: 9 } });

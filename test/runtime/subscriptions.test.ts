@@ -1,5 +1,5 @@
 import t from "tap";
-import type { Gating, Hearing } from "../../runtime/actor-type.js";
+import type { Gate, Subscriber } from "../../runtime/actor-type.js";
 import type { Address } from "../../runtime/address.js";
 import { gateKind } from "../../runtime/gate.machine.js";
 import type { Fact, GateQuestion, Message } from "../../runtime/turn.js";
@@ -18,9 +18,9 @@ const actor = probe("actor", {
   look: ({ told, answers }, _message, turn) => turn.reply({ told: told ?? [], answers: answers ?? [] }),
   ask: (_context, { id, rule }, turn) => {
     if (rule === true) rules.put(turn, partition, "rule", { keeps: true });
-    turn.ask({ name: "step", id: String(id) });
+    turn.askGate({ name: "step", id: String(id) });
   },
-  askOther: (_context, { name }, turn) => turn.ask({ name: String(name), id: "1" }),
+  askOther: (_context, { name }, turn) => turn.askGate({ name: String(name), id: "1" }),
   "gate.answered": (context, { gate, id, refused }) => ({
     answers: [...((context.answers ?? []) as unknown[]), { gate, id, refused }],
   }),
@@ -59,12 +59,12 @@ const keeper = probe("keeper", {
   },
 });
 
-function gating(name: string, gates: readonly string[], says: readonly string[], boundMs = 5_000): Gating {
+function gating(name: string, gates: readonly string[], says: readonly string[], boundMs = 5_000): Gate {
   return {
     name,
-    gates,
+    questions: gates,
     boundMs,
-    keepers: (_question: GateQuestion, where) =>
+    gatekeepers: (_question: GateQuestion, where) =>
       says.map((word, index) => ({
         to: { partition: where, kind: "keeper", id: `${name}-${index}` },
         message: { type: "review", says: word } as Message,
@@ -72,22 +72,22 @@ function gating(name: string, gates: readonly string[], says: readonly string[],
   };
 }
 
-async function withGates(...gatings: Gating[]) {
-  const harness = new Harness({ catalogue: { actors: [actor, keeper], gatings } });
+async function withGates(...gatings: Gate[]) {
+  const harness = new Harness({ catalogue: { actors: [actor, keeper], gates: gatings } });
   await harness.start();
   const look = async () => (await harness.ask(harness.to("actor"), { type: "look" })) as { answers: unknown[] };
   return { harness, answers: async () => (await look()).answers };
 }
 
 t.test("a fact is heard by each who hears its name, after the publisher's turn, in order", async (t) => {
-  const hear = (name: string, facts: string[]): Hearing => ({
+  const hear = (name: string, facts: string[]): Subscriber => ({
     name,
     facts,
-    hear: (fact, turn) =>
+    handle: (fact, turn) =>
       turn.send({ partition: turn.self.partition, kind: "actor", id: name }, { type: "told", what: fact } as Note),
   });
   const hearings = [hear("first", ["opened", "moved"]), hear("second", ["moved"])];
-  const harness = new Harness({ catalogue: { actors: [actor], hearings } });
+  const harness = new Harness({ catalogue: { actors: [actor], subscribers: hearings } });
   await harness.start();
   const facts = [{ name: "opened", n: 1 }, { name: "moved", n: 2 }, { name: "unheard" }];
   await harness.ask(harness.to("actor"), { type: "publish", facts } as Note);
@@ -97,7 +97,7 @@ t.test("a fact is heard by each who hears its name, after the publisher's turn, 
 });
 
 t.test("a hearing that throws, or does more than read and send, ends in a dead letter and hurts nobody", async (t) => {
-  const deeds: Hearing["hear"][] = [
+  const deeds: Subscriber["handle"][] = [
     () => {
       throw new Error("deaf");
     },
@@ -106,8 +106,8 @@ t.test("a hearing that throws, or does more than read and send, ends in a dead l
     (_fact, turn) => turn.reply(1),
     (_fact, turn) => rules.put(turn, partition, "x", { keeps: true }),
   ];
-  const hearings = deeds.map((hear, index) => ({ name: `h${index}`, facts: ["f"], hear }));
-  const harness = new Harness({ catalogue: { actors: [actor], hearings } });
+  const hearings = deeds.map((handle, index) => ({ name: `h${index}`, facts: ["f"], handle: handle }));
+  const harness = new Harness({ catalogue: { actors: [actor], subscribers: hearings } });
   await harness.start();
   await harness.ask(harness.to("actor"), { type: "publish", facts: [{ name: "f" }] } as Note);
   const letters = harness.runtime.deadLetters.list(partition, 10);
@@ -129,9 +129,9 @@ t.test("a gate that nobody keeps is open at once", async (t) => {
 });
 
 t.test("keepers are found by what the asker's turn has written", async (t) => {
-  const byRule: Gating = {
+  const byRule: Gate = {
     ...gating("rule", ["step"], []),
-    keepers: (_question, where, reading) =>
+    gatekeepers: (_question, where, reading) =>
       rules.get(reading, where, "rule") === undefined
         ? []
         : [{ to: { partition: where, kind: "keeper", id: "1" }, message: { type: "review", says: "no" } as Message }],
@@ -183,9 +183,9 @@ t.test("what silence means after that is said by the request", async (t) => {
     [undefined, "no answer in time from keeper/g-0"],
   ] as const) {
     const asked = gating("g", ["step"], ["nothing", "yes"], 5_000);
-    const keepers: Gating["keepers"] = (...of) =>
-      asked.keepers(...of).map((request) => (whenSilent === undefined ? request : { ...request, whenSilent }));
-    const { harness, answers } = await withGates({ ...asked, keepers });
+    const keepers: Gate["gatekeepers"] = (...of) =>
+      asked.gatekeepers(...of).map((request) => (whenSilent === undefined ? request : { ...request, whenSilent }));
+    const { harness, answers } = await withGates({ ...asked, gatekeepers: keepers });
     await harness.ask(harness.to("actor"), { type: "ask", id: "q1" } as Note);
     await harness.advance(7_000);
     t.same(await answers(), [], "there is time to answer when it was told");
@@ -203,9 +203,9 @@ t.test("a keeper may call others, who decide as if they had been asked at first"
   ];
   for (const [called, refused] of words) {
     const asked = gating("g", ["step"], ["calls", "yes"], 5_000);
-    const keepers: Gating["keepers"] = (...of) =>
-      asked.keepers(...of).map(({ to, message }) => ({ to, message: Object.assign({}, message, { called }) }));
-    const { harness, answers } = await withGates({ ...asked, keepers });
+    const keepers: Gate["gatekeepers"] = (...of) =>
+      asked.gatekeepers(...of).map(({ to, message }) => ({ to, message: Object.assign({}, message, { called }) }));
+    const { harness, answers } = await withGates({ ...asked, gatekeepers: keepers });
     await harness.ask(harness.to("actor"), { type: "ask", id: "q1" } as Note);
     if (called.some((word) => word.endsWith("late"))) t.same(await answers(), [], "those called are waited for");
     await harness.advance(5_500);
@@ -227,13 +227,13 @@ t.test("past the bound of a gating the step is refused, naming who did not answe
   await harness.advance(10_000);
   t.same(await answers(), [{ gate: "step", id: "q1", refused: "no answer in time from keeper/slow-0" }]);
   await harness.ask(harness.to("keeper", "slow-0"), { type: "answerNow" });
-  t.equal(harness.runtime.stats().dropped, 1, "an answer after the bound changes nothing");
+  t.equal(harness.runtime.stats().unhandled, 1, "an answer after the bound changes nothing");
 });
 
 t.test("a keeper of a kind that does not exist fails the asker's turn", async (t) => {
-  const wrong: Gating = {
+  const wrong: Gate = {
     ...gating("wrong", ["step"], []),
-    keepers: () => {
+    gatekeepers: () => {
       throw new Error("no such rule");
     },
   };
@@ -248,6 +248,6 @@ t.test("kinds and names are unique, and the runtime's own are taken", async (t) 
     await t.rejects(new Harness({ catalogue: { actors: [{ ...actor, kind }] } }).start(), /is taken/);
   }
   await t.rejects(new Harness({ catalogue: { actors: [actor, actor] } }).start(), /is taken/);
-  const hearing: Hearing = { name: "h", facts: [], hear: () => undefined };
-  await t.rejects(new Harness({ catalogue: { hearings: [hearing, hearing] } }).start(), /two hearings are named h/);
+  const hearing: Subscriber = { name: "h", facts: [], handle: () => undefined };
+  await t.rejects(new Harness({ catalogue: { subscribers: [hearing, hearing] } }).start(), /two hearings are named h/);
 });

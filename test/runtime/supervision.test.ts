@@ -1,20 +1,20 @@
 import t from "tap";
 import { Overloaded, TurnFailed } from "../../runtime/runtime.js";
-import { deadSpace } from "../../storage/keys.js";
+import { deadLetterSpace } from "../../storage/keys.js";
 import { Harness, partition, settled } from "../support/harness.js";
 import { type Note, probe } from "../support/probe.js";
 
 /** What outlives a turn on purpose, so that a message can crash some times and then not. */
 const tries = new Map<string, number>();
 
-const supervision = { attempts: 3, maxRestarts: 5, withinMs: 10_000, restMs: 20_000 };
+const supervision = { attempts: 3, maxRestarts: 5, withinMs: 10_000, backoffMs: 20_000 };
 const fragile = probe(
   "fragile",
   {
     frail: (context, { name, until }, turn) => {
       const tried = (tries.get(String(name)) ?? 0) + 1;
       tries.set(String(name), tried);
-      turn.change("fragile/1", "never seen");
+      turn.publishChange("fragile/1", "never seen");
       if (tried < Number(until)) throw new Error(`frail ${name}`);
       return { heard: [...((context.heard ?? []) as unknown[]), name] };
     },
@@ -94,7 +94,7 @@ t.test("an ask that crashes is told so, once, and leaves no dead letter", async 
   await t.rejects(harness.ask(harness.to("fragile"), frail("a", 2)), TurnFailed);
   await t.rejects(harness.ask(harness.to("fragile"), { type: "text" }), TurnFailed);
   t.equal(tries.get("a"), 1);
-  t.same(harness.durable.range({ prefix: [partition, deadSpace] }), []);
+  t.same(harness.durable.range({ prefix: [partition, deadLetterSpace] }), []);
   t.ok(harness.logged.length > 0);
   t.ok(
     harness.logged.every(({ details }) => !("message" in details)),

@@ -12,7 +12,7 @@ const counter = probe("counter", {
   add: (context, { by }, turn) => {
     const n = Number(context.n ?? 0) + Number(by);
     counts.put(turn, partition, turn.self.id, { n });
-    turn.change("counter/1", { n });
+    turn.publishChange("counter/1", { n });
     turn.reply(n);
     return { n };
   },
@@ -20,7 +20,7 @@ const counter = probe("counter", {
     counts.put(turn, partition, turn.self.id, { n: -1 });
     turn.send({ partition, kind: "counter", id: "other" }, { type: "add", by: 1 } as never);
     turn.wake("never", turn.now);
-    turn.change("counter/1", "never");
+    turn.publishChange("counter/1", "never");
     throw new Error("spoiled");
   },
   look: (_context, { id }, turn) => turn.reply(counts.get(turn, partition, String(id)) ?? null),

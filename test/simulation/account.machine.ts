@@ -112,7 +112,7 @@ function operate(context: AccountContext, message: Exclude<Operation, { type: "c
   if (operations.get(turn, partition, message.op) !== undefined) violate(turn, `${message.op} was done twice`);
   const created = message.type === "deposit" ? message.amount : 0;
   operations.put(turn, partition, message.op, { kind: message.type, created });
-  turn.change(`account/${id}`, { op: message.op });
+  turn.publishChange(`account/${id}`, { op: message.op });
   turn.reply(message.op);
   switch (message.type) {
     case "deposit":
@@ -124,7 +124,7 @@ function operate(context: AccountContext, message: Exclude<Operation, { type: "c
     }
     case "reserve": {
       const question: Large = { name: "large", id: message.op, amount: message.amount };
-      turn.ask(question);
+      turn.askGate(question);
       const reserved = { ...context.reserved, [message.op]: { amount: message.amount, to: message.to } };
       return { balance: context.balance - message.amount, reserved };
     }

@@ -1,8 +1,8 @@
 import type { CellRecord } from "../../runtime/cell.js";
 import { listDeadLetters } from "../../runtime/dead-letters.js";
-import { storedEntries } from "../../runtime/feed.js";
+import { listStoredEntries } from "../../runtime/feed.js";
 import { gateKind } from "../../runtime/gate.machine.js";
-import { actorSpace, effectSpace, GLOBAL_PARTITION, mailSpace, timerSpace } from "../../storage/keys.js";
+import { actorSpace, effectSpace, GLOBAL_PARTITION, timerSpace, undeliveredSpace } from "../../storage/keys.js";
 import type { Reading } from "../../storage/store.js";
 import type { Told } from "./clients.js";
 import type { Outside } from "./outside.js";
@@ -55,7 +55,7 @@ function checkArrivals(durable: Reading, partition: string): string[] {
 }
 
 function checkFeed(durable: Reading, partition: string): string[] {
-  const entries = storedEntries(durable, partition);
+  const entries = listStoredEntries(durable, partition);
   const gaps = entries.filter(({ seq }, index) => seq !== index + 1);
   const told = entries.map(({ data }) => (data as { readonly op: string }).op).sort();
   const done = operations
@@ -98,7 +98,7 @@ function checkMoney(durable: Reading, outside: Outside): string[] {
 /** Nothing is left of what is over. */
 function checkLeftovers(durable: Reading): string[] {
   const spaces = [...partitions, GLOBAL_PARTITION].flatMap((partition) => [
-    [partition, mailSpace],
+    [partition, undeliveredSpace],
     [partition, effectSpace],
     [partition, actorSpace, gateKind],
     [partition, actorSpace, "payer"],

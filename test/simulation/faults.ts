@@ -1,4 +1,4 @@
-import { effectSpace, feedSpace, mailSpace, rowSpace, seenSpace, timerSpace } from "../../storage/keys.js";
+import { dedupSpace, effectSpace, feedSpace, rowSpace, timerSpace, undeliveredSpace } from "../../storage/keys.js";
 import type { Change } from "../../storage/store.js";
 import type { Chance } from "./chance.js";
 
@@ -15,12 +15,16 @@ export const faults: readonly Fault[] = [
   { name: "a disk that answers before the flush", answersEarly: true, write: (changes) => changes },
   dropping("a disk that loses whole batches", () => true, 40),
   { name: "a disk that writes half a batch", answersEarly: false, write: half },
-  dropping("a disk that does not write mail", (change) => change.op === "put" && change.key[1] === mailSpace, 1),
-  dropping("a disk that does not remove mail", (change) => change.op === "remove" && change.key[1] === mailSpace, 1),
+  dropping("a disk that does not write mail", (change) => change.op === "put" && change.key[1] === undeliveredSpace, 1),
+  dropping(
+    "a disk that does not remove mail",
+    (change) => change.op === "remove" && change.key[1] === undeliveredSpace,
+    1,
+  ),
   dropping("a disk that loses wake-ups", (change) => change.op === "put" && change.key[1] === timerSpace, 1),
   dropping("a disk that loses pending effects", (change) => change.op === "put" && change.key[1] === effectSpace, 1),
   dropping("a disk that does not end effects", (change) => change.op === "remove" && change.key[1] === effectSpace, 1),
-  dropping("a disk that forgets message ids", (change) => change.op === "put" && change.key[1] === seenSpace, 1),
+  dropping("a disk that forgets message ids", (change) => change.op === "put" && change.key[1] === dedupSpace, 1),
   dropping("a disk that loses feed entries", (change) => change.op === "put" && change.key[1] === feedSpace, 5),
   dropping("a disk that loses single rows", (change) => change.op === "put" && change.key[1] === rowSpace, 30),
 ];

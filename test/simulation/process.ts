@@ -75,7 +75,7 @@ export class SimulatedProcess {
       log: { warn: () => undefined, error: () => undefined },
       limits,
       freezes: true,
-      heldTables: [reminders.name, arrivals.name],
+      cachedTables: [reminders.name, arrivals.name],
       onFatal: () => this.kill(),
     });
     const life = { runtime, over, end };

@@ -1,4 +1,4 @@
-import { storedEntries } from "../../runtime/feed.js";
+import { listStoredEntries } from "../../runtime/feed.js";
 import type { FeedEntry, Runtime } from "../../runtime/runtime.js";
 import type { Reading } from "../../storage/store.js";
 import type { History } from "./history.js";
@@ -34,7 +34,7 @@ export class Reader {
   #hear(entry: FeedEntry): void {
     // An entry that became durable just before `since` is heard once more after it.
     if (entry.seq <= this.#last) return;
-    if (storedEntries(this.#durable, this.#partition, entry.seq - 1)[0]?.seq !== entry.seq) {
+    if (listStoredEntries(this.#durable, this.#partition, entry.seq - 1)[0]?.seq !== entry.seq) {
       this.complaints.push(`entry ${entry.seq} of ${this.#partition} was heard before it was durable`);
     }
     this.heard.push(entry);
@@ -43,7 +43,7 @@ export class Reader {
 
   /** Compares with what is on disk in the end. */
   check(): readonly string[] {
-    const rows = storedEntries(this.#durable, this.#partition)
+    const rows = listStoredEntries(this.#durable, this.#partition)
       .filter(({ topic }) => topic === this.#topic)
       .map(({ seq }) => seq);
     const heard = this.heard.map((entry) => entry.seq);

@@ -1,5 +1,5 @@
 import { setup } from "xstate";
-import type { Catalogue, Effect, Gating, Hearing, KeeperAnswer } from "../../runtime/actor-type.js";
+import type { Catalogue, Effect, Gate, GatekeeperAnswer, Subscriber } from "../../runtime/actor-type.js";
 import { type Address, address } from "../../runtime/address.js";
 import type { Delivered, Message, Woken } from "../../runtime/turn.js";
 import { GLOBAL_PARTITION } from "../../storage/keys.js";
@@ -45,7 +45,7 @@ const keeperMachine = setup({
   states: { keeping: { on: { review: { actions: "review" }, woken: { actions: "answer" } } } },
 });
 
-function answered(key: string, refuses: boolean): KeeperAnswer {
+function answered(key: string, refuses: boolean): GatekeeperAnswer {
   return { type: "keeper.answered", key, refused: refuses ? "no" : null };
 }
 
@@ -58,20 +58,20 @@ const auditorMachine = setup({
   states: { auditing: { on: { audit: { actions: "audit" } } } },
 });
 
-const auditing: Hearing = {
+const auditing: Subscriber = {
   name: "auditing",
   facts: ["transferred"],
-  hear: (fact, turn) => {
+  handle: (fact, turn) => {
     const audit: Audit = { type: "audit", op: (fact as Transferred).op };
     turn.send(address(GLOBAL_PARTITION, "auditor", "all"), audit);
   },
 };
 
-const keeping: Gating = {
+const keeping: Gate = {
   name: "keeping",
-  gates: ["large"],
+  questions: ["large"],
   boundMs: GATE_BOUND_MS,
-  keepers: (question, partition) => {
+  gatekeepers: (question, partition) => {
     const { amount } = question as Large;
     if (amount < LARGE) return [];
     return ["first", "second"].map((id, index) => ({
@@ -83,7 +83,7 @@ const keeping: Gating = {
 
 /** Everything that the simulated process runs. */
 export function createCatalogue(tries: Tries, effects: readonly Effect[]): Catalogue {
-  const supervision = { attempts: 2, maxRestarts: 4, withinMs: 1_000, restMs: 4_000 };
+  const supervision = { attempts: 2, maxRestarts: 4, withinMs: 1_000, backoffMs: 4_000 };
   return {
     actors: [
       { kind: "account", machine: accountMachine(tries), version: 1, supervision },
@@ -91,8 +91,8 @@ export function createCatalogue(tries: Tries, effects: readonly Effect[]): Catal
       { kind: "payer", machine: payerMachine, version: 1 },
       { kind: "auditor", machine: auditorMachine, version: 1 },
     ],
-    hearings: [auditing],
-    gatings: [keeping],
+    subscribers: [auditing],
+    gates: [keeping],
     effects,
   };
 }

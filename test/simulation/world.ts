@@ -37,7 +37,7 @@ export class World {
   };
 
   /** The scheduler of a process. */
-  readonly scheduler: Scheduler = { soon: (work) => this.soon(work) };
+  readonly scheduler: Scheduler = { defer: (work) => this.soon(work) };
 
   /** Lets something of the process happen soon. */
   soon(run: () => void): void {

@@ -1,8 +1,8 @@
 import type { Role } from "../../actors/access/caller.js";
 import { connectionActor } from "../../actors/integrations/connection.machine.js";
 import { type ConnectionRow, connectionOf, type LinkedTerms } from "../../actors/integrations/connection-rows.js";
-import { type ResourceRow, resources } from "../../actors/resources/resource-rows.js";
-import { putMember } from "../../actors/workspaces/members.js";
+import { type ResourceRow, resources } from "../../actors/resources/resource.table.js";
+import { putMember } from "../../actors/workspaces/member.table.js";
 import { address } from "../../runtime/address.js";
 import type { Message } from "../../runtime/turn.js";
 import { type Stepping, stepByHand } from "./turn.js";

@@ -63,7 +63,7 @@ export class Harness {
     const { limits } = this.#options;
     this.#runtime = await createRuntime({
       store: this.#store(),
-      catalogue: { actors: [], hearings: [], gatings: [], effects: [], ...catalogue },
+      catalogue: { actors: [], subscribers: [], gates: [], effects: [], ...catalogue },
       clock: this.world.clock,
       scheduler: this.world.scheduler,
       randomBytes: (count) => this.#chance.bytes(count),

@@ -2,7 +2,7 @@ import type { ActorType } from "../../runtime/actor-type.js";
 import type { Address } from "../../runtime/address.js";
 import { freeze } from "../../runtime/freeze.js";
 import { createIdentities } from "../../runtime/ids.js";
-import { Layers } from "../../runtime/layers.js";
+import { Overlays } from "../../runtime/overlays.js";
 import { createStepper, type MachineState } from "../../runtime/step.js";
 import type { EffectRequest, Fact, GateQuestion, Message, Turn } from "../../runtime/turn.js";
 import { type Intent, TurnRecorder } from "../../runtime/turn-recorder.js";
@@ -10,7 +10,7 @@ import type { Writing } from "../../storage/store.js";
 
 /** Rows in memory, empty at first, shared by the turns of a test as the partitions of a store are. */
 export function memoryRows(): Writing {
-  return new Layers({ get: () => undefined, range: () => [] });
+  return new Overlays({ get: () => undefined, range: () => [] });
 }
 
 /** Bytes that are the same in every run with the same seed. */
@@ -111,7 +111,7 @@ function handTurn(self: Address, rows: Writing, options: SteppingOptions): Hand 
     now: start,
     run(now, work) {
       nowMs = now;
-      const layers = new Layers(rows);
+      const layers = new Overlays(rows);
       recorder.begin(self, now, layers);
       try {
         const next = work(recorder);

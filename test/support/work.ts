@@ -1,7 +1,7 @@
 import type { LineFields } from "../../actors/lines/line.kind.js";
 import type { Station } from "../../actors/lines/station.js";
-import { type ResourceRow, resourceAddresses, resources } from "../../actors/resources/resource-rows.js";
-import { putMember } from "../../actors/workspaces/members.js";
+import { type ResourceRow, resourceAddresses, resources } from "../../actors/resources/resource.table.js";
+import { putMember } from "../../actors/workspaces/member.table.js";
 import type { Writing } from "../../storage/store.js";
 
 /** Rows of a workspace with a line of two stations, for machines stepped by hand. */

@@ -9,8 +9,8 @@ import {
   pendingInvites,
 } from "../../../actors/access/invite-rows.js";
 import { MAIL_EFFECT } from "../../../actors/outbound/mail.effects.js";
-import { type ResourceRow, resources } from "../../../actors/resources/resource-rows.js";
-import { memberOf, putMember } from "../../../actors/workspaces/members.js";
+import { type ResourceRow, resources } from "../../../actors/resources/resource.table.js";
+import { findMember, putMember } from "../../../actors/workspaces/member.table.js";
 import { address } from "../../../runtime/address.js";
 import type { Message } from "../../../runtime/turn.js";
 import { type Stepping, stepByHand, type TurnTaken } from "../../support/turn.js";
@@ -282,7 +282,7 @@ t.test("who accepts is in the workspace with the role and the teams that are sti
   stepping.take(send("link", { role: "admin", teams: ["team_1", "team_2", "team_gone"] }));
   const taken = stepping.take(accept("link"));
   t.match(taken.answer, { ...BOB, role: "admin", teams: ["team_1", "team_2"] });
-  t.same(memberOf(stepping.rows, WORKSPACE, BOB.userId), taken.answer);
+  t.same(findMember(stepping.rows, WORKSPACE, BOB.userId), taken.answer);
   t.same(taken.cancelledWakes, ["expire"]);
 });
 
@@ -298,7 +298,7 @@ t.test("a closed workspace lets nobody in", async (t) => {
   const stepping = states.open?.() ?? invite();
   resources.remove(stepping.rows, WORKSPACE, "workspace", WORKSPACE);
   t.match(stepping.take(accept("link")).answer, { refused: "not-found" });
-  t.equal(memberOf(stepping.rows, WORKSPACE, BOB.userId), undefined);
+  t.equal(findMember(stepping.rows, WORKSPACE, BOB.userId), undefined);
   t.equal(inviteOfLink(stepping.rows, "link"), undefined);
 });
 

@@ -4,8 +4,8 @@ import { tokenMinting } from "../../../actors/access/token-exchange.js";
 import { trustActor } from "../../../actors/access/trust.machine.js";
 import { latestRefusals } from "../../../actors/access/trust-refusals.js";
 import { callerOfToken } from "../../../actors/access/workspace-token.js";
-import { changeRecords } from "../../../actors/resources/change-records.js";
-import { type ResourceRow, resources } from "../../../actors/resources/resource-rows.js";
+import { listChangeRecords } from "../../../actors/resources/change-record.table.js";
+import { type ResourceRow, resources } from "../../../actors/resources/resource.table.js";
 import { address } from "../../../runtime/address.js";
 import type { Message } from "../../../runtime/turn.js";
 import { type Stepping, stepByHand } from "../../support/turn.js";
@@ -51,7 +51,7 @@ t.test("every message is taken, and does what the table says", async (t) => {
     issuedBy: "usr_ada",
     trust: trustId,
   });
-  t.equal(changeRecords(actor.rows, workspaceId, { limit: 9 }).length, 1);
+  t.equal(listChangeRecords(actor.rows, workspaceId, { limit: 9 }).length, 1);
   t.same(actor.take(mint("two", 2)).answer, {
     ...{ minted: false, check: "trust", wanted: "the trust at version 2", came: "version 1", verified: true },
   });

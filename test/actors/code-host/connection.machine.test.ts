@@ -11,8 +11,8 @@ import {
 } from "../../../actors/code-host/connection-rows.js";
 import { LOOK_EVERY_MS } from "../../../actors/code-host/connection-steps.js";
 import { LOOK_EFFECT, type Sight } from "../../../actors/code-host/look.effects.js";
-import { type ResourceRow, resources } from "../../../actors/resources/resource-rows.js";
-import { putMember } from "../../../actors/workspaces/members.js";
+import { type ResourceRow, resources } from "../../../actors/resources/resource.table.js";
+import { putMember } from "../../../actors/workspaces/member.table.js";
 import type { Message } from "../../../runtime/turn.js";
 import { type Stepping, stepByHand, type TurnTaken } from "../../support/turn.js";
 

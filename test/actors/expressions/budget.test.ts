@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import t from "tap";
 import * as types from "../../../actors/expressions/cel-types.js";
-import { checkExpression } from "../../../actors/expressions/check.js";
 import { compile } from "../../../actors/expressions/evaluate.js";
 import { parseExpression } from "../../../actors/expressions/parse.js";
 import { CLOSE, evaluateJson, OPEN } from "../../../actors/expressions/templates.js";
-import { valueOfJson } from "../../../actors/expressions/values.js";
+import { checkExpression } from "../../../actors/expressions/type-check.js";
+import { toValue } from "../../../actors/expressions/values.js";
 
 const names = new Map([
   ["big", types.listOf(types.DOUBLE)],
@@ -16,15 +16,15 @@ const names = new Map([
   ["map", types.mapOf(types.STRING, types.STRING)],
 ]);
 const values = {
-  big: valueOfJson(
+  big: toValue(
     Array.from({ length: 10_000 }, (_, index) => index),
     types.DYN,
   ),
   text: "a".repeat(100_000),
   flag: true,
   count: 3n,
-  any: valueOfJson({ a: [1, "x", null], b: { c: true } }, types.DYN),
-  map: valueOfJson({ a: "b" }, types.DYN),
+  any: toValue({ a: [1, "x", null], b: { c: true } }, types.DYN),
+  map: toValue({ a: "b" }, types.DYN),
 };
 
 /** A part again and again, each time with its place. */
@@ -118,7 +118,7 @@ t.test("a type that doubles at every step is checked at once", async (t) => {
 t.test("what takes little is not ended: a thousand changed paths are looked through", async (t) => {
   const changed = Array.from({ length: 1_000 }, (_, index) => `src/module-${index}/file.ts`);
   const found = compile("event.changed.exists(path, path.startsWith('src/module-999/') && path.endsWith('.ts'))");
-  t.equal(found.holds({ event: valueOfJson({ changed }, types.DYN) }), true);
+  t.equal(found.holds({ event: toValue({ changed }, types.DYN) }), true);
 });
 
 const words = fc.constantFrom(

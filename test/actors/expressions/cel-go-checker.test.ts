@@ -1,9 +1,9 @@
 import { getCheckingSuite, type IncrementalTest } from "@bufbuild/cel-spec/testdata/tests.js";
 import t from "tap";
 import * as types from "../../../actors/expressions/cel-types.js";
-import { checkExpression } from "../../../actors/expressions/check.js";
 import { parseExpression } from "../../../actors/expressions/parse.js";
 import { extended, language, type Overload, standard } from "../../../actors/expressions/signatures.js";
+import { checkExpression } from "../../../actors/expressions/type-check.js";
 import { namesFrom, withFunctions } from "./cel-spec-types.js";
 
 const method = (gives: types.Type, ...takes: types.Type[]): Overload => ({ isMethod: true, takes, gives });

@@ -3,12 +3,12 @@ import type { Value as ProtoValue } from "@bufbuild/cel-spec/cel/expr/value_pb.j
 import { getConformanceSuite, type IncrementalTest } from "@bufbuild/cel-spec/testdata/tests.js";
 import t from "tap";
 import * as types from "../../../actors/expressions/cel-types.js";
-import { checkExpression } from "../../../actors/expressions/check.js";
 import { meteredEnvironment } from "../../../actors/expressions/functions.js";
 import { Meter } from "../../../actors/expressions/meter.js";
 import { parseExpression } from "../../../actors/expressions/parse.js";
-import { programOf } from "../../../actors/expressions/program.js";
+import { compileProgram } from "../../../actors/expressions/program.js";
 import { extended, language } from "../../../actors/expressions/signatures.js";
+import { checkExpression } from "../../../actors/expressions/type-check.js";
 import { namesFrom, need, typeFrom, withFunctions } from "./cel-spec-types.js";
 
 /**
@@ -117,7 +117,7 @@ function evaluate({ original }: IncrementalTest): CelValue | Error {
     return [name, valueFrom(kind.value)];
   });
   const within = Object.create(environment, { namespace: { value: original.container } });
-  return plan(within, programOf(parsed.tree))(Object.fromEntries(names));
+  return plan(within, compileProgram(parsed.tree))(Object.fromEntries(names));
 }
 
 function passes(test: IncrementalTest): boolean {

@@ -1,7 +1,7 @@
 import t from "tap";
 import * as types from "../../../actors/expressions/cel-types.js";
-import { checkField, sentenceOf } from "../../../actors/expressions/checking.js";
 import { evaluateJson, evaluateText, readTemplate } from "../../../actors/expressions/templates.js";
+import { toSentence, validateField } from "../../../actors/expressions/validate-expression.js";
 
 const open = "$" + "{{";
 const names = {
@@ -56,7 +56,7 @@ t.test("every string of a JSON body is evaluated, at any depth, names of objects
 
 t.test("a field is checked by its form, with spans in its own text and what may have been meant", async (t) => {
   const wanted = { names: new Map([["event", types.objectOf({ at: types.STRING })]]), returns: null } as const;
-  const verdict = checkField(`at ${open} event.att }} and ${open} evnt.at + 1 }}`, "text", wanted);
+  const verdict = validateField(`at ${open} event.att }} and ${open} evnt.at + 1 }}`, "text", wanted);
   t.same(
     verdict.faults.map(({ span, suggestion }) => [span, suggestion]),
     [
@@ -66,21 +66,21 @@ t.test("a field is checked by its form, with spans in its own text and what may 
     "all of them",
   );
   t.equal(
-    sentenceOf(verdict.faults[1] ?? { message: "", span: null, suggestion: null }, verdict),
+    toSentence(verdict.faults[1] ?? { message: "", span: null, suggestion: null }, verdict),
     "does not check: there is no evnt here. Did you mean event?",
   );
-  const only = checkField(`${open} event.at }} `, "expression", wanted);
+  const only = validateField(`${open} event.at }} `, "expression", wanted);
   t.match(only, { type: types.STRING, faults: { length: 0 } });
   for (const text of ["event.at", `x ${open} event.at }}`, `${open} event.at }}${open} event.at }}`]) {
-    t.match(checkField(text, "expression", wanted).faults, [
+    t.match(validateField(text, "expression", wanted).faults, [
       { message: `must be an expression written as ${open} ... }}` },
     ]);
   }
   const condition = { ...wanted, returns: "bool" } as const;
-  t.same(checkField("event.at == ''", "condition", condition).faults, []);
-  t.same(checkField(`${open} has(event.at) }}`, "condition", condition).faults, []);
-  t.match(checkField("event.at", "condition", condition).faults, [{ message: "must be bool, not string" }]);
-  t.match(checkField("event.at ==", "condition", condition), {
+  t.same(validateField("event.at == ''", "condition", condition).faults, []);
+  t.same(validateField(`${open} has(event.at) }}`, "condition", condition).faults, []);
+  t.match(validateField("event.at", "condition", condition).faults, [{ message: "must be bool, not string" }]);
+  t.match(validateField("event.at ==", "condition", condition), {
     parses: false,
     faults: [{ message: /does not parse/ }],
   });
@@ -95,9 +95,9 @@ t.test("no expression may read a secret, nor even name one in text", async (t) =
     'event.x + "a secret[0]"',
     "event.secret.x",
   ]) {
-    t.match(checkField(`${open} ${source} }}`, "text", wanted).faults, [
+    t.match(validateField(`${open} ${source} }}`, "text", wanted).faults, [
       { message: "no expression may read a secret" },
     ]);
   }
-  t.same(checkField(`${open} 'a secret' + event.secrets }}`, "text", wanted).faults, []);
+  t.same(validateField(`${open} 'a secret' + event.secrets }}`, "text", wanted).faults, []);
 });

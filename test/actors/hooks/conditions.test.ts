@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import t from "tap";
 import { compile } from "../../../actors/expressions/evaluate.js";
-import { MOST } from "../../../actors/expressions/meter.js";
+import { MAX_UNITS } from "../../../actors/expressions/meter.js";
 import { compileConditions, conditionsOf } from "../../../actors/hooks/conditions.js";
 import type { HookFields } from "../../../actors/hooks/hook.kind.js";
 import { ENOUGH_FOR_ONE, type HookRow, subjectOf } from "../../../actors/hooks/judging.js";
@@ -113,7 +113,7 @@ t.test("a condition says when it was given too little to tell, and takes what it
   const left = { units: ENOUGH_FOR_ONE };
   t.equal(judge(conditions, subject, left), "holds");
   t.ok(
-    ENOUGH_FOR_ONE - left.units > 5_000 && ENOUGH_FOR_ONE - left.units < MOST,
+    ENOUGH_FOR_ONE - left.units > 5_000 && ENOUGH_FOR_ONE - left.units < MAX_UNITS,
     `${ENOUGH_FOR_ONE - left.units} units`,
   );
   const endless = compileConditions(hook("task.moved", {}, `${list}.all(a, ${list}.all(b, ${list}.all(c, true)))`));

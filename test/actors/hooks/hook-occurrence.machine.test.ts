@@ -2,7 +2,7 @@ import t from "tap";
 import type { DeliveryResult } from "../../../actors/hooks/delivery.effects.js";
 import { type FireHook, hookOccurrenceActor } from "../../../actors/hooks/hook-occurrence.machine.js";
 import { attemptsOf, firingOf } from "../../../actors/hooks/occurrence-rows.js";
-import { type ResourceRow, resources } from "../../../actors/resources/resource-rows.js";
+import { type ResourceRow, resources } from "../../../actors/resources/resource.table.js";
 import { type TaskRow, tasks } from "../../../actors/tasks/task-rows.js";
 import type { WorkEvent } from "../../../actors/tasks/work-event.js";
 import { address } from "../../../runtime/address.js";

@@ -7,8 +7,8 @@ import { createKinds } from "../../../actors/kinds.js";
 import { parseAllowList } from "../../../actors/outbound/allow-list.js";
 import { NetworkRequests } from "../../../actors/outbound/network-requests.js";
 import type { Outbound, OutboundAnswer } from "../../../actors/outbound/request.js";
-import type { CreateResource, Written } from "../../../actors/resources/messages.js";
-import { gatings, hearings } from "../../../actors/subscriptions.js";
+import type { CreateResource, WriteResult } from "../../../actors/resources/resource.messages.js";
+import { gates, subscribers } from "../../../actors/subscriptions.js";
 import type { WorkEvent, WorkFact, WorkQuestion } from "../../../actors/tasks/work-event.js";
 import { createSealer } from "../../../actors/workspaces/secret-value.js";
 import type { ActorType } from "../../../runtime/actor-type.js";
@@ -45,7 +45,7 @@ const source: ActorType = {
         if (event.type !== "happens") return;
         const { turn, work } = event;
         if (hookEvents[work.on].timing === "after") turn.publish({ name: work.on, work } as WorkFact);
-        else turn.ask({ name: work.on, id: work.occurrence, work } as WorkQuestion);
+        else turn.askGate({ name: work.on, id: work.occurrence, work } as WorkQuestion);
       },
       keep: ({ event }) => {
         if (event.type !== "gate.answered") return;
@@ -116,7 +116,7 @@ export class HookWorld {
       store: this.disk.open(),
       catalogue: {
         actors: [...createActorTypes(kinds), source],
-        ...{ hearings, gatings },
+        ...{ subscribers, gates },
         effects: [
           deliveryEffect({
             ...{ reading: () => runtime.reading, outbound: this.#outbound(), network: new NetworkRequests(clock) },
@@ -224,7 +224,7 @@ export class HookWorld {
     }
   }
 
-  async #create(name: string, fields: Readonly<Record<string, unknown>>, hidden = {}): Promise<Written> {
+  async #create(name: string, fields: Readonly<Record<string, unknown>>, hidden = {}): Promise<WriteResult> {
     const kind = kinds.find((one) => one.name === name);
     const message: CreateResource = {
       ...{ type: "resource.create", kind: name, client: null, hidden, fields: kind?.schema.parse(fields) },
@@ -232,10 +232,10 @@ export class HookWorld {
       teamId: kind?.heldBy === "team" ? this.teamId : null,
       idempotency: { scope: "test", key: `${name}-${String(fields.key ?? "")}`, digest: "" },
     };
-    let written: Written | null = null;
+    let written: WriteResult | null = null;
     const asked = this.runtime.ask(address(this.workspaceId, "workspace", this.workspaceId), message);
     void asked.then((answer) => {
-      written = answer as Written;
+      written = answer as WriteResult;
     });
     await this.until(() => written !== null);
     if (written === null || "refused" in written) throw new Error(JSON.stringify(written));

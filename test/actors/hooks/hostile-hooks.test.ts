@@ -132,7 +132,7 @@ t.test("no definition that can be written makes a write, a judgement or a reques
       seen.refused += 1;
       return parsed.error.issues.every(({ message }) => message !== "");
     }
-    const errors = kind.check?.(parsed.data, scope) ?? [];
+    const errors = kind.validate?.(parsed.data, scope) ?? [];
     const { steps } = parsed.data;
     const verdict = judge(compileConditions(parsed.data), subjectOf(work), { units: ENOUGH_FOR_ONE });
     const names = { ...subjectOf(work).values(), vars: new Map(), hook: new Map([["key", "tell"]]), step: new Map() };

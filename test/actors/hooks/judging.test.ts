@@ -8,7 +8,7 @@ import {
   judgeHooks,
 } from "../../../actors/hooks/judging.js";
 import { parseAllowList } from "../../../actors/outbound/allow-list.js";
-import { putResource } from "../../../actors/resources/indexes.js";
+import { putResource } from "../../../actors/resources/resource-indexes.table.js";
 import type { WorkEvent } from "../../../actors/tasks/work-event.js";
 import type { Reading } from "../../../storage/store.js";
 import { memoryRows } from "../../support/turn.js";

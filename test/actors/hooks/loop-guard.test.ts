@@ -2,7 +2,7 @@ import t from "tap";
 import { type FireHook, hookOccurrenceActor } from "../../../actors/hooks/hook-occurrence.machine.js";
 import { chainFrom } from "../../../actors/hooks/loop-guard.js";
 import { type Firing, firingOf, putBegun } from "../../../actors/hooks/occurrence-rows.js";
-import { type ResourceRow, resources } from "../../../actors/resources/resource-rows.js";
+import { type ResourceRow, resources } from "../../../actors/resources/resource.table.js";
 import type { WorkEvent } from "../../../actors/tasks/work-event.js";
 import { address } from "../../../runtime/address.js";
 import { rowSpace } from "../../../storage/keys.js";

@@ -2,7 +2,7 @@ import t from "tap";
 import { listFiring } from "../../../actors/hooks/firing-list.js";
 import { type Firing, putBegun } from "../../../actors/hooks/occurrence-rows.js";
 import { hookResenderActor, type ResendFailed } from "../../../actors/hooks/resender.machine.js";
-import { type ResourceRow, resources } from "../../../actors/resources/resource-rows.js";
+import { type ResourceRow, resources } from "../../../actors/resources/resource.table.js";
 import type { WorkEvent } from "../../../actors/tasks/work-event.js";
 import { address } from "../../../runtime/address.js";
 import { ulidTime } from "../../../runtime/ids.js";

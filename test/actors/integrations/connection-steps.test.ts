@@ -1,7 +1,7 @@
 import t from "tap";
 import { EXCHANGE_EFFECT, REFRESH_EFFECT, REVOKE_EFFECT } from "../../../actors/integrations/oauth.effects.js";
-import { resources } from "../../../actors/resources/resource-rows.js";
-import { putMember, removeMember } from "../../../actors/workspaces/members.js";
+import { resources } from "../../../actors/resources/resource.table.js";
+import { putMember, removeMember } from "../../../actors/workspaces/member.table.js";
 import {
   ask,
   check,

@@ -1,5 +1,5 @@
 import t from "tap";
-import { putMember } from "../../../actors/workspaces/members.js";
+import { putMember } from "../../../actors/workspaces/member.table.js";
 import {
   ask,
   check,

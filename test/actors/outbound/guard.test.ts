@@ -5,7 +5,7 @@ import {
   isCloudService,
   isPublicAddress,
 } from "../../../actors/outbound/address-guard.js";
-import { parseAllowList, WrongAllowList } from "../../../actors/outbound/allow-list.js";
+import { InvalidAllowList, parseAllowList } from "../../../actors/outbound/allow-list.js";
 import { createOutbound, RequestRefused } from "../../../actors/outbound/request.js";
 import { hookReceiver } from "../../support/hook-receiver.js";
 
@@ -111,7 +111,7 @@ t.test("an allow-list takes the forms it names and nothing that only looks like 
   t.match(list.admits(new URL("http://127.0.0.1:9000")), { admitsPrivate: true });
   t.match(list.admits(new URL("https://hooks.example.com")), { admitsPrivate: false });
   for (const wrong of ["http://x/path", "a b", "https://user@x", "*.", "x/y", "ftp://x"])
-    t.throws(() => parseAllowList(wrong), WrongAllowList, wrong);
+    t.throws(() => parseAllowList(wrong), InvalidAllowList, wrong);
 });
 
 t.test("a listed name that turns to a private address is refused at the connection", async (t) => {

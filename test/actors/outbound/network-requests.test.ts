@@ -1,6 +1,6 @@
 import t from "tap";
 import {
-  type HandedRequest,
+  type AssignedRequest,
   type NetworkFailure,
   type NetworkHost,
   NetworkRequests,
@@ -11,12 +11,12 @@ const url = new URL("http://build.internal/hook");
 const answer = { status: 200, body: "", retryAfter: null };
 
 class Host implements NetworkHost {
-  readonly handed: HandedRequest[] = [];
+  readonly handed: AssignedRequest[] = [];
   isFull = false;
 
   constructor(readonly workspaceId: string) {}
 
-  send(request: HandedRequest): boolean {
+  send(request: AssignedRequest): boolean {
     if (!this.isFull) this.handed.push(request);
     return !this.isFull;
   }

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { exportJWK, generateKeyPair, type JWK, jwtVerify, SignJWT } from "jose";
 import t, { type Test } from "tap";
-import { issuersOf, parseAllowList } from "../../../actors/outbound/allow-list.js";
+import { parseAllowList, toIssuerAllowList } from "../../../actors/outbound/allow-list.js";
 import { createIssuerKeys, KeysUnavailable, MAX_DOCUMENT_BYTES } from "../../../actors/outbound/oidc-discovery.js";
 import { createOutbound } from "../../../actors/outbound/request.js";
 import { until } from "../../support/until.js";
@@ -59,7 +59,7 @@ async function startPlatform(
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
   const url = `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
-  const allowList = issuersOf(parseAllowList((options.allow ?? ((own) => own))(url)));
+  const allowList = toIssuerAllowList(parseAllowList((options.allow ?? ((own) => own))(url)));
   const outbound = createOutbound({ allowList, keepBytes: MAX_DOCUMENT_BYTES + 1 });
   let nowMs = 1_000_000_000_000;
   const keys = createIssuerKeys({ outbound, now: () => nowMs, timeoutMs: options.timeoutMs ?? 60_000 });

@@ -6,7 +6,7 @@ import {
   isPublicAddress,
   type Resolve,
 } from "../../../actors/outbound/address-guard.js";
-import { parseAllowList, whyNotSent } from "../../../actors/outbound/allow-list.js";
+import { findRefusalReason, parseAllowList } from "../../../actors/outbound/allow-list.js";
 import { createOutbound, type Outbound, RequestRefused } from "../../../actors/outbound/request.js";
 import { hookReceiver } from "../../support/hook-receiver.js";
 
@@ -170,10 +170,10 @@ t.test("what the list does not name is refused before it is looked up, when writ
   const list = parseAllowList("allowed.test");
   const outbound = outboundTo(t, "allowed.test", never);
   for (const [name, text] of Object.entries(addresses)) {
-    t.type(whyNotSent(text, list), "string", `${name}, when written: ${text}`);
+    t.type(findRefusalReason(text, list), "string", `${name}, when written: ${text}`);
     await t.rejects(post(outbound, text), RequestRefused, `${name}, when sent: ${text}`);
   }
-  t.equal(whyNotSent("https://allowed.test/in?x=1", list), null, "and what it names is not");
+  t.equal(findRefusalReason("https://allowed.test/in?x=1", list), null, "and what it names is not");
 });
 
 t.test(

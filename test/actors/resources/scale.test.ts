@@ -8,14 +8,14 @@ import { createKinds } from "../../../actors/kinds.js";
 import { parseAllowList } from "../../../actors/outbound/allow-list.js";
 import { isRefusal, type Refusal } from "../../../actors/refusal.js";
 import type { Kind } from "../../../actors/resources/kind.js";
-import type { CreateResource, Written } from "../../../actors/resources/messages.js";
 import { createResource, deleteResource, updateResource } from "../../../actors/resources/operations.js";
-import { represent } from "../../../actors/resources/representation.js";
+import { toRepresentation } from "../../../actors/resources/representation.js";
+import type { CreateResource, WriteResult } from "../../../actors/resources/resource.messages.js";
 import type { WorkFact } from "../../../actors/tasks/work-event.js";
-import { putMember } from "../../../actors/workspaces/members.js";
+import { putMember } from "../../../actors/workspaces/member.table.js";
 import { findRow, importedRow } from "../../../http/resources/resource-reads.js";
 import { address } from "../../../runtime/address.js";
-import { Layers } from "../../../runtime/layers.js";
+import { Overlays } from "../../../runtime/overlays.js";
 import type { Turn } from "../../../runtime/turn.js";
 import { openLmdbStore } from "../../../storage/lmdb-store.js";
 import { CountingReading } from "../../support/counting-reading.js";
@@ -51,7 +51,7 @@ class Fixture {
   constructor(store: Awaited<ReturnType<typeof openLmdbStore>>) {
     this.store = store;
     this.counting = new CountingReading(store.reading);
-    this.rows = new Layers(this.counting);
+    this.rows = new Overlays(this.counting);
   }
 
   async flush(): Promise<void> {
@@ -59,8 +59,8 @@ class Fixture {
     this.rows.flushed();
   }
 
-  turn(workspaceId: string, work: (turn: Turn) => Written | Refusal): Written {
-    let result: Written | Refusal | null = null;
+  turn(workspaceId: string, work: (turn: Turn) => WriteResult | Refusal): WriteResult {
+    let result: WriteResult | Refusal | null = null;
     withTurn(
       address(workspaceId, "workspace", workspaceId),
       (turn) => {
@@ -68,12 +68,12 @@ class Fixture {
       },
       { rows: this.rows, seed: ++this.#keys },
     );
-    const written = result as Written | Refusal | null;
+    const written = result as WriteResult | Refusal | null;
     if (written === null || isRefusal(written)) throw new Error(JSON.stringify(written));
     return written;
   }
 
-  create(workspaceId: string, kindName: string, body: unknown, teamId: string | null = null): Written {
+  create(workspaceId: string, kindName: string, body: unknown, teamId: string | null = null): WriteResult {
     const kind = kindOf(kindName);
     const message: CreateResource = {
       ...{ type: "resource.create", kind: kindName, caller, client: null, teamId },
@@ -116,7 +116,7 @@ async function readsOf(fixture: Fixture, workspaceId: string, teamId: string): P
     await fixture.flush();
     reads[name] = counting.during(work);
   };
-  const written: Record<string, Written> = {};
+  const written: Record<string, WriteResult> = {};
   for (const [name, body, changed] of [
     ["hook", hook("new-hook", "run.ended", ["line-1"]), hook("new-hook", "task.moved", ["line-2"])],
     ["line", line("new-line"), { ...line("new-line"), name: "Changed" }],
@@ -143,7 +143,7 @@ async function readsOf(fixture: Fixture, workspaceId: string, teamId: string): P
     await measured(`read ${name}`, () => {
       const row = findRow(kind, counting, asked({ id }));
       if (isRefusal(row)) throw new Error(name);
-      represent(kind, row, counting);
+      toRepresentation(kind, row, counting);
     });
     await measured(`import ${name}`, () => {
       if (isRefusal(importedRow(kind, counting, asked({}), `core/new-${name}`))) throw new Error(name);
@@ -157,7 +157,7 @@ async function readsOf(fixture: Fixture, workspaceId: string, teamId: string): P
     const work = eventOn(workspaceId, teamId);
     const taken = withTurn(
       address(workspaceId, "task", "task_1"),
-      (turn) => firesAfterHooks.hear({ name: "run.ended", work } as WorkFact, turn),
+      (turn) => firesAfterHooks.handle({ name: "run.ended", work } as WorkFact, turn),
       { rows: fixture.rows },
     );
     if (taken.sent.length !== 5) throw new Error(`${taken.sent.length} hooks fire`);

@@ -1,5 +1,5 @@
 import t from "tap";
-import { resourceAddresses, resources } from "../../../actors/resources/resource-rows.js";
+import { resourceAddresses, resources } from "../../../actors/resources/resource.table.js";
 import { dispatcherActor, dispatcherOf } from "../../../actors/runners/dispatcher.machine.js";
 import { claims, type QueuedRun, type RunnerRow, runners } from "../../../actors/runners/runner-rows.js";
 import type { Message } from "../../../runtime/turn.js";

@@ -1,5 +1,5 @@
 import t from "tap";
-import { resources } from "../../../actors/resources/resource-rows.js";
+import { resources } from "../../../actors/resources/resource.table.js";
 import { RUNNER_FEATURES, type RunnerMessage } from "../../../actors/runners/protocol.js";
 import { type RunnerRow, runners } from "../../../actors/runners/runner-rows.js";
 import { type RunContext, runActor } from "../../../actors/tasks/run.machine.js";

@@ -5,8 +5,8 @@ import { refuseInTurn } from "../../../actors/access/write-right.js";
 import { createKinds } from "../../../actors/kinds.js";
 import { parseAllowList } from "../../../actors/outbound/allow-list.js";
 import { isRefusal } from "../../../actors/refusal.js";
-import { membersOf, putMember, workspacesOf } from "../../../actors/workspaces/members.js";
-import { admit, type MembershipMessage } from "../../../actors/workspaces/membership.js";
+import { listMemberships, listWorkspaceMembers, putMember } from "../../../actors/workspaces/member.table.js";
+import { admitMember, type MembershipMessage } from "../../../actors/workspaces/membership.transitions.js";
 import { workspaceActor } from "../../../actors/workspaces/workspace.machine.js";
 import { address } from "../../../runtime/address.js";
 import { type Stepping, stepByHand, withTurn } from "../../support/turn.js";
@@ -77,7 +77,9 @@ function expected(held: ReadonlyMap<string, Role>, { type, by, userId, ...rest }
 
 /** Who holds which role, by id. */
 function rolesIn({ rows }: Stepping): Map<string, Role> {
-  return new Map(membersOf(rows, WORKSPACE, { limit: 100 }).map(({ userId, role }): [string, Role] => [userId, role]));
+  return new Map(
+    listWorkspaceMembers(rows, WORKSPACE, { limit: 100 }).map(({ userId, role }): [string, Role] => [userId, role]),
+  );
 }
 
 function carryOut(stepping: Stepping, command: Command): unknown {
@@ -85,7 +87,7 @@ function carryOut(stepping: Stepping, command: Command): unknown {
   const { userId, as } = command;
   const person = { userId, email: `${userId}@example.com` };
   const self = address(WORKSPACE, "invite", person.email);
-  withTurn(self, (turn) => void admit(turn, person, { role: as, teams: [] }), { rows: stepping.rows });
+  withTurn(self, (turn) => void admitMember(turn, person, { role: as, teams: [] }), { rows: stepping.rows });
   return null;
 }
 
@@ -116,5 +118,5 @@ t.test("who is removed is in no list, no index and on no team any more", async (
   t.ok(kept().length >= 3);
   stepping.take({ type: "member.remove", by: "usr_a", userId: "usr_b" } as Command);
   t.same(kept(), []);
-  t.same(workspacesOf(stepping.rows, "usr_b"), []);
+  t.same(listMemberships(stepping.rows, "usr_b"), []);
 });

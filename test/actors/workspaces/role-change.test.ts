@@ -1,6 +1,6 @@
 import t from "tap";
 import type { Role } from "../../../actors/access/caller.js";
-import { assignableRoles, refuseRemoval, refuseRole, type Standing } from "../../../actors/workspaces/role-change.js";
+import { assignableRoles, type RoleChange, refuseRemoval, refuseRole } from "../../../actors/workspaces/role-change.js";
 
 const roles: readonly Role[] = ["owner", "admin", "member"];
 
@@ -10,7 +10,7 @@ const OWN = "You cannot change your own role.";
 const ABOVE = "You cannot give a role above your own.";
 const LAST = "The workspace needs at least one owner. Please make someone else an owner first.";
 
-function standing(caller: Role, target: Role | "self", isLastOwner = false): Standing {
+function standing(caller: Role, target: Role | "self", isLastOwner = false): RoleChange {
   const who = { userId: "caller", role: caller };
   return { caller: who, target: target === "self" ? who : { userId: "target", role: target }, isLastOwner };
 }

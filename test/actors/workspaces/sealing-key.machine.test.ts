@@ -1,24 +1,24 @@
 import t from "tap";
 import {
-  markOf,
-  sealedUnder,
+  findSealingKeyMark,
   sealingKey,
   sealingKeyActor,
+  toKeyMark,
   type UseSealingKey,
 } from "../../../actors/workspaces/sealing-key.machine.js";
 import { createSealer } from "../../../actors/workspaces/secret-value.js";
 import { memoryRows, stepByHand } from "../../support/turn.js";
 
 const sealerOf = (byte: number) => createSealer(new Uint8Array(32).fill(byte), (count) => new Uint8Array(count));
-const use = (byte: number): UseSealingKey => ({ type: "sealing.use", mark: markOf(sealerOf(byte)) });
+const use = (byte: number): UseSealingKey => ({ type: "sealing.use", mark: toKeyMark(sealerOf(byte)) });
 
 t.test("the key that was used last is told from any other, and never before one was", async (t) => {
   const rows = memoryRows();
   const keeper = stepByHand(sealingKeyActor, sealingKey, { rows, now: 0 });
-  t.equal(sealedUnder(rows), null);
+  t.equal(findSealingKeyMark(rows), null);
   keeper.take(use(1));
-  t.equal(sealedUnder(rows), markOf(sealerOf(1)));
-  t.not(sealedUnder(rows), markOf(sealerOf(2)));
+  t.equal(findSealingKeyMark(rows), toKeyMark(sealerOf(1)));
+  t.not(findSealingKeyMark(rows), toKeyMark(sealerOf(2)));
   keeper.take(use(2));
-  t.equal(sealedUnder(rows), markOf(sealerOf(2)));
+  t.equal(findSealingKeyMark(rows), toKeyMark(sealerOf(2)));
 });

@@ -1,8 +1,8 @@
 import t from "tap";
 import type { Caller } from "../../../actors/access/caller.js";
 import { isRefusal } from "../../../actors/refusal.js";
-import type { DeleteResource } from "../../../actors/resources/messages.js";
-import type { JoinTeam } from "../../../actors/workspaces/membership.js";
+import type { DeleteResource } from "../../../actors/resources/resource.messages.js";
+import type { JoinTeam } from "../../../actors/workspaces/membership.transitions.js";
 import { address } from "../../../runtime/address.js";
 import { join } from "../../support/people.js";
 import { bearer, createUnder, itemsOf, remove, replace, workspaceWithTeam } from "../../support/resources.js";

@@ -1,6 +1,6 @@
 import { compareKeys } from "../storage/key-order.js";
 import type { Change, Entry, Key, Range, Reading, Writing } from "../storage/store.js";
-import { Layer, nameOf } from "./layer.js";
+import { keyName, Overlay } from "./overlay.js";
 
 /** A write of the turn, and what stood in the open batch before it. */
 interface Written {
@@ -15,10 +15,10 @@ interface Written {
  * 2. A turn's writes join the open batch together or are taken back together.
  * 3. There is one batch under way at most.
  */
-export class Layers implements Writing {
+export class Overlays implements Writing {
   readonly #durable: Reading;
-  #underWay = new Layer();
-  #open = new Layer();
+  #underWay = new Overlay();
+  #open = new Overlay();
   /** What the turn wrote, in order; null between turns. */
   #turn: Written[] | null = null;
 
@@ -36,7 +36,7 @@ export class Layers implements Writing {
   }
 
   /** Takes back what the turn wrote. */
-  dropTurn(): void {
+  discardTurn(): void {
     const written = this.#turn ?? [];
     this.#turn = null;
     for (const { change, before } of written.reverse()) {
@@ -51,15 +51,15 @@ export class Layers implements Writing {
   }
 
   /** Closes the open batch: what it writes, which stays visible here until {@link flushed}. */
-  close(): Layer {
+  close(): Overlay {
     this.#underWay = this.#open;
-    this.#open = new Layer();
+    this.#open = new Overlay();
     return this.#underWay;
   }
 
   /** The batch under way is durable. */
   flushed(): void {
-    this.#underWay = new Layer();
+    this.#underWay = new Overlay();
   }
 
   get<Value = unknown>(key: Key): Value | undefined {
@@ -75,7 +75,7 @@ export class Layers implements Writing {
     for (const layer of [this.#underWay, this.#open]) collect(layer, range, laid);
     if (laid.size === 0) return this.#durable.range<Value>(range);
     const wider = range.limit === undefined ? range : { ...range, limit: range.limit + laid.size };
-    const entries = this.#durable.range<Value>(wider).filter((entry) => !laid.has(wholeName(entry.key)));
+    const entries = this.#durable.range<Value>(wider).filter((entry) => !laid.has(fullKeyName(entry.key)));
     for (const change of laid.values()) {
       if (change.op === "put") entries.push({ key: change.key, value: change.value as Value });
     }
@@ -99,13 +99,13 @@ export class Layers implements Writing {
 }
 
 /** Adds the changes of a layer that lie in the range. */
-function collect(layer: Layer, range: Range, into: Map<string, Change>): void {
+function collect(layer: Overlay, range: Range, into: Map<string, Change>): void {
   for (const group of layer.groupsBelow(range.prefix)) {
-    for (const change of group.values()) if (lies(change.key, range)) into.set(wholeName(change.key), change);
+    for (const change of group.values()) if (isInRange(change.key, range)) into.set(fullKeyName(change.key), change);
   }
 }
 
-function lies(key: Key, { prefix, after, before }: Range): boolean {
+function isInRange(key: Key, { prefix, after, before }: Range): boolean {
   if (key.length <= prefix.length || !startsWith(key, prefix)) return false;
   if (
     after !== undefined &&
@@ -122,6 +122,6 @@ function startsWith(key: Key, prefix: Key): boolean {
 }
 
 /** Different for every key. */
-function wholeName(key: Key): string {
-  return `${key[0]}\0${key[1]}\0${key[2]}\0${nameOf(key)}`;
+function fullKeyName(key: Key): string {
+  return `${key[0]}\0${key[1]}\0${key[2]}\0${keyName(key)}`;
 }

@@ -2,7 +2,7 @@ import { GLOBAL_PARTITION } from "../../storage/keys.js";
 import type { Reading, Writing } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 import type { Role } from "../access/caller.js";
-import { resourceById } from "../resources/resource-rows.js";
+import { findResource } from "../resources/resource.table.js";
 
 /** A person in a workspace. */
 export interface Member {
@@ -25,18 +25,18 @@ const owners = table<true>("owner");
 const memberships = table<{ readonly workspaceId: string }>("membership");
 
 /** The person's place in the workspace, or undefined when they have none. */
-export function memberOf(reading: Reading, workspaceId: string, userId: string): Member | undefined {
+export function findMember(reading: Reading, workspaceId: string, userId: string): Member | undefined {
   return members.get(reading, workspaceId, userId);
 }
 
 /** The member with this mail address (in lower case), or undefined. */
-export function memberAt(reading: Reading, workspaceId: string, email: string): Member | undefined {
+export function findMemberByEmail(reading: Reading, workspaceId: string, email: string): Member | undefined {
   const userId = memberEmails.get(reading, workspaceId, email);
-  return userId === undefined ? undefined : memberOf(reading, workspaceId, userId);
+  return userId === undefined ? undefined : findMember(reading, workspaceId, userId);
 }
 
 /** Members in the order of their ids, at most `limit`, those after `after` when it is given. */
-export function membersOf(
+export function listWorkspaceMembers(
   reading: Reading,
   workspaceId: string,
   page: { readonly after?: string; readonly limit: number },
@@ -92,12 +92,12 @@ export interface Membership {
 }
 
 /** The open workspaces a person is in, by slug. */
-export function workspacesOf(reading: Reading, userId: string): Membership[] {
+export function listMemberships(reading: Reading, userId: string): Membership[] {
   return memberships
     .list(reading, GLOBAL_PARTITION, [userId])
     .flatMap(({ workspaceId }): Membership[] => {
-      const workspace = resourceById(reading, workspaceId, "workspace", workspaceId);
-      const member = memberOf(reading, workspaceId, userId);
+      const workspace = findResource(reading, workspaceId, "workspace", workspaceId);
+      const member = findMember(reading, workspaceId, userId);
       return workspace === undefined || member === undefined
         ? []
         : [{ id: workspaceId, slug: workspace.address, role: member.role }];

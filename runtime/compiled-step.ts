@@ -20,13 +20,13 @@ interface Transition {
 }
 
 /** Transitions by state and message type, in the order they are tried. */
-type FlatTable = ReadonlyMap<string, ReadonlyMap<string, readonly Transition[]>>;
+type TransitionTable = ReadonlyMap<string, ReadonlyMap<string, readonly Transition[]>>;
 
 /** Steps a flat machine; null when no transition takes the message. */
-export type FlatStep = (state: MachineState, message: Message, turn: Turn) => MachineState | null;
+export type CompiledStep = (state: MachineState, message: Message, turn: Turn) => MachineState | null;
 
 /** What stands in for the parts of XState that a step may not use; each call throws. */
-export interface Forbidden {
+export interface ForbiddenCalls {
   readonly spawn: () => never;
   readonly checkReturned: (action: string, returned: unknown) => void;
 }
@@ -36,8 +36,8 @@ export interface Forbidden {
  * guards and actions that are functions or `assign`. It does what XState's own transition does for such a machine, at a
  * tenth of the cost (`test/runtime/flat-step.test.ts` holds the two against each other). Null for any other machine.
  */
-export function flatStep(machine: AnyStateMachine, forbidden: Forbidden): FlatStep | null {
-  const table = tableOf(machine, forbidden);
+export function compileStep(machine: AnyStateMachine, forbidden: ForbiddenCalls): CompiledStep | null {
+  const table = compileTable(machine, forbidden);
   if (table === null) return null;
   return (state, message, turn) => {
     const event = withTurn(message, turn);
@@ -56,7 +56,7 @@ export function flatStep(machine: AnyStateMachine, forbidden: Forbidden): FlatSt
   };
 }
 
-function tableOf(machine: AnyStateMachine, forbidden: Forbidden): FlatTable | null {
+function compileTable(machine: AnyStateMachine, forbidden: ForbiddenCalls): TransitionTable | null {
   const { root } = machine;
   if (root.type !== "compound" || !isPlain(root)) return null;
   const table = new Map<string, Map<string, readonly Transition[]>>();
@@ -65,7 +65,7 @@ function tableOf(machine: AnyStateMachine, forbidden: Forbidden): FlatTable | nu
     const byType = new Map<string, readonly Transition[]>();
     for (const type of new Set([...node.transitions.keys(), ...root.transitions.keys()])) {
       const found = [...(node.transitions.get(type) ?? []), ...(root.transitions.get(type) ?? [])];
-      const transitions = found.map((one) => transitionOf(machine, one, forbidden));
+      const transitions = found.map((one) => compileTransition(machine, one, forbidden));
       if (!transitions.every((one) => one !== null)) return null;
       byType.set(type, transitions);
     }
@@ -81,22 +81,23 @@ function isPlain(node: StateNode): boolean {
   return exact && node.entry.length === 0 && node.exit.length === 0 && (node.initial?.actions.length ?? 0) === 0;
 }
 
-function transitionOf(
+function compileTransition(
   machine: AnyStateMachine,
   definition: {
     readonly guard?: unknown;
     readonly target?: readonly StateNode[] | undefined;
     readonly actions: readonly unknown[];
   },
-  forbidden: Forbidden,
+  forbidden: ForbiddenCalls,
 ): Transition | null {
-  const guard = definition.guard === undefined ? null : called(machine.implementations.guards, definition.guard);
+  const guard =
+    definition.guard === undefined ? null : resolveImplementation(machine.implementations.guards, definition.guard);
   if (guard === undefined || (guard !== null && "check" in guard)) return null;
   const [target, ...others] = definition.target ?? [];
   if (others.length > 0 || (target !== undefined && target.parent !== machine.root)) return null;
   const acts: Act[] = [];
   for (const action of definition.actions) {
-    const act = actOf(machine, action, forbidden);
+    const act = compileAction(machine, action, forbidden);
     if (act === null) return null;
     acts.push(act);
   }
@@ -104,7 +105,7 @@ function transitionOf(
 }
 
 /** The function behind a guard or action that is given by itself or by its name. */
-function called(named: Readonly<Record<string, unknown>>, given: unknown): Call | undefined {
+function resolveImplementation(named: Readonly<Record<string, unknown>>, given: unknown): Call | undefined {
   const found = typeof given === "string" ? named[given] : given;
   return isCall(found) ? found : undefined;
 }
@@ -113,8 +114,8 @@ function isCall(value: unknown): value is Call {
   return typeof value === "function";
 }
 
-function actOf(machine: AnyStateMachine, given: unknown, { spawn, checkReturned }: Forbidden): Act | null {
-  const action = called(machine.implementations.actions, given);
+function compileAction(machine: AnyStateMachine, given: unknown, { spawn, checkReturned }: ForbiddenCalls): Act | null {
+  const action = resolveImplementation(machine.implementations.actions, given);
   if (action === undefined) return null;
   if (!("resolve" in action)) {
     const name = typeof given === "string" ? given : action.name;
@@ -124,7 +125,7 @@ function actOf(machine: AnyStateMachine, given: unknown, { spawn, checkReturned 
     };
   }
   if (!("type" in action && action.type === "xstate.assign" && "assignment" in action)) return null;
-  const update = updateOf(action.assignment);
+  const update = compileUpdate(action.assignment);
   if (update === null) return null;
   return ({ context, event }) => merged(context, update({ context, event, spawn }));
 }
@@ -148,7 +149,7 @@ function isWhole(update: unknown, context: unknown): boolean {
 }
 
 /** What an assignment gives for the next context: one function, or a value or function for each field. */
-function updateOf(assignment: unknown): ((args: unknown) => unknown) | null {
+function compileUpdate(assignment: unknown): ((args: unknown) => unknown) | null {
   if (isCall(assignment)) return (args) => assignment(args, undefined);
   if (typeof assignment !== "object" || assignment === null) return null;
   const fields = Object.entries(assignment);

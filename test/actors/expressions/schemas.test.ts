@@ -1,5 +1,5 @@
 import t from "tap";
-import { condition, expression, jsonTemplate, template } from "../../../actors/expressions/written.js";
+import { condition, expression, jsonTemplate, template } from "../../../actors/expressions/schemas.js";
 import { expr } from "../../support/integration.js";
 
 const open = ["$", "{{"].join("");

@@ -1,7 +1,7 @@
 import { deepStrictEqual, equal } from "node:assert/strict";
 import fc from "fast-check";
 import t from "tap";
-import { Layers } from "../../runtime/layers.js";
+import { Overlays } from "../../runtime/overlays.js";
 import { RowCache } from "../../runtime/row-cache.js";
 import { createMemoryStore } from "../../storage/memory-store.js";
 import type { Change, Key, KeyPart, Range, Reading, Writing } from "../../storage/store.js";
@@ -77,7 +77,7 @@ function rangeOf(one: Extract<Step, { kind: "read" }>): Range {
 async function follow(steps: readonly Step[]): Promise<void> {
   const store = createMemoryStore();
   const cache = new RowCache(store.reading, { tables: ["often", "held"], freezes: true });
-  const layers = new Layers(cache);
+  const layers = new Overlays(cache);
   const model = new Model();
   let committing = false;
   let closed: readonly Change[] | null = null;
@@ -100,7 +100,7 @@ async function follow(steps: readonly Step[]): Promise<void> {
       if (!inTurn) continue;
       inTurn = false;
       if (one.kind === "keep") layers.keepTurn();
-      else layers.dropTurn();
+      else layers.discardTurn();
       model[one.kind]();
     } else if (one.kind === "close" && !inTurn && !committing) {
       committing = true;
@@ -156,7 +156,7 @@ async function cacheOver(rows: readonly (readonly [Key, unknown])[]) {
   await store.commit(rows.map(([one, value]) => ({ op: "put", key: one, value })));
   const under = counting(store.reading);
   const cache = new RowCache(under, { tables: ["often", "held"], freezes: false });
-  const layers: Writing & Layers = new Layers(cache);
+  const layers: Writing & Overlays = new Overlays(cache);
   const commit = async () => {
     const batch = layers.close();
     cache.committing(batch);

@@ -28,7 +28,7 @@ export const resources = table<ResourceRow>("resource");
 export const resourceAddresses = table<string>("resource-address");
 
 /** The resource of that kind and id, or undefined. */
-export function resourceById<Fields = Record<string, unknown>>(
+export function findResource<Fields = Record<string, unknown>>(
   reading: Reading,
   workspaceId: string,
   kind: string,
@@ -38,14 +38,14 @@ export function resourceById<Fields = Record<string, unknown>>(
 }
 
 /** The resource of that kind at an address, or undefined. */
-export function resourceAt<Fields = Record<string, unknown>>(
+export function findResourceAt<Fields = Record<string, unknown>>(
   reading: Reading,
   workspaceId: string,
   kind: string,
   address: string,
 ): ResourceRow<Fields> | undefined {
   const id = resourceAddresses.get(reading, workspaceId, kind, address);
-  return id === undefined ? undefined : resourceById<Fields>(reading, workspaceId, kind, id);
+  return id === undefined ? undefined : findResource<Fields>(reading, workspaceId, kind, id);
 }
 
 /** Which resources of a kind, in address order. */
@@ -58,19 +58,19 @@ export interface ResourcePage {
 }
 
 /** The resources of that kind, in address order; all of them unless `page` says less. */
-export function resourcesOf<Fields = Record<string, unknown>>(
+export function listResources<Fields = Record<string, unknown>>(
   reading: Reading,
   workspaceId: string,
   kind: string,
   page: ResourcePage = {},
 ): ResourceRow<Fields>[] {
-  return placedAt(reading, workspaceId, kind, page)
-    .map(({ id }) => resourceById<Fields>(reading, workspaceId, kind, id))
+  return listAddresses(reading, workspaceId, kind, page)
+    .map(({ id }) => findResource<Fields>(reading, workspaceId, kind, id))
     .filter((row): row is ResourceRow<Fields> => row !== undefined);
 }
 
-/** As {@link resourcesOf}, without reading the resources themselves: where they are. "0" is the character after "/". */
-export function placedAt(
+/** As {@link listResources}, without reading the resources themselves: where they are. "0" is the character after "/". */
+export function listAddresses(
   reading: Reading,
   workspaceId: string,
   kind: string,

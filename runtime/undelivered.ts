@@ -1,11 +1,11 @@
-import { GLOBAL_PARTITION, mailSpace, metaSpace } from "../storage/keys.js";
+import { GLOBAL_PARTITION, metaSpace, undeliveredSpace } from "../storage/keys.js";
 import type { Key, Reading, Writing } from "../storage/store.js";
 import type { Cell } from "./cell.js";
 import { Envelope } from "./envelope.js";
 import type { Message } from "./turn.js";
 
 /** What a mail row holds; receiver and order are in its key. */
-interface MailRow {
+interface UndeliveredRow {
   readonly message: Message;
 }
 
@@ -19,7 +19,7 @@ const BLOCK = 1_000_000;
  * 1. Numbers rise for good, across restarts too: none is used before the block it belongs to is reserved in the same
  *    batch or an earlier one.
  */
-export class Mail {
+export class UndeliveredMessages {
   readonly #writing: Writing;
   #next: number;
   #reserved: number;
@@ -41,29 +41,29 @@ export class Mail {
       this.#reserved = envelope.sequence + BLOCK;
       this.#writing.put(COUNTER, this.#reserved);
     }
-    const row: MailRow = { message: envelope.message };
-    this.#writing.put(keyOf(envelope), row);
+    const row: UndeliveredRow = { message: envelope.message };
+    this.#writing.put(undeliveredKey(envelope), row);
     envelope.stored = true;
   }
 
   /** Removes the row of a message that was taken; none written is fine. */
   remove(envelope: Envelope): void {
-    if (envelope.stored) this.#writing.remove(keyOf(envelope));
+    if (envelope.stored) this.#writing.remove(undeliveredKey(envelope));
   }
 
   /** Moves up to `limit` messages from disk into the mailbox of a cell, in order. */
   readBack(cell: Cell, limit: number): void {
     const { partition, kind, id } = cell.to;
-    const prefix = [partition, mailSpace, kind, id];
-    const rows = this.#writing.range<MailRow>({ prefix, after: [...prefix, cell.readUpTo], limit });
+    const prefix = [partition, undeliveredSpace, kind, id];
+    const rows = this.#writing.range<UndeliveredRow>({ prefix, after: [...prefix, cell.readUpTo], limit });
     for (const row of rows) {
       const sequence = Number(row.key[4]);
-      const envelope = Envelope.mail(cell.to, row.value.message, sequence);
+      const envelope = Envelope.sent(cell.to, row.value.message, sequence);
       envelope.stored = true;
       cell.mailbox.push(envelope);
       cell.readUpTo = sequence;
     }
-    cell.hasMailOnDisk = rows.length === limit;
+    cell.hasUndelivered = rows.length === limit;
   }
 }
 
@@ -73,13 +73,13 @@ export function nextReceiver(
   partition: string,
   after: { readonly kind: string; readonly id: string } | null,
 ): { readonly kind: string; readonly id: string } | undefined {
-  const prefix = [partition, mailSpace];
+  const prefix = [partition, undeliveredSpace];
   const from = after === null ? {} : { after: [...prefix, after.kind, after.id] };
   const [row] = reading.range({ prefix, ...from, limit: 1 });
   return row === undefined ? undefined : { kind: String(row.key[2]), id: String(row.key[3]) };
 }
 
-function keyOf(envelope: Envelope): Key {
+function undeliveredKey(envelope: Envelope): Key {
   const { partition, kind, id } = envelope.to;
-  return [partition, mailSpace, kind, id, envelope.sequence];
+  return [partition, undeliveredSpace, kind, id, envelope.sequence];
 }

@@ -1,35 +1,35 @@
 import type { Reading, Writing } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 import type { FieldError } from "../refusal.js";
-import { forgetHash, recordHash } from "./hash-index.js";
-import type { AddressReference, Kind, Reference, WordReference } from "./kind.js";
-import { forgetPlace, recordPlace } from "./place.js";
-import { type ResourceRow, resourceAddresses, resourceById, resources } from "./resource-rows.js";
+import type { AddressReference, KeyReference, Kind, Reference } from "./kind.js";
+import { findResource, type ResourceRow, resourceAddresses, resources } from "./resource.table.js";
+import { indexHash, unindexHash } from "./resource-hash.table.js";
+import { indexLocation, unindexLocation } from "./resource-location.table.js";
 
 /** What names another resource. */
-export interface User {
+export interface Referrer {
   readonly kind: string;
   readonly address: string;
 }
 
 /** `[target kind, target id, source kind, source id]` -> who refers to it. */
-const referrers = table<User>("reference");
+const referrers = table<Referrer>("reference");
 /** `[team, kind, id]` -> what a team holds. */
-const held = table<User>("held");
+const teamHoldings = table<Referrer>("held");
 
 /** `[kind, team, word, id]` -> true */
-const words = table<true>("resource-word");
+const lookupKeys = table<true>("resource-word");
 /** `[target kind, team, word, source kind, source id]` -> who names the word. */
-const wordReferrers = table<User>("word-reference");
+const keyReferrers = table<Referrer>("word-reference");
 
 /** Tables that work reads at every step and configuration alone writes. */
-export const configurationTables: readonly string[] = [resources.name, words.name];
+export const configurationTables: readonly string[] = [resources.name, lookupKeys.name];
 
 /** Which resources of a team are looked for by a word. */
-export interface UnderWord {
+export interface LookupKeyQuery {
   readonly kind: string;
   readonly teamId: string;
-  readonly word: string;
+  readonly key: string;
 }
 
 /** Places of an index read at once. */
@@ -39,19 +39,19 @@ const PAGE = 64;
  * The resources of a team that their kind lists under a word, by id, those after `after`. Each is read when it is come
  * to: one may be large, and whoever goes through them may end at any.
  */
-export function* resourcesUnder<Fields>(
+export function* listByLookupKey<Fields>(
   reading: Reading,
   workspaceId: string,
-  { kind, teamId, word }: UnderWord,
+  { kind, teamId, key: word }: LookupKeyQuery,
   after: string | null,
 ): Generator<ResourceRow<Fields>> {
   const under = [kind, teamId, word];
   for (let last = after; ; ) {
     const page = last === null ? { limit: PAGE } : { limit: PAGE, after: [...under, last] };
-    const entries = words.entries(reading, workspaceId, under, page);
+    const entries = lookupKeys.entries(reading, workspaceId, under, page);
     for (const { key } of entries) {
       last = String(key.at(-1));
-      const row = resourceById<Fields>(reading, workspaceId, kind, last);
+      const row = findResource<Fields>(reading, workspaceId, kind, last);
       if (row !== undefined) yield row;
     }
     if (entries.length < PAGE) return;
@@ -59,7 +59,7 @@ export function* resourcesUnder<Fields>(
 }
 
 /** How a team-held address begins. */
-export function teamKeyOf(reading: Reading, workspaceId: string, teamId: string | null): string {
+export function getTeamKey(reading: Reading, workspaceId: string, teamId: string | null): string {
   return teamId === null ? "" : (resources.get(reading, workspaceId, "team", teamId)?.address ?? "");
 }
 
@@ -69,18 +69,18 @@ export function putResource(writing: Writing, kind: Kind, row: ResourceRow, prev
   const { workspaceId } = row;
   resources.put(writing, workspaceId, [kind.name, row.id], row);
   resourceAddresses.put(writing, workspaceId, [kind.name, row.address], row.id);
-  recordPlace(writing, row.id, { workspaceId, kind: kind.name });
-  if (row.teamId !== null) held.put(writing, workspaceId, [row.teamId, kind.name, row.id], userOf(row));
-  for (const word of wordsOf(kind, row.fields)) {
-    words.put(writing, workspaceId, [kind.name, row.teamId ?? "", word, row.id], true);
+  indexLocation(writing, row.id, { workspaceId, kind: kind.name });
+  if (row.teamId !== null) teamHoldings.put(writing, workspaceId, [row.teamId, kind.name, row.id], toReferrer(row));
+  for (const word of getLookupKeys(kind, row.fields)) {
+    lookupKeys.put(writing, workspaceId, [kind.name, row.teamId ?? "", word, row.id], true);
   }
-  for (const hash of hashesOf(kind, row)) recordHash(writing, kind.name, hash, { workspaceId, id: row.id });
-  const { addresses, words: named } = referencesOf(writing, kind, row);
-  for (const target of targetsOf(writing, workspaceId, addresses)) {
-    referrers.put(writing, workspaceId, [target.kind, target.id, kind.name, row.id], userOf(row));
+  for (const hash of getHashes(kind, row)) indexHash(writing, kind.name, hash, { workspaceId, id: row.id });
+  const { addresses, words: named } = getReferences(writing, kind, row);
+  for (const target of findTargets(writing, workspaceId, addresses)) {
+    referrers.put(writing, workspaceId, [target.kind, target.id, kind.name, row.id], toReferrer(row));
   }
   for (const { kind: target, word } of named) {
-    wordReferrers.put(writing, workspaceId, [target, row.teamId ?? "", word, kind.name, row.id], userOf(row));
+    keyReferrers.put(writing, workspaceId, [target, row.teamId ?? "", word, kind.name, row.id], toReferrer(row));
   }
 }
 
@@ -88,56 +88,56 @@ export function putResource(writing: Writing, kind: Kind, row: ResourceRow, prev
 export function removeResource(writing: Writing, kind: Kind, row: ResourceRow): void {
   removeIndexes(writing, kind, row);
   resources.remove(writing, row.workspaceId, kind.name, row.id);
-  forgetPlace(writing, row.id);
+  unindexLocation(writing, row.id);
 }
 
 function removeIndexes(writing: Writing, kind: Kind, row: ResourceRow): void {
   const { workspaceId } = row;
   resourceAddresses.remove(writing, workspaceId, kind.name, row.address);
-  if (row.teamId !== null) held.remove(writing, workspaceId, row.teamId, kind.name, row.id);
-  for (const word of wordsOf(kind, row.fields)) {
-    words.remove(writing, workspaceId, kind.name, row.teamId ?? "", word, row.id);
+  if (row.teamId !== null) teamHoldings.remove(writing, workspaceId, row.teamId, kind.name, row.id);
+  for (const word of getLookupKeys(kind, row.fields)) {
+    lookupKeys.remove(writing, workspaceId, kind.name, row.teamId ?? "", word, row.id);
   }
-  for (const hash of hashesOf(kind, row)) forgetHash(writing, kind.name, hash);
-  const { addresses, words: named } = referencesOf(writing, kind, row);
-  for (const target of targetsOf(writing, workspaceId, addresses)) {
+  for (const hash of getHashes(kind, row)) unindexHash(writing, kind.name, hash);
+  const { addresses, words: named } = getReferences(writing, kind, row);
+  for (const target of findTargets(writing, workspaceId, addresses)) {
     referrers.remove(writing, workspaceId, target.kind, target.id, kind.name, row.id);
   }
   for (const { kind: target, word } of named) {
-    wordReferrers.remove(writing, workspaceId, target, row.teamId ?? "", word, kind.name, row.id);
+    keyReferrers.remove(writing, workspaceId, target, row.teamId ?? "", word, kind.name, row.id);
   }
 }
 
 /** Who uses the resource: what refers to it, and for a team what it holds. At most `limit`. */
-export function usersOf(reading: Reading, row: ResourceRow, limit: number): readonly User[] {
+export function listReferrers(reading: Reading, row: ResourceRow, limit: number): readonly Referrer[] {
   const referring = referrers.list(reading, row.workspaceId, [row.kind, row.id], { limit });
-  const holding = row.kind === "team" ? held.list(reading, row.workspaceId, [row.id], { limit }) : [];
+  const holding = row.kind === "team" ? teamHoldings.list(reading, row.workspaceId, [row.id], { limit }) : [];
   return [...referring, ...holding].slice(0, limit);
 }
 
 /** A word that a resource alone is listed under, with those of the team that name it. */
-export interface WordInUse {
-  readonly word: string;
-  readonly users: readonly User[];
+export interface KeyInUse {
+  readonly key: string;
+  readonly users: readonly Referrer[];
 }
 
 /**
  * The first word that others of the team name and nothing would be listed under any more if `row` had the fields
  * `next` (null: if it were gone); null when there is none. At most `limit` users.
  */
-export function lostWord(
+export function findLostKey(
   reading: Reading,
   kind: Kind,
   row: ResourceRow,
   { next, limit }: { readonly next: ResourceRow["fields"] | null; readonly limit: number },
-): WordInUse | null {
-  const kept = new Set(next === null ? [] : wordsOf(kind, next));
-  for (const word of wordsOf(kind, row.fields)) {
+): KeyInUse | null {
+  const kept = new Set(next === null ? [] : getLookupKeys(kind, next));
+  for (const word of getLookupKeys(kind, row.fields)) {
     if (kept.has(word)) continue;
     const under = [kind.name, row.teamId ?? "", word];
-    const users = wordReferrers.list(reading, row.workspaceId, under, { limit });
-    if (users.length > 0 && words.list(reading, row.workspaceId, under, { limit: 2 }).length < 2)
-      return { word, users };
+    const users = keyReferrers.list(reading, row.workspaceId, under, { limit });
+    if (users.length > 0 && lookupKeys.list(reading, row.workspaceId, under, { limit: 2 }).length < 2)
+      return { key: word, users };
   }
   return null;
 }
@@ -153,7 +153,7 @@ export function danglingReferences(
       return resourceAddresses.get(reading, workspaceId, reference.kind, reference.address) === undefined;
     }
     const under = [reference.kind, teamId ?? "", reference.word];
-    return words.list(reading, workspaceId, under, { limit: 1 }).length === 0;
+    return lookupKeys.list(reading, workspaceId, under, { limit: 1 }).length === 0;
   });
 }
 
@@ -163,19 +163,19 @@ export function missingReference(reference: Reference): FieldError {
   return { path, message: "word" in reference ? reference.missing : `there is no ${kind} ${reference.address}` };
 }
 
-function referencesOf(
+function getReferences(
   reading: Reading,
   kind: Kind,
   row: ResourceRow,
-): { readonly addresses: readonly AddressReference[]; readonly words: readonly WordReference[] } {
-  const all = kind.references(row.fields, teamKeyOf(reading, row.workspaceId, row.teamId));
+): { readonly addresses: readonly AddressReference[]; readonly words: readonly KeyReference[] } {
+  const all = kind.references(row.fields, getTeamKey(reading, row.workspaceId, row.teamId));
   return {
     addresses: all.flatMap((reference) => ("word" in reference ? [] : [reference])),
     words: all.flatMap((reference) => ("word" in reference ? [reference] : [])),
   };
 }
 
-function targetsOf(
+function findTargets(
   reading: Reading,
   workspaceId: string,
   references: readonly AddressReference[],
@@ -186,17 +186,17 @@ function targetsOf(
   });
 }
 
-function wordsOf(kind: Kind, fields: ResourceRow["fields"]): readonly string[] {
-  return kind.listedUnder?.words(fields) ?? [];
+function getLookupKeys(kind: Kind, fields: ResourceRow["fields"]): readonly string[] {
+  return kind.lookupKeys?.keys(fields) ?? [];
 }
 
-function hashesOf(kind: Kind, row: ResourceRow): string[] {
+function getHashes(kind: Kind, row: ResourceRow): string[] {
   return kind.hidden.flatMap(({ path, keep }) => {
     const value = row.hidden[path];
     return keep === "hash" && value !== undefined ? [value] : [];
   });
 }
 
-function userOf(row: ResourceRow): User {
+function toReferrer(row: ResourceRow): Referrer {
   return { kind: row.kind, address: row.address };
 }

@@ -5,14 +5,14 @@ import type { Change, Key, KeyPart } from "../storage/store.js";
 export type Group = Map<string, Change>;
 
 /** Which group a key or a range's prefix lies in; undefined where the prefix is too short to tell. */
-interface Place {
+interface KeyLocation {
   readonly partition: KeyPart | undefined;
   readonly space: KeyPart | undefined;
   readonly table: KeyPart | undefined;
 }
 
 /** Changes of a batch, found by key and by the table they lie in. */
-export class Layer {
+export class Overlay {
   readonly #partitions = new Map<KeyPart | undefined, Map<KeyPart | undefined, Map<KeyPart | undefined, Group>>>();
   #size = 0;
 
@@ -22,13 +22,13 @@ export class Layer {
 
   get(key: Key): Change | undefined {
     const group = this.#groupOf(key);
-    return group === undefined || group.size === 0 ? undefined : group.get(nameOf(key));
+    return group === undefined || group.size === 0 ? undefined : group.get(keyName(key));
   }
 
   /** Keeps a change and gives back the one of the same key before it. */
   set(change: Change): Change | undefined {
     const group = this.#group(change.key);
-    const name = nameOf(change.key);
+    const name = keyName(change.key);
     const before = group.get(name);
     group.set(name, change);
     if (before === undefined) this.#size += 1;
@@ -37,7 +37,7 @@ export class Layer {
 
   /** Takes back a change that followed none. */
   unset({ key }: Change): void {
-    if (this.#group(key).delete(nameOf(key))) this.#size -= 1;
+    if (this.#group(key).delete(keyName(key))) this.#size -= 1;
   }
 
   /** Whether keys below the prefix may lie here. */
@@ -51,14 +51,14 @@ export class Layer {
   /** The groups in which keys below the prefix may lie. */
   *groupsBelow(prefix: Key): IterableIterator<Group> {
     if (this.#size === 0) return;
-    const { partition, space, table } = placeOf(prefix);
+    const { partition, space, table } = locateGroup(prefix);
     for (const spaces of matching(this.#partitions, partition)) {
       for (const tables of matching(spaces, space)) yield* matching(tables, table);
     }
   }
 
   /** The group of one table. */
-  groupsOf(table: string): Group[] {
+  tableGroups(table: string): Group[] {
     return [...this.#partitions.values()].flatMap((spaces) => spaces.get(rowSpace)?.get(table) ?? []);
   }
 
@@ -69,17 +69,17 @@ export class Layer {
   }
 
   #groupOf(key: Key): Group | undefined {
-    return this.#size === 0 ? undefined : this.#partitions.get(key[0])?.get(key[1])?.get(tableOf(key));
+    return this.#size === 0 ? undefined : this.#partitions.get(key[0])?.get(key[1])?.get(getTable(key));
   }
 
   #group(key: Key): Group {
-    const spaces = entered(this.#partitions, key[0]);
-    return entered(entered(spaces, key[1]), tableOf(key));
+    const spaces = getOrCreateMap(this.#partitions, key[0]);
+    return getOrCreateMap(getOrCreateMap(spaces, key[1]), getTable(key));
   }
 }
 
 /** The part of a name that tells keys of one group apart. No two keys of a group have the same. */
-export function nameOf(key: Key): string {
+export function keyName(key: Key): string {
   const from = key[1] === rowSpace ? 3 : 2;
   const first = key[from];
   if (key.length === from + 1 && typeof first === "string") return first;
@@ -92,11 +92,11 @@ export function nameOf(key: Key): string {
 }
 
 /** Only the row space is divided into tables. */
-function tableOf(key: Key): KeyPart | undefined {
+function getTable(key: Key): KeyPart | undefined {
   return key[1] === rowSpace ? key[2] : "";
 }
 
-function placeOf(prefix: Key): Place {
+function locateGroup(prefix: Key): KeyLocation {
   const [partition, space, table] = prefix;
   if (space === undefined) return { partition, space, table };
   return { partition, space, table: space === rowSpace ? table : "" };
@@ -109,7 +109,7 @@ function matching<Value>(by: Map<KeyPart | undefined, Value>, part: KeyPart | un
 }
 
 /** The map that stands under a name, made when there is none. */
-export function entered<Name, Below, Value>(by: Map<Name, Map<Below, Value>>, name: Name): Map<Below, Value> {
+export function getOrCreateMap<Name, Below, Value>(by: Map<Name, Map<Below, Value>>, name: Name): Map<Below, Value> {
   const known = by.get(name);
   if (known !== undefined) return known;
   const made = new Map<Below, Value>();

@@ -1,10 +1,10 @@
 import { formatType, type Type } from "./cel-types.js";
-import { checkExpression } from "./check.js";
 import { type Fault, parseExpression } from "./parse.js";
 import { CLOSE, type Embedded, isTemplate, OPEN, onlyExpression, readTemplate } from "./templates.js";
+import { checkExpression } from "./type-check.js";
 
 /** How a field holds its expressions. */
-export type Form =
+export type ExpressionForm =
   /** Bare, or within `${{ }}`. */
   | "condition"
   /** One within `${{ }}`, and nothing else. */
@@ -13,20 +13,20 @@ export type Form =
   | "text";
 
 /** What is wanted of an expression. */
-export interface Wanted {
+export interface ExpectedExpression {
   readonly names: ReadonlyMap<string, Type>;
   readonly returns: "bool" | "list" | null;
 }
 
 /** An expression's type, or what is wrong with it. `parses` is false when it is no expression at all. */
-export interface Verdict {
+export interface ValidationResult {
   readonly type: Type | null;
   readonly faults: readonly Fault[];
   readonly parses: boolean;
 }
 
 /** Checks one expression, without `${{ }}`. */
-export function checkSource(source: string, { names, returns }: Wanted): Verdict {
+export function validateSource(source: string, { names, returns }: ExpectedExpression): ValidationResult {
   const parsed = parseExpression(source);
   if ("fault" in parsed) return { type: null, faults: [parsed.fault], parses: false };
   const { type, faults } = checkExpression(parsed.tree, names);
@@ -37,10 +37,10 @@ export function checkSource(source: string, { names, returns }: Wanted): Verdict
 }
 
 /** Checks a field by the form that it has; spans are counted in the field's text. */
-export function checkField(text: string, form: Form, wanted: Wanted): Verdict {
+export function validateField(text: string, form: ExpressionForm, wanted: ExpectedExpression): ValidationResult {
   const read = readField(text, form);
   if ("fault" in read) return { type: null, faults: [read.fault], parses: false };
-  const verdicts = read.expressions.map((each) => shifted(checkSource(each.source, wanted), each.start));
+  const verdicts = read.expressions.map((each) => shifted(validateSource(each.source, wanted), each.start));
   return {
     type: verdicts.length === 1 ? (verdicts[0]?.type ?? null) : null,
     faults: verdicts.flatMap(({ faults }) => faults),
@@ -49,7 +49,7 @@ export function checkField(text: string, form: Form, wanted: Wanted): Verdict {
 }
 
 /** What is wrong with a field's expressions whatever they see, a sentence each. */
-export function syntaxFaults(text: string, form: Form): string[] {
+export function syntaxFaults(text: string, form: ExpressionForm): string[] {
   const read = readField(text, form);
   if ("fault" in read) return [read.fault.message];
   return read.expressions.flatMap(({ source }) => {
@@ -61,7 +61,7 @@ export function syntaxFaults(text: string, form: Form): string[] {
 /** The expressions of a field, in order. */
 function readField(
   text: string,
-  form: Form,
+  form: ExpressionForm,
 ): { readonly expressions: readonly Embedded[] } | { readonly fault: Fault } {
   if (form === "condition" && !isTemplate(text)) return { expressions: [{ source: text, start: 0 }] };
   const read = readTemplate(text);
@@ -74,25 +74,25 @@ function readField(
 }
 
 /** Faults told of one definition: whoever has more mends those first. */
-const MOST_FAULTS = 200;
+const MAX_FAULTS = 200;
 
 /** What is wrong with each of many, in their order, until there is enough to tell. */
 export function firstFaults<Item, Told>(items: readonly Item[], faultsOf: (item: Item) => readonly Told[]): Told[] {
   const found: Told[] = [];
   for (const item of items) {
-    if (found.length >= MOST_FAULTS) break;
-    found.push(...faultsOf(item).slice(0, MOST_FAULTS - found.length));
+    if (found.length >= MAX_FAULTS) break;
+    found.push(...faultsOf(item).slice(0, MAX_FAULTS - found.length));
   }
   return found;
 }
 
 /** A fault as one sentence: `does not check: there is no evnt here. Did you mean event?` */
-export function sentenceOf({ message, suggestion }: Fault, verdict: Pick<Verdict, "parses">): string {
+export function toSentence({ message, suggestion }: Fault, verdict: Pick<ValidationResult, "parses">): string {
   const what = verdict.parses ? `does not check: ${message}` : message;
   return suggestion === null ? what : `${what}. Did you mean ${suggestion}?`;
 }
 
-function shifted(verdict: Verdict, by: number): Verdict {
+function shifted(verdict: ValidationResult, by: number): ValidationResult {
   const faults = verdict.faults.map((fault) => ({
     ...fault,
     span: fault.span === null ? null : { start: fault.span.start + by, end: fault.span.end + by },
@@ -100,6 +100,6 @@ function shifted(verdict: Verdict, by: number): Verdict {
   return { ...verdict, faults };
 }
 
-function fits(type: Type, returns: Wanted["returns"]): boolean {
+function fits(type: Type, returns: ExpectedExpression["returns"]): boolean {
   return returns === null || type.kind === "dyn" || type.kind === returns;
 }

@@ -1,7 +1,7 @@
 import type { Turn } from "../../runtime/turn.js";
 import { table } from "../../storage/table.js";
 import type { Refusal } from "../refusal.js";
-import type { Idempotency } from "./messages.js";
+import type { Idempotency } from "./resource.messages.js";
 
 /** How long a repeated create is recognised (configuration API, Limits). */
 export const IDEMPOTENCY_WINDOW_MS = 24 * 60 * 60 * 1_000;
@@ -21,7 +21,7 @@ const attempts = table<Attempt>("idempotency");
 const ages = table<true>("idempotency-age");
 
 /** The attempt that came before under this key within the window, a refusal when its body differed, or null. */
-export function earlierAttempt(turn: Turn, partition: string, idempotency: Idempotency): Attempt | Refusal | null {
+export function findAttempt(turn: Turn, partition: string, idempotency: Idempotency): Attempt | Refusal | null {
   const found = attempts.get(turn, partition, idempotency.scope, idempotency.key);
   if (found === undefined || found.atMs + IDEMPOTENCY_WINDOW_MS <= turn.now) return null;
   if (found.digest === idempotency.digest) return found;

@@ -22,7 +22,7 @@ export interface ExchangeLimits {
  *    the reason of its signal; at once, whether there is a connection yet or not.
  * 2. A connection whose answer is not read to its end is closed.
  */
-export class Exchange implements Dispatcher.DispatchHandler {
+export class HttpExchange implements Dispatcher.DispatchHandler {
   readonly answer: Promise<OutboundAnswer>;
   readonly #keepBytes: number;
   readonly #signal: RunSignal;

@@ -1,6 +1,6 @@
 import t from "tap";
 import { Overloaded } from "../../runtime/runtime.js";
-import { mailSpace } from "../../storage/keys.js";
+import { undeliveredSpace } from "../../storage/keys.js";
 import { table } from "../../storage/table.js";
 import { Harness, partition, settled } from "../support/harness.js";
 import { type Note, probe } from "../support/probe.js";
@@ -35,13 +35,13 @@ t.test("messages of one sender arrive in order, and leave no row when they are d
   await harness.start();
   await harness.ask(harness.to("sender"), { type: "burst", count: 5 } as Note);
   t.same(await harness.ask(harness.to("receiver"), { type: "order" }), counted(5));
-  const touched = harness.batches.flat().filter(({ key }) => key[1] === mailSpace);
+  const touched = harness.batches.flat().filter(({ key }) => key[1] === undeliveredSpace);
   t.same(touched, []);
 });
 
 /** Lets things happen until undelivered messages stand in the store. */
 async function stepUntilMailIsKept(harness: Harness): Promise<void> {
-  for (let steps = 0; harness.durable.range({ prefix: [partition, mailSpace] }).length === 0; steps++) {
+  for (let steps = 0; harness.durable.range({ prefix: [partition, undeliveredSpace] }).length === 0; steps++) {
     if (steps === 10_000) throw new Error("no message was kept");
     await harness.world.step();
   }
@@ -57,7 +57,7 @@ t.test("messages undelivered at the commit get a row, and survive a crash in ord
   await harness.start();
   await harness.advance();
   t.same(await harness.ask(harness.to("receiver"), { type: "order" }), counted(6));
-  t.same(harness.durable.range({ prefix: [partition, mailSpace] }), [], "the rows are gone");
+  t.same(harness.durable.range({ prefix: [partition, undeliveredSpace] }), [], "the rows are gone");
 });
 
 t.test("what is beyond a mailbox waits on disk, in order, and nothing is lost", async (t) => {
@@ -67,7 +67,7 @@ t.test("what is beyond a mailbox waits on disk, in order, and nothing is lost", 
   await harness.ask(harness.to("sender"), { type: "burst", count: 5, to: "1" } as Note);
   await harness.advance(5_000);
   t.same(await harness.ask(harness.to("receiver"), { type: "order" }), [...counted(200), ...counted(5)]);
-  t.same(harness.durable.range({ prefix: [partition, mailSpace] }), []);
+  t.same(harness.durable.range({ prefix: [partition, undeliveredSpace] }), []);
 });
 
 t.test("an ask beyond the mailbox is refused at once", async (t) => {
@@ -95,7 +95,7 @@ t.test("a message to a kind that does not exist fails the turn; one that comes t
   await harness.start();
   await t.rejects(harness.ask(harness.to("sender"), { type: "nobody" }), { name: "TurnFailed" });
   await harness.ask(harness.to("sender"), { type: "late" });
-  t.equal(harness.runtime.stats().dropped, 1);
+  t.equal(harness.runtime.stats().unhandled, 1);
   t.equal(harness.runtime.stats().crashes, 1);
 });
 

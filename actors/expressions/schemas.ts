@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { type Form, syntaxFaults } from "./checking.js";
 import { isTemplate } from "./templates.js";
+import { type ExpressionForm, syntaxFaults } from "./validate-expression.js";
 
 /** How expressions are written in the fields of definitions: what cannot be read is refused where it stands. */
 
@@ -25,7 +25,7 @@ export const jsonTemplate = z.json().superRefine((value, context) => {
   });
 });
 
-function reading(form: Form) {
+function reading(form: ExpressionForm) {
   return (written: string, context: z.core.$RefinementCtx<string>): void => {
     for (const message of syntaxFaults(written, form)) context.addIssue({ code: "custom", message });
   };

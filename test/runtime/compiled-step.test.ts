@@ -6,7 +6,7 @@ import { createActorTypes } from "../../actors/actor-types.js";
 import { createKinds } from "../../actors/kinds.js";
 import { parseAllowList } from "../../actors/outbound/allow-list.js";
 import { address } from "../../runtime/address.js";
-import { flatStep } from "../../runtime/flat-step.js";
+import { compileStep } from "../../runtime/compiled-step.js";
 import { createStepper } from "../../runtime/step.js";
 import type { Delivered, Message, Turn } from "../../runtime/turn.js";
 
@@ -87,7 +87,7 @@ t.test("a flat machine steps as XState steps it, whatever its transitions, guard
       const flat = machineOf(each, root, {});
       // One nested state that nothing leads to, and XState itself does the steps.
       const nested = machineOf(each, root, { beside: { initial: "below", states: { below: {} } } });
-      deepStrictEqual([flatStep(flat, forbidden) !== null, flatStep(nested, forbidden)], [true, null]);
+      deepStrictEqual([compileStep(flat, forbidden) !== null, compileStep(nested, forbidden)], [true, null]);
       deepStrictEqual(history(flat, messages), history(nested, messages));
     }),
     { numRuns: 300 },
@@ -103,7 +103,7 @@ t.test("a step that changes nothing gives back the state it was given", async (t
 
 t.test("every machine of the product is flat and plain", async (t) => {
   const kinds = createKinds({ allowList: parseAllowList(""), signsTokens: false });
-  for (const { kind, machine } of createActorTypes(kinds)) t.not(flatStep(machine, forbidden), null, kind);
+  for (const { kind, machine } of createActorTypes(kinds)) t.not(compileStep(machine, forbidden), null, kind);
 });
 
 t.test("a machine that is not flat and plain is left to XState", async (t) => {
@@ -124,7 +124,7 @@ t.test("a machine that is not flat and plain is left to XState", async (t) => {
     root: { id: "r", initial: "a", states: { a: { on: { x: "#r" } } } },
   };
   for (const [what, config] of Object.entries(others)) {
-    t.equal(flatStep(createMachine(config as never), forbidden), null, what);
+    t.equal(compileStep(createMachine(config as never), forbidden), null, what);
   }
 });
 

@@ -1,15 +1,15 @@
 import type { Delivered, Fact, Message, Turn } from "../../runtime/turn.js";
 import type { Role } from "../access/caller.js";
 import type { Refusal } from "../refusal.js";
-import { resourceById } from "../resources/resource-rows.js";
-import { isLastOwner, type Member, memberOf, putMember, removeMember } from "./members.js";
+import { findResource } from "../resources/resource.table.js";
+import { findMember, isLastOwner, type Member, putMember, removeMember } from "./member.table.js";
 import {
   notAMember,
   onlyLeadsSetRoles,
+  type RoleChange,
   refuseRemoval,
   refuseRole,
   refuseTeamChange,
-  type Standing,
 } from "./role-change.js";
 
 /** Heard when a person joined, left, or has another role or other teams. */
@@ -66,7 +66,7 @@ export function changeMembership(event: Delivered<MembershipMessage>): Member | 
     case "member.role":
       return changeRole(event);
     case "member.remove":
-      return remove(event);
+      return removeFromWorkspace(event);
     case "team.join":
       return joinTeam(event);
     case "team.leave":
@@ -75,26 +75,26 @@ export function changeMembership(event: Delivered<MembershipMessage>): Member | 
 }
 
 /** Lets a person in, in a turn in the workspace: as `role` and on those teams; one who is in keeps their role. */
-export function admit(
+export function admitMember(
   turn: Turn,
   person: { readonly userId: string; readonly email: string },
   place: { readonly role: Role; readonly teams: readonly string[] },
 ): Member {
   const workspaceId = turn.self.partition;
-  const known = memberOf(turn, workspaceId, person.userId);
-  const teams = place.teams.filter((id) => resourceById(turn, workspaceId, "team", id) !== undefined);
+  const known = findMember(turn, workspaceId, person.userId);
+  const teams = place.teams.filter((id) => findResource(turn, workspaceId, "team", id) !== undefined);
   const member: Member =
     known === undefined
       ? { userId: person.userId, email: person.email, role: place.role, teams, since: new Date(turn.now).toISOString() }
       : { ...known, teams: [...new Set([...known.teams, ...teams])] };
   putMember(turn, workspaceId, member);
-  tell(turn, member, "joined");
+  announceMember(turn, member, "joined");
   return member;
 }
 
 function changeRole(event: Delivered<ChangeRole>): Member | Refusal {
   const { turn, role } = event;
-  const standing = standingOf(event);
+  const standing = findRoleChange(event);
   if (standing === null) return { refused: "not-found" };
   const { caller, target } = standing;
   if (target === undefined) return caller.role === "member" ? onlyLeadsSetRoles : notAMember;
@@ -103,43 +103,43 @@ function changeRole(event: Delivered<ChangeRole>): Member | Refusal {
   if (target.role === role) return target;
   const changed: Member = { ...target, role };
   putMember(turn, turn.self.partition, changed);
-  tell(turn, changed, "role");
+  announceMember(turn, changed, "role");
   return changed;
 }
 
-function remove(event: Delivered<RemoveMember>): Member | Refusal {
+function removeFromWorkspace(event: Delivered<RemoveMember>): Member | Refusal {
   const { turn } = event;
-  const standing = standingOf(event);
+  const standing = findRoleChange(event);
   if (standing?.target === undefined) return { refused: "not-found" };
   const { target } = standing;
   const refused = refuseRemoval({ ...standing, target });
   if (refused !== null) return refused;
   removeMember(turn, turn.self.partition, target);
-  tell(turn, target, "removed");
+  announceMember(turn, target, "removed");
   publishLeft(turn, { userId: target.userId, teamId: null });
   return target;
 }
 
 function joinTeam({ turn, by, teamId, userId }: Delivered<JoinTeam>): Member | Refusal {
   const workspaceId = turn.self.partition;
-  const refused = refuseTeamChange(memberOf(turn, workspaceId, by));
+  const refused = refuseTeamChange(findMember(turn, workspaceId, by));
   if (refused !== null) return refused;
-  if (resourceById(turn, workspaceId, "team", teamId) === undefined) return { refused: "not-found" };
-  const member = memberOf(turn, workspaceId, userId);
+  if (findResource(turn, workspaceId, "team", teamId) === undefined) return { refused: "not-found" };
+  const member = findMember(turn, workspaceId, userId);
   if (member === undefined) {
     return { refused: "invalid", errors: [{ path: "userId", message: "is nobody in this workspace" }] };
   }
-  return member.teams.includes(teamId) ? member : admit(turn, member, { role: member.role, teams: [teamId] });
+  return member.teams.includes(teamId) ? member : admitMember(turn, member, { role: member.role, teams: [teamId] });
 }
 
 function leaveTeam({ turn, by, teamId, userId }: Delivered<LeaveTeam>): Member | Refusal {
-  const refused = by === userId ? null : refuseTeamChange(memberOf(turn, turn.self.partition, by));
+  const refused = by === userId ? null : refuseTeamChange(findMember(turn, turn.self.partition, by));
   if (refused !== null) return refused;
-  const member = memberOf(turn, turn.self.partition, userId);
+  const member = findMember(turn, turn.self.partition, userId);
   if (member === undefined || !member.teams.includes(teamId)) return { refused: "not-found" };
   const changed: Member = { ...member, teams: member.teams.filter((id) => id !== teamId) };
   putMember(turn, turn.self.partition, changed);
-  tell(turn, changed, "left-team");
+  announceMember(turn, changed, "left-team");
   publishLeft(turn, { userId, teamId });
   return changed;
 }
@@ -150,14 +150,14 @@ function publishLeft(turn: Turn, of: Omit<MemberLeft, "name">): void {
 }
 
 /** Who asks and whom it is about; null when who asks is not in the workspace any more. */
-function standingOf(
+function findRoleChange(
   event: Delivered<ChangeRole | RemoveMember>,
-): (Omit<Standing, "target"> & { readonly target: Member | undefined }) | null {
+): (Omit<RoleChange, "target"> & { readonly target: Member | undefined }) | null {
   const { turn, by, userId } = event;
   const workspaceId = turn.self.partition;
-  const caller = memberOf(turn, workspaceId, by);
+  const caller = findMember(turn, workspaceId, by);
   if (caller === undefined) return null;
-  const target = memberOf(turn, workspaceId, userId);
+  const target = findMember(turn, workspaceId, userId);
   return { caller, target, isLastOwner: target !== undefined && isLastOwner(turn, workspaceId, target) };
 }
 
@@ -165,8 +165,12 @@ function standingOf(
  * Tells readers of the workspace, where one who is no more in it learns by it that there is nothing left to see, and
  * whoever hears of people.
  */
-function tell(turn: Turn, { userId, role, teams }: Member, what: "joined" | "role" | "removed" | "left-team"): void {
+function announceMember(
+  turn: Turn,
+  { userId, role, teams }: Member,
+  what: "joined" | "role" | "removed" | "left-team",
+): void {
   const changed: MemberChanged = { name: "member.changed", userId };
   turn.publish(changed);
-  turn.change(`workspace/${turn.self.partition}`, { type: "member", what, userId, role, teams });
+  turn.publishChange(`workspace/${turn.self.partition}`, { type: "member", what, userId, role, teams });
 }

@@ -1,7 +1,7 @@
 import type { Message } from "../../runtime/turn.js";
 import type { Caller } from "../access/caller.js";
 import type { StationHolder } from "./kind.js";
-import type { ResourceRow } from "./resource-rows.js";
+import type { ResourceRow } from "./resource.table.js";
 
 /** Makes a repeat of a create safe: who asked, under which key, with which body. */
 export interface Idempotency {
@@ -49,7 +49,7 @@ export interface DeleteResource extends Message, Write {
 export type ResourceMessage = CreateResource | UpdateResource | DeleteResource;
 
 /** What a write answers unless it is refused. */
-export interface Written {
+export interface WriteResult {
   readonly resource: ResourceRow;
   /** True when an earlier attempt with the same key had made it. */
   readonly replayed: boolean;

@@ -41,15 +41,15 @@ export function recordChange(
   const record: ChangeRecord = {
     seq,
     ...rest,
-    by: changedBy(caller),
+    by: toChangedBy(caller),
     at: new Date(turn.now).toISOString(),
   };
   records.put(turn, turn.self.partition, record.seq, record);
-  for (const topic of topics) turn.change(topic, { type: "configuration", change: record });
+  for (const topic of topics) turn.publishChange(topic, { type: "configuration", change: record });
 }
 
 /** Changes below `before`, newest first. */
-export function changeRecords(
+export function listChangeRecords(
   reading: Reading,
   workspaceId: string,
   page: { readonly before?: number; readonly limit: number },
@@ -58,7 +58,7 @@ export function changeRecords(
   return records.list(reading, workspaceId, [], { reverse: true, limit: page.limit, ...before });
 }
 
-function changedBy(caller: Caller | null): ChangedBy {
+function toChangedBy(caller: Caller | null): ChangedBy {
   if (caller === null) return { kind: "service", userId: null, tokenId: null, trust: null };
   return caller.kind === "person"
     ? { kind: "person", userId: caller.userId, tokenId: null, trust: null }

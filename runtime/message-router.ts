@@ -1,40 +1,41 @@
-import type { Catalogue, Gating, Hearing } from "./actor-type.js";
+import type { Catalogue, Gate, Subscriber } from "./actor-type.js";
 import { type Address, address } from "./address.js";
 import type { Batch } from "./batch.js";
-import { type FactHeard, hearingKind } from "./behaviour.js";
+import { type FactMessage, subscriberKind } from "./behaviour.js";
 import type { Cells } from "./cells.js";
 import { Envelope } from "./envelope.js";
 import { type GateRequest, gateKind, type OpenGate } from "./gate.machine.js";
-import type { Mail } from "./mail.js";
 import type { Fact, GateAnswer, GateQuestion, Message } from "./turn.js";
 import type { Intent, TurnRecorder } from "./turn-recorder.js";
+import type { UndeliveredMessages } from "./undelivered.js";
 
 /**
  * Addresses and delivers messages between actors: those sent, those that facts and gate questions make.
  *
  * 1. A mailbox holds a bounded number of mails; what comes when it is full goes to disk and is read back in order.
  */
-export class Post {
+export class MessageRouter {
   readonly #cells: Cells;
-  readonly #mail: Mail;
+  readonly #undelivered: UndeliveredMessages;
   readonly #mailboxLimit: number;
-  readonly #hearings = new Map<string, Hearing[]>();
-  readonly #gatings = new Map<string, Gating[]>();
+  readonly #subscribers = new Map<string, Subscriber[]>();
+  readonly #gates = new Map<string, Gate[]>();
 
-  constructor(catalogue: Catalogue, cells: Cells, mail: Mail, mailboxLimit: number) {
+  constructor(catalogue: Catalogue, cells: Cells, mail: UndeliveredMessages, mailboxLimit: number) {
     this.#cells = cells;
-    this.#mail = mail;
+    this.#undelivered = mail;
     this.#mailboxLimit = mailboxLimit;
-    for (const hearing of catalogue.hearings)
-      for (const name of hearing.facts) list(this.#hearings, name).push(hearing);
-    for (const gating of catalogue.gatings) for (const name of gating.gates) list(this.#gatings, name).push(gating);
+    for (const hearing of catalogue.subscribers)
+      for (const name of hearing.facts) getOrCreateList(this.#subscribers, name).push(hearing);
+    for (const gating of catalogue.gates)
+      for (const name of gating.questions) getOrCreateList(this.#gates, name).push(gating);
   }
 
   /** Adds what an intent of the turn sends. Throws when nobody can be there. */
-  address(intent: Intent, turn: TurnRecorder, mails: Envelope[]): void {
+  route(intent: Intent, turn: TurnRecorder, mails: Envelope[]): void {
     switch (intent.kind) {
       case "send":
-        mails.push(this.envelope(intent.to, intent.message));
+        mails.push(this.createEnvelope(intent.to, intent.message));
         return;
       case "publish":
         this.#publish(intent.fact, turn, mails);
@@ -45,17 +46,17 @@ export class Post {
   }
 
   /** A mail to an actor, brought into memory by it. Throws when there is no such kind or no key for the address. */
-  envelope(to: Address, message: Message): Envelope {
+  createEnvelope(to: Address, message: Message): Envelope {
     if (this.#cells.activate(to).behaviour === undefined) throw new Error(`there is no actor kind ${to.kind}`);
-    return Envelope.mail(to, message, this.#mail.nextSequence());
+    return Envelope.sent(to, message, this.#undelivered.nextSequence());
   }
 
   /** Hands a mail over: into the mailbox, or to disk when that is full. */
   deliver(mail: Envelope, batch: Batch): void {
     const cell = this.#cells.activate(mail.to);
-    if (cell.hasMailOnDisk || cell.mailbox.length >= this.#mailboxLimit) {
-      this.#mail.store(mail);
-      cell.hasMailOnDisk = true;
+    if (cell.hasUndelivered || cell.mailbox.length >= this.#mailboxLimit) {
+      this.#undelivered.store(mail);
+      cell.hasUndelivered = true;
     } else {
       cell.mailbox.push(mail);
       cell.readUpTo = mail.sequence;
@@ -65,9 +66,9 @@ export class Post {
   }
 
   #publish(fact: Fact, { self }: TurnRecorder, mails: Envelope[]): void {
-    const heard: FactHeard = { type: "fact", fact };
-    for (const hearing of this.#hearings.get(fact.name) ?? []) {
-      mails.push(this.envelope(address(self.partition, hearingKind, hearing.name), heard));
+    const heard: FactMessage = { type: "fact", fact };
+    for (const hearing of this.#subscribers.get(fact.name) ?? []) {
+      mails.push(this.createEnvelope(address(self.partition, subscriberKind, hearing.name), heard));
     }
   }
 
@@ -75,20 +76,20 @@ export class Post {
   #question(question: GateQuestion, turn: TurnRecorder): Envelope {
     const { self } = turn;
     const requests: GateRequest[] = [];
-    for (const { name, boundMs, keepers } of this.#gatings.get(question.name) ?? []) {
+    for (const { name, boundMs, gatekeepers: keepers } of this.#gates.get(question.name) ?? []) {
       for (const request of keepers(question, self.partition, turn))
         requests.push({ ...request, gating: name, boundMs });
     }
     if (requests.length === 0) {
       const agreed: GateAnswer = { type: "gate.answered", gate: question.name, id: question.id, refused: null };
-      return this.envelope(self, agreed);
+      return this.createEnvelope(self, agreed);
     }
     const open: OpenGate = { type: "gate.open", asker: self, gate: question.name, id: question.id, requests };
-    return this.envelope(address(self.partition, gateKind, turn.newId(gateKind)), open);
+    return this.createEnvelope(address(self.partition, gateKind, turn.newId(gateKind)), open);
   }
 }
 
-function list<Item>(lists: Map<string, Item[]>, name: string): Item[] {
+function getOrCreateList<Item>(lists: Map<string, Item[]>, name: string): Item[] {
   const known = lists.get(name);
   if (known !== undefined) return known;
   const made: Item[] = [];

@@ -1,17 +1,17 @@
 import { checkKey } from "../storage/key-check.js";
-import { GLOBAL_PARTITION, seenSpace } from "../storage/keys.js";
+import { dedupSpace, GLOBAL_PARTITION } from "../storage/keys.js";
 import type { Key, Writing } from "../storage/store.js";
 import type { Address } from "./address.js";
 
 /** How long a message id is remembered, in milliseconds. */
-export const SEEN_FOR_MS = 24 * 60 * 60 * 1000;
+export const DEDUP_WINDOW_MS = 24 * 60 * 60 * 1000;
 /** Rows swept in one batch. */
 const SWEEP_SLICE = 128;
 /** How long after a sweep that found no more the next one looks, in milliseconds. */
 const SWEEP_EVERY_MS = 60_000;
 
 /** Remembers which message ids an actor has taken. Every id has a row of its own and one that tells when it may go. */
-export class SeenMessages {
+export class Deduplication {
   readonly #writing: Writing;
   #nextSweepMs = 0;
 
@@ -20,24 +20,24 @@ export class SeenMessages {
   }
 
   has(by: Address, messageId: string): boolean {
-    return this.#writing.get(keyOf(by, messageId)) !== undefined;
+    return this.#writing.get(dedupKey(by, messageId)) !== undefined;
   }
 
-  note(by: Address, messageId: string, nowMs: number): void {
-    this.#writing.put(keyOf(by, messageId), nowMs);
-    this.#writing.put(expiryKey(by, messageId, nowMs + SEEN_FOR_MS), null);
+  record(by: Address, messageId: string, nowMs: number): void {
+    this.#writing.put(dedupKey(by, messageId), nowMs);
+    this.#writing.put(expiryKey(by, messageId, nowMs + DEDUP_WINDOW_MS), null);
   }
 
-  /** Forgets a slice of what is older than {@link SEEN_FOR_MS}. */
+  /** Forgets a slice of what is older than {@link DEDUP_WINDOW_MS}. */
   sweep(nowMs: number): void {
     if (nowMs < this.#nextSweepMs) return;
-    const prefix = [GLOBAL_PARTITION, seenSpace];
+    const prefix = [GLOBAL_PARTITION, dedupSpace];
     const rows = this.#writing.range({ prefix, before: [...prefix, nowMs], limit: SWEEP_SLICE });
     for (const { key } of rows) {
       const [, , , partition, kind, id, messageId] = key;
       this.#writing.remove(key);
       const by = { partition: String(partition), kind: String(kind), id: String(id) };
-      this.#writing.remove(keyOf(by, String(messageId)));
+      this.#writing.remove(dedupKey(by, String(messageId)));
     }
     if (rows.length < SWEEP_SLICE) this.#nextSweepMs = nowMs + SWEEP_EVERY_MS;
   }
@@ -48,10 +48,10 @@ export function checkMessageId(by: Address, messageId: string): void {
   checkKey(expiryKey(by, messageId, 0));
 }
 
-function keyOf(by: Address, messageId: string): Key {
-  return [by.partition, seenSpace, by.kind, by.id, messageId];
+function dedupKey(by: Address, messageId: string): Key {
+  return [by.partition, dedupSpace, by.kind, by.id, messageId];
 }
 
 function expiryKey(by: Address, messageId: string, expiresMs: number): Key {
-  return [GLOBAL_PARTITION, seenSpace, expiresMs, by.partition, by.kind, by.id, messageId];
+  return [GLOBAL_PARTITION, dedupSpace, expiresMs, by.partition, by.kind, by.id, messageId];
 }

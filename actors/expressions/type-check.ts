@@ -21,11 +21,11 @@ import {
   type Type,
   UINT,
 } from "./cel-types.js";
-import { type Fault, type Node, operandsOf, type Tree } from "./parse.js";
-import { callableNames, candidatesFor, type Declarations, language, type Overload } from "./signatures.js";
+import { type Fault, listOperands, type Node, type Tree } from "./parse.js";
+import { callableNames, type Declarations, language, listCandidates, type Overload } from "./signatures.js";
 import { nearest } from "./suggest.js";
 
-export interface Checked {
+export interface TypeCheckResult {
   /** Of the whole expression; `error` when it does not check. */
   readonly type: Type;
   readonly faults: readonly Fault[];
@@ -36,7 +36,7 @@ export function checkExpression(
   tree: Tree,
   names: ReadonlyMap<string, Type>,
   declarations: Declarations = language,
-): Checked {
+): TypeCheckResult {
   const checker = new Checker(tree, declarations);
   const type = checker.typeOf(tree.root, names);
   return { type: checker.faults.length > 0 ? ERROR : checker.bindings.resolve(type, "dyn"), faults: checker.faults };
@@ -116,21 +116,21 @@ class Checker {
   }
 
   #declaredType(name: string, names: Names): Type | null {
-    const candidates = candidatesFor(name, this.#declared.container);
+    const candidates = listCandidates(name, this.#declared.container);
     const found = candidates.find((each) => names.has(each) || this.#declared.types.has(each));
     return found === undefined ? null : (names.get(found) ?? this.#declared.types.get(found) ?? null);
   }
 
   /** The ways to call a function by its name, dots included; none when there is no such function. */
   #overloadsOf(name: string): readonly Overload[] {
-    const candidates = candidatesFor(name, this.#declared.container);
+    const candidates = listCandidates(name, this.#declared.container);
     const found = candidates.find((each) => this.#declared.functions.has(each));
     return found === undefined ? [] : (this.#declared.functions.get(found) ?? []);
   }
 
   /** The names within a loop: its variable hides what is declared under its name, and parts of that. */
   #inside(names: Names, variable: string, element: Type): Names {
-    const hidden = candidatesFor(variable, this.#declared.container);
+    const hidden = listCandidates(variable, this.#declared.container);
     const isHidden = (name: string) => hidden.some((each) => name === each || name.startsWith(`${each}.`));
     return new Map([...[...names].filter(([name]) => !isHidden(name)), [variable, element]]);
   }
@@ -185,7 +185,7 @@ class Checker {
   }
 
   #operator(node: Node, names: Names): Type {
-    const operands = operandsOf(node);
+    const operands = listOperands(node);
     const types = operands.map((operand) => this.typeOf(operand, names));
     const own = this.#literalIndex(node, operands, types);
     if (own !== null) return own;
@@ -210,7 +210,7 @@ class Checker {
     const [name] = node.args;
     const named = this.#namespaced(node, names);
     if (named !== null) return named;
-    const types = operandsOf(node).map((operand) => this.typeOf(operand, names));
+    const types = listOperands(node).map((operand) => this.typeOf(operand, names));
     const isMethod = node.op === "rcall";
     const known = this.#overloadsOf(name).filter((overload) => overload.isMethod === isMethod);
     if (known.length === 0) return this.#unknownFunction(node, name, isMethod);
