@@ -1,18 +1,18 @@
 import type { ActorType } from "../runtime/actor-type.js";
 import { accountActor } from "./access/account.machine.js";
 import { inviteActor } from "./access/invite.machine.js";
-import { linkActor } from "./access/link.machine.js";
+import { oauthStateActor } from "./access/oauth-state.machine.js";
 import { tokenMinting } from "./access/token-exchange.js";
 import { trustActor } from "./access/trust.machine.js";
-import { refuseInTurn } from "./access/write-right.js";
+import { refuseInTurn } from "./access/write-permission.js";
 import { codeHostConnectionActor } from "./code-host/connection.machine.js";
 import { decisionSetActor } from "./decisions/decision-set.machine.js";
-import { hookJudgeActor } from "./hooks/hook-judge.machine.js";
+import { hookRotationActor } from "./hooks/delivery/secret-rotation.machine.js";
+import { signingKeysActor } from "./hooks/delivery/signing-keys.machine.js";
 import { hookOccurrenceActor } from "./hooks/hook-occurrence.machine.js";
-import { hookResenderActor } from "./hooks/resender.machine.js";
-import { hookRotationActor } from "./hooks/secret-rotation.machine.js";
-import { signingKeysActor } from "./hooks/signing-keys.machine.js";
-import { connectionActor } from "./integrations/connection.machine.js";
+import { hookMatcherActor } from "./hooks/matching/hook-matcher.machine.js";
+import { hookResendActor } from "./hooks/resend.machine.js";
+import { integrationConnectionActor } from "./integrations/connection.machine.js";
 import type { Kind } from "./resources/kind.js";
 import { dispatcherActor } from "./runners/dispatcher.machine.js";
 import { poolMinting } from "./runners/pool-exchange.js";
@@ -28,19 +28,19 @@ export function createActorTypes(kinds: readonly Kind[]): readonly ActorType[] {
     workspaceActor(kinds, refuseInTurn),
     accountActor,
     inviteActor,
-    linkActor,
+    oauthStateActor,
     trustActor(tokenMinting),
     trustActor(poolMinting),
     codeHostConnectionActor,
-    connectionActor,
+    integrationConnectionActor,
     dispatcherActor,
     runnerActor,
     taskActor,
     runActor,
     decisionSetActor,
     hookOccurrenceActor,
-    hookJudgeActor,
-    hookResenderActor,
+    hookMatcherActor,
+    hookResendActor,
     hookRotationActor,
     signingKeysActor,
     sealingKeyActor,

@@ -1,8 +1,8 @@
 import type { Gate, Subscriber } from "../runtime/actor-type.js";
-import { givesInstallationsFree } from "./code-host/workspace-closing.js";
-import { firesAfterHooks, keepsBeforeHooks } from "./hooks/firing.js";
-import { watchesRotations } from "./hooks/secret-rotation.machine.js";
-import { watchesConnections } from "./integrations/connection-watch.js";
+import { workspaceClosingSubscriber } from "./code-host/workspace-closing.js";
+import { secretRotationSubscriber } from "./hooks/delivery/secret-rotation.machine.js";
+import { afterEventSubscriber, beforeEventGate } from "./hooks/matching/fire-hooks.js";
+import { connectionSubscriber } from "./integrations/connection-subscriber.js";
 import { placesAfterPoolChanges } from "./runners/pool-changes.js";
 import { unassignsWhoLeft } from "./tasks/member-leaving.js";
 import { withdrawsWork } from "./tasks/workspace-closing.js";
@@ -12,11 +12,11 @@ export const subscribers: readonly Subscriber[] = [
   placesAfterPoolChanges,
   withdrawsWork,
   unassignsWhoLeft,
-  givesInstallationsFree,
-  firesAfterHooks,
-  watchesRotations,
-  watchesConnections,
+  workspaceClosingSubscriber,
+  afterEventSubscriber,
+  secretRotationSubscriber,
+  connectionSubscriber,
 ];
 
 /** Who gates which step. */
-export const gates: readonly Gate[] = [keepsBeforeHooks];
+export const gates: readonly Gate[] = [beforeEventGate];

@@ -6,10 +6,10 @@ import { hookNames } from "../actors/expressions/positions.js";
 import { CLOSE, evaluateJson, OPEN } from "../actors/expressions/templates.js";
 import { checkExpression } from "../actors/expressions/type-check.js";
 import { toValue } from "../actors/expressions/values.js";
-import { compileConditions } from "../actors/hooks/conditions.js";
-import { eventValues } from "../actors/hooks/hook-values.js";
-import { subjectOf } from "../actors/hooks/judging.js";
-import { judge } from "../actors/hooks/matching.js";
+import { toEventValues } from "../actors/hooks/hook-values.js";
+import { compileConditions } from "../actors/hooks/matching/conditions.js";
+import { evaluateConditions } from "../actors/hooks/matching/lookup-keys.js";
+import { toSubject } from "../actors/hooks/matching/match-hooks.js";
 import type { WorkEvent } from "../actors/tasks/work-event.js";
 import { printTable } from "./support/table.js";
 
@@ -89,7 +89,7 @@ function worst(name: string, source: string): (string | number)[] {
 export async function run(): Promise<void> {
   const parsed = parseExpression(when);
   if ("fault" in parsed) throw new Error(parsed.fault.message);
-  const values = eventValues(work);
+  const values = toEventValues(work);
   const expr = (source: string) => `${OPEN} ${source} ${CLOSE}`;
   const body = { text: `Task ${expr("task.id")} is at ${expr("task.station")}`, to: [expr("task.marks")] };
   printTable({
@@ -104,9 +104,11 @@ export async function run(): Promise<void> {
       }),
       timed("evaluate", () => compile(when).holds({ ...values, vars: new Map(), hook: new Map() })),
       timed("match lists and when, of one hook", () =>
-        judge(conditions, { work, values: () => values }, { units: MAX_UNITS }),
+        evaluateConditions(conditions, { work, values: () => values }, { units: MAX_UNITS }),
       ),
-      timed("an event made ready, and a hook matched", () => judge(conditions, subjectOf(work), { units: MAX_UNITS })),
+      timed("an event made ready, and a hook matched", () =>
+        evaluateConditions(conditions, toSubject(work), { units: MAX_UNITS }),
+      ),
       timed("a JSON body with three expressions", () => evaluateJson(body, { ...values })),
     ],
   });

@@ -9,12 +9,12 @@ import { setup } from "xstate";
 import { createActorTypes } from "../actors/actor-types.js";
 import { cachedTables } from "../actors/cached-tables.js";
 import { CLOSE, OPEN } from "../actors/expressions/templates.js";
-import { callbackToken } from "../actors/hooks/callback-token.js";
-import { deliveryEffect, KEPT_OUTPUT_BYTES } from "../actors/hooks/delivery.effects.js";
-import { firesAfterHooks } from "../actors/hooks/firing.js";
-import { listFiring } from "../actors/hooks/firing-list.js";
-import { type Firing, putBegun, putEnded } from "../actors/hooks/occurrence-rows.js";
-import { signature } from "../actors/hooks/signing.js";
+import { createCallbackToken } from "../actors/hooks/delivery/callback-token.js";
+import { deliveryEffect, MAX_OUTPUT_BYTES } from "../actors/hooks/delivery/delivery.effects.js";
+import { signMessage } from "../actors/hooks/delivery/signature.js";
+import { indexHookOccurrence } from "../actors/hooks/hook-occurrence.queries.js";
+import { type HookOccurrence, storeBegun, storeEnded } from "../actors/hooks/hook-occurrence.table.js";
+import { afterEventSubscriber } from "../actors/hooks/matching/fire-hooks.js";
 import { createKinds } from "../actors/kinds.js";
 import { parseAllowList } from "../actors/outbound/allow-list.js";
 import { NetworkRequests } from "../actors/outbound/network-requests.js";
@@ -177,7 +177,7 @@ async function withoutActors(store: Store, url: string): Promise<Figures> {
       "content-type": "application/json",
       "webhook-id": id,
       "webhook-timestamp": String(timestamp),
-      "webhook-signature": signature(SECRET, { id, timestamp, body: content }),
+      "webhook-signature": signMessage(SECRET, { id, timestamp, body: content }),
     };
     const signal = AbortSignal.timeout(10_000);
     const { statusCode, body } = await agent.request({
@@ -192,7 +192,7 @@ async function withoutActors(store: Store, url: string): Promise<Figures> {
 
 /** As `withoutActors`, with all of the request and of the record that a delivery of Signalbox leaves. */
 async function withoutActorsAlike(store: Store, url: string): Promise<Figures> {
-  const outbound = createOutbound({ allowList: parseAllowList(url), keepBytes: KEPT_OUTPUT_BYTES });
+  const outbound = createOutbound({ allowList: parseAllowList(url), keepBytes: MAX_OUTPUT_BYTES });
   const sealer = createSealer(randomBytes(32), randomBytes);
   const figures = await measure(async (n) => {
     const work = workOf(n, "ws_1", "team_1");
@@ -201,7 +201,7 @@ async function withoutActorsAlike(store: Store, url: string): Promise<Figures> {
     const nowMs = Date.now();
     const at = new Date(nowMs).toISOString();
     const begun = new Changes();
-    const firing: Firing = {
+    const firing: HookOccurrence = {
       id,
       hookId: "hook_1",
       hook: "bench",
@@ -216,8 +216,8 @@ async function withoutActorsAlike(store: Store, url: string): Promise<Figures> {
       resends: null,
       resentAs: null,
     };
-    putBegun(begun, workspaceId, firing);
-    listFiring(begun, workspaceId, firing);
+    storeBegun(begun, workspaceId, firing);
+    indexHookOccurrence(begun, workspaceId, firing);
     const change = hash("sha256", JSON.stringify(["hook_1", task.id, null, { ...event, at: "" }]), "base64url");
     begun.put([workspaceId, "row", "hook-change-fired", 1, task.id, change.slice(0, 22)], [nowMs]);
     await store.commit(begun.changes);
@@ -227,9 +227,9 @@ async function withoutActorsAlike(store: Store, url: string): Promise<Figures> {
     const headers = {
       ...{ "content-type": "application/json", "user-agent": "Service-Hooks/1", "webhook-id": webhookId },
       "webhook-timestamp": String(timestamp),
-      "webhook-signature": signature(SECRET, { id: webhookId, timestamp, body }),
+      "webhook-signature": signMessage(SECRET, { id: webhookId, timestamp, body }),
       ...{ "service-hook": "bench", "service-callback-url": "http://localhost/api/hook-callbacks" },
-      "service-callback-token": callbackToken(sealer, { workspaceId, firingId: id, nowMs }),
+      "service-callback-token": createCallbackToken(sealer, { workspaceId, hookOccurrenceId: id, nowMs }),
     };
     const signal = new AbortController().signal;
     const answer = await outbound.post({ url: new URL(url), headers, body, timeoutMs: 10_000, signal });
@@ -237,7 +237,7 @@ async function withoutActorsAlike(store: Store, url: string): Promise<Figures> {
     const ended = new Changes();
     const tookMs = Date.now() - nowMs;
     const { status, body: text } = answer;
-    putEnded(
+    storeEnded(
       ended,
       workspaceId,
       { teamId, id },
@@ -294,7 +294,7 @@ const withWrittenHook = (store: Store, url: string): Promise<Figures> => withAct
 
 async function withActors(store: Store, url: string, extras: Extras = plain): Promise<Figures> {
   const allowList = parseAllowList(url);
-  const outbound = createOutbound({ allowList, keepBytes: KEPT_OUTPUT_BYTES });
+  const outbound = createOutbound({ allowList, keepBytes: MAX_OUTPUT_BYTES });
   const kinds = createKinds({ allowList, signsTokens: false });
   const sealer = createSealer(randomBytes(32), randomBytes);
   const clock = createSystemClock();
@@ -302,7 +302,7 @@ async function withActors(store: Store, url: string, extras: Extras = plain): Pr
     store,
     catalogue: {
       actors: [...createActorTypes(kinds), source],
-      subscribers: [firesAfterHooks],
+      subscribers: [afterEventSubscriber],
       gates: [],
       effects: [
         deliveryEffect({

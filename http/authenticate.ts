@@ -1,6 +1,6 @@
 import type { Caller } from "../actors/access/caller.js";
-import { callerOfSession } from "../actors/access/session.js";
-import { callerOfToken } from "../actors/access/workspace-token.js";
+import { findSessionCaller } from "../actors/access/session.table.js";
+import { findTokenCaller } from "../actors/access/workspace-token.queries.js";
 import type { Refusal } from "../actors/refusal.js";
 import { sha256Hex } from "../actors/workspaces/secret-value.js";
 import type { Clock } from "../runtime/clock.js";
@@ -24,12 +24,12 @@ export function authenticate(
   const authorization = request.header("authorization");
   if (authorization !== undefined) {
     const token = bearerToken(authorization);
-    const caller = token === null ? null : callerOfToken(reading, sha256Hex(token), clock.now());
+    const caller = token === null ? null : findTokenCaller(reading, sha256Hex(token), clock.now());
     return caller ?? { refused: "unauthenticated", detail: "The token is not valid, or it was revoked or expired." };
   }
   const cookie = sessionToken(request.header("cookie"));
   if (cookie === null) return null;
-  const caller = callerOfSession(reading, sha256Hex(cookie), clock.now());
+  const caller = findSessionCaller(reading, sha256Hex(cookie), clock.now());
   if (caller === null) return { refused: "unauthenticated", detail: "The session is over: sign in again." };
   const from = request.header("origin");
   const writes = request.method !== "GET" && request.method !== "HEAD";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { createHookTokenSigner } from "../actors/hooks/hook-token.js";
+import { createHookTokenSigner } from "../actors/hooks/delivery/hook-token.js";
 import { parseAllowList } from "../actors/outbound/allow-list.js";
 import type { CodeHostSettings } from "../actors/outbound/code-host.js";
 import type { AdmissionRates } from "./admission.js";

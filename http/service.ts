@@ -3,11 +3,11 @@ import { createWorkloadVerifier } from "../actors/access/workload-token.js";
 import { createActorTypes } from "../actors/actor-types.js";
 import { cachedTables } from "../actors/cached-tables.js";
 import { confirmationEffect } from "../actors/code-host/confirmation.effects.js";
-import { lookEffect } from "../actors/code-host/look.effects.js";
-import { deliveryEffect, KEPT_OUTPUT_BYTES } from "../actors/hooks/delivery.effects.js";
-import { firingsGivenUp } from "../actors/hooks/given-up.js";
-import { createHookTokenSigner } from "../actors/hooks/hook-token.js";
-import { signingKeys, type UseKey } from "../actors/hooks/signing-keys.machine.js";
+import { installationCheckEffect } from "../actors/code-host/installation-check.effects.js";
+import { deliveryEffect, MAX_OUTPUT_BYTES } from "../actors/hooks/delivery/delivery.effects.js";
+import { createHookTokenSigner } from "../actors/hooks/delivery/hook-token.js";
+import { signingKeysAddress, type UseKey } from "../actors/hooks/delivery/signing-keys.machine.js";
+import { getExhaustedCount } from "../actors/hooks/exhausted.table.js";
 import { oauthEffects } from "../actors/integrations/oauth.effects.js";
 import { createKinds } from "../actors/kinds.js";
 import { parseAllowList, toIssuerAllowList } from "../actors/outbound/allow-list.js";
@@ -111,7 +111,7 @@ async function open(
     rotationHours: config.hookRotationHours,
   });
   const tokens = config.hookSigningKey === null ? null : createHookTokenSigner(config.hookSigningKey);
-  const outbound = createOutbound({ allowList, keepBytes: KEPT_OUTPUT_BYTES });
+  const outbound = createOutbound({ allowList, keepBytes: MAX_OUTPUT_BYTES });
   closing.push(() => outbound.close());
   const network = new NetworkRequests(clock);
   const toIssuers = createOutbound({ allowList: toIssuerAllowList(allowList), keepBytes: MAX_DOCUMENT_BYTES + 1 });
@@ -140,7 +140,7 @@ async function open(
           from: `Signalbox <signalbox@${new URL(baseUrl).hostname}>`,
           log,
         }),
-        lookEffect(codeHost?.client ?? null),
+        installationCheckEffect(codeHost?.client ?? null),
         confirmationEffect({ codeHost: codeHost?.client ?? null, sealer }),
         deliveryEffect({
           ...{
@@ -169,12 +169,12 @@ async function open(
   });
   closing.push(() => runtime.stop());
   const use: UseKey = { type: "keys.use", key: tokens?.publicKey ?? null };
-  await runtime.ask(signingKeys, use);
+  await runtime.ask(signingKeysAddress, use);
   const seal: UseSealingKey = { type: "sealing.use", mark: toKeyMark(sealer) };
   await runtime.ask(sealingKey, seal);
   const metrics = createMetrics(
     () => runtime.stats(),
-    () => firingsGivenUp(runtime.reading),
+    () => getExhaustedCount(runtime.reading),
   );
   const transport = await openEdge(options, {
     runtime,

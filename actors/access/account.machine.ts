@@ -21,7 +21,7 @@ import type { Delivered, EffectEnded, Message, Turn, Woken } from "../../runtime
 import { GLOBAL_PARTITION } from "../../storage/keys.js";
 import { MAIL_EFFECT } from "../outbound/mail.effects.js";
 import type { Refusal } from "../refusal.js";
-import { SESSION_MS, SIGN_IN_LINK_MS, sessions, signInLinks, users } from "./session.js";
+import { SESSION_MS, SIGN_IN_LINK_MS, sessions, signInLinks, users } from "./session.table.js";
 
 /** Asks for a sign-in mail. The token itself is only in the sealed mail. */
 export interface SendLink extends Message {

@@ -29,9 +29,16 @@ import { assign, setup } from "xstate";
 import type { ActorType } from "../../runtime/actor-type.js";
 import type { Delivered, EffectEnded, Woken } from "../../runtime/turn.js";
 import { findMemberByEmail } from "../workspaces/member.table.js";
-import type { InviteMessage } from "./invite-messages.js";
-import type { InviteRow } from "./invite-rows.js";
-import { acceptInvite, closeInvite, mayAccept, noteMail, refusalOf, sendInvite } from "./invite-steps.js";
+import type { InviteMessage } from "./invite.messages.js";
+import type { InviteRow } from "./invite.table.js";
+import {
+  acceptInvite,
+  closeInvite,
+  mayAccept,
+  recordMailOutcome,
+  sendInvite,
+  toRefusal,
+} from "./invite.transitions.js";
 
 /** What is kept of an invite between turns. */
 export interface InviteContext {
@@ -55,9 +62,9 @@ const machine = setup({
     accept: assign(({ context, event }) => acceptInvite(context, event)),
     expire: assign(({ context, event }) => closeInvite(context, event, "expired")),
     revoke: assign(({ context, event }) => closeInvite(context, event, "revoked")),
-    noteMail: assign(({ context, event }) => noteMail(context, event)),
+    noteMail: assign(({ context, event }) => recordMailOutcome(context, event)),
     skipMember: ({ event }) => event.turn.reply(null),
-    refuse: ({ context, event }) => event.turn.reply(refusalOf(context, event)),
+    refuse: ({ context, event }) => event.turn.reply(toRefusal(context, event)),
   },
 }).createMachine({
   id: "invite",

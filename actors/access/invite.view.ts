@@ -1,9 +1,9 @@
 import { z } from "zod";
 import type { Reading } from "../../storage/store.js";
 import { findResource } from "../resources/resource.table.js";
-import type { FoundInvite, InviteRow } from "./invite-rows.js";
+import type { FoundInvite, InviteRow } from "./invite.table.js";
 import { teamNames, teamSchema } from "./member.view.js";
-import { userOf } from "./session.js";
+import { findUser } from "./session.table.js";
 
 const role = z.enum(["admin", "member"]);
 
@@ -71,7 +71,7 @@ export function offerView(
 }
 
 function nameOf(reading: Reading, userId: string): string {
-  return userOf(reading, userId)?.name ?? userId;
+  return findUser(reading, userId)?.name ?? userId;
 }
 
 function timeText(ms: number): string {

@@ -3,7 +3,7 @@ import type { Reading } from "../../storage/store.js";
 import { findResource } from "../resources/resource.table.js";
 import { isLastOwner, type Member } from "../workspaces/member.table.js";
 import { assignableRoles, type Ranked } from "../workspaces/role-change.js";
-import { userOf } from "./session.js";
+import { findUser } from "./session.table.js";
 
 const role = z.enum(["owner", "admin", "member"]);
 /** A team as it is shown beside people. */
@@ -34,7 +34,7 @@ export function memberView(
   const standing = { caller, target: member, isLastOwner: isLastOwner(reading, workspaceId, member) };
   return {
     userId,
-    name: userOf(reading, userId)?.name ?? email,
+    name: findUser(reading, userId)?.name ?? email,
     email,
     role: member.role,
     teams: teamNames(reading, workspaceId, member.teams),

@@ -1,6 +1,6 @@
 import { recordChange } from "../resources/change-record.table.js";
 import type { TokenCaller } from "./caller.js";
-import { putCredential } from "./minted-credentials.js";
+import { storeCredential } from "./minted-credential.table.js";
 import type { Minting } from "./trust.machine.js";
 import type { TokenTrustFields } from "./workspace-token-trust.kind.js";
 
@@ -19,7 +19,7 @@ export const tokenMinting: Minting = {
       const id = turn.newId("tok");
       const { id: trustId, version: trustVersion, kind: trustKind, workspaceId } = trust;
       const grant = { kind: "token", scopes, issuedBy } as const;
-      putCredential(turn, { id, hash, trustKind, trustId, trustVersion, expiresAtMs, grant });
+      storeCredential(turn, { id, hash, trustKind, trustId, trustVersion, expiresAtMs, grant });
       const caller: TokenCaller = { kind: "token", tokenId: id, workspaceId, scopes, issuedBy, trust: trustId };
       const details = { trust: trustId, subject, scopes, expiresAt: new Date(expiresAtMs).toISOString() };
       const change = { resource: "workspace-token", resourceId: id, key, action: "created", details } as const;

@@ -14,8 +14,8 @@ import { assign, setup } from "xstate";
 import type { ActorType } from "../../runtime/actor-type.js";
 import type { Delivered, Message, Turn, Woken } from "../../runtime/turn.js";
 import { findResource, type ResourceRow } from "../resources/resource.table.js";
-import { sweepCredentials } from "./minted-credentials.js";
-import { putRefusal, REFUSAL_KEPT_MS, sweepRefusals } from "./trust-refusals.js";
+import { sweepCredentials } from "./minted-credential.table.js";
+import { REFUSAL_RETENTION_MS, recordRefusal, sweepRefusals } from "./trust-refusal.table.js";
 import type { WorkloadFault } from "./workload-token.js";
 
 /** Asks for credentials on the strength of a workload's token that the trust's terms admit. */
@@ -122,8 +122,8 @@ function mint(context: TrustContext, event: Delivered<MintCredentials>, minting:
 function refuse(context: TrustContext, event: Delivered<RefuseWorkload>, minting: Minting): TrustContext {
   const { turn } = event;
   if (trustOf(turn, minting, context.trustId) === undefined) return context;
-  putRefusal(turn, context.trustId, event);
-  return sweepBy(context, turn, turn.now + REFUSAL_KEPT_MS);
+  recordRefusal(turn, context.trustId, event);
+  return sweepBy(context, turn, turn.now + REFUSAL_RETENTION_MS);
 }
 
 /** The trust, while its workspace is open. */

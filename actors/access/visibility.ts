@@ -7,7 +7,7 @@ import type { Caller } from "./caller.js";
 import { forbiddenTitle, rolePermissions, scopePermissions } from "./permissions.js";
 
 /** What the caller may do in the workspace; empty when they may not even see it, closed ones included. */
-export function permissionsIn(reading: Reading, caller: Caller, workspaceId: string): readonly Permission[] {
+export function listPermissions(reading: Reading, caller: Caller, workspaceId: string): readonly Permission[] {
   if (findResource(reading, workspaceId, "workspace", workspaceId) === undefined) return [];
   if (caller.kind === "token") {
     return caller.workspaceId === workspaceId ? caller.scopes.flatMap((scope) => scopePermissions[scope]) : [];
@@ -27,7 +27,7 @@ export function permit(
   permission: Permission,
   about: string,
 ): Refusal | null {
-  const held = permissionsIn(reading, caller, workspaceId);
+  const held = listPermissions(reading, caller, workspaceId);
   if (held.length === 0) return { refused: "not-found" };
   return held.includes(permission) ? null : forbid(permission, about);
 }
@@ -43,13 +43,15 @@ export function forbid(permission: Permission, about: string): Refusal {
 }
 
 /** Whether a person is on a team. */
-export function onTeam(reading: Reading, userId: string, workspaceId: string, teamId: string): boolean {
+export function isOnTeam(reading: Reading, userId: string, workspaceId: string, teamId: string): boolean {
   return findMember(reading, workspaceId, userId)?.teams.includes(teamId) ?? false;
 }
 
 /** Whether the caller may read how the team's work turned out (configuration API, Visibility). */
 export function seesOutcomes(reading: Reading, caller: Caller, workspaceId: string, teamId: string): boolean {
-  const held = permissionsIn(reading, caller, workspaceId);
+  const held = listPermissions(reading, caller, workspaceId);
   if (!held.includes("read")) return false;
-  return caller.kind === "token" || held.includes("administer") || onTeam(reading, caller.userId, workspaceId, teamId);
+  return (
+    caller.kind === "token" || held.includes("administer") || isOnTeam(reading, caller.userId, workspaceId, teamId)
+  );
 }

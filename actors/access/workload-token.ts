@@ -14,14 +14,14 @@ export interface WorkloadFault {
   readonly verified: boolean;
 }
 
-export type Verdict =
+export type TokenVerdict =
   | { readonly admits: true; readonly subject: string }
   | ({ readonly admits: false } & WorkloadFault);
 
 /** Verifies the OIDC tokens of workloads and hosts. */
 export interface WorkloadVerifier {
   /** Whether the terms of a trust admit the bearer of a token, now. Never rejects for anything the token holds. */
-  verify(token: string, terms: TrustTerms): Promise<Verdict>;
+  verify(token: string, terms: TrustTerms): Promise<TokenVerdict>;
 }
 
 /** The algorithms taken, and no other (configuration API, Workspace token exchange). */
@@ -51,9 +51,9 @@ export function createWorkloadVerifier(options: {
           clockTolerance: TOLERANCE_SECONDS,
           currentDate: new Date(options.now()),
         });
-        return verdictOn(payload, terms, options.now());
+        return toTokenVerdict(payload, terms, options.now());
       } catch (error) {
-        return { admits: false, ...faultOf(error, { token, terms, nowMs: options.now() }) };
+        return { admits: false, ...toFault(error, { token, terms, nowMs: options.now() }) };
       }
     },
   };
@@ -75,9 +75,9 @@ function faultBeforeKeys(token: string, terms: TrustTerms): WorkloadFault | null
 }
 
 /** What the terms say of claims that the issuer signed. */
-function verdictOn(payload: JWTPayload, terms: TrustTerms, nowMs: number): Verdict {
+function toTokenVerdict(payload: JWTPayload, terms: TrustTerms, nowMs: number): TokenVerdict {
   const { sub, iat } = payload;
-  const refuse = (check: string, wanted: string, came: unknown): Verdict => ({
+  const refuse = (check: string, wanted: string, came: unknown): TokenVerdict => ({
     admits: false,
     ...fault(check, wanted, came),
     verified: true,
@@ -94,7 +94,7 @@ function verdictOn(payload: JWTPayload, terms: TrustTerms, nowMs: number): Verdi
 }
 
 /** What an error of the verification says. Every one that can come is the token's fault, or the keys'. */
-function faultOf(
+function toFault(
   error: unknown,
   of: { readonly token: string; readonly terms: TrustTerms; readonly nowMs: number },
 ): WorkloadFault {

@@ -4,7 +4,7 @@ import type { Refusal } from "../refusal.js";
 import { slug } from "../resources/fields.js";
 import type { Kind, WriteScope } from "../resources/kind.js";
 import type { Caller } from "./caller.js";
-import { leftWarning } from "./left-warning.js";
+import { departedMemberWarning } from "./departed-member-warning.js";
 import { holdsScopes } from "./permissions.js";
 import { termWarnings, trustTerms } from "./trust-terms.js";
 import { forbid } from "./visibility.js";
@@ -45,7 +45,10 @@ export function tokenTrustKind({ allowList }: { readonly allowList: AllowList })
     refuses: ({ caller, fields, previous }) =>
       passesOn(caller, [...(fields?.scopes ?? []), ...(previous?.fields.scopes ?? [])]),
     validate: (fields) => checkScopes(fields.scopes),
-    warnings: (fields, reading, row) => [...termWarnings(fields, allowList), ...leftWarning(reading, row, "definedBy")],
+    warnings: (fields, reading, row) => [
+      ...termWarnings(fields, allowList),
+      ...departedMemberWarning(reading, row, "definedBy"),
+    ],
     added: {
       definedBy: z
         .string()

@@ -3,7 +3,7 @@ import type { FieldError } from "../refusal.js";
 import { slug } from "../resources/fields.js";
 import type { Kind, WriteScope } from "../resources/kind.js";
 import type { Scope } from "./caller.js";
-import { leftWarning } from "./left-warning.js";
+import { departedMemberWarning } from "./departed-member-warning.js";
 
 const NEEDS_A_BASE = "must include read, plan or configure; secrets, runners and trusts need one of them";
 
@@ -48,7 +48,7 @@ export const workspaceTokenKind: Kind<WorkspaceTokenFields> = {
   address: (fields) => fields.name,
   references: () => [],
   validate: checkToken,
-  warnings: (_fields, reading, row) => leftWarning(reading, row, "issuedBy"),
+  warnings: (_fields, reading, row) => departedMemberWarning(reading, row, "issuedBy"),
   complete: (fields, scope) => ({
     fields,
     added: scope.previous?.added ?? {

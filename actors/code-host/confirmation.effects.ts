@@ -4,10 +4,10 @@ import type { CodeHost, Installation } from "../outbound/code-host.js";
 import { CodeHostRefused } from "../outbound/code-host-requests.js";
 import type { Sealer } from "../workspaces/secret-value.js";
 
-/** The effect's name. Its input is a {@link SignedIn} sealed as JSON: it admits to the person's account. */
+/** The effect's name. Its input is a {@link SignInGrant} sealed as JSON: it admits to the person's account. */
 export const CONFIRMATION_EFFECT = "code-host-confirmation";
 
-const signedInSchema = z.strictObject({
+const signInGrantSchema = z.strictObject({
   installationId: z.int().positive(),
   code: z.string(),
   verifier: z.string(),
@@ -15,10 +15,10 @@ const signedInSchema = z.strictObject({
 });
 
 /** What a person came back with from the code host, and what for. */
-export type SignedIn = z.output<typeof signedInSchema>;
+export type SignInGrant = z.output<typeof signInGrantSchema>;
 
 /** Seals it for the effect's input. */
-export function sealSignedIn(sealer: Pick<Sealer, "seal">, signedIn: SignedIn): string {
+export function sealSignInGrant(sealer: Pick<Sealer, "seal">, signedIn: SignInGrant): string {
   return sealer.seal(JSON.stringify(signedIn));
 }
 
@@ -53,7 +53,7 @@ export function confirmationEffect({ codeHost, sealer }: ConfirmationOptions): E
     name: CONFIRMATION_EFFECT,
     concurrency: CONCURRENCY,
     run: async (input): Promise<Confirmation> => {
-      const signedIn = signedInSchema.parse(JSON.parse(sealer.open(z.string().parse(input))));
+      const signedIn = signInGrantSchema.parse(JSON.parse(sealer.open(z.string().parse(input))));
       if (codeHost === null) return { confirmed: "refused", why: "No code host is set up here any more." };
       try {
         return await confirm(codeHost, signedIn);
@@ -65,18 +65,22 @@ export function confirmationEffect({ codeHost, sealer }: ConfirmationOptions): E
   };
 }
 
-async function confirm(codeHost: CodeHost, { installationId, ...back }: SignedIn): Promise<Confirmation> {
+async function confirm(codeHost: CodeHost, { installationId, ...back }: SignInGrant): Promise<Confirmation> {
   const token = await codeHost.personToken(back);
   if (token === null) return { confirmed: "unknown" };
   const there = await codeHost.installation(installationId);
-  const installation = there === null ? null : confirmable(there);
+  const installation = there === null ? null : toConfirmedInstallation(there);
   if (there === null || installation === null) return { confirmed: "no" };
   const administers = await codeHost.administers(token, there.account);
   return administers === "yes" ? { confirmed: "yes", installation } : { confirmed: administers };
 }
 
 /** What is kept of an installation; null of one on neither an organisation nor a person, which nobody can confirm. */
-export function confirmable({ account, isSuspended, updatedAtMs }: Installation): ConfirmedInstallation | null {
+export function toConfirmedInstallation({
+  account,
+  isSuspended,
+  updatedAtMs,
+}: Installation): ConfirmedInstallation | null {
   const { kind, login } = account;
   return kind === "other" ? null : { account: { login, kind }, isSuspended, updatedAtMs };
 }

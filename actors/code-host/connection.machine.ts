@@ -30,31 +30,31 @@
  */
 import { assign, setup } from "xstate";
 import type { ActorType } from "../../runtime/actor-type.js";
-import type { ConnectionEvent } from "./connection-messages.js";
-import * as steps from "./connection-steps.js";
+import type { CodeHostConnectionEvent } from "./connection.messages.js";
+import * as steps from "./connection.transitions.js";
 
 const machine = setup({
   types: {
-    context: {} as steps.ConnectionContext,
-    events: {} as ConnectionEvent,
+    context: {} as steps.CodeHostConnectionContext,
+    events: {} as CodeHostConnectionEvent,
     input: {} as { readonly id: string },
   },
   guards: {
-    connects: ({ context, event }) => steps.connectsAs(context, event) === "connected",
-    connectsSuspended: ({ context, event }) => steps.connectsAs(context, event) === "suspended",
-    becomesSuspended: ({ context, event }) => steps.becomes(context, event) === "suspended",
-    becomesConnected: ({ context, event }) => steps.becomes(context, event) === "connected",
-    becomesDeleted: ({ context, event }) => steps.becomes(context, event) === "deleted",
+    connects: ({ context, event }) => steps.findConnectedState(context, event) === "connected",
+    connectsSuspended: ({ context, event }) => steps.findConnectedState(context, event) === "suspended",
+    becomesSuspended: ({ context, event }) => steps.findNextState(context, event) === "suspended",
+    becomesConnected: ({ context, event }) => steps.findNextState(context, event) === "connected",
+    becomesDeleted: ({ context, event }) => steps.findNextState(context, event) === "deleted",
     mayDisconnect: ({ context, event }) => steps.mayDisconnect(context, event),
   },
   actions: {
-    confirm: assign(({ context, event }) => steps.confirm(context, event)),
+    confirm: assign(({ context, event }) => steps.startConfirmation(context, event)),
     connect: assign(({ context, event }) => steps.connect(context, event)),
-    tellWhyNot: assign(({ context, event }) => steps.tellWhyNot(context, event)),
-    change: assign(({ context, event }) => steps.change(context, event)),
+    tellWhyNot: assign(({ context, event }) => steps.publishRefusal(context, event)),
+    change: assign(({ context, event }) => steps.applyChange(context, event)),
     ignore: ({ event }) => event.turn.reply(false),
-    look: ({ context, event }) => steps.look(context, event),
-    remove: assign(({ context, event }) => steps.remove(context, event)),
+    look: ({ context, event }) => steps.startInstallationCheck(context, event),
+    remove: assign(({ context, event }) => steps.disconnect(context, event)),
     refuse: ({ context, event }) => event.turn.reply(steps.whyNotDisconnected(context, event)),
     stopWhenDone: ({ context, event }) => {
       if (context.connection === null && context.attempts.length === 0) event.turn.stop();

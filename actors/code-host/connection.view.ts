@@ -1,8 +1,8 @@
 import { z } from "zod";
-import type { CodeHostConnection } from "./connection-rows.js";
+import type { CodeHostConnection } from "./connection.table.js";
 
 /** A connection as who may see the workspace sees it. */
-export const connectionSchema = z
+export const codeHostConnectionSchema = z
   .strictObject({
     installationId: z.int().describe("The installation's number on the code host."),
     host: z.string().describe("What the code host is called, such as github.com."),
@@ -16,7 +16,7 @@ export const connectionSchema = z
   .meta({ title: "code-host-connection" });
 
 /** A connection, shown. */
-export function connectionView(connection: CodeHostConnection): z.output<typeof connectionSchema> {
+export function codeHostConnectionView(connection: CodeHostConnection): z.output<typeof codeHostConnectionSchema> {
   const { installationId, host, account, state, connectedBy, connectedAtMs } = connection;
   const { login, kind } = account;
   return {

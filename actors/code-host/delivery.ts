@@ -1,9 +1,9 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { z } from "zod";
-import type { InstallationChanged } from "./connection-messages.js";
+import type { InstallationChanged } from "./connection.messages.js";
 
 /** Whether the code host signed the body: `sha256=` and the HMAC-SHA256 in hex, compared in constant time. */
-export function isSigned(secret: string, body: Uint8Array, signature: string | undefined): boolean {
+export function isSignatureValid(secret: string, body: Uint8Array, signature: string | undefined): boolean {
   const given = /^sha256=([0-9a-f]{64})$/i.exec(signature ?? "")?.[1];
   if (given === undefined) return false;
   return timingSafeEqual(createHmac("sha256", secret).update(body).digest(), Buffer.from(given, "hex"));
@@ -35,7 +35,7 @@ const changes: Readonly<Record<string, InstallationChanged["change"]>> = {
 };
 
 /** What an event means for the connection of its installation; null for nothing. */
-export function changeOf({
+export function toInstallationChange({
   action,
   installation,
 }: z.output<typeof installationEventSchema>): InstallationChanged | null {

@@ -4,7 +4,7 @@ import type { Refusal } from "../refusal.js";
 /** Why an installation is not connected (configuration API, Errors); `host` is what the code host is called. */
 
 /** The caller is no owner or admin of the workspace. */
-export function notALead(host: string): Refusal {
+export function notAWorkspaceAdministrator(host: string): Refusal {
   return {
     refused: "forbidden",
     title: forbiddenTitle("administer", "workspace"),

@@ -14,8 +14,8 @@ import { setup } from "xstate";
 import type { ActorType } from "../../runtime/actor-type.js";
 import type { Delivered, Message } from "../../runtime/turn.js";
 import { tasks } from "../tasks/task-rows.js";
-import { keptDecisions } from "./decision.js";
-import { listSet, type Merge, replaceSet } from "./decision-rows.js";
+import { parseDraftedDecisions } from "./decision.js";
+import { indexDecisionSet, type Merge, replaceDecisionSet } from "./decision.table.js";
 
 /** Brings what was drafted from a completed run; what breaks a limit is dropped. */
 export interface DraftDecisions extends Message {
@@ -43,10 +43,10 @@ const machine = setup({
   },
   actions: {
     keep: ({ event }) => {
-      if (event.type === "decisions.draft") keep(event);
+      if (event.type === "decisions.draft") storeDraft(event);
     },
     list: ({ event }) => {
-      if (event.type === "decisions.merged") listSet(event.turn, event);
+      if (event.type === "decisions.merged") indexDecisionSet(event.turn, event);
     },
     stop: ({ event }) => event.turn.stop(),
   },
@@ -91,7 +91,7 @@ const machine = setup({
 /** See the table above. */
 export const decisionSetActor: ActorType = { kind: "decisions", machine, version: 1 };
 
-function keep({ turn, runId, decisions }: Delivered<DraftDecisions>): void {
+function storeDraft({ turn, runId, decisions }: Delivered<DraftDecisions>): void {
   const task = tasks.get(turn, turn.self.partition, turn.self.id);
-  if (task !== undefined) replaceSet(turn, { teamId: task.teamId, runId }, keptDecisions(decisions));
+  if (task !== undefined) replaceDecisionSet(turn, { teamId: task.teamId, runId }, parseDraftedDecisions(decisions));
 }

@@ -21,7 +21,7 @@ const drafted = z.object({
 export type DraftedDecision = Readonly<z.output<typeof drafted>>;
 
 /** Of what was drafted, the decisions that keep to the limits, in their order; others are dropped. */
-export function keptDecisions(given: readonly unknown[]): readonly DraftedDecision[] {
+export function parseDraftedDecisions(given: readonly unknown[]): readonly DraftedDecision[] {
   return given
     .flatMap((each) => {
       const read = drafted.safeParse(each);

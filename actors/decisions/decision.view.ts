@@ -2,7 +2,12 @@ import { z } from "zod";
 import type { Reading } from "../../storage/store.js";
 import type { TablePage } from "../../storage/table.js";
 import { decisionKinds } from "./decision.js";
-import { decisions, type StandingDecision, standingDecisions, standingIn } from "./decision-rows.js";
+import {
+  decisions,
+  type StandingDecision,
+  standingDecisions,
+  standingDecisionsByRepository,
+} from "./decision.table.js";
 
 /** A decision that stands, as a list shows it. */
 export const decisionSchema = z
@@ -26,7 +31,7 @@ export const decisionSchema = z
   })
   .meta({ title: "decision" });
 
-type DecisionShown = z.output<typeof decisionSchema>;
+type DecisionView = z.output<typeof decisionSchema>;
 
 /** What a list is narrowed by; a decision has to fit all that is given. */
 export interface DecisionFilter {
@@ -42,19 +47,19 @@ export interface DecisionFilter {
 }
 
 /** A decision's place in the list. */
-export interface DecisionPlace {
+export interface DecisionCursor {
   readonly mergedAtMs: number;
   readonly id: string;
 }
 
 export interface DecisionPage {
   /** Only decisions after this place, which were merged before. */
-  readonly after: DecisionPlace | null;
+  readonly after: DecisionCursor | null;
   readonly limit: number;
 }
 
 /** Decisions looked at for one page: of those that a list is narrowed to there may be few among many. */
-const LOOKS = 2_000;
+const SCAN_LIMIT = 2_000;
 
 /** The decisions that stand, the latest merged first, and where the next page goes on; null when there is none. */
 export function listDecisions(
@@ -62,15 +67,15 @@ export function listDecisions(
   workspaceId: string,
   filter: DecisionFilter,
   { after, limit }: DecisionPage,
-): { readonly items: readonly DecisionShown[]; readonly next: DecisionPlace | null } {
-  const items: DecisionShown[] = [];
-  let last: DecisionPlace | null = after;
-  for (let looks = 0; looks < LOOKS && items.length < limit; ) {
-    const slice = standingAfter(reading, workspaceId, filter, { after: last, limit });
+): { readonly items: readonly DecisionView[]; readonly next: DecisionCursor | null } {
+  const items: DecisionView[] = [];
+  let last: DecisionCursor | null = after;
+  for (let looks = 0; looks < SCAN_LIMIT && items.length < limit; ) {
+    const slice = listStandingAfter(reading, workspaceId, filter, { after: last, limit });
     for (const { place, standing } of slice) {
       looks += 1;
       last = place;
-      if (fits(standing, filter)) items.push(...shown(reading, workspaceId, place, standing));
+      if (fits(standing, filter)) items.push(...toDecisionView(reading, workspaceId, place, standing));
       if (items.length === limit) break;
     }
     if (slice.length < limit && items.length < limit) return { items, next: null };
@@ -78,15 +83,20 @@ export function listDecisions(
   return { items, next: last };
 }
 
-interface Placed {
-  readonly place: DecisionPlace;
+interface DecisionEntry {
+  readonly place: DecisionCursor;
   readonly standing: StandingDecision;
 }
 
-function standingAfter(reading: Reading, workspaceId: string, filter: DecisionFilter, page: DecisionPage): Placed[] {
+function listStandingAfter(
+  reading: Reading,
+  workspaceId: string,
+  filter: DecisionFilter,
+  page: DecisionPage,
+): DecisionEntry[] {
   const { repository, sinceMs, untilMs } = filter;
   const under = repository === undefined ? [] : [repository];
-  const rows = repository === undefined ? standingDecisions : standingIn;
+  const rows = repository === undefined ? standingDecisions : standingDecisionsByRepository;
   const until = page.after === null ? untilMs : undefined;
   const bounds: TablePage = {
     ...{ reverse: true, limit: page.limit },
@@ -107,12 +117,12 @@ function fits({ teamId, paths }: StandingDecision, { path, seesTeam }: DecisionF
   return paths.some((each) => (path.endsWith("/") ? each.startsWith(path) : each === path));
 }
 
-function shown(
+function toDecisionView(
   reading: Reading,
   workspaceId: string,
-  { mergedAtMs, id }: DecisionPlace,
+  { mergedAtMs, id }: DecisionCursor,
   { taskId, repository, url }: StandingDecision,
-): DecisionShown[] {
+): DecisionView[] {
   const row = decisions.get(reading, workspaceId, taskId, id);
   if (row === undefined) return [];
   const { kind, title, why, alternatives, paths, steps, disputes, runId, teamId, draftedAt } = row;

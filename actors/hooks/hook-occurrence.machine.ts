@@ -19,7 +19,17 @@ import { assign, setup } from "xstate";
 import type { ActorType, GatekeeperTimedOut, ReplyTo } from "../../runtime/actor-type.js";
 import type { Delivered, EffectEnded, Message, Woken } from "../../runtime/turn.js";
 import type { WorkEvent } from "../tasks/work-event.js";
-import { finish, fire, goOn, hasFired, outcomeOf, retry, runOut, stopLoop, waitForRetry } from "./firing-steps.js";
+import {
+  failOutOfTime,
+  finish,
+  fire,
+  hasFired,
+  retry,
+  startNextStep,
+  stopLoop,
+  toOutcome,
+  waitForRetry,
+} from "./hook-occurrence.transitions.js";
 import { whyLooped } from "./loop-guard.js";
 
 export interface FireHook extends Message {
@@ -32,7 +42,7 @@ export interface FireHook extends Message {
 }
 
 /** All that the end of a request is judged by, so that judging it reads no rows. */
-export interface FiringContext {
+export interface HookOccurrenceContext {
   readonly hookId: string;
   readonly hook: string;
   readonly on: WorkEvent["on"];
@@ -52,31 +62,31 @@ export interface FiringContext {
   readonly gate: ReplyTo | null;
 }
 
-type FiringEvent = Delivered<FireHook | EffectEnded | GatekeeperTimedOut | Woken>;
+type HookOccurrenceEvent = Delivered<FireHook | EffectEnded | GatekeeperTimedOut | Woken>;
 
 const machine = setup({
-  types: { context: {} as FiringContext, events: {} as FiringEvent },
+  types: { context: {} as HookOccurrenceContext, events: {} as HookOccurrenceEvent },
   guards: {
     isFirst: ({ event }) => event.type === "hook.fire" && !hasFired(event),
     isLoop: ({ event }) => event.type === "hook.fire" && whyLooped(event) !== null && !hasFired(event),
-    goesOn: ({ context, event }) => event.type === "effect.ended" && outcomeOf(event, context).next === "attempting",
-    delivers: ({ context, event }) => event.type === "effect.ended" && outcomeOf(event, context).next === "delivered",
-    refuses: ({ context, event }) => event.type === "effect.ended" && outcomeOf(event, context).next === "refused",
-    retries: ({ context, event }) => event.type === "effect.ended" && outcomeOf(event, context).next === "waiting",
+    goesOn: ({ context, event }) => event.type === "effect.ended" && toOutcome(event, context).next === "attempting",
+    delivers: ({ context, event }) => event.type === "effect.ended" && toOutcome(event, context).next === "delivered",
+    refuses: ({ context, event }) => event.type === "effect.ended" && toOutcome(event, context).next === "refused",
+    retries: ({ context, event }) => event.type === "effect.ended" && toOutcome(event, context).next === "waiting",
   },
   actions: {
     fire: assign(({ context, event }) => (event.type === "hook.fire" ? fire(event) : context)),
     stopLoop: ({ event }) => {
       if (event.type === "hook.fire") stopLoop(event);
     },
-    next: assign(({ context, event }) => (event.type === "effect.ended" ? goOn(event, context) : context)),
+    next: assign(({ context, event }) => (event.type === "effect.ended" ? startNextStep(event, context) : context)),
     again: assign(({ context, event }) => retry(event.turn, context)),
     wait: assign(({ context, event }) => (event.type === "effect.ended" ? waitForRetry(event, context) : context)),
     finish: ({ context, event }) => {
       if (event.type === "effect.ended") finish(event, context);
     },
     runOut: ({ context, event }) => {
-      if (event.type === "keeper.late") runOut(event, context);
+      if (event.type === "keeper.late") failOutOfTime(event, context);
     },
   },
 }).createMachine({

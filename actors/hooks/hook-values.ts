@@ -13,11 +13,11 @@ export interface EventValues {
 }
 
 /** Those of an event as long as it is held in memory: conditions and requests of all its hooks see the same. */
-const made = new WeakMap<WorkEvent, EventValues>();
+const cachedValues = new WeakMap<WorkEvent, EventValues>();
 
 /** The event, its task and its run, as expressions see them. */
-export function eventValues(work: WorkEvent): EventValues {
-  const known = made.get(work);
+export function toEventValues(work: WorkEvent): EventValues {
+  const known = cachedValues.get(work);
   if (known !== undefined) return known;
   const { event, task, run } = work;
   const values = {
@@ -25,16 +25,16 @@ export function eventValues(work: WorkEvent): EventValues {
     task: toValue(task, hookNames.task ?? DYN),
     run: toValue(run, DYN),
   };
-  made.set(work, values);
+  cachedValues.set(work, values);
   return values;
 }
 
 /** What expressions see of the hook itself. */
-export function ownValues({ key, vars }: Pick<HookFields, "key" | "vars">): Names {
+export function toHookOwnValues({ key, vars }: Pick<HookFields, "key" | "vars">): Names {
   return { vars: toValue(vars, DYN), hook: new Map([["key", key]]) };
 }
 
 /** All names of one hook, but the outputs of its steps. */
-export function hookValues(hook: Pick<HookFields, "key" | "vars">, values: EventValues): Names {
-  return { ...values, ...ownValues(hook) };
+export function toHookValues(hook: Pick<HookFields, "key" | "vars">, values: EventValues): Names {
+  return { ...values, ...toHookOwnValues(hook) };
 }

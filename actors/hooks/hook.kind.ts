@@ -2,16 +2,16 @@ import { z } from "zod";
 import { condition, jsonTemplate, template } from "../expressions/schemas.js";
 import { isTemplate, readTemplate } from "../expressions/templates.js";
 import { literalHost } from "../integrations/integration-rules.js";
-import { toolReference } from "../integrations/tools.js";
+import { toToolReference } from "../integrations/tools.js";
 import { type AllowList, findRefusalReason } from "../outbound/allow-list.js";
 import type { FieldError } from "../refusal.js";
 import { repositoryName, slug, toolName } from "../resources/fields.js";
 import type { Kind, Reference, WriteScope } from "../resources/kind.js";
+import { SIGNING_SECRET, storePreviousSecret } from "./delivery/secret-rotation.machine.js";
 import { hookEventNames, hookEvents } from "./events.js";
 import { expressionErrors, hookSizeErrors } from "./hook-expressions.js";
-import { wordsOf } from "./matching.js";
-import { keepPreviousSecret, SIGNING_SECRET } from "./secret-rotation.machine.js";
-import { hookWarnings } from "./unmade-steps.js";
+import { lookupKeys } from "./matching/lookup-keys.js";
+import { hookWarnings } from "./unsupported-steps.js";
 
 const name = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const headerName = z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, "must be a header name");
@@ -93,10 +93,10 @@ export function hookKind(deployment: {
     ],
     address: (fields, teamKey) => `${teamKey}/${fields.key}`,
     references,
-    lookupKeys: { what: "event", keys: wordsOf },
+    lookupKeys: { what: "event", keys: lookupKeys },
     warnings: hookWarnings,
     afterUpdate: (writing, { row, previous }, now) => {
-      if (rotationMs > 0) keepPreviousSecret(writing, row, previous, now + rotationMs);
+      if (rotationMs > 0) storePreviousSecret(writing, row, previous, now + rotationMs);
     },
     // Where the deployment sends requests is no matter of the definition.
     validateDefinition: (fields) => [...checkEvent(fields), ...checkSteps(fields, null)],
@@ -121,9 +121,9 @@ function references({ match, steps }: HookFields, teamKey: string): readonly Ref
     word,
     missing: `no line of the team has a station ${word}`,
   }));
-  const tools = match.tools.map((tool, index) => toolReference(tool, `match.tools[${index}]`, teamKey));
+  const tools = match.tools.map((tool, index) => toToolReference(tool, `match.tools[${index}]`, teamKey));
   const calls = steps.flatMap(({ call }, index) =>
-    call === null ? [] : [toolReference(call, `steps[${index}].call`, teamKey)],
+    call === null ? [] : [toToolReference(call, `steps[${index}].call`, teamKey)],
   );
   return [...lines, ...stations, ...tools, ...calls];
 }

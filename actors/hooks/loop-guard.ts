@@ -16,12 +16,12 @@ import { table } from "../../storage/table.js";
 import type { WorkEvent } from "../tasks/work-event.js";
 import { hookEvents } from "./events.js";
 import type { FireHook } from "./hook-occurrence.machine.js";
-import { firingById, firingOf } from "./occurrence-rows.js";
+import { findHookOccurrence, findHookOccurrenceById } from "./hook-occurrence.table.js";
 
 /** How many causes a chain may hold before the next firing is stopped. */
 export const MAX_CAUSES = 8;
 /** How often a hook may fire for the same change within {@link WINDOW_MS}. */
-const MAX_FIRINGS = 3;
+const MAX_TIMES_FIRED = 3;
 const WINDOW_MS = 10 * 60 * 1_000;
 /** What rows are kept and taken away by: longer than the window, so that one row mostly says all. */
 const PERIOD_MS = 60 * 60 * 1_000;
@@ -30,7 +30,7 @@ const SWEEPS_ONE_IN = 32;
 const SWEPT_AT_ONCE = 256;
 
 /**
- * `[period, task, change]` -> when it fired, in milliseconds since 1970: at most {@link MAX_FIRINGS} times. Under their
+ * `[period, task, change]` -> when it fired, in milliseconds since 1970: at most {@link MAX_TIMES_FIRED} times. Under their
  * tasks, rows that are written together lie together.
  */
 const changesFired = table<readonly number[]>("hook-change-fired");
@@ -44,22 +44,22 @@ export function whyLooped(event: Delivered<FireHook>): string | null {
     return "it would fire again for something that it caused itself";
   }
   if (causes.length >= MAX_CAUSES) return `the chain of what caused it is ${MAX_CAUSES} causes deep`;
-  return changeBefore(event).times.length >= MAX_FIRINGS
-    ? `it fired ${MAX_FIRINGS} times for the same change within 10 minutes`
+  return findChangeBefore(event).times.length >= MAX_TIMES_FIRED
+    ? `it fired ${MAX_TIMES_FIRED} times for the same change within 10 minutes`
     : null;
 }
 
 /** Whether the firing itself may have been counted before; false spares looking for it. */
 export function mayHaveFired(event: Delivered<FireHook>): boolean {
-  return !isGuarded(event.work, event.resends) || changeBefore(event).times.length > 0;
+  return !isGuarded(event.work, event.resends) || findChangeBefore(event).times.length > 0;
 }
 
 /** Counts a firing that goes on. */
-export function countFiring(event: Delivered<FireHook>): void {
+export function recordFired(event: Delivered<FireHook>): void {
   const { turn, work, resends } = event;
   if (!isGuarded(work, resends)) return;
-  const { change, times } = changeBefore(event);
-  const period = periodOf(turn.now);
+  const { change, times } = findChangeBefore(event);
+  const period = toPeriod(turn.now);
   changesFired.put(turn, turn.self.partition, [period, work.task.id, change], [...times, turn.now]);
   if (turn.random() * SWEEPS_ONE_IN >= 1) return;
   // Of the period before this one some times may still count.
@@ -74,9 +74,9 @@ export function countFiring(event: Delivered<FireHook>): void {
  */
 export function chainFrom(reading: Reading, workspaceId: string, cause: string): readonly string[] {
   const id = /^msg_([^_]+)_[^_]+$/.exec(cause)?.[1];
-  const firingId = id === undefined ? cause : `occ_${id}`;
-  const work = firingById(reading, workspaceId, firingId)?.work;
-  return work === undefined ? [] : [...work.causes, work.occurrence, firingId];
+  const hookOccurrenceId = id === undefined ? cause : `occ_${id}`;
+  const work = findHookOccurrenceById(reading, workspaceId, hookOccurrenceId)?.work;
+  return work === undefined ? [] : [...work.causes, work.occurrence, hookOccurrenceId];
 }
 
 function isGuarded({ on, test }: WorkEvent, resends: string | null): boolean {
@@ -84,7 +84,7 @@ function isGuarded({ on, test }: WorkEvent, resends: string | null): boolean {
 }
 
 function isOfHook(turn: Turn, { teamId, task }: WorkEvent, hookId: string, cause: string): boolean {
-  const firing = firingOf(turn, turn.self.partition, teamId, cause);
+  const firing = findHookOccurrence(turn, turn.self.partition, teamId, cause);
   return firing?.hookId === hookId && firing.work.test !== true && firing.work.task.id === task.id;
 }
 
@@ -97,29 +97,29 @@ interface ChangeBefore {
 /** Found once a message, though it is judged by and then counted by: a turn takes one message. */
 let latest: { readonly event: Delivered<FireHook>; readonly before: ChangeBefore } | null = null;
 
-function changeBefore(event: Delivered<FireHook>): ChangeBefore {
+function findChangeBefore(event: Delivered<FireHook>): ChangeBefore {
   if (latest?.event === event) return latest.before;
-  const change = changeOf(event.hookId, event.work);
-  const before = { change, times: timesFired(event.turn, event.work.task.id, change) };
+  const change = toChangeKey(event.hookId, event.work);
+  const before = { change, times: listTimesFired(event.turn, event.work.task.id, change) };
   latest = { event, before };
   return before;
 }
 
 /** The times of the last ten minutes, oldest first. */
-function timesFired(turn: Turn, taskId: string, change: string): readonly number[] {
+function listTimesFired(turn: Turn, taskId: string, change: string): readonly number[] {
   const since = turn.now - WINDOW_MS;
-  const [period, before] = [periodOf(turn.now), periodOf(since)];
+  const [period, before] = [toPeriod(turn.now), toPeriod(since)];
   const row = (which: number) => changesFired.get(turn, turn.self.partition, which, taskId, change);
   // The row of this period holds those of the one before that still counted when it was written.
   const times = row(period) ?? (before === period ? undefined : row(before)) ?? [];
   return times.filter((at) => at > since);
 }
 
-function periodOf(ms: number): number {
+function toPeriod(ms: number): number {
   return Math.floor(ms / PERIOD_MS);
 }
 
-function changeOf(hookId: string, { task, run, event }: WorkEvent): string {
+function toChangeKey(hookId: string, { task, run, event }: WorkEvent): string {
   const change = JSON.stringify([hookId, task.id, run?.id ?? null, { ...event, at: "" }]);
   return hash("sha256", change, "base64url").slice(0, 22);
 }

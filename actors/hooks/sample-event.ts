@@ -29,7 +29,7 @@ const samples: Readonly<Record<HookEventName, (match: Match) => Readonly<Record<
 };
 
 /** An event such as the hook is on, about no task, marked as a test. */
-export function sampleEvent(
+export function createSampleEvent(
   { workspaceId, teamId, fields: { on, match } }: ResourceRow<HookFields>,
   { occurrence, nowMs }: { readonly occurrence: string; readonly nowMs: number },
 ): WorkEvent {

@@ -6,8 +6,8 @@ import { type AuthorizationServers, ServerUnavailable } from "../outbound/oauth-
 import type { Refusal } from "../refusal.js";
 import { coversAddress } from "../resources/fields.js";
 import { findSecretFor } from "../workspaces/secret-hosts.js";
-import type { Standing } from "./connection-rights.js";
-import { endpointOf } from "./oauth-terms.js";
+import type { ConnectionTarget } from "./connection-permissions.js";
+import { resolveEndpoint } from "./oauth-terms.js";
 import type { OAuth2 } from "./oauth2.js";
 
 /** Where a person is sent, and whom they are then to come from. */
@@ -26,14 +26,17 @@ export interface DestinationOptions {
 }
 
 /** Where to send a person, or why nobody is sent: what would fail on the way back is said before they go. */
-export async function destinationOf(options: DestinationOptions, standing: Standing): Promise<Destination | Refusal> {
+export async function resolveDestination(
+  options: DestinationOptions,
+  standing: ConnectionTarget,
+): Promise<Destination | Refusal> {
   const { oauth2 } = standing;
   const { issuer } = oauth2;
   const unasked = issuer === null ? null : findRefusalReason(issuer, options.allowList);
   if (unasked !== null) return conflict(`its issuer is not asked: ${unasked}`);
   try {
-    const authorizeUrl = (await endpointOf(oauth2, "authorizeUrl", options.servers)) ?? "";
-    const tokenUrl = (await endpointOf(oauth2, "tokenUrl", options.servers)) ?? "";
+    const authorizeUrl = (await resolveEndpoint(oauth2, "authorizeUrl", options.servers)) ?? "";
+    const tokenUrl = (await resolveEndpoint(oauth2, "tokenUrl", options.servers)) ?? "";
     if (!maySignInAt(authorizeUrl, options.allowList)) return conflict("people are sent to https alone");
     const unsent = whyNoToken(options, standing, tokenUrl);
     if (unsent !== null) return conflict(unsent);
@@ -46,7 +49,11 @@ export async function destinationOf(options: DestinationOptions, standing: Stand
 }
 
 /** Why the code would not be sent to the host for tokens, or null. */
-function whyNoToken({ reading, allowList }: DestinationOptions, standing: Standing, tokenUrl: string): string | null {
+function whyNoToken(
+  { reading, allowList }: DestinationOptions,
+  standing: ConnectionTarget,
+  tokenUrl: string,
+): string | null {
   const { integration, oauth2 } = standing;
   const unsent = findRefusalReason(tokenUrl, allowList);
   if (unsent !== null) return `its tokens are not asked for: ${unsent}`;
@@ -78,7 +85,7 @@ export function authorizationAddress(
   return url.href;
 }
 
-const awaySchema = z.strictObject({
+const pendingAuthorizationSchema = z.strictObject({
   verifier: z.string(),
   redirectUri: z.string(),
   issuer: z.string().nullable(),
@@ -89,11 +96,11 @@ const awaySchema = z.strictObject({
 });
 
 /** What the way back needs, kept sealed meanwhile. */
-export type Away = z.output<typeof awaySchema>;
+export type PendingAuthorization = z.output<typeof pendingAuthorizationSchema>;
 
 /** Reads back what was sealed as JSON. */
-export function readAway(text: string): Away {
-  return awaySchema.parse(JSON.parse(text));
+export function parsePendingAuthorization(text: string): PendingAuthorization {
+  return pendingAuthorizationSchema.parse(JSON.parse(text));
 }
 
 /**
@@ -101,7 +108,7 @@ export function readAway(text: string): Away {
  * known is told by where it stands.
  */
 export function whyNotFrom(
-  { issuer, authorizeOrigin, namesItself }: Pick<Away, "issuer" | "authorizeOrigin" | "namesItself">,
+  { issuer, authorizeOrigin, namesItself }: Pick<PendingAuthorization, "issuer" | "authorizeOrigin" | "namesItself">,
   iss: string | undefined,
 ): string | null {
   if (iss === undefined) return namesItself ? "iss is missing: the host always names itself" : null;

@@ -34,49 +34,53 @@
 import { assign, setup } from "xstate";
 import type { ActorType } from "../../runtime/actor-type.js";
 import { type Address, address } from "../../runtime/address.js";
-import type { ConnectionPlace } from "./connection-rights.js";
-import type { Holder } from "./connection-rows.js";
+import type { ConnectionHolder } from "./connection.table.js";
 import {
   beginExchange,
-  breakDown,
-  type ConnectionContext,
-  type ConnectionEvent,
   countRevoked,
-  end,
+  endConnection,
   failExchange,
-  forget,
   hasNothingToRenewWith,
+  type IntegrationConnectionContext,
+  type IntegrationConnectionEvent,
+  idleContext,
   isExchange,
   isLastRevoked,
   isLinked,
+  isOfOtherServer,
   isOver,
   isRefresh,
   isRefreshed,
   isRefusedForGood,
-  isStrange,
-  keepLinked,
+  markBroken,
   mayAsk,
   mayDisconnect,
   mayLink,
-  nothingUnderWay,
   refuse,
+  removeSettings,
   renew,
   retryLater,
   setAsks,
-} from "./connection-steps.js";
+  storeTokens,
+} from "./connection.transitions.js";
+import type { IntegrationConnectionKey } from "./connection-permissions.js";
 
 /** The actor of a connection. */
-export function connectionAt({ workspaceId, integrationId, holder }: ConnectionPlace): Address {
+export function integrationConnectionAddress({
+  workspaceId,
+  integrationId,
+  holder,
+}: IntegrationConnectionKey): Address {
   return address(workspaceId, "connection", `${integrationId}:${holder}`);
 }
 
-function partsOf(id: string): { readonly integrationId: string; readonly holder: Holder } {
+function parseActorId(id: string): { readonly integrationId: string; readonly holder: ConnectionHolder } {
   const colon = id.indexOf(":");
   return { integrationId: id.slice(0, colon), holder: id.slice(colon + 1) };
 }
 
 /** A new link is tried beside what is there, and a person sets what they want, whatever the state. */
-function staying<State extends string>(state: State) {
+function linkAndAskTransitions<State extends string>(state: State) {
   return {
     "connection.link": [
       { guard: "mayLink", target: state, actions: "beginExchange" },
@@ -90,7 +94,7 @@ function staying<State extends string>(state: State) {
 }
 
 /** What ends a connection that has tokens. */
-function ending<State extends string>(state: State) {
+function endTransitions<State extends string>(state: State) {
   return {
     "connection.disconnect": [
       { guard: "mayDisconnect", target: "revoking", actions: "end" },
@@ -105,7 +109,7 @@ function ending<State extends string>(state: State) {
 }
 
 /** The end of an exchange beside what is there. */
-function exchanging<State extends string>(state: State) {
+function exchangeTransitions<State extends string>(state: State) {
   return [
     { guard: "isLinked", target: "connected", actions: "keepLinked" },
     { guard: "isLinkedInVain", target: "revoking", actions: "end" },
@@ -115,8 +119,8 @@ function exchanging<State extends string>(state: State) {
 
 const machine = setup({
   types: {
-    context: {} as ConnectionContext,
-    events: {} as ConnectionEvent,
+    context: {} as IntegrationConnectionContext,
+    events: {} as IntegrationConnectionEvent,
     input: {} as { readonly id: string },
   },
   guards: {
@@ -124,7 +128,7 @@ const machine = setup({
     mayDisconnect: ({ context, event }) => mayDisconnect(context, event),
     mayAsk: ({ context, event }) => mayAsk(context, event),
     isOver: ({ context, event }) => isOver(context, event),
-    isStrange: ({ context, event }) => isStrange(context, event),
+    isStrange: ({ context, event }) => isOfOtherServer(context, event),
     isLinked: ({ context, event }) => isLinked(context, event) && !isOver(context, event),
     isLinkedInVain: ({ context, event }) => isLinked(context, event),
     isExchange: ({ context, event }) => isExchange(context, event),
@@ -137,20 +141,20 @@ const machine = setup({
   actions: {
     beginExchange: assign(({ context, event }) => beginExchange(context, event)),
     failExchange: assign(({ context, event }) => failExchange(context, event)),
-    keepLinked: assign(({ context, event }) => keepLinked(context, event)),
+    keepLinked: assign(({ context, event }) => storeTokens(context, event)),
     renew: assign(({ context, event }) => renew(context, event)),
     retryLater: assign(({ context, event }) => retryLater(context, event)),
-    breakDown: assign(({ context, event }) => breakDown(context, event)),
-    end: assign(({ context, event }) => end(context, event)),
+    breakDown: assign(({ context, event }) => markBroken(context, event)),
+    end: assign(({ context, event }) => endConnection(context, event)),
     countRevoked: assign(({ context }) => countRevoked(context)),
-    forget: ({ context, event }) => forget(context, event),
+    forget: ({ context, event }) => removeSettings(context, event),
     setAsks: ({ context, event }) => setAsks(context, event),
     refuse: ({ context, event }) => refuse(context, event),
     stop: ({ event }) => event.turn.stop(),
   },
 }).createMachine({
   id: "connection",
-  context: ({ input }) => ({ ...partsOf(input.id), ...nothingUnderWay }),
+  context: ({ input }) => ({ ...parseActorId(input.id), ...idleContext }),
   initial: "none",
   states: {
     none: {
@@ -172,7 +176,7 @@ const machine = setup({
     },
     linking: {
       on: {
-        ...staying("linking"),
+        ...linkAndAskTransitions("linking"),
         "connection.disconnect": [
           { guard: "mayDisconnect", target: "none", actions: ["end", "stop"] },
           { target: "linking", actions: "refuse" },
@@ -188,9 +192,9 @@ const machine = setup({
     },
     connected: {
       on: {
-        ...staying("connected"),
-        ...ending("connected"),
-        "effect.ended": [...exchanging("connected"), { target: "connected" }],
+        ...linkAndAskTransitions("connected"),
+        ...endTransitions("connected"),
+        "effect.ended": [...exchangeTransitions("connected"), { target: "connected" }],
         woken: [
           { guard: "hasNothingToRenewWith", target: "broken", actions: "breakDown" },
           { target: "refreshing", actions: "renew" },
@@ -199,10 +203,10 @@ const machine = setup({
     },
     refreshing: {
       on: {
-        ...staying("refreshing"),
-        ...ending("refreshing"),
+        ...linkAndAskTransitions("refreshing"),
+        ...endTransitions("refreshing"),
         "effect.ended": [
-          ...exchanging("refreshing"),
+          ...exchangeTransitions("refreshing"),
           { guard: "isRefreshed", target: "connected", actions: "keepLinked" },
           { guard: "isRefusedForGood", target: "broken", actions: "breakDown" },
           { guard: "isRefresh", target: "refreshing", actions: "retryLater" },
@@ -213,13 +217,13 @@ const machine = setup({
     },
     broken: {
       on: {
-        ...staying("broken"),
+        ...linkAndAskTransitions("broken"),
         "connection.disconnect": [
           { guard: "mayDisconnect", target: "none", actions: ["end", "stop"] },
           { target: "broken", actions: "refuse" },
         ],
         "connection.check": [{ guard: "isOver", target: "none", actions: ["end", "stop"] }, { target: "broken" }],
-        "effect.ended": [...exchanging("broken"), { target: "broken" }],
+        "effect.ended": [...exchangeTransitions("broken"), { target: "broken" }],
       },
     },
     revoking: {
@@ -244,4 +248,4 @@ const machine = setup({
 });
 
 /** See the table above. */
-export const connectionActor: ActorType = { kind: "connection", machine, version: 1 };
+export const integrationConnectionActor: ActorType = { kind: "connection", machine, version: 1 };

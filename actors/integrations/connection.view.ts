@@ -1,16 +1,16 @@
 import { z } from "zod";
 import type { Reading } from "../../storage/store.js";
-import { userOf } from "../access/session.js";
+import { findUser } from "../access/session.table.js";
 import type { ResourceRow } from "../resources/resource.table.js";
-import { actingConnection } from "./connection-rights.js";
-import { type ConnectionRow, connectionOf } from "./connection-rows.js";
+import { findIntegrationConnection, type IntegrationConnectionRow } from "./connection.table.js";
+import { findActingConnection } from "./connection-permissions.js";
 import type { IntegrationFields } from "./definition.js";
-import { approverOf } from "./tool-rule.js";
+import { findApprover } from "./tool-rule.js";
 
 const state = z.enum(["none", "linking", "connected", "refreshing", "broken"]);
 
 /** A connection as who administers sees it, and a person their own; nobody sees its tokens. */
-export const connectionSchema = z
+export const integrationConnectionSchema = z
   .strictObject({
     holder: z.enum(["team", "person"]),
     /** The person whose it is, with their mail address; null for the team's. */
@@ -29,14 +29,17 @@ export const connectionSchema = z
   .meta({ title: "connection" });
 
 /** One connection. */
-export function connectionView(reading: Reading, row: ConnectionRow): z.output<typeof connectionSchema> {
+export function integrationConnectionView(
+  reading: Reading,
+  row: IntegrationConnectionRow,
+): z.output<typeof integrationConnectionSchema> {
   const { holder, linked } = row;
   const isTeams = holder === "team";
   const endsMs = linked?.expiresAtMs ?? null;
   return {
     holder: isTeams ? "team" : "person",
     userId: isTeams ? null : holder,
-    email: isTeams ? null : (userOf(reading, holder)?.email ?? null),
+    email: isTeams ? null : (findUser(reading, holder)?.email ?? null),
     state: row.state,
     account: row.account,
     scopes: [...(linked?.scopes ?? [])],
@@ -49,12 +52,12 @@ export function connectionView(reading: Reading, row: ConnectionRow): z.output<t
 }
 
 /** An integration's connections as one person has them. */
-export const ownConnectionSchema = z
+export const ownIntegrationConnectionSchema = z
   .strictObject({
     /** Whose connection its tools act with: the team's, or that of who started the task. */
     actsAs: z.enum(["team", "requester"]),
     team: z.strictObject({ state, problem: z.string().nullable() }),
-    own: connectionSchema.nullable(),
+    own: integrationConnectionSchema.nullable(),
     /** Whether its tools have a connection to act with for tasks that the person starts. */
     isReady: z.boolean(),
     tools: z.array(
@@ -71,22 +74,22 @@ export const ownConnectionSchema = z
   .meta({ title: "own-connection" });
 
 /** What a person sees of an integration's connections: their own, and whether the team has one. */
-export function ownConnectionView(
+export function ownIntegrationConnectionView(
   reading: Reading,
   { id: integrationId, workspaceId, fields }: ResourceRow<IntegrationFields>,
   { userId, nowMs }: { readonly userId: string; readonly nowMs: number },
-): z.output<typeof ownConnectionSchema> {
-  const team = connectionOf(reading, workspaceId, integrationId, "team");
-  const own = connectionOf(reading, workspaceId, integrationId, userId);
+): z.output<typeof ownIntegrationConnectionSchema> {
+  const team = findIntegrationConnection(reading, workspaceId, integrationId, "team");
+  const own = findIntegrationConnection(reading, workspaceId, integrationId, userId);
   const actsAs = fields.connection?.holder ?? "team";
   return {
     actsAs,
     team: { state: team?.state ?? "none", problem: team?.problem ?? null },
-    own: own === undefined ? null : connectionView(reading, own),
-    isReady: actingConnection(reading, { workspaceId, integrationId }, { userId, nowMs }) !== null,
+    own: own === undefined ? null : integrationConnectionView(reading, own),
+    isReady: findActingConnection(reading, { workspaceId, integrationId }, { userId, nowMs }) !== null,
     tools: Object.entries(fields.tools).map(([tool, { approval }]) => {
       const ask = actsAs === "requester" && (own?.asks.includes(tool) ?? false);
-      return { tool, approval, ask, approver: approverOf({ team: approval, person: ask }) };
+      return { tool, approval, ask, approver: findApprover({ team: approval, person: ask }) };
     }),
   };
 }

@@ -17,7 +17,7 @@ export function integrationWarnings(
   { reading, row }: { readonly reading: Reading; readonly row: ResourceRow<IntegrationFields> },
 ): readonly Warning[] {
   return [
-    ...checked(row),
+    ...getWarnings(row),
     ...unservedBlocks(fields),
     ...authorizeWarnings(fields, allowList),
     ...fields.hosts.flatMap((host, index) => unreachable(host, `hosts[${index}]`, allowList)),
@@ -27,16 +27,17 @@ export function integrationWarnings(
 }
 
 /** Integrations whose expressions are known to check or not, in each version; the one looked at first goes first. */
-const MOST_KEPT = 1_000;
-const kept = new Map<string, { readonly version: number; readonly warnings: readonly Warning[] }>();
+const MAX_CACHED = 1_000;
+const cachedWarnings = new Map<string, { readonly version: number; readonly warnings: readonly Warning[] }>();
 
 /** What of its expressions does not check, looked at once for each version. */
-function checked({ id, version, fields }: ResourceRow<IntegrationFields>): readonly Warning[] {
-  const known = kept.get(id);
+function getWarnings({ id, version, fields }: ResourceRow<IntegrationFields>): readonly Warning[] {
+  const known = cachedWarnings.get(id);
   if (known?.version === version) return known.warnings;
   const warnings = expressionWarnings(fields);
-  if (known === undefined && kept.size >= MOST_KEPT) kept.delete(kept.keys().next().value ?? "");
-  kept.set(id, { version, warnings });
+  if (known === undefined && cachedWarnings.size >= MAX_CACHED)
+    cachedWarnings.delete(cachedWarnings.keys().next().value ?? "");
+  cachedWarnings.set(id, { version, warnings });
   return warnings;
 }
 

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import type { AuthorizationServers } from "../outbound/oauth-server.js";
-import type { LinkedTerms } from "./connection-rows.js";
+import type { LinkedTerms } from "./connection.table.js";
 import type { IntegrationFields } from "./definition.js";
 import type { OAuth2 } from "./oauth2.js";
 
 /** What tokens that are linked under a definition belong to. */
-export function termsOf(
+export function toLinkedTerms(
   { issuer, tokenUrl, revokeUrl, clientId, clientSecret, clientAuth }: OAuth2,
   { hosts }: Pick<IntegrationFields, "hosts">,
 ): LinkedTerms {
@@ -13,15 +13,15 @@ export function termsOf(
 }
 
 /** What tells a host and its client from others. */
-type Server = Pick<OAuth2, "issuer" | "tokenUrl" | "clientId">;
+type OAuthServerTerms = Pick<OAuth2, "issuer" | "tokenUrl" | "clientId">;
 
 /** Whether what was linked with one may be sent where the other says: the same host, the same client. */
-export function isSameServer(one: Server, other: Server): boolean {
+export function isSameServer(one: OAuthServerTerms, other: OAuthServerTerms): boolean {
   return isDeepStrictEqual([one.issuer, one.tokenUrl, one.clientId], [other.issuer, other.tokenUrl, other.clientId]);
 }
 
 /** An endpoint as the definition gives it, else as its issuer says, else null. Rejects as `servers` does. */
-export async function endpointOf<Name extends "authorizeUrl" | "tokenUrl" | "revokeUrl">(
+export async function resolveEndpoint<Name extends "authorizeUrl" | "tokenUrl" | "revokeUrl">(
   oauth2: Pick<OAuth2, "issuer" | Name>,
   name: Name,
   servers: AuthorizationServers,

@@ -21,9 +21,9 @@ import { coversAddress } from "../resources/fields.js";
 import { findResource } from "../resources/resource.table.js";
 import { findSecretFor } from "../workspaces/secret-hosts.js";
 import type { Sealer } from "../workspaces/secret-value.js";
-import { type ConnectionPlace, standingOf } from "./connection-rights.js";
-import { connectionOf, type Linked, type LinkedTerms } from "./connection-rows.js";
-import { endpointOf, isSameServer, termsOf } from "./oauth-terms.js";
+import { findIntegrationConnection, type LinkedAccount, type LinkedTerms } from "./connection.table.js";
+import { findConnectionTarget, type IntegrationConnectionKey } from "./connection-permissions.js";
+import { isSameServer, resolveEndpoint, toLinkedTerms } from "./oauth-terms.js";
 
 export const EXCHANGE_EFFECT = "oauth-exchange";
 export const REFRESH_EFFECT = "oauth-refresh";
@@ -51,7 +51,7 @@ export function sealGrant(sealer: Pick<Sealer, "seal">, grant: Grant): string {
   return sealer.seal(JSON.stringify(grant));
 }
 
-export interface ExchangeInput extends ConnectionPlace {
+export interface ExchangeInput extends IntegrationConnectionKey {
   readonly sealedGrant: string;
 }
 
@@ -63,7 +63,7 @@ export interface RevokeInput {
 
 /** What an exchange or a refresh came to; `isFinal` when asking again is in vain. */
 export type LinkOutcome =
-  | ({ readonly ok: true } & Linked)
+  | ({ readonly ok: true } & LinkedAccount)
   | { readonly ok: false; readonly isFinal: boolean; readonly reason: string };
 
 const tokensSchema = z.strictObject({ access: z.string(), refresh: z.string().nullable() });
@@ -88,29 +88,29 @@ export function oauthEffects(options: OAuthEffectOptions): readonly Effect[] {
   ): Effect => ({
     name,
     concurrency: CONCURRENCY,
-    run: (input, { id, signal }) => settled(run(input as Input, signal), (error) => failed(id, error)),
+    run: (input, { id, signal }) => toOutcome(run(input as Input, signal), (error) => failed(id, error)),
   });
   return [
     effect<ExchangeInput>(EXCHANGE_EFFECT, (input, signal) => exchange(options, input, signal)),
-    effect<ConnectionPlace>(REFRESH_EFFECT, (input, signal) => refresh(options, input, signal)),
+    effect<IntegrationConnectionKey>(REFRESH_EFFECT, (input, signal) => refresh(options, input, signal)),
     effect<RevokeInput>(REVOKE_EFFECT, (input, signal) => revoke(options, input, signal)),
   ];
 }
 
 /** Why something is not asked at all. */
-class NotAsked extends Error {
+class RequestNotMade extends Error {
   override readonly name = "NotAsked";
 }
 
 /** What cannot be asked is an outcome too; anything else is told by no more than that it went wrong. */
-async function settled(
+async function toOutcome(
   work: Promise<LinkOutcome | null>,
   failed: (error: unknown) => void,
 ): Promise<LinkOutcome | null> {
   try {
     return await work;
   } catch (error) {
-    const isKnown = error instanceof NotAsked || error instanceof ServerUnavailable;
+    const isKnown = error instanceof RequestNotMade || error instanceof ServerUnavailable;
     if (!isKnown) failed(error);
     return { ok: false, isFinal: false, reason: isKnown ? error.message : "it went wrong" };
   }
@@ -121,14 +121,14 @@ function nameOf(error: unknown): string {
 }
 
 async function exchange(options: OAuthEffectOptions, input: ExchangeInput, signal: RunSignal): Promise<LinkOutcome> {
-  const standing = standingOf(options.reading(), input);
+  const standing = findConnectionTarget(options.reading(), input);
   const grant = grantSchema.parse(JSON.parse(options.sealer.open(input.sealedGrant)));
   if (standing === null || !isSameServer(grant, standing.oauth2)) {
     return { ok: false, isFinal: true, reason: "the integration was changed meanwhile" };
   }
   const { oauth2, integration } = standing;
-  const terms = termsOf(oauth2, integration.fields);
-  const answer = await ask(
+  const terms = toLinkedTerms(oauth2, integration.fields);
+  const answer = await requestTokens(
     options,
     { workspaceId: input.workspaceId, terms, signal },
     {
@@ -139,28 +139,38 @@ async function exchange(options: OAuthEffectOptions, input: ExchangeInput, signa
   if (!answer.ok) return answer;
   const { tokens, response, askedMs } = answer;
   const named =
-    oauth2.identityUrl === null ? response : await askWho(options, oauth2.identityUrl, { terms, tokens, signal });
-  const account = oauth2.identity === null ? null : accountOf(oauth2.identity, named, tokens);
-  return { ok: true, ...linkedOf(options, tokens, { askedMs, terms, account, asked: oauth2.scopes }) };
+    oauth2.identityUrl === null
+      ? response
+      : await fetchIdentity(options, oauth2.identityUrl, { terms, tokens, signal });
+  const account = oauth2.identity === null ? null : findAccount(oauth2.identity, named, tokens);
+  return { ok: true, ...toLinkedAccount(options, tokens, { askedMs, terms, account, asked: oauth2.scopes }) };
 }
 
-async function refresh(options: OAuthEffectOptions, place: ConnectionPlace, signal: RunSignal): Promise<LinkOutcome> {
+async function refresh(
+  options: OAuthEffectOptions,
+  place: IntegrationConnectionKey,
+  signal: RunSignal,
+): Promise<LinkOutcome> {
   const reading = options.reading();
-  const standing = standingOf(reading, place);
-  const linked = connectionOf(reading, place.workspaceId, place.integrationId, place.holder)?.linked ?? null;
+  const standing = findConnectionTarget(reading, place);
+  const linked =
+    findIntegrationConnection(reading, place.workspaceId, place.integrationId, place.holder)?.linked ?? null;
   if (standing === null || linked === null || !isSameServer(linked.terms, standing.oauth2)) {
     return { ok: false, isFinal: true, reason: "the integration was changed" };
   }
   const before = tokensSchema.parse(JSON.parse(options.sealer.open(linked.sealed)));
   if (before.refresh === null) return { ok: false, isFinal: true, reason: "the host gave nothing to renew it with" };
-  const terms = termsOf(standing.oauth2, standing.integration.fields);
+  const terms = toLinkedTerms(standing.oauth2, standing.integration.fields);
   const parameters = { grant_type: "refresh_token", refresh_token: before.refresh };
-  const answer = await ask(options, { workspaceId: place.workspaceId, terms, signal }, parameters);
+  const answer = await requestTokens(options, { workspaceId: place.workspaceId, terms, signal }, parameters);
   if (!answer.ok) return answer;
   // A host that gives no new refresh token means the one before to be used again (RFC 6749, 6).
   const tokens = { ...answer.tokens, refresh: answer.tokens.refresh ?? before.refresh };
   const { askedMs } = answer;
-  return { ok: true, ...linkedOf(options, tokens, { askedMs, terms, account: linked.account, asked: linked.scopes }) };
+  return {
+    ok: true,
+    ...toLinkedAccount(options, tokens, { askedMs, terms, account: linked.account, asked: linked.scopes }),
+  };
 }
 
 /**
@@ -169,55 +179,55 @@ async function refresh(options: OAuthEffectOptions, place: ConnectionPlace, sign
  */
 async function revoke(options: OAuthEffectOptions, { workspaceId, sealed, terms }: RevokeInput, signal: RunSignal) {
   if (findResource(options.reading(), workspaceId, "workspace", workspaceId) === undefined) return null;
-  const revokeUrl = await endpointOf(terms, "revokeUrl", options.servers);
+  const revokeUrl = await resolveEndpoint(terms, "revokeUrl", options.servers);
   if (revokeUrl === null) return null;
   const { access, refresh: lasting } = tokensSchema.parse(JSON.parse(options.sealer.open(sealed)));
-  const url = addressOf(revokeUrl, terms);
-  const client = clientOf(options, { workspaceId, terms, url });
+  const url = parseAddress(revokeUrl, terms);
+  const client = createClient(options, { workspaceId, terms, url });
   const hint = lasting === null ? "access_token" : "refresh_token";
   const parameters = { token: lasting ?? access, token_type_hint: hint };
   await revokeToken(options.outbound, { url, client, parameters, signal });
   return null;
 }
 
-interface AskingHost {
+interface TokenRequest {
   readonly workspaceId: string;
   readonly terms: LinkedTerms;
   readonly signal: RunSignal;
 }
 
-async function ask(
+async function requestTokens(
   options: OAuthEffectOptions,
-  { workspaceId, terms, signal }: AskingHost,
+  { workspaceId, terms, signal }: TokenRequest,
   parameters: Readonly<Record<string, string>>,
 ) {
-  const url = addressOf((await endpointOf(terms, "tokenUrl", options.servers)) ?? "", terms);
-  const client = clientOf(options, { workspaceId, terms, url });
+  const url = parseAddress((await resolveEndpoint(terms, "tokenUrl", options.servers)) ?? "", terms);
+  const client = createClient(options, { workspaceId, terms, url });
   const askedMs = options.clock.now();
   const answer = await askForTokens(options.outbound, { url, client, parameters, signal });
   return answer.ok ? { ...answer, askedMs } : answer;
 }
 
 /** An address that the integration's hosts mean; the deployment's list is asked when the request is sent. */
-function addressOf(text: string, { hosts }: LinkedTerms): URL {
+function parseAddress(text: string, { hosts }: LinkedTerms): URL {
   const url = URL.canParse(text) ? new URL(text) : null;
-  if (url === null) throw new NotAsked("the host's address is not known");
-  if (!coversAddress(hosts, url)) throw new NotAsked(`the host ${url.host} is not among the integration's hosts`);
+  if (url === null) throw new RequestNotMade("the host's address is not known");
+  if (!coversAddress(hosts, url)) throw new RequestNotMade(`the host ${url.host} is not among the integration's hosts`);
   return url;
 }
 
-function clientOf(
+function createClient(
   { reading, sealer }: OAuthEffectOptions,
   { workspaceId, terms, url }: { readonly workspaceId: string; readonly terms: LinkedTerms; readonly url: URL },
 ): OAuthClient {
   const { clientId, clientSecret: secret, clientAuth } = terms;
   if (secret === null) return { clientId, clientSecret: null, clientAuth };
   const found = findSecretFor(reading(), workspaceId, { secret, url });
-  if ("reason" in found) throw new NotAsked(found.reason);
+  if ("reason" in found) throw new RequestNotMade(found.reason);
   return { clientId, clientSecret: sealer.open(found.sealed), clientAuth };
 }
 
-function linkedOf(
+function toLinkedAccount(
   { sealer }: OAuthEffectOptions,
   { access, refresh: lasting, lastsSeconds, scopes }: Tokens,
   more: {
@@ -226,7 +236,7 @@ function linkedOf(
     readonly account: string | null;
     readonly asked: readonly string[];
   },
-): Linked {
+): LinkedAccount {
   return {
     sealed: sealer.seal(JSON.stringify({ access, refresh: lasting })),
     canRenew: lasting !== null,
@@ -238,12 +248,12 @@ function linkedOf(
 }
 
 /** Whom the host says that the token is of; nothing when it does not say. */
-async function askWho(
+async function fetchIdentity(
   { outbound }: OAuthEffectOptions,
   identityUrl: string,
   { terms, tokens, signal }: { readonly terms: LinkedTerms; readonly tokens: Tokens; readonly signal: RunSignal },
 ): Promise<unknown> {
-  const url = addressOf(identityUrl, terms);
+  const url = parseAddress(identityUrl, terms);
   const headers = {
     accept: "application/json",
     authorization: `Bearer ${tokens.access}`,
@@ -258,7 +268,7 @@ async function askWho(
 }
 
 /** The account's name, as the definition reads it; never what is, or is part of, a token. */
-function accountOf(identity: string, response: unknown, tokens: Tokens): string | null {
+function findAccount(identity: string, response: unknown, tokens: Tokens): string | null {
   const outcome = evaluateText(identity, { response: toValue(withoutTokens(response, tokens), DYN) });
   const value = "value" in outcome ? outcome.value : null;
   if (typeof value !== "string" && typeof value !== "number") return null;

@@ -11,7 +11,7 @@ export interface ToolRules {
  * the two rules wins. Where the person wants to be asked nobody else will do, whatever the team's rule; where the team
  * alone asks, the task's assignee. Null when nobody is asked.
  */
-export function approverOf({ team, person }: ToolRules): "person" | "assignee" | null {
+export function findApprover({ team, person }: ToolRules): "person" | "assignee" | null {
   if (person) return "person";
   return team ? "assignee" : null;
 }

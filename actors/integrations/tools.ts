@@ -4,8 +4,8 @@ import { findResourceAt } from "../resources/resource.table.js";
 import type { IntegrationFields } from "./definition.js";
 
 /** A field that names a tool, `<integration>.<tool>`, which an integration of the team must offer. */
-export function toolReference(tool: string, path: string, teamKey: string): Reference {
-  const address = `${teamKey}/${partsOf(tool).integration}`;
+export function toToolReference(tool: string, path: string, teamKey: string): Reference {
+  const address = `${teamKey}/${parseToolName(tool).integration}`;
   return { path, kind: "integration", word: tool, address, missing: `no integration of the team offers ${tool}` };
 }
 
@@ -17,12 +17,12 @@ export interface OfferedTool {
 }
 
 /** The tool as an integration of the team offers it, or undefined. */
-export function offeredTool(
+export function findOfferedTool(
   reading: Reading,
   { workspaceId, teamKey }: { readonly workspaceId: string; readonly teamKey: string },
   tool: string,
 ): OfferedTool | undefined {
-  const { integration, name } = partsOf(tool);
+  const { integration, name } = parseToolName(tool);
   const fields = findResourceAt<IntegrationFields>(
     reading,
     workspaceId,
@@ -33,7 +33,7 @@ export function offeredTool(
   return found && { approval: found.approval, holder: fields?.connection?.holder ?? "team" };
 }
 
-function partsOf(tool: string): { readonly integration: string; readonly name: string } {
+function parseToolName(tool: string): { readonly integration: string; readonly name: string } {
   const dot = tool.indexOf(".");
   return { integration: tool.slice(0, dot), name: tool.slice(dot + 1) };
 }

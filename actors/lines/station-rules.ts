@@ -1,4 +1,4 @@
-import { toolReference } from "../integrations/tools.js";
+import { toToolReference } from "../integrations/tools.js";
 import type { FieldError } from "../refusal.js";
 import type { Reference, WriteScope } from "../resources/kind.js";
 import { findResourceAt } from "../resources/resource.table.js";
@@ -16,7 +16,7 @@ export function stationReferences(station: StationBody, path: string, teamKey: s
     ...pools,
     ...profiles,
     ...skills.map((key, at) => ({ path: `${path}.skills[${at}]`, kind: "skill", address: `${teamKey}/${key}` })),
-    ...tools.map(({ tool }, at) => toolReference(tool, `${path}.tools[${at}].tool`, teamKey)),
+    ...tools.map(({ tool }, at) => toToolReference(tool, `${path}.tools[${at}].tool`, teamKey)),
   ];
 }
 

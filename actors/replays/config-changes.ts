@@ -24,7 +24,7 @@ type Judge = NonNullable<StationBody["judge"]>;
 const hiddenOfJudge: ReadonlySet<keyof Judge> = new Set(["rubric", "claims"]);
 
 /** What is different from `live` in `planned`, part by part. */
-export function configChanges(live: StationBody, planned: StationBody): readonly ConfigChange[] {
+export function listConfigChanges(live: StationBody, planned: StationBody): readonly ConfigChange[] {
   return [
     ...(live.prompt === planned.prompt
       ? []

@@ -7,7 +7,7 @@ import { type StationBody, stationSchema } from "../lines/station.js";
 import type { HolderLocation, Kind, StationHolder, WriteScope } from "../resources/kind.js";
 import { findResource } from "../resources/resource.table.js";
 import { checkBlock, type LineRow } from "./candidate-rules.js";
-import { changeParts, configChanges } from "./config-changes.js";
+import { changeParts, listConfigChanges } from "./config-changes.js";
 
 /** Names of what the service itself replays. */
 const reservedPrefixes = ["Live config", "Planned change", "With the answer"] as const;
@@ -62,7 +62,7 @@ export const replayCandidateKind: Kind<ReplayCandidateFields> = {
   // A proposal holds nothing in place: whoever plans may not stand in the way of whoever configures.
   references: () => [],
   validate: (fields, scope) => {
-    const found = foundStation(scope);
+    const found = findStation(scope);
     return found === null ? [] : checkBlock(fields.station, found.line, { stationKey: found.live.key, scope });
   },
   added: {
@@ -82,7 +82,7 @@ function stationPlace(
   workspaceId: string,
   { lineId, stationKey }: StationHolder,
 ): HolderLocation | null {
-  const line = lineAt(reading, workspaceId, lineId);
+  const line = findLine(reading, workspaceId, lineId);
   const station = line?.fields.stations.find(({ key }) => key === stationKey);
   return line === undefined || station === undefined
     ? null
@@ -90,7 +90,7 @@ function stationPlace(
 }
 
 function addedTo({ station: block }: ReplayCandidateFields, scope: WriteScope<ReplayCandidateFields>) {
-  const found = foundStation(scope);
+  const found = findStation(scope);
   if (found === null) throw new Error("a candidate for a station that is not there");
   const { line, live } = found;
   return {
@@ -99,7 +99,7 @@ function addedTo({ station: block }: ReplayCandidateFields, scope: WriteScope<Re
     stationAddress: `${line.address}/${live.key}`,
     kind: "proposed",
     fingerprint: fingerprintUnder(block, line, scope),
-    changedFrom: { fingerprint: fingerprintUnder(live, line, scope), changes: configChanges(live, block) },
+    changedFrom: { fingerprint: fingerprintUnder(live, line, scope), changes: listConfigChanges(live, block) },
     createdAt: new Date(scope.now).toISOString(),
   };
 }
@@ -108,12 +108,12 @@ function fingerprintUnder(station: StationBody, line: LineRow, scope: WriteScope
   return fingerprintOf(runConfig(line.fields, station, setupOf(scope.reading, scope, station)));
 }
 
-function foundStation({ reading, workspaceId, station }: WriteScope<unknown>) {
-  const line = station === null ? undefined : lineAt(reading, workspaceId, station.lineId);
+function findStation({ reading, workspaceId, station }: WriteScope<unknown>) {
+  const line = station === null ? undefined : findLine(reading, workspaceId, station.lineId);
   const live = line?.fields.stations.find(({ key }) => key === station?.stationKey);
   return line === undefined || live === undefined ? null : { line, live };
 }
 
-function lineAt(reading: Reading, workspaceId: string, lineId: string): LineRow | undefined {
+function findLine(reading: Reading, workspaceId: string, lineId: string): LineRow | undefined {
   return findResource<LineFields>(reading, workspaceId, "line", lineId);
 }

@@ -1,4 +1,4 @@
-import { putCredential } from "../access/minted-credentials.js";
+import { storeCredential } from "../access/minted-credential.table.js";
 import type { Minting } from "../access/trust.machine.js";
 import { findResourceAt } from "../resources/resource.table.js";
 import type { RunnerTrustFields } from "./runner-trust.kind.js";
@@ -19,7 +19,7 @@ export const poolMinting: Minting = {
       const pool = findResourceAt(turn, workspaceId, "runner-pool", pools[index] ?? "");
       const id = turn.newId("ptok");
       const grant = { kind: "pool", poolId: pool?.id ?? "" } as const;
-      putCredential(turn, { id, hash, trustKind, trustId, trustVersion, expiresAtMs, grant });
+      storeCredential(turn, { id, hash, trustKind, trustId, trustVersion, expiresAtMs, grant });
       return id;
     });
     return { ids, expiresAtMs };

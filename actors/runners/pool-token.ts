@@ -1,5 +1,5 @@
 import type { Reading } from "../../storage/store.js";
-import { liveCredential } from "../access/minted-credentials.js";
+import { findLiveCredential } from "../access/minted-credential.table.js";
 import { findResource } from "../resources/resource.table.js";
 import { findResourceByHash } from "../resources/resource-hash.table.js";
 
@@ -15,7 +15,7 @@ export interface PoolBearer {
  */
 export function poolOfToken(reading: Reading, tokenHash: string, nowMs: number): PoolBearer | null {
   const own = findResourceByHash(reading, "runner-pool", tokenHash);
-  const minted = own === undefined ? liveCredential(reading, tokenHash, nowMs) : null;
+  const minted = own === undefined ? findLiveCredential(reading, tokenHash, nowMs) : null;
   const poolId = own?.id ?? (minted?.grant.kind === "pool" ? minted.grant.poolId : undefined);
   const workspaceId = own?.workspaceId ?? minted?.workspaceId;
   if (poolId === undefined || workspaceId === undefined) return null;

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { tokenMinting } from "../../actors/access/token-exchange.js";
-import { latestRefusals } from "../../actors/access/trust-refusals.js";
+import { listLatestRefusals } from "../../actors/access/trust-refusal.table.js";
 import { permit } from "../../actors/access/visibility.js";
 import type { TokenTrustFields } from "../../actors/access/workspace-token-trust.kind.js";
 import { isRefusal } from "../../actors/refusal.js";
@@ -125,7 +125,7 @@ function refusalsOf(kind: Kind, { reading }: Runtime): Route {
       if (place === undefined || place.kind !== kind.name) return { refused: "not-found" };
       const refused = permit(reading, caller, place.workspaceId, kind.permission, kind.name);
       if (refused !== null) return refused;
-      return { status: 200, body: { items: latestRefusals(reading, place.workspaceId, id) } };
+      return { status: 200, body: { items: listLatestRefusals(reading, place.workspaceId, id) } };
     },
   });
 }

@@ -6,7 +6,12 @@
  *    another session, another purpose, ten minutes later, a second time.
  */
 import type { PersonCaller } from "../../actors/access/caller.js";
-import type { BeginLink, LinkBegun, LinkTerms, UseLink } from "../../actors/access/link.machine.js";
+import type {
+  BeginOAuthState,
+  OAuthStateBegun,
+  OAuthStateTerms,
+  UseOAuthState,
+} from "../../actors/access/oauth-state.machine.js";
 import type { Refusal } from "../../actors/refusal.js";
 import { sha256Hex } from "../../actors/workspaces/secret-value.js";
 import { type Address, address } from "../../runtime/address.js";
@@ -14,17 +19,17 @@ import type { Runtime } from "../../runtime/runtime.js";
 import { GLOBAL_PARTITION } from "../../storage/keys.js";
 
 /** A way that was begun. */
-export interface LinkState extends LinkBegun {
+export interface LinkState extends OAuthStateBegun {
   /** To be brought back; kept nowhere but as its hash. */
   readonly state: string;
 }
 
 /** Begins a way for the person in their session. */
-export async function beginLink(runtime: Runtime, caller: PersonCaller, terms: LinkTerms): Promise<LinkState> {
+export async function beginLink(runtime: Runtime, caller: PersonCaller, terms: OAuthStateTerms): Promise<LinkState> {
   const state = Buffer.from(runtime.randomBytes(32)).toString("base64url");
   const { sessionId } = caller;
-  const message: BeginLink = { type: "link.begin", stateHash: sha256Hex(state), sessionId, ...terms };
-  const begun = (await runtime.ask(linkOf(caller), message)) as LinkBegun;
+  const message: BeginOAuthState = { type: "link.begin", stateHash: sha256Hex(state), sessionId, ...terms };
+  const begun = (await runtime.ask(linkOf(caller), message)) as OAuthStateBegun;
   return { state, ...begun };
 }
 
@@ -32,15 +37,15 @@ export async function beginLink(runtime: Runtime, caller: PersonCaller, terms: L
 export async function endLink(
   runtime: Runtime,
   caller: PersonCaller,
-  { state, purpose }: { readonly state: string; readonly purpose: LinkTerms["purpose"] },
-): Promise<LinkTerms | Refusal> {
-  const message: UseLink = {
+  { state, purpose }: { readonly state: string; readonly purpose: OAuthStateTerms["purpose"] },
+): Promise<OAuthStateTerms | Refusal> {
+  const message: UseOAuthState = {
     type: "link.use",
     purpose,
     stateHash: sha256Hex(state),
     sessionId: caller.sessionId,
   };
-  return (await runtime.ask(linkOf(caller), message)) as LinkTerms | Refusal;
+  return (await runtime.ask(linkOf(caller), message)) as OAuthStateTerms | Refusal;
 }
 
 function linkOf({ userId }: PersonCaller): Address {

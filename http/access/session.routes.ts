@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { CloseSession, OpenSession, SendLink } from "../../actors/access/account.machine.js";
-import { emailOfLink, SESSION_MS, userOf } from "../../actors/access/session.js";
+import { findEmailByLink, findUser, SESSION_MS } from "../../actors/access/session.table.js";
 import { sealMail } from "../../actors/outbound/mail.effects.js";
 import { signInMail } from "../../actors/outbound/mail-texts.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
@@ -78,7 +78,7 @@ export function sessionRoutes(options: SessionRoutesOptions): readonly Route[] {
       answers: { 200: me },
       handle: ({ caller }) => {
         const { userId, email: address } = caller;
-        const name = userOf(runtime.reading, userId)?.name ?? address;
+        const name = findUser(runtime.reading, userId)?.name ?? address;
         return {
           status: 200,
           body: { userId, email: address, name, workspaces: listMemberships(runtime.reading, userId) },
@@ -129,7 +129,7 @@ async function sendLink(
 async function openSession(options: SessionRoutesOptions, linkToken: string): Promise<Answer | Refusal> {
   const { runtime } = options;
   const linkHash = sha256Hex(linkToken);
-  const to = emailOfLink(runtime.reading, linkHash, runtime.clock.now());
+  const to = findEmailByLink(runtime.reading, linkHash, runtime.clock.now());
   if (to === null) return { refused: "unauthenticated", detail: "This sign-in link is used up or too old." };
   const value = makeToken(runtime);
   const message: OpenSession = { type: "session.open", linkHash, sessionHash: sha256Hex(value) };

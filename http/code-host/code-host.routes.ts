@@ -1,10 +1,14 @@
 import { z } from "zod";
 import type { Caller, PersonCaller } from "../../actors/access/caller.js";
 import { permit } from "../../actors/access/visibility.js";
-import { connectionSchema, connectionView } from "../../actors/code-host/connection.view.js";
-import type { DisconnectInstallation } from "../../actors/code-host/connection-messages.js";
-import { type CodeHostConnection, connectionActor, connectionsOf } from "../../actors/code-host/connection-rows.js";
-import { notALead, notSetUp } from "../../actors/code-host/refusals.js";
+import type { DisconnectInstallation } from "../../actors/code-host/connection.messages.js";
+import {
+  type CodeHostConnection,
+  codeHostConnectionAddress,
+  listCodeHostConnections,
+} from "../../actors/code-host/connection.table.js";
+import { codeHostConnectionSchema, codeHostConnectionView } from "../../actors/code-host/connection.view.js";
+import { notAWorkspaceAdministrator, notSetUp } from "../../actors/code-host/refusals.js";
 import { type CodeHost, REPOSITORIES_ON_PAGE } from "../../actors/outbound/code-host.js";
 import { CodeHostRefused } from "../../actors/outbound/code-host-requests.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
@@ -39,14 +43,14 @@ export function codeHostRoutes(options: CodeHostRoutesOptions): readonly Route[]
       answers: {
         200: z.strictObject({
           host: z.string().nullable().describe("Null when this deployment has no code host."),
-          connections: z.array(connectionSchema),
+          connections: z.array(codeHostConnectionSchema),
         }),
       },
       handle: ({ caller, params }) => {
         const workspaceId = findWorkspaceBySlug(runtime.reading, params.slug ?? "") ?? "";
         const refused = permit(runtime.reading, caller, workspaceId, "read", "workspace");
         if (refused !== null) return refused;
-        const connections = connectionsOf(runtime.reading, workspaceId).map(connectionView);
+        const connections = listCodeHostConnections(runtime.reading, workspaceId).map(codeHostConnectionView);
         return { status: 200, body: { host: codeHost?.name ?? null, connections } };
       },
     }),
@@ -88,7 +92,7 @@ export function administeredBy(
   const workspaceId = findWorkspaceBySlug(runtime.reading, slug) ?? "";
   const refused = permit(runtime.reading, caller, workspaceId, "administer", "workspace");
   if (refused === null && caller.kind === "person") return { workspaceId, caller };
-  return refused?.refused === "not-found" ? refused : notALead(codeHost?.name ?? "the code host");
+  return refused?.refused === "not-found" ? refused : notAWorkspaceAdministrator(codeHost?.name ?? "the code host");
 }
 
 async function disconnect(
@@ -102,7 +106,7 @@ async function disconnect(
   const connection = connectionAt(options, place.workspaceId, installationId);
   if (connection === undefined) return { refused: "not-found" };
   const message: DisconnectInstallation = { type: "installation.disconnect", by: place.caller.userId };
-  const refused = await runtime.ask(connectionActor(place.workspaceId, connection), message);
+  const refused = await runtime.ask(codeHostConnectionAddress(place.workspaceId, connection), message);
   return isRefusal(refused) ? refused : { status: 204 };
 }
 
@@ -151,6 +155,8 @@ function connectionAt(
   workspaceId: string,
   number = "",
 ): CodeHostConnection | undefined {
-  const found = connectionsOf(runtime.reading, workspaceId).filter((one) => String(one.installationId) === number);
+  const found = listCodeHostConnections(runtime.reading, workspaceId).filter(
+    (one) => String(one.installationId) === number,
+  );
   return found.find(({ host }) => host === codeHost?.name) ?? found[0];
 }

@@ -1,6 +1,6 @@
-import type { ConfirmInstallation, ConnectOutcome } from "../../actors/code-host/connection-messages.js";
-import { attemptTopic } from "../../actors/code-host/connection-messages.js";
-import { connectionActor, type InstallationName } from "../../actors/code-host/connection-rows.js";
+import type { ConfirmInstallation, ConnectOutcome } from "../../actors/code-host/connection.messages.js";
+import { attemptTopic } from "../../actors/code-host/connection.messages.js";
+import { codeHostConnectionAddress, type InstallationKey } from "../../actors/code-host/connection.table.js";
 import { isRefusal } from "../../actors/refusal.js";
 import type { Runtime } from "../../runtime/runtime.js";
 
@@ -11,7 +11,7 @@ const WAIT_MS = 50_000;
 export async function connectOutcome(
   runtime: Runtime,
   workspaceId: string,
-  installation: InstallationName,
+  installation: InstallationKey,
   signedIn: Pick<ConfirmInstallation, "by" | "sealedSignIn">,
 ): Promise<ConnectOutcome> {
   const message: ConfirmInstallation = {
@@ -21,7 +21,7 @@ export async function connectOutcome(
   };
   const wait = outcomeOf(runtime, workspaceId, installation.host, message.attemptId);
   try {
-    const asked = await runtime.ask(connectionActor(workspaceId, installation), message);
+    const asked = await runtime.ask(codeHostConnectionAddress(workspaceId, installation), message);
     return isRefusal(asked) ? asked : await wait.outcome;
   } finally {
     wait.end();

@@ -1,6 +1,11 @@
 import { z } from "zod";
-import { connectionActor, ownerOf } from "../../actors/code-host/connection-rows.js";
-import { changeOf, INSTALLATION_EVENT, installationEventSchema, isSigned } from "../../actors/code-host/delivery.js";
+import { codeHostConnectionAddress, findInstallationOwner } from "../../actors/code-host/connection.table.js";
+import {
+  INSTALLATION_EVENT,
+  installationEventSchema,
+  isSignatureValid,
+  toInstallationChange,
+} from "../../actors/code-host/delivery.js";
 import type { CodeHost } from "../../actors/outbound/code-host.js";
 import type { Refusal } from "../../actors/refusal.js";
 import type { Runtime } from "../../runtime/runtime.js";
@@ -47,7 +52,7 @@ async function take(
   { runtime, codeHost, metrics, secret }: CodeHostDeliveryOptions,
   { body, header }: RouteRequest<"public", Uint8Array>,
 ): Promise<Answer | Refusal> {
-  if (codeHost === null || secret === null || !isSigned(secret, body, header("x-hub-signature-256"))) {
+  if (codeHost === null || secret === null || !isSignatureValid(secret, body, header("x-hub-signature-256"))) {
     return { refused: "unauthenticated", detail: "The delivery is not signed as this service wants it." };
   }
   const delivery = header("x-github-delivery");
@@ -63,11 +68,13 @@ async function take(
   if ("refused" in read) return read;
   const event = installationEventSchema.safeParse(read.json);
   if (!event.success) return { refused: "bad-request", detail: "This is no event of an installation." };
-  const change = changeOf(event.data);
+  const change = toInstallationChange(event.data);
   const installation = { host: codeHost.name, installationId: event.data.installation.id };
-  const workspaceId = ownerOf(runtime.reading, installation);
+  const workspaceId = findInstallationOwner(runtime.reading, installation);
   if (change === null || workspaceId === undefined) return unused();
-  const isUsed = await runtime.ask(connectionActor(workspaceId, installation), change, { messageId: delivery });
+  const isUsed = await runtime.ask(codeHostConnectionAddress(workspaceId, installation), change, {
+    messageId: delivery,
+  });
   if (isUsed !== true) return unused();
   metrics.delivered("used");
   return { status: 204 };

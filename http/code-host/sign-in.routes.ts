@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import type { PersonCaller } from "../../actors/access/caller.js";
 import { permit } from "../../actors/access/visibility.js";
-import { sealSignedIn } from "../../actors/code-host/confirmation.effects.js";
-import { connectionSchema, connectionView } from "../../actors/code-host/connection.view.js";
-import { notALead, notConfirmed, notSetUp } from "../../actors/code-host/refusals.js";
+import { sealSignInGrant } from "../../actors/code-host/confirmation.effects.js";
+import { codeHostConnectionSchema, codeHostConnectionView } from "../../actors/code-host/connection.view.js";
+import { notAWorkspaceAdministrator, notConfirmed, notSetUp } from "../../actors/code-host/refusals.js";
 import type { CodeHost } from "../../actors/outbound/code-host.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import type { Sealer } from "../../actors/workspaces/secret-value.js";
@@ -80,7 +80,7 @@ export function codeHostSignInRoutes(options: CodeHostSignInOptions): readonly R
       access: "person",
       body: comingBack,
       example: { state: "the state that came back", code: "the code that came back" },
-      answers: { 200: connectionSchema },
+      answers: { 200: codeHostConnectionSchema },
       problems: ["refused-upstream", "not-found"],
       handle: ({ caller, body }) => confirm(options, caller, body),
     }),
@@ -117,17 +117,17 @@ async function confirm(
   const { name: host } = codeHost;
   const { workspaceId = "", installationId: number } = begun.subject;
   const refused = permit(runtime.reading, caller, workspaceId, "administer", "workspace");
-  if (refused !== null) return refused.refused === "forbidden" ? notALead(host) : refused;
+  if (refused !== null) return refused.refused === "forbidden" ? notAWorkspaceAdministrator(host) : refused;
   if (code === undefined || begun.sealed === null) return notConfirmed(host);
   const installation = { host, installationId: Number(number) };
   const verifier = sealer.open(begun.sealed);
   const redirectUri = `${baseUrl()}${CALLBACK_PATH}`;
-  const sealedSignIn = sealSignedIn(sealer, {
+  const sealedSignIn = sealSignInGrant(sealer, {
     installationId: installation.installationId,
     code,
     verifier,
     redirectUri,
   });
   const outcome = await connectOutcome(runtime, workspaceId, installation, { by: caller.userId, sealedSignIn });
-  return isRefusal(outcome) ? outcome : { status: 200, body: connectionView(outcome.connection) };
+  return isRefusal(outcome) ? outcome : { status: 200, body: codeHostConnectionView(outcome.connection) };
 }

@@ -1,11 +1,15 @@
 import { z } from "zod";
 import type { PersonCaller } from "../../actors/access/caller.js";
-import { type Away, readAway, whyNotFrom } from "../../actors/integrations/authorization.js";
-import { connectionAt } from "../../actors/integrations/connection.machine.js";
-import { connectionSchema, connectionView } from "../../actors/integrations/connection.view.js";
-import type { ConnectionPlace } from "../../actors/integrations/connection-rights.js";
-import { connectionOf } from "../../actors/integrations/connection-rows.js";
-import type { LinkConnection } from "../../actors/integrations/connection-steps.js";
+import {
+  type PendingAuthorization,
+  parsePendingAuthorization,
+  whyNotFrom,
+} from "../../actors/integrations/authorization.js";
+import { integrationConnectionAddress } from "../../actors/integrations/connection.machine.js";
+import { findIntegrationConnection } from "../../actors/integrations/connection.table.js";
+import type { LinkConnection } from "../../actors/integrations/connection.transitions.js";
+import { integrationConnectionSchema, integrationConnectionView } from "../../actors/integrations/connection.view.js";
+import type { IntegrationConnectionKey } from "../../actors/integrations/connection-permissions.js";
 import { sealGrant } from "../../actors/integrations/oauth.effects.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import type { Sealer } from "../../actors/workspaces/secret-value.js";
@@ -60,7 +64,7 @@ export function callbackRoutes(options: CallbackRoutesOptions): readonly Route[]
       access: "person",
       body: brought,
       example: { state: "f3w9…", code: "splx…", iss: "https://accounts.example.com" },
-      answers: { 200: connectionSchema },
+      answers: { 200: integrationConnectionSchema },
       problems: ["refused-upstream", "forbidden", "not-found"],
       handle: ({ caller, body }) => end(options, caller, body),
     }),
@@ -75,7 +79,7 @@ async function end(
   const terms = await endLink(options.runtime, caller, { state, purpose: "integration" });
   if (isRefusal(terms)) return terms;
   const { workspaceId = "", integrationId = "", holder = "" } = terms.subject;
-  const away = readAway(options.sealer.open(terms.sealed ?? ""));
+  const away = parsePendingAuthorization(options.sealer.open(terms.sealed ?? ""));
   const strange = whyNotFrom(away, iss);
   if (strange !== null) return { refused: "bad-request", detail: strange };
   if (code === undefined || error !== undefined) {
@@ -88,7 +92,11 @@ async function end(
 async function link(
   { runtime, sealer }: CallbackRoutesOptions,
   caller: PersonCaller,
-  { place, away, code }: { readonly place: ConnectionPlace; readonly away: Away; readonly code: string },
+  {
+    place,
+    away,
+    code,
+  }: { readonly place: IntegrationConnectionKey; readonly away: PendingAuthorization; readonly code: string },
 ): Promise<Answer | Refusal> {
   const { verifier, redirectUri, issuer, tokenUrl, clientId } = away;
   const exchangeId = runtime.newId("link");
@@ -96,20 +104,20 @@ async function link(
   const message: LinkConnection = { type: "connection.link", caller, exchangeId, sealedGrant };
   const ending = listenForEnding(runtime, place, exchangeId);
   try {
-    const answer = await runtime.ask(connectionAt(place), message);
+    const answer = await runtime.ask(integrationConnectionAddress(place), message);
     if (isRefusal(answer)) return answer;
     const failed = await ending.failed;
     if (failed !== null) return notLinked(failed);
     const { workspaceId, integrationId, holder } = place;
-    const row = connectionOf(runtime.reading, workspaceId, integrationId, holder);
+    const row = findIntegrationConnection(runtime.reading, workspaceId, integrationId, holder);
     return row === undefined ? notLinked("it was disconnected meanwhile") : shown(runtime, row);
   } finally {
     ending.cancel();
   }
 }
 
-function shown({ reading }: Runtime, row: Parameters<typeof connectionView>[1]): Answer {
-  return { status: 200, body: connectionView(reading, row) };
+function shown({ reading }: Runtime, row: Parameters<typeof integrationConnectionView>[1]): Answer {
+  return { status: 200, body: integrationConnectionView(reading, row) };
 }
 
 function notLinked(why: string): Refusal {

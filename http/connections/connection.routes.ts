@@ -3,21 +3,25 @@ import { z } from "zod";
 import type { Caller, PersonCaller } from "../../actors/access/caller.js";
 import { permit } from "../../actors/access/visibility.js";
 import {
-  type Away,
   authorizationAddress,
   type Destination,
-  destinationOf,
+  type PendingAuthorization,
+  resolveDestination,
 } from "../../actors/integrations/authorization.js";
-import { connectionAt } from "../../actors/integrations/connection.machine.js";
+import { integrationConnectionAddress } from "../../actors/integrations/connection.machine.js";
+import { type ConnectionHolder, listIntegrationConnectionPage } from "../../actors/integrations/connection.table.js";
+import type { Disconnect, SetAsks } from "../../actors/integrations/connection.transitions.js";
 import {
-  connectionSchema,
-  connectionView,
-  ownConnectionSchema,
-  ownConnectionView,
+  integrationConnectionSchema,
+  integrationConnectionView,
+  ownIntegrationConnectionSchema,
+  ownIntegrationConnectionView,
 } from "../../actors/integrations/connection.view.js";
-import { type ConnectionPlace, standingOf, whyNotLinked } from "../../actors/integrations/connection-rights.js";
-import { connectionPage, type Holder } from "../../actors/integrations/connection-rows.js";
-import type { Disconnect, SetAsks } from "../../actors/integrations/connection-steps.js";
+import {
+  findConnectionTarget,
+  type IntegrationConnectionKey,
+  whyNotLinked,
+} from "../../actors/integrations/connection-permissions.js";
 import type { IntegrationFields } from "../../actors/integrations/definition.js";
 import type { AllowList } from "../../actors/outbound/allow-list.js";
 import type { AuthorizationServers } from "../../actors/outbound/oauth-server.js";
@@ -69,7 +73,7 @@ export function connectionRoutes(options: ConnectionRoutesOptions): readonly Rou
       description: "For owners and admins; for anyone else it is not there.",
       access: "any",
       query: listing,
-      answers: { 200: z.strictObject({ items: z.array(connectionSchema), next: z.string().nullable() }) },
+      answers: { 200: z.strictObject({ items: z.array(integrationConnectionSchema), next: z.string().nullable() }) },
       handle: ({ caller, params, query }) => list(runtime, caller, params.integrationId, query),
     }),
     route({
@@ -78,7 +82,7 @@ export function connectionRoutes(options: ConnectionRoutesOptions): readonly Rou
       operation: "ownConnection",
       summary: "The caller's own connection, whether the team has one, and what is asked before calls",
       access: "person",
-      answers: { 200: ownConnectionSchema },
+      answers: { 200: ownIntegrationConnectionSchema },
       handle: ({ caller, params }) => showOwn(runtime, caller, params.integrationId),
     }),
     ...connecting(options, "team"),
@@ -92,7 +96,7 @@ export function connectionRoutes(options: ConnectionRoutesOptions): readonly Rou
       access: "person",
       body: asking,
       example: { ask: ["comment"] },
-      answers: { 200: ownConnectionSchema },
+      answers: { 200: ownIntegrationConnectionSchema },
       handle: ({ caller, params, body }) => setAsks(runtime, caller, params.integrationId, body.ask),
     }),
   ];
@@ -103,7 +107,7 @@ function connecting(options: ConnectionRoutesOptions, whose: "team" | "me"): rea
   const isTeams = whose === "team";
   const access = isTeams ? "any" : "person";
   const what = isTeams ? "the team's account" : "the caller's own account";
-  const holderOf = (caller: Caller): Holder => (isTeams || caller.kind === "token" ? "team" : caller.userId);
+  const holderOf = (caller: Caller): ConnectionHolder => (isTeams || caller.kind === "token" ? "team" : caller.userId);
   return [
     route({
       method: "POST",
@@ -152,10 +156,10 @@ function list(
   if (isRefusal(found)) return found;
   const { workspaceId, id } = found;
   if (permit(reading, caller, workspaceId, "administer", "integration") !== null) return { refused: "not-found" };
-  const rows = connectionPage(reading, { workspaceId, integrationId: id }, { after, limit: limit + 1 });
+  const rows = listIntegrationConnectionPage(reading, { workspaceId, integrationId: id }, { after, limit: limit + 1 });
   const page = rows.slice(0, limit);
   const next = rows.length > limit ? (page.at(-1)?.holder ?? null) : null;
-  const items = page.filter(({ state }) => state !== "none").map((row) => connectionView(reading, row));
+  const items = page.filter(({ state }) => state !== "none").map((row) => integrationConnectionView(reading, row));
   return { status: 200, body: { items, next } };
 }
 
@@ -163,15 +167,15 @@ function showOwn(runtime: Runtime, caller: PersonCaller, integrationId: string |
   const found = findIntegration(runtime, caller, integrationId);
   if (isRefusal(found)) return found;
   const as = { userId: caller.userId, nowMs: runtime.clock.now() };
-  return { status: 200, body: ownConnectionView(runtime.reading, found, as) };
+  return { status: 200, body: ownIntegrationConnectionView(runtime.reading, found, as) };
 }
 
 /** The connection that the caller may link, or why they may not. */
 function findPlace(
   runtime: Runtime,
   caller: Caller,
-  { integrationId, holder }: { readonly integrationId: string | undefined; readonly holder: Holder },
-): ConnectionPlace | Refusal {
+  { integrationId, holder }: { readonly integrationId: string | undefined; readonly holder: ConnectionHolder },
+): IntegrationConnectionKey | Refusal {
   const found = findIntegration(runtime, caller, integrationId);
   if (isRefusal(found)) return found;
   const place = { workspaceId: found.workspaceId, integrationId: found.id, holder };
@@ -182,14 +186,14 @@ async function begin(
   options: ConnectionRoutesOptions,
   caller: Caller,
   integrationId: string | undefined,
-  holder: Holder,
+  holder: ConnectionHolder,
 ): Promise<Answer | Refusal> {
   const { runtime, servers, allowList } = options;
   const place = findPlace(runtime, caller, { integrationId, holder });
   if (isRefusal(place)) return place;
-  const standing = standingOf(runtime.reading, place);
+  const standing = findConnectionTarget(runtime.reading, place);
   if (standing === null || caller.kind !== "person") return { refused: "not-found" };
-  const destination = await destinationOf({ reading: runtime.reading, servers, allowList }, standing);
+  const destination = await resolveDestination({ reading: runtime.reading, servers, allowList }, standing);
   if (isRefusal(destination)) return destination;
   const away = awayFor(options, standing.oauth2, destination);
   const { workspaceId, integrationId: id } = place;
@@ -206,9 +210,9 @@ async function begin(
 
 function awayFor(
   { runtime, baseUrl }: ConnectionRoutesOptions,
-  { issuer, tokenUrl, clientId }: Pick<Away, "issuer" | "tokenUrl" | "clientId">,
+  { issuer, tokenUrl, clientId }: Pick<PendingAuthorization, "issuer" | "tokenUrl" | "clientId">,
   { authorizeUrl, namesItself }: Destination,
-): Away {
+): PendingAuthorization {
   return {
     verifier: Buffer.from(runtime.randomBytes(32)).toString("base64url"),
     redirectUri: `${baseUrl()}${CALLBACK_PATH}`,
@@ -220,13 +224,13 @@ async function disconnect(
   runtime: Runtime,
   caller: Caller,
   integrationId: string | undefined,
-  holder: Holder,
+  holder: ConnectionHolder,
 ): Promise<Answer | Refusal> {
   const place = findPlace(runtime, caller, { integrationId, holder });
   if (isRefusal(place)) return place;
   if (caller.kind !== "person") return { refused: "not-found" };
   const message: Disconnect = { type: "connection.disconnect", caller };
-  const answer = await runtime.ask(connectionAt(place), message);
+  const answer = await runtime.ask(integrationConnectionAddress(place), message);
   return isRefusal(answer) ? answer : { status: 204 };
 }
 
@@ -245,6 +249,6 @@ async function setAsks(
   );
   if (errors.length > 0) return { refused: "invalid", errors };
   const message: SetAsks = { type: "connection.ask", caller, tools };
-  const answer = await runtime.ask(connectionAt(place), message);
+  const answer = await runtime.ask(integrationConnectionAddress(place), message);
   return isRefusal(answer) ? answer : showOwn(runtime, caller, integrationId);
 }

@@ -1,5 +1,5 @@
-import type { ConnectionPlace } from "../../actors/integrations/connection-rights.js";
-import { connectionTopic, type LinkTold } from "../../actors/integrations/connection-steps.js";
+import { integrationConnectionTopic, type LinkEnded } from "../../actors/integrations/connection.transitions.js";
+import type { IntegrationConnectionKey } from "../../actors/integrations/connection-permissions.js";
 import type { Runtime } from "../../runtime/runtime.js";
 
 /** How long an answer waits for the host, in milliseconds: three requests of ten seconds at most. */
@@ -14,11 +14,11 @@ export interface LinkEnding {
 }
 
 /** Listens for the end of an exchange, from before it is begun. */
-export function listenForEnding(runtime: Runtime, place: ConnectionPlace, exchangeId: string): LinkEnding {
+export function listenForEnding(runtime: Runtime, place: IntegrationConnectionKey, exchangeId: string): LinkEnding {
   let cancel = (): void => undefined;
   const failed = new Promise<string | null | "unknown">((resolve) => {
-    const unlisten = runtime.feed.listen(place.workspaceId, connectionTopic(place), ({ data }) => {
-      const told = data as LinkTold;
+    const unlisten = runtime.feed.listen(place.workspaceId, integrationConnectionTopic(place), ({ data }) => {
+      const told = data as LinkEnded;
       if (told.exchangeId === exchangeId) end(told.failed);
     });
     const cancelWait = runtime.clock.at(runtime.clock.now() + HOST_WAIT_MS, () => end("unknown"));

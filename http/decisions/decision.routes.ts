@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { permit, seesOutcomes } from "../../actors/access/visibility.js";
 import { MAX_PATH } from "../../actors/decisions/decision.js";
-import { type DecisionPlace, decisionSchema, listDecisions } from "../../actors/decisions/decision.view.js";
+import { type DecisionCursor, decisionSchema, listDecisions } from "../../actors/decisions/decision.view.js";
 import { repositoryName } from "../../actors/resources/fields.js";
 import { findWorkspaceBySlug } from "../../actors/workspaces/workspace.machine.js";
 import type { Runtime } from "../../runtime/runtime.js";
@@ -33,7 +33,7 @@ const listQuery = z
       .string()
       .transform((text) => PLACE.exec(text))
       .refine((found) => found !== null, "must be the next of an earlier page")
-      .transform((found): DecisionPlace => ({ mergedAtMs: Number(found?.[1]), id: found?.[2] ?? "" }))
+      .transform((found): DecisionCursor => ({ mergedAtMs: Number(found?.[1]), id: found?.[2] ?? "" }))
       .optional()
       .describe("The `next` of an earlier page."),
     limit: pageSize(),

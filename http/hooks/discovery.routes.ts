@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { publishedKeys } from "../../actors/hooks/signing-keys.machine.js";
+import { listPublishedKeys } from "../../actors/hooks/delivery/signing-keys.machine.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { type Route, route } from "../route.js";
 
@@ -60,7 +60,7 @@ export function discoveryRoutes({
       handle: () => ({
         status: 200,
         headers,
-        body: { keys: publishedKeys(runtime.reading, runtime.clock.now()) },
+        body: { keys: listPublishedKeys(runtime.reading, runtime.clock.now()) },
       }),
     }),
   ];

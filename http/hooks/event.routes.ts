@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Caller } from "../../actors/access/caller.js";
 import { seesOutcomes } from "../../actors/access/visibility.js";
 import { hookEventNames } from "../../actors/hooks/events.js";
-import { hookVerdictSchema, hookVerdicts, type VerdictsPage } from "../../actors/hooks/not-fired.view.js";
+import { type HookMatches, hookMatchSchema, listHookMatches } from "../../actors/hooks/matching/not-fired.view.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import { locate } from "../../actors/resources/resource-location.table.js";
 import { keptEvent, latestEvents, MAX_EVENTS_KEPT } from "../../actors/tasks/event-log.js";
@@ -24,7 +24,7 @@ const eventSchema = z
 
 const verdictsSchema = eventSchema
   .extend({
-    hooks: z.array(hookVerdictSchema),
+    hooks: z.array(hookMatchSchema),
     next: z.string().nullable().describe("The key to ask for the hooks after; null when these are the last."),
   })
   .meta({ title: "event-verdicts" });
@@ -67,7 +67,7 @@ export function eventRoutes({ runtime }: { readonly runtime: Runtime }): readonl
         if (isRefusal(team)) return team;
         const work = keptEvent(reading, team.workspaceId, team.teamId, params.occurrence ?? "");
         if (work === undefined) return { refused: "not-found" };
-        return { status: 200, body: verdictsView(work, hookVerdicts(reading, work, query)) };
+        return { status: 200, body: verdictsView(work, listHookMatches(reading, work, query)) };
       },
     }),
   ];
@@ -77,7 +77,7 @@ function eventView({ occurrence, on, task, run, event, causes }: WorkEvent): z.o
   return { occurrence, on, taskId: task.id, runId: run?.id ?? null, event, causes: [...causes] };
 }
 
-function verdictsView(work: WorkEvent, { hooks, next }: VerdictsPage): z.output<typeof verdictsSchema> {
+function verdictsView(work: WorkEvent, { hooks, next }: HookMatches): z.output<typeof verdictsSchema> {
   return { ...eventView(work), hooks: [...hooks], next };
 }
 

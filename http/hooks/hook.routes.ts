@@ -1,11 +1,15 @@
 import { z } from "zod";
 import type { Caller } from "../../actors/access/caller.js";
 import { seesOutcomes } from "../../actors/access/visibility.js";
-import { bearerOfCallback } from "../../actors/hooks/callback-token.js";
+import { findCallbackBearer } from "../../actors/hooks/delivery/callback-token.js";
 import { hookEventNames } from "../../actors/hooks/events.js";
-import { firingSchema, firingView } from "../../actors/hooks/firing.view.js";
-import { firingsOf } from "../../actors/hooks/firing-list.js";
-import { type Firing, firingById, firingOf } from "../../actors/hooks/occurrence-rows.js";
+import { listHookOccurrences } from "../../actors/hooks/hook-occurrence.queries.js";
+import {
+  findHookOccurrence,
+  findHookOccurrenceById,
+  type HookOccurrence,
+} from "../../actors/hooks/hook-occurrence.table.js";
+import { hookOccurrenceSchema, hookOccurrenceView } from "../../actors/hooks/hook-occurrence.view.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import { findResource } from "../../actors/resources/resource.table.js";
 import { locate } from "../../actors/resources/resource-location.table.js";
@@ -63,7 +67,7 @@ export function hookRoutes(options: HookRoutesOptions): readonly Route[] {
       summary: "What a team's hooks did, newest first",
       access: "any",
       query: historyQuery,
-      answers: { 200: z.strictObject({ items: z.array(firingSchema), next: nextPage }) },
+      answers: { 200: z.strictObject({ items: z.array(hookOccurrenceSchema), next: nextPage }) },
       handle: ({ caller, params, query }) => history(runtime, caller, params.teamId ?? "", query),
     }),
     route({
@@ -71,11 +75,11 @@ export function hookRoutes(options: HookRoutesOptions): readonly Route[] {
       path: "/api/teams/{teamId}/hook-occurrences/{id}",
       summary: "One firing of a hook, with every attempt",
       access: "any",
-      answers: { 200: firingSchema },
+      answers: { 200: hookOccurrenceSchema },
       handle: ({ caller, params }) => {
         const found = findFiring(runtime, caller, params);
         if (isRefusal(found)) return found;
-        return { status: 200, body: firingView(reading, found.workspaceId, found.firing) };
+        return { status: 200, body: hookOccurrenceView(reading, found.workspaceId, found.firing) };
       },
     }),
     route({
@@ -145,8 +149,16 @@ function history(
   }
   const { workspaceId } = place;
   const { hook, event, state, before, limit } = query;
-  const { items, next } = firingsOf(reading, { workspaceId, teamId }, { hook, event, state }, { before, limit });
-  return { status: 200, body: { items: items.map((firing) => firingView(reading, workspaceId, firing)), next } };
+  const { items, next } = listHookOccurrences(
+    reading,
+    { workspaceId, teamId },
+    { hook, event, state },
+    { before, limit },
+  );
+  return {
+    status: 200,
+    body: { items: items.map((firing) => hookOccurrenceView(reading, workspaceId, firing)), next },
+  };
 }
 
 /** A firing of the team whose history the caller may read. */
@@ -154,24 +166,24 @@ export function findFiring(
   { reading }: Runtime,
   caller: Caller,
   params: Readonly<Record<string, string>>,
-): { readonly workspaceId: string; readonly firing: Firing } | Refusal {
+): { readonly workspaceId: string; readonly firing: HookOccurrence } | Refusal {
   const { teamId = "", id = "" } = params;
   const place = locate(reading, teamId);
   if (place?.kind !== "team" || !seesOutcomes(reading, caller, place.workspaceId, teamId)) {
     return { refused: "not-found" };
   }
   const { workspaceId } = place;
-  const firing = firingOf(reading, workspaceId, teamId, id);
+  const firing = findHookOccurrence(reading, workspaceId, teamId, id);
   return firing === undefined ? { refused: "not-found" } : { workspaceId, firing };
 }
 
 function bearerTask({ runtime, sealer }: HookRoutesOptions, authorization: string | undefined) {
   const refused: Refusal = { refused: "unauthenticated", detail: "The callback token is missing, unknown or too old." };
   const token = bearerToken(authorization);
-  const bearer = token === null ? null : bearerOfCallback(sealer, token, runtime.clock.now());
+  const bearer = token === null ? null : findCallbackBearer(sealer, token, runtime.clock.now());
   if (bearer === null) return refused;
-  const { workspaceId, firingId } = bearer;
-  const firing = firingById(runtime.reading, workspaceId, firingId);
+  const { workspaceId, hookOccurrenceId } = bearer;
+  const firing = findHookOccurrenceById(runtime.reading, workspaceId, hookOccurrenceId);
   const about = firing === undefined || firing.work.test === true ? null : firing.work.task.id;
   const task = about === null ? undefined : tasks.get(runtime.reading, workspaceId, about);
   const workspace = findResource(runtime.reading, workspaceId, "workspace", workspaceId);

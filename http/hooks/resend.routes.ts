@@ -1,13 +1,13 @@
 import { z } from "zod";
 import type { Caller } from "../../actors/access/caller.js";
 import { permit, seesOutcomes } from "../../actors/access/visibility.js";
-import { failedIn, type Period } from "../../actors/hooks/failed-firings.js";
-import { firingSchema, firingView } from "../../actors/hooks/firing.view.js";
 import type { HookFields } from "../../actors/hooks/hook.kind.js";
 import type { FireHook } from "../../actors/hooks/hook-occurrence.machine.js";
-import { firingById } from "../../actors/hooks/occurrence-rows.js";
-import type { ResendFailed } from "../../actors/hooks/resender.machine.js";
-import { sampleEvent } from "../../actors/hooks/sample-event.js";
+import { findHookOccurrenceById } from "../../actors/hooks/hook-occurrence.table.js";
+import { hookOccurrenceSchema, hookOccurrenceView } from "../../actors/hooks/hook-occurrence.view.js";
+import type { ResendFailed } from "../../actors/hooks/resend.machine.js";
+import { listFailed, type ResendPeriod } from "../../actors/hooks/resend.queries.js";
+import { createSampleEvent } from "../../actors/hooks/sample-event.js";
 import { invalid, isRefusal, type Refusal } from "../../actors/refusal.js";
 import { findResource, findResourceAt } from "../../actors/resources/resource.table.js";
 import { getTeamKey } from "../../actors/resources/resource-indexes.table.js";
@@ -45,7 +45,7 @@ export function resendRoutes({ runtime }: { readonly runtime: Runtime }): readon
       summary: "Fire a hook again for the same event",
       access: "any",
       body: z.strictObject({}),
-      answers: { 202: firingSchema },
+      answers: { 202: hookOccurrenceSchema },
       handle: ({ caller, params }) => resend(runtime, caller, params),
     }),
     route({
@@ -72,7 +72,7 @@ export function resendRoutes({ runtime }: { readonly runtime: Runtime }): readon
         "`service-test` says `true`, and so does the history.",
       access: "any",
       body: z.strictObject({}),
-      answers: { 202: firingSchema },
+      answers: { 202: hookOccurrenceSchema },
       handle: ({ caller, params }) => test(runtime, caller, params.hookId ?? ""),
     }),
   ];
@@ -108,7 +108,7 @@ async function test(runtime: Runtime, caller: Caller, hookId: string): Promise<A
   if (refused !== null) return refused;
   const hook = findResource<HookFields>(reading, place.workspaceId, "hook", hookId);
   if (hook === undefined) return { refused: "not-found" };
-  const work = sampleEvent(hook, { occurrence: runtime.newId("occ"), nowMs: clock.now() });
+  const work = createSampleEvent(hook, { occurrence: runtime.newId("occ"), nowMs: clock.now() });
   return fire(runtime, { type: "hook.fire", hookId, work, resends: null });
 }
 
@@ -116,9 +116,9 @@ async function fire(runtime: Runtime, message: FireHook): Promise<Answer | Refus
   const { workspaceId } = message.work;
   const id = runtime.newId("occ");
   await runtime.ask(address(workspaceId, "hook-occurrence", id), message);
-  const fired = firingById(runtime.reading, workspaceId, id);
+  const fired = findHookOccurrenceById(runtime.reading, workspaceId, id);
   if (fired === undefined) return { refused: "not-found" };
-  return { status: 202, body: firingView(runtime.reading, workspaceId, fired) };
+  return { status: 202, body: hookOccurrenceView(runtime.reading, workspaceId, fired) };
 }
 
 async function resendFailed(
@@ -136,7 +136,7 @@ async function resendFailed(
   const refused = permit(reading, caller, workspaceId, "configure", "hook");
   if (refused !== null) return refused;
   const hook = body.hook ?? null;
-  const period: Period = { fromMs: Date.parse(body.from), toMs: Date.parse(body.to), hook, after: null };
+  const period: ResendPeriod = { fromMs: Date.parse(body.from), toMs: Date.parse(body.to), hook, after: null };
   if (period.fromMs >= period.toMs) return invalid("to", "must be after from");
   if (hook !== null) {
     const at = `${getTeamKey(reading, workspaceId, teamId)}/${hook}`;
@@ -153,12 +153,12 @@ async function resendFailed(
 async function count(
   { reading }: Runtime,
   team: { readonly workspaceId: string; readonly teamId: string },
-  period: Period,
+  period: ResendPeriod,
 ): Promise<z.output<typeof resending>> {
   let sum = 0;
   let after = period.after;
   do {
-    const { found, next } = failedIn(
+    const { found, next } = listFailed(
       reading,
       team,
       { ...period, after },

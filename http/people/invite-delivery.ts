@@ -1,5 +1,5 @@
-import type { InviteSent } from "../../actors/access/invite-messages.js";
-import { invites } from "../../actors/access/invite-rows.js";
+import type { InviteSent } from "../../actors/access/invite.messages.js";
+import { invites } from "../../actors/access/invite.table.js";
 import type { Runtime } from "../../runtime/runtime.js";
 
 /** How long an answer waits for the mails of its invites, in milliseconds: a mail server that is slower has not sent them yet. */

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import type { PersonCaller } from "../../actors/access/caller.js";
+import type { AcceptInvite } from "../../actors/access/invite.messages.js";
+import { findInviteByLink } from "../../actors/access/invite.table.js";
 import { offerSchema, offerView } from "../../actors/access/invite.view.js";
-import type { AcceptInvite } from "../../actors/access/invite-messages.js";
-import { inviteOfLink } from "../../actors/access/invite-rows.js";
 import { teamNames, teamSchema } from "../../actors/access/member.view.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import { findResource } from "../../actors/resources/resource.table.js";
@@ -33,7 +33,7 @@ export function inviteLinkRoutes({ runtime }: { readonly runtime: Runtime }): re
       answers: { 200: offerSchema },
       problems: ["not-found"],
       handle: ({ params }) => {
-        const found = inviteOfLink(runtime.reading, sha256Hex(params.token ?? ""));
+        const found = findInviteByLink(runtime.reading, sha256Hex(params.token ?? ""));
         const offer = found === undefined ? undefined : offerView(runtime.reading, found, runtime.clock.now());
         return offer === undefined ? { refused: "not-found" } : { status: 200, body: offer };
       },
@@ -65,7 +65,7 @@ export function inviteLinkRoutes({ runtime }: { readonly runtime: Runtime }): re
 async function accept(runtime: Runtime, caller: PersonCaller, token: string): Promise<Answer | Refusal> {
   const { reading } = runtime;
   const tokenHash = sha256Hex(token);
-  const found = inviteOfLink(reading, tokenHash);
+  const found = findInviteByLink(reading, tokenHash);
   if (found === undefined) return { refused: "not-found" };
   const { workspaceId, invite: row } = found;
   const { userId, email } = caller;

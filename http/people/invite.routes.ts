@@ -1,10 +1,10 @@
 import { z } from "zod";
 import type { PersonCaller } from "../../actors/access/caller.js";
+import type { InviteMessage, InviteSent } from "../../actors/access/invite.messages.js";
+import { type InviteRow, invites, listPendingInvites } from "../../actors/access/invite.table.js";
 import { inviteSchema, inviteView } from "../../actors/access/invite.view.js";
-import type { InviteMessage, InviteSent } from "../../actors/access/invite-messages.js";
-import { type InviteRow, invites, pendingInvites } from "../../actors/access/invite-rows.js";
 import { teamNames } from "../../actors/access/member.view.js";
-import { userOf } from "../../actors/access/session.js";
+import { findUser } from "../../actors/access/session.table.js";
 import { permit } from "../../actors/access/visibility.js";
 import { sealMail } from "../../actors/outbound/mail.effects.js";
 import { inviteMail } from "../../actors/outbound/mail-texts.js";
@@ -92,7 +92,7 @@ export function inviteRoutes(options: InviteRoutesOptions): readonly Route[] {
         const workspaceId = administered(runtime, caller, params.slug);
         if (workspaceId === undefined) return { refused: "not-found" };
         const page = { limit, nowMs: runtime.clock.now(), ...(before === undefined ? {} : { before }) };
-        const items = pendingInvites(runtime.reading, workspaceId, page);
+        const items = listPendingInvites(runtime.reading, workspaceId, page);
         return { status: 200, body: { items: items.map((one) => inviteView(runtime.reading, workspaceId, one)) } };
       },
     }),
@@ -202,7 +202,7 @@ function newLink(
   const { reading } = runtime;
   const token = Buffer.from(runtime.randomBytes(32)).toString("base64url");
   const workspace = findResource<{ readonly name: string }>(reading, workspaceId, "workspace", workspaceId);
-  const inviter = userOf(reading, invitedBy);
+  const inviter = findUser(reading, invitedBy);
   const mail = inviteMail({
     to: email,
     inviter: { name: inviter?.name ?? "Someone", email: inviter?.email ?? "no address" },

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import type { Caller } from "../../actors/access/caller.js";
-import { permissionsIn, permit, seesOutcomes } from "../../actors/access/visibility.js";
+import { listPermissions, permit, seesOutcomes } from "../../actors/access/visibility.js";
 import { invalid, type Refusal } from "../../actors/refusal.js";
 import type { Kind } from "../../actors/resources/kind.js";
 import {
@@ -98,7 +98,7 @@ export function isSeen(
 function visibleWorkspaces(reading: Reading, caller: Caller): ResourceRow[] {
   const ids =
     caller.kind === "token"
-      ? [caller.workspaceId].filter((id) => permissionsIn(reading, caller, id).length > 0)
+      ? [caller.workspaceId].filter((id) => listPermissions(reading, caller, id).length > 0)
       : listMemberships(reading, caller.userId).map((membership) => membership.id);
   return ids.flatMap((id) => findResource(reading, id, "workspace", id) ?? []);
 }

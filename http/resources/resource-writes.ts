@@ -1,6 +1,6 @@
 import type { Caller } from "../../actors/access/caller.js";
 import { forbid, permit } from "../../actors/access/visibility.js";
-import { refuseWrite } from "../../actors/access/write-right.js";
+import { refuseWrite } from "../../actors/access/write-permission.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import { canonicalJson } from "../../actors/resources/canonical-json.js";
 import type { Kind } from "../../actors/resources/kind.js";

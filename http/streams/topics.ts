@@ -1,8 +1,8 @@
 import { z } from "zod";
 import type { Caller } from "../../actors/access/caller.js";
 import { permit, seesOutcomes } from "../../actors/access/visibility.js";
-import { firingView } from "../../actors/hooks/firing.view.js";
-import { firingById } from "../../actors/hooks/occurrence-rows.js";
+import { findHookOccurrenceById } from "../../actors/hooks/hook-occurrence.table.js";
+import { hookOccurrenceView } from "../../actors/hooks/hook-occurrence.view.js";
 import type { Kind } from "../../actors/resources/kind.js";
 import { toRepresentation } from "../../actors/resources/representation.js";
 import { findResource } from "../../actors/resources/resource.table.js";
@@ -149,14 +149,14 @@ const firingTopic: Topic = {
   workspaceOf: (reading, caller, id) => {
     const workspaces =
       caller.kind === "token" ? [caller.workspaceId] : listMemberships(reading, caller.userId).map((one) => one.id);
-    return workspaces.find((workspaceId) => firingById(reading, workspaceId, id) !== undefined);
+    return workspaces.find((workspaceId) => findHookOccurrenceById(reading, workspaceId, id) !== undefined);
   },
   sees: (reading, caller, { workspaceId, id }) => {
-    const firing = firingById(reading, workspaceId, id);
+    const firing = findHookOccurrenceById(reading, workspaceId, id);
     return firing !== undefined && seesOutcomes(reading, caller, workspaceId, firing.work.teamId);
   },
   picture: (reading, { workspaceId, id }) => {
-    const firing = firingById(reading, workspaceId, id);
-    return firing === undefined ? undefined : firingView(reading, workspaceId, firing);
+    const firing = findHookOccurrenceById(reading, workspaceId, id);
+    return firing === undefined ? undefined : hookOccurrenceView(reading, workspaceId, firing);
   },
 };

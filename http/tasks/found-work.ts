@@ -1,5 +1,5 @@
 import type { Caller } from "../../actors/access/caller.js";
-import { onTeam, permit, seesOutcomes } from "../../actors/access/visibility.js";
+import { isOnTeam, permit, seesOutcomes } from "../../actors/access/visibility.js";
 import type { Refusal } from "../../actors/refusal.js";
 import { locate } from "../../actors/resources/resource-location.table.js";
 import { type RunRow, runs } from "../../actors/tasks/run-rows.js";
@@ -34,7 +34,7 @@ export function findRun(
 
 /** Whether the caller is a person on the team. */
 export function worksOn(runtime: Runtime, caller: Caller, workspaceId: string, teamId: string): boolean {
-  return caller.kind === "person" && onTeam(runtime.reading, caller.userId, workspaceId, teamId);
+  return caller.kind === "person" && isOnTeam(runtime.reading, caller.userId, workspaceId, teamId);
 }
 
 /** The 403 for whoever is not. */

@@ -1,6 +1,10 @@
 import type { Role } from "../../actors/access/caller.js";
-import { connectionActor } from "../../actors/integrations/connection.machine.js";
-import { type ConnectionRow, connectionOf, type LinkedTerms } from "../../actors/integrations/connection-rows.js";
+import { integrationConnectionActor } from "../../actors/integrations/connection.machine.js";
+import {
+  findIntegrationConnection,
+  type IntegrationConnectionRow,
+  type LinkedTerms,
+} from "../../actors/integrations/connection.table.js";
 import { type ResourceRow, resources } from "../../actors/resources/resource.table.js";
 import { putMember } from "../../actors/workspaces/member.table.js";
 import { address } from "../../runtime/address.js";
@@ -39,7 +43,7 @@ export function personWith(userId: string, of: { readonly role?: Role; readonly 
 
 /** Ada's connection (or the team's) to an integration of the team that she is on. */
 export function connection(holder = "usr_ada"): Stepping {
-  const actor = stepByHand(connectionActor, address(WORKSPACE, "connection", `int_1:${holder}`));
+  const actor = stepByHand(integrationConnectionActor, address(WORKSPACE, "connection", `int_1:${holder}`));
   resources.put(actor.rows, WORKSPACE, ["workspace", WORKSPACE], rowOf("workspace", WORKSPACE));
   writeIntegration(actor, terms);
   putMember(actor.rows, WORKSPACE, personWith("usr_ada", { teams: ["team_1"] }));
@@ -64,8 +68,8 @@ export const linked = (actor: Stepping, more: object = {}) => ({
 export const failed = (isFinal = false) => ({ ok: false, isFinal, reason: "the host answered no" });
 export const crashed = (id: string) =>
   ({ type: "effect.ended", effect: "", id, result: { ok: false, error: "gone" } }) as Message;
-export const kept = (actor: Stepping, holder = "usr_ada"): ConnectionRow | undefined =>
-  connectionOf(actor.rows, WORKSPACE, "int_1", holder);
+export const kept = (actor: Stepping, holder = "usr_ada"): IntegrationConnectionRow | undefined =>
+  findIntegrationConnection(actor.rows, WORKSPACE, "int_1", holder);
 export const effectsOf = ({ started }: { readonly started: readonly { readonly name: string }[] }) =>
   started.map(({ name }) => name);
 

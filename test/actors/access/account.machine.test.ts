@@ -1,6 +1,12 @@
 import t from "tap";
 import { accountActor } from "../../../actors/access/account.machine.js";
-import { callerOfSession, emailOfLink, SESSION_MS, SIGN_IN_LINK_MS, userOf } from "../../../actors/access/session.js";
+import {
+  findEmailByLink,
+  findSessionCaller,
+  findUser,
+  SESSION_MS,
+  SIGN_IN_LINK_MS,
+} from "../../../actors/access/session.table.js";
 import { MAIL_EFFECT } from "../../../actors/outbound/mail.effects.js";
 import { address } from "../../../runtime/address.js";
 import type { Message } from "../../../runtime/turn.js";
@@ -88,7 +94,7 @@ t.test("a link is kept by its hash, and its mail is an effect that holds it seal
   const ada = account();
   const taken = ada.take(send("hash"));
   t.match(taken.started, [{ name: MAIL_EFFECT, id: /^mail_/, input: "sealed hash" }]);
-  t.equal(emailOfLink(ada.rows, "hash", ada.now), "ada@example.com");
+  t.equal(findEmailByLink(ada.rows, "hash", ada.now), "ada@example.com");
   t.same(taken.wakes, [{ name: "expire", dueMs: ada.now + SIGN_IN_LINK_MS }]);
 });
 
@@ -98,8 +104,8 @@ t.test("the first session makes the person, later ones find them", async (t) => 
   const first = ada.take(open("one", "s1")).answer as { readonly userId: string };
   ada.take(send("two"));
   t.same(ada.take(open("two", "s2")).answer, first);
-  t.same(userOf(ada.rows, first.userId), { userId: first.userId, email: "ada@example.com", name: "ada" });
-  t.match(callerOfSession(ada.rows, "s2", ada.now), { kind: "person", userId: first.userId });
+  t.same(findUser(ada.rows, first.userId), { userId: first.userId, email: "ada@example.com", name: "ada" });
+  t.match(findSessionCaller(ada.rows, "s2", ada.now), { kind: "person", userId: first.userId });
 });
 
 t.test("a used link and an old one admit nobody, and say the same", async (t) => {
@@ -124,13 +130,13 @@ t.test("a session ends with a sign-out, with its time, or when the person has to
   };
   signIn("out");
   ada.take(close("out"));
-  t.equal(callerOfSession(ada.rows, "out", ada.now), null);
+  t.equal(findSessionCaller(ada.rows, "out", ada.now), null);
   signIn("oldest");
   for (let count = 0; count < 50; count++) signIn(`s${count}`);
-  t.equal(callerOfSession(ada.rows, "oldest", ada.now), null);
-  t.ok(callerOfSession(ada.rows, "s0", ada.now));
+  t.equal(findSessionCaller(ada.rows, "oldest", ada.now), null);
+  t.ok(findSessionCaller(ada.rows, "s0", ada.now));
   ada.now += SESSION_MS;
-  t.equal(callerOfSession(ada.rows, "s49", ada.now), null);
+  t.equal(findSessionCaller(ada.rows, "s49", ada.now), null);
   ada.take(woken("expire", ada.now));
   t.equal(ada.rows.range({ prefix: [GLOBAL_PARTITION, "row", "session"] }).length, 0, "and its row goes");
 });

@@ -1,13 +1,13 @@
 import t from "tap";
 import { inviteActor } from "../../../actors/access/invite.machine.js";
-import type { InviteSent } from "../../../actors/access/invite-messages.js";
+import type { InviteSent } from "../../../actors/access/invite.messages.js";
 import {
+  findInviteByLink,
   INVITE_MS,
   type InviteRow,
-  inviteOfLink,
   invites,
-  pendingInvites,
-} from "../../../actors/access/invite-rows.js";
+  listPendingInvites,
+} from "../../../actors/access/invite.table.js";
 import { MAIL_EFFECT } from "../../../actors/outbound/mail.effects.js";
 import { type ResourceRow, resources } from "../../../actors/resources/resource.table.js";
 import { findMember, putMember } from "../../../actors/workspaces/member.table.js";
@@ -228,7 +228,7 @@ t.test("an invite is found by its link's hash, lasts 14 days, and is mailed once
   const taken = stepping.take(send("link"));
   t.match(taken.started, [{ name: MAIL_EFFECT, id: (taken.answer as InviteSent).mailId, input: "sealed" }]);
   t.same(taken.wakes, [{ name: "expire", dueMs: stepping.now + 14 * 24 * 60 * 60 * 1_000 }]);
-  t.equal(inviteOfLink(stepping.rows, "link")?.invite.inviteId, (taken.answer as InviteSent).inviteId);
+  t.equal(findInviteByLink(stepping.rows, "link")?.invite.inviteId, (taken.answer as InviteSent).inviteId);
 });
 
 t.test("sending again keeps the invite, ends the old link and its mail, and begins 14 new days", async (t) => {
@@ -244,8 +244,8 @@ t.test("sending again keeps the invite, ends the old link and its mail, and begi
     t.same([row.inviteId, row.createdAtMs, row.sentAtMs], [first.inviteId, first.createdAtMs, stepping.now]);
     t.same(taken.cancelledEffects, [first.mailId]);
     t.same(taken.wakes, [{ name: "expire", dueMs: stepping.now + INVITE_MS }]);
-    t.equal(inviteOfLink(stepping.rows, "link"), undefined);
-    t.ok(inviteOfLink(stepping.rows, "new"));
+    t.equal(findInviteByLink(stepping.rows, "link"), undefined);
+    t.ok(findInviteByLink(stepping.rows, "new"));
   }
 });
 
@@ -264,7 +264,7 @@ t.test("a revoked or accepted invite is followed by a new one, and nothing of th
     stepping.take(send("new"));
     t.not(rowOf(stepping).inviteId, old.inviteId);
     t.equal(invites.get(stepping.rows, WORKSPACE, old.inviteId), undefined);
-    t.equal(inviteOfLink(stepping.rows, "link"), undefined);
+    t.equal(findInviteByLink(stepping.rows, "link"), undefined);
     t.match(stepping.take(revoke(old.inviteId)).answer, { refused: "not-found" });
   }
 });
@@ -273,7 +273,7 @@ t.test("a revoked invite is found by no link, is not mailed any more, and does n
   const stepping = states.open?.() ?? invite();
   const { inviteId, mailId } = rowOf(stepping);
   const taken = stepping.take(revoke(inviteId));
-  t.equal(inviteOfLink(stepping.rows, "link"), undefined);
+  t.equal(findInviteByLink(stepping.rows, "link"), undefined);
   t.same([taken.cancelledEffects, taken.cancelledWakes], [[mailId], ["expire"]]);
 });
 
@@ -299,19 +299,19 @@ t.test("a closed workspace lets nobody in", async (t) => {
   resources.remove(stepping.rows, WORKSPACE, "workspace", WORKSPACE);
   t.match(stepping.take(accept("link")).answer, { refused: "not-found" });
   t.equal(findMember(stepping.rows, WORKSPACE, BOB.userId), undefined);
-  t.equal(inviteOfLink(stepping.rows, "link"), undefined);
+  t.equal(findInviteByLink(stepping.rows, "link"), undefined);
 });
 
 t.test("only open invites are pending, and what became of the mail is noted", async (t) => {
   for (const [state, make] of Object.entries(states)) {
     const stepping = make();
-    const pending = pendingInvites(stepping.rows, WORKSPACE, { limit: 10, nowMs: stepping.now });
+    const pending = listPendingInvites(stepping.rows, WORKSPACE, { limit: 10, nowMs: stepping.now });
     t.equal(pending.length, state === "open" ? 1 : 0, state);
   }
   const stepping = states.open?.() ?? invite();
   t.equal(rowOf(stepping).mail, "sending");
   stepping.take(ended(rowOf(stepping).mailId, false));
-  t.equal(pendingInvites(stepping.rows, WORKSPACE, { limit: 10, nowMs: stepping.now })[0]?.mail, "not-sent");
+  t.equal(listPendingInvites(stepping.rows, WORKSPACE, { limit: 10, nowMs: stepping.now })[0]?.mail, "not-sent");
   stepping.take(ended(rowOf(stepping).mailId, true));
   t.equal(rowOf(stepping).mail, "sent");
 });

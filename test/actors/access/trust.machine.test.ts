@@ -1,9 +1,9 @@
 import t from "tap";
-import { liveCredential } from "../../../actors/access/minted-credentials.js";
+import { findLiveCredential } from "../../../actors/access/minted-credential.table.js";
 import { tokenMinting } from "../../../actors/access/token-exchange.js";
 import { trustActor } from "../../../actors/access/trust.machine.js";
-import { latestRefusals } from "../../../actors/access/trust-refusals.js";
-import { callerOfToken } from "../../../actors/access/workspace-token.js";
+import { listLatestRefusals } from "../../../actors/access/trust-refusal.table.js";
+import { findTokenCaller } from "../../../actors/access/workspace-token.queries.js";
 import { listChangeRecords } from "../../../actors/resources/change-record.table.js";
 import { type ResourceRow, resources } from "../../../actors/resources/resource.table.js";
 import { address } from "../../../runtime/address.js";
@@ -39,13 +39,13 @@ const mint = (hash: string, trustVersion = 1): Message =>
 const refuse = (came: string): Message =>
   ({ type: "trust.refuse", check: "aud", wanted: "service", came, verified: true }) as Message;
 const woken = { type: "woken", name: "sweep", dueMs: 0 } as Message;
-const came = (actor: Stepping) => latestRefusals(actor.rows, workspaceId, trustId).map((refusal) => refusal.came);
+const came = (actor: Stepping) => listLatestRefusals(actor.rows, workspaceId, trustId).map((refusal) => refusal.came);
 
 t.test("every message is taken, and does what the table says", async (t) => {
   const actor = trust();
   const minted = actor.take(mint("one"));
   t.match(minted.answer, { minted: true, ids: [/^tok_/], expiresAtMs: actor.now + 10 * MINUTE_MS });
-  t.match(callerOfToken(actor.rows, "one", actor.now), {
+  t.match(findTokenCaller(actor.rows, "one", actor.now), {
     workspaceId,
     scopes: ["plan"],
     issuedBy: "usr_ada",
@@ -55,11 +55,11 @@ t.test("every message is taken, and does what the table says", async (t) => {
   t.same(actor.take(mint("two", 2)).answer, {
     ...{ minted: false, check: "trust", wanted: "the trust at version 2", came: "version 1", verified: true },
   });
-  t.equal(callerOfToken(actor.rows, "two", actor.now), null);
+  t.equal(findTokenCaller(actor.rows, "two", actor.now), null);
   t.ok(actor.take(refuse("elsewhere")).taken);
   t.same(came(actor), ["elsewhere"]);
   t.ok(actor.take(woken).taken);
-  t.ok(callerOfToken(actor.rows, "one", actor.now), "what lasts is not swept");
+  t.ok(findTokenCaller(actor.rows, "one", actor.now), "what lasts is not swept");
   t.equal(actor.value, "serving");
 });
 
@@ -67,15 +67,15 @@ t.test("a credential admits until its end, while its trust is as it was and its 
   const actor = trust();
   const endMs = actor.now + 10 * MINUTE_MS;
   actor.take(mint("one"));
-  t.ok(liveCredential(actor.rows, "one", endMs - 1));
-  t.equal(liveCredential(actor.rows, "one", endMs), null);
-  t.equal(liveCredential(actor.rows, "another", endMs - 1), null);
+  t.ok(findLiveCredential(actor.rows, "one", endMs - 1));
+  t.equal(findLiveCredential(actor.rows, "one", endMs), null);
+  t.equal(findLiveCredential(actor.rows, "another", endMs - 1), null);
   writeTrust(actor, 2);
-  t.equal(liveCredential(actor.rows, "one", actor.now), null);
+  t.equal(findLiveCredential(actor.rows, "one", actor.now), null);
   actor.take(mint("two", 2));
-  t.ok(liveCredential(actor.rows, "two", actor.now));
+  t.ok(findLiveCredential(actor.rows, "two", actor.now));
   resources.remove(actor.rows, workspaceId, "workspace", workspaceId);
-  t.equal(liveCredential(actor.rows, "two", actor.now), null);
+  t.equal(findLiveCredential(actor.rows, "two", actor.now), null);
   t.match(actor.take(mint("three", 2)).answer, { minted: false, check: "trust", came: "it is gone" });
 });
 
@@ -116,7 +116,7 @@ t.test("one trust has at most 10,000 credentials out; what is over makes room", 
   for (let index = 0; index < 10_000; index++) minted += isMinted(mint(`hash-${index}`)) ? 1 : 0;
   t.equal(minted, 10_000);
   t.match(actor.take(mint("more")).answer, { minted: false, check: "tokens", came: "one more than 10000" });
-  t.equal(callerOfToken(actor.rows, "more", actor.now), null);
+  t.equal(findTokenCaller(actor.rows, "more", actor.now), null);
   writeTrust(actor, 2);
   t.ok(isMinted(mint("after", 2)), "those of the trust as it was are over");
   actor.now += 10 * MINUTE_MS;
@@ -130,7 +130,7 @@ t.test("refusals are counted when the same, kept to the latest 20, and go after 
   actor.take(refuse("a"));
   actor.take(refuse("b"));
   actor.take(refuse("a"));
-  t.match(latestRefusals(actor.rows, workspaceId, trustId), [
+  t.match(listLatestRefusals(actor.rows, workspaceId, trustId), [
     { came: "a", times: 2 },
     { came: "b", times: 1 },
   ]);

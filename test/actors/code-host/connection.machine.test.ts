@@ -3,14 +3,17 @@ import { CONFIRMATION_EFFECT, type Confirmation } from "../../../actors/code-hos
 import { codeHostConnectionActor } from "../../../actors/code-host/connection.machine.js";
 import {
   type CodeHostConnection,
-  connectionActor,
-  connectionsOf,
-  MOST_CONNECTIONS,
-  ownerOf,
-  putConnection,
-} from "../../../actors/code-host/connection-rows.js";
-import { LOOK_EVERY_MS } from "../../../actors/code-host/connection-steps.js";
-import { LOOK_EFFECT, type Sight } from "../../../actors/code-host/look.effects.js";
+  codeHostConnectionAddress,
+  findInstallationOwner,
+  listCodeHostConnections,
+  MAX_CONNECTIONS,
+  storeCodeHostConnection,
+} from "../../../actors/code-host/connection.table.js";
+import { INSTALLATION_CHECK_INTERVAL_MS } from "../../../actors/code-host/connection.transitions.js";
+import {
+  INSTALLATION_CHECK_EFFECT,
+  type InstallationStatus,
+} from "../../../actors/code-host/installation-check.effects.js";
 import { type ResourceRow, resources } from "../../../actors/resources/resource.table.js";
 import { putMember } from "../../../actors/workspaces/member.table.js";
 import type { Message } from "../../../runtime/turn.js";
@@ -23,7 +26,7 @@ const KNOWN_MS = 1_000_000;
 
 /** The connection of installation 7 to an open workspace whose admin is Ada and whose member is Bob. */
 function connection(): Stepping {
-  const stepping = stepByHand(codeHostConnectionActor, connectionActor(WORKSPACE, NAME));
+  const stepping = stepByHand(codeHostConnectionActor, codeHostConnectionAddress(WORKSPACE, NAME));
   const row: ResourceRow = {
     ...{ id: WORKSPACE, kind: "workspace", version: 1, workspaceId: WORKSPACE, teamId: null, address: "acme" },
     ...{ fields: { name: "Acme" }, hidden: {}, added: {}, createdAt: "", updatedAt: "" },
@@ -46,9 +49,9 @@ const crashed = {
   ...{ type: "effect.ended", effect: CONFIRMATION_EFFECT, id: "attempt_1", result: { ok: false, error: "canary" } },
 } as Message;
 const changed = (change: string, atMs = KNOWN_MS) => ({ type: "installation.changed", change, atMs }) as Message;
-const looked = (output: Sight) =>
-  ({ type: "effect.ended", effect: LOOK_EFFECT, id: "look_1", result: { ok: true, output } }) as Message;
-const there = (isSuspended: boolean, more: { login?: string; updatedAtMs?: number } = {}): Sight => {
+const looked = (output: InstallationStatus) =>
+  ({ type: "effect.ended", effect: INSTALLATION_CHECK_EFFECT, id: "look_1", result: { ok: true, output } }) as Message;
+const there = (isSuspended: boolean, more: { login?: string; updatedAtMs?: number } = {}): InstallationStatus => {
   const { login = "acme-inc", updatedAtMs = KNOWN_MS } = more;
   return { seen: "there", installation: { account: { login, kind: "organization" }, isSuspended, updatedAtMs } };
 };
@@ -94,8 +97,8 @@ const messages: Readonly<Record<string, (stepping: Stepping) => Message>> = {
   theirs: () => ended(theirs()),
   "theirs, suspended": () => ended(theirs(true)),
   "theirs, of another workspace": ({ rows }) => {
-    if (connectionsOf(rows, WORKSPACE).every(({ state }) => state === "deleted")) {
-      putConnection(rows, ELSEWHERE, rowOf({ state: "connected" }));
+    if (listCodeHostConnections(rows, WORKSPACE).every(({ state }) => state === "deleted")) {
+      storeCodeHostConnection(rows, ELSEWHERE, rowOf({ state: "connected" }));
     }
     return ended(theirs());
   },
@@ -127,7 +130,12 @@ const messages: Readonly<Record<string, (stepping: Stepping) => Message>> = {
   "seen gone": () => looked({ seen: "gone" }),
   "not seen": () => looked({ seen: "unknown" }),
   "not looked at": () =>
-    ({ type: "effect.ended", effect: LOOK_EFFECT, id: "look_1", result: { ok: false, error: "no" } }) as Message,
+    ({
+      type: "effect.ended",
+      effect: INSTALLATION_CHECK_EFFECT,
+      id: "look_1",
+      result: { ok: false, error: "no" },
+    }) as Message,
   woken: () => woken,
 };
 
@@ -241,10 +249,10 @@ t.test("the row, and whose the installation is, go with the state", async (t) =>
     for (const [name, ask] of Object.entries(messages)) {
       const stepping = make();
       stepping.take(ask(stepping));
-      const [row] = connectionsOf(stepping.rows, WORKSPACE);
+      const [row] = listCodeHostConnections(stepping.rows, WORKSPACE);
       t.equal(row?.state ?? "absent", stepping.value, `${state}, ${name}`);
       const isOurs = stepping.value === "connected" || stepping.value === "suspended";
-      const owner = ownerOf(stepping.rows, NAME);
+      const owner = findInstallationOwner(stepping.rows, NAME);
       t.ok(isOurs ? owner === WORKSPACE : owner !== WORKSPACE, `${state}, ${name}: it is ${owner}'s`);
     }
   }
@@ -279,7 +287,7 @@ t.test("who connected it first stays named; after it was deleted there, who conn
     teams: [],
     since: "",
   });
-  const by = () => connectionsOf(stepping.rows, WORKSPACE)[0]?.connectedBy;
+  const by = () => listCodeHostConnections(stepping.rows, WORKSPACE)[0]?.connectedBy;
   stepping.take(confirm("attempt_2", "usr_bob"));
   stepping.take(ended(theirs(), "attempt_2"));
   t.equal(by(), "usr_ada");
@@ -291,12 +299,14 @@ t.test("who connected it first stays named; after it was deleted there, who conn
 
 t.test("a workspace connects to so many installations and no more; what it has it may confirm again", async (t) => {
   const stepping = inState(theirs());
-  for (let n = 1; n < MOST_CONNECTIONS; n++) {
-    putConnection(stepping.rows, WORKSPACE, rowOf({ installationId: 100 + n }));
+  for (let n = 1; n < MAX_CONNECTIONS; n++) {
+    storeCodeHostConnection(stepping.rows, WORKSPACE, rowOf({ installationId: 100 + n }));
   }
   t.equal(toldOf(stepping.take(ended(theirs()))), "told");
   const name = { ...NAME, installationId: 8 };
-  const another = stepByHand(codeHostConnectionActor, connectionActor(WORKSPACE, name), { rows: stepping.rows });
+  const another = stepByHand(codeHostConnectionActor, codeHostConnectionAddress(WORKSPACE, name), {
+    rows: stepping.rows,
+  });
   another.take(confirm());
   t.equal(toldOf(another.take(ended(theirs()))), "told conflict");
 });
@@ -305,12 +315,12 @@ t.test("while it is connected the code host is asked every six hours how it is",
   const stepping = connection();
   stepping.take(confirm());
   const connected = stepping.take(ended(theirs()));
-  t.same(connected.wakes, [{ name: "look", dueMs: stepping.now + LOOK_EVERY_MS }]);
-  t.equal(LOOK_EVERY_MS, 6 * 60 * 60 * 1_000);
-  stepping.now += LOOK_EVERY_MS;
+  t.same(connected.wakes, [{ name: "look", dueMs: stepping.now + INSTALLATION_CHECK_INTERVAL_MS }]);
+  t.equal(INSTALLATION_CHECK_INTERVAL_MS, 6 * 60 * 60 * 1_000);
+  stepping.now += INSTALLATION_CHECK_INTERVAL_MS;
   const looking = stepping.take(woken);
-  t.match(looking.started, [{ name: LOOK_EFFECT, id: /^look_/, input: NAME }]);
-  t.same(looking.wakes, [{ name: "look", dueMs: stepping.now + LOOK_EVERY_MS }]);
+  t.match(looking.started, [{ name: INSTALLATION_CHECK_EFFECT, id: /^look_/, input: NAME }]);
+  t.same(looking.wakes, [{ name: "look", dueMs: stepping.now + INSTALLATION_CHECK_INTERVAL_MS }]);
   t.same(stepping.take(looked(there(false))).changes, [], "what is as it was is not told");
   t.same(stepping.take(looked({ seen: "gone" })).cancelledWakes, ["look"]);
   t.same(stepping.take(woken).started, []);
@@ -321,5 +331,7 @@ t.test("while it is connected the code host is asked every six hours how it is",
 t.test("an account that has another name there has it here", async (t) => {
   const stepping = inState(theirs());
   stepping.take(looked(there(false, { login: "acme-group" })));
-  t.match(connectionsOf(stepping.rows, WORKSPACE), [{ state: "connected", account: { login: "acme-group" } }]);
+  t.match(listCodeHostConnections(stepping.rows, WORKSPACE), [
+    { state: "connected", account: { login: "acme-group" } },
+  ]);
 });

@@ -1,6 +1,10 @@
 import t from "tap";
-import { keptDecisions } from "../../../actors/decisions/decision.js";
-import { decisions, standingDecisions, standingIn } from "../../../actors/decisions/decision-rows.js";
+import { parseDraftedDecisions } from "../../../actors/decisions/decision.js";
+import {
+  decisions,
+  standingDecisions,
+  standingDecisionsByRepository,
+} from "../../../actors/decisions/decision.table.js";
 import {
   type DiscardDecisions,
   type DraftDecisions,
@@ -87,7 +91,7 @@ t.test("a set that stands is found by when, and where, it was merged", async (t)
   t.match(first, { taskId, teamId: "team_1", runId: "run_1", disputes: { length: 0 }, title: "one" });
   for (const found of [
     standingDecisions.entries(set.rows, workspaceId, [1_000]),
-    standingIn.entries(set.rows, workspaceId, ["acme/app", 1_000]),
+    standingDecisionsByRepository.entries(set.rows, workspaceId, ["acme/app", 1_000]),
   ]) {
     t.equal(found.length, 2);
     t.equal(found[0]?.key.at(-1), first?.id);
@@ -119,11 +123,11 @@ t.test("a drafted decision that breaks a limit is dropped, one at the limit is k
     { steps: [1.5] },
     { kind: "choice" },
   ];
-  const kept = keptDecisions([...fits, ...breaks].map((change) => ({ ...decision, ...change })));
+  const kept = parseDraftedDecisions([...fits, ...breaks].map((change) => ({ ...decision, ...change })));
   t.same(
     kept,
     fits.map((change) => ({ ...decision, ...change })),
   );
-  t.same(keptDecisions([null, 1, "text", [], {}]), []);
-  t.equal(keptDecisions(many(101, decision)).length, 100);
+  t.same(parseDraftedDecisions([null, 1, "text", [], {}]), []);
+  t.equal(parseDraftedDecisions(many(101, decision)).length, 100);
 });

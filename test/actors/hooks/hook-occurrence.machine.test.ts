@@ -1,7 +1,7 @@
 import t from "tap";
-import type { DeliveryResult } from "../../../actors/hooks/delivery.effects.js";
+import type { DeliveryResult } from "../../../actors/hooks/delivery/delivery.effects.js";
 import { type FireHook, hookOccurrenceActor } from "../../../actors/hooks/hook-occurrence.machine.js";
-import { attemptsOf, firingOf } from "../../../actors/hooks/occurrence-rows.js";
+import { findHookOccurrence, listAttempts } from "../../../actors/hooks/hook-occurrence.table.js";
 import { type ResourceRow, resources } from "../../../actors/resources/resource.table.js";
 import { type TaskRow, tasks } from "../../../actors/tasks/task-rows.js";
 import type { WorkEvent } from "../../../actors/tasks/work-event.js";
@@ -83,7 +83,7 @@ function arrange(options: {
     ...(before ? { gate } : {}),
   };
   stepping.take(fire);
-  return { stepping, state: () => firingOf(rows, workspaceId, teamId, "occ_1-x")?.state ?? "", fire };
+  return { stepping, state: () => findHookOccurrence(rows, workspaceId, teamId, "occ_1-x")?.state ?? "", fire };
 }
 
 t.test("an after-hook: state x message", async (t) => {
@@ -139,7 +139,7 @@ t.test("steps run in order, each once; a retry begins at the step that failed", 
   }
   t.same(steps, [1, 1, 2]);
   t.equal(state(), "delivered");
-  t.equal(attemptsOf(stepping.rows, workspaceId, teamId, "occ_1-x").length, 4);
+  t.equal(listAttempts(stepping.rows, workspaceId, teamId, "occ_1-x").length, 4);
 });
 
 t.test("a before-hook answers its event, once, with the reference's words", async (t) => {
@@ -206,5 +206,5 @@ t.test("a failure is said on the task, once, unless the task has moved on", asyn
   ]);
   const gone = arrange({ on: "task.moved", at: "review" });
   t.same(gone.stepping.take(rejected).sent, []);
-  t.equal(firingOf(gone.stepping.rows, workspaceId, teamId, "occ_1-x")?.code, "superseded");
+  t.equal(findHookOccurrence(gone.stepping.rows, workspaceId, teamId, "occ_1-x")?.code, "superseded");
 });

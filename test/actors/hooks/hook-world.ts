@@ -1,8 +1,8 @@
 import { setup } from "xstate";
 import { createActorTypes } from "../../../actors/actor-types.js";
-import { deliveryEffect } from "../../../actors/hooks/delivery.effects.js";
+import { deliveryEffect } from "../../../actors/hooks/delivery/delivery.effects.js";
 import { type HookEventName, hookEvents } from "../../../actors/hooks/events.js";
-import { type Firing, firingsOfTeam } from "../../../actors/hooks/occurrence-rows.js";
+import { type HookOccurrence, listHookOccurrencesOfTeam } from "../../../actors/hooks/hook-occurrence.table.js";
 import { createKinds } from "../../../actors/kinds.js";
 import { parseAllowList } from "../../../actors/outbound/allow-list.js";
 import { NetworkRequests } from "../../../actors/outbound/network-requests.js";
@@ -161,8 +161,8 @@ export class HookWorld {
     return happening;
   }
 
-  firings(): Firing[] {
-    return firingsOfTeam(this.disk.reading, this.workspaceId, this.teamId, {});
+  firings(): HookOccurrence[] {
+    return listHookOccurrencesOfTeam(this.disk.reading, this.workspaceId, this.teamId, {});
   }
 
   /** What the gate answered whoever asked before the event. */

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import t from "tap";
 import { CLOSE, OPEN, readTemplate } from "../../../actors/expressions/templates.js";
-import { compileConditions } from "../../../actors/hooks/conditions.js";
+import { renderRequest } from "../../../actors/hooks/delivery/render-request.js";
 import { type HookFields, hookKind } from "../../../actors/hooks/hook.kind.js";
-import { ENOUGH_FOR_ONE, subjectOf } from "../../../actors/hooks/judging.js";
-import { judge } from "../../../actors/hooks/matching.js";
-import { renderRequest } from "../../../actors/hooks/rendering.js";
+import { compileConditions } from "../../../actors/hooks/matching/conditions.js";
+import { evaluateConditions } from "../../../actors/hooks/matching/lookup-keys.js";
+import { MAX_MATCH_COST, toSubject } from "../../../actors/hooks/matching/match-hooks.js";
 import { parseAllowList } from "../../../actors/outbound/allow-list.js";
 import type { WriteScope } from "../../../actors/resources/kind.js";
 import type { WorkEvent } from "../../../actors/tasks/work-event.js";
@@ -134,8 +134,8 @@ t.test("no definition that can be written makes a write, a judgement or a reques
     }
     const errors = kind.validate?.(parsed.data, scope) ?? [];
     const { steps } = parsed.data;
-    const verdict = judge(compileConditions(parsed.data), subjectOf(work), { units: ENOUGH_FOR_ONE });
-    const names = { ...subjectOf(work).values(), vars: new Map(), hook: new Map([["key", "tell"]]), step: new Map() };
+    const verdict = evaluateConditions(compileConditions(parsed.data), toSubject(work), { units: MAX_MATCH_COST });
+    const names = { ...toSubject(work).values(), vars: new Map(), hook: new Map([["key", "tell"]]), step: new Map() };
     const rendered = steps.map(({ request }) => (request === null ? null : renderRequest(request, () => names)));
     if (errors.length > 0) seen.faulty += 1;
     else seen.written += 1;

@@ -1,7 +1,7 @@
 import t from "tap";
 import { type FireHook, hookOccurrenceActor } from "../../../actors/hooks/hook-occurrence.machine.js";
+import { findHookOccurrence, type HookOccurrence, storeBegun } from "../../../actors/hooks/hook-occurrence.table.js";
 import { chainFrom } from "../../../actors/hooks/loop-guard.js";
-import { type Firing, firingOf, putBegun } from "../../../actors/hooks/occurrence-rows.js";
 import { type ResourceRow, resources } from "../../../actors/resources/resource.table.js";
 import type { WorkEvent } from "../../../actors/tasks/work-event.js";
 import { address } from "../../../runtime/address.js";
@@ -43,13 +43,13 @@ function arrange() {
     });
     const message: FireHook = { type: "hook.fire", hookId, work, resends };
     const taken = stepping.take(message);
-    const row = firingOf(rows, workspaceId, teamId, id);
-    return { id, taken, row: row as Firing };
+    const row = findHookOccurrence(rows, workspaceId, teamId, id);
+    return { id, taken, row: row as HookOccurrence };
   };
   return { rows, fire };
 }
 
-function isStopped({ row, taken }: { readonly row: Firing; readonly taken: TurnTaken }): boolean {
+function isStopped({ row, taken }: { readonly row: HookOccurrence; readonly taken: TurnTaken }): boolean {
   return row.code === "loop" && taken.started.length === 0;
 }
 
@@ -122,6 +122,6 @@ t.test("a cause is named by a firing or by the webhook-id of its request, within
   t.same(chainFrom(rows, workspaceId, "msg_1-x_tell-them"), chain);
   for (const wrong of ["", "msg_1-x", "occ_9-x", "msg__", "task_1"]) t.same(chainFrom(rows, workspaceId, wrong), []);
   const work = { teamId, causes: [], occurrence: "occ_5" } as unknown as WorkEvent;
-  putBegun(rows, "ws_other", { id: "occ_5-x", work } as Firing);
+  storeBegun(rows, "ws_other", { id: "occ_5-x", work } as HookOccurrence);
   t.same(chainFrom(rows, workspaceId, "occ_5-x"), [], "a firing of another workspace");
 });

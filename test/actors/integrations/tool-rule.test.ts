@@ -1,9 +1,9 @@
 import t from "tap";
-import { approverOf } from "../../../actors/integrations/tool-rule.js";
+import { findApprover } from "../../../actors/integrations/tool-rule.js";
 
 t.test("the stricter of the team's rule and the person's rule wins", async (t) => {
-  t.equal(approverOf({ team: false, person: false }), null);
-  t.equal(approverOf({ team: true, person: false }), "assignee", "a person cannot make it laxer");
-  t.equal(approverOf({ team: false, person: true }), "person", "only they approve what is asked by their own rule");
-  t.equal(approverOf({ team: true, person: true }), "person");
+  t.equal(findApprover({ team: false, person: false }), null);
+  t.equal(findApprover({ team: true, person: false }), "assignee", "a person cannot make it laxer");
+  t.equal(findApprover({ team: false, person: true }), "person", "only they approve what is asked by their own rule");
+  t.equal(findApprover({ team: true, person: true }), "person");
 });

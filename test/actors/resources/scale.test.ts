@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
 import type { PersonCaller } from "../../../actors/access/caller.js";
-import { firesAfterHooks } from "../../../actors/hooks/firing.js";
+import { afterEventSubscriber } from "../../../actors/hooks/matching/fire-hooks.js";
 import { createKinds } from "../../../actors/kinds.js";
 import { parseAllowList } from "../../../actors/outbound/allow-list.js";
 import { isRefusal, type Refusal } from "../../../actors/refusal.js";
@@ -157,7 +157,7 @@ async function readsOf(fixture: Fixture, workspaceId: string, teamId: string): P
     const work = eventOn(workspaceId, teamId);
     const taken = withTurn(
       address(workspaceId, "task", "task_1"),
-      (turn) => firesAfterHooks.handle({ name: "run.ended", work } as WorkFact, turn),
+      (turn) => afterEventSubscriber.handle({ name: "run.ended", work } as WorkFact, turn),
       { rows: fixture.rows },
     );
     if (taken.sent.length !== 5) throw new Error(`${taken.sent.length} hooks fire`);

@@ -1,5 +1,5 @@
 import t, { type Test } from "tap";
-import { callerOfSession } from "../../../actors/access/session.js";
+import { findSessionCaller } from "../../../actors/access/session.table.js";
 import { isRefusal } from "../../../actors/refusal.js";
 import { sha256Hex } from "../../../actors/workspaces/secret-value.js";
 import { beginLink, endLink } from "../../../http/access/link-state.js";
@@ -11,7 +11,7 @@ const terms = { purpose: "code-host", subject: { workspaceId: "ws_1" }, sealed: 
 /** The session behind a client's cookie. */
 function callerOf({ runtime }: TestService, { credentials }: Client) {
   const token = credentials.cookie?.replace("session=", "") ?? "";
-  const caller = callerOfSession(runtime.reading, sha256Hex(token), runtime.clock.now());
+  const caller = findSessionCaller(runtime.reading, sha256Hex(token), runtime.clock.now());
   if (caller === null) throw new Error("nobody is signed in");
   return caller;
 }

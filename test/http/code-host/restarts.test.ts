@@ -3,10 +3,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t, { type Test } from "tap";
-import { sealSignedIn } from "../../../actors/code-host/confirmation.effects.js";
-import type { ConfirmInstallation } from "../../../actors/code-host/connection-messages.js";
-import { attemptTopic } from "../../../actors/code-host/connection-messages.js";
-import { connectionActor } from "../../../actors/code-host/connection-rows.js";
+import { sealSignInGrant } from "../../../actors/code-host/confirmation.effects.js";
+import type { ConfirmInstallation } from "../../../actors/code-host/connection.messages.js";
+import { attemptTopic } from "../../../actors/code-host/connection.messages.js";
+import { codeHostConnectionAddress } from "../../../actors/code-host/connection.table.js";
 import { createSealer } from "../../../actors/workspaces/secret-value.js";
 import { keptSecretsKey } from "../../../http/secrets-key.js";
 import type { Runtime } from "../../../runtime/runtime.js";
@@ -53,9 +53,12 @@ async function stoppedWhileAsking(t: Test, pattern: RegExp): Promise<Office> {
   codeHost.faults.set(pattern, "hang");
   const message: ConfirmInstallation = {
     ...{ type: "installation.confirm", attemptId: ATTEMPT, by: ada.userId },
-    sealedSignIn: sealSignedIn(sealer, { installationId: 7, code, verifier, redirectUri: REDIRECT }),
+    sealedSignIn: sealSignInGrant(sealer, { installationId: 7, code, verifier, redirectUri: REDIRECT }),
   };
-  await service.runtime.ask(connectionActor(workspaceId, { host: codeHost.name, installationId: 7 }), message);
+  await service.runtime.ask(
+    codeHostConnectionAddress(workspaceId, { host: codeHost.name, installationId: 7 }),
+    message,
+  );
   await codeHost.asking(pattern);
   await service.stop();
   codeHost.faults.clear();

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import t from "tap";
-import { firingOf } from "../../../actors/hooks/occurrence-rows.js";
+import { findHookOccurrence } from "../../../actors/hooks/hook-occurrence.table.js";
 import { hookReceiver, hookSecret } from "../../support/hook-receiver.js";
 import { hook, hookScene } from "../../support/hook-scene.js";
 import { ManualClock } from "../../support/manual-clock.js";
@@ -104,7 +104,7 @@ t.test("a firing that waits makes no more requests once its workspace is closed"
   const workspaceId = /"id":"(ws_\w+)"/.exec(me.text)?.[1] ?? "";
   t.equal((await remove(owner, `/api/resources/workspaces/${workspaceId}`, 1)).status, 204);
   clock.advance(2_000);
-  const firing = () => firingOf(service.runtime.reading, workspaceId, teamId, id);
+  const firing = () => findHookOccurrence(service.runtime.reading, workspaceId, teamId, id);
   await until("the firing to fail", () => firing()?.state === "failed");
   t.equal(receiver.requests.length, 1);
 });

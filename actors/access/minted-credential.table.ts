@@ -1,0 +1,95 @@
+import type { Turn } from "../../runtime/turn.js";
+import { GLOBAL_PARTITION } from "../../storage/keys.js";
+import type { Reading } from "../../storage/store.js";
+import { table } from "../../storage/table.js";
+import { findResource, type ResourceRow } from "../resources/resource.table.js";
+import type { Scope } from "./caller.js";
+
+/** What the bearer of a minted credential may do. */
+type Grant =
+  | { readonly kind: "token"; readonly scopes: readonly Scope[]; readonly issuedBy: string }
+  | { readonly kind: "pool"; readonly poolId: string };
+
+/** A credential that was minted through a trust. Of its value only a SHA-256 hash is kept. */
+export interface MintedCredential {
+  readonly id: string;
+  /** SHA-256 in hex. */
+  readonly hash: string;
+  /** `workspace-token-trust` or `runner-trust`. */
+  readonly trustKind: string;
+  readonly trustId: string;
+  /** The trust's version that its terms were of; under any other the credential admits nobody. */
+  readonly trustVersion: number;
+  readonly expiresAtMs: number;
+  readonly grant: Grant;
+}
+
+/** `[trust, credential]`, in the order they were minted. */
+const credentials = table<MintedCredential>("minted-credential");
+/** `[hash]` under the global partition. */
+const hashes = table<{ readonly workspaceId: string; readonly trustId: string; readonly id: string }>("minted-hash");
+
+/** Credentials removed in one turn; the rest follows in the next. */
+const SWEEP_LIMIT = 500;
+
+/** Keeps a credential; in a turn of its trust's actor. */
+export function storeCredential(turn: Turn, credential: MintedCredential): void {
+  const { id, hash, trustId } = credential;
+  credentials.put(turn, turn.self.partition, [trustId, id], credential);
+  hashes.put(turn, GLOBAL_PARTITION, hash, { workspaceId: turn.self.partition, trustId, id });
+}
+
+/**
+ * The credential with this hash and its workspace, while it admits: before its end, under a trust that is as it was,
+ * in an open workspace.
+ */
+export function findLiveCredential(
+  reading: Reading,
+  hash: string,
+  nowMs: number,
+): (MintedCredential & { readonly workspaceId: string }) | null {
+  const place = hashes.get(reading, GLOBAL_PARTITION, hash);
+  if (place === undefined) return null;
+  const { workspaceId, trustId, id } = place;
+  const credential = credentials.get(reading, workspaceId, trustId, id);
+  if (credential === undefined || findResource(reading, workspaceId, "workspace", workspaceId) === undefined)
+    return null;
+  const trust = findResource(reading, workspaceId, credential.trustKind, trustId);
+  return isOver(credential, trust, nowMs) ? null : { ...credential, workspaceId };
+}
+
+/** Whether a credential of the workspace admits still, as far as its end and its trust go. */
+export function isCredentialLive(
+  reading: Reading,
+  workspaceId: string,
+  { trustId, id }: Pick<MintedCredential, "trustId" | "id">,
+  nowMs: number,
+): boolean {
+  const credential = credentials.get(reading, workspaceId, trustId, id);
+  if (credential === undefined) return false;
+  return !isOver(credential, findResource(reading, workspaceId, credential.trustKind, trustId), nowMs);
+}
+
+/** What a sweep removed, and when the next credential ends: now when there are more, null when none is left. */
+export interface SweepResult {
+  readonly removed: number;
+  readonly nextMs: number | null;
+}
+
+/** Removes the trust's credentials that admit nobody any more, the oldest first. */
+export function sweepCredentials(turn: Turn, trustId: string, trust: ResourceRow | undefined): SweepResult {
+  const { partition } = turn.self;
+  let removed = 0;
+  for (const credential of credentials.list(turn, partition, [trustId], { limit: SWEEP_LIMIT })) {
+    if (!isOver(credential, trust, turn.now)) return { removed, nextMs: credential.expiresAtMs };
+    credentials.remove(turn, partition, trustId, credential.id);
+    hashes.remove(turn, GLOBAL_PARTITION, credential.hash);
+    removed += 1;
+  }
+  const isEmpty = credentials.list(turn, partition, [trustId], { limit: 1 }).length === 0;
+  return { removed, nextMs: isEmpty ? null : turn.now };
+}
+
+function isOver(credential: MintedCredential, trust: ResourceRow | undefined, nowMs: number): boolean {
+  return trust === undefined || trust.version !== credential.trustVersion || credential.expiresAtMs <= nowMs;
+}

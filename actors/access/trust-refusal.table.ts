@@ -1,0 +1,56 @@
+import type { Turn } from "../../runtime/turn.js";
+import type { Reading } from "../../storage/store.js";
+import { table } from "../../storage/table.js";
+import type { WorkloadFault } from "./workload-token.js";
+
+/** An exchange that a trust refused, as those see it who manage the trust. */
+export interface TrustRefusal extends WorkloadFault {
+  /** When it came last. */
+  readonly at: string;
+  /** How often the same came since it was first seen. */
+  readonly times: number;
+}
+
+/** `[trust, id]`, in the order they came last. */
+const refusals = table<TrustRefusal>("trust-refusal");
+
+/** Refusals kept of one trust; the one that came longest ago goes first. */
+const MAX_REFUSALS = 20;
+/** How long a refusal is kept, in milliseconds. */
+export const REFUSAL_RETENTION_MS = 7 * 24 * 60 * 60 * 1_000;
+
+/** The latest refusals of a trust, newest first. */
+export function listLatestRefusals(reading: Reading, workspaceId: string, trustId: string): TrustRefusal[] {
+  return refusals.list(reading, workspaceId, [trustId], { reverse: true, limit: MAX_REFUSALS });
+}
+
+/** Keeps a refusal; the same one again is counted, so that one workload does not push out all others. */
+export function recordRefusal(turn: Turn, trustId: string, fault: WorkloadFault): void {
+  const { partition } = turn.self;
+  const kept = refusals.entries(turn, partition, [trustId]);
+  const same = kept.find(({ value }) => isSame(value, fault));
+  const gone = same ?? (kept.length >= MAX_REFUSALS ? kept[0] : undefined);
+  if (gone !== undefined) turn.remove(gone.key);
+  const { check, wanted, came, verified } = fault;
+  const at = new Date(turn.now).toISOString();
+  const refusal = { at, times: (same?.value.times ?? 0) + 1, check, wanted, came, verified };
+  refusals.put(turn, partition, [trustId, turn.newId("refusal")], refusal);
+}
+
+/** Removes refusals that are too old, or all. Gives when to look again; null when none is left. */
+export function sweepRefusals(turn: Turn, trustId: string, which: "old" | "all"): number | null {
+  const kept = refusals.entries(turn, turn.self.partition, [trustId]);
+  const staying = kept.filter(({ value }) => which === "old" && Date.parse(value.at) + REFUSAL_RETENTION_MS > turn.now);
+  for (const entry of kept) if (!staying.includes(entry)) turn.remove(entry.key);
+  const [first] = staying;
+  return first === undefined ? null : Date.parse(first.value.at) + REFUSAL_RETENTION_MS;
+}
+
+function isSame(left: WorkloadFault, right: WorkloadFault): boolean {
+  return (
+    left.check === right.check &&
+    left.came === right.came &&
+    left.wanted === right.wanted &&
+    left.verified === right.verified
+  );
+}

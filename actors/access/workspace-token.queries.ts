@@ -1,0 +1,44 @@
+import type { Reading } from "../../storage/store.js";
+import { findResource, type ResourceRow } from "../resources/resource.table.js";
+import { findResourceByHash } from "../resources/resource-hash.table.js";
+import type { TokenCaller } from "./caller.js";
+import { findLiveCredential, isCredentialLive } from "./minted-credential.table.js";
+import type { WorkspaceTokenFields } from "./workspace-token.kind.js";
+
+/**
+ * The bearer of a token by its SHA-256 (hex), issued or minted; null for one that is unknown, revoked, expired, of a
+ * trust that changed since, or of a closed workspace.
+ */
+export function findTokenCaller(reading: Reading, tokenHash: string, nowMs: number): TokenCaller | null {
+  return findIssuedCaller(reading, tokenHash, nowMs) ?? findMintedCaller(reading, tokenHash, nowMs);
+}
+
+/** Whether a token that was good when its bearer came is revoked, expired or of a trust that changed since. */
+export function isTokenOver(reading: Reading, { workspaceId, tokenId, trust }: TokenCaller, nowMs: number): boolean {
+  if (trust !== null) return !isCredentialLive(reading, workspaceId, { trustId: trust, id: tokenId }, nowMs);
+  const token = findResource<WorkspaceTokenFields>(reading, workspaceId, "workspace-token", tokenId);
+  return token === undefined || hasExpired(token, nowMs);
+}
+
+function hasExpired({ fields: { expiresAt } }: ResourceRow<WorkspaceTokenFields>, nowMs: number): boolean {
+  return expiresAt !== null && Date.parse(expiresAt) <= nowMs;
+}
+
+function findMintedCaller(reading: Reading, tokenHash: string, nowMs: number): TokenCaller | null {
+  const minted = findLiveCredential(reading, tokenHash, nowMs);
+  if (minted?.grant.kind !== "token") return null;
+  const { id: tokenId, workspaceId, trustId: trust } = minted;
+  const { scopes, issuedBy } = minted.grant;
+  return { kind: "token", tokenId, workspaceId, scopes, issuedBy, trust };
+}
+
+function findIssuedCaller(reading: Reading, tokenHash: string, nowMs: number): TokenCaller | null {
+  const place = findResourceByHash(reading, "workspace-token", tokenHash);
+  if (place === undefined) return null;
+  const { workspaceId, id } = place;
+  const token = findResource<WorkspaceTokenFields>(reading, workspaceId, "workspace-token", id);
+  if (token === undefined || findResource(reading, workspaceId, "workspace", workspaceId) === undefined) return null;
+  if (hasExpired(token, nowMs)) return null;
+  const { scopes } = token.fields;
+  return { kind: "token", tokenId: id, workspaceId, scopes, issuedBy: String(token.added.issuedBy), trust: null };
+}

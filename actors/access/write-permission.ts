@@ -1,0 +1,43 @@
+import type { Turn } from "../../runtime/turn.js";
+import type { Reading } from "../../storage/store.js";
+import type { Refusal } from "../refusal.js";
+import type { Kind } from "../resources/kind.js";
+import type { ResourceMessage } from "../resources/resource.messages.js";
+import type { Caller } from "./caller.js";
+import { forbid, permit } from "./visibility.js";
+import { isTokenOver } from "./workspace-token.queries.js";
+
+/** A write of a resource, as far as rights depend on it. */
+export interface RequestedWrite {
+  readonly workspaceId: string;
+  readonly kind: Kind;
+  readonly action: "create" | "update" | "delete";
+}
+
+/** Why the caller may not write the kind there, or null (configuration API, Permissions). A workspace is not created so. */
+export function refuseWrite(
+  reading: Reading,
+  caller: Caller,
+  { workspaceId, kind, action }: RequestedWrite,
+): Refusal | null {
+  const closes = kind.heldBy === "none" && action === "delete";
+  const permission = closes ? "administer" : kind.permission;
+  const refused = permit(reading, caller, workspaceId, permission, kind.name);
+  if (refused !== null) return refused;
+  return kind.peopleOnly === true && caller.kind === "token" ? forbid(permission, kind.name) : null;
+}
+
+const actions = { "resource.create": "create", "resource.update": "update", "resource.delete": "delete" } as const;
+
+/**
+ * The same within the turn of the write, where a token that was revoked, or a role that was taken, while the write
+ * waited for its turn is so already: nothing stands in the change log by a token after its end.
+ */
+export function refuseInTurn(turn: Turn, kind: Kind, { type, caller }: ResourceMessage): Refusal | null {
+  const action = actions[type];
+  if (kind.heldBy === "none" && action === "create") return null;
+  if (caller.kind === "token" && isTokenOver(turn, caller, turn.now)) {
+    return { refused: "unauthenticated", detail: "The token was revoked, or it has expired." };
+  }
+  return refuseWrite(turn, caller, { workspaceId: turn.self.partition, kind, action });
+}

@@ -1,0 +1,40 @@
+import { z } from "zod";
+import type { Effect } from "../../runtime/actor-type.js";
+import type { CodeHost } from "../outbound/code-host.js";
+import { CodeHostRefused } from "../outbound/code-host-requests.js";
+import { type ConfirmedInstallation, toConfirmedInstallation } from "./confirmation.effects.js";
+
+/** The effect's name. Its input is an `InstallationName`. */
+export const INSTALLATION_CHECK_EFFECT = "code-host-look";
+
+const nameSchema = z.strictObject({ host: z.string(), installationId: z.int().positive() });
+
+/** How an installation is there; `unknown` when the code host did not tell. */
+export type InstallationStatus =
+  | { readonly seen: "there"; readonly installation: ConfirmedInstallation }
+  | { readonly seen: "gone" }
+  | { readonly seen: "unknown" };
+
+/** Installations looked at at once: of many that are due together, the code host is asked for a few. */
+const CONCURRENCY = 4;
+
+/** Looks how an installation is there; `codeHost` is null when none is set up (any more). */
+export function installationCheckEffect(codeHost: CodeHost | null): Effect {
+  return {
+    name: INSTALLATION_CHECK_EFFECT,
+    concurrency: CONCURRENCY,
+    run: async (input): Promise<InstallationStatus> => {
+      const { host, installationId } = nameSchema.parse(input);
+      if (codeHost?.name !== host) return { seen: "unknown" };
+      try {
+        const installation = await codeHost.installation(installationId);
+        if (installation === null) return { seen: "gone" };
+        const known = toConfirmedInstallation(installation);
+        return known === null ? { seen: "unknown" } : { seen: "there", installation: known };
+      } catch (error) {
+        if (error instanceof CodeHostRefused) return { seen: "unknown" };
+        throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,71 @@
+import type { Turn } from "../../runtime/turn.js";
+import { table } from "../../storage/table.js";
+import type { DraftedDecision } from "./decision.js";
+
+/** Someone of the team does not agree with a decision, at one of its files. */
+interface Dispute {
+  readonly file: string;
+  readonly userId: string;
+  readonly reason: string;
+}
+
+/** A decision on record. */
+export interface DecisionRow extends DraftedDecision {
+  readonly id: string;
+  readonly taskId: string;
+  readonly teamId: string;
+  /** The run that it was made in. */
+  readonly runId: string;
+  readonly disputes: readonly Dispute[];
+  readonly draftedAt: string;
+}
+
+/** How the pull request of a task was merged. */
+export interface Merge {
+  /** `owner/name` */
+  readonly repository: string;
+  /** Where the pull request is to be seen. */
+  readonly url: string;
+  readonly atMs: number;
+}
+
+/** A decision that stands, where lists find it. */
+export interface StandingDecision {
+  readonly taskId: string;
+  readonly teamId: string;
+  readonly repository: string;
+  readonly url: string;
+  readonly paths: readonly string[];
+}
+
+/** `[task, decision]`: the set that the task has now. */
+export const decisions = table<DecisionRow>("decision");
+/** `[merged at (ms), decision]`: those that stand. */
+export const standingDecisions = table<StandingDecision>("decision-standing");
+/** `[repository, merged at (ms), decision]`: the same. */
+export const standingDecisionsByRepository = table<StandingDecision>("decision-standing-in");
+
+/** Puts a set in the place of the one that the task has. In a turn of the task's decisions. */
+export function replaceDecisionSet(
+  turn: Turn,
+  of: Pick<DecisionRow, "teamId" | "runId">,
+  set: readonly DraftedDecision[],
+): void {
+  const { partition, id: taskId } = turn.self;
+  for (const { id } of decisions.list(turn, partition, [taskId])) decisions.remove(turn, partition, taskId, id);
+  const draftedAt = new Date(turn.now).toISOString();
+  for (const decision of set) {
+    const id = turn.newId("dec");
+    decisions.put(turn, partition, [taskId, id], { ...decision, ...of, id, taskId, disputes: [], draftedAt });
+  }
+}
+
+/** Has lists find the task's set: it stands since its pull request was merged. In a turn of the task's decisions. */
+export function indexDecisionSet(turn: Turn, { repository, url, atMs }: Merge): void {
+  const { partition, id: taskId } = turn.self;
+  for (const { id, teamId, paths } of decisions.list(turn, partition, [taskId])) {
+    const standing: StandingDecision = { taskId, teamId, repository, url, paths };
+    standingDecisions.put(turn, partition, [atMs, id], standing);
+    standingDecisionsByRepository.put(turn, partition, [repository, atMs, id], standing);
+  }
+}

@@ -1,0 +1,35 @@
+import { timingSafeEqual } from "node:crypto";
+import type { Sealer } from "../../workspaces/secret-value.js";
+
+/** How long a callback token admits (configuration API, Limits), in milliseconds. */
+const CALLBACK_MS = 15 * 60 * 1_000;
+
+/** The firing that a callback speaks for. */
+export interface CallbackBearer {
+  readonly workspaceId: string;
+  readonly hookOccurrenceId: string;
+}
+
+/** A token for the callbacks of one firing, good for 15 minutes: what it is for, until when, and a proof of both. */
+export function createCallbackToken(
+  sealer: Pick<Sealer, "digest">,
+  of: CallbackBearer & { readonly nowMs: number },
+): string {
+  const claim = `${of.workspaceId}.${of.hookOccurrenceId}.${of.nowMs + CALLBACK_MS}`;
+  return `${claim}.${sealer.digest(`callback ${claim}`)}`;
+}
+
+/** Whom the token speaks for; null when it is not ours or too old. */
+export function findCallbackBearer(
+  sealer: Pick<Sealer, "digest">,
+  token: string,
+  nowMs: number,
+): CallbackBearer | null {
+  const [workspaceId, hookOccurrenceId, untilMs, proof, ...rest] = token.split(".");
+  if (workspaceId === undefined || hookOccurrenceId === undefined || untilMs === undefined || proof === undefined)
+    return null;
+  const wanted = Buffer.from(sealer.digest(`callback ${workspaceId}.${hookOccurrenceId}.${untilMs}`));
+  const given = Buffer.from(proof);
+  if (rest.length > 0 || given.length !== wanted.length || !timingSafeEqual(given, wanted)) return null;
+  return Number(untilMs) > nowMs ? { workspaceId, hookOccurrenceId } : null;
+}

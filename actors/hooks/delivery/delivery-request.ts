@@ -1,0 +1,150 @@
+import type { Reading } from "../../../storage/store.js";
+import type { Names } from "../../expressions/evaluate.js";
+import type { Value } from "../../expressions/values.js";
+import { findResource, type ResourceRow } from "../../resources/resource.table.js";
+import type { WorkEvent } from "../../tasks/work-event.js";
+import type { Sealer } from "../../workspaces/secret-value.js";
+import type { HookFields } from "../hook.kind.js";
+import { begunHookOccurrences, listAttempts } from "../hook-occurrence.table.js";
+import { toEventValues, toHookValues } from "../hook-values.js";
+import { whyUnsupported } from "../unsupported-steps.js";
+import { createCallbackToken } from "./callback-token.js";
+import type { Delivery, DeliveryOptions } from "./delivery.effects.js";
+import { renderRequest, toStepOutput } from "./render-request.js";
+import type { HookFailureCode } from "./retry-policy.js";
+import { findPreviousSecret, SIGNING_SECRET } from "./secret-rotation.machine.js";
+import { signMessage } from "./signature.js";
+
+/** A request that is ready to be sent. */
+export interface PreparedRequest {
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly step: string;
+  /** Who sends it: the service, or a host of the workspace. */
+  readonly from: "service" | "network";
+}
+
+/** Why there is no request to send. */
+export interface UnpreparedRequest {
+  readonly step: string;
+  readonly code: HookFailureCode;
+  readonly reason: string;
+}
+
+/** The request of one step, rendered and signed, from the hook as it is now. */
+export function prepareRequest(
+  options: DeliveryOptions,
+  delivery: Delivery,
+  nowMs: number,
+): PreparedRequest | UnpreparedRequest {
+  const reading = options.reading();
+  const { workspaceId, teamId, hookOccurrenceId } = delivery;
+  const work = delivery.event ?? begunHookOccurrences.get(reading, workspaceId, teamId, hookOccurrenceId)?.work;
+  const hook = findResource<HookFields>(reading, workspaceId, "hook", delivery.hookId);
+  const step = hook?.fields.steps[delivery.step];
+  if (work === undefined || hook === undefined || step === undefined) {
+    return { step: step?.name ?? "", code: "broken", reason: "the hook no longer reads as it was written" };
+  }
+  if (findResource(reading, workspaceId, "workspace", workspaceId) === undefined) {
+    return { step: step.name, code: "broken", reason: "the workspace is closed" };
+  }
+  const unmade = whyUnsupported(reading, hook, step);
+  if (unmade !== null) return { step: step.name, ...unmade };
+  if (step.request === null) {
+    return { step: step.name, code: "broken", reason: "the hook no longer reads as it was written" };
+  }
+  const rendered = renderRequest(step.request, () => expressionNames(reading, delivery, hook, work));
+  if ("error" in rendered) return { step: step.name, code: "unwritable", reason: rendered.error };
+  const { event, occurrence, on, task, run, test } = work;
+  const body = JSON.stringify(
+    step.request.body === null ? { hook: hook.fields.key, on, occurrence, event, task, run, test } : rendered.body,
+  );
+  const id = `msg_${hookOccurrenceId.slice(hookOccurrenceId.indexOf("_") + 1)}_${step.name}`;
+  const proof = createProof(options, hook, { id, body, occurrence, nowMs });
+  if (proof === null) return { step: step.name, code: "not-allowed", reason: "it could not be signed" };
+  const cause = work.causes.at(-1);
+  const headers: Record<string, string> = { ...rendered.headers };
+  headers["content-type"] = "application/json";
+  headers["user-agent"] = "Service-Hooks/1";
+  headers["webhook-id"] = id;
+  headers["webhook-timestamp"] = String(Math.floor(nowMs / 1_000));
+  headers[proof.header] = proof.value;
+  headers["service-hook"] = hook.fields.key;
+  headers["service-callback-url"] = `${options.baseUrl()}/api/hook-callbacks`;
+  headers["service-callback-token"] = createCallbackToken(options.sealer, { workspaceId, hookOccurrenceId, nowMs });
+  if (test === true) headers["service-test"] = "true";
+  if (cause !== undefined) headers["service-cause"] = cause;
+  return { url: rendered.url, headers, body, step: step.name, from: step.request.from };
+}
+
+/** What the expressions of a step see: the event, and the outputs of the steps that were done before it. */
+function expressionNames(reading: Reading, delivery: Delivery, hook: ResourceRow<HookFields>, work: WorkEvent): Names {
+  const before = new Set(hook.fields.steps.slice(0, delivery.step).map(({ name }) => name));
+  const outputs = new Map<string, Value>();
+  const { workspaceId, teamId, hookOccurrenceId } = delivery;
+  const made = before.size === 0 ? [] : listAttempts(reading, workspaceId, teamId, hookOccurrenceId);
+  for (const { step, code, body } of made) {
+    if (code !== null || !before.has(step)) continue;
+    outputs.set(
+      step,
+      new Map<string, Value>([
+        ["status", "done"],
+        ["output", toStepOutput(body)],
+      ]),
+    );
+  }
+  return { ...toHookValues(hook.fields, toEventValues(work)), step: outputs };
+}
+
+/** The header that proves whom the request is from; null when it cannot be signed. */
+function createProof(
+  { sealer, tokens, baseUrl, newId, rotates, reading }: DeliveryOptions,
+  hook: ResourceRow<HookFields>,
+  request: { readonly id: string; readonly body: string; readonly occurrence: string; readonly nowMs: number },
+): { readonly header: "authorization" | "webhook-signature"; readonly value: string } | null {
+  const { id, body, occurrence, nowMs } = request;
+  const audience = hook.fields.signing?.oidc?.audience;
+  if (audience !== undefined) {
+    if (tokens === null) return null;
+    const token = tokens.sign({
+      ...{ issuer: `${baseUrl()}/api`, audience, workspaceId: hook.workspaceId, teamId: hook.teamId ?? "" },
+      ...{ hook: hook.fields.key, occurrence, webhookId: id, body, tokenId: newId("jwt"), nowMs },
+    });
+    return { header: "authorization", value: `Bearer ${token}` };
+  }
+  const secret = openSecret(sealer, hook.hidden[SIGNING_SECRET]);
+  if (secret === null) return null;
+  const message = { id, timestamp: Math.floor(nowMs / 1_000), body };
+  const before = rotates ? openSecret(sealer, findPreviousSecret(reading(), hook, nowMs) ?? undefined) : null;
+  const also = before === null ? "" : ` ${signMessage(before, message)}`;
+  return { header: "webhook-signature", value: `${signMessage(secret, message)}${also}` };
+}
+
+function openSecret(sealer: Pick<Sealer, "open">, sealed: string | undefined): string | null {
+  if (sealed === undefined) return null;
+  try {
+    return sealer.open(sealed);
+  } catch {
+    return null;
+  }
+}
+
+/** Secrets kept open: opening one takes longer than signing with it. */
+const MAX_CACHED_SECRETS = 1_000;
+
+/** A sealer that keeps what it opened last. */
+export function cachingSealer(sealer: Sealer): Sealer {
+  const opened = new Map<string, string>();
+  return {
+    ...sealer,
+    open: (sealed) => {
+      const known = opened.get(sealed);
+      if (known !== undefined) return known;
+      if (opened.size >= MAX_CACHED_SECRETS) opened.clear();
+      const secret = sealer.open(sealed);
+      opened.set(sealed, secret);
+      return secret;
+    },
+  };
+}

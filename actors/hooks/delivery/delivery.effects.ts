@@ -1,0 +1,122 @@
+import type { Effect, EffectContext } from "../../../runtime/actor-type.js";
+import type { Clock } from "../../../runtime/clock.js";
+import type { Reading } from "../../../storage/store.js";
+import { toFailure } from "../../outbound/failure.js";
+import type { NetworkRequests } from "../../outbound/network-requests.js";
+import type { Outbound } from "../../outbound/request.js";
+import { findResource } from "../../resources/resource.table.js";
+import type { WorkEvent } from "../../tasks/work-event.js";
+import { timeText } from "../../time-text.js";
+import type { Sealer } from "../../workspaces/secret-value.js";
+import type { HookFields } from "../hook.kind.js";
+import type { AttemptRow } from "../hook-occurrence.table.js";
+import { cachingSealer, prepareRequest, type UnpreparedRequest } from "./delivery-request.js";
+import type { HookTokenSigner } from "./hook-token.js";
+import { requestedWaitMs, toFailureCode } from "./retry-policy.js";
+
+/** The effect's name. */
+export const DELIVERY_EFFECT = "hook-delivery";
+
+/** Longest output kept of a step, in bytes. */
+export const MAX_OUTPUT_BYTES = 16 * 1024;
+
+/** How many deliveries are under way at once. */
+const CONCURRENCY = 512;
+
+/** The effect's input: everything else is read when it runs, so that a retry goes by the hook as it is then. */
+export interface DeliveryInput {
+  readonly teamId: string;
+  readonly hookId: string;
+  readonly step: number;
+  readonly timeoutMs: number;
+  /** When a hook on a before event must be done; it may begin late, and again after a crash. */
+  readonly deadlineMs?: number;
+}
+
+/** One step of one firing. */
+export interface Delivery extends Pick<DeliveryInput, "teamId" | "hookId" | "step"> {
+  readonly workspaceId: string;
+  readonly hookOccurrenceId: string;
+  /** The event, where it need not be read. */
+  readonly event: WorkEvent | undefined;
+}
+
+/** What the effect gives back; numbered by the actor. */
+export type DeliveryResult = Omit<AttemptRow, "n">;
+
+export interface DeliveryOptions {
+  readonly reading: () => Reading;
+  readonly outbound: Outbound;
+  /** Where requests from the workspace's network go. */
+  readonly network: Pick<NetworkRequests, "post">;
+  readonly sealer: Sealer;
+  readonly clock: Clock;
+  readonly baseUrl: () => string;
+  newId(prefix: string): string;
+  /** Signs hook tokens; null when the deployment has no key. */
+  readonly tokens: HookTokenSigner | null;
+  /** Whether secrets that were replaced are kept for a while, to sign under them too. */
+  readonly rotates: boolean;
+}
+
+/** Makes the request of one step of one firing. Every failure is a result with its code; it never rejects. */
+export function deliveryEffect(given: DeliveryOptions): Effect {
+  const options = { ...given, sealer: cachingSealer(given.sealer) };
+  return {
+    name: DELIVERY_EFFECT,
+    concurrency: CONCURRENCY,
+    run: (input, context) => deliver(options, input as DeliveryInput, context),
+  };
+}
+
+async function deliver(
+  options: DeliveryOptions,
+  { teamId, hookId, step: index, timeoutMs: givenMs, deadlineMs }: DeliveryInput,
+  { owner, memo, signal }: EffectContext,
+): Promise<DeliveryResult> {
+  const event = memo as WorkEvent | undefined;
+  const workspaceId = owner.partition;
+  const delivery: Delivery = { workspaceId, teamId, hookId, hookOccurrenceId: owner.id, step: index, event };
+  const begunMs = options.clock.now();
+  const at = timeText(begunMs);
+  const timeoutMs = Math.min(givenMs, (deadlineMs ?? Number.POSITIVE_INFINITY) - begunMs);
+  const prepared = timeoutMs > 0 ? prepareRequest(options, delivery, begunMs) : toTimeout(options, delivery);
+  if ("code" in prepared) {
+    const { code, reason, step } = prepared;
+    return { step, at, tookMs: 0, requestHeaders: {}, status: null, body: "", code, reason };
+  }
+  const { url, headers, body, step, from } = prepared;
+  const requestHeaders = toRecordedHeaders(headers);
+  try {
+    const request = { url, headers, body, timeoutMs, signal };
+    const answer = await (from === "network"
+      ? options.network.post(workspaceId, request)
+      : options.outbound.post(request));
+    const code = toFailureCode(answer.status);
+    const reason = code === null ? null : `it responded ${answer.status}`;
+    const tookMs = options.clock.now() - begunMs;
+    const retryAfterMs = code === null ? null : requestedWaitMs(answer.retryAfter, options.clock.now());
+    return { step, at, tookMs, requestHeaders, status: answer.status, body: answer.body, code, reason, retryAfterMs };
+  } catch (error) {
+    const { code, reason } = toFailure(error);
+    return { step, at, tookMs: options.clock.now() - begunMs, requestHeaders, status: null, body: "", code, reason };
+  }
+}
+
+/** A request that is not made: the hook's time ran out before it could begin. */
+function toTimeout({ reading }: DeliveryOptions, { workspaceId, hookId, step }: Delivery): UnpreparedRequest {
+  const hook = findResource<HookFields>(reading(), workspaceId, "hook", hookId);
+  return { step: hook?.fields.steps[step]?.name ?? "", code: "timeout", reason: "the hook's time ran out" };
+}
+
+const RECORDED_HEADERS: ReadonlySet<string> = new Set([
+  ...["content-type", "user-agent", "webhook-id", "webhook-timestamp", "service-hook", "service-callback-url"],
+  ...["service-cause", "service-test"],
+]);
+
+/** What history keeps of the headers: nothing that admits or proves anything, none of the hook's own values. */
+function toRecordedHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
+  const shown: Record<string, string> = { ...headers };
+  for (const name in headers) if (!RECORDED_HEADERS.has(name)) shown[name] = "(left out)";
+  return shown;
+}

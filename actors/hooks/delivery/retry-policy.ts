@@ -1,0 +1,70 @@
+/** Why a step failed (configuration API, Hook step failure codes). */
+export type HookFailureCode =
+  | "unreachable"
+  | "timeout"
+  | "throttled"
+  | "server-error"
+  | "tool-failed"
+  | "errored"
+  | "rejected"
+  | "not-allowed"
+  | "unwritable"
+  | "broken"
+  | "loop"
+  | "superseded";
+
+const retriedCodes: ReadonlySet<HookFailureCode> = new Set([
+  "unreachable",
+  "timeout",
+  "throttled",
+  "server-error",
+  "tool-failed",
+  "errored",
+]);
+
+/** Whether an after-hook tries again after this failure. */
+export function isRetried(code: HookFailureCode): boolean {
+  return retriedCodes.has(code);
+}
+
+/** Attempts of a hook on an after event, in all. */
+export const MAX_ATTEMPTS = 8;
+
+const FIRST_WAIT_MS = 2_000;
+const MAX_WAIT_MS = 60 * 60 * 1_000;
+
+/** The wait before the attempt after this one: 2 seconds, doubling up to 1 hour. */
+export function retryWaitMs(attempt: number): number {
+  return Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** (attempt - 1));
+}
+
+/**
+ * The wait that a receiver asks for in `retry-after`, in milliseconds: seconds, or an HTTP date. At most an hour; null
+ * when it asks for none.
+ */
+export function requestedWaitMs(retryAfter: string | null, nowMs: number): number | null {
+  if (retryAfter === null) return null;
+  const text = retryAfter.trim();
+  const wait = /^\d{1,10}$/.test(text) ? Number(text) * 1_000 : httpDate(text) - nowMs;
+  return wait > 0 ? Math.min(MAX_WAIT_MS, wait) : null;
+}
+
+/** Milliseconds since 1970; NaN for what is no date. */
+function httpDate(text: string): number {
+  return /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? /.test(text) ? Date.parse(text) : Number.NaN;
+}
+
+/** What a response status means; null for one that is no failure. */
+export function toFailureCode(status: number): HookFailureCode | null {
+  if (status >= 200 && status < 300) return null;
+  if (status === 408 || status === 425 || status === 429) return "throttled";
+  return status >= 500 ? "server-error" : "rejected";
+}
+
+/** Why a step failed with `timeout` where the hooks on a before event used up the time that they have together. */
+export const BEFORE_EVENT_TIMEOUT = "the hooks on the event had their 60 seconds";
+
+/** The message of a hook that blocks on failure (configuration API, Refusing an event). */
+export function toRefusal(failed: { readonly hook: string; readonly step: string; readonly reason: string }): string {
+  return `Hook ${failed.hook} failed at step ${failed.step} and blocks on failure. Reason: ${failed.reason}`;
+}

@@ -1,0 +1,115 @@
+/**
+ * The signing secret that a hook had before its last rotation, `hook-rotation/<hook id>`: requests are signed under it
+ * too for some hours, so that no receiver breaks, and then it is gone.
+ *
+ * | state   | moved by                               | next    | also                                            |
+ * |---------|----------------------------------------|---------|-------------------------------------------------|
+ * | none    | rotation.begun                         | keeping | wake-up when the hours are over                 |
+ * | keeping | rotation.begun                         | keeping | the same; the secret before last is gone        |
+ * | keeping | woken                                  | none    | the secret goes; stops                          |
+ * | any     | rotation.over, the hook was deleted    | none    | the secret goes; stops                          |
+ */
+import { setup } from "xstate";
+import type { ActorType, Subscriber } from "../../../runtime/actor-type.js";
+import { address } from "../../../runtime/address.js";
+import type { Delivered, Fact, Message, Turn, Woken } from "../../../runtime/turn.js";
+import type { Reading, Writing } from "../../../storage/store.js";
+import { table } from "../../../storage/table.js";
+import { findResource, type ResourceRow } from "../../resources/resource.table.js";
+import type { HookFields } from "../hook.kind.js";
+
+/** Where the sealed signing secret is kept. */
+export const SIGNING_SECRET = "signing.secret";
+
+interface RotationBegun extends Message {
+  readonly type: "rotation.begun";
+  readonly untilMs: number;
+}
+interface RotationOver extends Message {
+  readonly type: "rotation.over";
+}
+
+interface PreviousSecret {
+  readonly sealed: string;
+  /** When it goes, in milliseconds since 1970. */
+  readonly untilMs: number;
+}
+
+/** `[hook]` */
+const previousSecrets = table<PreviousSecret>("hook-previous-secret");
+
+/** The sealed secret that requests are signed under as well, or null. */
+export function findPreviousSecret(
+  reading: Reading,
+  { workspaceId, id }: Pick<ResourceRow, "workspaceId" | "id">,
+  nowMs: number,
+): string | null {
+  const previous = previousSecrets.get(reading, workspaceId, id);
+  return previous !== undefined && previous.untilMs > nowMs ? previous.sealed : null;
+}
+
+/** Keeps the secret that an update replaces, until `untilMs`; an update that replaces none keeps nothing. */
+export function storePreviousSecret(
+  writing: Writing,
+  row: ResourceRow<HookFields>,
+  before: ResourceRow<HookFields>,
+  untilMs: number,
+): void {
+  const sealed = before.hidden[SIGNING_SECRET];
+  if (sealed === undefined || row.hidden[SIGNING_SECRET] === undefined) return;
+  if (row.fields.signing?.secretVersion === before.fields.signing?.secretVersion) return;
+  previousSecrets.put(writing, row.workspaceId, row.id, { sealed, untilMs });
+}
+
+/** Watches over the secrets that were kept. */
+export const secretRotationSubscriber: Subscriber = {
+  name: "secrets of hooks go after their rotation",
+  facts: ["hook.changed"],
+  handle: (fact, turn) => {
+    const { id } = fact as Fact & { readonly id: string };
+    const previous = previousSecrets.get(turn, turn.self.partition, id);
+    if (previous === undefined) return;
+    const isGone = findResource(turn, turn.self.partition, "hook", id) === undefined;
+    const message: RotationBegun | RotationOver = isGone
+      ? { type: "rotation.over" }
+      : { type: "rotation.begun", untilMs: previous.untilMs };
+    turn.send(address(turn.self.partition, "hook-rotation", id), message);
+  },
+};
+
+const machine = setup({
+  types: { context: {} as Record<string, never>, events: {} as Delivered<RotationBegun | RotationOver | Woken> },
+  actions: {
+    watch: ({ event }) => {
+      if (event.type === "rotation.begun") event.turn.wake("over", event.untilMs);
+    },
+    forget: ({ event }) => forget(event.turn),
+  },
+}).createMachine({
+  id: "hook-rotation",
+  context: {},
+  initial: "none",
+  states: {
+    none: {
+      on: {
+        "rotation.begun": { target: "keeping", actions: "watch" },
+        "rotation.over": { target: "none", actions: "forget" },
+      },
+    },
+    keeping: {
+      on: {
+        "rotation.begun": { target: "keeping", actions: "watch" },
+        "rotation.over": { target: "none", actions: "forget" },
+        woken: { target: "none", actions: "forget" },
+      },
+    },
+  },
+});
+
+/** See the table above. */
+export const hookRotationActor: ActorType = { kind: "hook-rotation", machine, version: 1 };
+
+function forget(turn: Turn): void {
+  previousSecrets.remove(turn, turn.self.partition, turn.self.id);
+  turn.stop();
+}

@@ -1,0 +1,90 @@
+/**
+ * The keys that hook tokens are signed with, `signing-keys/hooks` under the global partition: the one in use, and those
+ * before it until no token that they signed is good any more.
+ *
+ * | state   | moved by    | next    | also                                                             |
+ * |---------|-------------|---------|------------------------------------------------------------------|
+ * | keeping | keys.use    | keeping | the key is published; others are published for a while longer    |
+ * | keeping | woken       | keeping | keys whose time is over go                                       |
+ */
+import { setup } from "xstate";
+import type { ActorType } from "../../../runtime/actor-type.js";
+import { type Address, address } from "../../../runtime/address.js";
+import type { Delivered, Message, Turn, Woken } from "../../../runtime/turn.js";
+import { GLOBAL_PARTITION } from "../../../storage/keys.js";
+import type { Reading } from "../../../storage/store.js";
+import { table } from "../../../storage/table.js";
+import { HOOK_TOKEN_SECONDS, type PublicKey } from "./hook-token.js";
+
+/** The key that signs from now on; null when there is none any more. */
+export interface UseKey extends Message {
+  readonly type: "keys.use";
+  readonly key: PublicKey | null;
+}
+
+interface PublishedKey {
+  readonly key: PublicKey;
+  /** When it goes, in milliseconds since 1970; null for the one in use. */
+  readonly untilMs: number | null;
+}
+
+/** `[kid]` */
+const published = table<PublishedKey>("hook-signing-key");
+
+/** Where the keys are kept. */
+export const signingKeysAddress: Address = address(GLOBAL_PARTITION, "signing-keys", "hooks");
+
+/** Longer than a token lives, by what clocks may differ. */
+const RETENTION_MS = (HOOK_TOKEN_SECONDS + 60) * 1_000;
+
+/** The keys that tokens which are still good were signed with, by their ids. */
+export function listPublishedKeys(reading: Reading, nowMs: number): PublicKey[] {
+  return published
+    .list(reading, GLOBAL_PARTITION)
+    .filter(({ untilMs }) => untilMs === null || untilMs > nowMs)
+    .map(({ key }) => key);
+}
+
+const machine = setup({
+  types: { context: {} as Record<string, never>, events: {} as Delivered<UseKey | Woken> },
+  actions: {
+    use: ({ event }) => {
+      if (event.type === "keys.use") use(event.turn, event.key);
+    },
+    forget: ({ event }) => forget(event.turn),
+  },
+}).createMachine({
+  id: "signing-keys",
+  context: {},
+  initial: "keeping",
+  states: {
+    keeping: {
+      on: {
+        "keys.use": { target: "keeping", actions: "use" },
+        woken: { target: "keeping", actions: "forget" },
+      },
+    },
+  },
+});
+
+/** See the table above. */
+export const signingKeysActor: ActorType = { kind: "signing-keys", machine, version: 1 };
+
+function use(turn: Turn, key: PublicKey | null): void {
+  turn.reply(null);
+  const untilMs = turn.now + RETENTION_MS;
+  for (const other of published.list(turn, GLOBAL_PARTITION)) {
+    if (other.key.kid === key?.kid || other.untilMs !== null) continue;
+    published.put(turn, GLOBAL_PARTITION, other.key.kid, { ...other, untilMs });
+    turn.wake(other.key.kid, untilMs);
+  }
+  if (key === null) return;
+  published.put(turn, GLOBAL_PARTITION, key.kid, { key, untilMs: null });
+  turn.cancelWake(key.kid);
+}
+
+function forget(turn: Turn): void {
+  for (const { key, untilMs } of published.list(turn, GLOBAL_PARTITION)) {
+    if (untilMs !== null && untilMs <= turn.now) published.remove(turn, GLOBAL_PARTITION, key.kid);
+  }
+}

@@ -1,0 +1,59 @@
+import { z } from "zod";
+import type { Reading } from "../../storage/store.js";
+import { type HookOccurrence, listAttempts } from "./hook-occurrence.table.js";
+
+const attemptSchema = z.strictObject({
+  n: z.int(),
+  step: z.string(),
+  at: z.string(),
+  tookMs: z.number(),
+  requestHeaders: z.record(z.string(), z.string()),
+  status: z.int().nullable(),
+  body: z.string(),
+  code: z.string().nullable(),
+  reason: z.string().nullable(),
+  retryAfterMs: z.number().nullable().describe("How long the receiver asked to be left alone, at most an hour."),
+});
+
+/** A firing as its history shows it. */
+export const hookOccurrenceSchema = z
+  .strictObject({
+    id: z.string(),
+    occurrence: z.string(),
+    hookId: z.string(),
+    hook: z.string(),
+    on: z.string(),
+    teamId: z.string(),
+    taskId: z.string().nullable().describe("Null in a test."),
+    runId: z.string().nullable(),
+    state: z.enum(["attempting", "waiting", "delivered", "failed", "refused"]),
+    code: z.string().nullable(),
+    reason: z.string().nullable().describe("Why no request was made."),
+    refused: z.string().nullable(),
+    firedAt: z.string(),
+    endedAt: z.string().nullable(),
+    retryAt: z.string().nullable().describe("When it is tried again, while it waits."),
+    resends: z.string().nullable().describe("The firing that it sends again."),
+    resentAs: z.string().nullable().describe("The last firing that sent it again."),
+    test: z.boolean().describe("Whether it is a sample event, sent to see whether the hook works."),
+    attempts: z.array(attemptSchema),
+  })
+  .meta({ title: "hook-occurrence" });
+
+export function hookOccurrenceView(
+  reading: Reading,
+  workspaceId: string,
+  firing: HookOccurrence,
+): z.output<typeof hookOccurrenceSchema> {
+  const { work, ...rest } = firing;
+  const { occurrence, on, teamId, task, run, test = false } = work;
+  const made = listAttempts(reading, workspaceId, teamId, firing.id);
+  return {
+    ...{ ...rest, occurrence, on, teamId, taskId: test ? null : task.id, runId: run?.id ?? null, test },
+    attempts: made.map((attempt) => ({
+      ...attempt,
+      requestHeaders: { ...attempt.requestHeaders },
+      retryAfterMs: attempt.retryAfterMs ?? null,
+    })),
+  };
+}

@@ -1,0 +1,71 @@
+import type { Gate, GatekeeperRequest, Subscriber } from "../../../runtime/actor-type.js";
+import { type Address, address } from "../../../runtime/address.js";
+import type { Fact, GateQuestion, Turn } from "../../../runtime/turn.js";
+import type { WorkEvent, WorkFact, WorkQuestion } from "../../tasks/work-event.js";
+import { BEFORE_EVENT_TIMEOUT, toRefusal } from "../delivery/retry-policy.js";
+import { hookEventNames, hookEvents } from "../events.js";
+import type { FireHook } from "../hook-occurrence.machine.js";
+import type { MatchHooks } from "./hook-matcher.machine.js";
+import { type HookRow, MATCH_START, matchHooks } from "./match-hooks.js";
+
+/** How long the hooks on one before event have together (configuration API, Refusing an event). */
+const BEFORE_EVENT_MS = 60_000;
+/** What judging the hooks of an event may cost in the turn that it is heard in, in units; a judge does the rest. */
+const MATCH_UNITS_IN_TURN = 15_000;
+
+/** Fires the hooks that match an after event. */
+export const afterEventSubscriber: Subscriber = {
+  name: "hooks on after events",
+  facts: hookEventNames.filter((name) => hookEvents[name].timing === "after"),
+  handle: (fact: Fact, turn) => {
+    const { work } = fact as WorkFact;
+    const { fires, next } = matchHooks(turn, work, { from: MATCH_START, units: MATCH_UNITS_IN_TURN });
+    for (const hook of fires) fireHook(turn, hook, work);
+    if (next !== null) turn.send(hookMatcherAddress(work), toMatchHooks(next, work));
+  },
+};
+
+/** Lets the hooks that match a before event decide whether it may happen. */
+export const beforeEventGate: Gate = {
+  name: "hooks on before events",
+  questions: hookEventNames.filter((name) => hookEvents[name].timing === "before"),
+  boundMs: BEFORE_EVENT_MS,
+  gatekeepers: (question: GateQuestion, _partition, reading) => {
+    const { work } = question as WorkQuestion;
+    const { fires, next } = matchHooks(reading, work, { from: MATCH_START, units: MATCH_UNITS_IN_TURN });
+    const asked = fires.map((hook) => toFireRequest(hook, work));
+    return next === null ? asked : [...asked, { to: hookMatcherAddress(work), message: toMatchHooks(next, work) }];
+  },
+};
+
+/** Fires a hook on an after event. */
+export function fireHook(turn: Turn, hook: HookRow, work: WorkEvent): void {
+  const { to, message } = toFireRequest(hook, work);
+  turn.send(to, message);
+}
+
+/** What a hook is asked by a before event. One that is never heard of again goes by its `failure`. */
+export function toFireRequest(hook: HookRow, work: WorkEvent): GatekeeperRequest {
+  const message: FireHook = { type: "hook.fire", hookId: hook.id, work, resends: null };
+  const to = address(work.workspaceId, "hook-occurrence", hookOccurrenceId(work, hook));
+  return { to, message, whenSilent: timeoutRefusal(hook) };
+}
+
+/** Why a hook refuses a before event whose time is over; null when it lets it go on. */
+export function timeoutRefusal({ fields }: HookRow): string | null {
+  const step = fields.steps[0]?.name ?? "";
+  return fields.failure === "block" ? toRefusal({ hook: fields.key, step, reason: BEFORE_EVENT_TIMEOUT }) : null;
+}
+
+function hookMatcherAddress({ workspaceId, teamId }: WorkEvent): Address {
+  return address(workspaceId, "hook-judge", teamId);
+}
+
+function toMatchHooks(from: MatchHooks["from"], work: WorkEvent): MatchHooks {
+  return { type: "hook.judge", work, from };
+}
+
+/** One firing for each occurrence and hook, with an id that sorts by the occurrence's time. */
+export function hookOccurrenceId(work: WorkEvent, hook: HookRow): string {
+  return `${work.occurrence}-${hook.id.slice(-8)}`;
+}

@@ -1,0 +1,88 @@
+/** Globs of changed paths (configuration API, Hook): `**`, `*`, `?`, and a trailing `/` for all that is below. */
+
+import type { Work } from "../../expressions/meter.js";
+
+export interface PathPattern {
+  /** Whether the whole path is matched. False, too, once the work is used up. */
+  matches(path: string, work?: Work): boolean;
+}
+
+/** Places looked at in the time of one unit, and what beginning with a path costs that may match. */
+const PLACES_A_UNIT = 10;
+const UNITS_TO_BEGIN = 5;
+
+/**
+ * A glob, ready to be matched in time linear in the path for each of its places. It is read as a row of single
+ * characters, between which runs of others may stand.
+ */
+export function compileGlob(glob: string): PathPattern {
+  const whole = glob.endsWith("/") ? `${glob}**` : glob;
+  const places = placesOf(whole);
+  const [beginning = ""] = /^[^*?]*/.exec(whole) ?? [];
+  const [ending = ""] = /[^*?]*$/.exec(whole) ?? [];
+  return {
+    matches: (path, work = { units: Number.POSITIVE_INFINITY }) => {
+      work.units -= 1;
+      return path.startsWith(beginning) && path.endsWith(ending) && matches(places, path, work);
+    },
+  };
+}
+
+/** Stands for any single character but `/`. */
+const ONE = -1;
+const SLASH = 0x2f;
+
+/** What may stand at a place beside the single character there: nothing, a run within a name, or any run. */
+const NO_RUN = 0;
+const RUN_IN_NAME = 1;
+const ANY_RUN = 2;
+
+interface Places {
+  /** Code points, or {@link ONE}. */
+  readonly singles: Int32Array;
+  /** One more than `singles`: before each, and at the end. */
+  readonly runs: Uint8Array;
+}
+
+function placesOf(glob: string): Places {
+  const singles: number[] = [];
+  const runs = [NO_RUN];
+  for (const [token] of glob.matchAll(/\*\*|[\s\S]/gu)) {
+    const isRun = token === "**" || token === "*";
+    const place = singles.length;
+    if (isRun) runs[place] = Math.max(runs[place] ?? NO_RUN, token === "*" ? RUN_IN_NAME : ANY_RUN);
+    else {
+      singles.push(token === "?" ? ONE : (token.codePointAt(0) ?? ONE));
+      runs.push(NO_RUN);
+    }
+  }
+  return { singles: Int32Array.from(singles), runs: Uint8Array.from(runs) };
+}
+
+/** Follows every way through the places at once: at which of them the path may have come, character by character. */
+function matches({ singles, runs }: Places, path: string, work: Work): boolean {
+  // In rising order; a place leads to itself and to the one after it, so that none comes twice but beside itself.
+  let places = new Int32Array(runs.length);
+  let next = new Int32Array(runs.length);
+  let count = 1;
+  let left = (work.units - UNITS_TO_BEGIN) * PLACES_A_UNIT;
+  for (let at = 0; at < path.length && count > 0; at++) {
+    const character = path.codePointAt(at) ?? ONE;
+    if (character > 0xffff) at += 1;
+    left -= count;
+    if (left < 0) break;
+    let reached = 0;
+    for (let index = 0; index < count; index++) {
+      const place = places[index] ?? 0;
+      const run = runs[place] ?? NO_RUN;
+      const stays = run === ANY_RUN || (run === RUN_IN_NAME && character !== SLASH);
+      if (stays && (reached === 0 || next[reached - 1] !== place)) next[reached++] = place;
+      const single = singles[place];
+      if (single === character || (single === ONE && character !== SLASH)) next[reached++] = place + 1;
+    }
+    [places, next] = [next, places];
+    count = reached;
+  }
+  work.units = left / PLACES_A_UNIT;
+  return left >= 0 && count > 0 && places[count - 1] === singles.length;
+}

@@ -1,0 +1,157 @@
+/**
+ * Judges hooks whose events would take too long in one turn, `hook-judge/<team id>`: events wait in rows, and each
+ * wake-up takes the first of them on by what one turn may cost. Before events go first. So a team with many dear
+ * conditions holds up nobody but itself.
+ *
+ * | state   | moved by                            | next    | also                                             |
+ * |---------|-------------------------------------|---------|--------------------------------------------------|
+ * | judging | hook.judge, not known yet           | judging | the event waits; wake-up at once                 |
+ * | judging | woken, hooks or events are left     | judging | fires what matches; wake-up at once              |
+ * | judging | woken, none is left                 | judging | fires what matches; answers its gate; stops      |
+ * | judging | keeper.late, its event waits        | judging | from here on only match lists count, and a hook  |
+ * |         |                                     |         | that blocks on failure refuses                   |
+ */
+import { setup } from "xstate";
+import type {
+  ActorType,
+  CallGatekeepers,
+  GatekeeperAnswer,
+  GatekeeperTimedOut,
+  ReplyTo,
+} from "../../../runtime/actor-type.js";
+import type { Delivered, Message, Turn, Woken } from "../../../runtime/turn.js";
+import { table } from "../../../storage/table.js";
+import type { WorkEvent } from "../../tasks/work-event.js";
+import { fireHook, timeoutRefusal, toFireRequest } from "./fire-hooks.js";
+import { type HookRow, MAX_MATCH_COST, type MatchCursor, matchHooks } from "./match-hooks.js";
+
+export interface MatchHooks extends Message {
+  readonly type: "hook.judge";
+  readonly work: WorkEvent;
+  readonly from: MatchCursor;
+  /** Set by the runtime when a before event waits for the answer. */
+  readonly gate?: ReplyTo;
+}
+
+/** An event some of whose hooks are not judged yet. */
+interface WaitingEvent {
+  readonly work: WorkEvent;
+  readonly from: MatchCursor;
+  readonly gate: ReplyTo | null;
+  readonly isLate: boolean;
+}
+
+/** `[team, rank, occurrence]`, in the order in which they are taken on. */
+const waiting = table<WaitingEvent>("hook-judging");
+const BEFORE_EVENTS = 0;
+const AFTER_EVENTS = 1;
+const MATCH = "judge";
+
+type MatcherEvent = Delivered<MatchHooks | Woken | GatekeeperTimedOut>;
+
+const machine = setup({
+  types: { events: {} as MatcherEvent },
+  guards: {
+    isNew: ({ event }) => event.type === "hook.judge" && findWaiting(event) === undefined,
+    waits: ({ event }) => event.type === "keeper.late" && findLate(event) !== undefined,
+  },
+  actions: {
+    note: ({ event }) => {
+      if (event.type === "hook.judge") enqueue(event);
+    },
+    goOn: ({ event }) => matchNext(event.turn),
+    hurry: ({ event }) => {
+      if (event.type === "keeper.late") markLate(event);
+    },
+  },
+}).createMachine({
+  id: "hook-judge",
+  initial: "judging",
+  states: {
+    judging: {
+      on: {
+        "hook.judge": { guard: "isNew", actions: "note" },
+        woken: { actions: "goOn" },
+        "keeper.late": { guard: "waits", actions: "hurry" },
+      },
+    },
+  },
+});
+
+/** See the table above. */
+export const hookMatcherActor: ActorType = { kind: "hook-judge", machine, version: 1 };
+
+function waitingKey(turn: Turn, { work, gate }: Pick<MatchHooks, "work"> & { readonly gate?: ReplyTo | null }) {
+  return [turn.self.id, gate == null ? AFTER_EVENTS : BEFORE_EVENTS, work.occurrence] as const;
+}
+
+function findWaiting({ turn, ...judge }: Delivered<MatchHooks>): WaitingEvent | undefined {
+  return waiting.get(turn, turn.self.partition, ...waitingKey(turn, judge));
+}
+
+function enqueue({ turn, work, from, gate }: Delivered<MatchHooks>): void {
+  // With others waiting a wake-up is set already; setting it anew would put it off.
+  const isFirst = waiting.list(turn, turn.self.partition, [turn.self.id], { limit: 1 }).length === 0;
+  put(turn, { work, from, gate: gate ?? null, isLate: false });
+  if (isFirst) turn.wake(MATCH, turn.now);
+}
+
+function put(turn: Turn, row: WaitingEvent): void {
+  waiting.put(turn, turn.self.partition, waitingKey(turn, row), row);
+}
+
+/** Takes the first event on. */
+function matchNext(turn: Turn): void {
+  const [row, more] = waiting.list(turn, turn.self.partition, [turn.self.id], { limit: 2 });
+  if (row === undefined) return turn.stop();
+  const { work, from, gate, isLate } = row;
+  const by = isLate ? "match lists" : "all conditions";
+  const { fires, next } = matchHooks(turn, work, { from, units: MAX_MATCH_COST, by });
+  const refused = isLate ? firstRefusal(fires) : null;
+  const isOver = next === null || refused !== null;
+  if (gate === null) for (const hook of fires) fireHook(turn, hook, work);
+  else if (!isLate) callMatchedHooks(turn, gate, { work, fires });
+  if (isOver && gate !== null) {
+    const answer: GatekeeperAnswer = { type: "keeper.answered", key: gate.key, refused };
+    turn.send(gate.replyTo, answer);
+  }
+  if (isOver) waiting.remove(turn, turn.self.partition, ...waitingKey(turn, row));
+  else put(turn, { ...row, from: next });
+  if (isOver && more === undefined) turn.stop();
+  else turn.wake(MATCH, turn.now);
+}
+
+/** Lets hooks on a before event decide, too. */
+function callMatchedHooks(
+  turn: Turn,
+  { replyTo, key }: ReplyTo,
+  { work, fires }: { readonly work: WorkEvent; readonly fires: readonly HookRow[] },
+): void {
+  if (fires.length === 0) return;
+  const call: CallGatekeepers = {
+    type: "keeper.called",
+    key,
+    requests: fires.map((hook) => toFireRequest(hook, work)),
+  };
+  turn.send(replyTo, call);
+}
+
+/** Why one of the hooks that were not judged in time refuses: it might have fired, and blocks on failure. */
+function firstRefusal(hooks: readonly HookRow[]): string | null {
+  for (const hook of hooks) {
+    const refused = timeoutRefusal(hook);
+    if (refused !== null) return refused;
+  }
+  return null;
+}
+
+function findLate({ turn, key, replyTo }: Delivered<GatekeeperTimedOut>): WaitingEvent | undefined {
+  return waiting
+    .list(turn, turn.self.partition, [turn.self.id, BEFORE_EVENTS])
+    .find(({ gate, isLate }) => gate?.key === key && gate.replyTo.id === replyTo.id && !isLate);
+}
+
+function markLate(event: Delivered<GatekeeperTimedOut>): void {
+  const row = findLate(event);
+  if (row !== undefined) put(event.turn, { ...row, isLate: true });
+}

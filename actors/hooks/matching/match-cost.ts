@@ -1,0 +1,37 @@
+import type { ResourceRow } from "../../resources/resource.table.js";
+import type { HookFields } from "../hook.kind.js";
+
+/** What reading any hook takes, in units of the meter: at first it is not held. */
+const UNITS_A_HOOK = 300;
+/** What making its conditions takes, for each character of a `when` and of a glob. */
+const UNITS_A_CHARACTER_OF_WHEN = 4;
+const UNITS_A_CHARACTER_OF_GLOB = 1;
+/** What reading takes besides, for each value in it and for its text. */
+const UNITS_A_VALUE = 3;
+const CHARACTERS_A_UNIT = 32;
+
+const known = new WeakMap<ResourceRow<HookFields>, number>();
+
+/**
+ * What it costs to look at a hook, in units of the meter, before its conditions look at an event: to read it and to make
+ * its conditions, as if neither had been done before. A hook may be as long as a request's body.
+ */
+export function matchCost(hook: ResourceRow<HookFields>): number {
+  const before = known.get(hook);
+  if (before !== undefined) return before;
+  const { when, match } = hook.fields;
+  const toMake =
+    UNITS_A_CHARACTER_OF_WHEN * (when?.length ?? 0) +
+    match.paths.reduce((sum, glob) => sum + UNITS_A_CHARACTER_OF_GLOB * glob.length, 0);
+  const units = UNITS_A_HOOK + toMake + readCost(hook.fields);
+  known.set(hook, units);
+  return units;
+}
+
+function readCost(value: unknown): number {
+  if (typeof value === "string") return UNITS_A_VALUE + value.length / CHARACTERS_A_UNIT;
+  if (typeof value !== "object" || value === null) return UNITS_A_VALUE;
+  let units = UNITS_A_VALUE;
+  for (const inner of Object.values(value)) units += readCost(inner);
+  return units;
+}

@@ -1,0 +1,93 @@
+import { z } from "zod";
+import type { Reading } from "../../../storage/store.js";
+import type { Work } from "../../expressions/meter.js";
+import { listResources, type ResourceRow } from "../../resources/resource.table.js";
+import { getTeamKey } from "../../resources/resource-indexes.table.js";
+import type { WorkEvent } from "../../tasks/work-event.js";
+import type { HookFields } from "../hook.kind.js";
+import { findHookOccurrence } from "../hook-occurrence.table.js";
+import { type Condition, conditionNames, getConditions, type Subject } from "./conditions.js";
+import { hookOccurrenceId } from "./fire-hooks.js";
+import { evaluateConditions } from "./lookup-keys.js";
+import { MAX_MATCH_COST, toSubject } from "./match-hooks.js";
+
+const hookOccurrenceSummary = z.strictObject({ id: z.string(), state: z.string(), code: z.string().nullable() });
+
+const mismatchSchema = z.strictObject({
+  condition: z
+    .enum(["on", ...conditionNames, "written"])
+    .describe("The first condition that does not hold; `written`: the hook was written as it is after the event."),
+  wanted: z.unknown().describe("What the hook asks for."),
+  expression: z.string().nullable().describe("The condition as an expression; null for `on` and `written`."),
+  saw: z.unknown().describe("What the event had."),
+  error: z.string().nullable().describe("Why `when` came to nothing, when it did."),
+});
+
+/** What an event meant to one hook: exactly one of the two is there. */
+export const hookMatchSchema = z
+  .strictObject({
+    hookId: z.string(),
+    hook: z.string(),
+    firing: hookOccurrenceSummary.nullable(),
+    notFired: mismatchSchema.nullable(),
+  })
+  .meta({ title: "hook-verdict" });
+
+type HookMatch = z.output<typeof hookMatchSchema>;
+
+export interface HookMatchPage {
+  /** Only hooks whose keys come after this one. */
+  readonly after?: string | undefined;
+  readonly limit: number;
+}
+
+export interface HookMatches {
+  readonly hooks: readonly HookMatch[];
+  /** The key after which the next page begins; null when there is none. */
+  readonly next: string | null;
+}
+
+/** What one page may cost, in units of the meter, beyond its first hook. */
+const UNITS_A_PAGE = 50_000;
+
+/**
+ * What an event meant to each hook of its team, by key: the firing it led to, or the first condition that does not
+ * hold. Conditions are those that the hook has now. A page is shorter where conditions are dear.
+ */
+export function listHookMatches(reading: Reading, work: WorkEvent, { after, limit }: HookMatchPage): HookMatches {
+  const { workspaceId, teamId } = work;
+  const under = getTeamKey(reading, workspaceId, teamId);
+  const from = after === undefined ? {} : { after: `${under}/${after}` };
+  const found = listResources<HookFields>(reading, workspaceId, "hook", { under, ...from, limit: limit + 1 });
+  const subject = toSubject(work);
+  const left = { units: UNITS_A_PAGE };
+  const hooks: HookMatch[] = [];
+  for (const hook of found.slice(0, limit)) {
+    if (left.units <= 0) break;
+    const firing = findHookOccurrence(reading, workspaceId, teamId, hookOccurrenceId(work, hook));
+    const shown = firing === undefined ? null : { id: firing.id, state: firing.state, code: firing.code };
+    const notFired = shown === null ? whyNotFired(hook, subject, left) : null;
+    hooks.push({ hookId: hook.id, hook: hook.fields.key, firing: shown, notFired });
+  }
+  return { hooks, next: found.length > hooks.length ? (hooks.at(-1)?.hook ?? null) : null };
+}
+
+function whyNotFired(hook: ResourceRow<HookFields>, subject: Subject, left: Work): NonNullable<HookMatch["notFired"]> {
+  const { fields, updatedAt } = hook;
+  const { work } = subject;
+  const none = { expression: null, error: null };
+  if (fields.on !== work.on) return { condition: "on", wanted: fields.on, saw: work.on, ...none };
+  const enough = { units: MAX_MATCH_COST };
+  const verdict = evaluateConditions(getConditions(hook), subject, enough);
+  left.units -= MAX_MATCH_COST - enough.units;
+  if (typeof verdict === "string") return { condition: "written", wanted: work.event.at, saw: updatedAt, ...none };
+  return toMismatch(verdict, subject, left);
+}
+
+/** What a condition saw that did not hold, and why it came to nothing, where it did. */
+function toMismatch(condition: Condition, subject: Subject, left: Work): NonNullable<HookMatch["notFired"]> {
+  const { name, wanted, expression, saw } = condition;
+  const outcome = condition.outcome(subject, left);
+  const error = outcome !== null && "error" in outcome ? outcome.error : null;
+  return { condition: name, wanted, expression, saw: saw(subject.work), error };
+}

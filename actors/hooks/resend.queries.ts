@@ -1,0 +1,60 @@
+import { ulidTime } from "../../runtime/ids.js";
+import type { Reading } from "../../storage/store.js";
+import { findResource } from "../resources/resource.table.js";
+import { failedHookOccurrences } from "./hook-occurrence.queries.js";
+import { findHookOccurrence, type HookOccurrence } from "./hook-occurrence.table.js";
+
+/** Which failed firings of a team are meant: those whose events happened in a time, from begin to end. */
+export interface ResendPeriod {
+  readonly fromMs: number;
+  /** Not included. */
+  readonly toMs: number;
+  /** Those of one hook alone, by its key. */
+  readonly hook: string | null;
+  /** Only those after this firing. */
+  readonly after: string | null;
+}
+
+interface Team {
+  readonly workspaceId: string;
+  readonly teamId: string;
+}
+
+/**
+ * The first of a period's firings that failed and wait to be sent again, oldest first: at most `most`, and no more than
+ * `looks` are looked at. `next` is where to go on, or null when the period is through.
+ *
+ * Not meant are what the loop guard stopped, what was sent again and has not failed since, tests, and hooks that are
+ * gone.
+ */
+export function listFailed(
+  reading: Reading,
+  { workspaceId, teamId }: Team,
+  { fromMs, toMs, hook, after }: ResendPeriod,
+  { most, looks }: { readonly most: number; readonly looks: number },
+): { readonly found: readonly HookOccurrence[]; readonly next: string | null } {
+  const found: HookOccurrence[] = [];
+  const page = {
+    after: [teamId, after ?? `occ_${ulidTime(fromMs)}`],
+    before: [teamId, `occ_${ulidTime(toMs)}`],
+    limit: looks,
+  };
+  const entries = failedHookOccurrences.entries(reading, workspaceId, [teamId], page);
+  for (const { key } of entries) {
+    const id = String(key.at(-1));
+    const firing = findHookOccurrence(reading, workspaceId, teamId, id);
+    if (firing !== undefined && (hook ?? firing.hook) === firing.hook && waitsForResend(reading, workspaceId, firing)) {
+      found.push(firing);
+    }
+    if (found.length === most) return { found, next: id };
+  }
+  const last = entries.at(-1)?.key.at(-1);
+  return { found, next: entries.length < looks || last === undefined ? null : String(last) };
+}
+
+function waitsForResend(reading: Reading, workspaceId: string, firing: HookOccurrence): boolean {
+  const { code, resends, resentAs, work, hookId } = firing;
+  if (code === "loop" || resends !== null || work.test === true) return false;
+  const latest = resentAs === null ? firing : findHookOccurrence(reading, workspaceId, work.teamId, resentAs);
+  return latest?.state === "failed" && findResource(reading, workspaceId, "hook", hookId) !== undefined;
+}

@@ -1,0 +1,57 @@
+import type { Reading } from "../../storage/store.js";
+import { findOfferedTool } from "../integrations/tools.js";
+import { pathText } from "../refusal.js";
+import type { Warning } from "../resources/kind.js";
+import type { ResourceRow } from "../resources/resource.table.js";
+import { getTeamKey } from "../resources/resource-indexes.table.js";
+import type { HookFailureCode } from "./delivery/retry-policy.js";
+import { hookEvents } from "./events.js";
+import type { HookFields, HookStep } from "./hook.kind.js";
+
+/** Why a step fails whatever its event. */
+export interface UnsupportedStep {
+  readonly code: HookFailureCode;
+  readonly reason: string;
+}
+
+/** Why a step is not made at all: it calls a tool that hooks may not call, or wants what is not there; or null. */
+export function whyUnsupported(
+  reading: Reading,
+  { workspaceId, teamId }: Pick<ResourceRow, "workspaceId" | "teamId">,
+  { call }: HookStep,
+): UnsupportedStep | null {
+  if (call === null) return null;
+  const teamKey = getTeamKey(reading, workspaceId, teamId);
+  return { code: "not-allowed", reason: whyNotCalled(findOfferedTool(reading, { workspaceId, teamKey }, call), call) };
+}
+
+function whyNotCalled(tool: ReturnType<typeof findOfferedTool>, name: string): string {
+  if (tool === undefined) return `no integration of the team offers ${name}`;
+  if (tool.approval) return `the tool ${name} needs approval, which a hook has from nobody`;
+  if (tool.holder === "requester")
+    return `the tool ${name} acts as the person who started a task, and a hook as nobody`;
+  return `the tool ${name} is not called: integrations do not act yet`;
+}
+
+/** What of a hook is accepted and does not happen. */
+export function hookWarnings(
+  { on, steps }: HookFields,
+  reading: Reading,
+  row: Pick<ResourceRow, "workspaceId" | "teamId">,
+): readonly Warning[] {
+  const never = hookEvents[on].served ? [] : [warning("on", "nothing does this yet: the hook does not fire")];
+  const unmade = steps.flatMap((step, index) => {
+    const why = whyUnsupported(reading, row, step);
+    return why === null ? [] : [warning(`steps[${index}].call`, `the step fails with ${why.code}: ${why.reason}`)];
+  });
+  const replaced = steps.flatMap(({ request }, index) =>
+    Object.keys(request?.headers ?? {})
+      .filter((name) => name.toLowerCase() === "user-agent")
+      .map((name) => warning(pathText(["steps", index, "request", "headers", name]), "is always the service's own")),
+  );
+  return [...never, ...unmade, ...replaced];
+}
+
+function warning(path: string, message: string): Warning {
+  return { path, message, severity: "warning" };
+}

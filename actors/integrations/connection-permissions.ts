@@ -1,0 +1,96 @@
+/** Who may do what with an integration's connections (configuration API, Integration connections). */
+import type { Reading } from "../../storage/store.js";
+import type { Caller } from "../access/caller.js";
+import { isOnTeam, permit } from "../access/visibility.js";
+import type { Refusal } from "../refusal.js";
+import { findResource, type ResourceRow } from "../resources/resource.table.js";
+import { type ConnectionHolder, findIntegrationConnection, type IntegrationConnectionRow } from "./connection.table.js";
+import type { IntegrationFields } from "./definition.js";
+import type { OAuth2 } from "./oauth2.js";
+
+/** Which connection of a workspace. */
+export interface IntegrationConnectionKey {
+  readonly workspaceId: string;
+  readonly integrationId: string;
+  readonly holder: ConnectionHolder;
+}
+
+/** What a connection is of, as long as it may be. */
+export interface ConnectionTarget {
+  readonly integration: ResourceRow<IntegrationFields>;
+  readonly oauth2: OAuth2;
+}
+
+/**
+ * What the connection is of; null when there may be none: the integration is gone or links no accounts, the workspace
+ * is closed, and for a person's when the integration does not act as people or the person is not on its team.
+ */
+export function findConnectionTarget(
+  reading: Reading,
+  { workspaceId, integrationId, holder }: IntegrationConnectionKey,
+): ConnectionTarget | null {
+  if (findResource(reading, workspaceId, "workspace", workspaceId) === undefined) return null;
+  const integration = findResource<IntegrationFields>(reading, workspaceId, "integration", integrationId);
+  const oauth2 = integration?.fields.connection?.oauth2 ?? null;
+  if (integration === undefined || oauth2 === null) return null;
+  if (holder === "team") return { integration, oauth2 };
+  const isPersons = integration.fields.connection?.holder === "requester";
+  const { teamId } = integration;
+  return isPersons && teamId !== null && isOnTeam(reading, holder, workspaceId, teamId)
+    ? { integration, oauth2 }
+    : null;
+}
+
+/** Why the caller may not connect or disconnect this connection, or null. */
+export function whyNotLinked(reading: Reading, caller: Caller, place: IntegrationConnectionKey): Refusal | null {
+  return whyNotHeld(reading, caller, place) ?? whyNoConnection(reading, place);
+}
+
+/** The team's is for who administers; a person's own is for people on the team. */
+function whyNotHeld(reading: Reading, caller: Caller, place: IntegrationConnectionKey): Refusal | null {
+  const { workspaceId, integrationId, holder } = place;
+  if (holder === "team") return permit(reading, caller, workspaceId, "administer", "integration");
+  const unseen = permit(reading, caller, workspaceId, "read", "integration");
+  if (unseen !== null) return unseen;
+  const teamId = findResource(reading, workspaceId, "integration", integrationId)?.teamId ?? "";
+  const isOwn = caller.kind === "person" && caller.userId === holder;
+  return isOwn && isOnTeam(reading, holder, workspaceId, teamId) ? null : notOnTeam;
+}
+
+/** Why the integration has no such connection, or null. */
+function whyNoConnection(
+  reading: Reading,
+  { workspaceId, integrationId, holder }: IntegrationConnectionKey,
+): Refusal | null {
+  const integration = findResource<IntegrationFields>(reading, workspaceId, "integration", integrationId);
+  const connection = integration?.fields.connection ?? null;
+  if (connection === null || connection.oauth2 === null) {
+    return { refused: "conflict", detail: "The integration links no accounts: its connection has no oauth2." };
+  }
+  if (holder === "team" || connection.holder === "requester") return null;
+  return { refused: "conflict", detail: "The integration acts as its team: people connect no accounts of their own." };
+}
+
+const notOnTeam: Refusal = {
+  refused: "forbidden",
+  title: "Not on the team",
+  detail: "Only people on the team connect their accounts to its integrations.",
+};
+
+/**
+ * The connection that a tool acts with for tasks that a person started, or null when there is none that acts: it is not
+ * connected, may not be any more, or its access has run out and is not renewed yet.
+ */
+export function findActingConnection(
+  reading: Reading,
+  { workspaceId, integrationId }: Pick<IntegrationConnectionKey, "workspaceId" | "integrationId">,
+  { userId, nowMs }: { readonly userId: string; readonly nowMs: number },
+): IntegrationConnectionRow | null {
+  const integration = findResource<IntegrationFields>(reading, workspaceId, "integration", integrationId);
+  const holder = integration?.fields.connection?.holder === "requester" ? userId : "team";
+  if (findConnectionTarget(reading, { workspaceId, integrationId, holder }) === null) return null;
+  const row = findIntegrationConnection(reading, workspaceId, integrationId, holder);
+  const linked = row?.linked ?? null;
+  if (row === undefined || linked === null) return null;
+  return linked.expiresAtMs === null || linked.expiresAtMs > nowMs ? row : null;
+}

@@ -1,0 +1,106 @@
+import type { Reading, Writing } from "../../storage/store.js";
+import { table } from "../../storage/table.js";
+import type { OAuth2 } from "./oauth2.js";
+
+/** Whose a connection is: the team's, or a person's by their id. */
+export type ConnectionHolder = "team" | (string & {});
+
+/** Where a connection stands; `none` is kept only for what a person has set. */
+export type IntegrationConnectionState = "none" | "linking" | "connected" | "refreshing" | "broken";
+
+/** What of the definition tokens belong to: they are never shown to another host or client. */
+export interface LinkedTerms
+  extends Pick<OAuth2, "issuer" | "tokenUrl" | "revokeUrl" | "clientId" | "clientSecret" | "clientAuth"> {
+  /** The integration's hosts. */
+  readonly hosts: readonly string[];
+}
+
+/** What a link gave. */
+export interface LinkedAccount {
+  /** The tokens as JSON (`{ access, refresh }`), sealed. */
+  readonly sealed: string;
+  readonly canRenew: boolean;
+  /** When the access runs out, in milliseconds since 1970; null when the host does not say. */
+  readonly expiresAtMs: number | null;
+  readonly scopes: readonly string[];
+  readonly terms: LinkedTerms;
+  /** What the host named the account; null when the definition does not read it. */
+  readonly account: string | null;
+}
+
+export interface IntegrationConnectionRow {
+  readonly integrationId: string;
+  readonly holder: ConnectionHolder;
+  readonly state: IntegrationConnectionState;
+  /** Null without tokens. */
+  readonly linked: LinkedAccount | null;
+  /** The account last connected. */
+  readonly account: string | null;
+  readonly connectedBy: string | null;
+  readonly connectedAt: string | null;
+  readonly renewedAt: string | null;
+  /** Why it is to be connected again, or what keeps it from being renewed. */
+  readonly problem: string | null;
+  /** Tools whose calls the person wants to be asked about. */
+  readonly asks: readonly string[];
+}
+
+/** `[integration, holder]` */
+const connections = table<IntegrationConnectionRow>("connection");
+/** `[person, integration]` */
+const connectionsOfPeople = table<true>("connection-of");
+
+/** The connection, or undefined. */
+export function findIntegrationConnection(
+  reading: Reading,
+  workspaceId: string,
+  integrationId: string,
+  holder: ConnectionHolder,
+): IntegrationConnectionRow | undefined {
+  return connections.get(reading, workspaceId, integrationId, holder);
+}
+
+/** The connections of one integration, or of all of the workspace when none is named. */
+export function listIntegrationConnections(
+  reading: Reading,
+  workspaceId: string,
+  under: readonly string[],
+): IntegrationConnectionRow[] {
+  return connections.list(reading, workspaceId, under);
+}
+
+/** A page of the connections of an integration, in the order of their holders. */
+export function listIntegrationConnectionPage(
+  reading: Reading,
+  { workspaceId, integrationId }: { readonly workspaceId: string; readonly integrationId: string },
+  { after, limit }: { readonly after: ConnectionHolder | undefined; readonly limit: number },
+): IntegrationConnectionRow[] {
+  const from = after === undefined ? {} : { after: [integrationId, after] };
+  return connections.list(reading, workspaceId, [integrationId], { ...from, limit });
+}
+
+/** Integrations at which a person has a connection, or has set something. */
+export function listIntegrationsOfPerson(reading: Reading, workspaceId: string, userId: string): string[] {
+  return connectionsOfPeople.entries(reading, workspaceId, [userId]).map(({ key }) => String(key.at(-1)));
+}
+
+export function storeIntegrationConnection(writing: Writing, workspaceId: string, row: IntegrationConnectionRow): void {
+  const { integrationId, holder } = row;
+  connections.put(writing, workspaceId, [integrationId, holder], row);
+  if (holder !== "team") connectionsOfPeople.put(writing, workspaceId, [holder, integrationId], true);
+}
+
+export function removeIntegrationConnection(
+  writing: Writing,
+  workspaceId: string,
+  { integrationId, holder }: Pick<IntegrationConnectionRow, "integrationId" | "holder">,
+): void {
+  connections.remove(writing, workspaceId, integrationId, holder);
+  if (holder !== "team") connectionsOfPeople.remove(writing, workspaceId, holder, integrationId);
+}
+
+/** What is kept of nothing yet. */
+export function newIntegrationConnection(integrationId: string, holder: ConnectionHolder): IntegrationConnectionRow {
+  const none = { linked: null, account: null, connectedBy: null, connectedAt: null, renewedAt: null, problem: null };
+  return { integrationId, holder, state: "none", ...none, asks: [] };
+}

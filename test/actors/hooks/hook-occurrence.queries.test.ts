@@ -1,0 +1,102 @@
+import t from "tap";
+import {
+  type HookOccurrenceFilter,
+  indexHookOccurrence,
+  indexState,
+  listHookOccurrences,
+} from "../../../actors/hooks/hook-occurrence.queries.js";
+import {
+  type HookOccurrence,
+  type HookOccurrenceState,
+  storeBegun,
+} from "../../../actors/hooks/hook-occurrence.table.js";
+import type { WorkEvent } from "../../../actors/tasks/work-event.js";
+import { countingRows } from "../../support/counting-rows.js";
+import { memoryRows } from "../../support/turn.js";
+import { teamId, workspaceId } from "../../support/work.js";
+
+const states: readonly HookOccurrenceState[] = ["attempting", "waiting", "delivered", "failed", "refused"];
+const hooks = ["alpha", "beta", "gamma"];
+const events = ["task.opened", "run.ended"] as const;
+
+/** The n-th of many firings: every mix of hook, event and state comes up; one in twenty is not delivered. */
+function firing(n: number): HookOccurrence {
+  const pick = <One>(from: readonly One[], index: number): One => from[index % from.length] as One;
+  return {
+    ...{ id: `occ_${String(n).padStart(6, "0")}`, hookId: "hook", hook: pick(hooks, n * 7) },
+    work: { teamId, on: pick(events, n >> 2), task: { id: "task" } } as WorkEvent,
+    ...{ state: n % 20 === 0 ? pick(states, n / 20) : "delivered", code: null, reason: null, refused: null },
+    ...{ firedAt: "", endedAt: null, retryAt: null, resends: null, resentAs: null },
+  };
+}
+
+const filters: readonly HookOccurrenceFilter[] = [undefined, "beta"].flatMap((hook) =>
+  [undefined, "run.ended" as const].flatMap((event) =>
+    [undefined, "failed" as const, "delivered" as const, "refused" as const].map((state) => ({
+      hook,
+      event,
+      state,
+    })),
+  ),
+);
+
+t.test("a page of the history reads what it shows and little more, whatever it is narrowed by", async (t) => {
+  const rows = countingRows(memoryRows());
+  const all = Array.from({ length: 3_000 }, (_, n) => firing(n));
+  for (const one of all) {
+    indexHookOccurrence(rows, workspaceId, { ...one, state: "attempting" });
+    const { id, hook, work } = one;
+    indexState(rows, workspaceId, { teamId, hook, on: work.on, id }, { from: "attempting", to: one.state });
+    storeBegun(rows, workspaceId, one);
+  }
+  for (const filter of filters) {
+    const wanted = all
+      .filter(
+        (one) =>
+          (filter.hook === undefined || one.hook === filter.hook) &&
+          (filter.event === undefined || one.work.on === filter.event) &&
+          (filter.state === undefined || one.state === filter.state),
+      )
+      .reverse();
+    rows.reset();
+    const first = listHookOccurrences(rows, { workspaceId, teamId }, filter, { limit: 20 });
+    t.same(first.items, wanted.slice(0, 20), JSON.stringify(filter));
+    const { read } = rows;
+    const before = first.next ?? "";
+    t.same(
+      listHookOccurrences(rows, { workspaceId, teamId }, filter, { before, limit: 20 }).items,
+      wanted.slice(20, 40),
+    );
+    // Besides what is shown, how that ended, and the little that is passed over: one read a line, and a slice of each.
+    const lines = hooks.length * events.length * states.length;
+    t.ok(read <= 4 * 20 + lines * 11, `${read} rows were read`);
+  }
+});
+
+t.test("what is rare among the firings of the common states is found page by page", async (t) => {
+  const rows = countingRows(memoryRows());
+  const isWanted = (n: number) => n === 17 || n === 4_000;
+  for (let n = 0; n < 5_000; n++) {
+    const one: HookOccurrence = { ...firing(n), state: isWanted(n) ? "attempting" : "delivered" };
+    storeBegun(rows, workspaceId, one);
+    indexHookOccurrence(rows, workspaceId, one);
+  }
+  for (const filter of [{ state: "attempting" as const }, { state: "attempting" as const, event: "run.ended" }]) {
+    const found: string[] = [];
+    let before: string | undefined;
+    for (let pages = 0; pages < 10; pages++) {
+      rows.reset();
+      const page = listHookOccurrences(rows, { workspaceId, teamId }, filter, { before, limit: 20 });
+      t.ok(rows.read <= 8_000, `${rows.read} rows were read for a page`);
+      found.push(...page.items.map(({ id }) => id));
+      before = page.next ?? undefined;
+      if (page.next === null) break;
+    }
+    const wanted = [4_000, 17].map(firing).filter(({ work }) => (filter.event ?? work.on) === work.on);
+    t.same(
+      found,
+      wanted.map(({ id }) => id),
+    );
+    t.equal(before, undefined, "the pages come to an end");
+  }
+});
