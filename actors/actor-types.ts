@@ -17,7 +17,7 @@ import type { Kind } from "./resources/kind.js";
 import { dispatcherActor } from "./runners/dispatcher.machine.js";
 import { poolMinting } from "./runners/pool-exchange.js";
 import { runnerActor } from "./runners/runner.machine.js";
-import { runActor } from "./tasks/run.machine.js";
+import { runActor } from "./runs/run.machine.js";
 import { taskActor } from "./tasks/task.machine.js";
 import { sealingKeyActor } from "./workspaces/sealing-key.machine.js";
 import { workspaceActor } from "./workspaces/workspace.machine.js";

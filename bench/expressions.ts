@@ -71,7 +71,7 @@ function worst(name: string, source: string): (string | number)[] {
     DYN,
   );
   const values = { big, text: "a".repeat(100_000) };
-  let most = { ms: 0, megabytes: 0 };
+  let peak = { ms: 0, megabytes: 0 };
   for (let round = 0; round < 5; round++) {
     const before = process.memoryUsage().heapUsed;
     const begun = performance.now();
@@ -80,9 +80,9 @@ function worst(name: string, source: string): (string | number)[] {
     compile(source).evaluate(values);
     const ms = performance.now() - begun;
     const megabytes = (process.memoryUsage().heapUsed - before) / 1e6;
-    most = { ms: Math.max(most.ms, ms), megabytes: Math.max(most.megabytes, megabytes) };
+    peak = { ms: Math.max(peak.ms, ms), megabytes: Math.max(peak.megabytes, megabytes) };
   }
-  return [name, most.ms.toFixed(1), Math.max(0, most.megabytes).toFixed(0)];
+  return [name, peak.ms.toFixed(1), Math.max(0, peak.megabytes).toFixed(0)];
 }
 
 /** Expressions a second, and the most that a hostile one takes. */

@@ -77,27 +77,27 @@ export async function run(): Promise<void> {
 }
 
 async function exported(name: string, office: Office): Promise<readonly (string | number)[]> {
-  const most = { seconds: 0, heap: 0, wait: 0, bytes: 0 };
+  const peak = { seconds: 0, heap: 0, wait: 0, bytes: 0 };
   for (let round = 0; round < 3; round++) {
     const delay = monitorEventLoopDelay({ resolution: 1 });
     delay.enable();
     const begunMs = performance.now();
-    most.bytes = await readExport(office, () => undefined);
-    most.seconds = Math.max(most.seconds, (performance.now() - begunMs) / 1_000);
+    peak.bytes = await readExport(office, () => undefined);
+    peak.seconds = Math.max(peak.seconds, (performance.now() - begunMs) / 1_000);
     delay.disable();
-    most.wait = Math.max(most.wait, delay.max / 1e6);
+    peak.wait = Math.max(peak.wait, delay.max / 1e6);
   }
   // By itself, since collecting takes time: what is held while it is sent.
   const before = liveBytes();
   await readExport(office, () => {
-    most.heap = Math.max(most.heap, liveBytes() - before);
+    peak.heap = Math.max(peak.heap, liveBytes() - before);
   });
   return [
     name,
-    (most.bytes / 1e6).toFixed(2),
-    most.seconds.toFixed(2),
-    (most.heap / 1e6).toFixed(1),
-    most.wait.toFixed(0),
+    (peak.bytes / 1e6).toFixed(2),
+    peak.seconds.toFixed(2),
+    (peak.heap / 1e6).toFixed(1),
+    peak.wait.toFixed(0),
   ];
 }
 

@@ -5,7 +5,7 @@ import type { Refusal } from "../actors/refusal.js";
 import { sha256Hex } from "../actors/workspaces/secret-value.js";
 import type { Clock } from "../runtime/clock.js";
 import type { Reading } from "../storage/store.js";
-import type { Credentials } from "./server.js";
+import type { Credentials } from "./transport/server.js";
 
 /** The cookie that carries a session. */
 export const SESSION_COOKIE = "session";

@@ -1,5 +1,5 @@
 import type { FieldError, Refusal } from "../actors/refusal.js";
-import type { WholeAnswer } from "./transport.js";
+import type { WholeAnswer } from "./transport/transport.js";
 
 /** Refusals that only the edge makes: what HTTP itself can be wrong about. */
 export type EdgeRefusal =

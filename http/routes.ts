@@ -8,12 +8,11 @@ import type { Refusal } from "../actors/refusal.js";
 import type { Kind } from "../actors/resources/kind.js";
 import type { Sealer } from "../actors/workspaces/secret-value.js";
 import type { Runtime, RuntimeLog } from "../runtime/runtime.js";
-import { exchangeRoutes } from "./access/exchange.routes.js";
 import { sessionRoutes } from "./access/session.routes.js";
+import { workloadExchangeRoutes } from "./access/workload-exchange.routes.js";
 import { codeHostRoutes } from "./code-host/code-host.routes.js";
 import { codeHostDeliveryRoutes } from "./code-host/delivery.routes.js";
 import { codeHostSignInRoutes } from "./code-host/sign-in.routes.js";
-import type { Config } from "./config.js";
 import { callbackRoutes } from "./connections/callback.routes.js";
 import { connectionRoutes } from "./connections/connection.routes.js";
 import { decisionRoutes } from "./decisions/decision.routes.js";
@@ -22,7 +21,7 @@ import { discoveryRoutes } from "./hooks/discovery.routes.js";
 import { eventRoutes } from "./hooks/event.routes.js";
 import { hookRoutes } from "./hooks/hook.routes.js";
 import { resendRoutes } from "./hooks/resend.routes.js";
-import type { Metrics } from "./metrics.js";
+import { RateLimit } from "./limits/rate-limit.js";
 import { docsRoutes } from "./openapi/docs.routes.js";
 import { openApiRoutes } from "./openapi/openapi.routes.js";
 import { deadLetterRoutes } from "./operations/dead-letter.routes.js";
@@ -30,18 +29,19 @@ import { operationRoutes } from "./operations/operation.routes.js";
 import { inviteRoutes } from "./people/invite.routes.js";
 import { inviteLinkRoutes } from "./people/invite-link.routes.js";
 import { memberRoutes } from "./people/member.routes.js";
-import { RateLimit } from "./rate-limit.js";
+import type { Config } from "./process/config.js";
+import type { Metrics } from "./process/metrics.js";
 import { changeRoutes } from "./resources/change.routes.js";
 import { exportRoutes } from "./resources/export.routes.js";
 import { resourceRoutes } from "./resources/resource.routes.js";
 import type { Route } from "./route.js";
 import { runnerRoutes } from "./runners/runner.routes.js";
 import { runnerSocket } from "./runners/runner-socket.js";
-import type { Credentials } from "./server.js";
-import type { SocketRoute } from "./socket.js";
 import { streamSocket } from "./streams/stream-socket.js";
-import { runTalkRoutes } from "./tasks/run-talk.routes.js";
+import { runConversationRoutes } from "./tasks/run-conversation.routes.js";
 import { taskRoutes } from "./tasks/task.routes.js";
+import type { Credentials } from "./transport/server.js";
+import type { SocketRoute } from "./transport/socket.js";
 
 /** What the areas' routes are made of; each takes what it needs. */
 export interface RouteParts {
@@ -65,7 +65,7 @@ export interface RouteParts {
 }
 
 /** How often one person or token may have the code host asked. */
-const CODE_HOST_RATE = { most: 60, perMs: 60_000, burst: 60 };
+const CODE_HOST_RATE = { max: 60, perMs: 60_000, burst: 60 };
 
 /** Every endpoint: the router, the documents and the tests read this table. */
 export function createRoutes(parts: RouteParts): readonly Route[] {
@@ -75,7 +75,7 @@ export function createRoutes(parts: RouteParts): readonly Route[] {
   const routes: Route[] = [
     ...under("Sessions", sessionRoutes({ runtime, sealer, baseUrl, signInDomains: config.signInDomains })),
     ...resourceRoutes({ runtime, kinds, sealer }),
-    ...under("Trusts", exchangeRoutes({ runtime, kinds, verifier, log })),
+    ...under("Trusts", workloadExchangeRoutes({ runtime, kinds, verifier, log })),
     ...under("Expressions", expressionRoutes({ reading: runtime.reading, kinds })),
     ...under("Export", exportRoutes({ runtime, kinds })),
     ...under("Configuration changes", changeRoutes({ runtime })),
@@ -88,7 +88,7 @@ export function createRoutes(parts: RouteParts): readonly Route[] {
     ...under("Connections", connectionRoutes({ runtime, sealer, servers, allowList, baseUrl })),
     ...under("Connections", callbackRoutes({ runtime, sealer })),
     ...under("Tasks and runs", taskRoutes({ runtime })),
-    ...under("Tasks and runs", runTalkRoutes({ runtime })),
+    ...under("Tasks and runs", runConversationRoutes({ runtime })),
     ...under("Decisions", decisionRoutes({ runtime })),
     ...under("Runners", runnerRoutes({ runtime })),
     ...under("Hook occurrences", hookRoutes({ runtime, sealer })),

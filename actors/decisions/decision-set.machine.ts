@@ -13,7 +13,7 @@
 import { setup } from "xstate";
 import type { ActorType } from "../../runtime/actor-type.js";
 import type { Delivered, Message } from "../../runtime/turn.js";
-import { tasks } from "../tasks/task-rows.js";
+import { tasks } from "../tasks/task.table.js";
 import { parseDraftedDecisions } from "./decision.js";
 import { indexDecisionSet, type Merge, replaceDecisionSet } from "./decision.table.js";
 

@@ -1,6 +1,6 @@
 import { address } from "../../runtime/address.js";
 import type { Delivered } from "../../runtime/turn.js";
-import type { NoteTask } from "../tasks/task-messages.js";
+import type { NoteTask } from "../tasks/task.messages.js";
 import { timeText } from "../time-text.js";
 import type { FireHook } from "./hook-occurrence.machine.js";
 import { indexHookOccurrence } from "./hook-occurrence.queries.js";

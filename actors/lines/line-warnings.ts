@@ -1,6 +1,6 @@
 import type { Reading } from "../../storage/store.js";
 import type { Warning } from "../resources/kind.js";
-import { isOffered } from "../runners/runner-rows.js";
+import { isHarnessOffered } from "../runners/runner.table.js";
 import type { LineBody } from "./line.kind.js";
 import type { StationBody } from "./station.js";
 
@@ -24,7 +24,7 @@ export function lineWarnings(
     ...(replayCheck === null ? [] : [warning("replayCheck", "replay checks are not made yet")]),
     ...stations.flatMap((station, index) => [
       ...unserved(station, `stations[${index}]`),
-      ...(isOffered(reading, workspaceId, station.harness)
+      ...(isHarnessOffered(reading, workspaceId, station.harness)
         ? []
         : [warning(`stations[${index}].harness`, "no runner of the workspace offers it: runs wait for one")]),
     ]),

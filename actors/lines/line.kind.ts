@@ -4,8 +4,8 @@ import { displayName, repositoryName, slug } from "../resources/fields.js";
 import type { FileText, Kind, WriteScope } from "../resources/kind.js";
 import { lineWarnings } from "./line-warnings.js";
 import { currencySchema, type Station, type StationBody, stationSchema } from "./station.js";
-import { checkStation, repeated, stationReferences } from "./station-rules.js";
-import { openTasksAt } from "./station-use.js";
+import { repeated, stationReferences, validateStation } from "./station-rules.js";
+import { openTasksAt } from "./station-use.table.js";
 
 const repository = z.strictObject({
   name: repositoryName,
@@ -70,7 +70,7 @@ export const lineKind: Kind<LineBody> = {
   references: ({ stations }, teamKey) =>
     stations.flatMap((station, index) => stationReferences(station, `stations[${index}]`, teamKey)),
   lookupKeys: { what: "station", keys: ({ stations }) => stations.map(({ key }) => key) },
-  validate: checkLine,
+  validate: validateLine,
   warnings: lineWarnings,
   complete: (fields, scope) => ({ fields: { ...fields, stations: withIds(fields, scope) }, added: {} }),
   inUse: (row, reading) => {
@@ -88,7 +88,7 @@ export const lineKind: Kind<LineBody> = {
 };
 
 /** What is wrong with a line beyond its schema and what it names. */
-export function checkLine(fields: LineBody, scope: WriteScope<LineBody>): readonly FieldError[] {
+export function validateLine(fields: LineBody, scope: WriteScope<LineBody>): readonly FieldError[] {
   const { stations, repositories } = fields;
   const keys = stations.map((station) => station.key);
   const setups = stations.some(({ check, diffs }) => check !== null && diffs);
@@ -101,14 +101,14 @@ export function checkLine(fields: LineBody, scope: WriteScope<LineBody>): readon
     ),
     ...repeated(keys).map((index) => stands(`stations[${index}].key`)),
     ...stations.flatMap((station, index) => [
-      ...checkStation(station, { path: `stations[${index}]`, keys, scope }),
-      ...checkId(station, `stations[${index}]`, scope),
+      ...validateStation(station, { path: `stations[${index}]`, keys, scope }),
+      ...validateId(station, `stations[${index}]`, scope),
     ]),
   ];
 }
 
 /** Ids are taken back as they were read. */
-function checkId(station: StationBody, path: string, scope: WriteScope<LineBody>): FieldError[] {
+function validateId(station: StationBody, path: string, scope: WriteScope<LineBody>): FieldError[] {
   const known = scope.previous?.fields.stations.find(({ key }) => key === station.key)?.id;
   return station.id === undefined || station.id === known ? [] : [{ path: `${path}.id`, message: "is read-only" }];
 }

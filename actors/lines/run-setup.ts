@@ -20,18 +20,18 @@ export interface RunSetup {
 }
 
 /** Where a station's line stands. */
-export interface StationPlace {
+export interface StationLocation {
   readonly workspaceId: string;
   readonly teamKey: string;
 }
 
 /** `[digest]` -> the skill, for as long as runs are kept. */
-const keptSkills = table<SkillFields>("run-skill");
+const storedSkills = table<SkillFields>("run-skill");
 
 /** The station's skills and profile as they are now. */
 export function setupOf(
   reading: Reading,
-  { workspaceId, teamKey }: StationPlace,
+  { workspaceId, teamKey }: StationLocation,
   station: Pick<Station, "skills" | "profile">,
 ): RunSetup {
   const skills = currentSkills(reading, { workspaceId, teamKey }, station.skills).map(({ key, digest }) => ({
@@ -47,20 +47,20 @@ export function setupOf(
 }
 
 /** Keeps what the station's skills hold now under their digests, for runs that use them. */
-export function keepSkills(writing: Writing, place: StationPlace, keys: readonly string[]): void {
+export function storeSkills(writing: Writing, place: StationLocation, keys: readonly string[]): void {
   for (const { digest, skill } of currentSkills(writing, place, keys)) {
-    if (keptSkills.get(writing, place.workspaceId, digest) === undefined) {
-      keptSkills.put(writing, place.workspaceId, digest, skill);
+    if (storedSkills.get(writing, place.workspaceId, digest) === undefined) {
+      storedSkills.put(writing, place.workspaceId, digest, skill);
     }
   }
 }
 
 /** What a skill held when a run that uses it was queued. */
-export function keptSkill(reading: Reading, workspaceId: string, digest: string): SkillFields | undefined {
-  return keptSkills.get(reading, workspaceId, digest);
+export function findStoredSkill(reading: Reading, workspaceId: string, digest: string): SkillFields | undefined {
+  return storedSkills.get(reading, workspaceId, digest);
 }
 
-function currentSkills(reading: Reading, { workspaceId, teamKey }: StationPlace, keys: readonly string[]) {
+function currentSkills(reading: Reading, { workspaceId, teamKey }: StationLocation, keys: readonly string[]) {
   return keys.flatMap((key) => {
     const skill = findResourceAt<SkillFields>(reading, workspaceId, "skill", `${teamKey}/${key}`)?.fields;
     return skill === undefined ? [] : [{ key, digest: digestOf(skill), skill }];

@@ -49,11 +49,11 @@ export const skillKind: Kind<SkillFields> = {
   hidden: [],
   address: (fields, teamKey) => `${teamKey}/${fields.key}`,
   references: () => [],
-  validate: ({ files }) => checkFiles(files),
+  validate: ({ files }) => validateFiles(files),
 };
 
 /** Paths are compared without letter case, so that the files can be laid out on any file system. */
-function checkFiles(files: SkillFields["files"]): readonly FieldError[] {
+function validateFiles(files: SkillFields["files"]): readonly FieldError[] {
   const paths = files.map(({ path }) => path.toLowerCase());
   const first = new Map<string, number>();
   for (const [index, path] of paths.entries()) if (!first.has(path)) first.set(path, index);

@@ -30,13 +30,13 @@ export interface StationScope {
 }
 
 /** What is wrong with a station beyond its schema and what it names. */
-export function checkStation(station: StationBody, at: StationScope): FieldError[] {
+export function validateStation(station: StationBody, at: StationScope): FieldError[] {
   return [
-    ...checkPasses(station, at),
-    ...checkProfile(station, at),
-    ...checkTools(station, at.path),
-    ...checkJudge(station, `${at.path}.judge`),
-    ...checkAlerts(station, at.path),
+    ...validatePasses(station, at),
+    ...validateProfile(station, at),
+    ...validateTools(station, at.path),
+    ...validateJudge(station, `${at.path}.judge`),
+    ...validateAlerts(station, at.path),
   ];
 }
 
@@ -45,14 +45,14 @@ export function repeated(values: readonly string[]): number[] {
   return values.flatMap((value, index) => (values.indexOf(value) < index ? [index] : []));
 }
 
-function checkPasses({ key, passesTo }: StationBody, { path, keys }: StationScope): FieldError[] {
+function validatePasses({ key, passesTo }: StationBody, { path, keys }: StationScope): FieldError[] {
   return passesTo.flatMap((to, index): FieldError[] => {
     if (to === key) return [{ path: `${path}.passesTo[${index}]`, message: "is the station itself" }];
     return keys.includes(to) ? [] : [{ path: `${path}.passesTo[${index}]`, message: `there is no station ${to}` }];
   });
 }
 
-function checkProfile({ profile, harness }: StationBody, { path, scope }: StationScope): FieldError[] {
+function validateProfile({ profile, harness }: StationBody, { path, scope }: StationScope): FieldError[] {
   if (profile === null) return [];
   const { reading, workspaceId, teamKey } = scope;
   const found = findResourceAt<HarnessProfileFields>(reading, workspaceId, "harness-profile", `${teamKey}/${profile}`);
@@ -60,14 +60,14 @@ function checkProfile({ profile, harness }: StationBody, { path, scope }: Statio
   return [{ path: `${path}.profile`, message: `is for the harness ${found.fields.harness}` }];
 }
 
-function checkTools({ tools }: StationBody, path: string): FieldError[] {
+function validateTools({ tools }: StationBody, path: string): FieldError[] {
   return repeated(tools.map(({ tool }) => tool)).map((index) => ({
     path: `${path}.tools[${index}].tool`,
     message: "stands twice",
   }));
 }
 
-function checkJudge({ judge }: StationBody, path: string): FieldError[] {
+function validateJudge({ judge }: StationBody, path: string): FieldError[] {
   if (judge === null) return [];
   const { rubric, claims, scale, passScore, passShare } = judge;
   const errors: FieldError[] = [];
@@ -81,7 +81,7 @@ function checkJudge({ judge }: StationBody, path: string): FieldError[] {
   return errors;
 }
 
-function checkAlerts({ alerts }: StationBody, path: string): FieldError[] {
+function validateAlerts({ alerts }: StationBody, path: string): FieldError[] {
   return alerts.flatMap(({ measure, above }, index) =>
     measure === "failure-share" && above > 1
       ? [{ path: `${path}.alerts[${index}].above`, message: "must be at most 1: it is a share" }]

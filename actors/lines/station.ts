@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { displayName, distinct, labels, slug, toolName } from "../resources/fields.js";
 
-const text = (most: number) => z.string().max(most, `must be at most ${most} characters`);
+const text = (max: number) => z.string().max(max, `must be at most ${max} characters`);
 const judge = z.strictObject({
   rubric: text(50_000).default(""),
   scale: z.enum(["yes-no", "number"], "must be yes-no or number").default("yes-no"),

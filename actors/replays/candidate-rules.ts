@@ -1,11 +1,11 @@
-import { checkLine, type LineBody, type LineFields } from "../lines/line.kind.js";
+import { type LineBody, type LineFields, validateLine } from "../lines/line.kind.js";
 import type { StationBody } from "../lines/station.js";
 import { stationReferences } from "../lines/station-rules.js";
 import type { FieldError } from "../refusal.js";
 import type { WriteScope } from "../resources/kind.js";
 import type { ResourceRow } from "../resources/resource.table.js";
 import { danglingReferences, missingReference } from "../resources/resource-indexes.table.js";
-import { isOffered } from "../runners/runner-rows.js";
+import { isHarnessOffered } from "../runners/runner.table.js";
 
 /** The line of a candidate, as it is at the proposal. */
 export type LineRow = ResourceRow<LineFields>;
@@ -28,7 +28,7 @@ export function checkBlock(
   const dangling = danglingReferences(scope.reading, scope.workspaceId, { references, teamId: scope.teamId });
   return [
     ...checkReplayable(block, scope),
-    ...[...checkLine(planned, { ...scope, previous }), ...dangling.map(missingReference)].map(({ path, message }) =>
+    ...[...validateLine(planned, { ...scope, previous }), ...dangling.map(missingReference)].map(({ path, message }) =>
       underStation(path, own, message),
     ),
   ];
@@ -38,7 +38,7 @@ function checkReplayable(block: StationBody, scope: WriteScope<unknown>): FieldE
   const errors: FieldError[] = [];
   if (block.kind !== "work")
     errors.push({ path: "station.kind", message: "must be work: only such stations are replayed" });
-  if (!isOffered(scope.reading, scope.workspaceId, block.harness)) {
+  if (!isHarnessOffered(scope.reading, scope.workspaceId, block.harness)) {
     errors.push({ path: "station.harness", message: "names a harness a runner can start" });
   }
   return errors;

@@ -24,7 +24,7 @@ export const inputsTextSchema = z
   .refine((text) => inputsSchema.safeParse(parsed(text)).success, "must be the JSON of an object");
 
 /** The inputs that a text of {@link inputsTextSchema} holds. */
-export function inputsOf(text: string): CallInputs {
+export function parseInputs(text: string): CallInputs {
   return inputsSchema.parse(JSON.parse(text));
 }
 

@@ -17,10 +17,10 @@ import { setup } from "xstate";
 import type { ActorType } from "../../runtime/actor-type.js";
 import { address } from "../../runtime/address.js";
 import type { Delivered, Message, Turn } from "../../runtime/turn.js";
-import { freePlaces, place, waitingReason } from "./placement.js";
-import { placementState } from "./placement-state.js";
-import { dequeue, enqueue, longestWaiting, needsQueued } from "./run-queue.js";
-import { claims, type QueuedRun, type RunnerRow, runners } from "./runner-rows.js";
+import { assignRuns, freePlaces, waitingReason } from "./placement.js";
+import { getPlacementState } from "./placement.queries.js";
+import { dequeue, enqueue, longestWaiting, needsQueued } from "./run-queue.table.js";
+import { claims, type QueuedRun, type RunnerRow, runners } from "./runner.table.js";
 
 export interface QueueRun extends Message {
   readonly type: "run.queue";
@@ -87,7 +87,7 @@ const machine = setup({
 export const dispatcherActor: ActorType = { kind: "dispatcher", machine, version: 1 };
 
 /** The dispatcher of a workspace. */
-export function dispatcherOf(workspaceId: string) {
+export function dispatcherAddress(workspaceId: string) {
   return address(workspaceId, "dispatcher", workspaceId);
 }
 
@@ -114,13 +114,13 @@ function placeRuns(turn: Turn): void {
   const workspaceId = turn.self.partition;
   const wanted = needsQueued(turn, workspaceId);
   if (wanted.length === 0) return;
-  const state = placementState(turn, workspaceId);
+  const state = getPlacementState(turn, workspaceId);
   const places = freePlaces(state);
   if (places === 0) return;
   const queue = wanted
     .filter((needs) => waitingReason(needs, state) === null)
     .flatMap((needs) => longestWaiting(turn, workspaceId, needs, places));
-  for (const { run, runner } of place(queue, state)) {
+  for (const { run, runner } of assignRuns(queue, state)) {
     const { runnerId, poolId } = runner;
     dequeue(turn, workspaceId, run);
     claims.put(turn, workspaceId, [runnerId, run.runId], { runnerId, runId: run.runId, poolId });

@@ -1,4 +1,4 @@
-import type { QueuedRun, RunNeeds, RunnerRow } from "./runner-rows.js";
+import type { QueuedRun, RunNeeds, RunnerRow } from "./runner.table.js";
 
 /** A pool as placement sees it. */
 export interface PlacementPool {
@@ -22,7 +22,7 @@ export interface PlacementState {
   /** The pool of runs that name none; null lets them go to any. */
   readonly defaultPoolId: string | null;
   /** Runs at once over all runners of the workspace; null for no bound. */
-  readonly mostRuns: number | null;
+  readonly maxRuns: number | null;
 }
 
 export interface Assignment {
@@ -34,7 +34,7 @@ export interface Assignment {
  * Gives queued runs to runners: the oldest run first, to the fitting runner with most free slots. A run that none fits
  * holds up no younger one.
  */
-export function place(queue: readonly QueuedRun[], state: PlacementState): Assignment[] {
+export function assignRuns(queue: readonly QueuedRun[], state: PlacementState): Assignment[] {
   const tally = tallyOf(state);
   const assignments: Assignment[] = [];
   for (const run of [...queue].sort(byAge)) {
@@ -55,7 +55,7 @@ export function freePlaces(state: PlacementState): number {
   const tally = tallyOf(state);
   const free = state.runners.filter((runner) => runner.connected && tally.pools.has(runner.poolId));
   const slots = free.reduce((sum, runner) => sum + Math.max(0, freeSlots(runner, tally)), 0);
-  return Math.min(slots, Math.max(0, tally.mostRuns - tally.heldInAll));
+  return Math.min(slots, Math.max(0, tally.maxRuns - tally.heldInAll));
 }
 
 /** Why no runner takes the run now, in a sentence for a person; null when one can. */
@@ -81,7 +81,7 @@ export function waitingReason(run: RunNeeds, state: PlacementState): string | nu
   }
   const reasons = fitting.map((runner) => reasonAgainst(run, runner, tally));
   if (reasons.includes(null)) return null;
-  if (tally.heldInAll >= tally.mostRuns) return `The workspace allows no more than ${tally.mostRuns} runs at once.`;
+  if (tally.heldInAll >= tally.maxRuns) return `The workspace allows no more than ${tally.maxRuns} runs at once.`;
   return reasons.includes("slots")
     ? `Every fitting runner ${where} is busy: ${slotsText(fitting, tally)}.`
     : `No more runs at once are allowed ${where}: ${concurrencyText(fitting, tally)}.`;
@@ -114,7 +114,7 @@ function labelsText(labels: readonly string[]): string {
 type ReasonAgainst = "away" | "pool" | "labels" | "harness" | "slots" | "concurrency" | "workspace";
 
 function reasonAgainst(run: RunNeeds, runner: RunnerRow, tally: Tally): ReasonAgainst | null {
-  if (tally.heldInAll >= tally.mostRuns) return "workspace";
+  if (tally.heldInAll >= tally.maxRuns) return "workspace";
   if (!runner.connected) return "away";
   if (!isInPool(run, runner, tally)) return "pool";
   if (missingLabels(run, runner, tally).length > 0) return "labels";
@@ -154,18 +154,18 @@ interface Tally {
   readonly held: Map<string, number>;
   readonly heldByPool: Map<string, number>;
   readonly defaultPoolId: string | null;
-  readonly mostRuns: number;
+  readonly maxRuns: number;
   heldInAll: number;
 }
 
-function tallyOf({ runners, pools, held, defaultPoolId, mostRuns }: PlacementState): Tally {
+function tallyOf({ runners, pools, held, defaultPoolId, maxRuns }: PlacementState): Tally {
   const heldByPool = new Map<string, number>();
   for (const { runnerId, poolId } of runners) {
     heldByPool.set(poolId, (heldByPool.get(poolId) ?? 0) + (held.get(runnerId) ?? 0));
   }
   return {
     ...{ pools: new Map(pools.map((pool) => [pool.id, pool])), held: new Map(held), heldByPool },
-    ...{ defaultPoolId, mostRuns: mostRuns ?? Number.POSITIVE_INFINITY },
+    ...{ defaultPoolId, maxRuns: maxRuns ?? Number.POSITIVE_INFINITY },
     heldInAll: [...held.values()].reduce((sum, count) => sum + count, 0),
   };
 }

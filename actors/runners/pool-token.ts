@@ -13,7 +13,7 @@ export interface PoolBearer {
  * The pool whose token has this SHA-256 (hex), its own or one minted through a runner trust; null for one that is
  * unknown, replaced, over, of a trust that changed since, or of a closed workspace.
  */
-export function poolOfToken(reading: Reading, tokenHash: string, nowMs: number): PoolBearer | null {
+export function findPoolByToken(reading: Reading, tokenHash: string, nowMs: number): PoolBearer | null {
   const own = findResourceByHash(reading, "runner-pool", tokenHash);
   const minted = own === undefined ? findLiveCredential(reading, tokenHash, nowMs) : null;
   const poolId = own?.id ?? (minted?.grant.kind === "pool" ? minted.grant.poolId : undefined);

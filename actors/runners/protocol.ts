@@ -54,9 +54,9 @@ export const MAX_OUTPUT_CHARACTERS = 65_536;
 export const MAX_DIFF_BYTES = 8 * 1024 * 1024;
 
 /** Longest text that a person says to a run, in characters. */
-export const MAX_SAID_CHARACTERS = 20_000;
+export const MAX_MESSAGE_CHARACTERS = 20_000;
 /** How many messages to a run may wait to be given to its agent; the service sends no more. */
-export const MAX_UNHEARD = 50;
+export const MAX_UNDELIVERED = 50;
 
 /** Longest reason of a permission that is asked for or dismissed, in characters. */
 export const MAX_REASON_CHARACTERS = 2_000;
@@ -252,7 +252,7 @@ export const serviceMessageSchema = z.discriminatedUnion("type", [
     n: z.int().min(1),
     /** Who says it: `person <id>`. */
     from: z.string().max(255),
-    text: z.string().min(1).max(MAX_SAID_CHARACTERS),
+    text: z.string().min(1).max(MAX_MESSAGE_CHARACTERS),
   }),
   /** Leave for a call, or none. */
   z.object({

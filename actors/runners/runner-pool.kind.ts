@@ -5,7 +5,7 @@ import type { FieldError } from "../refusal.js";
 import { labels, slug } from "../resources/fields.js";
 import type { Kind, Warning, WriteScope } from "../resources/kind.js";
 import { unboundWarnings } from "../workspaces/secret-hosts.js";
-import { poolOfToken } from "./pool-token.js";
+import { findPoolByToken } from "./pool-token.js";
 
 const schema = z.strictObject({
   key: slug,
@@ -55,14 +55,14 @@ export function runnerPoolKind({ allowList }: { readonly allowList: AllowList })
     address: (fields) => fields.key,
     references: ({ push }) => (push === null ? [] : [{ path: "push.secret", kind: "secret", address: push.secret }]),
     validate: (fields, scope) => [
-      ...checkKind(fields, { isTokenGiven: scope.hidden[TOKEN] !== undefined, allowList }),
-      ...checkToken(scope),
+      ...validateKind(fields, { isTokenGiven: scope.hidden[TOKEN] !== undefined, allowList }),
+      ...validateToken(scope),
     ],
     warnings: ({ push }, reading, { workspaceId }) => (push === null ? [] : pushWarnings(push, reading, workspaceId)),
   };
 }
 
-function checkKind(
+function validateKind(
   { kind, push }: RunnerPoolFields,
   { isTokenGiven, allowList }: { readonly isTokenGiven: boolean; readonly allowList: AllowList },
 ): readonly FieldError[] {
@@ -77,9 +77,9 @@ function checkKind(
  * A host is sent where its token belongs: one that admits to a pool, in whatever workspace, is no other's. Who runs a
  * host knows its token, and may open a workspace.
  */
-function checkToken({ hidden, reading, now, previous }: WriteScope<RunnerPoolFields>): readonly FieldError[] {
+function validateToken({ hidden, reading, now, previous }: WriteScope<RunnerPoolFields>): readonly FieldError[] {
   const given = hidden[TOKEN];
-  const bearer = given === undefined ? null : poolOfToken(reading, given, now);
+  const bearer = given === undefined ? null : findPoolByToken(reading, given, now);
   return bearer === null || bearer.poolId === previous?.id
     ? []
     : [{ path: TOKEN, message: "admits to another pool already" }];

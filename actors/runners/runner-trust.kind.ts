@@ -35,14 +35,14 @@ export function runnerTrustKind({ allowList }: { readonly allowList: AllowList }
     address: (fields) => fields.key,
     references: ({ pools }) =>
       pools.map((address, index) => ({ path: `pools[${index}]`, kind: "runner-pool", address })),
-    validate: checkPools,
+    validate: validatePools,
     warnings: (fields) => termWarnings(fields, allowList),
     details: ({ fields: { key: _key, ...terms } }) => terms,
   };
 }
 
 /** Runners connect to pull pools; a push pool is told of work instead. */
-function checkPools({ pools }: RunnerTrustFields, scope: WriteScope<RunnerTrustFields>): readonly FieldError[] {
+function validatePools({ pools }: RunnerTrustFields, scope: WriteScope<RunnerTrustFields>): readonly FieldError[] {
   return pools.flatMap((key, index) => {
     const pool = findResourceAt<RunnerPoolFields>(scope.reading, scope.workspaceId, "runner-pool", key);
     return pool?.fields.kind === "push" ? [{ path: `pools[${index}]`, message: "must be a pull pool" }] : [];

@@ -24,10 +24,10 @@ import type { ActorType } from "../../runtime/actor-type.js";
 import { address } from "../../runtime/address.js";
 import type { Delivered, Message, Turn, Woken } from "../../runtime/turn.js";
 import { GLOBAL_PARTITION } from "../../storage/keys.js";
-import { dispatcherOf, type ForgetRunner, type OfferRunner } from "./dispatcher.machine.js";
+import { dispatcherAddress, type ForgetRunner, type OfferRunner } from "./dispatcher.machine.js";
 import type { RunnerFrame, RunnerMessage } from "./protocol.js";
-import type { ClaimEnded, ClaimLost, RunSaid, TellRunner } from "./runner-messages.js";
-import { connectedRunners, outbox } from "./runner-rows.js";
+import type { ClaimEnded, ClaimLost, RunSaid, SendToRunner } from "./runner.messages.js";
+import { connectedRunners, outbox } from "./runner.table.js";
 
 export interface RunnerHello extends Message {
   readonly type: "runner.hello";
@@ -54,7 +54,7 @@ export interface RunnerLeft extends Message {
   readonly connection: string;
 }
 /** From the service when it starts: whatever socket there was is gone with the process before. */
-export interface RunnerAdrift extends Message {
+export interface RunnerDisconnected extends Message {
   readonly type: "runner.adrift";
 }
 /** What the edge is answered after a hello. */
@@ -84,7 +84,7 @@ interface RunnerContext {
 }
 
 type RunnerEvent = Delivered<
-  RunnerHello | RunnerSaid | RunnerBeat | RunnerLeft | RunnerAdrift | TellRunner | ClaimEnded | Woken
+  RunnerHello | RunnerSaid | RunnerBeat | RunnerLeft | RunnerDisconnected | SendToRunner | ClaimEnded | Woken
 >;
 
 /** A wake-up that comes later than this was due while the service was down, or as good as down. */
@@ -125,7 +125,7 @@ const machine = setup({
       connectedRunners.remove(event.turn, GLOBAL_PARTITION, event.turn.self.partition, event.turn.self.id);
       offer(context, event.turn, false);
     },
-    tell: assign(({ context, event }) => (event.type === "tell" ? tell(context, event) : context)),
+    sendToRunner: assign(({ context, event }) => (event.type === "tell" ? sendToRunner(context, event) : context)),
     refuseClaim: ({ event }) => {
       if (event.type === "tell" && event.message.type === "run.assign") loseClaim(event.turn, event.message.runId);
     },
@@ -139,7 +139,7 @@ const machine = setup({
     }),
     forget: ({ event }) => {
       const message: ForgetRunner = { type: "runner.forget", runnerId: event.turn.self.id };
-      event.turn.send(dispatcherOf(event.turn.self.partition), message);
+      event.turn.send(dispatcherAddress(event.turn.self.partition), message);
       emptyOutbox(event.turn);
       event.turn.stop();
     },
@@ -162,7 +162,7 @@ const machine = setup({
         "runner.beat": { guard: "isCurrent", actions: "beat" },
         "runner.left": { guard: "isCurrent", target: "away", actions: "leave" },
         "runner.adrift": { target: "away", actions: ["leave", "extend"] },
-        tell: { actions: "tell" },
+        tell: { actions: "sendToRunner" },
         "claim.ended": { actions: "endClaim" },
         woken: [
           { guard: "isLate", actions: "extend" },
@@ -174,7 +174,7 @@ const machine = setup({
       on: {
         "runner.adrift": { actions: "extend" },
         "runner.hello": { target: "connected", actions: "greet" },
-        tell: { actions: "tell" },
+        tell: { actions: "sendToRunner" },
         "claim.ended": { actions: "endClaim" },
         woken: [{ guard: "isLate", actions: "extend" }, { actions: ["loseAll", "forget"] }],
       },
@@ -248,7 +248,7 @@ function take(context: RunnerContext, event: Delivered<RunnerSaid>): RunnerConte
   return next;
 }
 
-function tell(context: RunnerContext, event: Delivered<TellRunner>): RunnerContext {
+function sendToRunner(context: RunnerContext, event: Delivered<SendToRunner>): RunnerContext {
   const { turn, message } = event;
   const sent = context.sent + 1;
   outbox.put(turn, turn.self.partition, [turn.self.id, sent], message);
@@ -266,7 +266,7 @@ function offer(context: RunnerContext, turn: Turn, connected: boolean): void {
   const { poolId, name, labels, harnesses, slots, features, since } = context;
   const runner = { runnerId: turn.self.id, poolId, name, labels, harnesses, slots, features, connected, since };
   const message: OfferRunner = { type: "runner.offer", runner };
-  turn.send(dispatcherOf(turn.self.partition), message);
+  turn.send(dispatcherAddress(turn.self.partition), message);
 }
 
 function loseClaim(turn: Turn, runId: string): void {

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import type { Reading } from "../../storage/store.js";
 import { findResource } from "../resources/resource.table.js";
+import { claims, type RunnerRow } from "./runner.table.js";
 import type { RunnerPoolFields } from "./runner-pool.kind.js";
-import { claims, type RunnerRow } from "./runner-rows.js";
 
 /** A runner as it is read. */
 export const runnerSchema = z

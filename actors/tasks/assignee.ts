@@ -1,5 +1,5 @@
 import type { Refusal } from "../refusal.js";
-import type { TaskRow } from "./task-rows.js";
+import type { TaskRow } from "./task.table.js";
 
 /** The 403 for what is the assignee's to do, or null for the assignee. */
 export function refuseUnlessAssigneeOf({ assignee }: TaskRow, by: string): Refusal | null {

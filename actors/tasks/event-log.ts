@@ -11,7 +11,7 @@ const events = table<WorkEvent>("work-event");
 const counts = table<number>("work-event-count");
 
 /** Keeps an event among the latest of its team; in the batch in which it happens. */
-export function keepEvent(writing: Writing, work: WorkEvent): void {
+export function recordEvent(writing: Writing, work: WorkEvent): void {
   const { workspaceId, teamId, occurrence } = work;
   events.put(writing, workspaceId, [teamId, occurrence], work);
   const count = (counts.get(writing, workspaceId, teamId) ?? 0) + 1;
@@ -21,7 +21,7 @@ export function keepEvent(writing: Writing, work: WorkEvent): void {
 }
 
 /** An event of the team by its occurrence; undefined when there was none, or it is not kept any more. */
-export function keptEvent(
+export function findEvent(
   reading: Reading,
   workspaceId: string,
   teamId: string,
@@ -40,7 +40,7 @@ export interface EventPage {
 }
 
 /** The team's latest events that fit, newest first. */
-export function latestEvents(
+export function listLatestEvents(
   reading: Reading,
   { workspaceId, teamId }: { readonly workspaceId: string; readonly teamId: string },
   { event, task, before, limit }: EventPage,

@@ -2,8 +2,8 @@ import type { Reading, Writing } from "../../storage/store.js";
 import type { LineFields } from "../lines/line.kind.js";
 import type { Station } from "../lines/station.js";
 import { findResource } from "../resources/resource.table.js";
-import { keepEvent } from "./event-log.js";
-import { type TaskRow, taskCauses } from "./task-rows.js";
+import { recordEvent } from "./event-log.js";
+import { type TaskRow, taskCauses } from "./task.table.js";
 import type { EventTask, WorkEvent } from "./work-event.js";
 
 /** The line of a task as it is now, or undefined when it is gone. */
@@ -57,6 +57,6 @@ export function workEvent(
     task: eventTask(task, line),
     causes: taskCauses.get(writing, workspaceId, task.id) ?? [],
   };
-  keepEvent(writing, work);
+  recordEvent(writing, work);
   return work;
 }

@@ -3,9 +3,9 @@ import { address } from "../../runtime/address.js";
 import type { Fact, Turn } from "../../runtime/turn.js";
 import { listResources } from "../resources/resource.table.js";
 import type { MemberLeft } from "../workspaces/membership.transitions.js";
-import { tasksOf } from "./task-list.js";
-import type { UnassignTask } from "./task-messages.js";
-import { openStates } from "./task-rows.js";
+import type { UnassignTask } from "./task.messages.js";
+import { openStates } from "./task.table.js";
+import { listTeamTasks } from "./task-index.table.js";
 
 /** Open tasks of whoever left become nobody's, so that others can take them over. */
 export const unassignsWhoLeft: Subscriber = {
@@ -24,7 +24,7 @@ function unassign(turn: Turn, teamId: string, of: Pick<UnassignTask, "userId" | 
   const workspaceId = turn.self.partition;
   const message: UnassignTask = { type: "task.unassign", ...of };
   for (const state of openStates) {
-    const theirs = tasksOf(turn, { workspaceId, teamId }, { state, assignee: of.userId }, {});
+    const theirs = listTeamTasks(turn, { workspaceId, teamId }, { state, assignee: of.userId }, {});
     for (const { id } of theirs) turn.send(address(workspaceId, "task", id), message);
   }
 }

@@ -29,27 +29,27 @@
 import { assign, setup } from "xstate";
 import type { ActorType } from "../../runtime/actor-type.js";
 import type { Delivered } from "../../runtime/turn.js";
-import type { RunAsking, RunBegan, RunOver } from "./run-messages.js";
-import type * as messages from "./task-messages.js";
+import type { RunAsking, RunBegan, RunOver } from "../runs/run.messages.js";
+import type * as messages from "./task.messages.js";
 import {
-  begin,
+  addNote,
+  advance,
   close,
   endRunUnderWay,
-  goOn,
-  keepCauses,
+  markRunning,
+  nextStation,
   openTask,
   reassign,
+  recordCauses,
   refusedWhileAsked,
   refuseUnlessAssignee,
   refuseUnlessMember,
   refuseUnlessOpens,
   refuseUnlessStation,
   resume,
-  say,
-  showAsked,
+  setAsks,
   unassign,
-  verdictOf,
-} from "./task-steps.js";
+} from "./task.transitions.js";
 
 export interface TaskContext {
   /** The run under way, or null. */
@@ -78,8 +78,8 @@ const machine = setup({
   types: { context: {} as TaskContext, events: {} as TaskEvent },
   guards: {
     isOther: ({ context, event }) => "runId" in event && event.runId !== context.runId,
-    movesOn: ({ context, event }) => event.type === "run.over" && verdictOf(event, context).next === "queued",
-    finishes: ({ context, event }) => event.type === "run.over" && verdictOf(event, context).next === "done",
+    movesOn: ({ context, event }) => event.type === "run.over" && nextStation(event, context).next === "queued",
+    finishes: ({ context, event }) => event.type === "run.over" && nextStation(event, context).next === "done",
     opens: ({ event }) => event.type === "task.open" && refuseUnlessOpens(event) === null,
     isAssignee: ({ event }) => "by" in event && refuseUnlessAssignee(event.turn, event.by) === null,
     isAsked: ({ event }) => event.type === "run.asking" && event.asks !== null,
@@ -92,15 +92,15 @@ const machine = setup({
   },
   actions: {
     open: assign(({ context, event }) => (event.type === "task.open" ? openTask(event) : context)),
-    begin: ({ event }) => begin(event.turn),
-    goOn: assign(({ context, event }) => (event.type === "run.over" ? goOn(event, context) : context)),
+    markRunning: ({ event }) => markRunning(event.turn),
+    advance: assign(({ context, event }) => (event.type === "run.over" ? advance(event, context) : context)),
     answer: assign(({ context, event }) =>
       event.type === "task.answer"
         ? resume(event.turn, context, { from: `person ${event.by}`, text: event.text })
         : context,
     ),
     retry: assign(({ context, event }) => resume(event.turn, context, null)),
-    keepCauses: ({ event }) => keepCauses(event.turn, "causes" in event ? event : {}),
+    recordCauses: ({ event }) => recordCauses(event.turn, "causes" in event ? event : {}),
     move: assign(({ context, event }) =>
       event.type === "task.move" ? resume(event.turn, context, null, { to: event.to, by: event.by }) : context,
     ),
@@ -110,8 +110,8 @@ const machine = setup({
     assign: ({ event }) => {
       if (event.type === "task.assign") reassign(event.turn, event.assignee);
     },
-    say: ({ event }) => {
-      if (event.type === "note") say(event.turn, event);
+    addNote: ({ event }) => {
+      if (event.type === "note") addNote(event.turn, event);
     },
     refuseOpening: ({ event }) => {
       if (event.type === "task.open") event.turn.reply(refuseUnlessOpens(event));
@@ -128,8 +128,8 @@ const machine = setup({
     refuseAssignment: ({ event }) => {
       if (event.type === "task.assign") event.turn.reply(refuseUnlessMember(event.turn, event.assignee));
     },
-    showAsked: ({ event }) => {
-      if (event.type === "run.asking") showAsked(event.turn, event.asks);
+    setAsks: ({ event }) => {
+      if (event.type === "run.asking") setAsks(event.turn, event.asks);
     },
     refuseWhileAsked: ({ event }) => event.turn.reply(refusedWhileAsked),
     ignore: () => undefined,
@@ -138,7 +138,7 @@ const machine = setup({
   id: "task",
   context: { runId: null, abandoned: 0 },
   initial: "new",
-  on: { note: { actions: "say" } },
+  on: { note: { actions: "addNote" } },
   states: {
     new: {
       on: {
@@ -152,25 +152,25 @@ const machine = setup({
       on: {
         "run.began": [
           { guard: "isOther", actions: "ignore" },
-          { target: "running", actions: "begin" },
+          { target: "running", actions: "markRunning" },
         ],
         "run.asking": [
           { guard: "isOther", actions: "ignore" },
-          { guard: "isAsked", target: "inbox", actions: "showAsked" },
-          { target: "running", actions: "showAsked" },
+          { guard: "isAsked", target: "inbox", actions: "setAsks" },
+          { target: "running", actions: "setAsks" },
         ],
         "run.over": [
           { guard: "isOther", actions: "ignore" },
-          { guard: "movesOn", target: "queued", actions: "goOn" },
-          { guard: "finishes", target: "done", actions: "goOn" },
-          { target: "inbox", actions: "goOn" },
+          { guard: "movesOn", target: "queued", actions: "advance" },
+          { guard: "finishes", target: "done", actions: "advance" },
+          { target: "inbox", actions: "advance" },
         ],
-        "task.stop": [{ guard: "isAssignee", actions: ["keepCauses", "stop"] }, { actions: "refuseAssignee" }],
+        "task.stop": [{ guard: "isAssignee", actions: ["recordCauses", "stop"] }, { actions: "refuseAssignee" }],
         "task.move": [
-          { guard: "isStation", target: "queued", actions: ["keepCauses", "move"] },
+          { guard: "isStation", target: "queued", actions: ["recordCauses", "move"] },
           { actions: "refuseStation" },
         ],
-        "task.close": { target: "closed", actions: ["keepCauses", "close"] },
+        "task.close": { target: "closed", actions: ["recordCauses", "close"] },
         "task.withdraw": { target: "closed", actions: "close" },
         "task.assign": [{ guard: "isMember", actions: "assign" }, { actions: "refuseAssignment" }],
         "task.unassign": { actions: "unassign" },
@@ -180,21 +180,21 @@ const machine = setup({
       on: {
         "run.asking": [
           { guard: "isOther", actions: "ignore" },
-          { guard: "isAsked", target: "inbox", actions: "showAsked" },
-          { target: "running", actions: "showAsked" },
+          { guard: "isAsked", target: "inbox", actions: "setAsks" },
+          { target: "running", actions: "setAsks" },
         ],
         "run.over": [
           { guard: "isOther", actions: "ignore" },
-          { guard: "movesOn", target: "queued", actions: "goOn" },
-          { guard: "finishes", target: "done", actions: "goOn" },
-          { target: "inbox", actions: "goOn" },
+          { guard: "movesOn", target: "queued", actions: "advance" },
+          { guard: "finishes", target: "done", actions: "advance" },
+          { target: "inbox", actions: "advance" },
         ],
-        "task.stop": [{ guard: "isAssignee", actions: ["keepCauses", "stop"] }, { actions: "refuseAssignee" }],
+        "task.stop": [{ guard: "isAssignee", actions: ["recordCauses", "stop"] }, { actions: "refuseAssignee" }],
         "task.move": [
-          { guard: "isStation", target: "queued", actions: ["keepCauses", "move"] },
+          { guard: "isStation", target: "queued", actions: ["recordCauses", "move"] },
           { actions: "refuseStation" },
         ],
-        "task.close": { target: "closed", actions: ["keepCauses", "close"] },
+        "task.close": { target: "closed", actions: ["recordCauses", "close"] },
         "task.withdraw": { target: "closed", actions: "close" },
         "task.assign": [{ guard: "isMember", actions: "assign" }, { actions: "refuseAssignment" }],
         "task.unassign": { actions: "unassign" },
@@ -204,33 +204,33 @@ const machine = setup({
       on: {
         "run.asking": [
           { guard: "isOther", actions: "ignore" },
-          { guard: "isAsked", target: "inbox", actions: "showAsked" },
-          { target: "running", actions: "showAsked" },
+          { guard: "isAsked", target: "inbox", actions: "setAsks" },
+          { target: "running", actions: "setAsks" },
         ],
         "run.over": [
           { guard: "isOther", actions: "ignore" },
-          { guard: "movesOn", target: "queued", actions: "goOn" },
-          { guard: "finishes", target: "done", actions: "goOn" },
-          { target: "inbox", actions: "goOn" },
+          { guard: "movesOn", target: "queued", actions: "advance" },
+          { guard: "finishes", target: "done", actions: "advance" },
+          { target: "inbox", actions: "advance" },
         ],
         "task.stop": [
-          { guard: "isAssigneeOfRun", actions: ["keepCauses", "stop"] },
+          { guard: "isAssigneeOfRun", actions: ["recordCauses", "stop"] },
           { guard: "isAsking", actions: "refuseAssignee" },
         ],
         "task.answer": [
           { guard: "isAsking", actions: "refuseWhileAsked" },
-          { guard: "isAssignee", target: "queued", actions: ["keepCauses", "answer"] },
+          { guard: "isAssignee", target: "queued", actions: ["recordCauses", "answer"] },
           { actions: "refuseAssignee" },
         ],
         "task.retry": [
           { guard: "isAsking", actions: "refuseWhileAsked" },
-          { target: "queued", actions: ["keepCauses", "retry"] },
+          { target: "queued", actions: ["recordCauses", "retry"] },
         ],
         "task.move": [
-          { guard: "isStation", target: "queued", actions: ["keepCauses", "move"] },
+          { guard: "isStation", target: "queued", actions: ["recordCauses", "move"] },
           { actions: "refuseStation" },
         ],
-        "task.close": { target: "closed", actions: ["keepCauses", "close"] },
+        "task.close": { target: "closed", actions: ["recordCauses", "close"] },
         "task.withdraw": { target: "closed", actions: "close" },
         "task.assign": [{ guard: "isMember", actions: "assign" }, { actions: "refuseAssignment" }],
         "task.unassign": { actions: "unassign" },

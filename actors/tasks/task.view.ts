@@ -1,9 +1,9 @@
 import { z } from "zod";
 import type { Reading } from "../../storage/store.js";
 import { failureSchema } from "../runners/protocol.js";
-import { openApprovalsOf } from "./approval-rows.js";
+import { listOpenApprovals } from "../runs/approval.table.js";
 import { lineOf } from "./event-task.js";
-import { latestNotes, type TaskRow } from "./task-rows.js";
+import { listLatestNotes, type TaskRow } from "./task.table.js";
 
 /** A task as lists and streams show it. */
 export const taskItemSchema = z
@@ -40,17 +40,17 @@ export const taskSchema = taskItemSchema
 /** The task without what was said on it. */
 export function taskItemView(reading: Reading, workspaceId: string, task: TaskRow): z.output<typeof taskItemSchema> {
   const line = lineOf(reading, workspaceId, task.lineId)?.key ?? "";
-  return { ...task, marks: { ...task.marks }, line, approvals: approvalsShown(reading, workspaceId, task) };
+  return { ...task, marks: { ...task.marks }, line, approvals: openApprovalsView(reading, workspaceId, task) };
 }
 
 /** What is asked for, without what it would be done with: that is for those who may read how the work goes. */
-function approvalsShown(reading: Reading, workspaceId: string, { state, runId }: TaskRow) {
+function openApprovalsView(reading: Reading, workspaceId: string, { state, runId }: TaskRow) {
   if (state !== "inbox" || runId === null) return [];
-  const open = openApprovalsOf(reading, workspaceId, runId);
+  const open = listOpenApprovals(reading, workspaceId, runId);
   return open.map(({ id, tool, askedAt }) => ({ id, runId, tool, askedAt }));
 }
 
 export function taskView(reading: Reading, workspaceId: string, task: TaskRow): z.output<typeof taskSchema> {
-  const notes = latestNotes(reading, workspaceId, task.id).map((note) => ({ ...note }));
+  const notes = listLatestNotes(reading, workspaceId, task.id).map((note) => ({ ...note }));
   return { ...taskItemView(reading, workspaceId, task), notes };
 }

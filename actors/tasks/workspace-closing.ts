@@ -1,7 +1,7 @@
 import type { Subscriber } from "../../runtime/actor-type.js";
 import { address } from "../../runtime/address.js";
-import { openTaskIds } from "../lines/station-use.js";
-import type { WithdrawTask } from "./task-messages.js";
+import { openTaskIds } from "../lines/station-use.table.js";
+import type { WithdrawTask } from "./task.messages.js";
 
 /** Ends what goes on in a workspace that was closed. */
 export const withdrawsWork: Subscriber = {

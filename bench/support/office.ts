@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readConfig } from "../../http/config.js";
-import { createLog } from "../../http/log.js";
-import { startService } from "../../http/service.js";
+import { readConfig } from "../../http/process/config.js";
+import { createLog } from "../../http/process/log.js";
+import { startService } from "../../http/process/service.js";
 import { openLmdbStore } from "../../storage/lmdb-store.js";
 import type { Store } from "../../storage/store.js";
 

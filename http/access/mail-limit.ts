@@ -5,13 +5,13 @@ const MAX_SOURCES = 10_000;
 
 /** Mails that a source may have sent: so many in a window that begins with the first. Kept in memory. */
 export class MailLimit {
-  readonly #most: number;
+  readonly #max: number;
   readonly #windowMs: number;
   readonly #clock: Clock;
   readonly #windows = new Map<string, { count: number; readonly endsMs: number }>();
 
-  constructor(options: { readonly most: number; readonly windowMs: number; readonly clock: Clock }) {
-    this.#most = options.most;
+  constructor(options: { readonly max: number; readonly windowMs: number; readonly clock: Clock }) {
+    this.#max = options.max;
     this.#windowMs = options.windowMs;
     this.#clock = options.clock;
   }
@@ -27,7 +27,7 @@ export class MailLimit {
       this.#windows.set(source, { count, endsMs: now + this.#windowMs });
       return 0;
     }
-    if (current.count + count > this.#most) return Math.ceil((current.endsMs - now) / 1_000);
+    if (current.count + count > this.#max) return Math.ceil((current.endsMs - now) / 1_000);
     current.count += count;
     return 0;
   }

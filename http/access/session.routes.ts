@@ -10,7 +10,7 @@ import { address } from "../../runtime/address.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { GLOBAL_PARTITION } from "../../storage/keys.js";
 import { SESSION_COOKIE, sessionToken } from "../authenticate.js";
-import { sourceOf } from "../client-address.js";
+import { sourceOf } from "../limits/client-address.js";
 import { type Answer, type Route, route, type Success } from "../route.js";
 import { mailAddress, maySignIn } from "./mail-address.js";
 import { MailLimit } from "./mail-limit.js";
@@ -42,7 +42,7 @@ const me = z.strictObject({
 /** Signing in over a mailed link, and the session it opens. */
 export function sessionRoutes(options: SessionRoutesOptions): readonly Route[] {
   const { runtime } = options;
-  const sources = new MailLimit({ most: SIGN_INS_PER_SOURCE, windowMs: SIGN_IN_WINDOW_MS, clock: runtime.clock });
+  const sources = new MailLimit({ max: SIGN_INS_PER_SOURCE, windowMs: SIGN_IN_WINDOW_MS, clock: runtime.clock });
   return [
     route({
       method: "POST",

@@ -14,8 +14,8 @@ import { CodeHostRefused } from "../../actors/outbound/code-host-requests.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import { findWorkspaceBySlug } from "../../actors/workspaces/workspace.machine.js";
 import type { Runtime } from "../../runtime/runtime.js";
+import type { RateLimit } from "../limits/rate-limit.js";
 import { wholeNumber } from "../paging.js";
-import type { RateLimit } from "../rate-limit.js";
 import { type Answer, type Route, route } from "../route.js";
 
 export interface CodeHostRoutesOptions {

@@ -9,9 +9,9 @@ import {
 import type { CodeHost } from "../../actors/outbound/code-host.js";
 import type { Refusal } from "../../actors/refusal.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import type { Metrics } from "../metrics.js";
-import { parseJson } from "../request-body.js";
+import type { Metrics } from "../process/metrics.js";
 import { type Answer, type Route, type RouteRequest, route } from "../route.js";
+import { parseJson } from "../transport/request-body.js";
 
 export interface CodeHostDeliveryOptions {
   readonly runtime: Runtime;

@@ -9,8 +9,8 @@ import type { CodeHost } from "../../actors/outbound/code-host.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import type { Sealer } from "../../actors/workspaces/secret-value.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { beginLink, endLink } from "../access/link-state.js";
-import type { RateLimit } from "../rate-limit.js";
+import { beginOAuthState, consumeOAuthState } from "../access/oauth-state.js";
+import type { RateLimit } from "../limits/rate-limit.js";
 import { type Answer, type Route, route } from "../route.js";
 import { callbackPage } from "./callback-page.js";
 import { administeredBy, askedTooOften } from "./code-host.routes.js";
@@ -94,7 +94,7 @@ async function begin(
 ): Promise<Answer | Refusal> {
   if (codeHost === null) return notSetUp;
   const verifier = Buffer.from(runtime.randomBytes(32)).toString("base64url");
-  const { state, expiresAtMs } = await beginLink(runtime, caller, {
+  const { state, expiresAtMs } = await beginOAuthState(runtime, caller, {
     purpose: "code-host",
     subject: { workspaceId: subject.workspaceId, installationId: String(subject.installationId) },
     sealed: sealer.seal(verifier),
@@ -111,7 +111,7 @@ async function confirm(
 ): Promise<Answer | Refusal> {
   const tooOften = askedTooOften(asking, caller);
   if (tooOften !== null) return tooOften;
-  const begun = await endLink(runtime, caller, { state, purpose: "code-host" });
+  const begun = await consumeOAuthState(runtime, caller, { state, purpose: "code-host" });
   if (isRefusal(begun)) return begun;
   if (codeHost === null) return notSetUp;
   const { name: host } = codeHost;

@@ -14,7 +14,7 @@ import { sealGrant } from "../../actors/integrations/oauth.effects.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import type { Sealer } from "../../actors/workspaces/secret-value.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { endLink } from "../access/link-state.js";
+import { consumeOAuthState } from "../access/oauth-state.js";
 import { type Answer, type Route, route } from "../route.js";
 import { callbackPage } from "./callback-page.js";
 import { listenForEnding } from "./link-ending.js";
@@ -76,7 +76,7 @@ async function end(
   caller: PersonCaller,
   { state, code, iss, error }: z.output<typeof brought>,
 ): Promise<Answer | Refusal> {
-  const terms = await endLink(options.runtime, caller, { state, purpose: "integration" });
+  const terms = await consumeOAuthState(options.runtime, caller, { state, purpose: "integration" });
   if (isRefusal(terms)) return terms;
   const { workspaceId = "", integrationId = "", holder = "" } = terms.subject;
   const away = parsePendingAuthorization(options.sealer.open(terms.sealed ?? ""));

@@ -31,7 +31,7 @@ import { findResource, type ResourceRow } from "../../actors/resources/resource.
 import { locate } from "../../actors/resources/resource-location.table.js";
 import type { Sealer } from "../../actors/workspaces/secret-value.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { beginLink } from "../access/link-state.js";
+import { beginOAuthState } from "../access/oauth-state.js";
 import { cursor, pageSize } from "../paging.js";
 import { type Answer, type Route, route } from "../route.js";
 import { CALLBACK_PATH } from "./callback.routes.js";
@@ -197,7 +197,7 @@ async function begin(
   if (isRefusal(destination)) return destination;
   const away = awayFor(options, standing.oauth2, destination);
   const { workspaceId, integrationId: id } = place;
-  const { state, expiresAtMs } = await beginLink(runtime, caller, {
+  const { state, expiresAtMs } = await beginOAuthState(runtime, caller, {
     purpose: "integration",
     subject: { workspaceId, integrationId: id, holder },
     sealed: options.sealer.seal(JSON.stringify(away)),

@@ -47,7 +47,7 @@ export class Show {
         return this.#step(topic.slice("run/".length), change.step);
       default:
         // The picture of a run at its subscription holds the steps that came before.
-        return this.#picture(topic, data);
+        return this.#view(topic, data);
     }
   }
 
@@ -71,7 +71,7 @@ export class Show {
     }
   }
 
-  #picture(topic: string, data: unknown): void {
+  #view(topic: string, data: unknown): void {
     const { steps } = data as { readonly steps?: readonly { readonly kind: string; readonly text: string }[] };
     for (const step of steps ?? []) this.#step(topic.slice("run/".length), step);
   }

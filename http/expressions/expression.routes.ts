@@ -95,8 +95,8 @@ export function expressionRoutes(options: { readonly reading: Reading; readonly 
       handle: () => ({
         status: 200,
         body: [
-          ...integrationPositions.map((position) => shown(position, integrationNames)),
-          ...hookPositions.map((position) => shown(position, hookNames)),
+          ...integrationPositions.map((position) => positionView(position, integrationNames)),
+          ...hookPositions.map((position) => positionView(position, hookNames)),
         ],
       }),
     }),
@@ -168,7 +168,7 @@ function inWords({ position, returns, sees, alsoSees }: Position): string {
   return `- \`${position}\`${gives} sees ${sees.join(", ")}${also}`;
 }
 
-function shown({ position, returns, sees, alsoSees }: Position, names: Readonly<Record<string, Type>>) {
+function positionView({ position, returns, sees, alsoSees }: Position, names: Readonly<Record<string, Type>>) {
   return { position, returns, alsoSees, sees: sees.flatMap((name) => seen(name, names[name])) };
 }
 

@@ -5,7 +5,7 @@ import { hookEventNames } from "../../actors/hooks/events.js";
 import { type HookMatches, hookMatchSchema, listHookMatches } from "../../actors/hooks/matching/not-fired.view.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import { locate } from "../../actors/resources/resource-location.table.js";
-import { keptEvent, latestEvents, MAX_EVENTS_KEPT } from "../../actors/tasks/event-log.js";
+import { findEvent, listLatestEvents, MAX_EVENTS_KEPT } from "../../actors/tasks/event-log.js";
 import type { WorkEvent } from "../../actors/tasks/work-event.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { cursor, pageSize } from "../paging.js";
@@ -49,7 +49,7 @@ export function eventRoutes({ runtime }: { readonly runtime: Runtime }): readonl
       handle: ({ caller, params, query }) => {
         const team = findTeam(runtime, caller, params.teamId ?? "");
         if (isRefusal(team)) return team;
-        return { status: 200, body: { items: latestEvents(reading, team, query).map(eventView) } };
+        return { status: 200, body: { items: listLatestEvents(reading, team, query).map(eventView) } };
       },
     }),
     route({
@@ -65,7 +65,7 @@ export function eventRoutes({ runtime }: { readonly runtime: Runtime }): readonl
       handle: ({ caller, params, query }) => {
         const team = findTeam(runtime, caller, params.teamId ?? "");
         if (isRefusal(team)) return team;
-        const work = keptEvent(reading, team.workspaceId, team.teamId, params.occurrence ?? "");
+        const work = findEvent(reading, team.workspaceId, team.teamId, params.occurrence ?? "");
         if (work === undefined) return { refused: "not-found" };
         return { status: 200, body: verdictsView(work, listHookMatches(reading, work, query)) };
       },

@@ -14,16 +14,16 @@ import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import { findResource } from "../../actors/resources/resource.table.js";
 import { locate } from "../../actors/resources/resource-location.table.js";
 import { eventTask, lineOf } from "../../actors/tasks/event-task.js";
-import type { NoteTask } from "../../actors/tasks/task-messages.js";
-import { tasks } from "../../actors/tasks/task-rows.js";
+import type { NoteTask } from "../../actors/tasks/task.messages.js";
+import { tasks } from "../../actors/tasks/task.table.js";
 import type { Sealer } from "../../actors/workspaces/secret-value.js";
 import { address } from "../../runtime/address.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { bearerToken } from "../authenticate.js";
 import { parseBy } from "../field-errors.js";
-import { idempotencyKey } from "../headers.js";
 import { cursor, pageSize } from "../paging.js";
 import { type Answer, type Route, type RouteRequest, route } from "../route.js";
+import { idempotencyKey } from "../transport/headers.js";
 
 export interface HookRoutesOptions {
   readonly runtime: Runtime;

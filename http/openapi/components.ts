@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { oas31, ZodOpenApiComponentsObject } from "zod-openapi";
-import { API_VERSION } from "../headers.js";
 import { type Route, successOf } from "../route.js";
+import { API_VERSION } from "../transport/headers.js";
 
 /** `hook-occurrence` as the name of a component: `HookOccurrence`. */
 export function pascal(text: string): string {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { type Route, route } from "../route.js";
-import { keepable, keptAnswers, keptHeaders } from "./kept.js";
+import { answerUnlessCached, cacheableAnswers, cacheHeaders } from "./cached-contents.js";
 
 const EXPLORER = "openapi-explorer/dist/browser/openapi-explorer.min.js";
 
@@ -38,7 +38,7 @@ const policy = [
  */
 export function docsRoutes(): readonly Route[] {
   const explorer = readFileSync(createRequire(import.meta.url).resolve(EXPLORER), "utf8");
-  const headers = keptHeaders(explorer);
+  const headers = cacheHeaders(explorer);
   return [
     route({
       method: "GET",
@@ -59,9 +59,9 @@ export function docsRoutes(): readonly Route[] {
       path: "/docs/explorer.js",
       summary: "The script of the page that shows this document",
       access: "public",
-      answers: keptAnswers({ body: null, text: "text/javascript" }),
+      answers: cacheableAnswers({ body: null, text: "text/javascript" }),
       handle: (request) =>
-        keepable(request, {
+        answerUnlessCached(request, {
           status: 200,
           text: { type: "text/javascript; charset=utf-8", content: explorer },
           headers,

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { type Answer, type Route, route } from "../route.js";
+import { answerUnlessCached, cacheableAnswers, cacheHeaders } from "./cached-contents.js";
 import { createOpenApi, type DocumentParts } from "./document.js";
-import { keepable, keptAnswers, keptHeaders } from "./kept.js";
 
 /** The OpenAPI document; made once, when it is first asked for, since the table it is made from then stands. */
 export function openApiRoutes(parts: () => DocumentParts): readonly Route[] {
@@ -9,7 +9,7 @@ export function openApiRoutes(parts: () => DocumentParts): readonly Route[] {
   const documented = (): Answer => {
     const body = createOpenApi(parts());
     const json = JSON.stringify(body);
-    return { status: 200, body, json, headers: keptHeaders(json) };
+    return { status: 200, body, json, headers: cacheHeaders(json) };
   };
   return [
     route({
@@ -17,10 +17,10 @@ export function openApiRoutes(parts: () => DocumentParts): readonly Route[] {
       path: "/api/openapi.json",
       summary: "This document",
       access: "public",
-      answers: keptAnswers({ body: z.looseObject({ openapi: z.literal("3.1.0") }) }),
+      answers: cacheableAnswers({ body: z.looseObject({ openapi: z.literal("3.1.0") }) }),
       handle: (request) => {
         made ??= documented();
-        return keepable(request, made);
+        return answerUnlessCached(request, made);
       },
     }),
   ];

@@ -36,7 +36,7 @@ export function deadLetterRoutes({ runtime }: { readonly runtime: Runtime }): re
       handle: ({ caller, params }) => {
         const workspaceId = administered(caller, params.slug);
         if (workspaceId === undefined) return { refused: "not-found" };
-        return { status: 200, body: { items: runtime.deadLetters.list(workspaceId, LISTED).map(shown) } };
+        return { status: 200, body: { items: runtime.deadLetters.list(workspaceId, LISTED).map(letterView) } };
       },
     }),
     route({
@@ -56,6 +56,6 @@ export function deadLetterRoutes({ runtime }: { readonly runtime: Runtime }): re
   ];
 }
 
-function shown({ id, to, message, error, atMs }: DeadLetter): z.output<typeof letterSchema> {
+function letterView({ id, to, message, error, atMs }: DeadLetter): z.output<typeof letterSchema> {
   return { id, to: `${to.kind}/${to.id}`, message: message.type, error, at: new Date(atMs).toISOString() };
 }

@@ -2,7 +2,7 @@ import { timingSafeEqual } from "node:crypto";
 import { z } from "zod";
 import { sha256Hex } from "../../actors/workspaces/secret-value.js";
 import { bearerToken } from "../authenticate.js";
-import type { Metrics } from "../metrics.js";
+import type { Metrics } from "../process/metrics.js";
 import { type Route, type RouteRequest, route } from "../route.js";
 
 export interface OperationRoutesOptions {

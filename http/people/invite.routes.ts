@@ -58,7 +58,7 @@ const HOUR_MS = 60 * 60 * 1_000;
 /** Inviting people by mail, for those who administer the workspace; for anyone else it is not there. */
 export function inviteRoutes(options: InviteRoutesOptions): readonly Route[] {
   const { runtime } = options;
-  const senders = new MailLimit({ most: INVITES_PER_PERSON, windowMs: HOUR_MS, clock: runtime.clock });
+  const senders = new MailLimit({ max: INVITES_PER_PERSON, windowMs: HOUR_MS, clock: runtime.clock });
   const limited = (caller: PersonCaller, count: number): Refusal | null => {
     const retryAfterSeconds = senders.take(caller.userId, count);
     if (retryAfterSeconds === 0) return null;

@@ -7,8 +7,8 @@ import { isRefusal } from "../../actors/refusal.js";
 import type { Kind } from "../../actors/resources/kind.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import type { Reading } from "../../storage/store.js";
+import { ConcurrencyLimit } from "../limits/concurrency-limit.js";
 import { type Route, route } from "../route.js";
-import { UnderWay } from "../under-way.js";
 import { filesJson } from "./files-json.js";
 import { findRow } from "./resource-reads.js";
 
@@ -19,7 +19,7 @@ const files = z
 /** A workspace, or one resource of any exported kind, as HCL (configuration API, Export). Needs only to read. */
 export function exportRoutes(options: ExportRoutesOptions): Route[] {
   const { runtime, kinds } = options;
-  const underWay = new UnderWay(MOST);
+  const underWay = new ConcurrencyLimit(MOST);
   const whole = kinds.filter((kind) => kind.heldBy === "none").map((kind) => workspaceRoute(options, kind, underWay));
   return [...whole, ...kinds.filter((kind) => kind.hcl !== null).map((kind) => resourceRoute(runtime.reading, kind))];
 }
@@ -32,7 +32,7 @@ interface ExportRoutesOptions {
   readonly kinds: readonly Kind[];
 }
 
-function workspaceRoute({ runtime, kinds }: ExportRoutesOptions, kind: Kind, underWay: UnderWay): Route {
+function workspaceRoute({ runtime, kinds }: ExportRoutesOptions, kind: Kind, underWay: ConcurrencyLimit): Route {
   return route({
     method: "GET",
     path: `/api/resources/${kind.plural}/{id}/export`,

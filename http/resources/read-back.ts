@@ -15,13 +15,13 @@ export function readingBack<Prepared extends object>(
 ): Prepared | Refusal {
   const { row, version, body } = based;
   if (typeof body !== "object" || body === null || Array.isArray(body)) return prepare(body);
-  const shown = new Map(Object.entries({ ...readOnlyFields(kind, row), version }));
+  const readOnly = new Map(Object.entries({ ...readOnlyFields(kind, row), version }));
   const isRead = ([name, value]: [string, unknown]) =>
-    name === "warnings" || (shown.has(name) && isDeepStrictEqual(shown.get(name), value));
+    name === "warnings" || (readOnly.has(name) && isDeepStrictEqual(readOnly.get(name), value));
   const prepared = prepare(Object.fromEntries(Object.entries(body).filter((member) => !isRead(member))));
   if (!isRefusal(prepared) || prepared.refused !== "invalid") return prepared;
   const errors = prepared.errors.map((error) =>
-    shown.has(error.path) ? { ...error, message: "is read-only" } : error,
+    readOnly.has(error.path) ? { ...error, message: "is read-only" } : error,
   );
   return { refused: "invalid", errors };
 }

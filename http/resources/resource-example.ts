@@ -7,7 +7,7 @@ import { takeOut } from "./prepare.js";
 export interface ResourceExample {
   readonly body?: unknown;
   /** The resource, but for what the kind adds by itself. */
-  readonly shown?: unknown;
+  readonly representation?: unknown;
 }
 
 /** What addresses in the documents begin with. */
@@ -20,12 +20,12 @@ export function exampleOf(kind: Kind): ResourceExample {
   const parsed = kind.schema.safeParse(body);
   if (!parsed.success) throw new Error(`the example of a ${kind.name} is not one: ${parsed.error.message}`);
   const fields = kind.hidden.reduce((rest, { path }) => takeOut(rest, path.split(".")).rest, parsed.data);
-  const shown = {
+  const representation = {
     id: `${kind.idPrefix}_${EXAMPLE_ULID}`,
     version: 1,
     address: kind.address(parsed.data, holderAddress[kind.heldBy]),
     ...fields,
     warnings: [],
   };
-  return { body, shown };
+  return { body, representation };
 }

@@ -16,7 +16,7 @@ import { findWorkspaceBySlug } from "../../actors/workspaces/workspace.machine.j
 import type { Reading } from "../../storage/store.js";
 
 /** Who asks, and what for. */
-export interface Asked {
+export interface ResourceRequest {
   readonly caller: Caller;
   readonly params: Readonly<Record<string, string>>;
 }
@@ -25,21 +25,21 @@ const STATION = /^[a-z0-9-]+\/[a-z0-9-]+\/[a-z0-9-]+$/;
 const HELD_BY_STATION = /^[a-z0-9-]+\/[a-z0-9-]+\/[a-z0-9-]+\/[^/]+$/;
 
 /** The row behind `{id}`, as far as the caller may see it. */
-export function findRow(kind: Kind, reading: Reading, { caller, params }: Asked): ResourceRow | Refusal {
+export function findRow(kind: Kind, reading: Reading, { caller, params }: ResourceRequest): ResourceRow | Refusal {
   const id = params.id ?? "";
   const place = locate(reading, id);
   if (place === undefined || place.kind !== kind.name) return { refused: "not-found" };
   const refused = permit(reading, caller, place.workspaceId, "read", kind.name);
   if (refused !== null) return refused;
   const row = findResource(reading, place.workspaceId, kind.name, id);
-  return row !== undefined && isSeen(kind, reading, caller, row) ? row : { refused: "not-found" };
+  return row !== undefined && isResourceVisible(kind, reading, caller, row) ? row : { refused: "not-found" };
 }
 
 /** The row at an address, as far as the caller may see it. */
 export function importedRow(
   kind: Kind,
   reading: Reading,
-  { caller, params }: Asked,
+  { caller, params }: ResourceRequest,
   at: string,
 ): ResourceRow | Refusal {
   const workspaceId = kind.heldBy === "none" ? findWorkspaceBySlug(reading, at) : params.workspaceId;
@@ -50,7 +50,7 @@ export function importedRow(
     return invalid("address", "must be <team key>/<line key>/<station key>/<name>");
   }
   const row = findResourceAt(reading, workspaceId, kind.name, at);
-  return row !== undefined && isSeen(kind, reading, caller, row) ? row : { refused: "not-found" };
+  return row !== undefined && isResourceVisible(kind, reading, caller, row) ? row : { refused: "not-found" };
 }
 
 /** Rows read at once; other work gets its turn between two such pages. */
@@ -63,7 +63,7 @@ const PAGE = 200;
 export async function listedRows<Shown>(
   kind: Kind,
   reading: Reading,
-  { caller, params, station }: Asked & { readonly station: string | undefined },
+  { caller, params, station }: ResourceRequest & { readonly station: string | undefined },
   show: (row: ResourceRow) => Shown,
 ): Promise<readonly Shown[] | Refusal> {
   if (kind.heldBy === "none") return visibleWorkspaces(reading, caller).map(show);
@@ -77,7 +77,7 @@ export async function listedRows<Shown>(
   let page: ResourcePage = { limit: PAGE, ...(station === undefined ? {} : { under: station }) };
   for (;;) {
     const rows = listResources(reading, workspaceId, kind.name, page);
-    for (const row of rows) if (isSeen(kind, reading, caller, row)) shown.push(show(row));
+    for (const row of rows) if (isResourceVisible(kind, reading, caller, row)) shown.push(show(row));
     const last = rows.at(-1);
     if (last === undefined || rows.length < PAGE) return shown;
     page = { ...page, after: last.address };
@@ -86,7 +86,7 @@ export async function listedRows<Shown>(
 }
 
 /** Whether a caller who sees the workspace sees this of it. */
-export function isSeen(
+export function isResourceVisible(
   kind: Kind,
   reading: Reading,
   caller: Caller,
@@ -111,7 +111,7 @@ export interface Holder {
 }
 
 /** What the path of a create names as its holder, as far as the caller may see it. */
-export function namedHolder(kind: Kind, reading: Reading, { caller, params }: Asked): Holder | Refusal {
+export function namedHolder(kind: Kind, reading: Reading, { caller, params }: ResourceRequest): Holder | Refusal {
   if (kind.heldBy !== "team" && kind.heldBy !== "station")
     return { workspaceId: params.workspaceId ?? "", teamId: null };
   const id = (kind.heldBy === "team" ? params.teamId : params.lineId) ?? "";
@@ -121,6 +121,6 @@ export function namedHolder(kind: Kind, reading: Reading, { caller, params }: As
   if (kind.heldBy === "team") return { workspaceId, teamId: id };
   const station = { lineId: id, stationKey: params.stationKey ?? "" };
   const found = kind.locateStation?.(reading, workspaceId, station) ?? null;
-  const isVisible = found !== null && isSeen(kind, reading, caller, { workspaceId, teamId: found.teamId });
+  const isVisible = found !== null && isResourceVisible(kind, reading, caller, { workspaceId, teamId: found.teamId });
   return isVisible ? { workspaceId, teamId: found.teamId, station } : { refused: "not-found" };
 }

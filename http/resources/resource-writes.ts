@@ -9,8 +9,8 @@ import type { ResourceMessage, WriteResult } from "../../actors/resources/resour
 import type { Sealer } from "../../actors/workspaces/secret-value.js";
 import { address } from "../../runtime/address.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { idempotencyKey, ifMatchVersion } from "../headers.js";
 import type { Answer, RouteRequest } from "../route.js";
+import { idempotencyKey, ifMatchVersion } from "../transport/headers.js";
 import { prepare } from "./prepare.js";
 import { readingBack } from "./read-back.js";
 import { findRow, type Holder, namedHolder } from "./resource-reads.js";

@@ -4,10 +4,10 @@ import type { Kind } from "../../actors/resources/kind.js";
 import { toRepresentation } from "../../actors/resources/representation.js";
 import type { ResourceRow } from "../../actors/resources/resource.table.js";
 import { type Answer, type Route, route, type Success } from "../route.js";
+import { representationSchema } from "./representation-schema.js";
 import { exampleOf } from "./resource-example.js";
 import { findRow, importedRow, listedRows } from "./resource-reads.js";
 import { createOne, type ResourceWriter, removeOne, replaceOne } from "./resource-writes.js";
-import { representationSchema } from "./shown-schema.js";
 
 export interface ResourceRoutesOptions extends ResourceWriter {
   readonly kinds: readonly Kind[];
@@ -27,10 +27,10 @@ export function resourceRoutes(options: ResourceRoutesOptions): readonly Route[]
 
 function routesOf(kind: Kind, options: ResourceRoutesOptions): Route[] {
   const { reading } = options.runtime;
-  const shown = representationSchema(kind);
+  const representation = representationSchema(kind);
   const tagged = { etag: "The version as a strong entity tag: what `If-Match` takes." };
   const example = exampleOf(kind);
-  const answer: Success = { body: shown, headers: tagged, example: example.shown };
+  const answer: Success = { body: representation, headers: tagged, example: example.representation };
   const named = kind.name.replace(/(^|-)([a-z])/g, (_, _dash: string, letter: string) => letter.toUpperCase());
   const one = `${base}/${kind.plural}/{id}`;
   const all = kind.heldBy === "none" ? `${base}/workspaces` : `${base}/workspaces/{workspaceId}/${kind.plural}`;
@@ -119,7 +119,9 @@ function routesOf(kind: Kind, options: ResourceRoutesOptions): Route[] {
       operation: `list${named}`,
       access: "any",
       ...(kind.heldBy === "station" ? { query: stationQuery, problems: ["invalid"] } : {}),
-      answers: { 200: { body: z.strictObject({ items: z.array(shown) }), example: { items: [example.shown] } } },
+      answers: {
+        200: { body: z.strictObject({ items: z.array(representation) }), example: { items: [example.representation] } },
+      },
       handle: async ({ caller, params, query }) => {
         const asked = { caller, params, station: query?.station };
         const items = await listedRows(kind, reading, asked, (row) => toRepresentation(kind, row, reading));

@@ -21,6 +21,6 @@ export function toFailure({ code, message, output }: JobFailed, mask: (text: str
 }
 
 /** What an error says. */
-export function messageOf(error: unknown): string {
+export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -2,20 +2,20 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Job, RunEnding, RunnerFeature, RunnerMessage, RunStep, Spent } from "../../actors/runners/protocol.js";
 import type { Clock } from "../../runtime/clock.js";
-import { cut } from "./agent-lines.js";
-import { type Checkout, layOut } from "./checkout.js";
-import { type CommandResult, runShell } from "./command.js";
-import { Halt } from "./halt.js";
-import { Handovers } from "./handovers.js";
-import { type AgentResult, type Harness, HarnessNotFound } from "./harness.js";
-import { JobFailed, messageOf, toFailure } from "./job-failed.js";
-import { maskedWithin, maskOf } from "./mask.js";
-import { Messages, type Said } from "./messages.js";
-import type { Mirrors } from "./mirrors.js";
-import { type PermissionAnswer, Permissions, type PermissionWish } from "./permissions.js";
-import { endMarked } from "./process-marks.js";
-import { environmentOf } from "./run-environment.js";
-import { RunFolder } from "./run-folder.js";
+import { type Checkout, createCheckout } from "./checkout/checkout.js";
+import type { Mirrors } from "./checkout/mirrors.js";
+import { RunFolder } from "./checkout/run-folder.js";
+import { cut } from "./harness/agent-lines.js";
+import { Handovers } from "./harness/handovers.js";
+import { type AgentResult, type Harness, HarnessNotFound } from "./harness/harness.js";
+import { maskedWithin, maskOf } from "./harness/mask.js";
+import { Messages, type PersonMessage } from "./harness/messages.js";
+import { type PermissionAnswer, Permissions, type PermissionWish } from "./harness/permissions.js";
+import { errorMessage, JobFailed, toFailure } from "./job-failed.js";
+import { type CommandResult, runShell } from "./process/command.js";
+import { Halt } from "./process/halt.js";
+import { endMarked } from "./process/process-marks.js";
+import { environmentOf } from "./process/run-environment.js";
 import { collect } from "./run-report.js";
 
 export interface JobOptions {
@@ -37,7 +37,7 @@ export interface JobOptions {
 }
 
 /** Why a run ends before it is done. */
-export type Cut = "stop" | "drop" | "timeout";
+export type EndCause = "stop" | "drop" | "timeout";
 
 type CheckResult = CommandResult & { readonly passed: boolean };
 
@@ -62,7 +62,7 @@ export class JobRun {
   readonly #messages: Messages;
   readonly #permissions: Permissions;
   readonly #mask: (text: string) => string;
-  #cut: Cut | null = null;
+  #cut: EndCause | null = null;
   #reported = false;
   #steps = 0;
   #programs = 0;
@@ -102,7 +102,7 @@ export class JobRun {
   }
 
   /** Ends the work: `stop` and `timeout` still report, `drop` kills at once and says nothing more. */
-  end(cut: Cut): void {
+  end(cut: EndCause): void {
     this.#cut = this.#cut === null || cut === "drop" ? cut : this.#cut;
     this.#handovers.close();
     if (cut !== "drop") return this.#halt.stop();
@@ -121,7 +121,7 @@ export class JobRun {
   }
 
   /** Somebody speaks to the agent. */
-  hear(said: Said): void {
+  takeMessage(said: PersonMessage): void {
     this.#messages.take(said);
   }
 
@@ -137,13 +137,13 @@ export class JobRun {
       place = { folder: await RunFolder.create(workFolder, this.job), checkouts: [] };
       ending = await this.#attempt(place);
     } catch (error) {
-      failed = error instanceof JobFailed ? error : new JobFailed("runner-error", messageOf(error));
+      failed = error instanceof JobFailed ? error : new JobFailed("runner-error", errorMessage(error));
     }
     cancelTimeout();
     if (place !== null) await endMarked(place.folder.mark);
     await this.#report(place?.checkouts ?? [], ending, this.#failure(failed));
     this.#halt.over();
-    await place?.folder.remove().catch((error: unknown) => say(`${this.job.runId}: ${messageOf(error)}`));
+    await place?.folder.remove().catch((error: unknown) => say(`${this.job.runId}: ${errorMessage(error)}`));
   }
 
   #wasCut(): boolean {
@@ -185,8 +185,8 @@ export class JobRun {
         throw new JobFailed("no-image", message);
       }
       const site = { folder: folder.checkout(repository), record: folder.record(repository), signal };
-      const checkout = await layOut(this.#options.mirrors, wanted, site).catch((error: unknown) => {
-        throw new JobFailed("checkout-failed", `${repository} could not be checked out`, messageOf(error));
+      const checkout = await createCheckout(this.#options.mirrors, wanted, site).catch((error: unknown) => {
+        throw new JobFailed("checkout-failed", `${repository} could not be checked out`, errorMessage(error));
       });
       checkouts.push(checkout);
       if (setup === null) continue;

@@ -30,7 +30,7 @@ export class Jobs {
       case "run.drop":
         return this.find(message)?.end("drop");
       case "run.message":
-        return this.find(message)?.hear(message);
+        return this.find(message)?.takeMessage(message);
       case "run.permission-answered":
         return this.find(message)?.permit(message);
       case "run.handover-answered":

@@ -4,8 +4,8 @@ import { homedir, hostname } from "node:os";
 import { join, resolve } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { createSystemClock } from "../../runtime/clock.js";
-import { onAskedToEnd } from "../end-signals.js";
-import { type Credential, hostCredential, poolToken } from "./credential.js";
+import { onEndSignal } from "../process/end-signals.js";
+import { type Credential, hostCredential, poolToken } from "./connection/credential.js";
 import { startRunner } from "./runner.js";
 
 /**
@@ -137,7 +137,7 @@ async function main(): Promise<void> {
     say: (line) => console.log(line),
   });
   process.on("exit", () => runner.kill());
-  onAskedToEnd((times) => {
+  onEndSignal((times) => {
     console.log(["draining: runs under way are finished", "stopping"][times - 1] ?? "killed");
     if (times > 2) process.exit(1);
     (times === 1 ? runner.drain() : runner.stop()).then(() => process.exit(0), failed);

@@ -1,8 +1,8 @@
 import { type CheckoutResult, MAX_DIFF_BYTES, MAX_FRAME_BYTES } from "../../actors/runners/protocol.js";
-import { changesOf } from "./changes.js";
-import type { Checkout } from "./checkout.js";
-import { OutputTooLong } from "./git.js";
-import { JobFailed, messageOf } from "./job-failed.js";
+import { changesOf } from "./checkout/changes.js";
+import type { Checkout } from "./checkout/checkout.js";
+import { OutputTooLong } from "./checkout/git.js";
+import { errorMessage, JobFailed } from "./job-failed.js";
 
 /** Room for everything of a report but its diffs, in bytes of JSON. */
 const REST_OF_FRAME = 2 * 1024 * 1024;
@@ -36,7 +36,7 @@ export async function collect(checkouts: readonly Checkout[], signal: AbortSigna
 
 function unread(repository: string, error: unknown): JobFailed {
   if (!(error instanceof OutputTooLong)) {
-    return new JobFailed("runner-error", `the changes to ${repository} could not be read`, messageOf(error));
+    return new JobFailed("runner-error", `the changes to ${repository} could not be read`, errorMessage(error));
   }
   const message = `the changes to ${repository} are too large, a diff has at most ${MAX_DIFF_BYTES} bytes`;
   return new JobFailed("diff-too-large", message, error.message);

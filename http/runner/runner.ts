@@ -1,12 +1,12 @@
 import { RUNNER_FEATURES } from "../../actors/runners/protocol.js";
 import type { Clock } from "../../runtime/clock.js";
-import { commandHarness } from "./command-harness.js";
-import { Connection } from "./connection.js";
-import type { Credential } from "./credential.js";
+import { credentialsOf, Mirrors } from "./checkout/mirrors.js";
+import { clearLeftovers, takeFolder } from "./checkout/work-folder.js";
+import type { Credential } from "./connection/credential.js";
+import { createRequests } from "./connection/network-requests.js";
+import { ServiceConnection } from "./connection/service-connection.js";
+import { commandHarness } from "./harness/command-harness.js";
 import { Jobs } from "./jobs.js";
-import { credentialsOf, Mirrors } from "./mirrors.js";
-import { createRequests } from "./requests.js";
-import { clearLeftovers, takeFolder } from "./work-folder.js";
 
 export interface RunnerOptions {
   readonly url: string;
@@ -66,7 +66,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
   const requests = createRequests();
   let { slots } = options;
 
-  const connection: Connection = new Connection({
+  const connection: ServiceConnection = new ServiceConnection({
     ...{ url: options.url, credential: options.credential, clock, random: options.random, say },
     take: (message) => jobs.take(message),
     make: (request) => requests.make(request),

@@ -1,5 +1,5 @@
 import type { NetworkHost, NetworkRequests } from "../../actors/outbound/network-requests.js";
-import { type PoolBearer, poolOfToken } from "../../actors/runners/pool-token.js";
+import { findPoolByToken, type PoolBearer } from "../../actors/runners/pool-token.js";
 import {
   MAX_FRAME_BYTES,
   RUNNER_FEATURES,
@@ -10,14 +10,14 @@ import {
   type ServiceMessage,
 } from "../../actors/runners/protocol.js";
 import type { RunnerBeat, RunnerHello, RunnerLeft, RunnerSaid, Welcome } from "../../actors/runners/runner.machine.js";
-import { type OutboxMessage, outbox, runners } from "../../actors/runners/runner-rows.js";
-import { type JobSource, jobOf } from "../../actors/tasks/job.js";
-import type { JobUndeliverable } from "../../actors/tasks/run-messages.js";
+import { type OutboxMessage, outbox, runners } from "../../actors/runners/runner.table.js";
+import { buildJob, type JobSource } from "../../actors/runs/job.js";
+import type { JobUndeliverable } from "../../actors/runs/run.messages.js";
 import { type Sealer, sha256Hex } from "../../actors/workspaces/secret-value.js";
 import { type Address, address } from "../../runtime/address.js";
 import { NotAccepted, type Runtime } from "../../runtime/runtime.js";
 import { bearerToken } from "../authenticate.js";
-import type { Socket, SocketHandler, SocketRoute } from "../socket.js";
+import type { Socket, SocketHandler, SocketRoute } from "../transport/socket.js";
 
 export interface RunnerSocketOptions {
   readonly runtime: Runtime;
@@ -56,7 +56,7 @@ export function runnerSocket(options: RunnerSocketOptions): SocketRoute {
       const token = bearerToken(request.header("authorization"));
       const tokenHash = sha256Hex(token ?? "");
       const { reading, clock } = options.runtime;
-      const pool = token === null ? null : poolOfToken(reading, tokenHash, clock.now());
+      const pool = token === null ? null : findPoolByToken(reading, tokenHash, clock.now());
       if (pool === null) return { refused: "unauthenticated", detail: "This needs the token of a runner pool." };
       return {
         holder: pool.poolId,
@@ -297,7 +297,7 @@ class RunnerConnection implements SocketHandler {
   #toMessage(message: OutboxMessage): ServiceMessage {
     if (message.type !== "run.assign") return message;
     const { runId, fence } = message;
-    const job = jobOf(this.#source, this.#pool.workspaceId, { runId, fence });
+    const job = buildJob(this.#source, this.#pool.workspaceId, { runId, fence });
     return job === undefined ? { type: "run.drop", runId, fence } : { type: "run.assign", job };
   }
 
@@ -305,7 +305,7 @@ class RunnerConnection implements SocketHandler {
   #isAdmitted(): boolean {
     const { reading, clock } = this.#runtime;
     const { tokenHash, poolId } = this.#pool;
-    if (poolOfToken(reading, tokenHash, clock.now())?.poolId === poolId) return true;
+    if (findPoolByToken(reading, tokenHash, clock.now())?.poolId === poolId) return true;
     this.#end(NOT_ADMITTED, "the pool's token is not valid any more");
     return false;
   }

@@ -3,9 +3,9 @@ import type { Caller } from "../../actors/access/caller.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import type { Kind } from "../../actors/resources/kind.js";
 import type { FeedEntry, Runtime } from "../../runtime/runtime.js";
-import { RateLimit } from "../rate-limit.js";
-import type { Credentials } from "../server.js";
-import type { Socket, SocketHandler, SocketRequest, SocketRoute } from "../socket.js";
+import { RateLimit } from "../limits/rate-limit.js";
+import type { Credentials } from "../transport/server.js";
+import type { Socket, SocketHandler, SocketRequest, SocketRoute } from "../transport/socket.js";
 import { type About, aboutOf, createTopics, type Topic } from "./topics.js";
 
 export interface StreamOptions {
@@ -39,7 +39,7 @@ const NOTHING_HERE = "There is nothing here that you may see.";
 export function streamSocket(options: StreamOptions): SocketRoute {
   const topics = createTopics(options.kinds);
   const { clock } = options.runtime;
-  const wishes = new RateLimit({ most: WISHES_A_SECOND, perMs: 1_000, burst: WISHES_AT_ONCE, clock });
+  const wishes = new RateLimit({ max: WISHES_A_SECOND, perMs: 1_000, burst: WISHES_AT_ONCE, clock });
   return {
     path: "/api/stream",
     summary: "Changes of what the caller may see, as they happen",
@@ -171,7 +171,7 @@ class Stream implements SocketHandler {
     if (!topic.sees(runtime.reading, caller, about)) return this.#gone(name);
     subscription.seq = seq;
     subscription.behind = null;
-    this.#send(name, seq, kind, topic.picture(runtime.reading, about));
+    this.#send(name, seq, kind, topic.view(runtime.reading, about));
   }
 
   #hear(subscription: Subscription, entry: FeedEntry): void {
@@ -186,8 +186,8 @@ class Stream implements SocketHandler {
     const { reading } = this.#options.runtime;
     if (!topic.sees(reading, caller, about)) return this.#gone(name);
     subscription.seq = entry.seq;
-    const shown = topic.change === undefined ? entry.data : topic.change(reading, caller, about, entry.data);
-    if (shown !== undefined) this.#send(name, entry.seq, "change", shown);
+    const visible = topic.change === undefined ? entry.data : topic.change(reading, caller, about, entry.data);
+    if (visible !== undefined) this.#send(name, entry.seq, "change", visible);
   }
 
   #gone(name: string): void {

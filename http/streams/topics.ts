@@ -7,13 +7,13 @@ import type { Kind } from "../../actors/resources/kind.js";
 import { toRepresentation } from "../../actors/resources/representation.js";
 import { findResource } from "../../actors/resources/resource.table.js";
 import { locate } from "../../actors/resources/resource-location.table.js";
-import { approvalView } from "../../actors/tasks/approval.view.js";
-import { openApprovalsOf } from "../../actors/tasks/approval-rows.js";
-import { runShown, stepsView } from "../../actors/tasks/run.view.js";
-import { runs } from "../../actors/tasks/run-rows.js";
+import { listOpenApprovals } from "../../actors/runs/approval.table.js";
+import { approvalView } from "../../actors/runs/approval.view.js";
+import { runs } from "../../actors/runs/run.table.js";
+import { runRowView, stepsView } from "../../actors/runs/run.view.js";
+import { tasks } from "../../actors/tasks/task.table.js";
 import { taskItemView, taskView } from "../../actors/tasks/task.view.js";
-import { tasksOf } from "../../actors/tasks/task-list.js";
-import { tasks } from "../../actors/tasks/task-rows.js";
+import { listTeamTasks } from "../../actors/tasks/task-index.table.js";
 import { listMemberships } from "../../actors/workspaces/member.table.js";
 import type { Reading } from "../../storage/store.js";
 
@@ -28,7 +28,7 @@ export interface Topic {
   /** Whether it is there and the caller may see it: false where the API answers 404. Asked again for each change. */
   readonly sees: (reading: Reading, caller: Caller, about: About) => boolean;
   /** What it shows at its beginning; undefined when it is gone. */
-  readonly picture: (reading: Reading, about: About) => unknown;
+  readonly view: (reading: Reading, about: About) => unknown;
   /** A change as the caller may see it, or undefined when they may not; without this it is shown as it is. */
   readonly change?: (reading: Reading, caller: Caller, about: About, data: unknown) => unknown;
   /** The workspace of what is named, for what is only found within one; without this its id tells it. */
@@ -64,7 +64,7 @@ function resourceTopic(kinds: readonly Kind[], name: string): Topic {
     sees: (reading, caller, { workspaceId, id }) =>
       findResource(reading, workspaceId, name, id) !== undefined &&
       permit(reading, caller, workspaceId, "read", name) === null,
-    picture: (reading, { workspaceId, id }) => {
+    view: (reading, { workspaceId, id }) => {
       const row = findResource(reading, workspaceId, name, id);
       return row === undefined ? undefined : toRepresentation(kind, row, reading);
     },
@@ -81,14 +81,14 @@ function shownChange(
   ofOutcomes: ReadonlySet<string>,
   [reading, caller, { workspaceId, id }, data]: Parameters<NonNullable<Topic["change"]>>,
 ): unknown {
-  const told = changeSchema.safeParse(data).data;
-  if (told?.type === "hook") return seesOutcomes(reading, caller, workspaceId, id) ? data : undefined;
-  if (told?.type === "member") return caller.kind === "person" ? data : undefined;
-  if (told?.type !== "configuration") return data;
+  const change = changeSchema.safeParse(data).data;
+  if (change?.type === "hook") return seesOutcomes(reading, caller, workspaceId, id) ? data : undefined;
+  if (change?.type === "member") return caller.kind === "person" ? data : undefined;
+  if (change?.type !== "configuration") return data;
   const administers =
     caller.kind === "person" && permit(reading, caller, workspaceId, "administer", "workspace") === null;
   if (administers) return data;
-  return ofOutcomes.has(told.change.resource) && !seesOutcomes(reading, caller, workspaceId, id) ? undefined : told;
+  return ofOutcomes.has(change.change.resource) && !seesOutcomes(reading, caller, workspaceId, id) ? undefined : change;
 }
 
 /** The changes that not everyone sees whole, cut to what everyone does. */
@@ -110,11 +110,11 @@ const changeSchema = z.discriminatedUnion("type", [
 function teamTopic(team: Topic): Topic {
   return {
     ...team,
-    picture: (reading, about) => {
+    view: (reading, about) => {
       const { workspaceId, id } = about;
-      const work = tasksOf(reading, { workspaceId, teamId: id }, {}, { limit: TASKS_SHOWN });
+      const work = listTeamTasks(reading, { workspaceId, teamId: id }, {}, { limit: TASKS_SHOWN });
       return {
-        team: team.picture(reading, about),
+        team: team.view(reading, about),
         tasks: work.map((task) => taskItemView(reading, workspaceId, task)),
       };
     },
@@ -124,7 +124,7 @@ function teamTopic(team: Topic): Topic {
 const taskTopic: Topic = {
   sees: (reading, caller, { workspaceId, id }) =>
     tasks.get(reading, workspaceId, id) !== undefined && permit(reading, caller, workspaceId, "read", "team") === null,
-  picture: (reading, { workspaceId, id }) => {
+  view: (reading, { workspaceId, id }) => {
     const task = tasks.get(reading, workspaceId, id);
     return task === undefined ? undefined : taskView(reading, workspaceId, task);
   },
@@ -135,13 +135,13 @@ const runTopic: Topic = {
     const run = runs.get(reading, workspaceId, id);
     return run !== undefined && seesOutcomes(reading, caller, workspaceId, run.teamId);
   },
-  picture: (reading, { workspaceId, id }) => {
+  view: (reading, { workspaceId, id }) => {
     const run = runs.get(reading, workspaceId, id);
     if (run === undefined) return undefined;
     const after = Math.max(-1, run.steps - STEPS_SHOWN - 1);
     const steps = stepsView(reading, workspaceId, id, { after, limit: STEPS_SHOWN });
-    const approvals = openApprovalsOf(reading, workspaceId, id).map(approvalView);
-    return { run: runShown(run), steps, approvals };
+    const approvals = listOpenApprovals(reading, workspaceId, id).map(approvalView);
+    return { run: runRowView(run), steps, approvals };
   },
 };
 
@@ -155,7 +155,7 @@ const firingTopic: Topic = {
     const firing = findHookOccurrenceById(reading, workspaceId, id);
     return firing !== undefined && seesOutcomes(reading, caller, workspaceId, firing.work.teamId);
   },
-  picture: (reading, { workspaceId, id }) => {
+  view: (reading, { workspaceId, id }) => {
     const firing = findHookOccurrenceById(reading, workspaceId, id);
     return firing === undefined ? undefined : hookOccurrenceView(reading, workspaceId, firing);
   },

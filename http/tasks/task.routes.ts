@@ -6,19 +6,19 @@ import type { LineFields } from "../../actors/lines/line.kind.js";
 import { invalid, isRefusal, type Refusal } from "../../actors/refusal.js";
 import { findResourceAt } from "../../actors/resources/resource.table.js";
 import { locate } from "../../actors/resources/resource-location.table.js";
+import { runs } from "../../actors/runs/run.table.js";
+import { runItemSchema, runItemView, runSchema, runView, stepSchema, stepsView } from "../../actors/runs/run.view.js";
 import { stationOf } from "../../actors/tasks/event-task.js";
-import { runItemSchema, runItemView, runSchema, runView, stepSchema, stepsView } from "../../actors/tasks/run.view.js";
-import { runs } from "../../actors/tasks/run-rows.js";
+import { type TaskRow, taskRuns, tasks } from "../../actors/tasks/task.table.js";
 import { taskItemSchema, taskItemView, taskSchema, taskView } from "../../actors/tasks/task.view.js";
-import { tasksOf } from "../../actors/tasks/task-list.js";
-import { type TaskRow, taskRuns, tasks } from "../../actors/tasks/task-rows.js";
+import { listTeamTasks } from "../../actors/tasks/task-index.table.js";
 import { address } from "../../runtime/address.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import type { Message } from "../../runtime/turn.js";
 import type { Reading } from "../../storage/store.js";
 import { cursor, pageSize } from "../paging.js";
 import { type Answer, type Route, route } from "../route.js";
-import { findRun, findTask, notOnTeam, worksOn } from "./found-work.js";
+import { findRun, findTask, isOnTaskTeam, notOnTeam } from "./task.queries.js";
 
 const text = (most: number) => z.string().max(most, `must be at most ${most} characters`);
 
@@ -43,13 +43,13 @@ const listing = z.strictObject({
 /** Tasks and runs (the work that is not configuration). */
 export function taskRoutes({ runtime }: { readonly runtime: Runtime }): readonly Route[] {
   const { reading } = runtime;
-  const shown = (task: TaskRow, workspaceId: string): Answer => ({
+  const taskAnswer = (task: TaskRow, workspaceId: string): Answer => ({
     status: 200,
     body: taskView(reading, workspaceId, task),
   });
 
   /** A message to the task that a person on the team may send. */
-  const told = (
+  const taskCommand = (
     name: string,
     summary: string,
     body: z.ZodType,
@@ -66,12 +66,12 @@ export function taskRoutes({ runtime }: { readonly runtime: Runtime }): readonly
       handle: async ({ caller, params, body: given, header }) => {
         const found = findTask(runtime, caller, params.taskId ?? "");
         if (isRefusal(found)) return found;
-        if (!worksOn(runtime, caller, found.workspaceId, found.task.teamId)) return notOnTeam();
+        if (!isOnTaskTeam(runtime, caller, found.workspaceId, found.task.teamId)) return notOnTeam();
         const to = address(found.workspaceId, "task", found.task.id);
         const causes = causesOf(reading, found.workspaceId, header("service-cause"));
         const answer = await runtime.ask(to, { ...message(given, caller.userId), ...causes });
         if (isRefusal(answer)) return answer;
-        return shown(tasks.get(reading, found.workspaceId, found.task.id) ?? found.task, found.workspaceId);
+        return taskAnswer(tasks.get(reading, found.workspaceId, found.task.id) ?? found.task, found.workspaceId);
       },
     });
 
@@ -103,10 +103,10 @@ export function taskRoutes({ runtime }: { readonly runtime: Runtime }): readonly
       answers: { 200: taskSchema },
       handle: ({ caller, params }) => {
         const found = findTask(runtime, caller, params.taskId ?? "");
-        return isRefusal(found) ? found : shown(found.task, found.workspaceId);
+        return isRefusal(found) ? found : taskAnswer(found.task, found.workspaceId);
       },
     }),
-    told(
+    taskCommand(
       "answer",
       "Answer what the task asks (its assignee)",
       z.strictObject({ text: text(20_000).min(1, "must not be empty") }),
@@ -115,19 +115,24 @@ export function taskRoutes({ runtime }: { readonly runtime: Runtime }): readonly
         return { type: "task.answer", by, text: answer } as Message;
       },
     ),
-    told(
+    taskCommand(
       "stop",
       "Stop the run under way (its assignee)",
       z.strictObject({}),
       (_body, by) => ({ type: "task.stop", by }) as Message,
     ),
-    told("retry", "Run the station again", z.strictObject({}), (_body, by) => ({ type: "task.retry", by }) as Message),
-    told("close", "Close the task", z.strictObject({}), (_body, by) => ({ type: "task.close", by }) as Message),
-    told("move", "Move the task to a station", z.strictObject({ to: z.string() }), (body, by) => {
+    taskCommand(
+      "retry",
+      "Run the station again",
+      z.strictObject({}),
+      (_body, by) => ({ type: "task.retry", by }) as Message,
+    ),
+    taskCommand("close", "Close the task", z.strictObject({}), (_body, by) => ({ type: "task.close", by }) as Message),
+    taskCommand("move", "Move the task to a station", z.strictObject({ to: z.string() }), (body, by) => {
       const { to } = body as { readonly to: string };
       return { type: "task.move", by, to } as Message;
     }),
-    told(
+    taskCommand(
       "notes",
       "Say something on the task",
       z.strictObject({ text: text(20_000).min(1, "must not be empty") }),
@@ -146,11 +151,11 @@ export function taskRoutes({ runtime }: { readonly runtime: Runtime }): readonly
       handle: async ({ caller, params, body }) => {
         const found = findTask(runtime, caller, params.taskId ?? "");
         if (isRefusal(found)) return found;
-        if (!worksOn(runtime, caller, found.workspaceId, found.task.teamId)) return notOnTeam();
+        if (!isOnTaskTeam(runtime, caller, found.workspaceId, found.task.teamId)) return notOnTeam();
         const message = { type: "task.assign", by: caller.userId, assignee: body.assignee };
         const answer = await runtime.ask(address(found.workspaceId, "task", found.task.id), message);
         if (isRefusal(answer)) return answer;
-        return shown(tasks.get(reading, found.workspaceId, found.task.id) ?? found.task, found.workspaceId);
+        return taskAnswer(tasks.get(reading, found.workspaceId, found.task.id) ?? found.task, found.workspaceId);
       },
     }),
     route({
@@ -214,7 +219,7 @@ async function openTask(runtime: Runtime, { caller, params, body, header }: Open
   const team = findTeam(runtime, caller, teamId);
   if (isRefusal(team)) return team;
   const { workspaceId, teamKey } = team;
-  if (!worksOn(runtime, caller, workspaceId, teamId)) return notOnTeam();
+  if (!isOnTaskTeam(runtime, caller, workspaceId, teamId)) return notOnTeam();
   const line = findResourceAt<LineFields>(reading, workspaceId, "line", `${teamKey}/${body.line}`);
   if (line === undefined) return invalid("line", `there is no line ${body.line}`);
   if (body.station !== null && stationOf(line.fields, body.station) === undefined) {
@@ -248,7 +253,7 @@ function listTasks(
     line === undefined ? undefined : findResourceAt(reading, workspaceId, "line", `${teamKey}/${line}`)?.id;
   if (line !== undefined && lineId === undefined) return { status: 200, body: { items: [] } };
   const filter = { state, lineId, station, assignee: assignee === "none" ? null : assignee };
-  const found = tasksOf(reading, { workspaceId, teamId }, filter, { before, limit });
+  const found = listTeamTasks(reading, { workspaceId, teamId }, filter, { before, limit });
   return { status: 200, body: { items: found.map((task) => taskItemView(reading, workspaceId, task)) } };
 }
 

@@ -1,5 +1,5 @@
 import t from "tap";
-import { createNodeTransport } from "../../http/node-transport.js";
+import { createNodeTransport } from "../../http/transport/node-transport.js";
 import { listen } from "./transport.js";
 import { drainConformance } from "./transport-drain.js";
 import { requestConformance } from "./transport-requests.js";

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import type { Test } from "tap";
-import { BodyTimeout, BodyTooLarge, ClientGone, type TransportRequest } from "../../http/transport.js";
+import { BodyTimeout, BodyTooLarge, ClientGone, type TransportRequest } from "../../http/transport/transport.js";
 import { type CreateTransport, listen, text } from "./transport.js";
 
 const LIMIT = 64 * 1024;

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import type { Test } from "tap";
-import type { StreamEnd, StreamedAnswer, StreamedBody } from "../../http/transport.js";
+import type { StreamEnd, StreamedAnswer, StreamedBody } from "../../http/transport/transport.js";
 import { type CreateTransport, listen, text } from "./transport.js";
 
 /** Longer than anything takes on loopback, for what is expected to happen. */

@@ -11,7 +11,7 @@ const isLoading = await import("uWebSockets.js").then(
 if (!isLoading) t.plan(0, "skipped: uWebSockets.js has no binary that loads on this machine");
 else {
   // What is wrong with the transport itself is no reason to leave it out.
-  const loaded = await import("../../http/uws-transport.js");
+  const loaded = await import("../../http/transport/uws-transport.js");
   requestConformance(t, loaded.createUwsTransport);
   socketConformance(t, loaded.createUwsTransport);
   drainConformance(t, loaded.createUwsTransport);

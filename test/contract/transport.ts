@@ -1,12 +1,12 @@
 import type { Test } from "tap";
-import type { SocketHandler } from "../../http/socket.js";
+import type { SocketHandler } from "../../http/transport/socket.js";
 import type {
   Transport,
   TransportAnswer,
   TransportHandlers,
   TransportRequest,
   WholeAnswer,
-} from "../../http/transport.js";
+} from "../../http/transport/transport.js";
 import { RawConnection } from "../support/raw-connection.js";
 
 /** Makes the transport that is looked at. */

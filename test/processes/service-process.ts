@@ -26,7 +26,7 @@ export class ServiceProcess {
 
   /** Starts it and waits until it listens. `port` 0 picks a free one. Rejects with its output when it ends instead. */
   static async start(dataFolder: string, settings: Record<string, string> = {}, port = 0): Promise<ServiceProcess> {
-    const child = spawn(process.execPath, [`${root}http/main.js`], {
+    const child = spawn(process.execPath, [`${root}http/process/main.js`], {
       env: { PATH: process.env.PATH ?? "", DATA_DIR: dataFolder, PORT: String(port), ...settings },
       stdio: ["ignore", "pipe", "pipe"],
     });

@@ -2,11 +2,11 @@ import { createKinds } from "../../actors/kinds.js";
 import { parseAllowList } from "../../actors/outbound/allow-list.js";
 import { NetworkRequests } from "../../actors/outbound/network-requests.js";
 import { createSealer } from "../../actors/workspaces/secret-value.js";
-import { readConfig } from "../../http/config.js";
-import { createMetrics } from "../../http/metrics.js";
+import { readConfig } from "../../http/process/config.js";
+import { createMetrics } from "../../http/process/metrics.js";
 import type { Route } from "../../http/route.js";
 import { createRoutes, createSockets, type RouteParts } from "../../http/routes.js";
-import type { SocketRoute } from "../../http/socket.js";
+import type { SocketRoute } from "../../http/transport/socket.js";
 import type { TestService } from "./service.js";
 
 /** The tables of routes and sockets, as the service makes them. */

@@ -11,7 +11,7 @@ import {
   decisionSetActor,
   type MergeDecisions,
 } from "../../../actors/decisions/decision-set.machine.js";
-import { type TaskRow, tasks } from "../../../actors/tasks/task-rows.js";
+import { type TaskRow, tasks } from "../../../actors/tasks/task.table.js";
 import { address } from "../../../runtime/address.js";
 import { memoryRows, type Stepping, stepByHand } from "../../support/turn.js";
 

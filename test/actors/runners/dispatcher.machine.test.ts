@@ -1,7 +1,7 @@
 import t from "tap";
 import { resourceAddresses, resources } from "../../../actors/resources/resource.table.js";
-import { dispatcherActor, dispatcherOf } from "../../../actors/runners/dispatcher.machine.js";
-import { claims, type QueuedRun, type RunnerRow, runners } from "../../../actors/runners/runner-rows.js";
+import { dispatcherActor, dispatcherAddress } from "../../../actors/runners/dispatcher.machine.js";
+import { claims, type QueuedRun, type RunnerRow, runners } from "../../../actors/runners/runner.table.js";
 import type { Message } from "../../../runtime/turn.js";
 import type { Writing } from "../../../storage/store.js";
 import { countingRows } from "../../support/counting-rows.js";
@@ -25,7 +25,7 @@ const poolsChanged = { type: "pools.changed" } as Message;
 
 function dispatcher(concurrency: number | null = null, rows: Writing = memoryRows()): Stepping {
   putPool(rows, concurrency);
-  return stepByHand(dispatcherActor, dispatcherOf(workspaceId), { rows });
+  return stepByHand(dispatcherActor, dispatcherAddress(workspaceId), { rows });
 }
 
 function putPool(rows: Writing, concurrency: number | null): void {

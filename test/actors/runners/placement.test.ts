@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import t from "tap";
-import { type PlacementState, place, waitingReason } from "../../../actors/runners/placement.js";
-import type { QueuedRun, RunnerRow } from "../../../actors/runners/runner-rows.js";
+import { assignRuns, type PlacementState, waitingReason } from "../../../actors/runners/placement.js";
+import type { QueuedRun, RunnerRow } from "../../../actors/runners/runner.table.js";
 
 const label = fc.constantFrom("gpu", "arm", "big");
 const runner = fc.record({
@@ -23,9 +23,9 @@ const scene = fc
     concurrency: fc.option(fc.integer({ min: 1, max: 3 })),
     held: fc.array(fc.integer({ min: 0, max: 2 }), { minLength: 5, maxLength: 5 }),
     defaultPoolId: fc.constantFrom(null, "pool_a", "pool_b"),
-    mostRuns: fc.option(fc.integer({ min: 1, max: 8 })),
+    maxRuns: fc.option(fc.integer({ min: 1, max: 8 })),
   })
-  .map(({ runners, queue, concurrency, held, defaultPoolId, mostRuns }) => {
+  .map(({ runners, queue, concurrency, held, defaultPoolId, maxRuns }) => {
     const rows: RunnerRow[] = runners.map((one, n) => ({ ...one, runnerId: `runner_${n}`, name: "", since: "" }));
     const state: PlacementState = {
       runners: rows,
@@ -34,7 +34,7 @@ const scene = fc
         { id: "pool_b", key: "b", labels: [], concurrency: null },
       ],
       held: new Map(rows.map(({ runnerId }, n) => [runnerId, held[n] ?? 0])),
-      ...{ defaultPoolId, mostRuns },
+      ...{ defaultPoolId, maxRuns },
     };
     const runs: QueuedRun[] = queue.map((one, n) => ({ ...one, runId: `run_${n}`, queuedAtMs: n }));
     return { state, runs };
@@ -43,7 +43,7 @@ const scene = fc
 t.test("placement gives each run once, only to runners that fit, within slots and concurrency", async () => {
   fc.assert(
     fc.property(scene, ({ state, runs }) => {
-      const placed = place(runs, state);
+      const placed = assignRuns(runs, state);
       const held = new Map(state.held);
       for (const { run, runner } of placed) {
         held.set(runner.runnerId, (held.get(runner.runnerId) ?? 0) + 1);
@@ -64,7 +64,7 @@ t.test("placement gives each run once, only to runners that fit, within slots an
         if (concurrency !== null && after > Math.max(before, concurrency)) return false;
       }
       const all = (counts: ReadonlyMap<string, number>) => [...counts.values()].reduce((sum, count) => sum + count, 0);
-      if (state.mostRuns !== null && all(held) > Math.max(all(state.held), state.mostRuns)) return false;
+      if (state.maxRuns !== null && all(held) > Math.max(all(state.held), state.maxRuns)) return false;
       return new Set(placed.map(({ run }) => run.runId)).size === placed.length;
     }),
     { numRuns: 2_000 },
@@ -76,7 +76,7 @@ t.test("a run that is not placed has a reason, and one that has a reason is not 
     fc.property(scene, ({ state, runs }) => {
       const [first] = runs;
       if (first === undefined) return true;
-      const isPlaced = place([first], state).length === 1;
+      const isPlaced = assignRuns([first], state).length === 1;
       return isPlaced === (waitingReason(first, state) === null);
     }),
     { numRuns: 2_000 },
@@ -98,12 +98,12 @@ t.test("the oldest run goes first, to the runner with most room", async (t) => {
     ],
     pools: [{ id: "pool_a", key: "a", labels: [], concurrency: null }],
     held: new Map(),
-    ...{ defaultPoolId: null, mostRuns: null },
+    ...{ defaultPoolId: null, maxRuns: null },
   };
   const run = (runId: string, queuedAtMs: number): QueuedRun => ({
     ...{ runId, queuedAtMs, poolId: null, labels: [], harness: "command" },
   });
-  const placed = place([run("old", 1), run("new", 2)], state);
+  const placed = assignRuns([run("old", 1), run("new", 2)], state);
   t.same(
     placed.map(({ run: { runId }, runner: { runnerId } }) => [runId, runnerId]),
     [
@@ -135,7 +135,7 @@ t.test("reasons name what is missing", async (t) => {
       since: "",
     },
   };
-  const unruled = { defaultPoolId: null, mostRuns: null };
+  const unruled = { defaultPoolId: null, maxRuns: null };
   const why = (runner: Partial<RunnerRow>, held = 0, rules: Partial<PlacementState> = {}) =>
     waitingReason(run, { runners: [{ ...one, ...runner }], pools, held: new Map([["r", held]]), ...unruled, ...rules });
   t.equal(why({}), null);
@@ -147,7 +147,7 @@ t.test("reasons name what is missing", async (t) => {
   t.match(why({}, 1), /busy: 1 of 1 slots are taken/);
   t.match(why({ slots: 0 }), /busy: they are draining/);
   t.match(why({ slots: 2 }, 1), /concurrency of main is 1/);
-  t.match(why({ slots: 2 }, 1, { mostRuns: 1 }), /workspace allows no more than 1 runs/);
+  t.match(why({ slots: 2 }, 1, { maxRuns: 1 }), /workspace allows no more than 1 runs/);
   const empty = { runners: [], pools, held: new Map<string, number>(), ...unruled };
   t.match(waitingReason({ ...run, poolId: "pool_x" }, empty), /is gone/);
   const byDefault = waitingReason({ ...run, poolId: null }, { ...empty, defaultPoolId: "pool_a" });

@@ -1,7 +1,7 @@
 import t from "tap";
 import type { RunnerMessage } from "../../../actors/runners/protocol.js";
 import { type RunnerHello, runnerActor } from "../../../actors/runners/runner.machine.js";
-import { connectedRunners, outbox } from "../../../actors/runners/runner-rows.js";
+import { connectedRunners, outbox } from "../../../actors/runners/runner.table.js";
 import { address } from "../../../runtime/address.js";
 import type { Message } from "../../../runtime/turn.js";
 import { GLOBAL_PARTITION } from "../../../storage/keys.js";

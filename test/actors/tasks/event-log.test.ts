@@ -1,5 +1,5 @@
 import t from "tap";
-import { keepEvent, keptEvent, latestEvents, MAX_EVENTS_KEPT } from "../../../actors/tasks/event-log.js";
+import { findEvent, listLatestEvents, MAX_EVENTS_KEPT, recordEvent } from "../../../actors/tasks/event-log.js";
 import type { WorkEvent } from "../../../actors/tasks/work-event.js";
 import { memoryRows } from "../../support/turn.js";
 
@@ -13,16 +13,16 @@ const event = (n: number, teamId = "team_1"): WorkEvent => ({
 t.test("of each team the latest thousand events are kept", async (t) => {
   const rows = memoryRows();
   const more = 25;
-  for (let n = 0; n < MAX_EVENTS_KEPT + more; n++) keepEvent(rows, event(n));
-  keepEvent(rows, event(0, "team_2"));
+  for (let n = 0; n < MAX_EVENTS_KEPT + more; n++) recordEvent(rows, event(n));
+  recordEvent(rows, event(0, "team_2"));
   const team = { workspaceId: "ws_1", teamId: "team_1" };
-  const all = latestEvents(rows, team, { limit: MAX_EVENTS_KEPT * 2 });
+  const all = listLatestEvents(rows, team, { limit: MAX_EVENTS_KEPT * 2 });
   t.equal(all.length, MAX_EVENTS_KEPT);
   t.same([all[0], all.at(-1)], [event(MAX_EVENTS_KEPT + more - 1), event(more)]);
-  t.equal(keptEvent(rows, "ws_1", "team_1", event(more - 1).occurrence), undefined);
-  t.same(keptEvent(rows, "ws_1", "team_1", event(more).occurrence), event(more));
-  t.same(keptEvent(rows, "ws_1", "team_2", event(0).occurrence), event(0, "team_2"));
-  const ofOne = latestEvents(rows, team, { task: "task_1", limit: 10 });
+  t.equal(findEvent(rows, "ws_1", "team_1", event(more - 1).occurrence), undefined);
+  t.same(findEvent(rows, "ws_1", "team_1", event(more).occurrence), event(more));
+  t.same(findEvent(rows, "ws_1", "team_2", event(0).occurrence), event(0, "team_2"));
+  const ofOne = listLatestEvents(rows, team, { task: "task_1", limit: 10 });
   t.same(
     ofOne.map(({ task }) => task.id),
     Array(10).fill("task_1"),

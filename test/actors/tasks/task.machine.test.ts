@@ -1,8 +1,8 @@
 import t from "tap";
 import type { RunEnding } from "../../../actors/runners/protocol.js";
-import { type RunOutcome, type RunRow, runs } from "../../../actors/tasks/run-rows.js";
+import { type RunOutcome, type RunRow, runs } from "../../../actors/runs/run.table.js";
 import { taskActor } from "../../../actors/tasks/task.machine.js";
-import { taskNotes, tasks } from "../../../actors/tasks/task-rows.js";
+import { taskNotes, tasks } from "../../../actors/tasks/task.table.js";
 import { address } from "../../../runtime/address.js";
 import type { Message } from "../../../runtime/turn.js";
 import { memoryRows, type Stepping, stepByHand } from "../../support/turn.js";

@@ -8,7 +8,7 @@ import type { ConfirmInstallation } from "../../../actors/code-host/connection.m
 import { attemptTopic } from "../../../actors/code-host/connection.messages.js";
 import { codeHostConnectionAddress } from "../../../actors/code-host/connection.table.js";
 import { createSealer } from "../../../actors/workspaces/secret-value.js";
-import { keptSecretsKey } from "../../../http/secrets-key.js";
+import { loadOrCreateSecretsKey } from "../../../http/process/secrets-key.js";
 import type { Runtime } from "../../../runtime/runtime.js";
 import { type CodeHostPeer, startCodeHost } from "../../support/code-host.js";
 import { adaThere, connect, install } from "../../support/code-host-scene.js";
@@ -49,7 +49,7 @@ async function stoppedWhileAsking(t: Test, pattern: RegExp): Promise<Office> {
   const noBytes = () => {
     throw new Error("the key is there");
   };
-  const sealer = createSealer(keptSecretsKey(folder, noBytes), randomBytes);
+  const sealer = createSealer(loadOrCreateSecretsKey(folder, noBytes), randomBytes);
   codeHost.faults.set(pattern, "hang");
   const message: ConfirmInstallation = {
     ...{ type: "installation.confirm", attemptId: ATTEMPT, by: ada.userId },

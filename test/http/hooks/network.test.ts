@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t, { type Test } from "tap";
-import { poolToken } from "../../../http/runner/credential.js";
+import { poolToken } from "../../../http/runner/connection/credential.js";
 import { startRunner } from "../../../http/runner/runner.js";
 import { createSystemClock } from "../../../runtime/clock.js";
 import { type Answering, hookReceiver } from "../../support/hook-receiver.js";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Test } from "tap";
 import { type Job, RUNNER_FEATURES, type RunnerMessage } from "../../../actors/runners/protocol.js";
-import { poolToken } from "../../../http/runner/credential.js";
+import { poolToken } from "../../../http/runner/connection/credential.js";
 import { type Runner, startRunner } from "../../../http/runner/runner.js";
 import { ManualClock } from "../../support/manual-clock.js";
 import { ProtocolService } from "./protocol-service.js";

@@ -1,6 +1,6 @@
 import t from "tap";
-import { runs } from "../../../actors/tasks/run-rows.js";
-import { tasks } from "../../../actors/tasks/task-rows.js";
+import { runs } from "../../../actors/runs/run.table.js";
+import { tasks } from "../../../actors/tasks/task.table.js";
 import { hookReceiver, hookSecret } from "../../support/hook-receiver.js";
 import { ManualClock } from "../../support/manual-clock.js";
 import { itemsOf, slugOf } from "../../support/resources.js";

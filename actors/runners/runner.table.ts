@@ -1,0 +1,89 @@
+import type { Reading } from "../../storage/store.js";
+import { table } from "../../storage/table.js";
+import type { RunnerFeature } from "./protocol.js";
+
+/** What a runner offers, as it said last. Written by the dispatcher. */
+export interface RunnerRow {
+  readonly runnerId: string;
+  readonly poolId: string;
+  readonly name: string;
+  readonly labels: readonly string[];
+  readonly harnesses: readonly string[];
+  readonly slots: number;
+  /** What it knows of the protocol's additions; absent in rows from before there were any. */
+  readonly features?: readonly string[];
+  readonly connected: boolean;
+  readonly since: string;
+}
+
+/** What a run needs of its runner. */
+export interface RunNeeds {
+  /** Null takes any pool of the workspace. */
+  readonly poolId: string | null;
+  readonly labels: readonly string[];
+  readonly harness: string;
+}
+
+/** A run that waits for a runner. */
+export interface QueuedRun extends RunNeeds {
+  readonly runId: string;
+  readonly queuedAtMs: number;
+}
+
+/** A run that a runner has claimed. Written by the dispatcher. */
+export interface ClaimRow {
+  readonly runnerId: string;
+  readonly runId: string;
+  readonly poolId: string;
+}
+
+/** What waits to be sent to a runner; a job is built only when it is written to the socket. */
+export type OutboxMessage =
+  | { readonly type: "run.assign"; readonly runId: string; readonly fence: number }
+  | { readonly type: "run.stop"; readonly runId: string; readonly fence: number; readonly reason: string }
+  | { readonly type: "run.drop"; readonly runId: string; readonly fence: number }
+  | {
+      readonly type: "run.message";
+      readonly runId: string;
+      readonly fence: number;
+      readonly n: number;
+      readonly from: string;
+      readonly text: string;
+    }
+  | {
+      readonly type: "run.permission-answered";
+      readonly runId: string;
+      readonly fence: number;
+      readonly id: string;
+      readonly verdict: "approved" | "dismissed";
+      readonly inputs: string | null;
+      readonly reason: string | null;
+    }
+  | {
+      readonly type: "run.handover-answered";
+      readonly runId: string;
+      readonly fence: number;
+      readonly id: string;
+      readonly refused: string | null;
+    };
+
+/** `[runner]` */
+export const runners = table<RunnerRow>("runner");
+/** `[runner, run]` */
+export const claims = table<ClaimRow>("claim");
+/** `[runner, n]` */
+export const outbox = table<OutboxMessage>("runner-outbox");
+/** `[workspace, runner]` under the global partition: who had a socket, for the next start of the service. */
+export const connectedRunners = table<{ readonly workspaceId: string; readonly runnerId: string }>("connected-runner");
+
+/** Whether the runner knows this addition to the protocol. */
+export function hasFeature(reading: Reading, workspaceId: string, runnerId: string, feature: RunnerFeature): boolean {
+  return runners.get(reading, workspaceId, runnerId)?.features?.includes(feature) ?? false;
+}
+
+/** Whether a runner could start this harness: it is the one of any program, or some runner of the workspace offers it. */
+export function isHarnessOffered(reading: Reading, workspaceId: string, harness: string): boolean {
+  return (
+    harness === "command" || runners.list(reading, workspaceId).some(({ harnesses }) => harnesses.includes(harness))
+  );
+}

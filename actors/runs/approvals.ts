@@ -1,0 +1,116 @@
+import { address } from "../../runtime/address.js";
+import type { Delivered, Turn } from "../../runtime/turn.js";
+import type { Refusal } from "../refusal.js";
+import { MAX_OPEN_PERMISSIONS, type RunnerMessage } from "../runners/protocol.js";
+import { refuseUnlessAssigneeOf } from "../tasks/assignee.js";
+import { tasks } from "../tasks/task.table.js";
+import { type ApprovalRow, approvals, listOpenApprovals, openApprovals } from "./approval.table.js";
+import { approvalView } from "./approval.view.js";
+import type { RunContext } from "./run.machine.js";
+import type { AnswerApproval, RunAsking } from "./run.messages.js";
+import { runs } from "./run.table.js";
+import { getRunRow, sendToRunner } from "./run.transitions.js";
+
+/**
+ * What a run's agent wants leave for. A request is open until the assignee of the task answers it, or the run ends or
+ * is told to; the runner is told in the batch in which it is answered, once.
+ */
+
+type PermissionWish = Extract<RunnerMessage, { type: "run.permission" }>;
+
+/** Keeps what is asked and brings it to the task; beyond what may be open it is dismissed at once. */
+export function askPermission(turn: Turn, context: RunContext, wish: PermissionWish): void {
+  const { id: request, tool, inputs, reason } = wish;
+  const open = listOpenApprovals(turn, turn.self.partition, turn.self.id);
+  const refused = context.stopping
+    ? "The run is being stopped."
+    : open.length >= MAX_OPEN_PERMISSIONS
+      ? `${MAX_OPEN_PERMISSIONS} permissions of this run wait for an answer already.`
+      : null;
+  if (refused !== null)
+    return sendAnswer(turn, context, request, { verdict: "dismissed", edited: null, note: refused });
+  putApproval(turn, {
+    ...{ id: turn.newId("apr"), runId: turn.self.id, kind: "permission", request, tool, inputs, reason },
+    ...{ state: "open", edited: null, note: null, answeredAt: null, answeredBy: null },
+    askedAt: new Date(turn.now).toISOString(),
+  });
+  notifyTask(turn);
+}
+
+/** Why the person may not answer, or not any more; null when they may. Reads only. */
+export function refuseAnswer(event: Delivered<AnswerApproval>): Refusal | null {
+  const { turn, by, approvalId } = event;
+  const workspaceId = turn.self.partition;
+  const run = runs.get(turn, workspaceId, turn.self.id);
+  const task = run === undefined ? undefined : tasks.get(turn, workspaceId, run.taskId);
+  const approval = approvals.get(turn, workspaceId, turn.self.id, approvalId);
+  if (run === undefined || task === undefined || approval === undefined) return { refused: "not-found" };
+  const notAssignee = refuseUnlessAssigneeOf(task, by);
+  if (notAssignee !== null) return notAssignee;
+  if (approval.state === "open") return null;
+  const detail =
+    approval.state === "closed"
+      ? `Nobody waits for the answer any more: ${approval.note}`
+      : `It was ${approval.state} by ${approval.answeredBy === by ? "you" : approval.answeredBy} already.`;
+  return { refused: "conflict", detail };
+}
+
+/** Keeps the answer and has the runner told. */
+export function answerApproval(event: Delivered<AnswerApproval>, context: RunContext): void {
+  const { turn, by, approvalId, verdict, edited, note } = event;
+  const approval = approvals.get(turn, turn.self.partition, turn.self.id, approvalId);
+  if (approval === undefined) throw new Error("an answer to nothing");
+  const answeredAt = new Date(turn.now).toISOString();
+  const answered: ApprovalRow = { ...approval, state: verdict, edited, note, answeredAt, answeredBy: by };
+  putApproval(turn, answered);
+  sendAnswer(turn, context, approval.request, { verdict, edited, note });
+  notifyTask(turn);
+  turn.reply(answered);
+}
+
+/** The run is told to stop: the task is not asked any more. */
+export function closeApprovalsOnStop(turn: Turn): void {
+  if (closeApprovals(turn, "The run is being stopped.") > 0) notifyTask(turn);
+}
+
+/** Closes what is open, since nobody waits for it any more; gives how many that were. */
+export function closeApprovals(turn: Turn, note: string): number {
+  const open = listOpenApprovals(turn, turn.self.partition, turn.self.id);
+  const answeredAt = new Date(turn.now).toISOString();
+  for (const approval of open) putApproval(turn, { ...approval, state: "closed", note, answeredAt });
+  return open.length;
+}
+
+function putApproval(turn: Turn, approval: ApprovalRow): void {
+  const workspaceId = turn.self.partition;
+  const key = [approval.runId, approval.id];
+  approvals.put(turn, workspaceId, key, approval);
+  if (approval.state === "open") openApprovals.put(turn, workspaceId, key, true);
+  else openApprovals.remove(turn, workspaceId, ...key);
+  turn.publishChange(`run/${approval.runId}`, { type: "approval", approval: approvalView(approval) });
+}
+
+function sendAnswer(
+  turn: Turn,
+  context: RunContext,
+  request: string,
+  { verdict, edited, note }: Pick<AnswerApproval, "verdict" | "edited" | "note">,
+): void {
+  const { fence } = context;
+  const answer = { type: "run.permission-answered", runId: turn.self.id, fence, id: request } as const;
+  sendToRunner(turn, context, { ...answer, verdict, inputs: edited, reason: note });
+}
+
+/** Brings to the task what the run waits for now. */
+function notifyTask(turn: Turn): void {
+  const { id: runId, taskId } = getRunRow(turn);
+  const [first, ...others] = listOpenApprovals(turn, turn.self.partition, runId);
+  const asking: RunAsking = { type: "run.asking", runId, asks: first === undefined ? null : asksText(first, others) };
+  turn.send(address(turn.self.partition, "task", taskId), asking);
+}
+
+function asksText({ tool, reason }: ApprovalRow, others: readonly ApprovalRow[]): string {
+  const why = reason === "" ? "." : `: ${reason}`;
+  const more = others.length === 0 ? "" : ` (${others.length} more wait)`;
+  return `The agent asks for leave to use ${tool}${why}${more}`;
+}

@@ -1,0 +1,62 @@
+import type { GateAnswer, Turn } from "../../runtime/turn.js";
+import type { RunnerMessage } from "../runners/protocol.js";
+import { workEvent } from "../tasks/event-task.js";
+import { tasks } from "../tasks/task.table.js";
+import type { WorkQuestion } from "../tasks/work-event.js";
+import type { RunContext } from "./run.machine.js";
+import type { RunRow } from "./run.table.js";
+import { getRunRow, putRun, sendToRunner } from "./run.transitions.js";
+
+/** A handover that the gate has not answered yet. */
+export interface PendingHandover {
+  readonly id: string;
+  readonly to: string;
+  readonly question: string;
+}
+
+type HandoverWish = Extract<RunnerMessage, { type: "run.handover" }>;
+
+const GATE = "handover.giving";
+
+/** Asks the gate whether the handover may be given; one to a station that is none of the next is refused at once. */
+export function askHandover(turn: Turn, context: RunContext, wish: HandoverWish): RunContext {
+  const row = getRunRow(turn);
+  const task = tasks.get(turn, turn.self.partition, row.taskId);
+  if (task === undefined || !row.passesTo.includes(wish.to)) {
+    const choices = row.passesTo.length === 0 ? "this station passes to none" : `choose ${row.passesTo.join(" or ")}`;
+    answer(turn, context, wish.id, `There is no station ${wish.to} to hand over to: ${choices}.`);
+    return context;
+  }
+  const question: WorkQuestion = {
+    name: GATE,
+    id: `${GATE} ${context.fence} ${wish.id}`,
+    work: workEvent(turn, turn.self.partition, task, {
+      on: GATE,
+      occurrence: turn.newId("occ"),
+      run: { id: row.id },
+      event: { at: new Date(turn.now).toISOString(), to: wish.to, note: wish.note },
+    }),
+  };
+  turn.askGate(question);
+  return { ...context, handover: { id: wish.id, to: wish.to, question: question.id } };
+}
+
+/** Passes the gate's answer on to the agent and keeps it; one to an earlier wish is not wanted any more. */
+export function answerHandover(turn: Turn, context: RunContext, given: GateAnswer): RunContext {
+  const { handover } = context;
+  if (handover === null || handover.question !== given.id) return context;
+  const decided = { to: handover.to, refused: given.refused };
+  putRun(turn, { ...getRunRow(turn), handover: decided });
+  answer(turn, context, handover.id, given.refused);
+  return { ...context, handover: null };
+}
+
+/** Whether the run was given leave to hand over to `to`. */
+export function mayHandOver(row: RunRow, to: string): boolean {
+  return row.handover !== null && row.handover.to === to && row.handover.refused === null;
+}
+
+function answer(turn: Turn, context: RunContext, id: string, refused: string | null): void {
+  const { fence } = context;
+  sendToRunner(turn, context, { type: "run.handover-answered", runId: turn.self.id, fence, id, refused });
+}

@@ -1,0 +1,115 @@
+import { address } from "../../runtime/address.js";
+import type { Delivered, Turn } from "../../runtime/turn.js";
+import { findResource } from "../resources/resource.table.js";
+import { dispatcherAddress, type ReleaseClaim, type UnqueueRun } from "../runners/dispatcher.machine.js";
+import type { RunFailure, RunnerMessage } from "../runners/protocol.js";
+import type { ClaimEnded, RunSaid } from "../runners/runner.messages.js";
+import type { OutboxMessage } from "../runners/runner.table.js";
+import { workEvent } from "../tasks/event-task.js";
+import { tasks } from "../tasks/task.table.js";
+import type { WorkFact } from "../tasks/work-event.js";
+import { closeApprovals } from "./approvals.js";
+import { carryUndelivered } from "./conversation.js";
+import { mayHandOver } from "./hand-over.js";
+import type { RunContext } from "./run.machine.js";
+import type { JobUndeliverable, RunOver } from "./run.messages.js";
+import { type RunOutcome, type RunRow, runCheckouts, runConfigs, runs } from "./run.table.js";
+import { getRunRow, putRun, sendToRunner } from "./run.transitions.js";
+
+/** What the ends of a run do; the machine beside it says when. */
+
+type EndReport = Extract<RunnerMessage, { type: "run.ended" }>;
+
+/** The runner's own report of the end. */
+export function endByReport(turn: Turn, context: RunContext, report: EndReport): void {
+  const row = getRunRow(turn);
+  const { repositories } = runConfigs.get(turn, turn.self.partition, row.id) ?? { repositories: [] };
+  for (const checkout of report.checkouts) {
+    // A runner has nothing to say of a repository that it was not given.
+    if (!repositories.some(({ name }) => name === checkout.repository)) continue;
+    runCheckouts.put(turn, turn.self.partition, [row.id, checkout.repository], checkout);
+  }
+  const { outcome, failure } = acceptedOutcome(row, report);
+  const spent = report.spent ?? row.spent;
+  runs.put(turn, turn.self.partition, row.id, { ...row, ending: report.ending, failure, check: report.check, spent });
+  const ended: ClaimEnded = { type: "claim.ended", runId: row.id };
+  if (context.runnerId !== null) turn.send(address(turn.self.partition, "runner", context.runnerId), ended);
+  finish(turn, context, outcome, failure?.message ?? null);
+}
+
+/** A handover counts only when leave was given for it; whatever a runner says, a gate is not passed by. */
+function acceptedOutcome(row: RunRow, report: EndReport): Pick<EndReport, "outcome" | "failure"> {
+  const { outcome, ending, failure } = report;
+  if (outcome !== "completed" || ending?.kind !== "handover" || mayHandOver(row, ending.to))
+    return { outcome, failure };
+  const message = `The runner says that the run handed over to ${ending.to}, which it was given no leave to do.`;
+  return { outcome: "failed", failure: { code: "runner-error", message, output: "" } };
+}
+
+/** The run can never be sent to a runner. */
+export function endUndeliverable(turn: Turn, context: RunContext, { why }: JobUndeliverable): void {
+  const failure: RunFailure = { code: "not-supported", message: why, output: "" };
+  runs.put(turn, turn.self.partition, turn.self.id, { ...getRunRow(turn), failure });
+  endRun(turn, context, { outcome: "failed", reason: why });
+}
+
+/** The runner did not say within its time that it ended what it was told to stop. */
+export function endUnanswered(turn: Turn, context: RunContext): void {
+  endRun(turn, context, { outcome: "stopped", reason: "The run was stopped; its runner did not answer." });
+}
+
+/** The runner is gone; what it was told to stop has stopped with it. */
+export function endLost(turn: Turn, context: RunContext): void {
+  const lost = context.stopping
+    ? ({ outcome: "stopped", reason: "The run was stopped; its runner was lost meanwhile." } as const)
+    : ({ outcome: "abandoned", reason: "The runner was lost." } as const);
+  endRun(turn, context, lost);
+}
+
+/** The end that the service decides on; whoever holds the claim drops it. */
+export function endRun(
+  turn: Turn,
+  context: RunContext,
+  end: { readonly outcome: RunOutcome; readonly reason: string },
+): void {
+  sendToRunner(turn, context, { type: "run.drop", runId: turn.self.id, fence: context.fence });
+  if (context.runnerId === null) {
+    const { id: runId, queuedAtMs, needs } = getRunRow(turn);
+    const unqueue: UnqueueRun = { type: "run.unqueue", run: { runId, queuedAtMs, ...needs } };
+    turn.send(dispatcherAddress(turn.self.partition), unqueue);
+  }
+  finish(turn, context, end.outcome, end.reason);
+}
+
+function finish(turn: Turn, context: RunContext, outcome: RunOutcome, reason: string | null): void {
+  const workspaceId = turn.self.partition;
+  const at = new Date(turn.now).toISOString();
+  const row: RunRow = { ...getRunRow(turn), state: "ended", outcome, reason, endedAt: at };
+  closeApprovals(turn, "The run is over.");
+  turn.cancelWake("stop");
+  putRun(turn, row);
+  if (context.runnerId !== null) releaseClaim(turn, context.runnerId);
+  const task = tasks.get(turn, workspaceId, row.taskId);
+  // Of a workspace that is closed nobody hears any more.
+  if (task !== undefined && findResource(turn, workspaceId, "workspace", workspaceId) !== undefined) {
+    const on = "run.ended";
+    const of = { on, occurrence: turn.newId("occ"), run: { id: row.id }, event: { at, outcome } } as const;
+    const fact: WorkFact = { name: on, work: workEvent(turn, workspaceId, task, of) };
+    turn.publish(fact);
+  }
+  carryUndelivered(turn, context, row);
+  const over: RunOver = { type: "run.over", runId: row.id, outcome };
+  turn.send(address(workspaceId, "task", row.taskId), over);
+}
+
+/** Frees the runner's slot. */
+export function releaseClaim(turn: Turn, runnerId: string): void {
+  const release: ReleaseClaim = { type: "claim.release", runnerId, runId: turn.self.id };
+  turn.send(dispatcherAddress(turn.self.partition), release);
+}
+
+/** Answers a message of a claim that is over: that runner kills what it runs for it. */
+export function dropStale(turn: Turn, event: Delivered<RunSaid>): void {
+  const drop: OutboxMessage = { type: "run.drop", runId: turn.self.id, fence: event.said.fence };
+  if (event.said.type !== "run.ended") sendToRunner(turn, { runnerId: event.runnerId }, drop);
+}

@@ -1,0 +1,79 @@
+import type { Message } from "../../runtime/turn.js";
+import type { RunConfig } from "../lines/fingerprint.js";
+import type { RunNeeds } from "../runners/runner.table.js";
+import type { RunOutcome, StepRow } from "./run.table.js";
+
+/** From a task: the run to queue. */
+export interface StartRun extends Message {
+  readonly type: "run.start";
+  readonly taskId: string;
+  readonly teamId: string;
+  readonly lineId: string;
+  readonly stationId: string;
+  readonly stationKey: string;
+  readonly passesTo: readonly string[];
+  readonly config: RunConfig;
+  readonly fingerprint: string;
+  readonly needs: RunNeeds;
+}
+
+/** From the edge: the claim's job cannot be sent to any runner. */
+export interface JobUndeliverable extends Message {
+  readonly type: "job.undeliverable";
+  readonly fence: number;
+  /** One sentence for a person. */
+  readonly why: string;
+}
+
+/** From a task: end the run so, whatever it does. `stopped` lets the runner end it and report. */
+export interface EndRun extends Message {
+  readonly type: "run.end";
+  readonly outcome: "stopped" | "withdrawn" | "superseded";
+  readonly reason: string;
+}
+
+/** From the edge: a person speaks to the run. Answered with {@link MessageSent}, or a refusal. */
+export interface SendMessage extends Message {
+  readonly type: "run.speak";
+  readonly by: string;
+  readonly text: string;
+  /** Said once for each key of a person; null says it anew. */
+  readonly key: string | null;
+}
+export interface MessageSent {
+  readonly step: StepRow;
+  /** Whether it was said before, under the same key. */
+  readonly replayed: boolean;
+}
+
+/** From the edge: a person answers what the run's agent wants leave for. Answered with the {@link ApprovalRow}. */
+export interface AnswerApproval extends Message {
+  readonly type: "approval.answer";
+  readonly by: string;
+  readonly approvalId: string;
+  readonly verdict: "approved" | "dismissed";
+  /** What to make the call with in place of what was asked (JSON text); null for as it was asked. */
+  readonly edited: string | null;
+  /** Why it is dismissed, if the person says so. */
+  readonly note: string | null;
+}
+
+/** To the task: what the run waits for, in a sentence; null when it waits for nobody any more. */
+export interface RunAsking extends Message {
+  readonly type: "run.asking";
+  readonly runId: string;
+  readonly asks: string | null;
+}
+
+/** To the task, once: the run is over; what it left is in its rows. */
+export interface RunOver extends Message {
+  readonly type: "run.over";
+  readonly runId: string;
+  readonly outcome: RunOutcome;
+}
+
+/** To the task: the runner has begun. */
+export interface RunBegan extends Message {
+  readonly type: "run.began";
+  readonly runId: string;
+}

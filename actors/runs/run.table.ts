@@ -1,0 +1,60 @@
+import { table } from "../../storage/table.js";
+import type { RunConfig } from "../lines/fingerprint.js";
+import type { CheckoutResult, RunEnding, RunFailure, RunStep, Spent } from "../runners/protocol.js";
+import type { RunNeeds } from "../runners/runner.table.js";
+
+export type RunState = "queued" | "claimed" | "running" | "ended";
+export type RunOutcome = "completed" | "failed" | "stopped" | "abandoned" | "withdrawn" | "superseded";
+
+/** A run as it is read; its config, steps and diffs stand in rows of their own. */
+export interface RunRow {
+  readonly id: string;
+  readonly taskId: string;
+  readonly teamId: string;
+  readonly lineId: string;
+  readonly stationId: string;
+  readonly stationKey: string;
+  readonly state: RunState;
+  readonly outcome: RunOutcome | null;
+  /** Why it ended so, in a sentence, where the outcome does not say it. */
+  readonly reason: string | null;
+  readonly runnerId: string | null;
+  /** Rises with each claim; a message that carries another changes nothing. */
+  readonly fence: number;
+  readonly fingerprint: string;
+  readonly needs: RunNeeds;
+  readonly passesTo: readonly string[];
+  readonly steps: number;
+  /** How many of the messages that were said to it its agent was not given; absent for none. */
+  readonly unheard?: number;
+  /** What its steps said so far, in the currency of the first that said any; at the end what the runner reports. */
+  readonly spent: Spent | null;
+  /** The last handover that was decided on: where to, and why it may not be given (null when it may). */
+  readonly handover: { readonly to: string; readonly refused: string | null } | null;
+  readonly ending: RunEnding | null;
+  readonly failure: RunFailure | null;
+  readonly check: { readonly passed: boolean; readonly exitCode: number | null; readonly output: string } | null;
+  readonly queuedAtMs: number;
+  readonly startedAt: string | null;
+  readonly endedAt: string | null;
+}
+
+/** A step as it is kept. */
+export interface StepRow extends RunStep {
+  /** `agent`, `person <id>`; absent in rows from before people spoke to runs, for the agent. */
+  readonly from?: string;
+  readonly at: string;
+}
+
+/** `[run]` */
+export const runs = table<RunRow>("run");
+/** `[run]`: what it runs with, fixed when it was queued. */
+export const runConfigs = table<RunConfig>("run-config");
+/** `[run, index]` */
+export const runSteps = table<StepRow>("run-step");
+/** `[run, n]`: the step that holds the n-th message to the run, from 1. */
+export const runMessages = table<{ readonly index: number; readonly by: string }>("run-said");
+/** `[run, person, idempotency key]`: the step that was said under it. */
+export const runMessageKeys = table<{ readonly index: number }>("run-said-once");
+/** `[run, repository]` */
+export const runCheckouts = table<CheckoutResult>("run-checkout");

@@ -1,0 +1,129 @@
+import { address } from "../../runtime/address.js";
+import type { Delivered, Turn } from "../../runtime/turn.js";
+import { type ClaimRun, dispatcherAddress, type QueueRun } from "../runners/dispatcher.machine.js";
+import type { RunStep, Spent } from "../runners/protocol.js";
+import type { SendToRunner } from "../runners/runner.messages.js";
+import type { OutboxMessage } from "../runners/runner.table.js";
+import { workEvent } from "../tasks/event-task.js";
+import { tasks } from "../tasks/task.table.js";
+import type { WorkQuestion } from "../tasks/work-event.js";
+import type { RunContext } from "./run.machine.js";
+import type { RunBegan, StartRun } from "./run.messages.js";
+import { type RunRow, runConfigs, runSteps, runs, type StepRow } from "./run.table.js";
+import { runRowView } from "./run.view.js";
+
+/** What the transitions of a run do until its end; the machine beside it says when. */
+
+/** The run's row; there is one from `run.start` on. */
+export function getRunRow(turn: Turn): RunRow {
+  const row = runs.get(turn, turn.self.partition, turn.self.id);
+  if (row === undefined) throw new Error("a run without its row");
+  return row;
+}
+
+/** Keeps the row and shows it in the run's stream. */
+export function putRun(turn: Turn, row: RunRow): void {
+  runs.put(turn, turn.self.partition, row.id, row);
+  turn.publishChange(`run/${row.id}`, { type: "run", run: runRowView(row) });
+}
+
+export function queueRun(event: Delivered<StartRun>): void {
+  const { turn, needs, taskId, teamId, lineId, stationId, stationKey, passesTo, config, fingerprint } = event;
+  const workspaceId = turn.self.partition;
+  const row: RunRow = {
+    ...{ id: turn.self.id, taskId, teamId, lineId, stationId, stationKey, passesTo, fingerprint, needs },
+    ...{ state: "queued", outcome: null, reason: null, runnerId: null, fence: 0, steps: 0, spent: null },
+    ...{
+      handover: null,
+      ending: null,
+      failure: null,
+      check: null,
+      queuedAtMs: turn.now,
+      startedAt: null,
+      endedAt: null,
+    },
+  };
+  putRun(turn, row);
+  runConfigs.put(turn, workspaceId, row.id, config);
+  const message: QueueRun = {
+    type: "run.queue",
+    run: { runId: row.id, ...needs, queuedAtMs: turn.now },
+  };
+  turn.send(dispatcherAddress(workspaceId), message);
+}
+
+export function claimRun(context: RunContext, event: Delivered<ClaimRun>, gate: "run.starting"): RunContext {
+  const { turn, runnerId } = event;
+  const row = getRunRow(turn);
+  const fence = context.fence + 1;
+  putRun(turn, { ...row, state: "claimed", runnerId, fence });
+  const task = tasks.get(turn, turn.self.partition, row.taskId);
+  if (task === undefined) throw new Error("a run without its task");
+  const question: WorkQuestion = {
+    name: gate,
+    id: `${gate} ${fence}`,
+    work: workEvent(turn, turn.self.partition, task, {
+      on: gate,
+      occurrence: turn.newId("occ"),
+      run: { id: row.id },
+      event: { at: new Date(turn.now).toISOString() },
+    }),
+  };
+  turn.askGate(question);
+  return { ...context, fence, runnerId, assigned: false };
+}
+
+/** Puts a message into the outbox of the run's runner. */
+export function sendToRunner(turn: Turn, context: Pick<RunContext, "runnerId">, message: OutboxMessage): void {
+  if (context.runnerId === null) return;
+  const command: SendToRunner = { type: "tell", message };
+  turn.send(address(turn.self.partition, "runner", context.runnerId), command);
+}
+
+/** The runner has taken it up; the task is told. */
+export function beginRun(turn: Turn): void {
+  const row = getRunRow(turn);
+  const startedAt = new Date(turn.now).toISOString();
+  putRun(turn, { ...row, state: "running", startedAt });
+  const began: RunBegan = { type: "run.began", runId: row.id };
+  turn.send(address(turn.self.partition, "task", row.taskId), began);
+}
+
+/** Keeps the runner's step that comes next; any other was kept before. Steps of people stand between the runner's. */
+export function recordStep(turn: Turn, context: Pick<RunContext, "said">, step: RunStep): void {
+  const row = getRunRow(turn);
+  if (step.index !== row.steps - context.said) return;
+  const at = new Date(turn.now).toISOString();
+  addStep(turn, { ...step, index: row.steps, from: "agent", at }, { spent: addSpent(row.spent, step.spent) });
+}
+
+/** Adds a step, the next one by its index, and what else it changes of the run's row. */
+export function addStep(turn: Turn, step: StepRow, also: Partial<Pick<RunRow, "spent" | "unheard">>): void {
+  const row = getRunRow(turn);
+  runSteps.put(turn, turn.self.partition, [row.id, step.index], step);
+  const changed = { ...also, steps: step.index + 1 };
+  runs.put(turn, turn.self.partition, row.id, { ...row, ...changed });
+  turn.publishChange(`run/${row.id}`, { type: "step", step, run: changed });
+}
+
+/** How long a runner has to end a run that it is told to stop, in milliseconds: its programs, and the changes read. */
+const STOP_MS = 60_000;
+
+/** Has the runner stop the run, once; it is given a time to. */
+export function stopRun(turn: Turn, context: RunContext, reason: string): RunContext {
+  if (context.stopping) return context;
+  awaitStop(turn);
+  sendToRunner(turn, context, { type: "run.stop", runId: turn.self.id, fence: context.fence, reason });
+  return { ...context, stopping: true };
+}
+
+/** Wakes the run when its runner should have ended it. */
+export function awaitStop(turn: Turn): void {
+  turn.wake("stop", turn.now + STOP_MS);
+}
+
+/** Money of another currency cannot be added; the runner's report at the end says what came of it. */
+function addSpent(before: Spent | null, more: Spent | null): Spent | null {
+  if (before === null || more === null) return before ?? more;
+  return before.currency === more.currency ? { ...before, amount: before.amount + more.amount } : before;
+}

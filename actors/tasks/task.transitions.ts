@@ -1,0 +1,288 @@
+import { address } from "../../runtime/address.js";
+import type { Delivered, Turn } from "../../runtime/turn.js";
+import { fingerprintOf, runConfig } from "../lines/fingerprint.js";
+import { setupOf, storeSkills } from "../lines/run-setup.js";
+import { enterStation, leaveStation } from "../lines/station-use.table.js";
+import { invalid, type Refusal } from "../refusal.js";
+import { findResourceAt } from "../resources/resource.table.js";
+import { getTeamKey } from "../resources/resource-indexes.table.js";
+import { indexLocation } from "../resources/resource-location.table.js";
+import type { EndRun, RunOver, StartRun } from "../runs/run.messages.js";
+import { type RunRow, runCheckouts, runs } from "../runs/run.table.js";
+import { findMember } from "../workspaces/member.table.js";
+import { refuseUnlessAssigneeOf } from "./assignee.js";
+import { laterStations, lineOf, stationOf, workEvent } from "./event-task.js";
+import type { TaskContext } from "./task.machine.js";
+import type { NoteTask, OpenTask, UnassignTask } from "./task.messages.js";
+import { noteKeys, type TaskRow, taskCauses, taskCheckouts, taskNotes, taskRuns, tasks } from "./task.table.js";
+import { taskItemView } from "./task.view.js";
+import { putTask } from "./task-index.table.js";
+import type { WorkFact } from "./work-event.js";
+
+/** What the transitions of a task do; the machine beside it says when. */
+
+/** Attempts that may be abandoned in a row before a person has a look. */
+const MAX_ABANDONED = 5;
+
+/** The task's row; there is one from `task.open` on. */
+export function taskRow(turn: Turn): TaskRow {
+  const row = tasks.get(turn, turn.self.partition, turn.self.id);
+  if (row === undefined) throw new Error("a task without its row");
+  return row;
+}
+
+function put(turn: Turn, row: TaskRow): TaskRow {
+  putTask(turn, turn.self.partition, row);
+  const change = { type: "task", task: taskItemView(turn, turn.self.partition, row) };
+  turn.publishChange(`task/${row.id}`, change);
+  turn.publishChange(`team/${row.teamId}`, change);
+  return row;
+}
+
+/** The 422 for a line, a station or an assignee that went away while the task was on its way, or null. */
+export function refuseUnlessOpens({ turn, lineId, station, assignee }: Delivered<OpenTask>): Refusal | null {
+  const line = lineOf(turn, turn.self.partition, lineId);
+  if (line === undefined) return invalid("line", "there is no such line any more");
+  return station === null || stationOf(line, station) !== undefined
+    ? refuseUnlessMember(turn, assignee)
+    : invalid("station", `there is no station ${station}`);
+}
+
+export function openTask(event: Delivered<OpenTask>): TaskContext {
+  const { turn, teamId, lineId, title, description, url, assignee, by } = event;
+  const workspaceId = turn.self.partition;
+  const station = event.station ?? lineOf(turn, workspaceId, lineId)?.stations[0]?.key;
+  if (station === undefined) throw new Error("a task on a line without stations");
+  const at = new Date(turn.now).toISOString();
+  const row = put(turn, {
+    ...{ id: turn.self.id, teamId, lineId, title, description, url, station, assignee },
+    ...{ state: "queued", openedBy: { kind: "person", userId: by }, marks: {}, pullRequest: null },
+    ...{ runId: null, asks: null, failure: null, openedAt: at, movedAt: at },
+  });
+  indexLocation(turn, row.id, { workspaceId, kind: "task" });
+  enterStation(turn, workspaceId, { lineId, stationKey: station, taskId: row.id });
+  recordCauses(turn, event);
+  publish(turn, row, "task.opened", {});
+  const started = startRun(turn, row);
+  turn.reply({ task: taskRow(turn) });
+  return { runId: started, abandoned: 0 };
+}
+
+export function markRunning(turn: Turn): void {
+  put(turn, { ...taskRow(turn), state: "running" });
+}
+
+/** Where a run that is over leaves its task. */
+interface NextStation {
+  readonly next: "queued" | "inbox" | "done";
+  /** The station it moves to, when it was handed over. */
+  readonly to?: string;
+  /** What the assignee is asked or told. */
+  readonly asks?: string;
+}
+
+/** What becomes of the task now that its run is over. Reads only. */
+export function nextStation(event: Delivered<RunOver>, context: TaskContext): NextStation {
+  const { turn } = event;
+  const run = runs.get(turn, turn.self.partition, event.runId);
+  if (run === undefined) return { next: "inbox", asks: "The run is gone." };
+  switch (event.outcome) {
+    case "completed":
+      return nextStationOfCompleted(turn, run);
+    case "abandoned":
+      return context.abandoned + 1 < MAX_ABANDONED
+        ? { next: "queued" }
+        : { next: "inbox", asks: `${MAX_ABANDONED} runs in a row lost their runner.` };
+    case "failed":
+      return { next: "inbox", asks: run.failure?.message ?? "The run failed." };
+    default:
+      return { next: "inbox", asks: run.reason ?? `The run was ${event.outcome}.` };
+  }
+}
+
+function nextStationOfCompleted(turn: Turn, run: RunRow): NextStation {
+  const { ending } = run;
+  if (ending?.kind === "ask") return { next: "inbox", asks: ending.question };
+  const line = lineOf(turn, turn.self.partition, run.lineId);
+  if (ending?.kind === "handover") {
+    return stationOf(line, ending.to) === undefined
+      ? { next: "inbox", asks: `It was handed over to ${ending.to}, which the line has no longer.` }
+      : { next: "queued", to: ending.to };
+  }
+  if (laterStations(line, run.stationKey, run.passesTo).length === 0) return { next: "done" };
+  return { next: "inbox", asks: ending?.note || "The run ended without handing over." };
+}
+
+export function advance(event: Delivered<RunOver>, context: TaskContext): TaskContext {
+  const { turn } = event;
+  const decided = nextStation(event, context);
+  const run = runs.get(turn, turn.self.partition, event.runId);
+  const row = taskRow(turn);
+  if (event.outcome === "completed") carryDiffs(turn, event.runId);
+  const ending = run?.ending ?? null;
+  if (ending?.kind === "handover" && ending.note !== "") appendNote(turn, row, `station ${row.station}`, ending.note);
+  if (ending?.kind === "ask") appendNote(turn, row, `station ${row.station}`, ending.question);
+  const abandoned = event.outcome === "abandoned" ? context.abandoned + 1 : 0;
+  if (decided.next === "queued") {
+    const moved = decided.to === undefined ? row : moveTo(turn, row, decided.to);
+    return { runId: startRun(turn, moved), abandoned };
+  }
+  if (decided.next === "done") leaveStation(turn, turn.self.partition, stationUse(row));
+  put(turn, { ...row, state: decided.next, asks: decided.asks ?? null, failure: run?.failure ?? null });
+  return { runId: null, abandoned };
+}
+
+/** The run waits for its assignee's leave, or for nobody any more. */
+export function setAsks(turn: Turn, asks: string | null): void {
+  put(turn, { ...taskRow(turn), state: asks === null ? "running" : "inbox", asks });
+}
+
+/** The 409 for what there is to do only once no run is under way any more. */
+export const refusedWhileAsked: Refusal = {
+  refused: "conflict",
+  detail: "The task's run waits for leave to make a call: approve, edit or dismiss it, or stop the run.",
+};
+
+/** A new run at the station, after an answer, a retry or a move by hand. */
+export function resume(
+  turn: Turn,
+  context: TaskContext,
+  note: { readonly from: string; readonly text: string } | null,
+  move?: { readonly to: string; readonly by: string },
+): TaskContext {
+  endRunUnderWay(turn, context, { outcome: "superseded", reason: "The task was moved by hand." });
+  const row = taskRow(turn);
+  if (note !== null) appendNote(turn, row, note.from, note.text);
+  const moved = move === undefined || move.to === row.station ? row : moveTo(turn, row, move.to);
+  const runId = startRun(turn, moved);
+  turn.reply({ task: taskRow(turn) });
+  return { runId, abandoned: 0 };
+}
+
+/** Ends the run under way, if there is one. */
+export function endRunUnderWay(turn: Turn, context: TaskContext, end: Omit<EndRun, "type">): void {
+  if (context.runId === null) return;
+  const message: EndRun = { type: "run.end", ...end };
+  turn.send(address(turn.self.partition, "run", context.runId), message);
+}
+
+export function close(turn: Turn, context: TaskContext): TaskContext {
+  endRunUnderWay(turn, context, { outcome: "withdrawn", reason: "The task was closed." });
+  const row = taskRow(turn);
+  leaveStation(turn, turn.self.partition, stationUse(row));
+  turn.reply({ task: put(turn, { ...row, state: "closed", asks: null }) });
+  return { ...context, runId: null };
+}
+
+export function reassign(turn: Turn, assignee: string | null): void {
+  turn.reply({ task: put(turn, { ...taskRow(turn), assignee }) });
+}
+
+/** Takes the task from whoever left; from anyone else it is not taken. */
+export function unassign(turn: Turn, { userId, left }: UnassignTask): void {
+  const row = taskRow(turn);
+  if (row.assignee !== userId) return;
+  const unassigned = put(turn, { ...row, assignee: null });
+  appendNote(turn, unassigned, "service", `Its assignee left the ${left}: the task has no assignee now.`);
+}
+
+/** The 422 for an assignee who is not in the workspace, or not any more; null for one who is, and for nobody. */
+export function refuseUnlessMember(turn: Turn, assignee: string | null): Refusal | null {
+  return assignee === null || findMember(turn, turn.self.partition, assignee) !== undefined
+    ? null
+    : invalid("assignee", "is nobody in this workspace");
+}
+
+export function addNote(turn: Turn, note: NoteTask): void {
+  if (tasks.get(turn, turn.self.partition, turn.self.id) === undefined) return;
+  if (note.key !== null) {
+    if (noteKeys.get(turn, turn.self.partition, turn.self.id, note.key) !== undefined) return;
+    noteKeys.put(turn, turn.self.partition, [turn.self.id, note.key], true);
+  }
+  appendNote(turn, taskRow(turn), note.from, note.text);
+}
+
+/** The 403 for what is the assignee's to do, or null. */
+export function refuseUnlessAssignee(turn: Turn, by: string): Refusal | null {
+  return refuseUnlessAssigneeOf(taskRow(turn), by);
+}
+
+/** The 422 for a station that the line does not have, or null. */
+export function refuseUnlessStation(turn: Turn, to: string): Refusal | null {
+  const line = lineOf(turn, turn.self.partition, taskRow(turn).lineId);
+  return stationOf(line, to) === undefined ? invalid("to", `there is no station ${to}`) : null;
+}
+
+/** Whatever the task does from here on was caused by what led to this. */
+export function recordCauses(turn: Turn, { causes = [] }: { readonly causes?: readonly string[] }): void {
+  if (causes.length > 0) taskCauses.put(turn, turn.self.partition, turn.self.id, causes);
+  else taskCauses.remove(turn, turn.self.partition, turn.self.id);
+}
+
+function startRun(turn: Turn, row: TaskRow): string {
+  const workspaceId = turn.self.partition;
+  const line = lineOf(turn, workspaceId, row.lineId);
+  const station = stationOf(line, row.station);
+  if (line === undefined || station === undefined) throw new Error("a task at a station that is not there");
+  const runId = turn.newId("run");
+  const place = { workspaceId, teamKey: getTeamKey(turn, workspaceId, row.teamId) };
+  storeSkills(turn, place, station.skills);
+  const config = runConfig(line, station, setupOf(turn, place, station));
+  const pool = station.runners.pool;
+  const start: StartRun = {
+    type: "run.start",
+    ...{ taskId: row.id, teamId: row.teamId, lineId: row.lineId },
+    ...{ stationId: station.id, stationKey: station.key, passesTo: station.passesTo },
+    ...{ config, fingerprint: fingerprintOf(config) },
+    needs: {
+      poolId: pool === null ? null : (findResourceAt(turn, workspaceId, "runner-pool", pool)?.id ?? pool),
+      labels: station.runners.labels,
+      harness: station.harness,
+    },
+  };
+  indexLocation(turn, runId, { workspaceId, kind: "run" });
+  taskRuns.put(turn, workspaceId, [row.id, runId], true);
+  turn.send(address(workspaceId, "run", runId), start);
+  put(turn, { ...row, state: "queued", runId, asks: null, failure: null });
+  return runId;
+}
+
+function moveTo(turn: Turn, row: TaskRow, to: string): TaskRow {
+  const workspaceId = turn.self.partition;
+  leaveStation(turn, workspaceId, stationUse(row));
+  const moved: TaskRow = { ...row, station: to, movedAt: new Date(turn.now).toISOString() };
+  enterStation(turn, workspaceId, stationUse(moved));
+  putTask(turn, workspaceId, moved);
+  publish(turn, moved, "task.moved", { from: row.station, to });
+  return moved;
+}
+
+function stationUse(row: TaskRow) {
+  return { lineId: row.lineId, stationKey: row.station, taskId: row.id };
+}
+
+/** What a completed run changed is where the next one begins. */
+function carryDiffs(turn: Turn, runId: string): void {
+  for (const checkout of runCheckouts.list(turn, turn.self.partition, [runId])) {
+    taskCheckouts.put(turn, turn.self.partition, [turn.self.id, checkout.repository], checkout);
+  }
+}
+
+function appendNote(turn: Turn, row: TaskRow, from: string, text: string): void {
+  const last = taskNotes.list(turn, turn.self.partition, [row.id], { reverse: true, limit: 1 })[0];
+  const note = { seq: (last?.seq ?? 0) + 1, at: new Date(turn.now).toISOString(), from, text };
+  taskNotes.put(turn, turn.self.partition, [row.id, note.seq], note);
+  turn.publishChange(`task/${row.id}`, { type: "note", note });
+}
+
+function publish(
+  turn: Turn,
+  row: TaskRow,
+  name: "task.opened" | "task.moved",
+  fields: Readonly<Record<string, unknown>>,
+): void {
+  const at = new Date(turn.now).toISOString();
+  const of = { on: name, occurrence: turn.newId("occ"), run: null, event: { at, ...fields } } as const;
+  const fact: WorkFact = { name, work: workEvent(turn, turn.self.partition, row, of) };
+  turn.publish(fact);
+}

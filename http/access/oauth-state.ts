@@ -1,0 +1,57 @@
+/**
+ * The state of a way to another host and back (OAuth's authorization request and redirection):
+ *
+ * 1. {@link beginOAuthState}, when the person sets out: what it gives as `state` goes into the address they are sent to.
+ * 2. The person comes back with it. {@link consumeOAuthState} uses it up and tells what was begun, or refuses: another person,
+ *    another session, another purpose, ten minutes later, a second time.
+ */
+import type { PersonCaller } from "../../actors/access/caller.js";
+import type {
+  BeginOAuthState,
+  OAuthStateBegun,
+  OAuthStateTerms,
+  UseOAuthState,
+} from "../../actors/access/oauth-state.machine.js";
+import type { Refusal } from "../../actors/refusal.js";
+import { sha256Hex } from "../../actors/workspaces/secret-value.js";
+import { type Address, address } from "../../runtime/address.js";
+import type { Runtime } from "../../runtime/runtime.js";
+import { GLOBAL_PARTITION } from "../../storage/keys.js";
+
+/** A way that was begun. */
+export interface OAuthState extends OAuthStateBegun {
+  /** To be brought back; kept nowhere but as its hash. */
+  readonly state: string;
+}
+
+/** Begins a way for the person in their session. */
+export async function beginOAuthState(
+  runtime: Runtime,
+  caller: PersonCaller,
+  terms: OAuthStateTerms,
+): Promise<OAuthState> {
+  const state = Buffer.from(runtime.randomBytes(32)).toString("base64url");
+  const { sessionId } = caller;
+  const message: BeginOAuthState = { type: "link.begin", stateHash: sha256Hex(state), sessionId, ...terms };
+  const begun = (await runtime.ask(linkOf(caller), message)) as OAuthStateBegun;
+  return { state, ...begun };
+}
+
+/** Ends a way: what was begun, once. */
+export async function consumeOAuthState(
+  runtime: Runtime,
+  caller: PersonCaller,
+  { state, purpose }: { readonly state: string; readonly purpose: OAuthStateTerms["purpose"] },
+): Promise<OAuthStateTerms | Refusal> {
+  const message: UseOAuthState = {
+    type: "link.use",
+    purpose,
+    stateHash: sha256Hex(state),
+    sessionId: caller.sessionId,
+  };
+  return (await runtime.ask(linkOf(caller), message)) as OAuthStateTerms | Refusal;
+}
+
+function linkOf({ userId }: PersonCaller): Address {
+  return address(GLOBAL_PARTITION, "link", userId);
+}

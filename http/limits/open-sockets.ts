@@ -1,0 +1,39 @@
+import type { Admitted, Socket, SocketHandler } from "../transport/socket.js";
+
+/** Counts the sockets that each holder has open. */
+export class OpenSockets {
+  readonly #max: number;
+  readonly #open = new Map<string, number>();
+
+  /** `most` at once for each holder; 0 for no bound. */
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  /** Whether the holder may open one more. */
+  hasRoom(holder: string): boolean {
+    return this.#max === 0 || (this.#open.get(holder) ?? 0) < this.#max;
+  }
+
+  /** Opens an admitted socket so that it counts until it is closed. */
+  counted({ holder, open }: Admitted): (socket: Socket) => SocketHandler {
+    return (socket) => {
+      const handler = open(socket);
+      this.#open.set(holder, (this.#open.get(holder) ?? 0) + 1);
+      return {
+        message: (text) => handler.message(text),
+        drained: () => handler.drained(),
+        closed: () => {
+          this.#close(holder);
+          handler.closed();
+        },
+      };
+    };
+  }
+
+  #close(holder: string): void {
+    const left = (this.#open.get(holder) ?? 0) - 1;
+    if (left > 0) this.#open.set(holder, left);
+    else this.#open.delete(holder);
+  }
+}

@@ -1,0 +1,168 @@
+import { z } from "zod";
+import { createHookTokenSigner } from "../../actors/hooks/delivery/hook-token.js";
+import { parseAllowList } from "../../actors/outbound/allow-list.js";
+import type { CodeHostSettings } from "../../actors/outbound/code-host.js";
+import { codeHostOf, codeHostSettings } from "../code-host/code-host-config.js";
+import type { AdmissionRates } from "../limits/admission.js";
+import { parseNetworks } from "../limits/client-address.js";
+import { parseKey } from "./secrets-key.js";
+
+/** The settings of the service, checked. */
+export interface Config {
+  readonly host: string;
+  /** 0 picks a free one. */
+  readonly port: number;
+  /** Null takes the address it listens on. No slash at the end. */
+  readonly baseUrl: string | null;
+  readonly dataFolder: string;
+  readonly smtpUrl: string | null;
+  readonly outboundAllow: string;
+  /** 32 bytes, or null for the key kept in the data folder. */
+  readonly secretsKey: Uint8Array | null;
+  /** Whether to start although the key is another than the store's secrets were encrypted with. */
+  readonly isSecretsKeyLost: boolean;
+  /** Null admits any. */
+  readonly signInDomains: readonly string[] | null;
+  readonly hookSigningKey: string | null;
+  /** Hours that hooks sign under a secret that was replaced, too; 0 for none. */
+  readonly hookRotationHours: number;
+  /** Seconds a claim lasts without a beat of its runner. */
+  readonly leaseSeconds: number;
+  /** Bearer that may read the metrics; null admits this machine alone. */
+  readonly metricsToken: string | null;
+  readonly rates: AdmissionRates;
+  /** Sockets that a person, token or pool may have open at once; 0 for any number. */
+  readonly socketsPerHolder: number;
+  /** Null when no code host is set up. */
+  readonly codeHost: CodeHostSettings | null;
+  /** What the code host signs its deliveries with; null takes none. */
+  readonly codeHostWebhookSecret: string | null;
+  /** Comma list of addresses and networks whose `X-Forwarded-For` is believed. */
+  readonly trustedProxies: string;
+  readonly transport: "uws" | "node";
+  readonly logLevel: "debug" | "info" | "warn" | "error" | "silent";
+}
+
+/** A setting that cannot be taken; the message names it and is one line. */
+export class WrongSetting extends Error {
+  override readonly name = "WrongSetting";
+}
+
+const httpUrl = z.string().refine((text) => {
+  const url = parseUrl(text);
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "") return false;
+  return url.pathname === "/" && !/[?#]/.test(text);
+}, "must be an http or https address with nothing after the host");
+
+/** A whole number, written with digits alone. */
+const digits = (least: number, most: number, message: string) =>
+  z
+    .string()
+    .regex(/^\d{1,6}$/, message)
+    .transform(Number)
+    .refine((value) => value >= least && value <= most, message);
+
+/** Refuses what `parse` throws for, with its message. */
+const readableBy = (parse: (text: string) => unknown) => (text: string, context: z.RefinementCtx) => {
+  try {
+    parse(text);
+  } catch (error) {
+    context.addIssue({ code: "custom", message: error instanceof Error ? error.message : String(error) });
+  }
+};
+
+const settings = {
+  HOST: z.string().min(1).default("127.0.0.1"),
+  PORT: digits(0, 65_535, "must be a port, 0 to 65535").default(8787),
+  BASE_URL: httpUrl.optional(),
+  DATA_DIR: z.string().min(1).default("./data"),
+  SMTP_URL: z
+    .string()
+    .refine((text) => /^smtps?:$/.test(parseUrl(text)?.protocol ?? ""), "must be an smtp or smtps address")
+    .optional(),
+  OUTBOUND_ALLOW: z.string().superRefine(readableBy(parseAllowList)).default(""),
+  SECRETS_KEY: z
+    .string()
+    .refine((text) => parseKey(text) !== null, "must be 32 bytes in base64")
+    .optional(),
+  SECRETS_KEY_LOST: z.literal("yes", "must be yes, or not be set").optional(),
+  SIGN_IN_DOMAINS: z
+    .string()
+    .regex(/^[a-z0-9.-]+(\s*,\s*[a-z0-9.-]+)*$/i, "must be a comma list of mail domains")
+    .optional(),
+  HOOK_SIGNING_KEY: z.string().refine(isSigningKey, "must be an ES256 private key, PEM (PKCS8) or JWK").optional(),
+  HOOK_ROTATION_HOURS: digits(0, 720, "must be hours, 0 to 720").default(0),
+  LEASE_SECONDS: digits(1, 3_600, "must be seconds, 1 to 3600").default(30),
+  METRICS_TOKEN: z
+    .string()
+    .regex(/^[A-Za-z0-9._~+/=-]{16,200}$/, "must be 16 to 200 letters, digits or ._~+/=-")
+    .optional(),
+  RATE_PER_CREDENTIAL: digits(0, 999_999, "must be requests a second, 0 to 999999").default(500),
+  RATE_PER_ADDRESS: digits(0, 999_999, "must be requests a second, 0 to 999999").default(1_000),
+  RATE_OF_FAILURES: digits(0, 999_999, "must be requests a minute, 0 to 999999").default(300),
+  SOCKETS_PER_CREDENTIAL: digits(0, 999_999, "must be a number of sockets, 0 to 999999").default(1_000),
+  ...codeHostSettings,
+  TRUSTED_PROXIES: z.string().superRefine(readableBy(parseNetworks)).default(""),
+  TRANSPORT: z.enum(["uws", "node"], "must be uws or node").default("uws"),
+  LOG_LEVEL: z
+    .enum(["debug", "info", "warn", "error", "silent"], "must be debug, info, warn, error or silent")
+    .default("info"),
+} as const;
+
+/** Reads the settings from an environment. Throws {@link WrongSetting} for the first that cannot be taken. */
+export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
+  const read = <Name extends keyof typeof settings>(name: Name): z.output<(typeof settings)[Name]> => {
+    const given = environment[name];
+    const parsed = settings[name].safeParse(given === "" ? undefined : given);
+    if (parsed.success) return parsed.data as z.output<(typeof settings)[Name]>;
+    throw new WrongSetting(`${name}: ${parsed.error.issues[0]?.message ?? "cannot be taken"}`);
+  };
+  const secretsKey = read("SECRETS_KEY");
+  const codeHost = codeHostOf(read);
+  if (codeHost !== null && "wrong" in codeHost) throw new WrongSetting(codeHost.wrong);
+  return {
+    host: read("HOST"),
+    port: read("PORT"),
+    baseUrl: read("BASE_URL")?.replace(/\/+$/, "") ?? null,
+    dataFolder: read("DATA_DIR"),
+    smtpUrl: read("SMTP_URL") ?? null,
+    outboundAllow: read("OUTBOUND_ALLOW"),
+    secretsKey: secretsKey === undefined ? null : parseKey(secretsKey),
+    isSecretsKeyLost: read("SECRETS_KEY_LOST") !== undefined,
+    signInDomains:
+      read("SIGN_IN_DOMAINS")
+        ?.toLowerCase()
+        .split(/\s*,\s*/) ?? null,
+    hookSigningKey: read("HOOK_SIGNING_KEY") ?? null,
+    hookRotationHours: read("HOOK_ROTATION_HOURS"),
+    leaseSeconds: read("LEASE_SECONDS"),
+    metricsToken: read("METRICS_TOKEN") ?? null,
+    rates: {
+      perCredentialASecond: read("RATE_PER_CREDENTIAL"),
+      perAddressASecond: read("RATE_PER_ADDRESS"),
+      failuresAMinute: read("RATE_OF_FAILURES"),
+    },
+    socketsPerHolder: read("SOCKETS_PER_CREDENTIAL"),
+    codeHost,
+    codeHostWebhookSecret: read("CODE_HOST_WEBHOOK_SECRET") ?? null,
+    trustedProxies: read("TRUSTED_PROXIES"),
+    transport: read("TRANSPORT"),
+    logLevel: read("LOG_LEVEL"),
+  };
+}
+
+function parseUrl(text: string): URL | null {
+  try {
+    return new URL(text);
+  } catch {
+    return null;
+  }
+}
+
+function isSigningKey(text: string): boolean {
+  try {
+    return createHookTokenSigner(text).publicKey.kid !== "";
+  } catch {
+    return false;
+  }
+}

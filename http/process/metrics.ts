@@ -1,0 +1,98 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import type { RuntimeStats } from "../../runtime/runtime.js";
+import type { ServedRequest } from "../transport/server.js";
+
+/** The figures of `GET /metrics`, in Prometheus' text form. Labels are routes and methods, never ids. */
+export interface Metrics {
+  served(served: ServedRequest): void;
+  /** Counts a delivery of the code host by whether something here goes by it. */
+  delivered(fate: "used" | "unused"): void;
+  text(): Promise<string>;
+  readonly contentType: string;
+}
+
+const gauges = {
+  turns: "Turns taken since the start",
+  batches: "Batches flushed since the start",
+  crashes: "Turns that threw since the start",
+  deadLetters: "Messages set aside since the start",
+  cells: "Actors in memory",
+  mailboxDepth: "Messages waiting in mailboxes",
+  pendingEffects: "Effects whose result has not come back",
+  runningEffects: "Effects under way",
+  timers: "Wake-ups in memory",
+} as const;
+
+/** Collects what is served and reads the runtime's figures when asked. */
+export function createMetrics(stats: () => RuntimeStats, firingsGivenUp: () => number): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const requests = new Histogram({
+    name: "signalbox_http_request_seconds",
+    help: "Time to answer a request",
+    labelNames: ["method", "route", "status"],
+    buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10],
+    registers: [registry],
+  });
+  const flushes = new Histogram({
+    name: "signalbox_flush_seconds",
+    help: "Time to flush a batch",
+    buckets: [0.0002, 0.0005, 0.001, 0.005, 0.02, 0.1, 1],
+    registers: [registry],
+  });
+  const names = Object.keys(gauges) as (keyof typeof gauges)[];
+  const values = names.map((name) => {
+    const snake = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    return { name, gauge: new Gauge({ name: `signalbox_${snake}`, help: gauges[name], registers: [registry] }) };
+  });
+  const malformed = new Counter({
+    name: "signalbox_http_unrouted_total",
+    help: "Requests that no route took",
+    registers: [registry],
+  });
+  const cut = new Counter({
+    name: "signalbox_http_cut_total",
+    help: "Answers broken off before all of them was sent",
+    registers: [registry],
+  });
+  // One of a route, method and status: looking a series up by its labels costs more than counting in it.
+  const series = new Map<string, ReturnType<typeof requests.labels>>();
+  const seriesOf = (method: string, route: string, status: number) => {
+    const name = `${status} ${method} ${route}`;
+    const known = series.get(name);
+    if (known !== undefined) return known;
+    const made = requests.labels(method, route, String(status));
+    series.set(name, made);
+    return made;
+  };
+  const deliveries = new Counter({
+    name: "signalbox_code_host_deliveries_total",
+    help: "Signed deliveries of the code host since the start, by whether something here goes by them",
+    labelNames: ["fate"],
+    registers: [registry],
+  });
+  new Counter({
+    name: "signalbox_hook_firings_given_up_total",
+    help: "Firings of hooks on after events whose attempts were used up, since the store was made",
+    registers: [registry],
+    collect() {
+      this.reset();
+      this.inc(firingsGivenUp());
+    },
+  });
+  return {
+    contentType: registry.contentType,
+    served: ({ method, route, status, seconds, isCut }) => {
+      if (isCut) cut.inc();
+      if (route === null) malformed.inc();
+      else seriesOf(method, route, status).observe(seconds);
+    },
+    delivered: (fate) => deliveries.inc({ fate }),
+    text: async () => {
+      const current = stats();
+      for (const { name, gauge } of values) gauge.set(current[name]);
+      for (const seconds of current.flushSeconds) flushes.observe(seconds);
+      return registry.metrics();
+    },
+  };
+}

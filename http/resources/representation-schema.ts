@@ -1,0 +1,67 @@
+import { z } from "zod";
+import type { Kind } from "../../actors/resources/kind.js";
+
+const warning = z.strictObject({ path: z.string(), message: z.string(), severity: z.literal("warning") });
+
+/** The schema of a resource as every answer shows it: common fields, the kind's without hidden ones, its added ones. */
+export function representationSchema(kind: Kind): z.ZodType {
+  if (!(kind.schema instanceof z.ZodObject)) throw new Error(`the schema of ${kind.name} must be an object`);
+  const shape = shownShape(
+    kind.schema,
+    kind.hidden.map(({ path }) => path),
+  );
+  return z
+    .strictObject({
+      id: z.string().describe("Issued on create; never changes."),
+      version: z.int().describe("Rises with every change; carried as the ETag."),
+      address: z.string().describe("Names the resource within its workspace; the import operation takes it."),
+      ...(kind.heldBy === "none" ? {} : { workspaceId: z.string() }),
+      ...(kind.heldBy === "team" || kind.heldBy === "station" ? { teamId: z.string() } : {}),
+      ...shape,
+      ...kind.added,
+      warnings: z.array(warning).describe("Settings that are accepted but cannot be honoured as written."),
+    })
+    .meta({ title: kind.name });
+}
+
+function shownShape(schema: z.ZodObject, hidden: readonly string[]): Record<string, z.core.$ZodType> {
+  const shape: Record<string, z.core.$ZodType> = {};
+  for (const [name, field] of Object.entries(schema.shape)) {
+    if (hidden.includes(name)) continue;
+    const below = hidden.filter((path) => path.startsWith(`${name}.`)).map((path) => path.slice(name.length + 1));
+    shape[name] = withoutHidden(field, below);
+  }
+  return shape;
+}
+
+/** What a body's field becomes once it was parsed: defaults are there, other ways to write it are gone. */
+function withoutHidden(schema: z.core.$ZodType, hidden: readonly string[]): z.ZodType {
+  const made = remade(schema, hidden);
+  const description = z.globalRegistry.get(schema)?.description;
+  return description === undefined || made === schema ? made : made.describe(description);
+}
+
+function remade(schema: z.core.$ZodType, hidden: readonly string[]): z.ZodType {
+  if (schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault) return withoutHidden(schema.unwrap(), hidden);
+  if (schema instanceof z.ZodOptional) return withoutHidden(schema.unwrap(), hidden).optional();
+  if (schema instanceof z.ZodNullable) return withoutHidden(schema.unwrap(), hidden).nullable();
+  if (schema instanceof z.ZodArray) return z.array(withoutHidden(schema.element, hidden));
+  if (schema instanceof z.ZodRecord)
+    return z.record(schema.keyType as z.ZodString, withoutHidden(schema.valueType, hidden));
+  if (schema instanceof z.ZodObject) return z.strictObject(shownShape(schema, hidden));
+  if (schema instanceof z.ZodUnion) {
+    const kept = schema.options.filter((option) => !isRewritten(option));
+    const [only, ...others] = (kept.length === 0 ? schema.options : kept).map((option) =>
+      withoutHidden(option, hidden),
+    );
+    if (only === undefined) return z.unknown();
+    return others.length === 0 ? only : z.union([only, ...others]);
+  }
+  if (schema instanceof z.ZodPipe) return withoutHidden(isRewritten(schema) ? schema.in : schema.out, hidden);
+  return schema as z.ZodType;
+}
+
+/** Whether it turns what it takes into something else, in another form of the same union. */
+function isRewritten(schema: z.core.$ZodType): boolean {
+  return schema instanceof z.ZodPipe && schema.out instanceof z.ZodTransform;
+}

@@ -1,0 +1,52 @@
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { killGroup } from "../process/process-group.js";
+import { aliveByNote, endMarked, noteOf } from "../process/process-marks.js";
+import { PROCESSES, removeAll } from "./run-folder.js";
+
+const OWNER = "runner.pid";
+
+/** Another runner works in the folder. */
+export class FolderTaken extends Error {
+  override readonly name = "FolderTaken";
+}
+
+/**
+ * Takes the folder for this process: two runners in one would end each other's agents. Gives what lets go of it.
+ * Rejects with {@link FolderTaken}.
+ */
+export async function takeFolder(workFolder: string): Promise<() => Promise<void>> {
+  await mkdir(workFolder, { recursive: true, mode: 0o700 });
+  const owner = join(workFolder, OWNER);
+  for (;;) {
+    try {
+      await writeFile(owner, noteOf(process.pid), { flag: "wx" });
+      return () => rm(owner, { force: true });
+    } catch (error) {
+      if (!(error instanceof Error) || !("code" in error) || error.code !== "EEXIST") throw error;
+    }
+    const alive = aliveByNote(await readFile(owner, "utf8").catch(() => ""));
+    if (alive !== null) {
+      throw new FolderTaken(
+        `the runner of process ${alive} works in ${workFolder}: give this one another --work-folder`,
+      );
+    }
+    await rm(owner, { force: true });
+  }
+}
+
+/** Ends what a killed runner left running, and removes the folders of its runs. Gives how many runs there were. */
+export async function clearLeftovers(workFolder: string): Promise<number> {
+  const runs = join(workFolder, "runs");
+  const left = await readdir(runs).catch(() => []);
+  for (const name of left) {
+    const notes = await readFile(join(runs, name, PROCESSES), "utf8").catch(() => "");
+    for (const note of notes.split("\n")) {
+      const pid = aliveByNote(note);
+      if (pid !== null) killGroup(pid, "SIGKILL");
+    }
+  }
+  await endMarked(`${workFolder}/`);
+  for (const name of left) await removeAll(join(runs, name));
+  return left.length;
+}

@@ -1,0 +1,61 @@
+import { isIP } from "node:net";
+import { isCloudService, type Resolve, resolveWithSystem } from "../../../actors/outbound/address-guard.js";
+import type { AllowList } from "../../../actors/outbound/allow-list.js";
+import { toFailure } from "../../../actors/outbound/failure.js";
+import { createOutbound, RequestRefused } from "../../../actors/outbound/request.js";
+import { MAX_ANSWER_BYTES, type RunnerFrame, type ServiceFrame } from "../../../actors/runners/protocol.js";
+
+type Request = Extract<ServiceFrame, { frame: "request" }>;
+type Response = Extract<RunnerFrame, { frame: "response" }>;
+
+/** Longest of what is handed back beside a body, in characters. */
+const MAX_WORDS = 1_000;
+
+const FORBIDDEN = "where a cloud keeps what belongs to this host alone";
+
+/** Makes requests for the service to what this host reaches. */
+export interface Requests {
+  /** Every failure is a response that says so; it never rejects. */
+  make(request: Request): Promise<Response>;
+  close(): Promise<void>;
+}
+
+/**
+ * Requests go wherever this host reaches, its own network included, but for the addresses where a cloud would hand out
+ * this host's own credentials. Redirects are answers, no proxy of the environment is used.
+ */
+export function createRequests(): Requests {
+  const outbound = createOutbound({ allowList: everywhere, resolve, keepBytes: MAX_ANSWER_BYTES });
+  const { signal } = new AbortController();
+  return {
+    make: async ({ id, url, headers, body, timeoutMs }) => {
+      try {
+        const { retryAfter, ...answer } = await outbound.post({ url: new URL(url), headers, body, timeoutMs, signal });
+        const asked = retryAfter?.slice(0, MAX_WORDS) ?? null;
+        return { frame: "response", id, answer: { ...answer, retryAfter: asked }, failure: null };
+      } catch (error) {
+        const { code, reason } = toFailure(error);
+        return { frame: "response", id, answer: null, failure: { code, reason: reason.slice(0, MAX_WORDS) } };
+      }
+    },
+    close: () => outbound.close(),
+  };
+}
+
+const everywhere: AllowList = {
+  admits: ({ protocol, hostname, username, password }) => {
+    if (username !== "" || password !== "") return { admitted: false, reason: "holds credentials" };
+    if (protocol !== "http:" && protocol !== "https:") return { admitted: false, reason: "must be http or https" };
+    const host = hostname.replace(/^\[|\]$/g, "");
+    return isIP(host) !== 0 && isCloudService(host)
+      ? { admitted: false, reason: `${host} is ${FORBIDDEN}` }
+      : { admitted: true, admitsPrivate: true };
+  },
+};
+
+const resolve: Resolve = async (host) => {
+  const addresses = await resolveWithSystem(host);
+  const refused = addresses.find(isCloudService);
+  if (refused !== undefined) throw new RequestRefused(`${host} leads to ${refused}, ${FORBIDDEN}`);
+  return addresses;
+};

@@ -1,0 +1,80 @@
+import type { RunnerMessage } from "../../../actors/runners/protocol.js";
+
+/** Messages, and characters of their JSON, kept unacknowledged before their makers wait. A run's report never waits. */
+export const OUTBOX_ROOM = 1_000;
+export const OUTBOX_CHARACTERS = 16 * 1024 * 1024;
+
+interface Kept {
+  readonly message: RunnerMessage;
+  readonly characters: number;
+}
+
+/** What was sent and is not acknowledged yet, under its numbers. */
+export class Outbox {
+  readonly #messages = new Map<number, Kept>();
+  readonly #waiters = new Set<() => void>();
+  #last = 0;
+  #characters = 0;
+  #closed = false;
+
+  /** Keeps a message and gives its number. */
+  add(message: RunnerMessage): number {
+    this.#last += 1;
+    const characters = JSON.stringify(message).length;
+    this.#characters += characters;
+    this.#messages.set(this.#last, { message, characters });
+    return this.#last;
+  }
+
+  /** In the order they were added. */
+  get entries(): readonly { readonly n: number; readonly message: RunnerMessage }[] {
+    return [...this.#messages].map(([n, { message }]) => ({ n, message }));
+  }
+
+  /** Lets go of what was taken. */
+  acknowledged(upTo: number): void {
+    for (const [n, { characters }] of this.#messages) {
+      if (n > upTo) break;
+      this.#characters -= characters;
+      this.#messages.delete(n);
+    }
+    this.#wake();
+  }
+
+  /** Resolves when there is room for more, when `signal` is aborted, or when closed. */
+  room(signal: AbortSignal): Promise<void> {
+    return this.#until(() => this.#hasRoom || signal.aborted, signal);
+  }
+
+  /** Resolves when everything is acknowledged, or when closed. */
+  settled(): Promise<void> {
+    return this.#until(() => this.#messages.size === 0);
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#wake();
+  }
+
+  get #hasRoom(): boolean {
+    return this.#messages.size < OUTBOX_ROOM && this.#characters < OUTBOX_CHARACTERS;
+  }
+
+  async #until(holds: () => boolean, signal?: AbortSignal): Promise<void> {
+    while (!holds() && !this.#closed) {
+      await new Promise<void>((resolve) => {
+        const wake = () => {
+          this.#waiters.delete(wake);
+          signal?.removeEventListener("abort", wake);
+          resolve();
+        };
+        this.#waiters.add(wake);
+        signal?.addEventListener("abort", wake);
+      });
+    }
+  }
+
+  #wake(): void {
+    for (const wake of [...this.#waiters]) wake();
+  }
+}

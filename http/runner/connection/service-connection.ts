@@ -1,0 +1,282 @@
+import { WebSocket } from "ws";
+import {
+  MAX_FRAME_BYTES,
+  RUNNER_PROTOCOL,
+  type RunnerFeature,
+  type RunnerFrame,
+  type RunnerMessage,
+  type ServiceFrame,
+  type ServiceMessage,
+  serviceFrameSchema,
+} from "../../../actors/runners/protocol.js";
+import type { Clock } from "../../../runtime/clock.js";
+import { type Credential, NoCredential } from "./credential.js";
+import { Lease } from "./lease.js";
+import { Outbox } from "./outbox.js";
+
+/** What the runner says of itself at each hello. */
+export type Hello = Omit<Extract<RunnerFrame, { frame: "hello" }>, "frame" | "protocol" | "runnerId" | "received">;
+export type Claim = Hello["claims"][number];
+type Request = Extract<ServiceFrame, { frame: "request" }>;
+type Response = Extract<RunnerFrame, { frame: "response" }>;
+
+export interface ServiceConnectionOptions {
+  /** The service's base URL. */
+  readonly url: string;
+  readonly credential: Credential;
+  readonly clock: Clock;
+  /** In [0, 1): spreads reconnects. */
+  readonly random: () => number;
+  readonly hello: () => Hello;
+  /** Called once for each message of the service, in order. */
+  readonly take: (message: ServiceMessage) => void;
+  /** Called for each request to make; what came of it goes back if the connection is still the same. */
+  readonly make: (request: Request) => Promise<Response>;
+  /** Claims that the service says are over. */
+  readonly drop: (claims: readonly Claim[]) => void;
+  /** No beat got through for a whole lease: the service has given every claim to others, or will. */
+  readonly leaseOver: () => void;
+  readonly say: (line: string) => void;
+}
+
+const FIRST_WAIT_MS = 250;
+const LONGEST_WAIT_MS = 15_000;
+/** Wait after a token that was not taken, in milliseconds. */
+const REFUSED_WAIT_MS = 30_000;
+/** How long a welcome may take, in milliseconds. */
+const WELCOME_MS = 10_000;
+/** Close code of a service that takes the pool's token no more. */
+const NOT_ADMITTED = 4401;
+
+/**
+ * The runner's end of the protocol. It owns the numbers of both directions and what is not yet acknowledged:
+ *
+ * 1. A message is kept until the service has acknowledged it, and sent again after each welcome until then.
+ * 2. A message of the service is taken once, by its number.
+ * 3. When no beat got through for a lease, {@link ServiceConnectionOptions.leaseOver} is called, once.
+ * 4. A service that leaves a beat or a hello unanswered is left, and tried again.
+ * 5. While a lease holds, no wait between attempts is longer than half a beat: a service that is down for a while does
+ *    not cost the runner what it works on.
+ */
+export class ServiceConnection {
+  readonly #options: ServiceConnectionOptions;
+  readonly #outbox = new Outbox();
+  readonly #lease: Lease;
+  #socket: WebSocket | null = null;
+  #runnerId: string | null = null;
+  #welcomed = false;
+  #helloMs = 0;
+  #received = 0;
+  #failures = 0;
+  #features: readonly string[] = [];
+  #closed = false;
+  #cancelRetry: () => void = () => undefined;
+  /** Ends the wait for the welcome, then for the next beat. */
+  #cancelBeat: () => void = () => undefined;
+
+  constructor(options: ServiceConnectionOptions) {
+    this.#options = options;
+    this.#lease = new Lease(options.clock, options.leaseOver);
+  }
+
+  /** Connects, and again whenever the connection is lost, until closed. */
+  open(): void {
+    const { credential, say } = this.#options;
+    credential.token().then(
+      (token) => {
+        if (!this.#closed) this.#connect(token);
+      },
+      (error: unknown) => {
+        say(error instanceof NoCredential ? error.message : "there is no token to connect with");
+        this.#lost(error instanceof NoCredential && error.isRefusal);
+      },
+    );
+  }
+
+  #connect(token: string): void {
+    const { url, credential, say } = this.#options;
+    const socket = new WebSocket(`${url.replace(/^http/, "ws").replace(/\/$/, "")}/api/runner`, {
+      headers: { authorization: `Bearer ${token}` },
+      maxPayload: MAX_FRAME_BYTES,
+      handshakeTimeout: WELCOME_MS,
+      perMessageDeflate: false,
+    });
+    this.#socket = socket;
+    let refused = false;
+    socket.on("open", () => this.#sayHello());
+    socket.on("message", (data) => this.#hear(data.toString()));
+    socket.on("unexpected-response", (_request, response) => {
+      refused = response.statusCode === 401;
+      if (refused) credential.refused();
+      const why = refused ? "the pool token is not taken" : `the service answered ${response.statusCode}`;
+      say(`cannot connect to ${url}: ${why}`);
+      response.destroy();
+      socket.terminate();
+    });
+    socket.on("error", (error) => {
+      if (this.#failures === 0 && !refused) say(`the connection to ${url} failed: ${error.message}`);
+    });
+    socket.on("close", (code, reason) => {
+      if (code === NOT_ADMITTED) {
+        // Tried again at once: there may be a new one to be had. One that is not taken then is tried slowly.
+        credential.refused();
+        say(`the service ended the connection: ${reason.toString()}`);
+      }
+      this.#lost(refused);
+    });
+  }
+
+  /** Sends a message; it arrives once, whatever becomes of the connection. */
+  send(message: RunnerMessage): void {
+    const n = this.#outbox.add(message);
+    if (this.#welcomed) this.#post(n, message);
+  }
+
+  /** Resolves when there is room for more messages, or when `signal` is aborted. */
+  room(signal: AbortSignal): Promise<void> {
+    return this.#outbox.room(signal);
+  }
+
+  /** Whether the service that welcomed last knows this addition to the protocol. */
+  knows(feature: RunnerFeature): boolean {
+    return this.#features.includes(feature);
+  }
+
+  /** Resolves when everything that was sent is acknowledged, or when closed. */
+  settled(): Promise<void> {
+    return this.#outbox.settled();
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#cancelRetry();
+    this.#cancelBeat();
+    this.#lease.end();
+    this.#socket?.close(1000, "the runner is going away");
+    this.#outbox.close();
+  }
+
+  #sayHello(): void {
+    const { clock, say } = this.#options;
+    this.#helloMs = clock.now();
+    const hello = { ...this.#options.hello(), claims: this.#claims() };
+    const received = this.#received;
+    this.#frame({ frame: "hello", protocol: RUNNER_PROTOCOL, runnerId: this.#runnerId, received, ...hello });
+    this.#cancelBeat = clock.at(clock.now() + WELCOME_MS, () => {
+      say("the service does not welcome this runner: trying again");
+      this.#socket?.terminate();
+    });
+  }
+
+  /** A claim is held until its end is acknowledged, not only until the work is done. */
+  #claims(): Claim[] {
+    const claims = new Map(this.#options.hello().claims.map((claim) => [claim.runId, claim]));
+    for (const { message } of this.#outbox.entries) {
+      if (message.type === "run.ended" && !claims.has(message.runId)) {
+        claims.set(message.runId, { runId: message.runId, fence: message.fence });
+      }
+    }
+    return [...claims.values()];
+  }
+
+  #hear(text: string): void {
+    const frame = parseFrame(text);
+    if (frame === null) {
+      this.#options.say("the service sent a frame that this runner does not know; is it of another release?");
+      this.#socket?.close(4400, "unknown frame");
+      return undefined;
+    }
+    switch (frame.frame) {
+      case "welcome":
+        return this.#welcome(frame);
+      case "message":
+        return this.#taken(frame);
+      case "ack":
+        this.#outbox.acknowledged(frame.ack);
+        return frame.beat === undefined ? undefined : this.#lease.acknowledged(frame.beat);
+      case "request":
+        return this.#make(frame);
+      case "error":
+        return this.#options.say(`the service says: ${frame.message}`);
+    }
+  }
+
+  #make(request: Request): void {
+    const socket = this.#socket;
+    this.#options.make(request).then((response) => {
+      if (this.#socket === socket) this.#frame(response);
+    }, noop);
+  }
+
+  #taken(frame: Extract<ServiceFrame, { frame: "message" }>): void {
+    this.#outbox.acknowledged(frame.ack);
+    if (frame.n > this.#received) {
+      this.#received = frame.n;
+      this.#options.take(frame.message);
+    }
+    this.#frame({ frame: "ack", ack: this.#received });
+  }
+
+  #welcome(frame: Extract<ServiceFrame, { frame: "welcome" }>): void {
+    this.#options.say(`connected ${this.#runnerId === frame.runnerId ? "again " : ""}as ${frame.runnerId}`);
+    this.#runnerId = frame.runnerId;
+    this.#features = frame.features ?? [];
+    this.#failures = 0;
+    this.#welcomed = true;
+    this.#lease.begin(frame.leaseSeconds * 1_000, this.#helloMs);
+    this.#outbox.acknowledged(frame.received);
+    this.#options.drop(frame.claims.filter(({ verdict }) => verdict === "drop"));
+    for (const { n, message } of this.#outbox.entries) this.#post(n, message);
+    this.#beatLater();
+  }
+
+  #beatLater(): void {
+    this.#cancelBeat();
+    const { clock, say } = this.#options;
+    this.#cancelBeat = clock.at(clock.now() + this.#lease.beatMs, () => {
+      if (this.#lease.isWaiting) {
+        say("the service does not answer: connecting anew");
+        this.#socket?.terminate();
+        return;
+      }
+      this.#frame({ frame: "beat", ack: this.#received, claims: this.#claims(), beat: this.#lease.beat() });
+      this.#beatLater();
+    });
+  }
+
+  #post(n: number, message: RunnerMessage): void {
+    this.#frame({ frame: "message", n, ack: this.#received, message });
+  }
+
+  #frame(frame: RunnerFrame): void {
+    if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(frame));
+  }
+
+  /** While there is a lease to keep, several attempts fit into what is left of it. */
+  get #longestWaitMs(): number {
+    return this.#lease.holds ? Math.min(LONGEST_WAIT_MS, this.#lease.beatMs / 2) : LONGEST_WAIT_MS;
+  }
+
+  #lost(refused: boolean): void {
+    this.#welcomed = false;
+    this.#cancelBeat();
+    if (this.#closed) return;
+    const { clock, random } = this.#options;
+    const wait = refused ? REFUSED_WAIT_MS : Math.min(this.#longestWaitMs, FIRST_WAIT_MS * 2 ** this.#failures);
+    this.#failures += 1;
+    this.#cancelRetry = clock.at(clock.now() + wait * (0.5 + random() / 2), () => this.open());
+  }
+}
+
+function noop(): void {
+  // A request that is answered by nothing fails at the service, which waits no longer than its time.
+}
+
+function parseFrame(text: string): ServiceFrame | null {
+  try {
+    const parsed = serviceFrameSchema.safeParse(JSON.parse(text));
+    return parsed.success ? parsed.data : null;
+  } catch {
+    return null;
+  }
+}

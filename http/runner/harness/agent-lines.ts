@@ -1,0 +1,82 @@
+import { z } from "zod";
+import { type CallInputs, inputsSchema } from "../../../actors/runners/call-inputs.js";
+import { MAX_REASON_CHARACTERS, MAX_STEP_CHARACTERS } from "../../../actors/runners/protocol.js";
+
+/** What an agent program writes to its standard output, a JSON object a line. Any other line is output to be shown. */
+const agentLineSchema = z.discriminatedUnion("type", [
+  z.object({
+    type: z.literal("step"),
+    kind: z.enum(["message", "tool", "output", "thought", "error"]).default("message"),
+    text: z.string(),
+    tool: z.string().max(255).nullable().default(null),
+  }),
+  z.object({ type: z.literal("cost"), amount: z.number().min(0), currency: z.string().regex(/^[A-Z]{3}$/) }),
+  z.object({ type: z.literal("handover"), to: z.string().min(1).max(64), note: z.string().max(20_000).default("") }),
+  z.object({ type: z.literal("ask"), question: z.string().min(1).max(20_000) }),
+  z.object({
+    type: z.literal("permission"),
+    id: z.string().min(1).max(100),
+    tool: z.string().min(1).max(255),
+    inputs: inputsSchema.default({}),
+    reason: z.string().max(MAX_REASON_CHARACTERS).default(""),
+  }),
+]);
+
+const wantedSchema = z.object({
+  type: z.enum(["step", "cost", "handover", "ask", "permission"]),
+  id: z.string().nullable().catch(null),
+});
+
+/** A line that was meant as a message and is none, with what is wrong about it. */
+export interface WrongLine {
+  readonly type: "wrong";
+  readonly wanted: z.output<typeof wantedSchema>["type"];
+  readonly problem: string;
+  /** Its `id`, for who waits for an answer; null when it has none. */
+  readonly id: string | null;
+}
+
+export type AgentLine = z.output<typeof agentLineSchema> | WrongLine;
+
+/** What the runner writes to an agent's standard input, a JSON object a line. */
+export type InputLine =
+  | { readonly type: "handover.accepted" }
+  | { readonly type: "handover.refused"; readonly reason: string }
+  /** `id` is that of the permission line; `inputs` what to make the call with, changed when they were `edited`. */
+  | {
+      readonly type: "permission.approved";
+      readonly id: string;
+      readonly inputs: CallInputs;
+      readonly edited: boolean;
+    }
+  | { readonly type: "permission.dismissed"; readonly id: string; readonly reason: string | null }
+  /** A person speaks; `from` is `person <id>`. */
+  | { readonly type: "message"; readonly from: string; readonly text: string };
+
+/** A line as the agent meant it; null when it is no message. */
+export function parseAgentLine(line: string): AgentLine | null {
+  if (!line.startsWith("{")) return null;
+  const body = parseJson(line);
+  const parsed = agentLineSchema.safeParse(body);
+  if (parsed.success) return parsed.data;
+  const wanted = wantedSchema.safeParse(body);
+  if (!wanted.success) return null;
+  const problem = parsed.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`).join("; ");
+  return { type: "wrong", wanted: wanted.data.type, problem, id: wanted.data.id };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** A text cut to what a step holds, never within a character. */
+export function cut(text: string): string {
+  if (text.length <= MAX_STEP_CHARACTERS) return text;
+  const end = MAX_STEP_CHARACTERS - 1;
+  const splitsPair = /[\ud800-\udbff]/.test(text.charAt(end - 1));
+  return `${text.slice(0, splitsPair ? end - 1 : end)}…`;
+}

@@ -1,0 +1,108 @@
+import type { Job } from "../../../actors/runners/protocol.js";
+import { Tail } from "../process/command.js";
+import { ProcessGroup } from "../process/process-group.js";
+import { AgentInput } from "./agent-input.js";
+import { type AgentLine, type InputLine, parseAgentLine, type WrongLine } from "./agent-lines.js";
+import { type Harness, HarnessNotFound, type HarnessRun } from "./harness.js";
+import { linesOf } from "./lines.js";
+
+/**
+ * Runs any program as the agent: the run's arguments, or the runner's own default command. What it prints are its
+ * steps; JSON lines say more (see {@link parseAgentLine}); answers, and what people say, come on its standard input.
+ */
+export function commandHarness(defaultCommand: readonly string[]): Harness {
+  return {
+    name: "command",
+    run: async (job, run) => {
+      const group = await start(job, run, defaultCommand);
+      const free = group.obey(run.halt);
+      await run.started(group);
+      const tail = new Tail();
+      const input = new AgentInput(group.child.stdin);
+      run.listen(({ from, text }) => input.give({ type: "message", from, text }));
+      await Promise.all([readOutput({ group, input }, run, tail), readErrors(group, run, tail)]);
+      const { exitCode } = await group.ended;
+      free();
+      return { exitCode, output: tail.text };
+    },
+  };
+}
+
+async function start(job: Job, run: HarnessRun, defaultCommand: readonly string[]): Promise<ProcessGroup> {
+  const [program, ...args] = job.harness.args.length > 0 ? job.harness.args : defaultCommand;
+  if (program === undefined) {
+    throw new HarnessNotFound("the command harness has no program: start the runner with --command");
+  }
+  const { cwd, env, mark } = run;
+  try {
+    return await ProcessGroup.start({ argv: [program, ...args], cwd, env, mark: `${mark}agent` });
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
+    throw new HarnessNotFound(`the program ${program} cannot be started here (${code})`);
+  }
+}
+
+/** A program that runs, and what it is told. */
+interface Agent {
+  readonly group: ProcessGroup;
+  readonly input: AgentInput;
+}
+
+async function readOutput({ group, input }: Agent, run: HarnessRun, tail: Tail): Promise<void> {
+  for await (const text of linesOf(group.stdout)) {
+    const line = parseAgentLine(text);
+    if (line === null) {
+      tail.add(`${text}\n`);
+      await run.step({ kind: "output", text, tool: null });
+      continue;
+    }
+    await take(line, run, (answer) => void input.give(answer));
+  }
+}
+
+/** Does what a line says; resolves when the next one may be read. What the agent is answered, it may be later. */
+async function take(line: AgentLine, run: HarnessRun, answer: (line: InputLine) => void): Promise<void> {
+  switch (line.type) {
+    case "step":
+      return run.step({ kind: line.kind, text: line.text, tool: line.tool });
+    case "cost":
+      return run.cost({ amount: line.amount, currency: line.currency });
+    case "ask":
+      return run.ask(line.question);
+    case "handover": {
+      const refused = await run.handover(line.to, line.note);
+      return answer(refused === null ? { type: "handover.accepted" } : { type: "handover.refused", reason: refused });
+    }
+    case "permission": {
+      const { id, tool, inputs, reason } = line;
+      return run.permission({ tool, inputs, reason }, (given) =>
+        answer(
+          "dismissed" in given
+            ? { type: "permission.dismissed", id, reason: given.dismissed }
+            : { type: "permission.approved", id, ...given },
+        ),
+      );
+    }
+    case "wrong":
+      return takeWrong(line, run, answer);
+  }
+}
+
+/** Says what was wrong, as a step and to who waits for an answer. */
+async function takeWrong(
+  { wanted, problem, id }: WrongLine,
+  run: HarnessRun,
+  answer: (line: InputLine) => void,
+): Promise<void> {
+  const text = `a ${wanted} line of the agent was not understood: ${problem}`;
+  await run.step({ kind: "error", text, tool: null });
+  if (wanted === "handover") answer({ type: "handover.refused", reason: text });
+  if (wanted === "permission" && id !== null) answer({ type: "permission.dismissed", id, reason: text });
+}
+
+async function readErrors(group: ProcessGroup, run: HarnessRun, tail: Tail): Promise<void> {
+  for await (const text of linesOf(group.stderr)) {
+    tail.add(`${text}\n`);
+    await run.step({ kind: "error", text, tool: null });
+  }
+}

@@ -1,0 +1,52 @@
+import { type CallInputs, parseInputs } from "../../../actors/runners/call-inputs.js";
+import type { ServiceMessage } from "../../../actors/runners/protocol.js";
+
+/** A call that the agent wants leave for. */
+export interface PermissionWish {
+  readonly tool: string;
+  readonly inputs: CallInputs;
+  readonly reason: string;
+}
+
+/** What the agent is answered: what to make the call with, or why it may not, if that was said. */
+export type PermissionAnswer =
+  | { readonly inputs: CallInputs; readonly edited: boolean }
+  | { readonly dismissed: string | null };
+
+type Answered = Extract<ServiceMessage, { type: "run.permission-answered" }>;
+
+interface Pending {
+  readonly inputs: CallInputs;
+  readonly answered: (answer: PermissionAnswer) => void;
+}
+
+/** The permissions that one run's agent asks for, each answered once, in any order. The service bounds how many wait. */
+export class Permissions {
+  readonly #prefix: string;
+  readonly #send: (id: string, wish: PermissionWish) => void;
+  readonly #pending = new Map<string, Pending>();
+  #asked = 0;
+
+  /** `send` asks the service; ids begin with `prefix`. */
+  constructor(prefix: string, send: (id: string, wish: PermissionWish) => void) {
+    this.#prefix = prefix;
+    this.#send = send;
+  }
+
+  ask(wish: PermissionWish, answered: (answer: PermissionAnswer) => void): void {
+    this.#asked += 1;
+    const id = `${this.#prefix}-${this.#asked}`;
+    this.#pending.set(id, { inputs: wish.inputs, answered });
+    this.#send(id, wish);
+  }
+
+  /** The service's answer. A call that was approved as it was asked gets its inputs back as the agent gave them. */
+  answer({ id, verdict, inputs, reason }: Pick<Answered, "id" | "verdict" | "inputs" | "reason">): void {
+    const pending = this.#pending.get(id);
+    if (pending === undefined) return;
+    this.#pending.delete(id);
+    if (verdict === "dismissed") return pending.answered({ dismissed: reason });
+    const edited = inputs !== null;
+    pending.answered({ inputs: edited ? parseInputs(inputs) : pending.inputs, edited });
+  }
+}

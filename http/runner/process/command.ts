@@ -1,0 +1,60 @@
+import { MAX_OUTPUT_CHARACTERS } from "../../../actors/runners/protocol.js";
+import type { Halt } from "./halt.js";
+import { type Launch, ProcessGroup } from "./process-group.js";
+
+export interface CommandResult {
+  /** Null when a signal ended it. */
+  readonly exitCode: number | null;
+  /** Standard output and error as they came, the end of them. */
+  readonly output: string;
+}
+
+export interface CommandRun extends Omit<Launch, "argv"> {
+  /** Ends the command and everything it started. */
+  readonly halt: Halt;
+  /** Told of the command's process before anything else. */
+  readonly started: (group: ProcessGroup) => Promise<void>;
+}
+
+/** Runs a shell command to its end, which is also the end of what it left running. */
+export async function runShell(command: string, run: CommandRun): Promise<CommandResult> {
+  const { cwd, env, mark, halt, started } = run;
+  const group = await ProcessGroup.start({ argv: ["/bin/sh", "-c", command], cwd, env, mark });
+  const free = group.obey(halt);
+  const tail = new Tail();
+  group.child.stdin?.end();
+  for (const stream of [group.stdout, group.stderr]) {
+    stream.setEncoding("utf8").on("data", (text: string) => tail.add(text));
+  }
+  await started(group);
+  const { exitCode } = await group.ended;
+  free();
+  return { exitCode, output: tail.text };
+}
+
+/**
+ * Keeps the end of a text that may be long. What is left of a line whose beginning is gone is left out, unless nothing
+ * follows it: half a secret is not known for one.
+ */
+export class Tail {
+  #text = "";
+  #isCut = false;
+
+  add(text: string): void {
+    this.#text += text;
+    // Seldom, so that many short texts cost no copy each.
+    if (this.#text.length > 2 * MAX_OUTPUT_CHARACTERS) this.#shorten();
+  }
+
+  get text(): string {
+    this.#shorten();
+    const end = this.#text.indexOf("\n") + 1;
+    return this.#isCut && end < this.#text.length ? this.#text.slice(end) : this.#text;
+  }
+
+  #shorten(): void {
+    if (this.#text.length <= MAX_OUTPUT_CHARACTERS) return;
+    this.#text = this.#text.slice(-MAX_OUTPUT_CHARACTERS);
+    this.#isCut = true;
+  }
+}

@@ -1,0 +1,43 @@
+import { join } from "node:path";
+import type { Job } from "../../../actors/runners/protocol.js";
+import type { Checkout } from "../checkout/checkout.js";
+import type { RunFolder } from "../checkout/run-folder.js";
+
+/** What programs may see of the machine, whatever it is. */
+const ALWAYS = ["PATH", "LANG", "LC_ALL", "TZ"];
+
+/**
+ * What programs of a run see: the run's own variables, and of the runner's environment only {@link ALWAYS} and what
+ * `passed` names.
+ */
+export function environmentOf(
+  job: Job,
+  folder: RunFolder,
+  more: { readonly checkouts: readonly Checkout[]; readonly passed: readonly string[] },
+): Record<string, string> {
+  const folders = more.checkouts.map((checkout) => [checkout.repository, checkout.folder] as const);
+  return {
+    PATH: "/usr/local/bin:/usr/bin:/bin",
+    LANG: "C.UTF-8",
+    ...ofTheMachine([...ALWAYS, ...more.passed]),
+    HOME: folder.home,
+    TMPDIR: folder.temporary,
+    ...job.harness.env,
+    ...job.harness.secrets,
+    SIGNALBOX_RUN: job.runId,
+    SIGNALBOX_TASK: job.task.id,
+    SIGNALBOX_STATION: job.station.key,
+    SIGNALBOX_PROMPT_FILE: join(folder.context, "prompt.md"),
+    SIGNALBOX_CONTEXT_FILE: join(folder.context, "context.json"),
+    SIGNALBOX_SKILLS: folder.skills,
+    SIGNALBOX_CHECKOUTS: JSON.stringify(Object.fromEntries(folders)),
+  };
+}
+
+function ofTheMachine(names: readonly string[]): Record<string, string> {
+  const entries = names.flatMap((name) => {
+    const value = process.env[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,58 @@
+import type { Refusal } from "../../actors/refusal.js";
+
+/** The version served (configuration API, Versioning). */
+export const API_VERSION = "2026-09-23";
+
+/** Headers of every answer; a page brings its own content-security-policy. */
+export function commonHeaders(requestId: string): Record<string, string> {
+  return {
+    "service-api-version": API_VERSION,
+    "x-request-id": requestId,
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    "cache-control": "no-store",
+  };
+}
+
+/** Refuses a `Service-Api-Version` that is not served; none is fine. */
+export function checkApiVersion(wanted: string | undefined): Refusal | null {
+  if (wanted === undefined || wanted === API_VERSION) return null;
+  return {
+    refused: "unsupported-api-version",
+    detail: `Service-Api-Version names a version that is not served; this service serves ${API_VERSION}.`,
+  };
+}
+
+/** `Service-Client` as change records keep it: `iac-provider/<version>`, `web`, or `unknown`. */
+export function clientName(header: string | undefined): string {
+  if (header === "web") return "web";
+  return header !== undefined && /^iac-provider\/[\w.+-]{1,50}$/.test(header) ? header : "unknown";
+}
+
+/** The version an `If-Match` names: one strong entity tag, the version in double quotes. */
+export function ifMatchVersion(header: string | undefined): number | Refusal {
+  if (header === undefined) {
+    return { refused: "precondition-required", detail: "An If-Match header with the resource's ETag is required." };
+  }
+  const version = /^"(0|[1-9]\d{0,14})"$/.exec(header.trim())?.[1];
+  if (version === undefined) {
+    return {
+      refused: "malformed-if-match",
+      detail: 'If-Match must be a single strong entity tag: the version in double quotes, such as "3".',
+    };
+  }
+  return Number(version);
+}
+
+/** A well-formed `Idempotency-Key`: 1 to 255 visible characters. */
+export function idempotencyKey(header: string | undefined): string | Refusal {
+  if (header === undefined || header === "") {
+    return { refused: "idempotency-key-required", detail: "A create needs an Idempotency-Key header." };
+  }
+  if (!/^[\x21-\x7e]{1,255}$/.test(header)) {
+    return { refused: "bad-request", detail: "Idempotency-Key must be 1 to 255 visible characters." };
+  }
+  return header;
+}

@@ -1,0 +1,21 @@
+import type { Config } from "../process/config.js";
+import type { ServiceLog } from "../process/log.js";
+import { createNodeTransport } from "./node-transport.js";
+import type { Transport, TransportHandlers } from "./transport.js";
+
+/** The transport that is wanted; node's where the native one does not load on this machine. */
+export async function openTransport(
+  wanted: Config["transport"],
+  handlers: TransportHandlers,
+  log: Pick<ServiceLog, "warn">,
+): Promise<Transport> {
+  if (wanted === "node") return createNodeTransport(handlers);
+  try {
+    const { createUwsTransport } = await import("./uws-transport.js");
+    return createUwsTransport(handlers);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.split("\n")[0] : String(error);
+    log.warn("uWebSockets.js does not load here; node:http serves instead", { reason });
+    return createNodeTransport(handlers);
+  }
+}

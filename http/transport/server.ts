@@ -1,0 +1,302 @@
+import type { Caller } from "../../actors/access/caller.js";
+import { isRefusal, type Refusal } from "../../actors/refusal.js";
+import { NotAccepted, Overloaded, Stopping, TurnFailed } from "../../runtime/runtime.js";
+import { parseBy } from "../field-errors.js";
+import type { Admission } from "../limits/admission.js";
+import type { ClientAddress } from "../limits/client-address.js";
+import type { OpenSockets } from "../limits/open-sockets.js";
+import { type EdgeRefusal, problemAnswer } from "../problem.js";
+import { readQuery } from "../query.js";
+import type { Outcome, Route, RouteRequest } from "../route.js";
+import { checkApiVersion, clientName, commonHeaders } from "./headers.js";
+import { readBytes, readJson } from "./request-body.js";
+import { createRouter, type Found } from "./router.js";
+import type { SocketRequest, SocketRoute } from "./socket.js";
+import type { StreamEnd, TransportAnswer, TransportHandlers, TransportRequest, UpgradeAnswer } from "./transport.js";
+
+/** Longest a handler may take before the client is told that it is unavailable, in milliseconds. */
+const HANDLER_TIMEOUT_MS = 60_000;
+/** Longest a client may take over one piece of a streamed answer, in milliseconds. */
+const STREAM_IDLE_MS = 30_000;
+/** Longest the sending of a streamed answer may take, in milliseconds: what it reads from is held open as long. */
+const STREAM_WHOLE_MS = 5 * 60_000;
+
+/** What is known of a request once it was answered; holds nothing that a client sent but its method and id. */
+export interface ServedRequest {
+  readonly requestId: string;
+  readonly method: string;
+  /** The route's pattern, or null where none fitted. */
+  readonly route: string | null;
+  readonly status: number;
+  /** Until the answer was made; of a streamed one, until it was sent. */
+  readonly seconds: number;
+  /** Whether the connection was broken off before all of a streamed answer was sent. */
+  readonly isCut: boolean;
+}
+
+export interface ServerOptions {
+  readonly routes: readonly Route[];
+  readonly sockets: readonly SocketRoute[];
+  /** Verifies the credential of a request; null when it carries none. */
+  readonly authenticate: (request: Credentials) => Caller | null | Refusal;
+  readonly clientAddress: ClientAddress;
+  readonly admission: Admission;
+  readonly openSockets: OpenSockets;
+  readonly newRequestId: () => string;
+  /** Seconds from any fixed point, for durations. */
+  readonly seconds: () => number;
+  readonly served: (served: ServedRequest) => void;
+  /** Told what a route ends in, before it is encoded; for who checks that answers are as they are declared. */
+  readonly answered?: (route: Route, outcome: Outcome) => void;
+  /** Told of a throw that is a bug, with nothing of the request but its id. */
+  readonly failed: (requestId: string, error: unknown) => void;
+}
+
+/** The parts of a request that can carry a credential. */
+export interface Credentials {
+  readonly method: string;
+  header(name: string): string | undefined;
+}
+
+/** Everything between the bytes and the handlers: routing, authentication, parsing, problems, headers. */
+export function createHandlers(options: ServerOptions): TransportHandlers {
+  const findRoute = createRouter(options.routes);
+  const sockets = new Map(options.sockets.map((socket) => [socket.path, socket]));
+
+  const unrouted = (refusal: Refusal | EdgeRefusal, path: string): Refusal | EdgeRefusal =>
+    sockets.has(path) ? { refused: "upgrade-required", detail: "This address takes WebSocket connections." } : refusal;
+
+  const request = async (incoming: TransportRequest): Promise<TransportAnswer> => {
+    const requestId = options.newRequestId();
+    const begun = options.seconds();
+    const found = findRoute(incoming.method, incoming.path);
+    const route = "route" in found ? found.route : null;
+    let outcome: Outcome;
+    let answer: TransportAnswer;
+    try {
+      if ("route" in found) outcome = await serveRoute(options, found, incoming, requestId);
+      else outcome = options.admission.ofAddress(options.clientAddress(incoming)) ?? unrouted(found, incoming.path);
+      if ("refused" in outcome && outcome.refused === "unauthenticated") {
+        outcome = options.admission.ofFailure(options.clientAddress(incoming)) ?? outcome;
+      }
+      answer = encode(outcome);
+    } catch (error) {
+      outcome = refusalOf(error, requestId, options.failed);
+      answer = problemAnswer(outcome);
+    }
+    if (route !== null) options.answered?.(route, outcome);
+    const served = (isCut: boolean) => {
+      const seconds = options.seconds() - begun;
+      const { status } = answer;
+      options.served({ requestId, method: incoming.method, route: route?.path ?? null, status, seconds, isCut });
+    };
+    const headers = Object.assign(commonHeaders(requestId), answer.headers);
+    if (!("stream" in answer)) {
+      served(false);
+      return { status: answer.status, headers, body: answer.body };
+    }
+    const { stream } = answer;
+    const close = (end: StreamEnd): void => {
+      stream.close(end);
+      if (end.error !== undefined) options.failed(requestId, end.error);
+      served(!end.isWhole);
+    };
+    return { status: answer.status, headers, stream: { ...stream, close } };
+  };
+
+  const upgrade = async (incoming: SocketRequest): Promise<UpgradeAnswer> => {
+    const requestId = options.newRequestId();
+    const begun = options.seconds();
+    const socket = sockets.get(incoming.path);
+    const record = (status: number) => {
+      const seconds = options.seconds() - begun;
+      options.served({ requestId, method: "GET", route: socket?.path ?? null, status, seconds, isCut: false });
+    };
+    const refuse = (refusal: Refusal | EdgeRefusal): UpgradeAnswer => {
+      const answer = problemAnswer(refusal);
+      record(answer.status);
+      return { refused: { ...answer, headers: { ...commonHeaders(requestId), ...answer.headers } } };
+    };
+    if (socket === undefined) return refuse({ refused: "not-found" });
+    const version = checkApiVersion(incoming.header("service-api-version"));
+    if (version !== null) return refuse(version);
+    const remoteAddress = options.clientAddress(incoming);
+    const crowded = options.admission.ofAddress(remoteAddress);
+    if (crowded !== null) return refuse(crowded);
+    try {
+      const admitted = await socket.open({
+        ...{ path: incoming.path, query: incoming.query, header: (name) => incoming.header(name) },
+        ...{ remoteAddress, requestId },
+      });
+      if (isRefusal(admitted)) {
+        const isFailure = admitted.refused === "unauthenticated";
+        return refuse((isFailure ? options.admission.ofFailure(remoteAddress) : null) ?? admitted);
+      }
+      if (!options.openSockets.hasRoom(admitted.holder)) {
+        return refuse({ refused: "too-many-requests", detail: "Too many sockets are open.", retryAfterSeconds: 5 });
+      }
+      record(101);
+      return {
+        maxMessageBytes: socket.maxMessageBytes,
+        open: options.openSockets.counted(admitted),
+        headers: commonHeaders(requestId),
+      };
+    } catch (error) {
+      return refuse(refusalOf(error, requestId, options.failed));
+    }
+  };
+
+  return {
+    request,
+    upgrade,
+    malformed: (refusal, status) => {
+      const answer = problemAnswer(refusal, status);
+      return { ...answer, headers: { ...commonHeaders(options.newRequestId()), ...answer.headers } };
+    },
+  };
+}
+
+async function serveRoute(
+  options: ServerOptions,
+  { route, params }: Found,
+  incoming: TransportRequest,
+  requestId: string,
+): Promise<Outcome> {
+  const known = options.authenticate(incoming);
+  const crowded = route.isAlwaysAdmitted === true ? null : crowdedBy(options, incoming, known);
+  if (crowded !== null) return crowded;
+  const version = checkApiVersion(incoming.header("service-api-version"));
+  if (version !== null) return version;
+  const first = admit(route, known);
+  if (isRefusal(first)) return first;
+
+  const read = await readBody(route, incoming);
+  if ("refused" in read) return read;
+  // A body may be long in coming, and the credential be over by then.
+  const caller = route.method === "GET" ? first : admit(route, options.authenticate(incoming));
+  if (isRefusal(caller)) return caller;
+  const barred = route.admits?.({ caller, params }) ?? null;
+  if (barred !== null) return barred;
+  const body =
+    route.body === undefined ? { data: undefined } : parseBy(route.body, read.given === undefined ? {} : read.given);
+  if ("errors" in body) return { refused: "invalid", errors: body.errors };
+  const query = readQuery(route, incoming.query);
+  if ("refused" in query) return query;
+
+  let lateness: AbortController | null = null;
+  const request: RouteRequest = {
+    params,
+    query: query.data,
+    body: body.data,
+    caller,
+    header: (name) => incoming.header(name),
+    client: clientName(incoming.header("service-client")),
+    requestId,
+    get remoteAddress() {
+      return options.clientAddress(incoming);
+    },
+    get signal() {
+      lateness ??= new AbortController();
+      return AbortSignal.any([incoming.signal, lateness.signal]);
+    },
+  };
+  const answer = route.handle(request);
+  return answer instanceof Promise ? await withinTime(answer, () => lateness?.abort()) : answer;
+}
+
+/** What the route's schema of the body is asked about. */
+async function readBody(
+  route: Route,
+  incoming: TransportRequest,
+): Promise<{ readonly given: unknown } | Refusal | EdgeRefusal> {
+  if (route.method === "GET") return { given: undefined };
+  if (route.rawBodyBytes !== undefined) {
+    const bytes = await readBytes(incoming, route.rawBodyBytes);
+    return "refused" in bytes ? bytes : { given: bytes };
+  }
+  const read = await readJson(incoming, route.access);
+  return "refused" in read ? read : { given: read.json };
+}
+
+/** Who has a good credential is counted by it, everyone else by their address. */
+function crowdedBy(
+  { admission, clientAddress }: ServerOptions,
+  incoming: TransportRequest,
+  known: Caller | null | Refusal,
+): Refusal | null {
+  if (known === null || isRefusal(known)) return admission.ofAddress(clientAddress(incoming));
+  return admission.ofCaller(known);
+}
+
+/** A public route is called with whoever is known, others only with a caller they take. */
+function admit(route: Route, caller: Caller | null | Refusal): RouteRequest["caller"] | Refusal {
+  if (route.access === "public") return caller !== null && isRefusal(caller) ? null : caller;
+  if (caller !== null && isRefusal(caller)) return caller;
+  if (route.access === "person") {
+    return caller?.kind === "person"
+      ? caller
+      : { refused: "unauthenticated", detail: "This needs a signed-in person." };
+  }
+  return caller ?? { refused: "unauthenticated", detail: "This needs a signed-in person or a token." };
+}
+
+async function withinTime(work: Promise<Outcome>, isLate: () => void): Promise<Outcome> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<EdgeRefusal>((resolve) => {
+    timer = setTimeout(() => {
+      resolve({ refused: "unavailable", detail: "The answer took too long.", retryAfterSeconds: 5 });
+      isLate();
+      // What comes now is sent to nobody.
+      work.then(closeUnsent, () => undefined);
+    }, HANDLER_TIMEOUT_MS);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function closeUnsent(outcome: Outcome): void {
+  if (!("refused" in outcome)) outcome.stream?.close();
+}
+
+function encode(answer: Outcome): TransportAnswer {
+  if ("refused" in answer) return problemAnswer(answer);
+  if (answer.stream !== undefined) {
+    const headers = { "content-type": "application/json", ...answer.headers };
+    const { length, pieces, close } = answer.stream;
+    const times = { idleMs: STREAM_IDLE_MS, wholeMs: STREAM_WHOLE_MS };
+    return { status: answer.status, headers, stream: { length, pieces, close: () => close(), ...times } };
+  }
+  if (answer.text !== undefined) {
+    const headers = { "content-type": answer.text.type, ...answer.headers };
+    return { status: answer.status, headers, body: answer.text.content };
+  }
+  if (answer.body === undefined) return { status: answer.status, headers: { ...answer.headers }, body: "" };
+  return {
+    status: answer.status,
+    headers: { "content-type": "application/json", ...answer.headers },
+    body: answer.json ?? JSON.stringify(answer.body),
+  };
+}
+
+/** What a throw means to the client. */
+function refusalOf(
+  error: unknown,
+  requestId: string,
+  failed: (requestId: string, error: unknown) => void,
+): Refusal | EdgeRefusal {
+  if (error instanceof NotAccepted) {
+    return { refused: "conflict", detail: "This cannot be done in the state it is in." };
+  }
+  if (error instanceof Overloaded) {
+    return { refused: "unavailable", detail: "Too much is waiting there already.", retryAfterSeconds: 1 };
+  }
+  if (error instanceof Stopping) {
+    return { refused: "unavailable", detail: "The service is going away.", retryAfterSeconds: 5 };
+  }
+  failed(requestId, error);
+  const what = error instanceof TurnFailed ? "The change could not be made" : "Something went wrong inside";
+  return { refused: "internal", detail: `${what}; the log has it under request ${requestId}.` };
+}

@@ -1,0 +1,333 @@
+import t from "tap";
+import { resources } from "../../../actors/resources/resource.table.js";
+import { RUNNER_FEATURES, type RunnerMessage } from "../../../actors/runners/protocol.js";
+import { type RunnerRow, runners } from "../../../actors/runners/runner.table.js";
+import { type RunContext, runActor } from "../../../actors/runs/run.machine.js";
+import type { StartRun } from "../../../actors/runs/run.messages.js";
+import { type RunRow, runCheckouts, runs } from "../../../actors/runs/run.table.js";
+import { type TaskRow, tasks } from "../../../actors/tasks/task.table.js";
+import { address } from "../../../runtime/address.js";
+import type { Message } from "../../../runtime/turn.js";
+import { memoryRows, type Stepping, stepByHand } from "../../support/turn.js";
+import { line, lineId, putLine, teamId, workspaceId } from "../../support/work.js";
+
+const claim = { runId: "run_1", fence: 1 };
+const now = 1_000_000;
+const runner: RunnerRow = {
+  ...{ runnerId: "runner_1", poolId: "pool_1", name: "peer", labels: [], harnesses: ["command"], slots: 1 },
+  ...{ features: RUNNER_FEATURES, connected: true, since: "" },
+};
+const task: TaskRow = {
+  ...{ id: "task_1", teamId, lineId, title: "Do it", description: "", url: "", station: "work", state: "queued" },
+  ...{ assignee: "usr_1", openedBy: { kind: "person", userId: "usr_1" }, marks: {}, pullRequest: null, runId: "run_1" },
+  ...{ asks: null, failure: null, openedAt: "", movedAt: "" },
+};
+const [work] = line.stations;
+const start = {
+  type: "run.start",
+  ...{ taskId: "task_1", teamId, lineId, stationId: "sta_work", stationKey: "work", passesTo: ["review"] },
+  ...{ config: { station: work, repositories: line.repositories }, fingerprint: "f" },
+  needs: { poolId: null, labels: [], harness: "command" },
+} as unknown as StartRun;
+
+const said = (message: Omit<RunnerMessage, "runId" | "fence"> & Record<string, unknown>, more = {}): Message =>
+  ({ type: "run.said", runnerId: "runner_1", said: { ...claim, ...message }, ...more }) as Message;
+const ended = { type: "run.ended", ending: null, failure: null, checkouts: [], check: null, spent: null };
+
+/** One message of each kind that a run may get. */
+const messages: Record<string, Message> = {
+  start,
+  claim: { type: "run.claim", runnerId: "runner_1" } as Message,
+  "may start": { type: "gate.answered", gate: "run.starting", id: "run.starting 1", refused: null } as Message,
+  "may not start": {
+    type: "gate.answered",
+    gate: "run.starting",
+    id: "run.starting 1",
+    refused: "not today",
+  } as Message,
+  started: said({ type: "run.started" }),
+  step: said({ type: "run.step", step: { index: 0, kind: "message", text: "hi", tool: null, spent: null } }),
+  handover: said({ type: "run.handover", id: "1-1", to: "review", note: "done" }),
+  "bad handover": said({ type: "run.handover", id: "1-1", to: "nowhere", note: "" }),
+  completed: said({ ...ended, outcome: "completed" } as never),
+  failed: said({ ...ended, outcome: "failed" } as never),
+  "handed over": said({
+    ...ended,
+    outcome: "completed",
+    ending: { kind: "handover", to: "review", note: "" },
+  } as never),
+  undeliverable: { type: "job.undeliverable", fence: 1, why: "too large" } as Message,
+  "another undeliverable": { type: "job.undeliverable", fence: 7, why: "too large" } as Message,
+  "old fence": said({ type: "run.started", fence: 7 } as never),
+  "another runner": said({ type: "run.started" }, { runnerId: "runner_2" }),
+  speak: { type: "run.speak", by: "usr_1", text: "Use blue.", key: null } as Message,
+  permission: said({ type: "run.permission", id: "1-1", tool: "shell", inputs: "{}", reason: "" } as never),
+  approve: { type: "approval.answer", by: "usr_1", approvalId: "apr_1", verdict: "approved" } as Message,
+  heard: said({ type: "run.heard", n: 1 } as never),
+  lost: { type: "claim.lost", runnerId: "runner_1" } as Message,
+  "lost elsewhere": { type: "claim.lost", runnerId: "runner_2" } as Message,
+  stop: { type: "run.end", outcome: "stopped", reason: "stop" } as Message,
+  "no answer to the stop": { type: "woken", name: "stop", dueMs: now } as Message,
+  "no answer, the service was down": { type: "woken", name: "stop", dueMs: now - 10_000 } as Message,
+  withdraw: { type: "run.end", outcome: "withdrawn", reason: "closed" } as Message,
+};
+
+const paths: Record<string, readonly string[]> = {
+  new: [],
+  queued: ["start"],
+  claimed: ["start", "claim"],
+  assigned: ["start", "claim", "may start"],
+  running: ["start", "claim", "may start", "started"],
+  ended: ["start", "claim", "may start", "started", "completed"],
+};
+
+/** State x message -> state and outcome; what is not here is refused. */
+const table: Record<string, Record<string, string>> = {
+  new: { start: "queued" },
+  queued: {
+    ...{ claim: "claimed", stop: "ended stopped", withdraw: "ended withdrawn", speak: "queued", approve: "queued" },
+    ...Object.fromEntries(
+      [
+        "started",
+        "step",
+        "heard",
+        "permission",
+        "handover",
+        "bad handover",
+        "completed",
+        "failed",
+        "handed over",
+        "old fence",
+        "another runner",
+      ].map((name) => [name, "queued"]),
+    ),
+  },
+  claimed: {
+    ...{ "may start": "claimed", "may not start": "ended withdrawn", started: "running", step: "claimed" },
+    ...{ handover: "claimed", "bad handover": "claimed", completed: "ended completed", failed: "ended failed" },
+    ...{ "old fence": "claimed", "another runner": "claimed", lost: "ended abandoned" },
+    ...{ "handed over": "ended failed", undeliverable: "ended failed", speak: "claimed", heard: "claimed" },
+    ...{ permission: "claimed", approve: "claimed" },
+    ...{ "no answer to the stop": "ended stopped", "no answer, the service was down": "claimed" },
+    ...{ stop: "ended stopped", withdraw: "ended withdrawn" },
+  },
+  assigned: {
+    ...{ "may start": "claimed", "may not start": "ended withdrawn", started: "running", step: "claimed" },
+    ...{ handover: "claimed", "bad handover": "claimed", completed: "ended completed", failed: "ended failed" },
+    ...{ "old fence": "claimed", "another runner": "claimed", lost: "ended abandoned" },
+    ...{ "handed over": "ended failed", undeliverable: "ended failed", speak: "claimed", heard: "claimed" },
+    ...{ permission: "claimed", approve: "claimed" },
+    ...{ "no answer to the stop": "ended stopped", "no answer, the service was down": "claimed" },
+    ...{ stop: "claimed", withdraw: "ended withdrawn" },
+  },
+  running: {
+    ...{ "may start": "running", "may not start": "running", step: "running", handover: "running" },
+    ...{ "bad handover": "running", completed: "ended completed", failed: "ended failed", "old fence": "running" },
+    ...{ "another runner": "running", lost: "ended abandoned", stop: "running", withdraw: "ended withdrawn" },
+    ...{ "handed over": "ended failed", speak: "running", heard: "running" },
+    ...{ permission: "running", approve: "running" },
+    ...{ "no answer to the stop": "ended stopped", "no answer, the service was down": "running" },
+  },
+  ended: {
+    claim: "ended completed",
+    speak: "ended completed",
+    approve: "ended completed",
+    ...Object.fromEntries(
+      [
+        "started",
+        "step",
+        "heard",
+        "permission",
+        "handover",
+        "bad handover",
+        "completed",
+        "failed",
+        "handed over",
+        "old fence",
+        "another runner",
+      ].map((name) => [name, "ended completed"]),
+    ),
+  },
+};
+
+function run(path: readonly string[]): Stepping {
+  const rows = memoryRows();
+  putLine(rows);
+  tasks.put(rows, workspaceId, "task_1", task);
+  runners.put(rows, workspaceId, "runner_1", runner);
+  const stepping = stepByHand(runActor, address(workspaceId, "run", "run_1"), { rows, now });
+  for (const name of path) if (!stepping.take(message(name)).taken) throw new Error(`${name} was refused`);
+  return stepping;
+}
+
+function message(name: string): Message {
+  const found = messages[name];
+  if (found === undefined) throw new Error(name);
+  return found;
+}
+
+const rowOf = ({ rows }: Stepping): RunRow | undefined => runs.get(rows, workspaceId, "run_1");
+
+for (const [state, path] of Object.entries(paths)) {
+  for (const name of Object.keys(messages)) {
+    const wanted = table[state]?.[name];
+    t.test(`${state} x ${name}: ${wanted ?? "refused"}`, async (t) => {
+      const stepping = run(path);
+      const turn = stepping.take(message(name));
+      t.equal(turn.taken, wanted !== undefined);
+      if (wanted === undefined) return t.same(turn.intents, []);
+      const outcome = rowOf(stepping)?.outcome ?? null;
+      t.equal([stepping.value, ...(outcome === null ? [] : [outcome])].join(" "), wanted);
+    });
+  }
+}
+
+t.test("a claim raises the fence and asks the gate before the runner hears of it", async (t) => {
+  const stepping = run(["start"]);
+  const turn = stepping.take(message("claim"));
+  t.same(
+    turn.questions.map(({ name }) => name),
+    ["run.starting"],
+  );
+  t.same(turn.sent, []);
+  t.equal(rowOf(stepping)?.fence, 1);
+  const assigned = stepping.take(message("may start"));
+  t.match(assigned.sent, [
+    { to: { kind: "runner", id: "runner_1" }, message: { message: { type: "run.assign", fence: 1 } } },
+  ]);
+});
+
+t.test("a message that carries an old fence changes nothing and is told to drop the claim", async (t) => {
+  const stepping = run(["start", "claim", "may start"]);
+  const before = JSON.stringify(rowOf(stepping));
+  const turn = stepping.take(message("old fence"));
+  t.match(turn.sent, [{ message: { message: { type: "run.drop", fence: 7 } } }]);
+  t.equal(JSON.stringify(rowOf(stepping)), before);
+});
+
+t.test("a step is kept once, by its index", async (t) => {
+  const stepping = run(["start", "claim", "may start", "started"]);
+  stepping.take(message("step"));
+  const again = stepping.take(message("step"));
+  t.equal(rowOf(stepping)?.steps, 1);
+  t.same(again.changes, []);
+});
+
+t.test("a handover waits for its gate; one to a station that is none of the next is refused at once", async (t) => {
+  const stepping = run(["start", "claim", "may start", "started"]);
+  const asked = stepping.take(message("handover"));
+  const [question] = asked.questions;
+  t.match(question, { name: "handover.giving", work: { event: { to: "review", note: "done" } } });
+  const stale = { type: "gate.answered", gate: "handover.giving", id: "handover.giving 1 0-0", refused: null };
+  t.same(stepping.take(stale).sent, [], "an answer to another question is not passed on");
+  const answered = stepping.take({ ...stale, id: question?.id ?? "", refused: "say more" } as Message);
+  t.match(answered.sent, [{ message: { message: { type: "run.handover-answered", id: "1-1", refused: "say more" } } }]);
+  const bad = stepping.take(message("bad handover"));
+  t.same(bad.questions, []);
+  t.match(bad.sent, [{ message: { message: { type: "run.handover-answered", refused: /choose review/ } } }]);
+});
+
+t.test("an end is told once to the task, the dispatcher and whoever hears of it", async (t) => {
+  const stepping = run(["start", "claim", "may start", "started"]);
+  const turn = stepping.take(message("completed"));
+  t.match(turn.facts, [{ name: "run.ended", work: { event: { outcome: "completed" } } }]);
+  t.same(turn.sent.map(({ to, message: sent }) => `${to.kind} ${sent.type}`).sort(), [
+    "dispatcher claim.release",
+    "runner claim.ended",
+    "task run.over",
+  ]);
+});
+
+t.test("a handover ends the run only where leave was given for it", async (t) => {
+  const stepping = run(["start", "claim", "may start", "started"]);
+  const answer = (refused: string | null) => {
+    const [question] = stepping.take(message("handover")).questions;
+    stepping.take({ type: "gate.answered", gate: "handover.giving", id: question?.id ?? "", refused } as Message);
+  };
+  answer("say more");
+  t.same(rowOf(stepping)?.handover, { to: "review", refused: "say more" });
+  answer(null);
+  t.same(rowOf(stepping)?.handover, { to: "review", refused: null });
+  stepping.take(message("handed over"));
+  t.match(rowOf(stepping), { outcome: "completed", ending: { kind: "handover", to: "review" } });
+
+  const without = run(["start", "claim", "may start", "started"]);
+  without.take(message("handed over"));
+  t.match(rowOf(without), { outcome: "failed", failure: { code: "runner-error", message: /no leave/ } });
+});
+
+t.test("what the steps spent adds up, until the runner reports the whole", async (t) => {
+  const stepping = run(["start", "claim", "may start", "started"]);
+  const spend = (index: number, amount: number, currency: string) =>
+    stepping.take(said({ type: "run.step", step: { ...step, index, spent: { amount, currency } } }));
+  const step = { kind: "message", text: "hi", tool: null };
+  spend(0, 0.25, "EUR");
+  spend(1, 0.5, "EUR");
+  spend(2, 9, "USD");
+  t.same(rowOf(stepping)?.spent, { amount: 0.75, currency: "EUR" });
+  stepping.take(message("completed"));
+  t.same(rowOf(stepping)?.spent, { amount: 0.75, currency: "EUR" }, "a report without a sum takes nothing away");
+});
+
+t.test("a run whose job no frame holds fails and says so; the runner's slot is free", async (t) => {
+  const stepping = run(["start", "claim", "may start"]);
+  const turn = stepping.take(message("undeliverable"));
+  t.match(rowOf(stepping), { outcome: "failed", failure: { code: "not-supported", message: "too large" } });
+  t.same(turn.sent.map(({ to, message: sent }) => `${to.kind} ${sent.type}`).sort(), [
+    "dispatcher claim.release",
+    "runner tell",
+    "task run.over",
+  ]);
+});
+
+t.test("what a runner says of a repository that it was not given is not kept", async (t) => {
+  const stepping = run(["start", "claim", "may start", "started"]);
+  const left = (repository: string) => ({ repository, base: "a".repeat(40), diff: "" });
+  const checkouts = [left("acme/app"), left("acme/other"), left("x".repeat(3_000))];
+  stepping.take(said({ ...ended, outcome: "completed", checkouts } as never));
+  t.same(
+    runCheckouts.list(stepping.rows, workspaceId, ["run_1"]).map(({ repository }) => repository),
+    ["acme/app"],
+  );
+});
+
+t.test("of a run that ends in a closed workspace nobody hears but its task", async (t) => {
+  const stepping = run(["start", "claim", "may start", "started"]);
+  resources.remove(stepping.rows, workspaceId, "workspace", workspaceId);
+  const turn = stepping.take(message("withdraw"));
+  t.same(turn.facts, []);
+  t.ok(turn.sent.some(({ message: { type } }) => type === "run.over"));
+});
+
+t.test("a run that was stored before people spoke to runs goes on, and is spoken to", async (t) => {
+  const before = run(["start", "claim", "may start", "started"]);
+  const { said: _said, stopping: _stopping, ...context } = before.context<RunContext>();
+  const migrated = runActor.migrate?.({ value: "running", context }, 1);
+  t.same(migrated, { value: "running", context: before.context() });
+});
+
+t.test("a runner that is told to stop has a minute, counted from the first time; then the run is over", async (t) => {
+  const stepping = run(["start", "claim", "may start", "started"]);
+  const first = stepping.take(message("stop"));
+  t.match(first.wakes, [{ name: "stop", dueMs: now + 60_000 }]);
+  t.same(stepping.take(message("stop")).intents, [], "it was told");
+  const again = stepping.take(message("no answer, the service was down"));
+  t.match(again.wakes, [{ name: "stop", dueMs: now + 60_000 }]);
+  const over = stepping.take(message("no answer to the stop"));
+  t.match(rowOf(stepping), { outcome: "stopped", reason: /its runner did not answer/ });
+  t.ok(
+    over.sent.some(({ message: sent }) => JSON.stringify(sent).includes("run.drop")),
+    "it is told that it is over",
+  );
+  t.match(stepping.take(message("completed")).sent, { length: 0 });
+  t.equal(rowOf(stepping)?.outcome, "stopped");
+
+  const answered = run(["start", "claim", "may start", "started", "stop"]);
+  t.same(answered.take(said({ ...ended, outcome: "stopped" } as never)).cancelledWakes, ["stop"]);
+});
+
+t.test("a run whose runner is lost while it stops was stopped: no other attempt is made", async (t) => {
+  const stepping = run(["start", "claim", "may start", "started", "stop"]);
+  stepping.take(message("lost"));
+  t.match(rowOf(stepping), { outcome: "stopped", reason: /lost meanwhile/ });
+});

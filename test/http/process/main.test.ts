@@ -1,0 +1,294 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import t, { type Test } from "tap";
+import WebSocket from "ws";
+import { RawConnection } from "../../support/raw-connection.js";
+
+const main = fileURLToPath(new URL("../../../http/process/main.js", import.meta.url));
+
+async function folderOf(t: Test): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "signalbox-main-"));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** The service as a process, and what it writes. */
+class Process {
+  readonly child: ChildProcess;
+  out = "";
+  err = "";
+  #look: () => void = () => undefined;
+  #ended = false;
+
+  constructor(
+    t: Test,
+    settings: Readonly<Record<string, string>>,
+    [program, ...args]: readonly [string, ...string[]] = [process.execPath, main],
+  ) {
+    this.child = spawn(program, args, {
+      env: { PATH: process.env.PATH ?? "", PORT: "0", ...settings },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    this.child.stdout?.on("data", (chunk: Buffer) => {
+      this.out += chunk.toString();
+      this.#look();
+    });
+    this.child.stderr?.on("data", (chunk: Buffer) => {
+      this.err += chunk.toString();
+    });
+    this.child.once("close", () => {
+      this.#ended = true;
+      this.#look();
+    });
+    t.teardown(async () => {
+      if (this.#ended) return;
+      this.child.kill("SIGKILL");
+      await once(this.child, "close");
+    });
+  }
+
+  /** The first match in what it wrote. */
+  async says(pattern: RegExp): Promise<RegExpExecArray> {
+    for (;;) {
+      const found = pattern.exec(this.out);
+      if (found !== null) return found;
+      if (this.#ended) throw new Error(`the service ended after:\n${this.out}${this.err}`);
+      await this.#more();
+    }
+  }
+
+  async port(): Promise<number> {
+    return Number((await this.says(/listening on http:\/\/127\.0\.0\.1:(\d+)/))[1]);
+  }
+
+  /** Its exit code, or the signal that ended it. */
+  async end(): Promise<number | string | null> {
+    while (!this.#ended) await this.#more();
+    return this.child.exitCode ?? this.child.signalCode;
+  }
+
+  #more(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#look = resolve;
+    });
+  }
+}
+
+t.test("a wrong setting stops the start with one line that names it, and touches nothing", async (t) => {
+  for (const [name, value] of [
+    ["PORT", "http"],
+    ["SECRETS_KEY", "short"],
+    ["OUTBOUND_ALLOW", "a b"],
+  ] as const) {
+    const service = new Process(t, { DATA_DIR: join(await folderOf(t), "never"), [name]: value });
+    t.equal(await service.end(), 1);
+    t.match(service.err, new RegExp(`^${name}: [^\\n]+\\n$`));
+    t.equal(service.out, "");
+  }
+});
+
+t.test("another key than secrets were encrypted with stops the start with one line, and changes nothing", async (t) => {
+  const folder = await folderOf(t);
+  const keyFile = join(folder, "secrets.key");
+  const starts = async (settings: Readonly<Record<string, string>> = {}) => {
+    const service = new Process(t, { DATA_DIR: folder, ...settings });
+    await service.port();
+    service.child.kill("SIGTERM");
+    t.equal(await service.end(), 0);
+  };
+  const isRefused = async (message: RegExp, settings: Readonly<Record<string, string>> = {}) => {
+    const service = new Process(t, { DATA_DIR: folder, ...settings });
+    t.equal(await service.end(), 1);
+    t.match(service.err, message);
+  };
+  await starts();
+  const kept = await readFile(keyFile, "utf8");
+  const other = Buffer.alloc(32, 7).toString("base64");
+  await isRefused(/^SECRETS_KEY: the secrets in [^\n]+ are encrypted with another key: [^\n]+\n$/, {
+    SECRETS_KEY: other,
+  });
+  await rm(keyFile);
+  await isRefused(/^SECRETS_KEY: the secrets in [^\n]+ are encrypted with a key that is missing: [^\n]+\n$/);
+  await t.rejects(readFile(keyFile), "none is made");
+  await starts({ SECRETS_KEY: kept.trim() });
+  await starts({ SECRETS_KEY: other, SECRETS_KEY_LOST: "yes" });
+  await isRefused(/^SECRETS_KEY: .* another key:/, { SECRETS_KEY: kept.trim() });
+  await starts({ SECRETS_KEY: other });
+});
+
+t.test("a port that is taken stops the start with one line, and leaves the folder to the next", async (t) => {
+  const folder = await folderOf(t);
+  const other = createServer().listen(0, "127.0.0.1");
+  await once(other, "listening");
+  t.teardown(() => new Promise((resolve) => other.close(resolve)));
+  const address = other.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  for (const TRANSPORT of ["uws", "node"]) {
+    const service = new Process(t, { DATA_DIR: folder, PORT: String(port), TRANSPORT });
+    t.equal(await service.end(), 1);
+    t.match(service.err, new RegExp(`^HOST, PORT: cannot listen on 127\\.0\\.0\\.1:${port}: [^\\n]+\\n$`));
+  }
+  const next = new Process(t, { DATA_DIR: folder });
+  await next.port();
+  next.child.kill("SIGTERM");
+  t.equal(await next.end(), 0);
+});
+
+t.test("a second service on the same folder is refused, and the first goes on", async (t) => {
+  const folder = await folderOf(t);
+  const first = new Process(t, { DATA_DIR: folder });
+  const port = await first.port();
+  const second = new Process(t, { DATA_DIR: folder });
+  t.equal(await second.end(), 1);
+  t.match(second.err, /^[^\n]+\n$/);
+  t.ok(second.err.includes(folder), second.err);
+  const connection = await RawConnection.open(port);
+  t.teardown(async () => connection.destroy());
+  connection.send(["GET /readyz HTTP/1.1", "Host: a"]);
+  t.equal((await connection.answer()).status, 200);
+});
+
+for (const TRANSPORT of ["uws", "node"]) {
+  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    t.test(`over ${TRANSPORT}, ${signal} finishes the request under way, closes sockets and ends with 0`, async (t) => {
+      const service = new Process(t, { DATA_DIR: await folderOf(t), TRANSPORT, LOG_LEVEL: "debug" });
+      const port = await service.port();
+      const connection = await RawConnection.open(port);
+      t.teardown(async () => connection.destroy());
+      const body = '{"email":"ada@example.com"}';
+      connection.send(
+        ["POST /api/sign-in HTTP/1.1", "Host: a", "Content-Type: application/json", `Content-Length: ${body.length}`],
+        body.slice(0, 5),
+      );
+      const idle = await RawConnection.open(port);
+      t.teardown(async () => idle.destroy());
+      idle.send(["GET /readyz HTTP/1.1", "Host: a"]);
+      t.equal((await idle.answer()).status, 200);
+
+      service.child.kill(signal);
+      await service.says(/draining/);
+      await t.rejects(
+        RawConnection.open(port).then((late) => late.answer()),
+        "nothing new is taken",
+      );
+      connection.write(body.slice(5));
+      const answer = await connection.answer();
+      t.equal(answer.status, 202, "what was begun is finished");
+      t.equal(answer.headers.connection?.toLowerCase(), "close");
+      t.equal(await service.end(), 0);
+      t.match(service.out, /"stopped"/);
+      t.equal(service.err, "");
+      const lines = service.out
+        .trimEnd()
+        .split("\n")
+        .map((line): { msg: string } => JSON.parse(line));
+      t.equal(lines.filter(({ msg }) => msg === `listening on http://127.0.0.1:${port}`).length, 1, "lines are JSON");
+    });
+  }
+
+  t.test(`over ${TRANSPORT}, a drain closes an open socket with 1001`, async (t) => {
+    const service = new Process(t, { DATA_DIR: await folderOf(t), TRANSPORT });
+    const url = `http://127.0.0.1:${await service.port()}`;
+    const post = (path: string, body: unknown) =>
+      fetch(`${url}${path}`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(body),
+      });
+    await post("/api/sign-in", { email: "ada@example.com" });
+    const [, token] = await service.says(/\/sign-in\/([\w-]{43})/);
+    const cookie = (await post("/api/sessions", { token })).headers.get("set-cookie")?.split(";")[0] ?? "";
+    const socket = new WebSocket(`${url.replace("http", "ws")}/api/stream`, { headers: { cookie } });
+    await once(socket, "open");
+    service.child.kill("SIGTERM");
+    const [code] = await once(socket, "close");
+    t.equal(code, 1001);
+    t.equal(await service.end(), 0);
+  });
+}
+
+t.test("a second signal ends the service at once", async (t) => {
+  const service = new Process(t, { DATA_DIR: await folderOf(t) });
+  const connection = await RawConnection.open(await service.port());
+  t.teardown(async () => connection.destroy());
+  connection.send(
+    ["POST /api/sign-in HTTP/1.1", "Host: a", "Content-Type: application/json", "Content-Length: 5"],
+    "{",
+  );
+  const other = await RawConnection.open(await service.port());
+  other.send(["GET /readyz HTTP/1.1", "Host: a"]);
+  await other.answer();
+  other.destroy();
+  service.child.kill("SIGTERM");
+  await service.says(/draining/);
+  service.child.kill("SIGINT");
+  t.equal(await service.end(), 1);
+  t.notMatch(service.out, /"stopped"/);
+});
+
+t.test("a signal that the terminal sends and npm passes on is one: what was begun is finished", async (t) => {
+  const service = new Process(t, { DATA_DIR: await folderOf(t) });
+  const port = await service.port();
+  const connection = await RawConnection.open(port);
+  t.teardown(async () => connection.destroy());
+  const body = '{"email":"ada@example.com"}';
+  connection.send(
+    ["POST /api/sign-in HTTP/1.1", "Host: a", "Content-Type: application/json", `Content-Length: ${body.length}`],
+    body.slice(0, 5),
+  );
+  // What came before this was answered has arrived: the signal finds the request under way.
+  t.equal((await fetch(`http://127.0.0.1:${port}/readyz`)).status, 200);
+  // At once, as both come from a terminal: after half a second they would be two.
+  service.child.kill("SIGINT");
+  service.child.kill("SIGINT");
+  await service.says(/draining/);
+  connection.write(body.slice(5));
+  t.equal((await connection.answer()).status, 202);
+  t.equal(await service.end(), 0);
+});
+
+t.test(
+  "what npm start runs is the service itself: a SIGTERM that npm passes on reaches it, and it drains",
+  async (t) => {
+    const { scripts } = JSON.parse(await readFile("package.json", "utf8"));
+    for (const name of ["start", "runner", "demo"]) {
+      t.match(scripts[name], /^npm run --silent build && exec node /, "the shell between npm and the program is gone");
+    }
+    // What npm hands to its shell, without the build.
+    const command = scripts.start.split(" && ")[1].replace(" dist/http/process/main.js", ` ${main}`);
+    const service = new Process(t, { DATA_DIR: await folderOf(t) }, ["sh", "-c", `true && ${command}`]);
+    await service.port();
+    service.child.kill("SIGTERM");
+    t.equal(await service.end(), 0);
+    t.match(service.out, /"stopped"/);
+  },
+);
+
+t.test("a service whose log nobody reads any more goes on, drains and ends with 0", async (t) => {
+  const service = new Process(t, { DATA_DIR: await folderOf(t) });
+  const port = await service.port();
+  service.child.stdout?.destroy();
+  service.child.stderr?.destroy();
+  const post = { method: "POST", headers: { "content-type": "application/json" } };
+  for (const email of ["ada@example.com", "bob@example.com"]) {
+    // The link goes to the log, which is gone.
+    const asked = await fetch(`http://127.0.0.1:${port}/api/sign-in`, { ...post, body: JSON.stringify({ email }) });
+    t.equal(asked.status, 202);
+  }
+  service.child.kill("SIGTERM");
+  t.equal(await service.end(), 0);
+});
+
+t.test("a service whose log is gone when it is asked to end says so to nobody, and ends with 0", async (t) => {
+  const service = new Process(t, { DATA_DIR: await folderOf(t) });
+  await service.port();
+  service.child.stdout?.destroy();
+  service.child.stderr?.destroy();
+  service.child.kill("SIGTERM");
+  t.equal(await service.end(), 0);
+});

@@ -1,0 +1,38 @@
+import fc from "fast-check";
+import t from "tap";
+import { outlineOf } from "../../../http/json-text.js";
+import { parseJson } from "../../../http/transport/request-body.js";
+import { problemOf } from "../../support/resources.js";
+import { startTestService } from "../../support/service.js";
+import { json } from "../malformed-requests.js";
+
+function valuesIn(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 1;
+  return Object.values(value).reduce<number>((sum, inner) => sum + valuesIn(inner), 1);
+}
+
+t.test("the values of a body are counted before it is parsed, however it is laid out", async (t) => {
+  fc.assert(
+    fc.property(json, fc.constantFrom(undefined, 1, "\t"), (value, space) => {
+      const text = JSON.stringify(value, null, space);
+      return outlineOf(text).values === valuesIn(JSON.parse(text));
+    }),
+  );
+  const bytes = (text: string) => new TextEncoder().encode(text);
+  t.same(parseJson(bytes('[{"a": "[1, 2]"}, [ ], {\n}]'), 5), { json: [{ a: "[1, 2]" }, [], {}] });
+  t.match(parseJson(bytes('[{"a": "[1, 2]"}, [ ], {\n}]'), 4), {
+    refused: "bad-request",
+    detail: /more than 4 values/,
+  });
+});
+
+t.test("a body of more values than anything here has a use for is refused", async (t) => {
+  const service = await startTestService(t);
+  const person = await service.signIn("someone@example.com");
+  const post = (names: number) =>
+    person.request("POST", "/api/sign-in", Object.fromEntries(Array.from({ length: names }, (_, at) => [`n${at}`, 0])));
+  t.match(await post(20_000), { status: 400, body: { detail: "The body holds more than 20000 values." } });
+  const read = await post(19_999);
+  t.equal(read.status, 422);
+  t.equal(problemOf(read).errors?.length, 200, "of many faults the first are told");
+});
