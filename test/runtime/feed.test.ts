@@ -16,7 +16,7 @@ const writer = probe("writer", {
 const putter = probe("putter", {
   put: (_context, { puts }, turn) => {
     for (const [row, data] of puts as [string, unknown][]) {
-      if (row === "") turn.change("other/1", data);
+      if (row === "") turn.publishChange("other/1", data);
       else turn.publishRow([partition, "row", "thing", row], [{ topic: `thing/${row}`, data }]);
     }
   },
@@ -50,7 +50,7 @@ t.test("what a row is now is said once a turn, where it was put last", async (t)
   const put = (...puts: [string, unknown][]) => harness.ask(harness.to("putter"), { type: "put", puts } as Note);
   await put(["a", 1], ["", "first"], ["b", 2], ["a", 3], ["", "last"]);
   await put(["a", 4]);
-  const told = storedEntries(harness.durable, partition).map(({ seq, topic, data }) => [seq, topic, data]);
+  const told = listStoredEntries(harness.durable, partition).map(({ seq, topic, data }) => [seq, topic, data]);
   t.same(told, [
     [1, "other/1", "first"],
     [2, "thing/b", 2],
