@@ -1,6 +1,7 @@
 import type { AnyStateMachine } from "xstate";
 import type { Reading } from "../storage/store.js";
 import type { Address } from "./address.js";
+import type { Picture } from "./picture.js";
 import type { RunSignal } from "./run-signal.js";
 import type { Fact, GateQuestion, Message, Turn } from "./turn.js";
 
@@ -20,6 +21,8 @@ export interface ActorType {
   /** Brings a snapshot of an older version up to date. Required from version 2 on. */
   readonly migrate?: (snapshot: StoredState, fromVersion: number) => StoredState;
   readonly supervision?: Supervision;
+  /** What its actors may hold in memory of rows. */
+  readonly pictures?: readonly Picture<unknown>[];
 }
 
 /** What is kept of a machine between turns. */

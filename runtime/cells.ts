@@ -1,32 +1,41 @@
 import { checkKey } from "../storage/key-check.js";
-import type { Reading } from "../storage/store.js";
-import type { Address } from "./address.js";
+import { actorSpace } from "../storage/keys.js";
+import type { Change, Reading } from "../storage/store.js";
+import { type Address, address, addressText } from "./address.js";
 import type { Behaviours } from "./behaviour.js";
 import { Cell, type CellRecord, cellKey, cellName } from "./cell.js";
 import { type EffectRow, type Effects, effectsPrefix } from "./effects.js";
+import type { Pictures } from "./pictures.js";
 import { Queue } from "./queue.js";
+import type { Origin, RowMemory } from "./row-memory.js";
 
 /** Cells looked at in one sweep of memory. */
 const SWEEP_SLICE = 4096;
 
+/** What actors are brought into memory with. */
+export interface CellsParts {
+  /** Reads what is durable: what is not yet, a cell in memory knows. */
+  readonly reading: Reading;
+  readonly behaviours: Behaviours;
+  readonly effects: Pick<Effects, "mayBePending">;
+  readonly pictures: Pick<Pictures, "drop">;
+  /** Cells kept in memory while idle. */
+  readonly idleCells: number;
+}
+
 /** The actors in memory, and which of them have something to do. */
-export class Cells {
+export class Cells implements RowMemory {
   readonly #cells = new Map<string, Cell>();
   readonly #ready = new Queue<Cell>();
-  readonly #reading: Reading;
-  readonly #behaviours: Behaviours;
-  readonly #effects: Pick<Effects, "mayBePending">;
-  readonly #idleCells: number;
+  readonly #parts: CellsParts;
+  /** The last durable batch. */
+  #flushed = 0;
   #latest: { readonly to: Address; readonly cell: Cell } | null = null;
   /** While the store is still searched for mail of earlier processes, a cell looks for its own first. */
   mayHaveUndelivered = true;
 
-  /** `reading` reads what is durable: what is not yet, a cell in memory knows. */
-  constructor(reading: Reading, behaviours: Behaviours, effects: Pick<Effects, "mayBePending">, idleCells: number) {
-    this.#reading = reading;
-    this.#behaviours = behaviours;
-    this.#effects = effects;
-    this.#idleCells = idleCells;
+  constructor(parts: CellsParts) {
+    this.#parts = parts;
   }
 
   get size(): number {
@@ -61,7 +70,7 @@ export class Cells {
     }
     const key = cellKey(to);
     checkKey(key);
-    const cell = new Cell(to, name, this.#behaviours.of(to));
+    const cell = new Cell(to, name, this.#parts.behaviours.of(to));
     this.#load(cell);
     this.#cells.set(name, cell);
     if (this.mayHaveUndelivered) {
@@ -72,10 +81,11 @@ export class Cells {
   }
 
   #load(cell: Cell): void {
-    const record = this.#reading.get<CellRecord>(cell.key);
+    const { reading, effects } = this.#parts;
+    const record = reading.get<CellRecord>(cell.key);
     if (record !== undefined) cell.load(record);
-    else if (this.#effects.mayBePending(cell.name)) {
-      const [row] = this.#reading.range<EffectRow>({ prefix: effectsPrefix(cell.to), limit: 1 });
+    else if (effects.mayBePending(cell.name)) {
+      const [row] = reading.range<EffectRow>({ prefix: effectsPrefix(cell.to), limit: 1 });
       if (row?.value.actor !== undefined) cell.loadFrom(String(row.key.at(-1)), row.value.actor);
     }
   }
@@ -97,22 +107,50 @@ export class Cells {
   /** Forgets those of the cells that have ended; `flushed` is the last durable batch. */
   forgetEnded(cells: readonly Cell[], flushed: number): void {
     this.#latest = null;
-    for (const cell of cells) if (cell.batch <= flushed && cell.isBlank) this.#cells.delete(cell.name);
+    this.#flushed = flushed;
+    for (const cell of cells) if (cell.batch <= flushed && cell.isBlank) this.#forget(cell);
   }
 
-  /** Forgets idle cells beyond the limit, the least recently used first; `flushed` is the last durable batch. */
-  sweep(flushed: number): void {
+  /** Forgets idle cells beyond the limit, the least recently used first. */
+  sweep(): void {
     this.#latest = null;
-    let excess = this.#cells.size - this.#idleCells;
+    let excess = this.#cells.size - this.#parts.idleCells;
     if (excess <= 0) return;
     let looks = SWEEP_SLICE;
     for (const [name, cell] of this.#cells) {
       if (excess <= 0 || looks-- === 0) return;
-      this.#cells.delete(name);
-      const forgettable = cell.isIdle && cell.batch <= flushed && !cell.used;
-      if (forgettable) excess -= 1;
-      else this.#cells.set(name, cell);
+      const { used } = cell;
       cell.used = false;
+      if (!used && this.#isForgettable(cell)) {
+        this.#forget(cell);
+        excess -= 1;
+      } else {
+        this.#cells.delete(name);
+        this.#cells.set(name, cell);
+      }
     }
+  }
+
+  /** Forgets idle actors that another node has written. Throws where one runs here, too: an actor has one writer. */
+  applied(changes: readonly Change[], origin: Origin): void {
+    if (origin === "here") return;
+    this.#latest = null;
+    for (const { key } of changes) {
+      if (key[1] !== actorSpace) continue;
+      const of = address(String(key[0]), String(key[2]), String(key[3]));
+      const cell = this.#cells.get(cellName(of));
+      if (cell === undefined) continue;
+      if (!this.#isForgettable(cell)) throw new Error(`${addressText(of)} runs here and was written elsewhere`);
+      this.#forget(cell);
+    }
+  }
+
+  #isForgettable(cell: Cell): boolean {
+    return cell.isIdle && cell.batch <= this.#flushed;
+  }
+
+  #forget(cell: Cell): void {
+    this.#cells.delete(cell.name);
+    this.#parts.pictures.drop(cell.to);
   }
 }

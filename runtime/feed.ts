@@ -2,6 +2,7 @@ import { feedSpace } from "../storage/keys.js";
 import type { Change, Key, Reading } from "../storage/store.js";
 import { getOrCreateMap } from "./overlay.js";
 import { Queue } from "./queue.js";
+import type { Origin, RowMemory } from "./row-memory.js";
 import type { Feed, FeedEntry } from "./runtime.js";
 
 /** What one batch tells of one partition, under the number of the last entry in it. */
@@ -40,7 +41,7 @@ const ROWS_READ = 32;
  * 2. What is read or heard is durable.
  * 3. A row goes when all its entries lie before the last that are kept.
  */
-export class ChangeFeed implements Feed {
+export class ChangeFeed implements Feed, RowMemory {
   readonly #reading: Reading;
   readonly #kept: number;
   readonly #ends = new Map<string, Ends>();
@@ -86,6 +87,12 @@ export class ChangeFeed implements Feed {
   trimMemory(flushed: number): void {
     if (this.#ends.size <= MAX_CACHED_PARTITIONS) return;
     for (const [partition, ends] of this.#ends) if (ends.batch <= flushed) this.#ends.delete(partition);
+  }
+
+  /** Forgets the ends of partitions that another node has appended to. */
+  applied(changes: readonly Change[], origin: Origin): void {
+    if (origin === "here") return;
+    for (const { key } of changes) if (key[1] === feedSpace) this.#ends.delete(String(key[0]));
   }
 
   lastSeq(partition: string): number {
@@ -165,7 +172,7 @@ export function listStoredEntries(reading: Reading, partition: string, after = 0
   return rows.flatMap(({ value }) => value).filter(({ seq }) => seq > after);
 }
 
-function feedKey(partition: string, seq: number): Key {
+export function feedKey(partition: string, seq: number): Key {
   return [partition, feedSpace, seq];
 }
 

@@ -14,10 +14,13 @@ import { freeze } from "./freeze.js";
 import { createIdentities, type Identities } from "./ids.js";
 import { MessageRouter } from "./message-router.js";
 import { Overlays } from "./overlays.js";
+import { Pictures } from "./pictures.js";
 import { Recovery } from "./recovery.js";
 import { RowCache } from "./row-cache.js";
+import type { Origin, RowMemory } from "./row-memory.js";
 import {
   type DeadLetters,
+  defaultLimits,
   NotAccepted,
   Overloaded,
   type Runtime,
@@ -26,6 +29,7 @@ import {
   type RuntimeStats,
   Stopping,
 } from "./runtime.js";
+import { Statistics } from "./statistics.js";
 import { backoffTimer, Supervisor } from "./supervisor.js";
 import { type Timer, Timers } from "./timers.js";
 import type { EffectEnded, Message } from "./turn.js";
@@ -33,23 +37,12 @@ import { TurnRecorder } from "./turn-recorder.js";
 import { suspendedError, Turns } from "./turns.js";
 import { UndeliveredMessages } from "./undelivered.js";
 
-/** What a runtime is bounded by when nothing else is said. */
-export const defaultLimits: RuntimeLimits = {
-  idleCells: 50_000,
-  mailbox: 1_000,
-  turnsPerBatch: 1_024,
-  feedEntries: 10_000,
-  timersInMemory: 8_192,
-};
-
 /** Turns taken before the event loop gets to its other work. */
 const TURNS_PER_RUN = 256;
 /** Actors with something to do beyond which nothing more is fetched from disk. */
 const ENOUGH_READY = 1_024;
 /** Mails read back from disk for one actor at once. */
 const READ_BACK = 64;
-/** Flush times kept for the metrics. */
-const FLUSH_TIMES_KEPT = 1_000;
 
 /** Starts a runtime over an open store; it goes on with what an earlier process left undone. See SEMANTICS.md. */
 export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
@@ -72,6 +65,9 @@ class Host implements Runtime {
   readonly #limits: RuntimeLimits;
   readonly #identities: Identities;
   readonly #rows: RowCache;
+  readonly #pictures: Pictures;
+  /** All that holds in memory what rows say. */
+  readonly #memories: readonly RowMemory[];
   readonly #layers: Overlays;
   readonly #behaviours: Behaviours;
   readonly #cells: Cells;
@@ -83,13 +79,12 @@ class Host implements Runtime {
   readonly #supervisor: Supervisor;
   readonly #turns: Turns;
   readonly #recovery: Recovery;
+  readonly #statistics: Statistics;
   readonly #retrying = new Set<string>();
   readonly #run = (): void => this.#guarded(() => this.#pump());
   #batch = new Batch(1);
   #flushing = false;
   #flushedBatch = 0;
-  #batches = 0;
-  #flushSeconds: number[] = [];
   #scheduled = false;
   #openAsks = 0;
   #stopping: Promise<void> | null = null;
@@ -114,7 +109,11 @@ class Host implements Runtime {
       defer: (work) => options.scheduler.defer(work),
       ended: (pending, message) => this.#effectEnded(pending, message),
     });
-    this.#cells = new Cells(store.reading, this.#behaviours, this.#effects, this.#limits.idleCells);
+    this.#pictures = new Pictures(catalogue.actors.flatMap(({ pictures }) => pictures ?? []));
+    this.#cells = new Cells({
+      ...{ reading: store.reading, behaviours: this.#behaviours, effects: this.#effects, pictures: this.#pictures },
+      idleCells: this.#limits.idleCells,
+    });
     this.#mail = new UndeliveredMessages(this.#layers);
     this.#post = new MessageRouter(catalogue, this.#cells, this.#mail, this.#limits.mailbox);
     this.#timers = new Timers(this.#layers, clock, this.#limits.timersInMemory, () => this.#poke());
@@ -124,7 +123,8 @@ class Host implements Runtime {
     this.#turns = new Turns({
       clock,
       overlays: this.#layers,
-      recorder: new TurnRecorder(this.#identities, { freezes: options.freezes === true }),
+      recorder: new TurnRecorder(this.#identities, this.#pictures, { freezes: options.freezes === true }),
+      pictures: this.#pictures,
       router: this.#post,
       undelivered: this.#mail,
       timers: this.#timers,
@@ -134,7 +134,12 @@ class Host implements Runtime {
       supervisor: this.#supervisor,
       freezes: options.freezes === true,
     });
+    this.#memories = [this.#rows, this.#pictures, this.#cells, this.feed];
     this.#recovery = new Recovery(this.#layers, this.#cells, this.#effects);
+    this.#statistics = new Statistics({
+      ...{ turns: this.#turns, supervisor: this.#supervisor, cells: this.#cells, effects: this.#effects },
+      timers: this.#timers,
+    });
     this.deadLetters = {
       list: (partition, limit) => listDeadLetters(store.reading, partition, limit),
       retry: (partition, id) => this.#retry(partition, id),
@@ -155,6 +160,10 @@ class Host implements Runtime {
     });
   }
 
+  applied(changes: readonly Change[]): void {
+    this.#guarded(() => this.#applied(changes, "elsewhere"));
+  }
+
   view(): View {
     return this.#options.store.view();
   }
@@ -168,23 +177,7 @@ class Host implements Runtime {
   }
 
   stats(): RuntimeStats {
-    const flushSeconds = this.#flushSeconds;
-    this.#flushSeconds = [];
-    let mailboxDepth = 0;
-    for (const cell of this.#cells.all()) mailboxDepth += cell.mailbox.length;
-    return {
-      turns: this.#turns.taken,
-      batches: this.#batches,
-      unhandled: this.#turns.unhandled,
-      crashes: this.#supervisor.crashes,
-      deadLetters: this.#supervisor.deadLetters,
-      cells: this.#cells.size,
-      mailboxDepth,
-      pendingEffects: this.#effects.pending,
-      runningEffects: this.#effects.running,
-      timers: this.#timers.inMemory,
-      flushSeconds,
-    };
+    return this.#statistics.read();
   }
 
   stop(): Promise<void> {
@@ -300,7 +293,7 @@ class Host implements Runtime {
     this.#flushing = true;
     const begunMs = performance.now();
     this.#write(changes).then(
-      () => this.#guarded(() => this.#flushed(batch, begunMs)),
+      () => this.#guarded(() => this.#flushed(batch, changes, begunMs)),
       (error: unknown) => this.#fail(error, batch),
     );
   }
@@ -319,13 +312,18 @@ class Host implements Runtime {
     return rows.changes().concat(batch.collect());
   }
 
-  #flushed(batch: Batch, begunMs: number): void {
+  /** The one place where what memory holds of rows is dropped because they are others now. */
+  #applied(changes: readonly Change[], origin: Origin): void {
+    for (const memory of this.#memories) memory.applied(changes, origin);
+  }
+
+  #flushed(batch: Batch, changes: readonly Change[], begunMs: number): void {
     if (this.#dead) return;
     this.#flushing = false;
     this.#layers.flushed();
     this.#rows.flushed();
-    this.#batches += 1;
-    if (this.#flushSeconds.length < FLUSH_TIMES_KEPT) this.#flushSeconds.push((performance.now() - begunMs) / 1000);
+    this.#applied(changes, "here");
+    this.#statistics.flushed(performance.now() - begunMs);
     this.#release(batch);
   }
 
@@ -341,7 +339,7 @@ class Host implements Runtime {
     for (const pending of batch.cancelled) this.#effects.abort(pending);
     for (const pending of batch.started) this.#effects.enqueue(pending);
     this.#cells.forgetEnded(batch.touched, this.#flushedBatch);
-    this.#cells.sweep(this.#flushedBatch);
+    this.#cells.sweep();
     this.feed.trimMemory(this.#flushedBatch);
     this.#poke();
   }

@@ -2,7 +2,7 @@ import { rowSpace } from "../storage/keys.js";
 import type { Change, Key, KeyPart } from "../storage/store.js";
 
 /** The changes of one table, or of one space that holds no tables, by the rest of their keys: the latest of each. */
-export type Group = Map<string, Change>;
+type Group = Map<string, Change>;
 
 /** Which group a key or a range's prefix lies in; undefined where the prefix is too short to tell. */
 interface KeyLocation {
@@ -55,11 +55,6 @@ export class Overlay {
     for (const spaces of matching(this.#partitions, partition)) {
       for (const tables of matching(spaces, space)) yield* matching(tables, table);
     }
-  }
-
-  /** The group of one table. */
-  tableGroups(table: string): Group[] {
-    return [...this.#partitions.values()].flatMap((spaces) => spaces.get(rowSpace)?.get(table) ?? []);
   }
 
   changes(): Change[] {

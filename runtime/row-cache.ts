@@ -1,7 +1,8 @@
 import { rowSpace } from "../storage/keys.js";
-import type { Entry, Key, KeyPart, Range, Reading } from "../storage/store.js";
+import type { Change, Entry, Key, KeyPart, Range, Reading } from "../storage/store.js";
 import { freeze } from "./freeze.js";
-import { type Group, getOrCreateMap, keyName, type Overlay } from "./overlay.js";
+import { getOrCreateMap, keyName, type Overlay } from "./overlay.js";
+import type { RowMemory } from "./row-memory.js";
 
 /** Rows held; past it the one that was held first of its table and partition goes. */
 const MAX_CACHED_ROWS = 8_192;
@@ -18,7 +19,7 @@ const PART_WEIGHT = 16;
  *    is asked there.
  * 2. It holds a bounded number of rows and ranges, and only of the tables that were named.
  */
-export class RowCache implements Reading {
+export class RowCache implements Reading, RowMemory {
   readonly #durable: Reading;
   readonly #tables: ReadonlySet<string>;
   /** By table, partition and the rest of the key; counted over all. */
@@ -66,22 +67,16 @@ export class RowCache implements Reading {
     this.#underWay = batch;
   }
 
-  /** Lets go of what the batch wrote anew, now that it is durable. */
+  /** The batch that was being committed is durable. */
   flushed(): void {
-    const batch = this.#underWay;
     this.#underWay = null;
-    if (batch === null) return;
-    for (const table of this.#tables) {
-      for (const group of batch.tableGroups(table)) this.#evictWritten(group);
-    }
   }
 
-  #evictWritten(group: Group): void {
-    let isFirst = true;
-    for (const [name, { key }] of group) {
-      if (isFirst) this.#ranges.get(key[2])?.delete(key[0]);
-      isFirst = false;
-      this.#drop(key, name);
+  applied(changes: readonly Change[]): void {
+    for (const { key } of changes) {
+      if (!this.#covers(key)) continue;
+      this.#ranges.get(key[2])?.delete(key[0]);
+      this.#drop(key, keyName(key));
     }
   }
 

@@ -1,4 +1,4 @@
-import type { Reading, Store, View } from "../storage/store.js";
+import type { Change, Reading, Store, View } from "../storage/store.js";
 import type { Catalogue } from "./actor-type.js";
 import type { Address } from "./address.js";
 import type { Clock, Scheduler } from "./clock.js";
@@ -39,6 +39,15 @@ export interface RuntimeLimits {
   readonly timersInMemory: number;
 }
 
+/** What a runtime is bounded by when nothing else is said. */
+export const defaultLimits: RuntimeLimits = {
+  idleCells: 50_000,
+  mailbox: 1_000,
+  turnsPerBatch: 1_024,
+  feedEntries: 10_000,
+  timersInMemory: 8_192,
+};
+
 export interface RuntimeLog {
   warn(message: string, details: Record<string, unknown>): void;
   error(message: string, details: Record<string, unknown>): void;
@@ -52,6 +61,11 @@ export interface Runtime {
    * and answers `undefined`.
    */
   ask(to: Address, message: Message, options?: { readonly messageId?: string }): Promise<unknown>;
+  /**
+   * These changes, which another node made, are durable in the store now: what memory holds of their rows is dropped.
+   * They are of partitions whose actors do not run here; otherwise the runtime stops as if its store had failed.
+   */
+  applied(changes: readonly Change[]): void;
   /** Reads what is durable now. */
   readonly reading: Reading;
   /** A consistent view; close it. */

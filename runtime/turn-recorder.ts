@@ -6,6 +6,8 @@ import type { Entry, Key, Range, Writing } from "../storage/store.js";
 import type { Address } from "./address.js";
 import { freeze } from "./freeze.js";
 import type { Identities } from "./ids.js";
+import type { Picture } from "./picture.js";
+import type { Pictures } from "./pictures.js";
 import type { ChangeEntry, EffectRequest, Fact, GateQuestion, Message, Turn } from "./turn.js";
 
 /** One intent of a turn, besides rows, the reply and the end of the actor. In the order they were recorded. */
@@ -37,12 +39,16 @@ export class TurnRecorder implements Turn {
   stopped = false;
   /** It put or removed a row. */
   wrote = false;
+  /** Keys of rows it wrote that pictures may stand for. */
+  readonly watched: Key[] = [];
   #writing: Writing | null = null;
   readonly #identities: Identities;
+  readonly #pictures: Pictures;
   readonly #freezes: boolean;
 
-  constructor(identities: Identities, options: { readonly freezes: boolean }) {
+  constructor(identities: Identities, pictures: Pictures, options: { readonly freezes: boolean }) {
     this.#identities = identities;
+    this.#pictures = pictures;
     this.#freezes = options.freezes;
   }
 
@@ -56,6 +62,7 @@ export class TurnRecorder implements Turn {
     this.answer = undefined;
     this.stopped = false;
     this.wrote = false;
+    this.watched.length = 0;
   }
 
   /** Ends the turn; what was recorded stays readable until the next one begins. */
@@ -76,7 +83,7 @@ export class TurnRecorder implements Turn {
     this.#refuseForeign(key);
     checkKey(key);
     checkValue(value);
-    this.wrote = true;
+    this.#noteWritten(key);
     if (this.#freezes) freeze(value);
     writing.put(key, value);
   }
@@ -85,8 +92,12 @@ export class TurnRecorder implements Turn {
     const writing = this.#open();
     this.#refuseForeign(key);
     checkKey(key);
-    this.wrote = true;
+    this.#noteWritten(key);
     writing.remove(key);
+  }
+
+  picture<Held>(picture: Picture<Held>): Held {
+    return this.#pictures.get(picture, this.self, this.#open());
   }
 
   newId(prefix: string): string {
@@ -159,6 +170,11 @@ export class TurnRecorder implements Turn {
   stop(): void {
     this.#open();
     this.stopped = true;
+  }
+
+  #noteWritten(key: Key): void {
+    this.wrote = true;
+    if (this.#pictures.watches(key)) this.watched.push(key);
   }
 
   #record(intent: Intent): void {

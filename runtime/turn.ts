@@ -1,5 +1,6 @@
 import type { Key, Writing } from "../storage/store.js";
 import type { Address } from "./address.js";
+import type { Picture } from "./picture.js";
 
 /** A message: a type and plain serialisable data. Secrets never travel in one. */
 export interface Message {
@@ -76,6 +77,8 @@ export interface Turn extends Writing {
   /** Milliseconds since the epoch, one value for the whole turn. */
   readonly now: number;
   readonly self: Address;
+  /** What the actor holds in memory of rows; it changes that itself when it writes them. See {@link Picture}. */
+  picture<Held>(picture: Picture<Held>): Held;
   /** `<prefix>_<ULID>`, rising within a process. */
   newId(prefix: string): string;
   /** A number in [0, 1). */

@@ -10,6 +10,7 @@ import type { ChangeFeed } from "./feed.js";
 import { freeze } from "./freeze.js";
 import type { MessageRouter } from "./message-router.js";
 import type { Overlays } from "./overlays.js";
+import type { Pictures } from "./pictures.js";
 import { NotAccepted, Overloaded } from "./runtime.js";
 import type { MachineState } from "./step.js";
 import { backoffTimer, type Supervisor } from "./supervisor.js";
@@ -23,6 +24,7 @@ export interface TurnParts {
   readonly clock: Clock;
   readonly overlays: Overlays;
   readonly recorder: TurnRecorder;
+  readonly pictures: Pictures;
   readonly router: MessageRouter;
   readonly undelivered: UndeliveredMessages;
   readonly timers: Timers;
@@ -62,7 +64,7 @@ export class Turns {
       batch.resolve(envelope.asker, undefined);
       return true;
     }
-    const { recorder, overlays: layers } = this.#parts;
+    const { recorder, overlays: layers, pictures } = this.#parts;
     batch.turns += 1;
     this.taken += 1;
     layers.beginTurn();
@@ -72,8 +74,10 @@ export class Turns {
     try {
       next = this.#step(cell, envelope);
       mails = next === notTaken ? [] : this.#prepare(cell);
+      if (this.#parts.freezes) pictures.check(cell.to, layers);
     } catch (error) {
       layers.discardTurn();
+      pictures.drop(cell.to);
       recorder.end();
       return this.#crashed(cell, envelope, batch, error);
     }
@@ -83,6 +87,7 @@ export class Turns {
       this.#refuse(cell, envelope, batch);
     } else {
       layers.keepTurn();
+      if (recorder.watched.length > 0) pictures.written(recorder.watched, cell.to);
       this.#apply(cell, envelope, batch, next, mails);
     }
     return true;
@@ -213,6 +218,7 @@ export class Turns {
     for (const name of [...(cell.timers?.keys() ?? [])]) this.#cancelWake(cell, name, batch);
     for (const id of [...(cell.effects ?? [])]) this.#cancelEffect(cell, id, batch);
     cell.clear();
+    this.#parts.pictures.drop(cell.to);
     batch.touch(cell);
   }
 

@@ -11,11 +11,15 @@ const partition = fc.constantFrom<KeyPart>("p", "p", "p", "q");
 const rest = fc.constantFrom<KeyPart[]>(["a"], ["a", "b"], ["a", 1], ["a", "", "n1"], ["n1"], [1], ["b"]);
 const space = fc.constantFrom<KeyPart[]>(["row", "held"], ["row", "often"], ["row", "other"], ["feed"]);
 const key: fc.Arbitrary<Key> = fc.tuple(partition, space, rest).map(([first, at, last]) => [first, ...at, ...last]);
-const write = fc.record({ kind: fc.constant("write" as const), key, value: fc.option(fc.integer({ min: 0, max: 9 })) });
+const value = fc.option(fc.integer({ min: 0, max: 9 }));
+const write = fc.record({ kind: fc.constant("write" as const), key, value });
+/** What another node writes: rows of a partition that nobody here does. */
+const foreignKey: fc.Arbitrary<Key> = fc.tuple(space, rest).map(([at, last]) => ["f", ...at, ...last]);
 const step = fc.oneof(
   { weight: 6, arbitrary: write },
   { weight: 2, arbitrary: fc.constantFrom({ kind: "begin" as const }, { kind: "keep" as const }) },
   { weight: 1, arbitrary: fc.constant({ kind: "drop" as const }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant("foreign" as const), key: foreignKey, value }) },
   {
     weight: 3,
     arbitrary: fc.constantFrom(...(["close", "durable", "flush"] as const).map((kind) => ({ kind }))),
@@ -24,7 +28,7 @@ const step = fc.oneof(
     weight: 6,
     arbitrary: fc.record({
       kind: fc.constant("read" as const),
-      key,
+      key: fc.oneof({ weight: 3, arbitrary: key }, { weight: 1, arbitrary: foreignKey }),
       depth: fc.integer({ min: 0, max: 4 }),
       after: fc.option(key),
       limit: fc.option(fc.integer({ min: 0, max: 3 })),
@@ -81,10 +85,12 @@ async function follow(steps: readonly Step[]): Promise<void> {
   const model = new Model();
   let committing = false;
   let closed: readonly Change[] | null = null;
+  let underWay: readonly Change[] = [];
   let inTurn = false;
   const flush = () => {
     if (committing) layers.flushed();
     if (committing) cache.flushed();
+    if (committing) cache.applied(underWay);
     committing = false;
   };
   for (const one of steps) {
@@ -107,9 +113,16 @@ async function follow(steps: readonly Step[]): Promise<void> {
       const batch = layers.close();
       cache.committing(batch);
       closed = batch.changes();
+      underWay = closed;
     } else if (one.kind === "durable" && closed !== null) {
       await store.commit(closed);
       closed = null;
+    } else if (one.kind === "foreign" && !inTurn) {
+      const change: Change =
+        one.value === null ? { op: "remove", key: one.key } : { op: "put", key: one.key, value: one.value };
+      await store.commit([change]);
+      cache.applied([change]);
+      model.write(one.key, one.value);
     } else if (one.kind === "flush" && closed === null) {
       flush();
     } else if (one.kind === "read") {
@@ -163,6 +176,7 @@ async function cacheOver(rows: readonly (readonly [Key, unknown])[]) {
     await store.commit(batch.changes());
     layers.flushed();
     cache.flushed();
+    cache.applied(batch.changes());
   };
   return { cache, under, layers, commit };
 }

@@ -23,6 +23,7 @@ export interface Logged {
 export interface HarnessOptions {
   readonly catalogue: Partial<Catalogue>;
   readonly limits?: Partial<RuntimeLimits>;
+  readonly cachedTables?: readonly string[];
   /** Hears of a failed store; true by default. */
   readonly listens?: boolean;
 }
@@ -60,7 +61,7 @@ export class Harness {
 
   /** Starts a process over the disk as it is; `catalogue` is that of a later release. */
   async start(catalogue: Partial<Catalogue> = this.#options.catalogue): Promise<Runtime> {
-    const { limits } = this.#options;
+    const { limits, cachedTables } = this.#options;
     this.#runtime = await createRuntime({
       store: this.#store(),
       catalogue: { actors: [], subscribers: [], gates: [], effects: [], ...catalogue },
@@ -74,6 +75,7 @@ export class Harness {
       ...(this.#options.listens === false ? {} : { onFatal: (error: unknown) => void this.fatal.push(error) }),
       freezes: true,
       ...(limits === undefined ? {} : { limits }),
+      ...(cachedTables === undefined ? {} : { cachedTables }),
     });
     return this.#runtime;
   }

@@ -3,6 +3,8 @@ import type { Address } from "../../runtime/address.js";
 import { freeze } from "../../runtime/freeze.js";
 import { createIdentities } from "../../runtime/ids.js";
 import { Overlays } from "../../runtime/overlays.js";
+import type { Picture } from "../../runtime/picture.js";
+import { Pictures } from "../../runtime/pictures.js";
 import { createStepper, type MachineState } from "../../runtime/step.js";
 import type { EffectRequest, Fact, GateQuestion, Message, Turn } from "../../runtime/turn.js";
 import { type Intent, TurnRecorder } from "../../runtime/turn-recorder.js";
@@ -43,6 +45,8 @@ export interface TurnTaken {
 }
 
 export interface SteppingOptions {
+  /** What {@link withTurn} may ask for besides rows. */
+  readonly pictures?: readonly Picture<unknown>[];
   /** Time of the first turn, in milliseconds since the epoch. */
   readonly now?: number;
   readonly seed?: number;
@@ -67,7 +71,7 @@ export interface Stepping {
 export function stepByHand(type: ActorType, self: Address, options: SteppingOptions = {}): Stepping {
   const stepper = createStepper(type.machine);
   const rows = options.rows ?? memoryRows();
-  const hand = handTurn(self, rows, options);
+  const hand = handTurn(self, rows, { ...options, pictures: type.pictures ?? [] });
   let state: MachineState = stepper.initial(self);
   const stepping: Stepping = {
     now: hand.now,
@@ -103,18 +107,20 @@ interface Hand {
 function handTurn(self: Address, rows: Writing, options: SteppingOptions): Hand {
   const start = options.now ?? Date.parse("2026-01-01T00:00:00.000Z");
   let nowMs = start;
-  const recorder = new TurnRecorder(
-    createIdentities(() => nowMs, seededBytes(options.seed ?? 1)),
-    { freezes: true },
-  );
+  const pictures = new Pictures(options.pictures ?? []);
+  const identities = createIdentities(() => nowMs, seededBytes(options.seed ?? 1));
+  const recorder = new TurnRecorder(identities, pictures, { freezes: true });
   return {
     now: start,
     run(now, work) {
       nowMs = now;
       const layers = new Overlays(rows);
       recorder.begin(self, now, layers);
+      // Rows may be anybody's in between, so pictures are built in each turn, and have to say what the rows say after it.
+      pictures.drop(self);
       try {
         const next = work(recorder);
+        pictures.check(self, layers);
         if (next === null) return { next, taken: nothingTaken };
         for (const change of layers.close().changes()) {
           if (change.op === "put") rows.put(change.key, change.value);
