@@ -5,6 +5,7 @@ const layers = [
   ["access"],
   ["runners", "integrations", "code-host"],
   ["lines"],
+  ["events"],
   ["tasks"],
   ["hooks", "replays"],
 ];

@@ -1,3 +1,4 @@
+import type { WorkEvent } from "../actors/events/catalogue.js";
 import { DOUBLE, DYN, listOf, STRING } from "../actors/expressions/cel-types.js";
 import { compile } from "../actors/expressions/evaluate.js";
 import { MAX_UNITS } from "../actors/expressions/meter.js";
@@ -10,7 +11,6 @@ import { toEventValues } from "../actors/hooks/hook-values.js";
 import { compileConditions } from "../actors/hooks/matching/conditions.js";
 import { evaluateConditions } from "../actors/hooks/matching/lookup-keys.js";
 import { toSubject } from "../actors/hooks/matching/match-hooks.js";
-import type { WorkEvent } from "../actors/tasks/work-event.js";
 import { printTable } from "./support/table.js";
 
 const ROUND_MS = 500;

@@ -1,3 +1,4 @@
+import { workEventNames, workEvents } from "../events/catalogue.js";
 import { DYN, objectOf, STRING, type Type } from "../expressions/cel-types.js";
 import { MAX_EXPRESSIONS } from "../expressions/evaluate.js";
 import {
@@ -11,7 +12,6 @@ import {
 } from "../expressions/positions.js";
 import { firstFaults, toSentence, validateField } from "../expressions/validate-expression.js";
 import { type FieldError, pathText } from "../refusal.js";
-import { hookEventNames, hookEvents } from "./events.js";
 
 /** What hooks say of their expressions: the fields of their event, their vars, the steps before. */
 export const hookLanguage: Language = {
@@ -19,8 +19,8 @@ export const hookLanguage: Language = {
   positions: hookPositions,
   mostExpressions: MAX_EXPRESSIONS,
   namesAt: (definition, { position, path }) => {
-    const on = hookEventNames.find((name) => name === definition.on);
-    const event = on === undefined ? null : hookEvents[on];
+    const on = workEventNames.find((name) => name === definition.on);
+    const event = on === undefined ? null : workEvents[on];
     const steps = path[0] === "steps" && Array.isArray(definition.steps) ? definition.steps : [];
     const before = steps.slice(0, Number(path[1])).map((step) => String(findPart(step, ["name"])));
     const known: Readonly<Record<string, Type>> = {

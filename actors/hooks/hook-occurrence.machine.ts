@@ -18,7 +18,7 @@
 import { assign, setup } from "xstate";
 import type { ActorType, GatekeeperTimedOut, ReplyTo } from "../../runtime/actor-type.js";
 import type { Delivered, EffectEnded, Message, Woken } from "../../runtime/turn.js";
-import type { WorkEvent } from "../tasks/work-event.js";
+import type { WorkEvent } from "../events/catalogue.js";
 import {
   failOutOfTime,
   finish,

@@ -1,7 +1,7 @@
 import type { Entry, Reading, Writing } from "../../storage/store.js";
 import { type TablePage, table } from "../../storage/table.js";
+import type { WorkEvent } from "../events/catalogue.js";
 import { listResources } from "../resources/resource.table.js";
-import type { WorkEvent } from "../tasks/work-event.js";
 import type { HookFailureCode } from "./delivery/retry-policy.js";
 
 /**

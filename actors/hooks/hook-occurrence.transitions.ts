@@ -2,10 +2,11 @@ import type { GatekeeperAnswer, GatekeeperTimedOut } from "../../runtime/actor-t
 import { address } from "../../runtime/address.js";
 import type { Delivered, EffectEnded, Turn } from "../../runtime/turn.js";
 import type { Reading } from "../../storage/store.js";
+import type { WorkEvent } from "../events/catalogue.js";
+import { workEvents } from "../events/catalogue.js";
 import { findResource } from "../resources/resource.table.js";
 import type { NoteTask } from "../tasks/task.messages.js";
 import { tasks } from "../tasks/task.table.js";
-import type { WorkEvent } from "../tasks/work-event.js";
 import { timeText } from "../time-text.js";
 import { DELIVERY_EFFECT, type DeliveryInput, type DeliveryResult } from "./delivery/delivery.effects.js";
 import {
@@ -16,7 +17,6 @@ import {
   retryWaitMs,
   toRefusal,
 } from "./delivery/retry-policy.js";
-import { hookEvents } from "./events.js";
 import { countExhausted } from "./exhausted.table.js";
 import type { HookFields } from "./hook.kind.js";
 import type { FireHook, HookOccurrenceContext } from "./hook-occurrence.machine.js";
@@ -46,7 +46,7 @@ export function fire(event: Delivered<FireHook>): HookOccurrenceContext {
   const hook = findHook(turn, turn.self.partition, hookId);
   recordHookOccurrence(event, { hook: hook?.key ?? "", state: "attempting", code: null, reason: null, endedAt: null });
   recordFired(event);
-  const isBefore = hookEvents[work.on].timing === "before" && event.gate !== undefined;
+  const isBefore = workEvents[work.on].timing === "before" && event.gate !== undefined;
   const timeoutMs = (hook?.timeoutSeconds ?? 10) * 1_000;
   const context: HookOccurrenceContext = {
     hookId,

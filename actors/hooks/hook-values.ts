@@ -1,8 +1,8 @@
+import type { WorkEvent } from "../events/catalogue.js";
 import { DYN } from "../expressions/cel-types.js";
 import type { Names } from "../expressions/evaluate.js";
 import { hookNames } from "../expressions/positions.js";
 import { toValue, type Value } from "../expressions/values.js";
-import type { WorkEvent } from "../tasks/work-event.js";
 import type { HookFields } from "./hook.kind.js";
 
 /** What the expressions of every hook on one event see. */

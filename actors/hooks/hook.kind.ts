@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { workEventNames, workEvents } from "../events/catalogue.js";
 import { condition, jsonTemplate, template } from "../expressions/schemas.js";
 import { isTemplate, readTemplate } from "../expressions/templates.js";
 import { literalHost } from "../integrations/integration-rules.js";
@@ -8,7 +9,6 @@ import type { FieldError } from "../refusal.js";
 import { repositoryName, slug, toolName } from "../resources/fields.js";
 import type { Kind, Reference, WriteScope } from "../resources/kind.js";
 import { SIGNING_SECRET, storePreviousSecret } from "./delivery/secret-rotation.machine.js";
-import { hookEventNames, hookEvents } from "./events.js";
 import { expressionErrors, hookSizeErrors } from "./hook-expressions.js";
 import { lookupKeys } from "./matching/lookup-keys.js";
 import { hookWarnings } from "./unsupported-steps.js";
@@ -42,7 +42,7 @@ const signing = z.strictObject({
 
 const schema = z.strictObject({
   key: slug,
-  on: z.enum(hookEventNames, "must be an event"),
+  on: z.enum(workEventNames, "must be an event"),
   match: z
     .strictObject({
       tools: list(toolName),
@@ -130,7 +130,7 @@ function references({ match, steps }: HookFields, teamKey: string): readonly Ref
 
 function checkEvent(fields: HookFields): FieldError[] {
   const errors: FieldError[] = [];
-  const rule = hookEvents[fields.on];
+  const rule = workEvents[fields.on];
   if (!rule.tools && fields.match.tools.length > 0) {
     errors.push({ path: "match.tools", message: "only applies to tool.using and tool.used" });
   }

@@ -13,8 +13,8 @@ import { hash } from "node:crypto";
 import type { Delivered, Turn } from "../../runtime/turn.js";
 import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
-import type { WorkEvent } from "../tasks/work-event.js";
-import { hookEvents } from "./events.js";
+import type { WorkEvent } from "../events/catalogue.js";
+import { workEvents } from "../events/catalogue.js";
 import type { FireHook } from "./hook-occurrence.machine.js";
 import { findHookOccurrence, findHookOccurrenceById } from "./hook-occurrence.table.js";
 
@@ -80,7 +80,7 @@ export function chainFrom(reading: Reading, workspaceId: string, cause: string):
 }
 
 function isGuarded({ on, test }: WorkEvent, resends: string | null): boolean {
-  return resends === null && test !== true && hookEvents[on].timing === "after";
+  return resends === null && test !== true && workEvents[on].timing === "after";
 }
 
 function isOfHook(turn: Turn, { teamId, task }: WorkEvent, hookId: string, cause: string): boolean {

@@ -1,6 +1,6 @@
+import type { WorkEvent } from "../events/catalogue.js";
+import { type WorkEventName, workEvents } from "../events/catalogue.js";
 import type { ResourceRow } from "../resources/resource.table.js";
-import type { WorkEvent } from "../tasks/work-event.js";
-import { type HookEventName, hookEvents } from "./events.js";
 import type { HookFields } from "./hook.kind.js";
 
 type Match = HookFields["match"];
@@ -11,7 +11,7 @@ const repository = ({ repositories }: Match) => repositories[0] ?? "acme/app";
 const changed = ["README.md"];
 
 /** The fields of each event beside `at`, as a hook with these match lists would see them. */
-const samples: Readonly<Record<HookEventName, (match: Match) => Readonly<Record<string, unknown>>>> = {
+const samples: Readonly<Record<WorkEventName, (match: Match) => Readonly<Record<string, unknown>>>> = {
   "tool.using": (match) => ({ tool: tool(match), inputs }),
   "tool.used": (match) => ({ tool: tool(match), inputs, output: { id: "1" }, failed: false }),
   "run.starting": () => ({}),
@@ -40,7 +40,7 @@ export function createSampleEvent(
       ...{ id: "task_sample", title: "A sample task", url: "", line: match.lines[0] ?? "dev" },
       ...{ station: stationKey, stationKey, marks: {}, repositories: [repository(match)], pullRequest: null },
     },
-    run: hookEvents[on].inRun ? { id: "run_sample" } : null,
+    run: workEvents[on].inRun ? { id: "run_sample" } : null,
     event: { at: new Date(nowMs).toISOString(), ...samples[on](match) },
     causes: [],
     test: true,

@@ -1,11 +1,11 @@
 import type { Reading } from "../../storage/store.js";
+import { workEvents } from "../events/catalogue.js";
 import { findOfferedTool } from "../integrations/tools.js";
 import { pathText } from "../refusal.js";
 import type { Warning } from "../resources/kind.js";
 import type { ResourceRow } from "../resources/resource.table.js";
 import { getTeamKey } from "../resources/resource-indexes.table.js";
 import type { HookFailureCode } from "./delivery/retry-policy.js";
-import { hookEvents } from "./events.js";
 import type { HookFields, HookStep } from "./hook.kind.js";
 
 /** Why a step fails whatever its event. */
@@ -39,7 +39,7 @@ export function hookWarnings(
   reading: Reading,
   row: Pick<ResourceRow, "workspaceId" | "teamId">,
 ): readonly Warning[] {
-  const never = hookEvents[on].served ? [] : [warning("on", "nothing does this yet: the hook does not fire")];
+  const never = workEvents[on].served ? [] : [warning("on", "nothing does this yet: the hook does not fire")];
   const unmade = steps.flatMap((step, index) => {
     const why = whyUnsupported(reading, row, step);
     return why === null ? [] : [warning(`steps[${index}].call`, `the step fails with ${why.code}: ${why.reason}`)];

@@ -1,8 +1,8 @@
 import type { GateAnswer, Turn } from "../../runtime/turn.js";
+import type { WorkQuestion } from "../events/catalogue.js";
+import { recordWorkEvent } from "../events/event-task.js";
 import type { RunnerMessage } from "../runners/protocol.js";
-import { workEvent } from "../tasks/event-task.js";
-import { tasks } from "../tasks/task.table.js";
-import type { WorkQuestion } from "../tasks/work-event.js";
+import { tasks, toEventSubject } from "../tasks/task.table.js";
 import type { RunContext } from "./run.machine.js";
 import type { RunRow } from "./run.table.js";
 import { getRunRow, putRun, sendToRunner } from "./run.transitions.js";
@@ -30,7 +30,7 @@ export function askHandover(turn: Turn, context: RunContext, wish: HandoverWish)
   const question: WorkQuestion = {
     name: GATE,
     id: `${GATE} ${context.fence} ${wish.id}`,
-    work: workEvent(turn, turn.self.partition, task, {
+    work: recordWorkEvent(turn, turn.self.partition, toEventSubject(turn, turn.self.partition, task), {
       on: GATE,
       occurrence: turn.newId("occ"),
       run: { id: row.id },

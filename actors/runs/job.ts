@@ -1,8 +1,8 @@
 import type { Reading } from "../../storage/store.js";
+import { findLine, findStation, laterStations } from "../lines/line.queries.js";
 import { findStoredSkill } from "../lines/run-setup.js";
 import { findResourceAt } from "../resources/resource.table.js";
 import type { Job } from "../runners/protocol.js";
-import { laterStations, lineOf, stationOf } from "../tasks/event-task.js";
 import { listLatestNotes, taskCheckouts, tasks } from "../tasks/task.table.js";
 import type { Sealer } from "../workspaces/secret-value.js";
 import { runConfigs, runs } from "./run.table.js";
@@ -22,7 +22,7 @@ export function buildJob(
   const run = runs.get(reading, workspaceId, runId);
   if (run === undefined || run.fence !== fence || run.state === "ended") return undefined;
   const task = tasks.get(reading, workspaceId, run.taskId);
-  const line = lineOf(reading, workspaceId, run.lineId);
+  const line = findLine(reading, workspaceId, run.lineId);
   const config = runConfigs.get(reading, workspaceId, runId);
   if (task === undefined || line === undefined || config === undefined) return undefined;
   const { station, repositories, skills, profile } = config;
@@ -40,7 +40,7 @@ export function buildJob(
     line: { key: line.key, name: line.name },
     station: {
       key: station.key,
-      name: stationOf(line, station.key)?.name ?? station.key,
+      name: findStation(line, station.key)?.name ?? station.key,
       kind: station.kind,
       prompt: station.prompt,
       model: station.model,

@@ -1,13 +1,13 @@
 import { address } from "../../runtime/address.js";
 import type { Delivered, Turn } from "../../runtime/turn.js";
+import type { WorkFact } from "../events/catalogue.js";
+import { recordWorkEvent } from "../events/event-task.js";
 import { findResource } from "../resources/resource.table.js";
 import { dispatcherAddress, type ReleaseClaim, type UnqueueRun } from "../runners/dispatcher.machine.js";
 import type { RunFailure, RunnerMessage } from "../runners/protocol.js";
 import type { ClaimEnded, RunSaid } from "../runners/runner.messages.js";
 import type { OutboxMessage } from "../runners/runner.table.js";
-import { workEvent } from "../tasks/event-task.js";
-import { tasks } from "../tasks/task.table.js";
-import type { WorkFact } from "../tasks/work-event.js";
+import { tasks, toEventSubject } from "../tasks/task.table.js";
 import { closeApprovals } from "./approvals.js";
 import { carryUndelivered } from "./conversation.js";
 import { mayHandOver } from "./hand-over.js";
@@ -94,7 +94,10 @@ function finish(turn: Turn, context: RunContext, outcome: RunOutcome, reason: st
   if (task !== undefined && findResource(turn, workspaceId, "workspace", workspaceId) !== undefined) {
     const on = "run.ended";
     const of = { on, occurrence: turn.newId("occ"), run: { id: row.id }, event: { at, outcome } } as const;
-    const fact: WorkFact = { name: on, work: workEvent(turn, workspaceId, task, of) };
+    const fact: WorkFact = {
+      name: on,
+      work: recordWorkEvent(turn, workspaceId, toEventSubject(turn, workspaceId, task), of),
+    };
     turn.publish(fact);
   }
   carryUndelivered(turn, context, row);

@@ -1,12 +1,12 @@
 import { address } from "../../runtime/address.js";
 import type { Delivered, Turn } from "../../runtime/turn.js";
+import type { WorkQuestion } from "../events/catalogue.js";
+import { recordWorkEvent } from "../events/event-task.js";
 import { type ClaimRun, dispatcherAddress, type QueueRun } from "../runners/dispatcher.machine.js";
 import type { RunStep, Spent } from "../runners/protocol.js";
 import type { SendToRunner } from "../runners/runner.messages.js";
 import type { OutboxMessage } from "../runners/runner.table.js";
-import { workEvent } from "../tasks/event-task.js";
-import { tasks } from "../tasks/task.table.js";
-import type { WorkQuestion } from "../tasks/work-event.js";
+import { tasks, toEventSubject } from "../tasks/task.table.js";
 import type { RunContext } from "./run.machine.js";
 import type { RunBegan, StartRun } from "./run.messages.js";
 import { type RunRow, runConfigs, runSteps, runs, type StepRow } from "./run.table.js";
@@ -62,7 +62,7 @@ export function claimRun(context: RunContext, event: Delivered<ClaimRun>, gate: 
   const question: WorkQuestion = {
     name: gate,
     id: `${gate} ${fence}`,
-    work: workEvent(turn, turn.self.partition, task, {
+    work: recordWorkEvent(turn, turn.self.partition, toEventSubject(turn, turn.self.partition, task), {
       on: gate,
       occurrence: turn.newId("occ"),
       run: { id: row.id },

@@ -1,5 +1,6 @@
 import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
+import type { EventSubject } from "../events/event-task.js";
 import type { CheckoutResult, RunFailure } from "../runners/protocol.js";
 
 export type TaskState = "queued" | "running" | "inbox" | "done" | "closed";
@@ -63,4 +64,9 @@ const NOTES_SHOWN = 200;
 /** The latest notes of a task, oldest first. */
 export function listLatestNotes(reading: Reading, workspaceId: string, taskId: string): TaskNote[] {
   return taskNotes.list(reading, workspaceId, [taskId], { reverse: true, limit: NOTES_SHOWN }).reverse();
+}
+
+/** What events say of a task, and what caused them. */
+export function toEventSubject(reading: Reading, workspaceId: string, task: TaskRow): EventSubject {
+  return { task, causes: taskCauses.get(reading, workspaceId, task.id) ?? [] };
 }

@@ -1,6 +1,9 @@
 import { address } from "../../runtime/address.js";
 import type { Delivered, Turn } from "../../runtime/turn.js";
+import type { WorkFact } from "../events/catalogue.js";
+import { recordWorkEvent } from "../events/event-task.js";
 import { fingerprintOf, runConfig } from "../lines/fingerprint.js";
+import { findLine, findStation, laterStations } from "../lines/line.queries.js";
 import { setupOf, storeSkills } from "../lines/run-setup.js";
 import { enterStation, leaveStation } from "../lines/station-use.table.js";
 import { invalid, type Refusal } from "../refusal.js";
@@ -11,13 +14,20 @@ import type { EndRun, RunOver, StartRun } from "../runs/run.messages.js";
 import { type RunRow, runCheckouts, runs } from "../runs/run.table.js";
 import { findMember } from "../workspaces/member.table.js";
 import { refuseUnlessAssigneeOf } from "./assignee.js";
-import { laterStations, lineOf, stationOf, workEvent } from "./event-task.js";
 import type { TaskContext } from "./task.machine.js";
 import type { NoteTask, OpenTask, UnassignTask } from "./task.messages.js";
-import { noteKeys, type TaskRow, taskCauses, taskCheckouts, taskNotes, taskRuns, tasks } from "./task.table.js";
+import {
+  noteKeys,
+  type TaskRow,
+  taskCauses,
+  taskCheckouts,
+  taskNotes,
+  taskRuns,
+  tasks,
+  toEventSubject,
+} from "./task.table.js";
 import { taskItemView } from "./task.view.js";
 import { putTask } from "./task-index.table.js";
-import type { WorkFact } from "./work-event.js";
 
 /** What the transitions of a task do; the machine beside it says when. */
 
@@ -41,9 +51,9 @@ function put(turn: Turn, row: TaskRow): TaskRow {
 
 /** The 422 for a line, a station or an assignee that went away while the task was on its way, or null. */
 export function refuseUnlessOpens({ turn, lineId, station, assignee }: Delivered<OpenTask>): Refusal | null {
-  const line = lineOf(turn, turn.self.partition, lineId);
+  const line = findLine(turn, turn.self.partition, lineId);
   if (line === undefined) return invalid("line", "there is no such line any more");
-  return station === null || stationOf(line, station) !== undefined
+  return station === null || findStation(line, station) !== undefined
     ? refuseUnlessMember(turn, assignee)
     : invalid("station", `there is no station ${station}`);
 }
@@ -51,7 +61,7 @@ export function refuseUnlessOpens({ turn, lineId, station, assignee }: Delivered
 export function openTask(event: Delivered<OpenTask>): TaskContext {
   const { turn, teamId, lineId, title, description, url, assignee, by } = event;
   const workspaceId = turn.self.partition;
-  const station = event.station ?? lineOf(turn, workspaceId, lineId)?.stations[0]?.key;
+  const station = event.station ?? findLine(turn, workspaceId, lineId)?.stations[0]?.key;
   if (station === undefined) throw new Error("a task on a line without stations");
   const at = new Date(turn.now).toISOString();
   const row = put(turn, {
@@ -103,9 +113,9 @@ export function nextStation(event: Delivered<RunOver>, context: TaskContext): Ne
 function nextStationOfCompleted(turn: Turn, run: RunRow): NextStation {
   const { ending } = run;
   if (ending?.kind === "ask") return { next: "inbox", asks: ending.question };
-  const line = lineOf(turn, turn.self.partition, run.lineId);
+  const line = findLine(turn, turn.self.partition, run.lineId);
   if (ending?.kind === "handover") {
-    return stationOf(line, ending.to) === undefined
+    return findStation(line, ending.to) === undefined
       ? { next: "inbox", asks: `It was handed over to ${ending.to}, which the line has no longer.` }
       : { next: "queued", to: ending.to };
   }
@@ -209,8 +219,8 @@ export function refuseUnlessAssignee(turn: Turn, by: string): Refusal | null {
 
 /** The 422 for a station that the line does not have, or null. */
 export function refuseUnlessStation(turn: Turn, to: string): Refusal | null {
-  const line = lineOf(turn, turn.self.partition, taskRow(turn).lineId);
-  return stationOf(line, to) === undefined ? invalid("to", `there is no station ${to}`) : null;
+  const line = findLine(turn, turn.self.partition, taskRow(turn).lineId);
+  return findStation(line, to) === undefined ? invalid("to", `there is no station ${to}`) : null;
 }
 
 /** Whatever the task does from here on was caused by what led to this. */
@@ -221,8 +231,8 @@ export function recordCauses(turn: Turn, { causes = [] }: { readonly causes?: re
 
 function startRun(turn: Turn, row: TaskRow): string {
   const workspaceId = turn.self.partition;
-  const line = lineOf(turn, workspaceId, row.lineId);
-  const station = stationOf(line, row.station);
+  const line = findLine(turn, workspaceId, row.lineId);
+  const station = findStation(line, row.station);
   if (line === undefined || station === undefined) throw new Error("a task at a station that is not there");
   const runId = turn.newId("run");
   const place = { workspaceId, teamKey: getTeamKey(turn, workspaceId, row.teamId) };
@@ -283,6 +293,9 @@ function publish(
 ): void {
   const at = new Date(turn.now).toISOString();
   const of = { on: name, occurrence: turn.newId("occ"), run: null, event: { at, ...fields } } as const;
-  const fact: WorkFact = { name, work: workEvent(turn, turn.self.partition, row, of) };
+  const fact: WorkFact = {
+    name,
+    work: recordWorkEvent(turn, turn.self.partition, toEventSubject(turn, turn.self.partition, row), of),
+  };
   turn.publish(fact);
 }

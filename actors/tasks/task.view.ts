@@ -1,8 +1,8 @@
 import { z } from "zod";
 import type { Reading } from "../../storage/store.js";
+import { findLine } from "../lines/line.queries.js";
 import { failureSchema } from "../runners/protocol.js";
 import { listOpenApprovals } from "../runs/approval.table.js";
-import { lineOf } from "./event-task.js";
 import { listLatestNotes, type TaskRow } from "./task.table.js";
 
 /** A task as lists and streams show it. */
@@ -39,7 +39,7 @@ export const taskSchema = taskItemSchema
 
 /** The task without what was said on it. */
 export function taskItemView(reading: Reading, workspaceId: string, task: TaskRow): z.output<typeof taskItemSchema> {
-  const line = lineOf(reading, workspaceId, task.lineId)?.key ?? "";
+  const line = findLine(reading, workspaceId, task.lineId)?.key ?? "";
   return { ...task, marks: { ...task.marks }, line, approvals: openApprovalsView(reading, workspaceId, task) };
 }
 

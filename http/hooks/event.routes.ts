@@ -1,12 +1,12 @@
 import { z } from "zod";
 import type { Caller } from "../../actors/access/caller.js";
 import { seesOutcomes } from "../../actors/access/visibility.js";
-import { hookEventNames } from "../../actors/hooks/events.js";
+import type { WorkEvent } from "../../actors/events/catalogue.js";
+import { workEventNames } from "../../actors/events/catalogue.js";
+import { findEvent, listLatestEvents, MAX_EVENTS_KEPT } from "../../actors/events/event-log.table.js";
 import { type HookMatches, hookMatchSchema, listHookMatches } from "../../actors/hooks/matching/not-fired.view.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import { locate } from "../../actors/resources/resource-location.table.js";
-import { findEvent, listLatestEvents, MAX_EVENTS_KEPT } from "../../actors/tasks/event-log.js";
-import type { WorkEvent } from "../../actors/tasks/work-event.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { cursor, pageSize } from "../paging.js";
 import { type Route, route } from "../route.js";
@@ -40,7 +40,7 @@ export function eventRoutes({ runtime }: { readonly runtime: Runtime }): readonl
       description: `The latest ${MAX_EVENTS_KEPT.toLocaleString("en-US")} are kept. A before event is one that was about to happen.`,
       access: "any",
       query: z.strictObject({
-        event: z.enum(hookEventNames, "must be an event").optional(),
+        event: z.enum(workEventNames, "must be an event").optional(),
         task: z.string().optional(),
         before: cursor.optional(),
         limit: pageSize(),

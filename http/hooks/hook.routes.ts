@@ -1,8 +1,9 @@
 import { z } from "zod";
 import type { Caller } from "../../actors/access/caller.js";
 import { seesOutcomes } from "../../actors/access/visibility.js";
+import { workEventNames } from "../../actors/events/catalogue.js";
+import { toEventTask } from "../../actors/events/event-task.js";
 import { findCallbackBearer } from "../../actors/hooks/delivery/callback-token.js";
-import { hookEventNames } from "../../actors/hooks/events.js";
 import { listHookOccurrences } from "../../actors/hooks/hook-occurrence.queries.js";
 import {
   findHookOccurrence,
@@ -10,10 +11,10 @@ import {
   type HookOccurrence,
 } from "../../actors/hooks/hook-occurrence.table.js";
 import { hookOccurrenceSchema, hookOccurrenceView } from "../../actors/hooks/hook-occurrence.view.js";
+import { findLine } from "../../actors/lines/line.queries.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import { findResource } from "../../actors/resources/resource.table.js";
 import { locate } from "../../actors/resources/resource-location.table.js";
-import { eventTask, lineOf } from "../../actors/tasks/event-task.js";
 import type { NoteTask } from "../../actors/tasks/task.messages.js";
 import { tasks } from "../../actors/tasks/task.table.js";
 import type { Sealer } from "../../actors/workspaces/secret-value.js";
@@ -32,7 +33,7 @@ export interface HookRoutesOptions {
 
 const historyQuery = z.strictObject({
   hook: z.string().optional(),
-  event: z.enum(hookEventNames, "must be an event").optional(),
+  event: z.enum(workEventNames, "must be an event").optional(),
   state: z.enum(["attempting", "waiting", "delivered", "failed", "refused"], "must be a state").optional(),
   before: cursor.optional(),
   limit: pageSize(),
@@ -94,7 +95,7 @@ export function hookRoutes(options: HookRoutesOptions): readonly Route[] {
         const found = bearerTask(options, request.header("authorization"));
         if (isRefusal(found)) return found;
         const { task, workspaceId, firing } = found;
-        const shown = eventTask(task, lineOf(reading, workspaceId, task.lineId));
+        const shown = toEventTask(task, findLine(reading, workspaceId, task.lineId));
         return { status: 200, body: { ...shown, hook: firing.hook } };
       },
     }),

@@ -3,12 +3,12 @@ import type { Caller } from "../../actors/access/caller.js";
 import { permit, seesOutcomes } from "../../actors/access/visibility.js";
 import { chainFrom } from "../../actors/hooks/loop-guard.js";
 import type { LineFields } from "../../actors/lines/line.kind.js";
+import { findStation } from "../../actors/lines/line.queries.js";
 import { invalid, isRefusal, type Refusal } from "../../actors/refusal.js";
 import { findResourceAt } from "../../actors/resources/resource.table.js";
 import { locate } from "../../actors/resources/resource-location.table.js";
 import { runs } from "../../actors/runs/run.table.js";
 import { runItemSchema, runItemView, runSchema, runView, stepSchema, stepsView } from "../../actors/runs/run.view.js";
-import { stationOf } from "../../actors/tasks/event-task.js";
 import { type TaskRow, taskRuns, tasks } from "../../actors/tasks/task.table.js";
 import { taskItemSchema, taskItemView, taskSchema, taskView } from "../../actors/tasks/task.view.js";
 import { listTeamTasks } from "../../actors/tasks/task-index.table.js";
@@ -222,7 +222,7 @@ async function openTask(runtime: Runtime, { caller, params, body, header }: Open
   if (!isOnTaskTeam(runtime, caller, workspaceId, teamId)) return notOnTeam();
   const line = findResourceAt<LineFields>(reading, workspaceId, "line", `${teamKey}/${body.line}`);
   if (line === undefined) return invalid("line", `there is no line ${body.line}`);
-  if (body.station !== null && stationOf(line.fields, body.station) === undefined) {
+  if (body.station !== null && findStation(line.fields, body.station) === undefined) {
     return invalid("station", `there is no station ${body.station}`);
   }
   const assignee = body.assignee === undefined ? caller.userId : body.assignee;

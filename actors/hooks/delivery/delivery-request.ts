@@ -1,8 +1,8 @@
 import type { Reading } from "../../../storage/store.js";
+import type { WorkEvent } from "../../events/catalogue.js";
 import type { Names } from "../../expressions/evaluate.js";
 import type { Value } from "../../expressions/values.js";
 import { findResource, type ResourceRow } from "../../resources/resource.table.js";
-import type { WorkEvent } from "../../tasks/work-event.js";
 import type { Sealer } from "../../workspaces/secret-value.js";
 import type { HookFields } from "../hook.kind.js";
 import { begunHookOccurrences, listAttempts } from "../hook-occurrence.table.js";

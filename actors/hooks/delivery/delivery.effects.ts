@@ -1,11 +1,11 @@
 import type { Effect, EffectContext } from "../../../runtime/actor-type.js";
 import type { Clock } from "../../../runtime/clock.js";
 import type { Reading } from "../../../storage/store.js";
+import type { WorkEvent } from "../../events/catalogue.js";
 import { toFailure } from "../../outbound/failure.js";
 import type { NetworkRequests } from "../../outbound/network-requests.js";
 import type { Outbound } from "../../outbound/request.js";
 import { findResource } from "../../resources/resource.table.js";
-import type { WorkEvent } from "../../tasks/work-event.js";
 import { timeText } from "../../time-text.js";
 import type { Sealer } from "../../workspaces/secret-value.js";
 import type { HookFields } from "../hook.kind.js";

@@ -1,8 +1,8 @@
+import type { WorkEvent } from "../../events/catalogue.js";
 import { compile, createBudget, type Outcome } from "../../expressions/evaluate.js";
 import type { Work } from "../../expressions/meter.js";
 import { isTemplate, onlyExpression, readTemplate } from "../../expressions/templates.js";
 import type { ResourceRow } from "../../resources/resource.table.js";
-import type { WorkEvent } from "../../tasks/work-event.js";
 import type { HookFields } from "../hook.kind.js";
 import { type EventValues, toHookOwnValues } from "../hook-values.js";
 import { compileGlob } from "./glob.js";

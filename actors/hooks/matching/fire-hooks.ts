@@ -1,9 +1,9 @@
 import type { Gate, GatekeeperRequest, Subscriber } from "../../../runtime/actor-type.js";
 import { type Address, address } from "../../../runtime/address.js";
 import type { Fact, GateQuestion, Turn } from "../../../runtime/turn.js";
-import type { WorkEvent, WorkFact, WorkQuestion } from "../../tasks/work-event.js";
+import type { WorkEvent, WorkFact, WorkQuestion } from "../../events/catalogue.js";
+import { workEventNames, workEvents } from "../../events/catalogue.js";
 import { BEFORE_EVENT_TIMEOUT, toRefusal } from "../delivery/retry-policy.js";
-import { hookEventNames, hookEvents } from "../events.js";
 import type { FireHook } from "../hook-occurrence.machine.js";
 import type { MatchHooks } from "./hook-matcher.machine.js";
 import { type HookRow, MATCH_START, matchHooks } from "./match-hooks.js";
@@ -16,7 +16,7 @@ const MATCH_UNITS_IN_TURN = 15_000;
 /** Fires the hooks that match an after event. */
 export const afterEventSubscriber: Subscriber = {
   name: "hooks on after events",
-  facts: hookEventNames.filter((name) => hookEvents[name].timing === "after"),
+  facts: workEventNames.filter((name) => workEvents[name].timing === "after"),
   handle: (fact: Fact, turn) => {
     const { work } = fact as WorkFact;
     const { fires, next } = matchHooks(turn, work, { from: MATCH_START, units: MATCH_UNITS_IN_TURN });
@@ -28,7 +28,7 @@ export const afterEventSubscriber: Subscriber = {
 /** Lets the hooks that match a before event decide whether it may happen. */
 export const beforeEventGate: Gate = {
   name: "hooks on before events",
-  questions: hookEventNames.filter((name) => hookEvents[name].timing === "before"),
+  questions: workEventNames.filter((name) => workEvents[name].timing === "before"),
   boundMs: BEFORE_EVENT_MS,
   gatekeepers: (question: GateQuestion, _partition, reading) => {
     const { work } = question as WorkQuestion;

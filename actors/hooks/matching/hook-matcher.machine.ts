@@ -21,7 +21,7 @@ import type {
 } from "../../../runtime/actor-type.js";
 import type { Delivered, Message, Turn, Woken } from "../../../runtime/turn.js";
 import { table } from "../../../storage/table.js";
-import type { WorkEvent } from "../../tasks/work-event.js";
+import type { WorkEvent } from "../../events/catalogue.js";
 import { fireHook, timeoutRefusal, toFireRequest } from "./fire-hooks.js";
 import { type HookRow, MAX_MATCH_COST, type MatchCursor, matchHooks } from "./match-hooks.js";
 

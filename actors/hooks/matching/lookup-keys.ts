@@ -1,5 +1,5 @@
+import type { WorkEvent } from "../../events/catalogue.js";
 import type { Work } from "../../expressions/meter.js";
-import type { WorkEvent } from "../../tasks/work-event.js";
 import type { HookFields } from "../hook.kind.js";
 import { type Condition, eventRepositories, type Subject } from "./conditions.js";
 

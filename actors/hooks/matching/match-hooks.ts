@@ -1,7 +1,7 @@
 import type { Reading } from "../../../storage/store.js";
+import type { WorkEvent } from "../../events/catalogue.js";
 import type { ResourceRow } from "../../resources/resource.table.js";
 import { listByLookupKey } from "../../resources/resource-indexes.table.js";
-import type { WorkEvent } from "../../tasks/work-event.js";
 import type { HookFields } from "../hook.kind.js";
 import { toEventValues } from "../hook-values.js";
 import { getConditions, type Subject } from "./conditions.js";

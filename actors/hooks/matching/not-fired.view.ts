@@ -1,9 +1,9 @@
 import { z } from "zod";
 import type { Reading } from "../../../storage/store.js";
+import type { WorkEvent } from "../../events/catalogue.js";
 import type { Work } from "../../expressions/meter.js";
 import { listResources, type ResourceRow } from "../../resources/resource.table.js";
 import { getTeamKey } from "../../resources/resource-indexes.table.js";
-import type { WorkEvent } from "../../tasks/work-event.js";
 import type { HookFields } from "../hook.kind.js";
 import { findHookOccurrence } from "../hook-occurrence.table.js";
 import { type Condition, conditionNames, getConditions, type Subject } from "./conditions.js";

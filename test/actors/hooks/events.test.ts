@@ -1,6 +1,6 @@
 import t from "tap";
-import { type HookEventName, hookEventNames, hookEvents } from "../../../actors/hooks/events.js";
-import type { WorkEvent } from "../../../actors/tasks/work-event.js";
+import type { WorkEvent } from "../../../actors/events/catalogue.js";
+import { type WorkEventName, workEventNames, workEvents } from "../../../actors/events/catalogue.js";
 import { HookWorld } from "./hook-world.js";
 
 /** An event as it will come from a tool or a code host, with every field of the reference's table beside `at`. */
@@ -12,7 +12,7 @@ const events = {
   "tool.used": { at, ...call, output: { id: 7 }, failed: false },
   "pull-request.opening": { at, repository: "acme/other", branch: "fix", title: "Fix it", changed },
   "pull-request.merged": { at, repository: "acme/other", url: "https://host/1", mergeCommit: "ab12", changed },
-} as const satisfies Partial<Record<HookEventName, WorkEvent["event"]>>;
+} as const satisfies Partial<Record<WorkEventName, WorkEvent["event"]>>;
 
 type Given = keyof typeof events;
 const given = Object.keys(events) as Given[];
@@ -51,7 +51,7 @@ t.test("hooks on tools and pull requests fire by their lists, globs and conditio
   for (const { on, occurrence } of happened) {
     const { body } = world.received.find((request) => request.body.on === on) ?? { body: null };
     t.match(body, { occurrence, event: events[on], task: { line: "dev" } }, on);
-    t.same(body?.run, hookEvents[on].inRun ? { id: "run_1" } : null, on);
+    t.same(body?.run, workEvents[on].inRun ? { id: "run_1" } : null, on);
   }
 });
 
@@ -62,14 +62,14 @@ t.test("a tool call and a pull request may be refused, the after events may not"
   await world.until(() => world.firings().length === given.length && world.firings().every(({ endedAt }) => endedAt));
   await world.steps(100);
   for (const [index, { on, occurrence }] of happened.entries()) {
-    const isBefore = hookEvents[on].timing === "before";
+    const isBefore = workEvents[on].timing === "before";
     t.same(world.answersTo(occurrence), isBefore ? [`Hook hook-${index} refused. Reason: no`] : [], on);
   }
 });
 
 t.test("a gate with no hook on it lets every before event go on", async (t) => {
   const world = await HookWorld.create({ seed: 5, answer: () => null }, []);
-  const before = hookEventNames.filter((name) => hookEvents[name].timing === "before");
+  const before = workEventNames.filter((name) => workEvents[name].timing === "before");
   t.same(before, ["tool.using", "run.starting", "handover.giving", "pull-request.opening"]);
   const happened = before.map((on) => world.happen(on));
   await world.until(() => happened.every(({ occurrence }) => world.answersTo(occurrence).length > 0));

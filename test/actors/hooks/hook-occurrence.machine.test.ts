@@ -1,10 +1,10 @@
 import t from "tap";
+import type { WorkEvent } from "../../../actors/events/catalogue.js";
 import type { DeliveryResult } from "../../../actors/hooks/delivery/delivery.effects.js";
 import { type FireHook, hookOccurrenceActor } from "../../../actors/hooks/hook-occurrence.machine.js";
 import { findHookOccurrence, listAttempts } from "../../../actors/hooks/hook-occurrence.table.js";
 import { type ResourceRow, resources } from "../../../actors/resources/resource.table.js";
 import { type TaskRow, tasks } from "../../../actors/tasks/task.table.js";
-import type { WorkEvent } from "../../../actors/tasks/work-event.js";
 import { address } from "../../../runtime/address.js";
 import type { Message } from "../../../runtime/turn.js";
 import { memoryRows, type Stepping, stepByHand } from "../../support/turn.js";

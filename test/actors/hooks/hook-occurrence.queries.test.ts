@@ -1,4 +1,5 @@
 import t from "tap";
+import type { WorkEvent } from "../../../actors/events/catalogue.js";
 import {
   type HookOccurrenceFilter,
   indexHookOccurrence,
@@ -10,7 +11,6 @@ import {
   type HookOccurrenceState,
   storeBegun,
 } from "../../../actors/hooks/hook-occurrence.table.js";
-import type { WorkEvent } from "../../../actors/tasks/work-event.js";
 import { countingRows } from "../../support/counting-rows.js";
 import { memoryRows } from "../../support/turn.js";
 import { teamId, workspaceId } from "../../support/work.js";

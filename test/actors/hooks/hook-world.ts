@@ -1,7 +1,8 @@
 import { setup } from "xstate";
 import { createActorTypes } from "../../../actors/actor-types.js";
+import type { WorkEvent, WorkFact, WorkQuestion } from "../../../actors/events/catalogue.js";
+import { type WorkEventName, workEvents } from "../../../actors/events/catalogue.js";
 import { deliveryEffect } from "../../../actors/hooks/delivery/delivery.effects.js";
-import { type HookEventName, hookEvents } from "../../../actors/hooks/events.js";
 import { type HookOccurrence, listHookOccurrencesOfTeam } from "../../../actors/hooks/hook-occurrence.table.js";
 import { createKinds } from "../../../actors/kinds.js";
 import { parseAllowList } from "../../../actors/outbound/allow-list.js";
@@ -9,7 +10,6 @@ import { NetworkRequests } from "../../../actors/outbound/network-requests.js";
 import type { Outbound, OutboundAnswer } from "../../../actors/outbound/request.js";
 import type { CreateResource, WriteResult } from "../../../actors/resources/resource.messages.js";
 import { gates, subscribers } from "../../../actors/subscriptions.js";
-import type { WorkEvent, WorkFact, WorkQuestion } from "../../../actors/tasks/work-event.js";
 import { createSealer } from "../../../actors/workspaces/secret-value.js";
 import type { ActorType } from "../../../runtime/actor-type.js";
 import { address } from "../../../runtime/address.js";
@@ -44,7 +44,7 @@ const source: ActorType = {
       happen: ({ event }) => {
         if (event.type !== "happens") return;
         const { turn, work } = event;
-        if (hookEvents[work.on].timing === "after") turn.publish({ name: work.on, work } as WorkFact);
+        if (workEvents[work.on].timing === "after") turn.publish({ name: work.on, work } as WorkFact);
         else turn.askGate({ name: work.on, id: work.occurrence, work } as WorkQuestion);
       },
       keep: ({ event }) => {
@@ -147,7 +147,7 @@ export class HookWorld {
   }
 
   /** Lets an event happen; `isAcknowledged` becomes true once its turn is on disk. */
-  happen(on: HookEventName, more: Partial<WorkEvent> = {}): { readonly occurrence: string; isAcknowledged: boolean } {
+  happen(on: WorkEventName, more: Partial<WorkEvent> = {}): { readonly occurrence: string; isAcknowledged: boolean } {
     this.#occurrences += 1;
     const occurrence = `occ_${String(this.#occurrences).padStart(26, "0")}`;
     const happening = { occurrence, isAcknowledged: false };
@@ -242,14 +242,14 @@ export class HookWorld {
     return written;
   }
 
-  #event(on: HookEventName, occurrence: string): WorkEvent {
+  #event(on: WorkEventName, occurrence: string): WorkEvent {
     return {
       ...{ on, occurrence, workspaceId: this.workspaceId, teamId: this.teamId, lineId: "line_1", stationId: "sta_1" },
       task: {
         ...{ id: `task_${occurrence}`, title: "Do it", url: "", line: "dev", station: "Work", stationKey: "work" },
         ...{ marks: {}, repositories: ["acme/app"], pullRequest: null },
       },
-      run: hookEvents[on].inRun ? { id: "run_1" } : null,
+      run: workEvents[on].inRun ? { id: "run_1" } : null,
       event: { at: new Date(this.world.nowMs).toISOString() },
       causes: [],
     };

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import t from "tap";
+import type { WorkEvent } from "../../../actors/events/catalogue.js";
 import { CLOSE, OPEN, readTemplate } from "../../../actors/expressions/templates.js";
 import { renderRequest } from "../../../actors/hooks/delivery/render-request.js";
 import { type HookFields, hookKind } from "../../../actors/hooks/hook.kind.js";
@@ -8,7 +9,6 @@ import { evaluateConditions } from "../../../actors/hooks/matching/lookup-keys.j
 import { MAX_MATCH_COST, toSubject } from "../../../actors/hooks/matching/match-hooks.js";
 import { parseAllowList } from "../../../actors/outbound/allow-list.js";
 import type { WriteScope } from "../../../actors/resources/kind.js";
-import type { WorkEvent } from "../../../actors/tasks/work-event.js";
 import { memoryRows } from "../../support/turn.js";
 
 const kind = hookKind({ allowList: parseAllowList("receiver.test"), signsTokens: false });

@@ -1,9 +1,9 @@
 import t from "tap";
+import type { WorkEvent } from "../../../actors/events/catalogue.js";
 import { type FireHook, hookOccurrenceActor } from "../../../actors/hooks/hook-occurrence.machine.js";
 import { findHookOccurrence, type HookOccurrence, storeBegun } from "../../../actors/hooks/hook-occurrence.table.js";
 import { chainFrom } from "../../../actors/hooks/loop-guard.js";
 import { type ResourceRow, resources } from "../../../actors/resources/resource.table.js";
-import type { WorkEvent } from "../../../actors/tasks/work-event.js";
 import { address } from "../../../runtime/address.js";
 import { rowSpace } from "../../../storage/keys.js";
 import { memoryRows, stepByHand, type TurnTaken } from "../../support/turn.js";

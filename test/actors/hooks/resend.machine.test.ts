@@ -1,9 +1,9 @@
 import t from "tap";
+import type { WorkEvent } from "../../../actors/events/catalogue.js";
 import { indexHookOccurrence } from "../../../actors/hooks/hook-occurrence.queries.js";
 import { type HookOccurrence, storeBegun } from "../../../actors/hooks/hook-occurrence.table.js";
 import { hookResendActor, type ResendFailed } from "../../../actors/hooks/resend.machine.js";
 import { type ResourceRow, resources } from "../../../actors/resources/resource.table.js";
-import type { WorkEvent } from "../../../actors/tasks/work-event.js";
 import { address } from "../../../runtime/address.js";
 import { ulidTime } from "../../../runtime/ids.js";
 import type { Message } from "../../../runtime/turn.js";

@@ -1,4 +1,5 @@
 import t from "tap";
+import type { WorkEvent } from "../../../../actors/events/catalogue.js";
 import { type HookFields, hookKind } from "../../../../actors/hooks/hook.kind.js";
 import {
   type HookRow,
@@ -9,7 +10,6 @@ import {
 } from "../../../../actors/hooks/matching/match-hooks.js";
 import { parseAllowList } from "../../../../actors/outbound/allow-list.js";
 import { putResource } from "../../../../actors/resources/resource-indexes.table.js";
-import type { WorkEvent } from "../../../../actors/tasks/work-event.js";
 import type { Reading } from "../../../../storage/store.js";
 import { memoryRows } from "../../../support/turn.js";
 

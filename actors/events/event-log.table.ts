@@ -1,6 +1,6 @@
 import type { Reading, Writing } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
-import type { WorkEvent } from "./work-event.js";
+import type { WorkEvent } from "./catalogue.js";
 
 /** How many events of a team are kept: the latest ones. */
 export const MAX_EVENTS_KEPT = 1_000;

@@ -1,6 +1,6 @@
 import t from "tap";
-import { findEvent, listLatestEvents, MAX_EVENTS_KEPT, recordEvent } from "../../../actors/tasks/event-log.js";
-import type { WorkEvent } from "../../../actors/tasks/work-event.js";
+import type { WorkEvent } from "../../../actors/events/catalogue.js";
+import { findEvent, listLatestEvents, MAX_EVENTS_KEPT, recordEvent } from "../../../actors/events/event-log.table.js";
 import { memoryRows } from "../../support/turn.js";
 
 const event = (n: number, teamId = "team_1"): WorkEvent => ({

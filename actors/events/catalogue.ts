@@ -1,0 +1,128 @@
+import type { Fact, GateQuestion } from "../../runtime/turn.js";
+import { BOOL, DYN, listOf, mapOf, STRING, type Type } from "../expressions/cel-types.js";
+
+/** The events that hooks may be on (configuration API, Hook events), as data. */
+export interface WorkEventRule {
+  /** A before event waits for its hooks, which may refuse it. */
+  readonly timing: "before" | "after";
+  readonly tools: boolean;
+  readonly paths: boolean;
+  /** Whether it happens within a run, which expressions then see. */
+  readonly inRun: boolean;
+  /** The event's fields beside `at`. */
+  readonly fields: Readonly<Record<string, Type>>;
+  /** Whether the work that this release does produces it. */
+  readonly served: boolean;
+}
+
+const CALL = { tool: STRING, inputs: mapOf(STRING, DYN) };
+const CHANGED = { repository: STRING, changed: listOf(STRING) };
+
+export const workEvents = {
+  "tool.using": { timing: "before", tools: true, paths: false, inRun: true, fields: CALL, served: false },
+  "tool.used": {
+    timing: "after",
+    tools: true,
+    paths: false,
+    inRun: true,
+    fields: { ...CALL, output: DYN, failed: BOOL },
+    served: false,
+  },
+  "run.starting": { timing: "before", tools: false, paths: false, inRun: true, fields: {}, served: true },
+  "run.ended": { timing: "after", tools: false, paths: false, inRun: true, fields: { outcome: STRING }, served: true },
+  "handover.giving": {
+    timing: "before",
+    tools: false,
+    paths: false,
+    inRun: true,
+    fields: { to: STRING, note: STRING },
+    served: true,
+  },
+  "pull-request.opening": {
+    timing: "before",
+    tools: false,
+    paths: true,
+    inRun: true,
+    fields: { ...CHANGED, branch: STRING, title: STRING },
+    served: false,
+  },
+  "pull-request.merged": {
+    timing: "after",
+    tools: false,
+    paths: true,
+    inRun: false,
+    fields: { ...CHANGED, url: STRING, mergeCommit: STRING },
+    served: false,
+  },
+  "task.opened": { timing: "after", tools: false, paths: false, inRun: false, fields: {}, served: true },
+  "task.moved": {
+    timing: "after",
+    tools: false,
+    paths: false,
+    inRun: false,
+    fields: { from: STRING, to: STRING },
+    served: true,
+  },
+} as const satisfies Readonly<Record<string, WorkEventRule>>;
+
+export type WorkEventName = keyof typeof workEvents;
+
+export const workEventNames = Object.keys(workEvents) as [WorkEventName, ...WorkEventName[]];
+
+type NamesTimed<Timing extends WorkEventRule["timing"]> = {
+  [Name in WorkEventName]: (typeof workEvents)[Name]["timing"] extends Timing ? Name : never;
+}[WorkEventName];
+
+/** What has happened: published as a fact of this name. */
+export type AfterEventName = NamesTimed<"after">;
+/** What is about to happen: asked about as a gate of this name. */
+export type BeforeEventName = NamesTimed<"before">;
+
+/** A task as events, hook bodies and callbacks show it. */
+export interface EventTask {
+  readonly id: string;
+  readonly title: string;
+  readonly url: string;
+  /** Line key. */
+  readonly line: string;
+  /** Station name. */
+  readonly station: string;
+  readonly stationKey: string;
+  readonly marks: Readonly<Record<string, string>>;
+  /** The line's repositories, `owner/name`. */
+  readonly repositories: readonly string[];
+  /** Pull request address or null. */
+  readonly pullRequest: string | null;
+}
+
+/** What happened, or is about to: the payload that facts and gate questions about work share. */
+export interface WorkEvent {
+  readonly on: WorkEventName;
+  /** The event occurrence; one may fire several hooks. A `occ_...` id. */
+  readonly occurrence: string;
+  readonly workspaceId: string;
+  readonly teamId: string;
+  readonly lineId: string;
+  readonly stationId: string;
+  readonly task: EventTask;
+  /** Null on an event outside a run. */
+  readonly run: { readonly id: string } | null;
+  /** The event's own fields, `at` (ISO 8601) among them: `from` and `to` station keys, `outcome`, `note`. */
+  readonly event: Readonly<Record<string, unknown>> & { readonly at: string };
+  /** The firings (hook-occurrence ids) and events that caused this, oldest first. */
+  readonly causes: readonly string[];
+  /** A sample that is about no task. */
+  readonly test?: true;
+}
+
+/** An after event: published as a fact under the event's name. */
+export interface WorkFact extends Fact {
+  readonly name: AfterEventName;
+  readonly work: WorkEvent;
+}
+
+/** A before event: asked as a gate under the event's name. */
+export interface WorkQuestion extends GateQuestion {
+  readonly name: BeforeEventName;
+  readonly work: WorkEvent;
+}
