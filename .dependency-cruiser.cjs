@@ -1,5 +1,6 @@
 /** The import direction of the architecture: storage <- runtime <- actors <- http; inside actors by layers. */
 const layers = [
+  ["tables"],
   ["resources", "expressions", "outbound", "export"],
   ["workspaces"],
   ["access"],

@@ -4,6 +4,7 @@ import { run as hooks } from "./hooks.js";
 import { run as http } from "./http.js";
 import { run as httpSize } from "./http-size.js";
 import { run as mailbox } from "./mailbox.js";
+import { run as pages } from "./pages.js";
 import { run as recovery } from "./recovery.js";
 import { printTable } from "./support/table.js";
 import { tables } from "./tables.js";
@@ -11,7 +12,7 @@ import { tables } from "./tables.js";
 /** Measures one table, named by the first argument, and prints it. */
 const measure: Readonly<Record<(typeof tables)[number], () => Promise<void>>> = {
   commit: async () => printTable(await commit()),
-  ...{ expressions, hooks, http, httpSize, mailbox, recovery },
+  ...{ expressions, hooks, http, httpSize, mailbox, pages, recovery },
 };
 
 const name = tables.find((table) => table === process.argv[2]);

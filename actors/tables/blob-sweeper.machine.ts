@@ -1,0 +1,42 @@
+/**
+ * Takes away bodies that no row refers to any more, `blob-sweeper/unused`, one a workspace.
+ *
+ * | state   | moved by     | condition         | next    | also                                              |
+ * |---------|--------------|-------------------|---------|---------------------------------------------------|
+ * | idle    | blobs.unused |                   | waiting | is woken when the first of them was unused a day  |
+ * | waiting | blobs.unused |                   | waiting |                                                   |
+ * | waiting | woken        | others are unused | waiting | some whose time is over go; is woken for the next |
+ * | waiting | woken        | none is           | idle    | likewise                                          |
+ */
+import { setup } from "xstate";
+import type { ActorType } from "../../runtime/actor-type.js";
+import type { Delivered, Woken } from "../../runtime/turn.js";
+import { type BlobsUnused, sweepBlobs, UNUSED_MS } from "./blobs.js";
+
+/** Bodies taken away in one turn. */
+const SWEPT_AT_ONCE = 50;
+
+const machine = setup({
+  types: { events: {} as Delivered<BlobsUnused | Woken> },
+  actions: {
+    wait: ({ event: { turn } }) => turn.wake("sweep", turn.now + UNUSED_MS),
+    sweep: ({ event: { turn } }) => {
+      const nextMs = sweepBlobs(turn, turn.self.partition, SWEPT_AT_ONCE);
+      if (nextMs === null) turn.stop();
+      else turn.wake("sweep", Math.max(nextMs, turn.now));
+    },
+    ignore: () => undefined,
+  },
+}).createMachine({
+  id: "blob-sweeper",
+  initial: "idle",
+  states: {
+    idle: { on: { "blobs.unused": { target: "waiting", actions: "wait" } } },
+    waiting: {
+      on: { "blobs.unused": { target: "waiting", actions: "ignore" }, woken: { target: "waiting", actions: "sweep" } },
+    },
+  },
+});
+
+/** See the table above. */
+export const blobSweeperActor: ActorType = { kind: "blob-sweeper", machine, version: 1 };

@@ -1,0 +1,213 @@
+/**
+ * Rows of one shape with the indexes that they are found by: the only way in which a row with indexes is written. It
+ * holds nothing itself.
+ *
+ * 1. A row and its index rows are written together, and only what changed of them.
+ * 2. Whoever writes holds the row as it was; nothing is read back to find out.
+ */
+import { isDeepStrictEqual } from "node:util";
+import type { Turn } from "../../runtime/turn.js";
+import { rowSpace } from "../../storage/keys.js";
+import type { Entry, Key, KeyPart, Reading, Writing } from "../../storage/store.js";
+import type { TablePage } from "../../storage/table.js";
+import { type Filter, isSameKey, keyIn, type StoredIndex, storedIndex } from "./declared-index.js";
+import { type Followed, type Follows, followsOf } from "./follow.js";
+import { type Cursor, type PageOf, type PageSource, ROWS_BEGIN, type Slice, sliceOf } from "./page.js";
+import { type PagePlan, planOf } from "./page-plan.js";
+import { type Beside, type Declared, type StoredForm, storedAs } from "./table-declaration.js";
+
+/** Declares the rows named `name` (unique in the project); in a turn where more follows from a write. */
+export function indexedTable<Row extends Listed, Listed extends object = Row>(
+  name: string,
+  declared: Declared<Row, Listed> & Followed<Listed>,
+): IndexedTable<Row, Listed, Turn>;
+export function indexedTable<Row extends Listed, Listed extends object = Row>(
+  name: string,
+  declared: Declared<Row, Listed>,
+): IndexedTable<Row, Listed, Writing>;
+export function indexedTable<Row extends Listed, Listed extends object>(
+  name: string,
+  declared: Declared<Row, Listed> & Partial<Followed<Listed>>,
+): IndexedTable<Row, Listed, Turn> {
+  return new IndexedTable<Row, Listed, Turn>(name, declared, followsOf(declared));
+}
+
+/** `Into` is what rows are written through. */
+export class IndexedTable<Row extends Listed, Listed extends object, Into extends Writing> {
+  readonly name: string;
+  /** The row itself. */
+  readonly #primary: StoredIndex;
+  readonly #others: readonly StoredIndex[];
+  readonly #beside: readonly Beside<Listed>[];
+  readonly #form: StoredForm<Row>;
+  readonly #follows: Follows<Listed, Into>;
+
+  constructor(name: string, declared: Declared<Row, Listed>, follows: Follows<Listed, Into>) {
+    const { under = [], order, indexes = {}, beside = [], stored = storedAs<Row, Row>(asItIs, asItIs) } = declared;
+    this.name = name;
+    this.#primary = storedIndex(name, { by: under, holdsRow: true }, order);
+    this.#others = Object.entries(indexes).map(([index, said]) =>
+      storedIndex(index, "by" in said ? said : { by: said }, order),
+    );
+    this.#beside = beside;
+    this.#form = stored;
+    this.#follows = follows;
+    for (const index of this.#others) {
+      if (!under.every((field) => index.by.includes(field))) throw new Error(`${index.name} does not lead to its rows`);
+    }
+  }
+
+  /** The row with that key, or undefined. */
+  get(reading: Reading, partition: string, ...id: KeyPart[]): Row | undefined {
+    return this.#form.get(reading, [partition, rowSpace, this.name, ...id]);
+  }
+
+  /** Rows whose key begins with `under`, in its order. */
+  list(reading: Reading, partition: string, under: readonly KeyPart[] = [], page: TablePage = {}): Row[] {
+    const keyOf = (id: readonly KeyPart[]): Key => [partition, rowSpace, this.name, ...id];
+    const { after, before, limit, reverse } = page;
+    const bounds = { after: after && keyOf(after), before: before && keyOf(before) };
+    const range = { prefix: keyOf(under), ...bounds, limit, reverse };
+    return this.#form.range(reading, range).map(({ value }) => value);
+  }
+
+  /** Writes a row of a key that nothing stands under. */
+  insert(into: Into, partition: string, row: Row): void {
+    this.#write(into, partition, null, row);
+    this.#writeIndexes(into, partition, null, row);
+  }
+
+  /** Writes a row in the place of `before`, as it was stored last. */
+  put(into: Into, partition: string, before: Listed, row: Row): void {
+    this.#write(into, partition, before, row);
+    this.#writeIndexes(into, partition, before, row);
+  }
+
+  /** Has a row found by what it is now, where the row itself is not written or a part of it stands elsewhere. */
+  relist(into: Into, partition: string, before: Listed, after: Listed): void {
+    if (this.#others.some(({ holdsRow }) => holdsRow)) throw new Error(`an index of ${this.name} holds its rows`);
+    this.#writeIndexes(into, partition, before, after);
+  }
+
+  /** Takes a row away, as it was stored last. */
+  remove(into: Into, partition: string, before: Listed): void {
+    const rowsBeside = this.#besideOf(into, partition, before).flat();
+    for (const index of [this.#primary, ...this.#others]) {
+      const key = keyIn(index, partition, before);
+      if (key !== null) into.remove(key);
+    }
+    for (const { key } of rowsBeside) into.remove(key);
+    this.#followed(into, partition, null, before);
+  }
+
+  /**
+   * The rows that fit, last ones first: a slice of the page, and where it goes on (`page.ts`). The best index is taken
+   * for the filter; what it does not tell is looked for in the rows.
+   */
+  page(
+    reading: Reading,
+    partition: string,
+    filter: Filter<Listed>,
+    { cursor = null, ...page }: PageOf<Row> & { readonly cursor?: Cursor<Row> | null },
+  ): Slice<Row> {
+    const plan = planOf([this.#primary, ...this.#others], filter);
+    return sliceOf(reading, this.#sourceOf(partition, plan, page), cursor);
+  }
+
+  /** As {@link page}, in one go: for turns, and where few rows are looked at. */
+  all(reading: Reading, partition: string, filter: Filter<Listed>, page: PageOf<Row> = {}): Row[] {
+    const rows: Row[] = [];
+    let slice = this.page(reading, partition, filter, page);
+    rows.push(...slice.rows);
+    while (slice.next !== null) {
+      slice = this.page(reading, partition, filter, { ...page, cursor: slice.next });
+      rows.push(...slice.rows);
+    }
+    return rows;
+  }
+
+  /** The bodies that each row refers to, from the first row on. */
+  *referrals(reading: Reading, partition: string): Generator<readonly string[]> {
+    const prefix = [partition, rowSpace, this.name];
+    for (let after: Key | undefined; ; ) {
+      const entries: Entry<Row>[] = this.#form.range(reading, { prefix, after, limit: ROWS_AT_ONCE });
+      for (const { value } of entries) yield this.#follows.blobsOf(value);
+      after = entries.at(-1)?.key;
+      if (entries.length < ROWS_AT_ONCE) return;
+    }
+  }
+
+  #sourceOf(partition: string, plan: PagePlan, page: PageOf<Row>): PageSource<Row> {
+    const { index } = plan;
+    const places = this.#primary.by.map((field) => ROWS_BEGIN + index.by.indexOf(field));
+    const order = ROWS_BEGIN + index.by.length;
+    return {
+      ...{ partition, plan, page },
+      range: (reading, range) =>
+        index.holdsRow
+          ? this.#form.range(reading, range).map(({ key, value }) => ({ key, row: value }))
+          : reading.range(range).map(({ key }) => ({ key, row: undefined })),
+      lookUp: (reading, key) => {
+        const under = places.map((place) => key[place] ?? "");
+        return this.get(reading, partition, ...under, ...key.slice(order));
+      },
+    };
+  }
+
+  #write(into: Into, partition: string, before: Listed | null, row: Row): void {
+    const key = keyOf(this.#primary, partition, row);
+    const was = before === null ? null : keyOf(this.#primary, partition, before);
+    if (was !== null && !isSameKey(was, key)) throw new Error(`a row of ${this.name} becomes another`);
+    const stored = this.#form.toStored(row);
+    into.put(key, stored);
+    for (const index of this.#others) {
+      const held = index.holdsRow ? keyIn(index, partition, row) : null;
+      if (held !== null) into.put(held, stored);
+    }
+  }
+
+  #writeIndexes(into: Into, partition: string, before: Listed | null, row: Listed): void {
+    const besideBefore = this.#besideOf(into, partition, before);
+    for (const index of this.#others) {
+      const was = before === null ? null : keyIn(index, partition, before);
+      const is = keyIn(index, partition, row);
+      const isSame = was !== null && is !== null && isSameKey(was, is);
+      if (was !== null && !isSame) into.remove(was);
+      if (is !== null && !isSame && !index.holdsRow) into.put(is, true);
+    }
+    for (const [index, each] of this.#beside.entries()) {
+      replaceRows(into, besideBefore[index] ?? [], each.rowsOf(into, partition, row));
+    }
+    this.#followed(into, partition, row, before);
+  }
+
+  #followed(into: Into, partition: string, row: Listed | null, before: Listed | null): void {
+    const of = row ?? before;
+    if (of !== null) this.#follows.write(into, keyOf(this.#primary, partition, of), { row, before });
+  }
+
+  /** What follows from a row, by declaration. Looked up before anything is written: it may be read from those rows. */
+  #besideOf(reading: Reading, partition: string, row: Listed | null): (readonly Entry[])[] {
+    return row === null ? [] : this.#beside.map((each) => each.rowsOf(reading, partition, row));
+  }
+}
+
+function replaceRows(writing: Writing, before: readonly Entry[], after: readonly Entry[]): void {
+  for (const { key } of before) if (!after.some((entry) => isSameKey(entry.key, key))) writing.remove(key);
+  for (const entry of after) {
+    const was = before.find(({ key }) => isSameKey(key, entry.key));
+    if (was === undefined || !isDeepStrictEqual(was.value, entry.value)) writing.put(entry.key, entry.value);
+  }
+}
+
+/** The key of a row in the index that holds every row. */
+function keyOf(primary: StoredIndex, partition: string, row: object): Key {
+  const key = keyIn(primary, partition, row);
+  if (key === null) throw new Error(`a row that ${primary.name} does not hold`);
+  return key;
+}
+
+/** Rows read at once where all are gone through. */
+const ROWS_AT_ONCE = 100;
+
+const asItIs = <Row>(row: Row): Row => row;

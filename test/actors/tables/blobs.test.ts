@@ -1,0 +1,190 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import t from "tap";
+import { blobSweeperActor } from "../../../actors/tables/blob-sweeper.machine.js";
+import { blobOf, blobSweeperOf, countedBlobs, keepBlob, UNUSED_MS } from "../../../actors/tables/blobs.js";
+import { indexedTable } from "../../../actors/tables/indexed-table.js";
+import { address } from "../../../runtime/address.js";
+import type { Woken } from "../../../runtime/turn.js";
+import type { Writing } from "../../../storage/store.js";
+import { Harness, partition } from "../../support/harness.js";
+import { probe } from "../../support/probe.js";
+import { memoryRows, stepByHand, withTurn } from "../../support/turn.js";
+
+interface Paper {
+  readonly id: string;
+  readonly bodies: readonly string[];
+}
+
+const papers = indexedTable<Paper>("paper", { order: ["id"], blobs: ({ bodies }) => bodies });
+
+const woken = (dueMs: number): Woken => ({ type: "woken", name: "sweep", dueMs });
+
+const startMs = Date.parse("2026-01-01T00:00:00.000Z");
+
+/** Papers of a workspace in memory, written a turn at a time. */
+function desk(rows: Writing = memoryRows()) {
+  const self = address(partition, "desk", "1");
+  const kept = new Map<string, Paper>();
+  const write = (id: string, texts: readonly string[], now = startMs) => {
+    const before = kept.get(id);
+    return withTurn(
+      self,
+      (turn) => {
+        const row = { id, bodies: texts.map((text) => keepBlob(turn, partition, Buffer.from(text))) };
+        if (before === undefined) papers.insert(turn, partition, row);
+        else papers.put(turn, partition, before, row);
+        kept.set(id, row);
+      },
+      { rows, now },
+    );
+  };
+  const remove = (id: string, now = startMs) => {
+    const before = kept.get(id);
+    kept.delete(id);
+    return withTurn(self, (turn) => before && papers.remove(turn, partition, before), { rows, now });
+  };
+  return { rows, kept, write, remove };
+}
+
+const writtenBodies = (rows: Writing) => rows.range({ prefix: [partition, "row", "blob"] }).length;
+const digestOf = (text: string) => keepBlob(memoryRows(), partition, Buffer.from(text));
+const textOf = (rows: Writing, text: string) => {
+  const body = blobOf(rows, partition, digestOf(text));
+  return body === undefined ? undefined : Buffer.from(body).toString();
+};
+
+t.test("a body is written once, under its workspace, however many rows refer to it", async (t) => {
+  const { rows, write } = desk();
+  write("a", ["diff", "talk"]);
+  write("b", ["diff", "diff"]);
+  t.equal(writtenBodies(rows), 2);
+  t.equal(textOf(rows, "diff"), "diff");
+  t.equal(blobOf(rows, "ws_other", digestOf("diff")), undefined);
+});
+
+t.test("a row cannot refer to a body that was not kept", async (t) => {
+  const rows = memoryRows();
+  t.throws(
+    () =>
+      withTurn(
+        address(partition, "desk", "1"),
+        (turn) => papers.insert(turn, partition, { id: "a", bodies: [digestOf("never kept")] }),
+        { rows },
+      ),
+    /was not kept/,
+  );
+});
+
+t.test("the sweeper takes away what no row refers to for a day, and is told once", async (t) => {
+  const { rows, write, remove } = desk();
+  const sweeper = stepByHand(blobSweeperActor, blobSweeperOf(partition), { rows, now: startMs });
+  write("a", ["first", "second", "third"]);
+  const told = write("a", ["third"]).sent;
+  t.same(told, [{ to: blobSweeperOf(partition), message: { type: "blobs.unused" } }]);
+  t.same(sweeper.take({ type: "blobs.unused" }).wakes, [{ name: "sweep", dueMs: startMs + UNUSED_MS }]);
+  t.same(remove("a", startMs + 1_000).sent, []);
+  write("b", ["second"], startMs + 2_000);
+
+  sweeper.now = startMs + UNUSED_MS;
+  t.same(sweeper.take(woken(sweeper.now)).wakes, [{ name: "sweep", dueMs: startMs + 1_000 + UNUSED_MS }]);
+  t.equal(textOf(rows, "first"), undefined);
+  t.equal(textOf(rows, "second"), "second", "it came back within the day, and was not written again");
+  t.equal(textOf(rows, "third"), "third");
+
+  sweeper.now = startMs + 1_000 + UNUSED_MS;
+  t.ok(sweeper.take(woken(sweeper.now)).stopped);
+  t.equal(textOf(rows, "third"), undefined);
+  t.equal(remove("b", sweeper.now).sent.length, 1, "it is told of the next one");
+});
+
+t.test("a body that comes back within the day is not written again", async (t) => {
+  const { rows, write, remove } = desk();
+  write("a", ["diff"]);
+  remove("a");
+  const writes: string[] = [];
+  const counting: Writing = {
+    get: (key) => rows.get(key),
+    range: (range) => rows.range(range),
+    put: (key, value) => {
+      writes.push(String(key[2]));
+      rows.put(key, value);
+    },
+    remove: (key) => rows.remove(key),
+  };
+  desk(counting).write("b", ["diff"], startMs + 1_000);
+  t.notOk(writes.includes("blob"));
+  t.equal(textOf(rows, "diff"), "diff");
+});
+
+t.test("many bodies go in slices", async (t) => {
+  const { rows, write, remove } = desk();
+  const sweeper = stepByHand(blobSweeperActor, blobSweeperOf(partition), { rows, now: startMs });
+  write(
+    "a",
+    Array.from({ length: 120 }, (_, n) => `body ${n}`),
+  );
+  remove("a");
+  sweeper.take({ type: "blobs.unused" });
+  sweeper.now = startMs + UNUSED_MS;
+  const left: number[] = [];
+  for (let turns = 0; turns < 3; turns++) {
+    sweeper.take(woken(sweeper.now));
+    left.push(writtenBodies(rows));
+  }
+  t.same(left, [70, 20, 0]);
+  t.equal(sweeper.value, "idle");
+});
+
+t.test("counts can be made anew from the rows that refer, whatever became of them", async () => {
+  const deed = fc.record({
+    id: fc.constantFrom("a", "b", "c"),
+    texts: fc.option(fc.array(fc.constantFrom("one", "two", "three"), { maxLength: 3 })),
+  });
+  fc.assert(
+    fc.property(fc.array(deed, { maxLength: 12 }), fc.array(fc.nat(5), { maxLength: 4 }), (deeds, harm) => {
+      const { rows, write, remove } = desk();
+      for (const { id, texts } of deeds) texts === null ? remove(id) : write(id, texts);
+      const right = rows.range({ prefix: [partition] });
+      for (const n of harm) spoil(rows, n);
+      const changes = [...countedBlobs(rows, partition, { referring: [papers], nowMs: startMs })];
+      for (const change of changes) {
+        if (change.op === "put") rows.put(change.key, change.value);
+        else rows.remove(change.key);
+      }
+      assert.deepEqual(rows.range({ prefix: [partition] }), right);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+/** Spoils one of the counts. */
+function spoil(rows: Writing, n: number): void {
+  const uses = rows.range({ prefix: [partition, "row", "blob-use"] });
+  const use = uses[n % Math.max(1, uses.length)];
+  if (use === undefined) return;
+  if (n === 0) rows.remove(use.key);
+  else rows.put(use.key, { count: n, unusedSinceMs: null });
+}
+
+t.test("through the runtime: what goes is gone a day later, after a crash too", async (t) => {
+  const body = Buffer.from("a long diff");
+  const writer = probe("writer", {
+    write: (_context, _message, turn) => {
+      papers.insert(turn, partition, { id: "a", bodies: [keepBlob(turn, partition, body)] });
+    },
+    remove: (_context, _message, turn) =>
+      papers.remove(turn, partition, { id: "a", bodies: [digestOf("a long diff")] }),
+  });
+  const harness = new Harness({ catalogue: { actors: [writer, blobSweeperActor] } });
+  await harness.start();
+  await harness.ask(harness.to("writer"), { type: "write" });
+  await harness.ask(harness.to("writer"), { type: "remove" });
+  harness.crash();
+  await harness.start();
+  await harness.advance(UNUSED_MS - 10_000);
+  const there = () => harness.runtime.reading.get<Uint8Array>([partition, "row", "blob", digestOf("a long diff")]);
+  t.same(there() && Buffer.from(there() ?? []).toString(), "a long diff");
+  await harness.advance(20_000);
+  t.equal(there(), undefined);
+});
