@@ -1,5 +1,7 @@
 import type { Reading, Writing } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
+import { indexedTable } from "../tables/indexed-table.js";
+import { beside } from "../tables/table-declaration.js";
 import type { OAuth2 } from "./oauth2.js";
 
 /** Whose a connection is: the team's, or a person's by their id. */
@@ -45,10 +47,18 @@ export interface IntegrationConnectionRow {
   readonly asks: readonly string[];
 }
 
-/** `[integration, holder]` */
-const connections = table<IntegrationConnectionRow>("connection");
-/** `[person, integration]` */
+/** `[person, integration]` -> true */
 const connectionsOfPeople = table<true>("connection-of");
+/** `[integration, holder]` */
+const connections = indexedTable<IntegrationConnectionRow>("connection", {
+  under: ["integrationId"],
+  order: ["holder"],
+  beside: [
+    beside(connectionsOfPeople, ({ integrationId, holder }) =>
+      holder === "team" ? [] : [[[holder, integrationId], true]],
+    ),
+  ],
+});
 
 /** The connection, or undefined. */
 export function findIntegrationConnection(
@@ -85,9 +95,8 @@ export function listIntegrationsOfPerson(reading: Reading, workspaceId: string, 
 }
 
 export function storeIntegrationConnection(writing: Writing, workspaceId: string, row: IntegrationConnectionRow): void {
-  const { integrationId, holder } = row;
-  connections.put(writing, workspaceId, [integrationId, holder], row);
-  if (holder !== "team") connectionsOfPeople.put(writing, workspaceId, [holder, integrationId], true);
+  const before = findIntegrationConnection(writing, workspaceId, row.integrationId, row.holder);
+  connections.put(writing, workspaceId, before ?? null, row);
 }
 
 export function removeIntegrationConnection(
@@ -95,8 +104,8 @@ export function removeIntegrationConnection(
   workspaceId: string,
   { integrationId, holder }: Pick<IntegrationConnectionRow, "integrationId" | "holder">,
 ): void {
-  connections.remove(writing, workspaceId, integrationId, holder);
-  if (holder !== "team") connectionsOfPeople.remove(writing, workspaceId, holder, integrationId);
+  const before = findIntegrationConnection(writing, workspaceId, integrationId, holder);
+  if (before !== undefined) connections.remove(writing, workspaceId, before);
 }
 
 /** What is kept of nothing yet. */

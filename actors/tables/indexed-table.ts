@@ -77,8 +77,8 @@ export class IndexedTable<Row extends Listed, Listed extends object, Into extend
     this.#writeIndexes(into, partition, null, row);
   }
 
-  /** Writes a row in the place of `before`, as it was stored last. */
-  put(into: Into, partition: string, before: Listed, row: Row): void {
+  /** Writes a row in the place of `before`, as it was stored last; null when none stands there. */
+  put(into: Into, partition: string, before: Listed | null, row: Row): void {
     this.#write(into, partition, before, row);
     this.#writeIndexes(into, partition, before, row);
   }
