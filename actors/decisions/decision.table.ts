@@ -1,5 +1,7 @@
 import type { Turn } from "../../runtime/turn.js";
 import { table } from "../../storage/table.js";
+import { indexedTable } from "../tables/indexed-table.js";
+import { storedAs } from "../tables/table-declaration.js";
 import type { DraftedDecision } from "./decision.js";
 
 /** Someone of the team does not agree with a decision, at one of its files. */
@@ -31,6 +33,8 @@ export interface Merge {
 
 /** A decision that stands, where lists find it. */
 export interface StandingDecision {
+  readonly id: string;
+  readonly mergedAtMs: number;
   readonly taskId: string;
   readonly teamId: string;
   readonly repository: string;
@@ -41,9 +45,14 @@ export interface StandingDecision {
 /** `[task, decision]`: the set that the task has now. */
 export const decisions = table<DecisionRow>("decision");
 /** `[merged at (ms), decision]`: those that stand. */
-export const standingDecisions = table<StandingDecision>("decision-standing");
-/** `[repository, merged at (ms), decision]`: the same. */
-export const standingDecisionsByRepository = table<StandingDecision>("decision-standing-in");
+export const standingDecisions = indexedTable<StandingDecision>("decision-standing", {
+  order: ["mergedAtMs", "id"],
+  indexes: { "decision-standing-in": { by: ["repository"], holdsRow: true } },
+  stored: storedAs(
+    ({ id: _id, mergedAtMs: _mergedAtMs, ...stored }: StandingDecision) => stored,
+    (stored, key) => ({ ...stored, mergedAtMs: Number(key.at(-2)), id: String(key.at(-1)) }),
+  ),
+});
 
 /** Puts a set in the place of the one that the task has. In a turn of the task's decisions. */
 export function replaceDecisionSet(
@@ -64,8 +73,6 @@ export function replaceDecisionSet(
 export function indexDecisionSet(turn: Turn, { repository, url, atMs }: Merge): void {
   const { partition, id: taskId } = turn.self;
   for (const { id, teamId, paths } of decisions.list(turn, partition, [taskId])) {
-    const standing: StandingDecision = { taskId, teamId, repository, url, paths };
-    standingDecisions.put(turn, partition, [atMs, id], standing);
-    standingDecisionsByRepository.put(turn, partition, [repository, atMs, id], standing);
+    standingDecisions.insert(turn, partition, { id, mergedAtMs: atMs, taskId, teamId, repository, url, paths });
   }
 }

@@ -1,13 +1,8 @@
 import { z } from "zod";
 import type { Reading } from "../../storage/store.js";
-import type { TablePage } from "../../storage/table.js";
+import type { Cursor, Slice } from "../tables/page.js";
 import { decisionKinds } from "./decision.js";
-import {
-  decisions,
-  type StandingDecision,
-  standingDecisions,
-  standingDecisionsByRepository,
-} from "./decision.table.js";
+import { decisions, type StandingDecision, standingDecisions } from "./decision.table.js";
 
 /** A decision that stands, as a list shows it. */
 export const decisionSchema = z
@@ -47,68 +42,39 @@ export interface DecisionFilter {
 }
 
 /** A decision's place in the list. */
-export interface DecisionCursor {
+export interface DecisionPlace {
   readonly mergedAtMs: number;
   readonly id: string;
 }
 
 export interface DecisionPage {
   /** Only decisions after this place, which were merged before. */
-  readonly after: DecisionCursor | null;
+  readonly after: DecisionPlace | null;
   readonly limit: number;
+  /** Where the slice before it stopped. */
+  readonly cursor: Cursor<StandingDecision> | null;
 }
 
-/** Decisions looked at for one page: of those that a list is narrowed to there may be few among many. */
-const SCAN_LIMIT = 2_000;
-
-/** The decisions that stand, the latest merged first, and where the next page goes on; null when there is none. */
-export function listDecisions(
+/** A slice of the decisions that stand, the latest merged first. */
+export function listStandingDecisions(
   reading: Reading,
   workspaceId: string,
   filter: DecisionFilter,
-  { after, limit }: DecisionPage,
-): { readonly items: readonly DecisionView[]; readonly next: DecisionCursor | null } {
-  const items: DecisionView[] = [];
-  let last: DecisionCursor | null = after;
-  for (let looks = 0; looks < SCAN_LIMIT && items.length < limit; ) {
-    const slice = listStandingAfter(reading, workspaceId, filter, { after: last, limit });
-    for (const { place, standing } of slice) {
-      looks += 1;
-      last = place;
-      if (fits(standing, filter)) items.push(...toDecisionView(reading, workspaceId, place, standing));
-      if (items.length === limit) break;
-    }
-    if (slice.length < limit && items.length < limit) return { items, next: null };
-  }
-  return { items, next: last };
-}
-
-interface DecisionEntry {
-  readonly place: DecisionCursor;
-  readonly standing: StandingDecision;
-}
-
-function listStandingAfter(
-  reading: Reading,
-  workspaceId: string,
-  filter: DecisionFilter,
-  page: DecisionPage,
-): DecisionEntry[] {
+  { after, limit, cursor }: DecisionPage,
+): Slice<StandingDecision> {
   const { repository, sinceMs, untilMs } = filter;
-  const under = repository === undefined ? [] : [repository];
-  const rows = repository === undefined ? standingDecisions : standingDecisionsByRepository;
-  const until = page.after === null ? untilMs : undefined;
-  const bounds: TablePage = {
-    ...{ reverse: true, limit: page.limit },
-    // A time that is passed over is passed over with all that were merged at it.
-    ...(sinceMs === undefined ? {} : { after: [...under, sinceMs - 1] }),
-    ...(until === undefined ? {} : { before: [...under, until] }),
-    ...(page.after === null ? {} : { before: [...under, page.after.mergedAtMs, page.after.id] }),
-  };
-  return rows.entries(reading, workspaceId, under, bounds).map(({ key, value }) => ({
-    place: { mergedAtMs: Number(key.at(-2)), id: String(key.at(-1)) },
-    standing: value,
-  }));
+  const until = untilMs === undefined ? undefined : [untilMs];
+  return standingDecisions.page(
+    reading,
+    workspaceId,
+    { repository },
+    {
+      // A time that is passed over is passed over with all that were merged at it.
+      after: sinceMs === undefined ? undefined : [sinceMs - 1],
+      before: after === null ? until : [after.mergedAtMs, after.id],
+      ...{ limit, cursor, fits: (standing) => fits(standing, filter) },
+    },
+  );
 }
 
 function fits({ teamId, paths }: StandingDecision, { path, seesTeam }: DecisionFilter): boolean {
@@ -117,11 +83,11 @@ function fits({ teamId, paths }: StandingDecision, { path, seesTeam }: DecisionF
   return paths.some((each) => (path.endsWith("/") ? each.startsWith(path) : each === path));
 }
 
-function toDecisionView(
+/** As a list shows it; none when it is gone. */
+export function decisionView(
   reading: Reading,
   workspaceId: string,
-  { mergedAtMs, id }: DecisionCursor,
-  { taskId, repository, url }: StandingDecision,
+  { id, mergedAtMs, taskId, repository, url }: StandingDecision,
 ): DecisionView[] {
   const row = decisions.get(reading, workspaceId, taskId, id);
   if (row === undefined) return [];

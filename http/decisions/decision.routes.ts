@@ -1,10 +1,17 @@
 import { z } from "zod";
 import { permit, seesOutcomes } from "../../actors/access/visibility.js";
 import { MAX_PATH } from "../../actors/decisions/decision.js";
-import { type DecisionCursor, decisionSchema, listDecisions } from "../../actors/decisions/decision.view.js";
+import type { StandingDecision } from "../../actors/decisions/decision.table.js";
+import {
+  type DecisionPlace,
+  decisionSchema,
+  decisionView,
+  listStandingDecisions,
+} from "../../actors/decisions/decision.view.js";
 import { repositoryName } from "../../actors/resources/fields.js";
 import { findWorkspaceBySlug } from "../../actors/workspaces/workspace.machine.js";
 import type { Runtime } from "../../runtime/runtime.js";
+import { readPage } from "../page-reading.js";
 import { pageSize } from "../paging.js";
 import { type Route, route } from "../route.js";
 
@@ -33,7 +40,7 @@ const listQuery = z
       .string()
       .transform((text) => PLACE.exec(text))
       .refine((found) => found !== null, "must be the next of an earlier page")
-      .transform((found): DecisionCursor => ({ mergedAtMs: Number(found?.[1]), id: found?.[2] ?? "" }))
+      .transform((found): DecisionPlace => ({ mergedAtMs: Number(found?.[1]), id: found?.[2] ?? "" }))
       .optional()
       .describe("The `next` of an earlier page."),
     limit: pageSize(),
@@ -44,7 +51,8 @@ const listQuery = z
   });
 
 /** What was decided in a workspace's tasks. */
-export function decisionRoutes({ runtime: { reading } }: { readonly runtime: Runtime }): readonly Route[] {
+export function decisionRoutes({ runtime }: { readonly runtime: Runtime }): readonly Route[] {
+  const { reading } = runtime;
   return [
     route({
       method: "GET",
@@ -67,17 +75,34 @@ export function decisionRoutes({ runtime: { reading } }: { readonly runtime: Run
         }),
       },
       problems: ["not-found"],
-      handle: ({ caller, params, query }) => {
+      handle: async (request) => {
+        const { caller, params, query } = request;
         const workspaceId = findWorkspaceBySlug(reading, params.slug ?? "");
         if (workspaceId === undefined) return { refused: "not-found" };
         const refused = permit(reading, caller, workspaceId, "read", "workspace");
         if (refused !== null) return refused;
         const { repository, path, since: sinceMs, until: untilMs, before, limit } = query;
-        const seesTeam = (teamId: string) => seesOutcomes(reading, caller, workspaceId, teamId);
+        const seesTeam = remembered((teamId) => seesOutcomes(reading, caller, workspaceId, teamId));
         const filter = { repository, path, sinceMs, untilMs, seesTeam };
-        const { items, next } = listDecisions(reading, workspaceId, filter, { after: before ?? null, limit });
-        return { status: 200, body: { items, next: next === null ? null : `${next.mergedAtMs}-${next.id}` } };
+        const found = await readPage<StandingDecision>(runtime, request, (view, from) =>
+          listStandingDecisions(view, workspaceId, filter, { after: before ?? null, limit, cursor: from }),
+        );
+        if ("refused" in found) return found;
+        const last = found.length < limit ? undefined : found.at(-1);
+        const next = last === undefined ? null : `${last.mergedAtMs}-${last.id}`;
+        const items = found.flatMap((standing) => decisionView(reading, workspaceId, standing));
+        return { status: 200, body: { items, next } };
       },
     }),
   ];
+}
+
+/** What `know` says of each, asked once. */
+function remembered(know: (of: string) => boolean): (of: string) => boolean {
+  const known = new Map<string, boolean>();
+  return (of) => {
+    const answer = known.get(of) ?? know(of);
+    known.set(of, answer);
+    return answer;
+  };
 }

@@ -1,10 +1,6 @@
 import t from "tap";
 import { parseDraftedDecisions } from "../../../actors/decisions/decision.js";
-import {
-  decisions,
-  standingDecisions,
-  standingDecisionsByRepository,
-} from "../../../actors/decisions/decision.table.js";
+import { decisions, standingDecisions } from "../../../actors/decisions/decision.table.js";
 import {
   type DiscardDecisions,
   type DraftDecisions,
@@ -90,12 +86,12 @@ t.test("a set that stands is found by when, and where, it was merged", async (t)
   const [first] = decisions.list(set.rows, workspaceId, [taskId]);
   t.match(first, { taskId, teamId: "team_1", runId: "run_1", disputes: { length: 0 }, title: "one" });
   for (const found of [
-    standingDecisions.entries(set.rows, workspaceId, [1_000]),
-    standingDecisionsByRepository.entries(set.rows, workspaceId, ["acme/app", 1_000]),
+    standingDecisions.list(set.rows, workspaceId, [1_000]),
+    standingDecisions.all(set.rows, workspaceId, { repository: "acme/app" }, { before: [1_001] }).reverse(),
   ]) {
     t.equal(found.length, 2);
-    t.equal(found[0]?.key.at(-1), first?.id);
-    t.match(found[0]?.value, { taskId, repository: "acme/app", paths: ["src/poll.ts"] });
+    t.equal(found[0]?.id, first?.id);
+    t.match(found[0], { taskId, repository: "acme/app", paths: ["src/poll.ts"] });
   }
 });
 
