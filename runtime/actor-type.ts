@@ -3,7 +3,7 @@ import type { Reading } from "../storage/store.js";
 import type { Address } from "./address.js";
 import type { Picture } from "./picture.js";
 import type { RunSignal } from "./run-signal.js";
-import type { Fact, GateQuestion, Message, Turn } from "./turn.js";
+import type { Fact, GateQuestion, Message, Turn, TurnReading } from "./turn.js";
 
 /**
  * A kind of actor: an XState machine stepped as a pure function, and how it is looked after.
@@ -16,6 +16,12 @@ import type { Fact, GateQuestion, Message, Turn } from "./turn.js";
 export interface ActorType {
   readonly kind: string;
   readonly machine: AnyStateMachine;
+  /**
+   * Gives the event that the machine takes, where the type of a message does not tell where it leads: once for each
+   * turn, before the step. It reads and does nothing else. What is stored, deduplicated and set aside is the message.
+   * A throw is a crash of the turn.
+   */
+  classify?(message: Message, state: StoredState, turn: TurnReading): Message;
   /** Rises when the shape of stored snapshots changes. */
   readonly version: number;
   /** Brings a snapshot of an older version up to date. Required from version 2 on. */
@@ -106,25 +112,25 @@ export interface GatekeeperTimedOut extends Message, ReplyTo {
 }
 
 /** What the run of an effect is told beside its input. */
-export interface EffectContext {
+export interface EffectContext<Memo = unknown> {
   /** The idempotency id. */
   readonly id: string;
   /** The actor that started it. */
   readonly owner: Address;
   /** As the request has it; undefined once it is no longer at hand, after a restart for one. */
-  readonly memo: unknown;
+  readonly memo: Memo;
   readonly signal: RunSignal;
 }
 
 /** The outside world, by name. Runs after the commit and again after a crash; reports by its result alone. */
-export interface Effect {
+export interface Effect<Input = unknown, Output = unknown, Memo = unknown> {
   readonly name: string;
   /** How many run at once; more wait their turn. */
   readonly concurrency: number;
   /**
    * Does the work. A rejection is reported as `{ ok: false, error: message }`, so the message holds nothing secret.
    */
-  readonly run: (input: unknown, context: EffectContext) => Promise<unknown>;
+  run(input: Input, context: EffectContext<Memo>): Promise<Output>;
 }
 
 /** All that a host runs: handed in, never imported. */

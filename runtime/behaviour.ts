@@ -1,7 +1,7 @@
 import type { ActorType, Catalogue, StoredState, Subscriber, Supervision } from "./actor-type.js";
 import type { Address } from "./address.js";
 import { gateActor, gateKind } from "./gate.machine.js";
-import { createStepper, type MachineState, type Stepper } from "./step.js";
+import { createActorStepper, type MachineState, type Stepper } from "./step.js";
 import { defaultSupervision } from "./supervisor.js";
 import type { Fact, Message } from "./turn.js";
 import type { TurnRecorder } from "./turn-recorder.js";
@@ -56,7 +56,7 @@ export class Behaviours {
 }
 
 function actorBehaviour(type: ActorType): Behaviour {
-  const stepper = createStepper(type.machine);
+  const stepper = createActorStepper(type);
   if (type.version > 1 && type.migrate === undefined) {
     throw new Error(`the actor kind ${type.kind} is at version ${type.version} and has no migrate`);
   }

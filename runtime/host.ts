@@ -147,7 +147,7 @@ class Host implements Runtime {
     this.#poke();
   }
 
-  ask(to: Address, message: Message, options: { readonly messageId?: string } = {}): Promise<unknown> {
+  ask<Answer>(to: Address, message: Message, options: { readonly messageId?: string } = {}): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const cell = this.#admit(to);
       if (options.messageId !== undefined) checkMessageId(to, options.messageId);

@@ -2,7 +2,8 @@ import type { Change, Reading, Store, View } from "../storage/store.js";
 import type { Catalogue } from "./actor-type.js";
 import type { Address } from "./address.js";
 import type { Clock, Scheduler } from "./clock.js";
-import type { Message } from "./turn.js";
+import type { MessageTo } from "./reference.js";
+import type { AnswerFrom, Message } from "./turn.js";
 
 /** Everything a runtime needs from outside. */
 export interface RuntimeOptions {
@@ -60,7 +61,15 @@ export interface Runtime {
    * With `messageId`, a message already taken by that actor under the same id (within 24 hours) is not taken again
    * and answers `undefined`.
    */
-  ask(to: Address, message: Message, options?: { readonly messageId?: string }): Promise<unknown>;
+  ask<To extends Address, Type extends MessageTo<To>["type"]>(
+    to: To,
+    message: MessageTo<To> & { readonly type: Type },
+  ): Promise<AnswerFrom<To, Type>>;
+  ask<To extends Address, Type extends MessageTo<To>["type"]>(
+    to: To,
+    message: MessageTo<To> & { readonly type: Type },
+    options: { readonly messageId?: string } | undefined,
+  ): Promise<AnswerFrom<To, Type> | undefined>;
   /**
    * These changes, which another node made, are durable in the store now: what memory holds of their rows is dropped.
    * They are of partitions whose actors do not run here; otherwise the runtime stops as if its store had failed.

@@ -7,7 +7,7 @@ import {
   isMachineSnapshot,
   type StateNode,
 } from "xstate";
-import type { StoredState } from "./actor-type.js";
+import type { ActorType, StoredState } from "./actor-type.js";
 import type { Address } from "./address.js";
 import { compileStep } from "./compiled-step.js";
 import type { Message, Turn } from "./turn.js";
@@ -31,7 +31,7 @@ const NOBODY: Address = { partition: "", kind: "", id: "" };
 /** Prepares a machine for stepping. Throws when the machine uses what a stored, stepped actor cannot keep. */
 export function createStepper(machine: AnyStateMachine): Stepper {
   refuseUnsteppable(machine.root, machine.id);
-  const general = generalStepper(machine);
+  const general = createGeneralStepper(machine);
   const step = compileStep(machine, {
     spawn: () => refuse(machine, "spawn"),
     checkReturned: (action, returned) => checkReturned(machine, action, returned),
@@ -53,8 +53,18 @@ export function createStepper(machine: AnyStateMachine): Stepper {
   };
 }
 
+/** Prepares an actor type for stepping: {@link createStepper}, or another way to step its machine, after its `classify`. */
+export function createActorStepper(
+  { machine, classify }: Pick<ActorType, "machine" | "classify">,
+  create: (machine: AnyStateMachine) => Stepper = createStepper,
+): Stepper {
+  const stepper = create(machine);
+  if (classify === undefined) return stepper;
+  return { ...stepper, step: (state, message, turn) => stepper.step(state, classify(message, state, turn), turn) };
+}
+
 /** Steps through XState itself, whatever the machine. */
-function generalStepper(machine: AnyStateMachine): Stepper {
+export function createGeneralStepper(machine: AnyStateMachine): Stepper {
   const actor = createActor(machine, { input: NOBODY });
   let taken = false;
   actor.system.inspect((event) => {

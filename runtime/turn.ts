@@ -1,11 +1,32 @@
 import type { Key, Writing } from "../storage/store.js";
 import type { Address } from "./address.js";
 import type { Picture } from "./picture.js";
+import type { MessageTo, Reference } from "./reference.js";
 
 /** A message: a type and plain serialisable data. Secrets never travel in one. */
 export interface Message {
   readonly type: string;
 }
+
+declare const answer: unique symbol;
+
+/** A message whose asker is answered with `Answer`. Known to the compiler alone. */
+export interface Answered<Answer> extends Message {
+  readonly [answer]?: () => Answer;
+}
+
+/** What the asker of a message is answered: nothing, unless its type says so. */
+export type AnswerTo<M extends Message> = M extends Message
+  ? typeof answer extends keyof M
+    ? NonNullable<M[typeof answer]> extends () => infer Answer
+      ? Answer
+      : never
+    : undefined
+  : never;
+
+/** What an address answers to its messages of a type: unknown where nothing is known of it. */
+export type AnswerFrom<To extends Address, Type extends string> =
+  To extends Reference<infer Messages> ? AnswerTo<Extract<Messages, { readonly type: Type }>> : unknown;
 
 /**
  * Something that happened, heard after the commit by those whom the subscriptions name.
@@ -51,11 +72,11 @@ export interface EffectRequest {
 }
 
 /** Arrives at the actor that started the effect exactly once, unless the effect was cancelled. */
-export interface EffectEnded extends Message {
+export interface EffectEnded<Output = unknown> extends Message {
   readonly type: "effect.ended";
   readonly effect: string;
   readonly id: string;
-  readonly result: { readonly ok: true; readonly output: unknown } | { readonly ok: false; readonly error: string };
+  readonly result: { readonly ok: true; readonly output: Output } | { readonly ok: false; readonly error: string };
 }
 
 /** Arrives when a wake-up falls due. */
@@ -86,7 +107,7 @@ export interface Turn extends Writing {
   /** `count` random bytes. Cryptographically strong outside simulation. */
   randomBytes(count: number): Uint8Array;
   /** Sends a message; exactly once, in order for one sender and one receiver. */
-  send(to: Address, message: Message): void;
+  send<To extends Address>(to: To, message: MessageTo<To>): void;
   /** Sets the wake-up `name` for `dueMs`; a wake-up of that name already set is replaced. Delivered as {@link Woken}. */
   wake(name: string, dueMs: number): void;
   /** Takes back the wake-up `name`; none set is fine. */
@@ -114,6 +135,9 @@ export interface Turn extends Writing {
   /** Ends the actor: its snapshot, wake-ups and pending effects are removed with this batch. */
   stop(): void;
 }
+
+/** What may be read in a turn before anything is done: rows as every earlier turn left them, and the time. */
+export type TurnReading = Pick<Turn, "get" | "range" | "now" | "self">;
 
 /** A message as a machine receives it: its own fields and the turn. */
 export type Delivered<M extends Message> = M & { readonly turn: Turn };

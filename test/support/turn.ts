@@ -5,7 +5,7 @@ import { createIdentities } from "../../runtime/ids.js";
 import { Overlays } from "../../runtime/overlays.js";
 import type { Picture } from "../../runtime/picture.js";
 import { Pictures } from "../../runtime/pictures.js";
-import { createStepper, type MachineState } from "../../runtime/step.js";
+import { createActorStepper, type MachineState } from "../../runtime/step.js";
 import type { EffectRequest, Fact, GateQuestion, Message, Turn } from "../../runtime/turn.js";
 import { type Intent, TurnRecorder } from "../../runtime/turn-recorder.js";
 import type { Writing } from "../../storage/store.js";
@@ -69,7 +69,7 @@ export interface Stepping {
 
 /** Steps actors of a type without a runtime, through the same stepper, turn and row layers. */
 export function stepByHand(type: ActorType, self: Address, options: SteppingOptions = {}): Stepping {
-  const stepper = createStepper(type.machine);
+  const stepper = createActorStepper(type);
   const rows = options.rows ?? memoryRows();
   const hand = handTurn(self, rows, { ...options, pictures: type.pictures ?? [] });
   let state: MachineState = stepper.initial(self);
