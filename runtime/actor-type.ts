@@ -51,12 +51,12 @@ export interface Supervision {
  * Hears facts in a turn of its own after the publisher's, in the publisher's partition. It has no state: it may read,
  * and send messages. A throw is handled as an actor's crash; the publisher never notices.
  */
-export interface Subscriber {
+export interface Subscriber<Heard extends Fact = Fact> {
   /** Unique name, for logs and dead letters. */
   readonly name: string;
   /** Names of the facts it hears. */
-  readonly facts: readonly string[];
-  readonly handle: (fact: Fact, turn: Turn) => void;
+  readonly facts: readonly Heard["name"][];
+  handle(fact: Heard, turn: Turn): void;
 }
 
 /**
@@ -64,13 +64,13 @@ export interface Subscriber {
  * returns is sent, and each actor asked answers with a {@link GatekeeperAnswer} to `request.replyTo`. All must agree;
  * the first refusal decides. No keeper means that the step may be taken.
  */
-export interface Gate {
+export interface Gate<Question extends GateQuestion = GateQuestion> {
   readonly name: string;
   /** Names of the gates it keeps. */
-  readonly questions: readonly string[];
+  readonly questions: readonly Question["name"][];
   /** Longest time for the keepers together, in milliseconds; past it each gets a {@link GatekeeperTimedOut}. */
   readonly boundMs: number;
-  readonly gatekeepers: (question: GateQuestion, partition: string, reading: Reading) => readonly GatekeeperRequest[];
+  gatekeepers(question: Question, partition: string, reading: Reading): readonly GatekeeperRequest[];
 }
 
 export interface GatekeeperRequest {

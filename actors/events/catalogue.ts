@@ -78,6 +78,16 @@ export type AfterEventName = NamesTimed<"after">;
 /** What is about to happen: asked about as a gate of this name. */
 export type BeforeEventName = NamesTimed<"before">;
 
+/** Whether it happens before it is heard of. */
+export function isAfterEvent(name: WorkEventName): name is AfterEventName {
+  return workEvents[name].timing === "after";
+}
+
+/** Whether it waits for its hooks. */
+export function isBeforeEvent(name: WorkEventName): name is BeforeEventName {
+  return workEvents[name].timing === "before";
+}
+
 /** A task as events, hook bodies and callbacks show it. */
 export interface EventTask {
   readonly id: string;

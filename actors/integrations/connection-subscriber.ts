@@ -1,22 +1,24 @@
 import type { Subscriber } from "../../runtime/actor-type.js";
-import type { Fact, Turn } from "../../runtime/turn.js";
+import type { Turn } from "../../runtime/turn.js";
+import type { ResourceChanged } from "../resources/resource.messages.js";
 import type { MemberChanged } from "../workspaces/membership.transitions.js";
+import type { WorkspaceClosed } from "../workspaces/workspace.machine.js";
 import { integrationConnectionAddress } from "./connection.machine.js";
 import { type ConnectionHolder, listIntegrationConnections, listIntegrationsOfPerson } from "./connection.table.js";
 import type { CheckConnection } from "./connection.transitions.js";
 
 /** Has connections look whether they may still be: their integration changed, or people left its team. */
-export const connectionSubscriber: Subscriber = {
+export const connectionSubscriber: Subscriber<ResourceChanged<"integration"> | MemberChanged | WorkspaceClosed> = {
   name: "connections end with what they are of",
   facts: ["integration.changed", "member.changed", "workspace.closed"],
-  handle: (fact, turn) => {
+  handle(fact, turn) {
     const { partition } = turn.self;
     if (fact.name === "member.changed") {
-      const { userId } = fact as MemberChanged;
+      const { userId } = fact;
       for (const id of listIntegrationsOfPerson(turn, partition, userId)) check(turn, id, userId);
       return;
     }
-    const under = fact.name === "integration.changed" ? [(fact as Fact & { readonly id: string }).id] : [];
+    const under = fact.name === "integration.changed" ? [fact.id] : [];
     for (const { integrationId, holder } of listIntegrationConnections(turn, partition, under))
       check(turn, integrationId, holder);
   },

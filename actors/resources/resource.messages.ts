@@ -1,4 +1,4 @@
-import type { Message } from "../../runtime/turn.js";
+import type { Fact, Message } from "../../runtime/turn.js";
 import type { Caller } from "../access/caller.js";
 import type { StationHolder } from "./kind.js";
 import type { ResourceRow } from "./resource.table.js";
@@ -47,6 +47,12 @@ export interface DeleteResource extends Message, Write {
 }
 
 export type ResourceMessage = CreateResource | UpdateResource | DeleteResource;
+
+/** Heard as `<kind>.changed` when a resource of the kind was created, updated or deleted. */
+export interface ResourceChanged<Kind extends string = string> extends Fact {
+  readonly name: `${Kind}.changed`;
+  readonly id: string;
+}
 
 /** What a write answers unless it is refused. */
 export interface WriteResult {

@@ -7,16 +7,16 @@
  * | keeping | sealing.use | keeping | what this key is told by is kept           |
  */
 import { setup } from "xstate";
-import type { ActorType } from "../../runtime/actor-type.js";
-import { type Address, address } from "../../runtime/address.js";
-import type { Delivered, Message, Turn } from "../../runtime/turn.js";
+import { defineActor } from "../../runtime/define-actor.js";
+import { reference } from "../../runtime/reference.js";
+import type { Answered, Delivered, Turn } from "../../runtime/turn.js";
 import { GLOBAL_PARTITION } from "../../storage/keys.js";
 import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 import type { Sealer } from "./secret-value.js";
 
 /** The key that is used from now on, by its {@link toKeyMark}. */
-export interface UseSealingKey extends Message {
+export interface UseSealingKey extends Answered<null> {
   readonly type: "sealing.use";
   readonly mark: string;
 }
@@ -25,8 +25,9 @@ const ID = "secrets";
 /** `[ID]` */
 const marks = table<{ readonly mark: string }>("sealing-key");
 
+const sealingKeys = reference<UseSealingKey>("sealing-key");
 /** Who keeps it. */
-export const sealingKey: Address = address(GLOBAL_PARTITION, "sealing-key", ID);
+export const sealingKeyRef = sealingKeys(GLOBAL_PARTITION, ID);
 
 /** What the key that this was last sealed with is told by; null in a store that no service was started over. */
 export function findSealingKeyMark(reading: Reading): string | null {
@@ -40,16 +41,19 @@ export function toKeyMark(sealer: Sealer): string {
 
 const machine = setup({
   types: { context: {} as Record<string, never>, events: {} as Delivered<UseSealingKey> },
-  actions: { keep: ({ event }) => recordMark(event.turn, event.mark) },
 }).createMachine({
   id: "sealing-key",
   context: {},
   initial: "keeping",
-  states: { keeping: { on: { "sealing.use": { target: "keeping", actions: "keep" } } } },
+  states: {
+    keeping: {
+      on: { "sealing.use": { target: "keeping", actions: ({ event }) => recordMark(event.turn, event.mark) } },
+    },
+  },
 });
 
 /** See the table above. */
-export const sealingKeyActor: ActorType = { kind: "sealing-key", machine, version: 1 };
+export const sealingKeyActor = defineActor(sealingKeys, { machine, version: 1 });
 
 function recordMark(turn: Turn, mark: string): void {
   turn.reply(null);

@@ -25,7 +25,13 @@ import { findAttempt, IDEMPOTENCY_WINDOW_MS, sweepAttempts } from "../resources/
 import type { Kind } from "../resources/kind.js";
 import { addressTaken, createResource, deleteResource, updateResource } from "../resources/operations.js";
 import { withdrawOrphaned } from "../resources/orphaned-resources.js";
-import type { CreateResource, DeleteResource, ResourceMessage, WriteResult } from "../resources/resource.messages.js";
+import type {
+  CreateResource,
+  DeleteResource,
+  ResourceChanged,
+  ResourceMessage,
+  WriteResult,
+} from "../resources/resource.messages.js";
 import { findResource, type ResourceRow } from "../resources/resource.table.js";
 import { dissolveTeam, findMember, forgetMemberships, putMember } from "./member.table.js";
 import { changeMembership, type MembershipMessage } from "./membership.transitions.js";
@@ -35,11 +41,6 @@ import type { WorkspaceFields } from "./workspace.kind.js";
 export interface WorkspaceClosed extends Fact {
   readonly name: "workspace.closed";
   readonly workspaceId: string;
-}
-
-/** Heard as `<kind>.changed` when a resource of the kind was created, updated or deleted. */
-interface ResourceChanged extends Fact {
-  readonly id: string;
 }
 
 /** `[slug]` under the global partition: every slug ever taken. */

@@ -6,7 +6,7 @@ import { confirmationEffect } from "../../actors/code-host/confirmation.effects.
 import { installationCheckEffect } from "../../actors/code-host/installation-check.effects.js";
 import { deliveryEffect, MAX_OUTPUT_BYTES } from "../../actors/hooks/delivery/delivery.effects.js";
 import { createHookTokenSigner } from "../../actors/hooks/delivery/hook-token.js";
-import { signingKeysAddress, type UseKey } from "../../actors/hooks/delivery/signing-keys.machine.js";
+import { signingKeysRef, type UseKey } from "../../actors/hooks/delivery/signing-keys.machine.js";
 import { getExhaustedCount } from "../../actors/hooks/exhausted.table.js";
 import { oauthEffects } from "../../actors/integrations/oauth.effects.js";
 import { createKinds } from "../../actors/kinds.js";
@@ -21,7 +21,7 @@ import { createOutbound, type Outbound } from "../../actors/outbound/request.js"
 import { gates, subscribers } from "../../actors/subscriptions.js";
 import {
   findSealingKeyMark,
-  sealingKey,
+  sealingKeyRef,
   toKeyMark,
   type UseSealingKey,
 } from "../../actors/workspaces/sealing-key.machine.js";
@@ -169,9 +169,9 @@ async function open(
   });
   closing.push(() => runtime.stop());
   const use: UseKey = { type: "keys.use", key: tokens?.publicKey ?? null };
-  await runtime.ask(signingKeysAddress, use);
+  await runtime.ask(signingKeysRef, use);
   const seal: UseSealingKey = { type: "sealing.use", mark: toKeyMark(sealer) };
-  await runtime.ask(sealingKey, seal);
+  await runtime.ask(sealingKeyRef, seal);
   const metrics = createMetrics(
     () => runtime.stats(),
     () => getExhaustedCount(runtime.reading),

@@ -10,11 +10,13 @@
  * | any     | rotation.over, the hook was deleted    | none    | the secret goes; stops                          |
  */
 import { setup } from "xstate";
-import type { ActorType, Subscriber } from "../../../runtime/actor-type.js";
-import { address } from "../../../runtime/address.js";
-import type { Delivered, Fact, Message, Turn, Woken } from "../../../runtime/turn.js";
+import type { Subscriber } from "../../../runtime/actor-type.js";
+import { defineActor } from "../../../runtime/define-actor.js";
+import { reference } from "../../../runtime/reference.js";
+import type { Delivered, Message, Turn, Woken } from "../../../runtime/turn.js";
 import type { Reading, Writing } from "../../../storage/store.js";
 import { table } from "../../../storage/table.js";
+import type { ResourceChanged } from "../../resources/resource.messages.js";
 import { findResource, type ResourceRow } from "../../resources/resource.table.js";
 import type { HookFields } from "../hook.kind.js";
 
@@ -28,6 +30,8 @@ interface RotationBegun extends Message {
 interface RotationOver extends Message {
   readonly type: "rotation.over";
 }
+
+const hookRotationRef = reference<RotationBegun | RotationOver>("hook-rotation");
 
 interface PreviousSecret {
   readonly sealed: string;
@@ -62,29 +66,25 @@ export function storePreviousSecret(
 }
 
 /** Watches over the secrets that were kept. */
-export const secretRotationSubscriber: Subscriber = {
+export const secretRotationSubscriber: Subscriber<ResourceChanged<"hook">> = {
   name: "secrets of hooks go after their rotation",
   facts: ["hook.changed"],
-  handle: (fact, turn) => {
-    const { id } = fact as Fact & { readonly id: string };
+  handle({ id }, turn) {
     const previous = previousSecrets.get(turn, turn.self.partition, id);
     if (previous === undefined) return;
     const isGone = findResource(turn, turn.self.partition, "hook", id) === undefined;
     const message: RotationBegun | RotationOver = isGone
       ? { type: "rotation.over" }
       : { type: "rotation.begun", untilMs: previous.untilMs };
-    turn.send(address(turn.self.partition, "hook-rotation", id), message);
+    turn.send(hookRotationRef(turn.self.partition, id), message);
   },
 };
 
+const watch = ({ event }: { readonly event: Delivered<RotationBegun> }) => event.turn.wake("over", event.untilMs);
+
 const machine = setup({
   types: { context: {} as Record<string, never>, events: {} as Delivered<RotationBegun | RotationOver | Woken> },
-  actions: {
-    watch: ({ event }) => {
-      if (event.type === "rotation.begun") event.turn.wake("over", event.untilMs);
-    },
-    forget: ({ event }) => forget(event.turn),
-  },
+  actions: { forget: ({ event }) => forget(event.turn) },
 }).createMachine({
   id: "hook-rotation",
   context: {},
@@ -92,13 +92,13 @@ const machine = setup({
   states: {
     none: {
       on: {
-        "rotation.begun": { target: "keeping", actions: "watch" },
+        "rotation.begun": { target: "keeping", actions: watch },
         "rotation.over": { target: "none", actions: "forget" },
       },
     },
     keeping: {
       on: {
-        "rotation.begun": { target: "keeping", actions: "watch" },
+        "rotation.begun": { target: "keeping", actions: watch },
         "rotation.over": { target: "none", actions: "forget" },
         woken: { target: "none", actions: "forget" },
       },
@@ -107,7 +107,7 @@ const machine = setup({
 });
 
 /** See the table above. */
-export const hookRotationActor: ActorType = { kind: "hook-rotation", machine, version: 1 };
+export const hookRotationActor = defineActor(hookRotationRef, { machine, version: 1 });
 
 function forget(turn: Turn): void {
   previousSecrets.remove(turn, turn.self.partition, turn.self.id);

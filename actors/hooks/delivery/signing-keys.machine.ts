@@ -8,16 +8,16 @@
  * | keeping | woken       | keeping | keys whose time is over go                                       |
  */
 import { setup } from "xstate";
-import type { ActorType } from "../../../runtime/actor-type.js";
-import { type Address, address } from "../../../runtime/address.js";
-import type { Delivered, Message, Turn, Woken } from "../../../runtime/turn.js";
+import { defineActor } from "../../../runtime/define-actor.js";
+import { reference } from "../../../runtime/reference.js";
+import type { Answered, Delivered, Turn, Woken } from "../../../runtime/turn.js";
 import { GLOBAL_PARTITION } from "../../../storage/keys.js";
 import type { Reading } from "../../../storage/store.js";
 import { table } from "../../../storage/table.js";
 import { HOOK_TOKEN_SECONDS, type PublicKey } from "./hook-token.js";
 
 /** The key that signs from now on; null when there is none any more. */
-export interface UseKey extends Message {
+export interface UseKey extends Answered<null> {
   readonly type: "keys.use";
   readonly key: PublicKey | null;
 }
@@ -31,8 +31,9 @@ interface PublishedKey {
 /** `[kid]` */
 const published = table<PublishedKey>("hook-signing-key");
 
+const signingKeys = reference<UseKey>("signing-keys");
 /** Where the keys are kept. */
-export const signingKeysAddress: Address = address(GLOBAL_PARTITION, "signing-keys", "hooks");
+export const signingKeysRef = signingKeys(GLOBAL_PARTITION, "hooks");
 
 /** Longer than a token lives, by what clocks may differ. */
 const RETENTION_MS = (HOOK_TOKEN_SECONDS + 60) * 1_000;
@@ -47,12 +48,6 @@ export function listPublishedKeys(reading: Reading, nowMs: number): PublicKey[] 
 
 const machine = setup({
   types: { context: {} as Record<string, never>, events: {} as Delivered<UseKey | Woken> },
-  actions: {
-    use: ({ event }) => {
-      if (event.type === "keys.use") use(event.turn, event.key);
-    },
-    forget: ({ event }) => forget(event.turn),
-  },
 }).createMachine({
   id: "signing-keys",
   context: {},
@@ -60,15 +55,15 @@ const machine = setup({
   states: {
     keeping: {
       on: {
-        "keys.use": { target: "keeping", actions: "use" },
-        woken: { target: "keeping", actions: "forget" },
+        "keys.use": { target: "keeping", actions: ({ event }) => use(event.turn, event.key) },
+        woken: { target: "keeping", actions: ({ event }) => forget(event.turn) },
       },
     },
   },
 });
 
 /** See the table above. */
-export const signingKeysActor: ActorType = { kind: "signing-keys", machine, version: 1 };
+export const signingKeysActor = defineActor(signingKeys, { machine, version: 1 });
 
 function use(turn: Turn, key: PublicKey | null): void {
   turn.reply(null);

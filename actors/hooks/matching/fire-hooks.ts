@@ -1,8 +1,14 @@
 import type { Gate, GatekeeperRequest, Subscriber } from "../../../runtime/actor-type.js";
 import { type Address, address } from "../../../runtime/address.js";
-import type { Fact, GateQuestion, Turn } from "../../../runtime/turn.js";
-import type { WorkEvent, WorkFact, WorkQuestion } from "../../events/catalogue.js";
-import { workEventNames, workEvents } from "../../events/catalogue.js";
+import type { Turn } from "../../../runtime/turn.js";
+import {
+  isAfterEvent,
+  isBeforeEvent,
+  type WorkEvent,
+  type WorkFact,
+  type WorkQuestion,
+  workEventNames,
+} from "../../events/catalogue.js";
 import { BEFORE_EVENT_TIMEOUT, toRefusal } from "../delivery/retry-policy.js";
 import type { FireHook } from "../hook-occurrence.machine.js";
 import type { MatchHooks } from "./hook-matcher.machine.js";
@@ -14,11 +20,10 @@ const BEFORE_EVENT_MS = 60_000;
 const MATCH_UNITS_IN_TURN = 15_000;
 
 /** Fires the hooks that match an after event. */
-export const afterEventSubscriber: Subscriber = {
+export const afterEventSubscriber: Subscriber<WorkFact> = {
   name: "hooks on after events",
-  facts: workEventNames.filter((name) => workEvents[name].timing === "after"),
-  handle: (fact: Fact, turn) => {
-    const { work } = fact as WorkFact;
+  facts: workEventNames.filter(isAfterEvent),
+  handle({ work }, turn) {
     const { fires, next } = matchHooks(turn, work, { from: MATCH_START, units: MATCH_UNITS_IN_TURN });
     for (const hook of fires) fireHook(turn, hook, work);
     if (next !== null) turn.send(hookMatcherAddress(work), toMatchHooks(next, work));
@@ -26,12 +31,11 @@ export const afterEventSubscriber: Subscriber = {
 };
 
 /** Lets the hooks that match a before event decide whether it may happen. */
-export const beforeEventGate: Gate = {
+export const beforeEventGate: Gate<WorkQuestion> = {
   name: "hooks on before events",
-  questions: workEventNames.filter((name) => workEvents[name].timing === "before"),
+  questions: workEventNames.filter(isBeforeEvent),
   boundMs: BEFORE_EVENT_MS,
-  gatekeepers: (question: GateQuestion, _partition, reading) => {
-    const { work } = question as WorkQuestion;
+  gatekeepers({ work }, _partition, reading) {
     const { fires, next } = matchHooks(reading, work, { from: MATCH_START, units: MATCH_UNITS_IN_TURN });
     const asked = fires.map((hook) => toFireRequest(hook, work));
     return next === null ? asked : [...asked, { to: hookMatcherAddress(work), message: toMatchHooks(next, work) }];

@@ -1,8 +1,8 @@
 import t from "tap";
 import {
   findSealingKeyMark,
-  sealingKey,
   sealingKeyActor,
+  sealingKeyRef,
   toKeyMark,
   type UseSealingKey,
 } from "../../../actors/workspaces/sealing-key.machine.js";
@@ -14,7 +14,7 @@ const use = (byte: number): UseSealingKey => ({ type: "sealing.use", mark: toKey
 
 t.test("the key that was used last is told from any other, and never before one was", async (t) => {
   const rows = memoryRows();
-  const keeper = stepByHand(sealingKeyActor, sealingKey, { rows, now: 0 });
+  const keeper = stepByHand(sealingKeyActor, sealingKeyRef, { rows, now: 0 });
   t.equal(findSealingKeyMark(rows), null);
   keeper.take(use(1));
   t.equal(findSealingKeyMark(rows), toKeyMark(sealerOf(1)));

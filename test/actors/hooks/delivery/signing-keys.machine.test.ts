@@ -4,7 +4,7 @@ import { createHookTokenSigner, HOOK_TOKEN_SECONDS } from "../../../../actors/ho
 import {
   listPublishedKeys,
   signingKeysActor,
-  signingKeysAddress,
+  signingKeysRef,
   type UseKey,
 } from "../../../../actors/hooks/delivery/signing-keys.machine.js";
 import type { Woken } from "../../../../runtime/turn.js";
@@ -19,7 +19,7 @@ const use = (key: UseKey["key"]): UseKey => ({ type: "keys.use", key });
 
 t.test("a key that is no more in use stays published until every token that it signed is over", async (t) => {
   const rows = memoryRows();
-  const keys = stepByHand(signingKeysActor, signingKeysAddress, { rows, now: 0 });
+  const keys = stepByHand(signingKeysActor, signingKeysRef, { rows, now: 0 });
   const [first, second] = [keyOf(), keyOf()];
   const published = (nowMs: number) =>
     listPublishedKeys(rows, nowMs)
@@ -46,7 +46,7 @@ t.test("a key that is no more in use stays published until every token that it s
 
 t.test("a key that is taken back into use stays", async (t) => {
   const rows = memoryRows();
-  const keys = stepByHand(signingKeysActor, signingKeysAddress, { rows, now: 0 });
+  const keys = stepByHand(signingKeysActor, signingKeysRef, { rows, now: 0 });
   const [first, second] = [keyOf(), keyOf()];
   keys.take(use(first));
   keys.take(use(second));
