@@ -14,6 +14,7 @@ import { hookMatcherActor } from "./hooks/matching/hook-matcher.machine.js";
 import { hookResendActor } from "./hooks/resend.machine.js";
 import { integrationConnectionActor } from "./integrations/connection.machine.js";
 import type { Kind } from "./resources/kind.js";
+import { runOwners } from "./run-owners.js";
 import { dispatcherActor } from "./runners/dispatcher.machine.js";
 import { poolMinting } from "./runners/pool-exchange.js";
 import { runnerActor } from "./runners/runner.machine.js";
@@ -36,7 +37,7 @@ export function createActorTypes(kinds: readonly Kind[]): readonly ActorType[] {
     dispatcherActor,
     runnerActor,
     taskActor,
-    runActor,
+    runActor(runOwners),
     decisionSetActor,
     hookOccurrenceActor,
     hookMatcherActor,

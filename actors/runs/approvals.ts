@@ -1,32 +1,29 @@
-import { address } from "../../runtime/address.js";
 import type { Delivered, Turn } from "../../runtime/turn.js";
 import type { Refusal } from "../refusal.js";
 import { MAX_OPEN_PERMISSIONS, type RunnerMessage } from "../runners/protocol.js";
-import { refuseUnlessAssigneeOf } from "../tasks/assignee.js";
-import { tasks } from "../tasks/task.table.js";
 import { type ApprovalRow, approvals, listOpenApprovals, openApprovals } from "./approval.table.js";
 import { approvalView } from "./approval.view.js";
+import { refuseUnlessAssigneeOf } from "./assignee.js";
 import type { RunContext } from "./run.machine.js";
-import type { AnswerApproval, RunAsking } from "./run.messages.js";
-import { runs } from "./run.table.js";
-import { getRunRow, sendToRunner } from "./run.transitions.js";
+import type { AnswerApproval } from "./run.messages.js";
+import { findRunRow, sendToRunner, tellOwner } from "./run.transitions.js";
+import type { RunOwner } from "./run-owner.js";
 
 /**
- * What a run's agent wants leave for. A request is open until the assignee of the task answers it, or the run ends or
- * is told to; the runner is told in the batch in which it is answered, once.
+ * What a run's agent wants leave for. A request is open until the assignee of the run's owner answers it, or the run
+ * ends or is told to; the runner is told in the batch in which it is answered, once.
  */
 
 type PermissionWish = Extract<RunnerMessage, { type: "run.permission" }>;
 
-/** Keeps what is asked and brings it to the task; beyond what may be open it is dismissed at once. */
-export function askPermission(turn: Turn, context: RunContext, wish: PermissionWish): void {
+/**
+ * Keeps what is asked and brings it to the owner; where it has nobody to ask, and beyond what may be open, it is
+ * dismissed at once.
+ */
+export function askPermission(turn: Turn, context: RunContext, wish: PermissionWish, owner: RunOwner): void {
   const { id: request, tool, inputs, reason } = wish;
   const open = listOpenApprovals(turn, turn.self.partition, turn.self.id);
-  const refused = context.stopping
-    ? "The run is being stopped."
-    : open.length >= MAX_OPEN_PERMISSIONS
-      ? `${MAX_OPEN_PERMISSIONS} permissions of this run wait for an answer already.`
-      : null;
+  const refused = whyDismissed(context, owner, open.length);
   if (refused !== null)
     return sendAnswer(turn, context, request, { verdict: "dismissed", edited: null, note: refused });
   putApproval(turn, {
@@ -34,18 +31,25 @@ export function askPermission(turn: Turn, context: RunContext, wish: PermissionW
     ...{ state: "open", edited: null, note: null, answeredAt: null, answeredBy: null },
     askedAt: new Date(turn.now).toISOString(),
   });
-  notifyTask(turn);
+  notifyOwner(turn);
+}
+
+function whyDismissed({ stopping }: RunContext, { hasApprovals }: RunOwner, open: number): string | null {
+  if (!hasApprovals) return "There is nobody who could give leave in this run.";
+  if (stopping) return "The run is being stopped.";
+  if (open < MAX_OPEN_PERMISSIONS) return null;
+  return `${MAX_OPEN_PERMISSIONS} permissions of this run wait for an answer already.`;
 }
 
 /** Why the person may not answer, or not any more; null when they may. Reads only. */
-export function refuseAnswer(event: Delivered<AnswerApproval>): Refusal | null {
+export function refuseAnswer(event: Delivered<AnswerApproval>, owner: RunOwner): Refusal | null {
   const { turn, by, approvalId } = event;
   const workspaceId = turn.self.partition;
-  const run = runs.get(turn, workspaceId, turn.self.id);
-  const task = run === undefined ? undefined : tasks.get(turn, workspaceId, run.taskId);
+  const run = findRunRow(turn);
+  const assignee = run === undefined ? undefined : owner.assignee(turn, workspaceId, run.owner.id);
   const approval = approvals.get(turn, workspaceId, turn.self.id, approvalId);
-  if (run === undefined || task === undefined || approval === undefined) return { refused: "not-found" };
-  const notAssignee = refuseUnlessAssigneeOf(task, by);
+  if (assignee === undefined || approval === undefined) return { refused: "not-found" };
+  const notAssignee = refuseUnlessAssigneeOf({ assignee }, by);
   if (notAssignee !== null) return notAssignee;
   if (approval.state === "open") return null;
   const detail =
@@ -64,13 +68,13 @@ export function answerApproval(event: Delivered<AnswerApproval>, context: RunCon
   const answered: ApprovalRow = { ...approval, state: verdict, edited, note, answeredAt, answeredBy: by };
   putApproval(turn, answered);
   sendAnswer(turn, context, approval.request, { verdict, edited, note });
-  notifyTask(turn);
+  notifyOwner(turn);
   turn.reply(answered);
 }
 
-/** The run is told to stop: the task is not asked any more. */
+/** The run is told to stop: nobody is asked any more. */
 export function closeApprovalsOnStop(turn: Turn): void {
-  if (closeApprovals(turn, "The run is being stopped.") > 0) notifyTask(turn);
+  if (closeApprovals(turn, "The run is being stopped.") > 0) notifyOwner(turn);
 }
 
 /** Closes what is open, since nobody waits for it any more; gives how many that were. */
@@ -101,12 +105,11 @@ function sendAnswer(
   sendToRunner(turn, context, { ...answer, verdict, inputs: edited, reason: note });
 }
 
-/** Brings to the task what the run waits for now. */
-function notifyTask(turn: Turn): void {
-  const { id: runId, taskId } = getRunRow(turn);
+/** Brings to the owner what the run waits for now. */
+function notifyOwner(turn: Turn): void {
+  const { id: runId } = turn.self;
   const [first, ...others] = listOpenApprovals(turn, turn.self.partition, runId);
-  const asking: RunAsking = { type: "run.asking", runId, asks: first === undefined ? null : asksText(first, others) };
-  turn.send(address(turn.self.partition, "task", taskId), asking);
+  tellOwner(turn, { type: "run.asking", runId, asks: first === undefined ? null : asksText(first, others) });
 }
 
 function asksText({ tool, reason }: ApprovalRow, others: readonly ApprovalRow[]): string {

@@ -1,34 +1,32 @@
-import { address } from "../../runtime/address.js";
 import type { Delivered, Turn } from "../../runtime/turn.js";
 import type { Refusal } from "../refusal.js";
 import { MAX_UNDELIVERED } from "../runners/protocol.js";
 import { hasFeature } from "../runners/runner.table.js";
-import { refuseUnlessAssigneeOf } from "../tasks/assignee.js";
-import type { NoteTask } from "../tasks/task.messages.js";
-import { tasks } from "../tasks/task.table.js";
+import { refuseUnlessAssigneeOf } from "./assignee.js";
 import type { RunContext } from "./run.machine.js";
 import type { MessageSent, SendMessage } from "./run.messages.js";
-import { type RunRow, runMessageKeys, runMessages, runSteps, runs, type StepRow } from "./run.table.js";
-import { addStep, getRunRow, putRun, sendToRunner } from "./run.transitions.js";
+import { type RunRow, runMessageKeys, runMessages, runSteps, type StepRow } from "./run.table.js";
+import { addStep, findRunRow, getRunRow, putRun, sendToRunner, tellOwner } from "./run.transitions.js";
+import type { RunOwner } from "./run-owner.js";
 
 /**
  * What people say to a run. Each message is a step of the run and is sent to the run's runner, in the same batch; what
- * the agent was not given by the run's end becomes notes of the task, which its next run is given.
+ * the agent was not given by the run's end becomes notes of its owner, which the next run is given.
  */
 
 /** Why nothing may be said to the run now, or null when it may. Reads only. */
-export function refuseMessage(event: Delivered<SendMessage>, context: RunContext): Refusal | null {
+export function refuseMessage(event: Delivered<SendMessage>, context: RunContext, owner: RunOwner): Refusal | null {
   const { turn, by, text } = event;
-  const workspaceId = turn.self.partition;
-  const run = runs.get(turn, workspaceId, turn.self.id);
-  const task = run === undefined ? undefined : tasks.get(turn, workspaceId, run.taskId);
-  if (run === undefined || task === undefined) return { refused: "not-found" };
+  const run = findRunRow(turn);
+  const assignee = run === undefined ? undefined : owner.assignee(turn, turn.self.partition, run.owner.id);
+  if (run === undefined || assignee === undefined) return { refused: "not-found" };
+  if (!owner.hasConversation) return { refused: "conflict", detail: "Nobody speaks to the agent of this run." };
   const before = findSentBefore(event);
   if (before !== undefined) {
     const detail = "This Idempotency-Key was used for another text to this run.";
     return before.text === text ? null : { refused: "idempotency-key-reused", detail };
   }
-  return refuseUnlessAssigneeOf(task, by) ?? refuseByState(turn, context, run);
+  return refuseUnlessAssigneeOf({ assignee }, by) ?? refuseByState(turn, context, run);
 }
 
 function refuseByState(turn: Turn, context: RunContext, run: RunRow): Refusal | null {
@@ -75,18 +73,16 @@ export function recordDelivered(turn: Turn, { said }: RunContext, n: number): vo
 }
 
 /**
- * Hands on to the task what the run's agent was not given, so that the next run begins with it. Of an abandoned run
+ * Hands on to the owner what the run's agent was not given, so that the next run begins with it. Of an abandoned run
  * that is everything, the latest of it: its agent is gone with all that it was told.
  */
-export function carryUndelivered(turn: Turn, { said }: RunContext, { id, taskId, outcome, unheard = 0 }: RunRow): void {
+export function carryUndelivered(turn: Turn, { said }: RunContext, { id, outcome, unheard = 0 }: RunRow): void {
   const workspaceId = turn.self.partition;
   const first = outcome === "abandoned" ? Math.max(0, said - MAX_UNDELIVERED) : said - unheard;
   for (const { key, value } of runMessages.entries(turn, workspaceId, [id], { after: [id, first] })) {
     const step = runSteps.get(turn, workspaceId, id, value.index);
     if (step === undefined) continue;
-    const once = `said ${id} ${key.at(-1)}`;
-    const note: NoteTask = { type: "note", from: `person ${value.by}`, text: step.text, key: once };
-    turn.send(address(workspaceId, "task", taskId), note);
+    tellOwner(turn, { type: "note", from: `person ${value.by}`, text: step.text, key: `said ${id} ${key.at(-1)}` });
   }
 }
 

@@ -2,10 +2,10 @@ import type { GateAnswer, Turn } from "../../runtime/turn.js";
 import type { WorkQuestion } from "../events/catalogue.js";
 import { recordWorkEvent } from "../events/event-task.js";
 import type { RunnerMessage } from "../runners/protocol.js";
-import { tasks, toEventSubject } from "../tasks/task.table.js";
 import type { RunContext } from "./run.machine.js";
 import type { RunRow } from "./run.table.js";
-import { getRunRow, putRun, sendToRunner } from "./run.transitions.js";
+import { getEventSubject, getRunRow, putRun, sendToRunner } from "./run.transitions.js";
+import type { RunOwner } from "./run-owner.js";
 
 /** A handover that the gate has not answered yet. */
 export interface PendingHandover {
@@ -18,22 +18,30 @@ type HandoverWish = Extract<RunnerMessage, { type: "run.handover" }>;
 
 const GATE = "handover.giving";
 
-/** Asks the gate whether the handover may be given; one to a station that is none of the next is refused at once. */
-export function askHandover(turn: Turn, context: RunContext, wish: HandoverWish): RunContext {
-  const row = getRunRow(turn);
-  const task = tasks.get(turn, turn.self.partition, row.taskId);
-  if (task === undefined || !row.passesTo.includes(wish.to)) {
-    const choices = row.passesTo.length === 0 ? "this station passes to none" : `choose ${row.passesTo.join(" or ")}`;
+/**
+ * Asks the gate whether the handover may be given, where the owner has one; one to a station that is none of the next
+ * is refused at once.
+ */
+export function askHandover(turn: Turn, context: RunContext, wish: HandoverWish, owner: RunOwner): RunContext {
+  const { passesTo } = getRunRow(turn);
+  if (!passesTo.includes(wish.to)) {
+    const choices = passesTo.length === 0 ? "this station passes to none" : `choose ${passesTo.join(" or ")}`;
     answer(turn, context, wish.id, `There is no station ${wish.to} to hand over to: ${choices}.`);
     return context;
   }
+  if (owner.handOver === "gate") return askGate(turn, context, wish, owner);
+  decide(turn, context, wish, owner.handOver === "accepted" ? null : "Nothing is handed over from this run.");
+  return context;
+}
+
+function askGate(turn: Turn, context: RunContext, wish: HandoverWish, owner: RunOwner): RunContext {
   const question: WorkQuestion = {
     name: GATE,
     id: `${GATE} ${context.fence} ${wish.id}`,
-    work: recordWorkEvent(turn, turn.self.partition, toEventSubject(turn, turn.self.partition, task), {
+    work: recordWorkEvent(turn, turn.self.partition, getEventSubject(turn, owner), {
       on: GATE,
       occurrence: turn.newId("occ"),
-      run: { id: row.id },
+      run: { id: turn.self.id },
       event: { at: new Date(turn.now).toISOString(), to: wish.to, note: wish.note },
     }),
   };
@@ -45,10 +53,19 @@ export function askHandover(turn: Turn, context: RunContext, wish: HandoverWish)
 export function answerHandover(turn: Turn, context: RunContext, given: GateAnswer): RunContext {
   const { handover } = context;
   if (handover === null || handover.question !== given.id) return context;
-  const decided = { to: handover.to, refused: given.refused };
-  putRun(turn, { ...getRunRow(turn), handover: decided });
-  answer(turn, context, handover.id, given.refused);
+  decide(turn, context, handover, given.refused);
   return { ...context, handover: null };
+}
+
+/** Keeps what was decided on a handover and tells the agent; `refused` is null where it is given. */
+function decide(
+  turn: Turn,
+  context: RunContext,
+  { id, to }: Pick<HandoverWish, "id" | "to">,
+  refused: string | null,
+): void {
+  putRun(turn, { ...getRunRow(turn), handover: { to, refused } });
+  answer(turn, context, id, refused);
 }
 
 /** Whether the run was given leave to hand over to `to`. */

@@ -21,7 +21,7 @@ export function buildJob(
 ): Job | undefined {
   const run = runs.get(reading, workspaceId, runId);
   if (run === undefined || run.fence !== fence || run.state === "ended") return undefined;
-  const task = tasks.get(reading, workspaceId, run.taskId);
+  const task = tasks.get(reading, workspaceId, run.taskId ?? "");
   const line = findLine(reading, workspaceId, run.lineId);
   const config = runConfigs.get(reading, workspaceId, runId);
   if (task === undefined || line === undefined || config === undefined) return undefined;

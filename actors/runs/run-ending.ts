@@ -7,21 +7,21 @@ import { dispatcherAddress, type ReleaseClaim, type UnqueueRun } from "../runner
 import type { RunFailure, RunnerMessage } from "../runners/protocol.js";
 import type { ClaimEnded, RunSaid } from "../runners/runner.messages.js";
 import type { OutboxMessage } from "../runners/runner.table.js";
-import { tasks, toEventSubject } from "../tasks/task.table.js";
 import { closeApprovals } from "./approvals.js";
 import { carryUndelivered } from "./conversation.js";
 import { mayHandOver } from "./hand-over.js";
 import type { RunContext } from "./run.machine.js";
-import type { JobUndeliverable, RunOver } from "./run.messages.js";
+import type { JobUndeliverable } from "./run.messages.js";
 import { type RunOutcome, type RunRow, runCheckouts, runConfigs, runs } from "./run.table.js";
-import { getRunRow, putRun, sendToRunner } from "./run.transitions.js";
+import { getRunRow, putRun, sendToRunner, tellOwner } from "./run.transitions.js";
+import type { RunOwner } from "./run-owner.js";
 
 /** What the ends of a run do; the machine beside it says when. */
 
 type EndReport = Extract<RunnerMessage, { type: "run.ended" }>;
 
 /** The runner's own report of the end. */
-export function endByReport(turn: Turn, context: RunContext, report: EndReport): void {
+export function endByReport(turn: Turn, context: RunContext, report: EndReport, owner: RunOwner): void {
   const row = getRunRow(turn);
   const { repositories } = runConfigs.get(turn, turn.self.partition, row.id) ?? { repositories: [] };
   for (const checkout of report.checkouts) {
@@ -34,7 +34,7 @@ export function endByReport(turn: Turn, context: RunContext, report: EndReport):
   runs.put(turn, turn.self.partition, row.id, { ...row, ending: report.ending, failure, check: report.check, spent });
   const ended: ClaimEnded = { type: "claim.ended", runId: row.id };
   if (context.runnerId !== null) turn.send(address(turn.self.partition, "runner", context.runnerId), ended);
-  finish(turn, context, outcome, failure?.message ?? null);
+  finish(turn, context, { outcome, reason: failure?.message ?? null }, owner);
 }
 
 /** A handover counts only when leave was given for it; whatever a runner says, a gate is not passed by. */
@@ -47,23 +47,24 @@ function acceptedOutcome(row: RunRow, report: EndReport): Pick<EndReport, "outco
 }
 
 /** The run can never be sent to a runner. */
-export function endUndeliverable(turn: Turn, context: RunContext, { why }: JobUndeliverable): void {
+export function endUndeliverable(turn: Turn, context: RunContext, { why }: JobUndeliverable, owner: RunOwner): void {
   const failure: RunFailure = { code: "not-supported", message: why, output: "" };
   runs.put(turn, turn.self.partition, turn.self.id, { ...getRunRow(turn), failure });
-  endRun(turn, context, { outcome: "failed", reason: why });
+  endRun(turn, context, { outcome: "failed", reason: why }, owner);
 }
 
 /** The runner did not say within its time that it ended what it was told to stop. */
-export function endUnanswered(turn: Turn, context: RunContext): void {
-  endRun(turn, context, { outcome: "stopped", reason: "The run was stopped; its runner did not answer." });
+export function endUnanswered(turn: Turn, context: RunContext, owner: RunOwner): void {
+  const end = { outcome: "stopped", reason: "The run was stopped; its runner did not answer." } as const;
+  endRun(turn, context, end, owner);
 }
 
 /** The runner is gone; what it was told to stop has stopped with it. */
-export function endLost(turn: Turn, context: RunContext): void {
+export function endLost(turn: Turn, context: RunContext, owner: RunOwner): void {
   const lost = context.stopping
     ? ({ outcome: "stopped", reason: "The run was stopped; its runner was lost meanwhile." } as const)
     : ({ outcome: "abandoned", reason: "The runner was lost." } as const);
-  endRun(turn, context, lost);
+  endRun(turn, context, lost, owner);
 }
 
 /** The end that the service decides on; whoever holds the claim drops it. */
@@ -71,6 +72,7 @@ export function endRun(
   turn: Turn,
   context: RunContext,
   end: { readonly outcome: RunOutcome; readonly reason: string },
+  owner: RunOwner,
 ): void {
   sendToRunner(turn, context, { type: "run.drop", runId: turn.self.id, fence: context.fence });
   if (context.runnerId === null) {
@@ -78,31 +80,40 @@ export function endRun(
     const unqueue: UnqueueRun = { type: "run.unqueue", run: { runId, queuedAtMs, ...needs } };
     turn.send(dispatcherAddress(turn.self.partition), unqueue);
   }
-  finish(turn, context, end.outcome, end.reason);
+  finish(turn, context, end, owner);
 }
 
-function finish(turn: Turn, context: RunContext, outcome: RunOutcome, reason: string | null): void {
-  const workspaceId = turn.self.partition;
+function finish(
+  turn: Turn,
+  context: RunContext,
+  { outcome, reason }: { readonly outcome: RunOutcome; readonly reason: string | null },
+  owner: RunOwner,
+): void {
   const at = new Date(turn.now).toISOString();
   const row: RunRow = { ...getRunRow(turn), state: "ended", outcome, reason, endedAt: at };
   closeApprovals(turn, "The run is over.");
   turn.cancelWake("stop");
   putRun(turn, row);
   if (context.runnerId !== null) releaseClaim(turn, context.runnerId);
-  const task = tasks.get(turn, workspaceId, row.taskId);
-  // Of a workspace that is closed nobody hears any more.
-  if (task !== undefined && findResource(turn, workspaceId, "workspace", workspaceId) !== undefined) {
-    const on = "run.ended";
-    const of = { on, occurrence: turn.newId("occ"), run: { id: row.id }, event: { at, outcome } } as const;
-    const fact: WorkFact = {
-      name: on,
-      work: recordWorkEvent(turn, workspaceId, toEventSubject(turn, workspaceId, task), of),
-    };
-    turn.publish(fact);
-  }
+  if (owner.hasHooks) publishEnded(turn, row, { at, outcome }, owner);
   carryUndelivered(turn, context, row);
-  const over: RunOver = { type: "run.over", runId: row.id, outcome };
-  turn.send(address(workspaceId, "task", row.taskId), over);
+  tellOwner(turn, { type: "run.over", runId: row.id, outcome });
+}
+
+function publishEnded(
+  turn: Turn,
+  row: RunRow,
+  event: { readonly at: string; readonly outcome: RunOutcome },
+  owner: RunOwner,
+): void {
+  const workspaceId = turn.self.partition;
+  const subject = owner.eventSubject(turn, workspaceId, row.owner.id);
+  // Of a workspace that is closed nobody hears any more.
+  if (subject === null || findResource(turn, workspaceId, "workspace", workspaceId) === undefined) return;
+  const on = "run.ended";
+  const of = { on, occurrence: turn.newId("occ"), run: { id: row.id }, event } as const;
+  const fact: WorkFact = { name: on, work: recordWorkEvent(turn, workspaceId, subject, of) };
+  turn.publish(fact);
 }
 
 /** Frees the runner's slot. */

@@ -1,12 +1,18 @@
+import type { Address } from "../../runtime/address.js";
 import type { Message } from "../../runtime/turn.js";
 import type { RunConfig } from "../lines/fingerprint.js";
 import type { RunNeeds } from "../runners/runner.table.js";
 import type { RunOutcome, StepRow } from "./run.table.js";
+import type { RunOwnerKey } from "./run-owner.js";
 
-/** From a task: the run to queue. */
+/** From whoever wants it: the run to queue. */
 export interface StartRun extends Message {
   readonly type: "run.start";
-  readonly taskId: string;
+  readonly owner: RunOwnerKey;
+  /** In place of the owner in a message from before runs had any. */
+  readonly taskId?: string;
+  /** Where it is told what becomes of the run. */
+  readonly ownerAddress: Address;
   readonly teamId: string;
   readonly lineId: string;
   readonly stationId: string;
@@ -25,7 +31,7 @@ export interface JobUndeliverable extends Message {
   readonly why: string;
 }
 
-/** From a task: end the run so, whatever it does. `stopped` lets the runner end it and report. */
+/** From its owner: end the run so, whatever it does. `stopped` lets the runner end it and report. */
 export interface EndRun extends Message {
   readonly type: "run.end";
   readonly outcome: "stopped" | "withdrawn" | "superseded";
@@ -58,22 +64,31 @@ export interface AnswerApproval extends Message {
   readonly note: string | null;
 }
 
-/** To the task: what the run waits for, in a sentence; null when it waits for nobody any more. */
+/** To the owner: what the run waits for, in a sentence; null when it waits for nobody any more. */
 export interface RunAsking extends Message {
   readonly type: "run.asking";
   readonly runId: string;
   readonly asks: string | null;
 }
 
-/** To the task, once: the run is over; what it left is in its rows. */
+/** To the owner, once: the run is over; what it left is in its rows. */
 export interface RunOver extends Message {
   readonly type: "run.over";
   readonly runId: string;
   readonly outcome: RunOutcome;
 }
 
-/** To the task: the runner has begun. */
+/** To the owner: the runner has begun. */
 export interface RunBegan extends Message {
   readonly type: "run.began";
   readonly runId: string;
+}
+
+/** To an owner that has conversation: what a person said to the run and its agent was not given; once for each key. */
+export interface CarryNote extends Message {
+  readonly type: "note";
+  /** `person <id>`. */
+  readonly from: string;
+  readonly text: string;
+  readonly key: string;
 }

@@ -1,7 +1,9 @@
+import type { Address } from "../../runtime/address.js";
 import { table } from "../../storage/table.js";
 import type { RunConfig } from "../lines/fingerprint.js";
 import type { CheckoutResult, RunEnding, RunFailure, RunStep, Spent } from "../runners/protocol.js";
 import type { RunNeeds } from "../runners/runner.table.js";
+import type { RunOwnerKey } from "./run-owner.js";
 
 export type RunState = "queued" | "claimed" | "running" | "ended";
 export type RunOutcome = "completed" | "failed" | "stopped" | "abandoned" | "withdrawn" | "superseded";
@@ -9,7 +11,11 @@ export type RunOutcome = "completed" | "failed" | "stopped" | "abandoned" | "wit
 /** A run as it is read; its config, steps and diffs stand in rows of their own. */
 export interface RunRow {
   readonly id: string;
-  readonly taskId: string;
+  readonly owner: RunOwnerKey;
+  /** Where the owner is told what becomes of the run. */
+  readonly ownerAddress: Address;
+  /** The owner's id where that is a task, else null. */
+  readonly taskId: string | null;
   readonly teamId: string;
   readonly lineId: string;
   readonly stationId: string;

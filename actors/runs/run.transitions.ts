@@ -1,24 +1,47 @@
 import { address } from "../../runtime/address.js";
 import type { Delivered, Turn } from "../../runtime/turn.js";
 import type { WorkQuestion } from "../events/catalogue.js";
-import { recordWorkEvent } from "../events/event-task.js";
+import { type EventSubject, recordWorkEvent } from "../events/event-task.js";
 import { type ClaimRun, dispatcherAddress, type QueueRun } from "../runners/dispatcher.machine.js";
 import type { RunStep, Spent } from "../runners/protocol.js";
 import type { SendToRunner } from "../runners/runner.messages.js";
 import type { OutboxMessage } from "../runners/runner.table.js";
-import { tasks, toEventSubject } from "../tasks/task.table.js";
 import type { RunContext } from "./run.machine.js";
-import type { RunBegan, StartRun } from "./run.messages.js";
+import type { CarryNote, RunAsking, RunBegan, RunOver, StartRun } from "./run.messages.js";
 import { type RunRow, runConfigs, runSteps, runs, type StepRow } from "./run.table.js";
 import { runRowView } from "./run.view.js";
+import type { RunOwner } from "./run-owner.js";
 
 /** What the transitions of a run do until its end; the machine beside it says when. */
 
+/** The run's row, or undefined before `run.start`; who wants one from before runs had owners is its task. */
+export function findRunRow(turn: Turn): RunRow | undefined {
+  const row = runs.get(turn, turn.self.partition, turn.self.id);
+  return row === undefined || row.owner !== undefined ? row : { ...row, ...ownedByTask(turn, row.taskId ?? "") };
+}
+
+function ownedByTask(turn: Turn, taskId: string): Pick<RunRow, "owner" | "ownerAddress"> {
+  return { owner: { kind: "task", id: taskId }, ownerAddress: address(turn.self.partition, "task", taskId) };
+}
+
 /** The run's row; there is one from `run.start` on. */
 export function getRunRow(turn: Turn): RunRow {
-  const row = runs.get(turn, turn.self.partition, turn.self.id);
+  const row = findRunRow(turn);
   if (row === undefined) throw new Error("a run without its row");
   return row;
+}
+
+/** Tells the run's owner. */
+export function tellOwner(turn: Turn, message: RunBegan | RunAsking | RunOver | CarryNote): void {
+  turn.send(getRunRow(turn).ownerAddress, message);
+}
+
+/** What events say of the run's task. Throws where the owner has none although its runs have a gate or hooks. */
+export function getEventSubject(turn: Turn, owner: RunOwner): EventSubject {
+  const { id } = getRunRow(turn).owner;
+  const subject = owner.eventSubject(turn, turn.self.partition, id);
+  if (subject === null) throw new Error(`the ${owner.kind} of a run has no task for events to show`);
+  return subject;
 }
 
 /** Keeps the row and shows it in the run's stream. */
@@ -28,10 +51,23 @@ export function putRun(turn: Turn, row: RunRow): void {
 }
 
 export function queueRun(event: Delivered<StartRun>): void {
-  const { turn, needs, taskId, teamId, lineId, stationId, stationKey, passesTo, config, fingerprint } = event;
+  const { turn, needs, config, teamId, lineId, stationId, stationKey, passesTo, fingerprint } = event;
   const workspaceId = turn.self.partition;
+  const { owner, ownerAddress } = event.taskId === undefined ? event : ownedByTask(turn, event.taskId);
   const row: RunRow = {
-    ...{ id: turn.self.id, taskId, teamId, lineId, stationId, stationKey, passesTo, fingerprint, needs },
+    ...{
+      id: turn.self.id,
+      owner,
+      ownerAddress,
+      taskId: owner.kind === "task" ? owner.id : null,
+      teamId,
+      lineId,
+      stationId,
+      stationKey,
+      passesTo,
+      fingerprint,
+      needs,
+    },
     ...{ state: "queued", outcome: null, reason: null, runnerId: null, fence: 0, steps: 0, spent: null },
     ...{
       handover: null,
@@ -52,25 +88,39 @@ export function queueRun(event: Delivered<StartRun>): void {
   turn.send(dispatcherAddress(workspaceId), message);
 }
 
-export function claimRun(context: RunContext, event: Delivered<ClaimRun>, gate: "run.starting"): RunContext {
+/** The gate that is asked before a run starts. */
+export const STARTING = "run.starting";
+
+/** Takes the claim; where the owner has no gate, the runner is given the run at once. */
+export function claimRun(context: RunContext, event: Delivered<ClaimRun>, owner: RunOwner): RunContext {
   const { turn, runnerId } = event;
   const row = getRunRow(turn);
   const fence = context.fence + 1;
   putRun(turn, { ...row, state: "claimed", runnerId, fence });
-  const task = tasks.get(turn, turn.self.partition, row.taskId);
-  if (task === undefined) throw new Error("a run without its task");
+  const claimed = { ...context, fence, runnerId, assigned: false };
+  if (!owner.hasGate) return assignRunner(turn, claimed);
+  askStarting(turn, owner, fence);
+  return claimed;
+}
+
+function askStarting(turn: Turn, owner: RunOwner, fence: number): void {
   const question: WorkQuestion = {
-    name: gate,
-    id: `${gate} ${fence}`,
-    work: recordWorkEvent(turn, turn.self.partition, toEventSubject(turn, turn.self.partition, task), {
-      on: gate,
+    name: STARTING,
+    id: `${STARTING} ${fence}`,
+    work: recordWorkEvent(turn, turn.self.partition, getEventSubject(turn, owner), {
+      on: STARTING,
       occurrence: turn.newId("occ"),
-      run: { id: row.id },
+      run: { id: turn.self.id },
       event: { at: new Date(turn.now).toISOString() },
     }),
   };
   turn.askGate(question);
-  return { ...context, fence, runnerId, assigned: false };
+}
+
+/** Gives the run to the runner that claimed it. */
+export function assignRunner(turn: Turn, context: RunContext): RunContext {
+  sendToRunner(turn, context, { type: "run.assign", runId: turn.self.id, fence: context.fence });
+  return { ...context, assigned: true };
 }
 
 /** Puts a message into the outbox of the run's runner. */
@@ -80,13 +130,12 @@ export function sendToRunner(turn: Turn, context: Pick<RunContext, "runnerId">, 
   turn.send(address(turn.self.partition, "runner", context.runnerId), command);
 }
 
-/** The runner has taken it up; the task is told. */
+/** The runner has taken it up; the owner is told. */
 export function beginRun(turn: Turn): void {
   const row = getRunRow(turn);
   const startedAt = new Date(turn.now).toISOString();
   putRun(turn, { ...row, state: "running", startedAt });
-  const began: RunBegan = { type: "run.began", runId: row.id };
-  turn.send(address(turn.self.partition, "task", row.taskId), began);
+  tellOwner(turn, { type: "run.began", runId: row.id });
 }
 
 /** Keeps the runner's step that comes next; any other was kept before. Steps of people stand between the runner's. */

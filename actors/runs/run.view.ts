@@ -26,6 +26,7 @@ const configSchema = z.looseObject({
 /** What a run's own row says: what its stream shows. */
 const runRowSchema = z.strictObject({
   id: z.string(),
+  /** Empty where the run is no task's. */
   taskId: z.string(),
   lineId: z.string(),
   stationId: z.string(),
@@ -74,9 +75,22 @@ export const stepSchema = runnerStepSchema
 
 /** The run without what it is weighed down by, as its stream shows it. */
 export function runRowView(run: RunRow): z.output<typeof runRowSchema> {
-  const { teamId: _team, stationKey, passesTo: _next, fence: _fence, queuedAtMs, needs, unheard = 0, ...shown } = run;
+  const {
+    owner: _owner,
+    ownerAddress: _address,
+    teamId: _team,
+    taskId,
+    stationKey,
+    passesTo: _next,
+    fence: _fence,
+    queuedAtMs,
+    needs,
+    unheard = 0,
+    ...shown
+  } = run;
   return {
     ...shown,
+    taskId: taskId ?? "",
     unheard,
     needs: { ...needs, labels: [...needs.labels] },
     station: stationKey,

@@ -10,10 +10,10 @@ import { invalid, type Refusal } from "../refusal.js";
 import { findResourceAt } from "../resources/resource.table.js";
 import { getTeamKey } from "../resources/resource-indexes.table.js";
 import { indexLocation } from "../resources/resource-location.table.js";
+import { refuseUnlessAssigneeOf } from "../runs/assignee.js";
 import type { EndRun, RunOver, StartRun } from "../runs/run.messages.js";
 import { type RunRow, runCheckouts, runs } from "../runs/run.table.js";
 import { findMember } from "../workspaces/member.table.js";
-import { refuseUnlessAssigneeOf } from "./assignee.js";
 import type { TaskContext } from "./task.machine.js";
 import type { NoteTask, OpenTask, UnassignTask } from "./task.messages.js";
 import {
@@ -241,7 +241,7 @@ function startRun(turn: Turn, row: TaskRow): string {
   const pool = station.runners.pool;
   const start: StartRun = {
     type: "run.start",
-    ...{ taskId: row.id, teamId: row.teamId, lineId: row.lineId },
+    ...{ owner: { kind: "task", id: row.id }, ownerAddress: turn.self, teamId: row.teamId, lineId: row.lineId },
     ...{ stationId: station.id, stationKey: station.key, passesTo: station.passesTo },
     ...{ config, fingerprint: fingerprintOf(config) },
     needs: {

@@ -2,15 +2,17 @@ import t from "tap";
 import { resources } from "../../../actors/resources/resource.table.js";
 import { RUNNER_FEATURES, type RunnerMessage } from "../../../actors/runners/protocol.js";
 import { type RunnerRow, runners } from "../../../actors/runners/runner.table.js";
-import { type RunContext, runActor } from "../../../actors/runs/run.machine.js";
+import { runActor as createRunActor, type RunContext } from "../../../actors/runs/run.machine.js";
 import type { StartRun } from "../../../actors/runs/run.messages.js";
 import { type RunRow, runCheckouts, runs } from "../../../actors/runs/run.table.js";
 import { type TaskRow, tasks } from "../../../actors/tasks/task.table.js";
+import { taskRunOwner } from "../../../actors/tasks/task-run-owner.js";
 import { address } from "../../../runtime/address.js";
 import type { Message } from "../../../runtime/turn.js";
 import { memoryRows, type Stepping, stepByHand } from "../../support/turn.js";
 import { line, lineId, putLine, teamId, workspaceId } from "../../support/work.js";
 
+const runActor = createRunActor([taskRunOwner]);
 const claim = { runId: "run_1", fence: 1 };
 const now = 1_000_000;
 const runner: RunnerRow = {
@@ -25,7 +27,15 @@ const task: TaskRow = {
 const [work] = line.stations;
 const start = {
   type: "run.start",
-  ...{ taskId: "task_1", teamId, lineId, stationId: "sta_work", stationKey: "work", passesTo: ["review"] },
+  ...{
+    owner: { kind: "task", id: "task_1" },
+    ownerAddress: address(workspaceId, "task", "task_1"),
+    teamId,
+    lineId,
+    stationId: "sta_work",
+    stationKey: "work",
+    passesTo: ["review"],
+  },
   ...{ config: { station: work, repositories: line.repositories }, fingerprint: "f" },
   needs: { poolId: null, labels: [], harness: "command" },
 } as unknown as StartRun;

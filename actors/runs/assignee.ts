@@ -1,8 +1,7 @@
 import type { Refusal } from "../refusal.js";
-import type { TaskRow } from "./task.table.js";
 
 /** The 403 for what is the assignee's to do, or null for the assignee. */
-export function refuseUnlessAssigneeOf({ assignee }: TaskRow, by: string): Refusal | null {
+export function refuseUnlessAssigneeOf({ assignee }: { readonly assignee: string | null }, by: string): Refusal | null {
   if (assignee === by) return null;
   const detail = assignee === null ? "The task has no assignee: assign it first." : "Only the task's assignee may.";
   return { refused: "forbidden", title: "Not the assignee of the task", detail };
