@@ -20,7 +20,7 @@ export interface EffectType<Input, Output, Memo = undefined> {
 export function effect<Input, Output, Memo = undefined>(name: string): EffectType<Input, Output, Memo> {
   return {
     name,
-    request: (id, input, memo) => ({ name, id, input, memo }),
+    request: (id, input, memo) => (memo === undefined ? { name, id, input } : { name, id, input, memo }),
     implement: (concurrency, run): Effect<Input, Output, Memo | undefined> => ({ name, concurrency, run }),
   };
 }

@@ -142,7 +142,7 @@ function sendLink(context: AccountContext, event: Delivered<SendLink>): AccountC
   const expiresAtMs = turn.now + SIGN_IN_LINK_MS;
   signInLinks.put(turn, GLOBAL_PARTITION, tokenHash, { email: context.email, expiresAtMs });
   const id = turn.newId("mail");
-  turn.start({ name: MAIL_EFFECT, id, input: sealedMail });
+  turn.start(MAIL_EFFECT.request(id, sealedMail));
   const mails = [...context.mails, { id, sealedMail, attempts: 1, expiresAtMs }];
   return expire({ ...context, mails, links: [...context.links, { hash: tokenHash, expiresAtMs, source }] }, turn);
 }
@@ -180,7 +180,7 @@ function wake(context: AccountContext, { turn, name }: Delivered<Woken>): Accoun
     if (left.userId === null && left.links.length === 0 && left.mails.length === 0) turn.stop();
     return left;
   }
-  turn.start({ name: MAIL_EFFECT, id: mail.id, input: mail.sealedMail });
+  turn.start(MAIL_EFFECT.request(mail.id, mail.sealedMail));
   return context;
 }
 

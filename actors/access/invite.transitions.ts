@@ -34,7 +34,7 @@ export function sendInvite(context: InviteContext, event: InviteEvent): InviteCo
     mail: "sending",
   };
   indexHash(turn, INVITE_LINK, tokenHash, { workspaceId: turn.self.partition, id: invite.inviteId });
-  turn.start({ name: MAIL_EFFECT, id: mailId, input: sealedMail });
+  turn.start(MAIL_EFFECT.request(mailId, sealedMail));
   turn.wake("expire", invite.expiresAtMs);
   const sent: InviteSent = { inviteId: invite.inviteId, mailId, outcome: isAgain ? "sent-again" : "invited" };
   turn.reply(sent);

@@ -1,11 +1,12 @@
 import { z } from "zod";
 import type { Effect } from "../../runtime/actor-type.js";
+import { effect } from "../../runtime/effect-type.js";
 import type { CodeHost, Installation } from "../outbound/code-host.js";
 import { CodeHostRefused } from "../outbound/code-host-requests.js";
 import type { Sealer } from "../workspaces/secret-value.js";
 
-/** The effect's name. Its input is a {@link SignInGrant} sealed as JSON: it admits to the person's account. */
-export const CONFIRMATION_EFFECT = "code-host-confirmation";
+/** The effect. Its input is a {@link SignInGrant} sealed as JSON: it admits to the person's account. */
+export const CONFIRMATION_EFFECT = effect<string, Confirmation>("code-host-confirmation");
 
 const signInGrantSchema = z.strictObject({
   installationId: z.int().positive(),
@@ -49,20 +50,16 @@ const CONCURRENCY = 16;
  * after a crash, the code is used up, and the answer `unknown`: they sign in again.
  */
 export function confirmationEffect({ codeHost, sealer }: ConfirmationOptions): Effect {
-  return {
-    name: CONFIRMATION_EFFECT,
-    concurrency: CONCURRENCY,
-    run: async (input): Promise<Confirmation> => {
-      const signedIn = signInGrantSchema.parse(JSON.parse(sealer.open(z.string().parse(input))));
-      if (codeHost === null) return { confirmed: "refused", why: "No code host is set up here any more." };
-      try {
-        return await confirm(codeHost, signedIn);
-      } catch (error) {
-        if (error instanceof CodeHostRefused) return { confirmed: "refused", why: error.message };
-        throw error;
-      }
-    },
-  };
+  return CONFIRMATION_EFFECT.implement(CONCURRENCY, async (sealed) => {
+    const signedIn = signInGrantSchema.parse(JSON.parse(sealer.open(sealed)));
+    if (codeHost === null) return { confirmed: "refused", why: "No code host is set up here any more." };
+    try {
+      return await confirm(codeHost, signedIn);
+    } catch (error) {
+      if (error instanceof CodeHostRefused) return { confirmed: "refused", why: error.message };
+      throw error;
+    }
+  });
 }
 
 async function confirm(codeHost: CodeHost, { installationId, ...back }: SignInGrant): Promise<Confirmation> {

@@ -52,7 +52,7 @@ export function startConfirmation(
     turn.reply(refusal);
     return context;
   }
-  turn.start({ name: CONFIRMATION_EFFECT, id: attemptId, input: sealedSignIn });
+  turn.start(CONFIRMATION_EFFECT.request(attemptId, sealedSignIn));
   turn.reply(null);
   return { ...context, attempts: [...context.attempts, { id: attemptId, by }] };
 }
@@ -127,7 +127,7 @@ export function startInstallationCheck(
   { turn }: CodeHostConnectionEvent,
 ): void {
   if (connection === null || connection.state === "deleted") return;
-  turn.start({ name: INSTALLATION_CHECK_EFFECT, id: turn.newId("look"), input: { host, installationId } });
+  turn.start(INSTALLATION_CHECK_EFFECT.request(turn.newId("look"), { host, installationId }));
   turn.wake(CHECK, turn.now + INSTALLATION_CHECK_INTERVAL_MS);
 }
 
@@ -158,7 +158,7 @@ function findReportedInstallation(event: CodeHostConnectionEvent): ReportedInsta
     if (event.change === "deleted") return { state: "deleted" };
     return { state: event.change === "suspended" ? "suspended" : "connected", asOfMs: event.atMs };
   }
-  if (event.type !== "effect.ended" || event.effect !== INSTALLATION_CHECK_EFFECT || !event.result.ok) return null;
+  if (event.type !== "effect.ended" || event.effect !== INSTALLATION_CHECK_EFFECT.name || !event.result.ok) return null;
   const sight = event.result.output as InstallationStatus;
   if (sight.seen === "gone") return { state: "deleted" };
   if (sight.seen === "unknown") return null;
@@ -192,7 +192,7 @@ export function whyNotDisconnected(
 }
 
 function isConfirmation(event: CodeHostConnectionEvent): event is Delivered<EffectEnded> {
-  return event.type === "effect.ended" && event.effect === CONFIRMATION_EFFECT;
+  return event.type === "effect.ended" && event.effect === CONFIRMATION_EFFECT.name;
 }
 
 /** What a confirmation that has ended comes to, as things are in this turn. */

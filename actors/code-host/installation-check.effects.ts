@@ -1,11 +1,12 @@
 import { z } from "zod";
 import type { Effect } from "../../runtime/actor-type.js";
+import { effect } from "../../runtime/effect-type.js";
 import type { CodeHost } from "../outbound/code-host.js";
 import { CodeHostRefused } from "../outbound/code-host-requests.js";
 import { type ConfirmedInstallation, toConfirmedInstallation } from "./confirmation.effects.js";
 
-/** The effect's name. Its input is an `InstallationName`. */
-export const INSTALLATION_CHECK_EFFECT = "code-host-look";
+/** The effect: looks how an installation is there. */
+export const INSTALLATION_CHECK_EFFECT = effect<z.output<typeof nameSchema>, InstallationStatus>("code-host-look");
 
 const nameSchema = z.strictObject({ host: z.string(), installationId: z.int().positive() });
 
@@ -20,21 +21,17 @@ const CONCURRENCY = 4;
 
 /** Looks how an installation is there; `codeHost` is null when none is set up (any more). */
 export function installationCheckEffect(codeHost: CodeHost | null): Effect {
-  return {
-    name: INSTALLATION_CHECK_EFFECT,
-    concurrency: CONCURRENCY,
-    run: async (input): Promise<InstallationStatus> => {
-      const { host, installationId } = nameSchema.parse(input);
-      if (codeHost?.name !== host) return { seen: "unknown" };
-      try {
-        const installation = await codeHost.installation(installationId);
-        if (installation === null) return { seen: "gone" };
-        const known = toConfirmedInstallation(installation);
-        return known === null ? { seen: "unknown" } : { seen: "there", installation: known };
-      } catch (error) {
-        if (error instanceof CodeHostRefused) return { seen: "unknown" };
-        throw error;
-      }
-    },
-  };
+  return INSTALLATION_CHECK_EFFECT.implement(CONCURRENCY, async (input) => {
+    const { host, installationId } = nameSchema.parse(input);
+    if (codeHost?.name !== host) return { seen: "unknown" };
+    try {
+      const installation = await codeHost.installation(installationId);
+      if (installation === null) return { seen: "gone" };
+      const known = toConfirmedInstallation(installation);
+      return known === null ? { seen: "unknown" } : { seen: "there", installation: known };
+    } catch (error) {
+      if (error instanceof CodeHostRefused) return { seen: "unknown" };
+      throw error;
+    }
+  });
 }

@@ -80,7 +80,7 @@ function startRequest(turn: Turn, context: HookOccurrenceContext, memo?: WorkEve
   const timeoutMs = Math.max(1, Math.min(left, context.timeoutMs));
   const all = { teamId, hookId, step, timeoutMs };
   const input: DeliveryInput = deadlineMs === 0 ? all : { ...all, deadlineMs };
-  turn.start({ name: DELIVERY_EFFECT, id: String(context.requests), input, memo });
+  turn.start(DELIVERY_EFFECT.request(String(context.requests), input, memo));
 }
 
 /** The next step, after one that was done. */
@@ -154,7 +154,7 @@ export function failOutOfTime({ turn }: Delivered<GatekeeperTimedOut>, context: 
   const step = context.steps[context.step] ?? "";
   const none = { at: timeText(turn.now), tookMs: 0, requestHeaders: {}, status: null, body: "" };
   const output: DeliveryResult = { ...none, step, code: "timeout", reason: BEFORE_EVENT_TIMEOUT };
-  finish({ type: "effect.ended", effect: DELIVERY_EFFECT, id, result: { ok: true, output }, turn }, context);
+  finish({ type: "effect.ended", effect: DELIVERY_EFFECT.name, id, result: { ok: true, output }, turn }, context);
 }
 
 /** Keeps how it ended and ends the actor, answers a waiting event, and tells the task of a failure that still concerns it. */

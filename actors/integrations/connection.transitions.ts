@@ -12,14 +12,7 @@ import {
   storeIntegrationConnection,
 } from "./connection.table.js";
 import { findConnectionTarget, type IntegrationConnectionKey, whyNotLinked } from "./connection-permissions.js";
-import {
-  EXCHANGE_EFFECT,
-  type ExchangeInput,
-  type LinkOutcome,
-  REFRESH_EFFECT,
-  REVOKE_EFFECT,
-  type RevokeInput,
-} from "./oauth.effects.js";
+import { EXCHANGE_EFFECT, type LinkOutcome, REFRESH_EFFECT, REVOKE_EFFECT } from "./oauth.effects.js";
 import { isSameServer } from "./oauth-terms.js";
 
 /** A person came back with a code. Accepted, its end is told on the connection's topic as a {@link LinkEnded}. */
@@ -206,8 +199,7 @@ export function beginExchange(
     turn.cancelEffect(context.exchangeId);
     publishLinkEnd(turn, context, "another link took its place");
   }
-  const input: ExchangeInput = { ...connectionKey(context, turn), sealedGrant };
-  turn.start({ name: EXCHANGE_EFFECT, id: exchangeId, input });
+  turn.start(EXCHANGE_EFFECT.request(exchangeId, { ...connectionKey(context, turn), sealedGrant }));
   const row = getRow(context, turn);
   if (row.state === "none") storeRow(turn, { ...row, state: "linking", connectedBy: event.caller.userId });
   return { ...context, exchangeId, linkedBy: event.caller.userId };
@@ -260,7 +252,7 @@ export function renew(
 ): IntegrationConnectionContext {
   if (context.refreshId !== null) return context;
   const refreshId = turn.newId("renew");
-  turn.start({ name: REFRESH_EFFECT, id: refreshId, input: connectionKey(context, turn) });
+  turn.start(REFRESH_EFFECT.request(refreshId, connectionKey(context, turn)));
   storeIntegrationConnection(turn, turn.self.partition, { ...getRow(context, turn), state: "refreshing" });
   return { ...context, refreshId };
 }
@@ -357,8 +349,7 @@ function wakeToRenew(turn: Turn, { expiresAtMs, canRenew }: LinkedAccount): void
 }
 
 function startRevoking(turn: Turn, { sealed, terms }: LinkedAccount): void {
-  const input: RevokeInput = { workspaceId: turn.self.partition, sealed, terms };
-  turn.start({ name: REVOKE_EFFECT, id: turn.newId("revoke"), input });
+  turn.start(REVOKE_EFFECT.request(turn.newId("revoke"), { workspaceId: turn.self.partition, sealed, terms }));
 }
 
 function publishLinkEnd(turn: Turn, context: IntegrationConnectionContext, failed: string | null): void {

@@ -5,8 +5,9 @@
  */
 
 import { z } from "zod";
-import type { Effect } from "../../runtime/actor-type.js";
+import type { Effect, EffectContext } from "../../runtime/actor-type.js";
 import type { Clock } from "../../runtime/clock.js";
+import { effect } from "../../runtime/effect-type.js";
 import type { RunSignal } from "../../runtime/run-signal.js";
 import type { RuntimeLog } from "../../runtime/runtime.js";
 import type { Reading } from "../../storage/store.js";
@@ -25,9 +26,9 @@ import { findIntegrationConnection, type LinkedAccount, type LinkedTerms } from 
 import { findConnectionTarget, type IntegrationConnectionKey } from "./connection-permissions.js";
 import { isSameServer, resolveEndpoint, toLinkedTerms } from "./oauth-terms.js";
 
-export const EXCHANGE_EFFECT = "oauth-exchange";
-export const REFRESH_EFFECT = "oauth-refresh";
-export const REVOKE_EFFECT = "oauth-revoke";
+export const EXCHANGE_EFFECT = effect<ExchangeInput, LinkOutcome>("oauth-exchange");
+export const REFRESH_EFFECT = effect<IntegrationConnectionKey, LinkOutcome>("oauth-refresh");
+export const REVOKE_EFFECT = effect<RevokeInput, LinkOutcome | null>("oauth-revoke");
 
 /** How many connections ask their hosts at once, for each of the three: one host that is slow must not hold up others. */
 const CONCURRENCY = 128;
@@ -82,18 +83,14 @@ export interface OAuthEffectOptions {
 export function oauthEffects(options: OAuthEffectOptions): readonly Effect[] {
   const failed = (id: string, error: unknown): void =>
     options.log.error("what a connection asks of its host went wrong", { id, error: nameOf(error) });
-  const effect = <Input>(
-    name: string,
-    run: (input: Input, signal: RunSignal) => Promise<LinkOutcome | null>,
-  ): Effect => ({
-    name,
-    concurrency: CONCURRENCY,
-    run: (input, { id, signal }) => toOutcome(run(input as Input, signal), (error) => failed(id, error)),
-  });
+  const run =
+    <Input, Output>(work: (options: OAuthEffectOptions, input: Input, signal: RunSignal) => Promise<Output>) =>
+    (input: Input, { id, signal }: EffectContext) =>
+      toOutcome(work(options, input, signal), (error) => failed(id, error));
   return [
-    effect<ExchangeInput>(EXCHANGE_EFFECT, (input, signal) => exchange(options, input, signal)),
-    effect<IntegrationConnectionKey>(REFRESH_EFFECT, (input, signal) => refresh(options, input, signal)),
-    effect<RevokeInput>(REVOKE_EFFECT, (input, signal) => revoke(options, input, signal)),
+    EXCHANGE_EFFECT.implement(CONCURRENCY, run(exchange)),
+    REFRESH_EFFECT.implement(CONCURRENCY, run(refresh)),
+    REVOKE_EFFECT.implement(CONCURRENCY, run(revoke)),
   ];
 }
 
@@ -103,10 +100,10 @@ class RequestNotMade extends Error {
 }
 
 /** What cannot be asked is an outcome too; anything else is told by no more than that it went wrong. */
-async function toOutcome(
-  work: Promise<LinkOutcome | null>,
+async function toOutcome<Output>(
+  work: Promise<Output>,
   failed: (error: unknown) => void,
-): Promise<LinkOutcome | null> {
+): Promise<Output | Extract<LinkOutcome, { readonly ok: false }>> {
   try {
     return await work;
   } catch (error) {

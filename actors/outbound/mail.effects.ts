@@ -1,6 +1,7 @@
 import { createTransport } from "nodemailer";
 import { z } from "zod";
 import type { Effect } from "../../runtime/actor-type.js";
+import { effect } from "../../runtime/effect-type.js";
 import type { Sealer } from "../workspaces/secret-value.js";
 
 const mailSchema = z.strictObject({
@@ -14,8 +15,8 @@ const mailSchema = z.strictObject({
 /** A mail to send. */
 export type Mail = z.output<typeof mailSchema>;
 
-/** The effect's name. Its input is a {@link Mail} sealed as JSON: mails hold links that admit whoever has them. */
-export const MAIL_EFFECT = "mail";
+/** Sends a mail. The input is a {@link Mail} sealed as JSON: mails hold links that admit whoever has them. */
+export const MAIL_EFFECT = effect<string, null>("mail");
 
 /** Seals a mail for the effect's input. */
 export function sealMail(sealer: Sealer, mail: Mail): string {
@@ -39,6 +40,8 @@ export interface MailLog {
 /** Times a mail server may take to be reached, to greet and to answer, in milliseconds. */
 const CONNECT_TIMEOUT_MS = 10_000;
 const ANSWER_TIMEOUT_MS = 30_000;
+/** Mails sent at once. */
+const CONCURRENCY = 8;
 
 /**
  * Sends mails over SMTP, or writes them to the log when no server is set up. Ends with `null`; one that could not be
@@ -55,25 +58,21 @@ export function mailEffect(options: MailOptions): Effect {
           greetingTimeout: CONNECT_TIMEOUT_MS,
           socketTimeout: ANSWER_TIMEOUT_MS,
         });
-  return {
-    name: MAIL_EFFECT,
-    concurrency: 8,
-    run: async (input, { id }) => {
-      const { to, subject, text, logLine } = mailSchema.parse(JSON.parse(sealer.open(z.string().parse(input))));
-      if (transport === null) {
-        log.mail(logLine);
-        return null;
-      }
-      try {
-        await transport.sendMail({ from, to, subject, text, messageId: `<${id}@signalbox>` });
-        return null;
-      } catch (error) {
-        const code = failureCode(error);
-        log.warn("a mail was not sent", { id, code });
-        throw new Error(`the mail was not sent: ${code}`);
-      }
-    },
-  };
+  return MAIL_EFFECT.implement(CONCURRENCY, async (sealed, { id }) => {
+    const { to, subject, text, logLine } = mailSchema.parse(JSON.parse(sealer.open(sealed)));
+    if (transport === null) {
+      log.mail(logLine);
+      return null;
+    }
+    try {
+      await transport.sendMail({ from, to, subject, text, messageId: `<${id}@signalbox>` });
+      return null;
+    } catch (error) {
+      const code = failureCode(error);
+      log.warn("a mail was not sent", { id, code });
+      throw new Error(`the mail was not sent: ${code}`);
+    }
+  });
 }
 
 /** What the mail server or the connection to it said, as a code: its text may repeat the mail. */

@@ -1,5 +1,6 @@
 import type { Effect, EffectContext } from "../../../runtime/actor-type.js";
 import type { Clock } from "../../../runtime/clock.js";
+import { effect } from "../../../runtime/effect-type.js";
 import type { Reading } from "../../../storage/store.js";
 import type { WorkEvent } from "../../events/catalogue.js";
 import { toFailure } from "../../outbound/failure.js";
@@ -14,8 +15,8 @@ import { cachingSealer, prepareRequest, type UnpreparedRequest } from "./deliver
 import type { HookTokenSigner } from "./hook-token.js";
 import { requestedWaitMs, toFailureCode } from "./retry-policy.js";
 
-/** The effect's name. */
-export const DELIVERY_EFFECT = "hook-delivery";
+/** Makes the request of one step of one firing; the memo is the event, where it need not be read. */
+export const DELIVERY_EFFECT = effect<DeliveryInput, DeliveryResult, WorkEvent>("hook-delivery");
 
 /** Longest output kept of a step, in bytes. */
 export const MAX_OUTPUT_BYTES = 16 * 1024;
@@ -62,19 +63,14 @@ export interface DeliveryOptions {
 /** Makes the request of one step of one firing. Every failure is a result with its code; it never rejects. */
 export function deliveryEffect(given: DeliveryOptions): Effect {
   const options = { ...given, sealer: cachingSealer(given.sealer) };
-  return {
-    name: DELIVERY_EFFECT,
-    concurrency: CONCURRENCY,
-    run: (input, context) => deliver(options, input as DeliveryInput, context),
-  };
+  return DELIVERY_EFFECT.implement(CONCURRENCY, (input, context) => deliver(options, input, context));
 }
 
 async function deliver(
   options: DeliveryOptions,
   { teamId, hookId, step: index, timeoutMs: givenMs, deadlineMs }: DeliveryInput,
-  { owner, memo, signal }: EffectContext,
+  { owner, memo: event, signal }: EffectContext<WorkEvent | undefined>,
 ): Promise<DeliveryResult> {
-  const event = memo as WorkEvent | undefined;
   const workspaceId = owner.partition;
   const delivery: Delivery = { workspaceId, teamId, hookId, hookOccurrenceId: owner.id, step: index, event };
   const begunMs = options.clock.now();

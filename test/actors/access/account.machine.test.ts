@@ -32,7 +32,7 @@ function woken(name: string, dueMs: number): Message {
 
 function ended(mail: string, sent: boolean): Message {
   const result = sent ? { ok: true, output: null } : { ok: false, error: "not sent" };
-  return { type: "effect.ended", effect: MAIL_EFFECT, id: mail, result } as Message;
+  return { type: "effect.ended", effect: MAIL_EFFECT.name, id: mail, result } as Message;
 }
 
 const mailOf = (taken: TurnTaken): string => taken.started[0]?.id ?? "";
@@ -93,7 +93,7 @@ t.test("a source is sent five mails while their links last, and keeps no other f
 t.test("a link is kept by its hash, and its mail is an effect that holds it sealed", async (t) => {
   const ada = account();
   const taken = ada.take(send("hash"));
-  t.match(taken.started, [{ name: MAIL_EFFECT, id: /^mail_/, input: "sealed hash" }]);
+  t.match(taken.started, [{ name: MAIL_EFFECT.name, id: /^mail_/, input: "sealed hash" }]);
   t.equal(findEmailByLink(ada.rows, "hash", ada.now), "ada@example.com");
   t.same(taken.wakes, [{ name: "expire", dueMs: ada.now + SIGN_IN_LINK_MS }]);
 });
@@ -170,7 +170,9 @@ t.test("a mail is tried again after 5, 30 and 120 seconds under its id, then giv
     const failed = ada.take(ended(mail, false));
     t.same(failed.wakes, [{ name: `mail ${mail}`, dueMs: ada.now + waitMs }]);
     ada.now += waitMs;
-    t.same(ada.take(woken(`mail ${mail}`, ada.now)).started, [{ name: MAIL_EFFECT, id: mail, input: "sealed link" }]);
+    t.same(ada.take(woken(`mail ${mail}`, ada.now)).started, [
+      { name: MAIL_EFFECT.name, id: mail, input: "sealed link" },
+    ]);
   }
   t.same(ada.take(ended(mail, false)).wakes, []);
   t.same(ada.take(woken(`mail ${mail}`, ada.now)).started, []);

@@ -53,7 +53,7 @@ const woken: Message = { type: "woken", name: "expire", dueMs: 0 } as Message;
 const ended = (id: string, ok: boolean) =>
   ({
     type: "effect.ended",
-    effect: MAIL_EFFECT,
+    effect: MAIL_EFFECT.name,
     id,
     result: ok ? { ok, output: null } : { ok, error: "no" },
   }) as Message;
@@ -226,7 +226,7 @@ t.test("what is refused writes nothing, sends nothing and lets nobody in", async
 t.test("an invite is found by its link's hash, lasts 14 days, and is mailed once", async (t) => {
   const stepping = invite();
   const taken = stepping.take(send("link"));
-  t.match(taken.started, [{ name: MAIL_EFFECT, id: (taken.answer as InviteSent).mailId, input: "sealed" }]);
+  t.match(taken.started, [{ name: MAIL_EFFECT.name, id: (taken.answer as InviteSent).mailId, input: "sealed" }]);
   t.same(taken.wakes, [{ name: "expire", dueMs: stepping.now + 14 * 24 * 60 * 60 * 1_000 }]);
   t.equal(findInviteByLink(stepping.rows, "link")?.invite.inviteId, (taken.answer as InviteSent).inviteId);
 });

@@ -44,13 +44,23 @@ function connection(): Stepping {
 const confirm = (attemptId = "attempt_1", by = "usr_ada") =>
   ({ type: "installation.confirm", attemptId, by, sealedSignIn: "sealed" }) as Message;
 const ended = (output: Confirmation, id = "attempt_1") =>
-  ({ type: "effect.ended", effect: CONFIRMATION_EFFECT, id, result: { ok: true, output } }) as Message;
+  ({ type: "effect.ended", effect: CONFIRMATION_EFFECT.name, id, result: { ok: true, output } }) as Message;
 const crashed = {
-  ...{ type: "effect.ended", effect: CONFIRMATION_EFFECT, id: "attempt_1", result: { ok: false, error: "canary" } },
+  ...{
+    type: "effect.ended",
+    effect: CONFIRMATION_EFFECT.name,
+    id: "attempt_1",
+    result: { ok: false, error: "canary" },
+  },
 } as Message;
 const changed = (change: string, atMs = KNOWN_MS) => ({ type: "installation.changed", change, atMs }) as Message;
 const looked = (output: InstallationStatus) =>
-  ({ type: "effect.ended", effect: INSTALLATION_CHECK_EFFECT, id: "look_1", result: { ok: true, output } }) as Message;
+  ({
+    type: "effect.ended",
+    effect: INSTALLATION_CHECK_EFFECT.name,
+    id: "look_1",
+    result: { ok: true, output },
+  }) as Message;
 const there = (isSuspended: boolean, more: { login?: string; updatedAtMs?: number } = {}): InstallationStatus => {
   const { login = "acme-inc", updatedAtMs = KNOWN_MS } = more;
   return { seen: "there", installation: { account: { login, kind: "organization" }, isSuspended, updatedAtMs } };
@@ -132,7 +142,7 @@ const messages: Readonly<Record<string, (stepping: Stepping) => Message>> = {
   "not looked at": () =>
     ({
       type: "effect.ended",
-      effect: INSTALLATION_CHECK_EFFECT,
+      effect: INSTALLATION_CHECK_EFFECT.name,
       id: "look_1",
       result: { ok: false, error: "no" },
     }) as Message,
@@ -260,7 +270,7 @@ t.test("the row, and whose the installation is, go with the state", async (t) =>
 
 t.test("a confirmation is asked for under its attempt, with what the person came back with sealed", async (t) => {
   const taken = connection().take(confirm());
-  t.same(taken.started, [{ name: CONFIRMATION_EFFECT, id: "attempt_1", input: "sealed" }]);
+  t.same(taken.started, [{ name: CONFIRMATION_EFFECT.name, id: "attempt_1", input: "sealed" }]);
 });
 
 t.test("nothing is left of an actor that connects nothing, while no confirmation is under way", async (t) => {
@@ -319,7 +329,7 @@ t.test("while it is connected the code host is asked every six hours how it is",
   t.equal(INSTALLATION_CHECK_INTERVAL_MS, 6 * 60 * 60 * 1_000);
   stepping.now += INSTALLATION_CHECK_INTERVAL_MS;
   const looking = stepping.take(woken);
-  t.match(looking.started, [{ name: INSTALLATION_CHECK_EFFECT, id: /^look_/, input: NAME }]);
+  t.match(looking.started, [{ name: INSTALLATION_CHECK_EFFECT.name, id: /^look_/, input: NAME }]);
   t.same(looking.wakes, [{ name: "look", dueMs: stepping.now + INSTALLATION_CHECK_INTERVAL_MS }]);
   t.same(stepping.take(looked(there(false))).changes, [], "what is as it was is not told");
   t.same(stepping.take(looked({ seen: "gone" })).cancelledWakes, ["look"]);

@@ -29,7 +29,7 @@ t.test("the team's is for who administers, a person's for themselves while they 
   const team = connection("team");
   t.match(team.take(link("one")).answer, { refused: "forbidden", permission: "administer" });
   t.match(team.take(ask(["comment"])).answer, { refused: "forbidden" });
-  t.same(effectsOf(team.take(link("one", "usr_owner"))), [EXCHANGE_EFFECT]);
+  t.same(effectsOf(team.take(link("one", "usr_owner"))), [EXCHANGE_EFFECT.name]);
   team.take(ended("one", linked(team)));
   t.match(kept(team, "team"), { state: "connected", connectedBy: "usr_owner", account: "ada@host" });
   removeMember(team.rows, WORKSPACE, personWith("usr_owner", { role: "owner" }));
@@ -51,7 +51,7 @@ t.test("one exchange and one renewal are under way at most", async (t) => {
   const actor = connection();
   actor.take(link("one"));
   const second = actor.take(link("two"));
-  t.same([second.cancelledEffects, effectsOf(second)], [["one"], [EXCHANGE_EFFECT]]);
+  t.same([second.cancelledEffects, effectsOf(second)], [["one"], [EXCHANGE_EFFECT.name]]);
   t.match(second.changes, [
     { topic: "connection/int_1:usr_ada", data: { exchangeId: "one", failed: /took its place/ } },
   ]);
@@ -130,8 +130,8 @@ t.test("what ends has the host forget its tokens, those included that have only 
   putMember(actor.rows, WORKSPACE, personWith("usr_ada"));
   const gone = actor.take(ended("second", linked(actor, { sealed: "v1.new" })));
   t.match(gone.started, [
-    { name: REVOKE_EFFECT, input: { sealed: "v1.tokens", terms } },
-    { name: REVOKE_EFFECT, input: { sealed: "v1.new", terms } },
+    { name: REVOKE_EFFECT.name, input: { sealed: "v1.tokens", terms } },
+    { name: REVOKE_EFFECT.name, input: { sealed: "v1.new", terms } },
   ]);
   t.match(gone.changes, [{ data: { exchangeId: "second", failed: /meanwhile/ } }]);
   t.same(gone.cancelledWakes, ["renew"]);
@@ -141,11 +141,11 @@ t.test("what ends has the host forget its tokens, those included that have only 
 
   const renewing = inState("refreshing");
   const ending = renewing.actor.take(disconnect());
-  t.same([ending.cancelledEffects, effectsOf(ending)], [[renewing.effectId], [REVOKE_EFFECT]]);
+  t.same([ending.cancelledEffects, effectsOf(ending)], [[renewing.effectId], [REVOKE_EFFECT.name]]);
   const strange = inState("connected").actor;
   writeIntegration(strange, { ...terms, issuer: "https://other.example" });
-  t.same(effectsOf(strange.take(check)), [REVOKE_EFFECT]);
-  t.same(effectsOf(inState("connected").actor.take(woken)), [REFRESH_EFFECT]);
+  t.same(effectsOf(strange.take(check)), [REVOKE_EFFECT.name]);
+  t.same(effectsOf(inState("connected").actor.take(woken)), [REFRESH_EFFECT.name]);
 });
 
 t.test("what a person has set outlasts their disconnecting, not their leaving", async (t) => {
