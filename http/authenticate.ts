@@ -1,5 +1,5 @@
 import type { Caller } from "../actors/access/caller.js";
-import { findSessionCaller } from "../actors/access/session.table.js";
+import { findSessionCaller } from "../actors/access/session.queries.js";
 import { findTokenCaller } from "../actors/access/workspace-token.queries.js";
 import type { Refusal } from "../actors/refusal.js";
 import { sha256Hex } from "../actors/workspaces/secret-value.js";

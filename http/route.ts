@@ -114,7 +114,8 @@ export interface Route {
   handle(request: RouteRequest<RouteAccess, unknown, unknown>): Promise<Outcome> | Outcome;
 }
 
-interface TypedRoute<Access extends RouteAccess, Body extends z.ZodType, Query extends z.ZodType>
+/** A route with the types of its schemas. */
+export interface TypedRoute<Access extends RouteAccess, Body extends z.ZodType, Query extends z.ZodType>
   extends Omit<Route, "access" | "body" | "query" | "admits" | "handle"> {
   readonly access: Access;
   readonly body?: Body;

@@ -17,11 +17,13 @@
  */
 import { assign, setup } from "xstate";
 import type { ActorType } from "../../runtime/actor-type.js";
+import { type Address, address } from "../../runtime/address.js";
 import type { Delivered, EffectEnded, Message, Turn, Woken } from "../../runtime/turn.js";
 import { GLOBAL_PARTITION } from "../../storage/keys.js";
 import { MAIL_EFFECT } from "../outbound/mail.effects.js";
 import type { Refusal } from "../refusal.js";
-import { SESSION_MS, SIGN_IN_LINK_MS, sessions, signInLinks, users } from "./session.table.js";
+import { SESSION_MS } from "./session.queries.js";
+import { SIGN_IN_LINK_MS, sessions, signInLinks, users } from "./session.table.js";
 
 /** Asks for a sign-in mail. The token itself is only in the sealed mail. */
 export interface SendLink extends Message {
@@ -131,6 +133,11 @@ const machine = setup({
 
 /** See the table above. */
 export const accountActor: ActorType = { kind: "account", machine, version: 1 };
+
+/** The account of a mail address. */
+export function accountAddress(email: string): Address {
+  return address(GLOBAL_PARTITION, accountActor.kind, email);
+}
 
 function sendLink(context: AccountContext, event: Delivered<SendLink>): AccountContext {
   const { turn, tokenHash, sealedMail, source } = event;

@@ -3,7 +3,7 @@ import type { Reading } from "../../storage/store.js";
 import { findResource } from "../resources/resource.table.js";
 import type { FoundInvite, InviteRow } from "./invite.table.js";
 import { teamNames, teamSchema } from "./member.view.js";
-import { findUser } from "./session.table.js";
+import { findUser } from "./session.queries.js";
 
 const role = z.enum(["admin", "member"]);
 

@@ -3,7 +3,7 @@ import type { Reading } from "../../storage/store.js";
 import { findResource } from "../resources/resource.table.js";
 import { isLastOwner, type Member } from "../workspaces/member.table.js";
 import { assignableRoles, type Ranked } from "../workspaces/role-change.js";
-import { findUser } from "./session.table.js";
+import { findUser } from "./session.queries.js";
 
 const role = z.enum(["owner", "admin", "member"]);
 /** A team as it is shown beside people. */

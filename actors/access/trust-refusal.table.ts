@@ -1,5 +1,4 @@
 import type { Turn } from "../../runtime/turn.js";
-import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 import type { WorkloadFault } from "./workload-token.js";
 
@@ -12,17 +11,12 @@ export interface TrustRefusal extends WorkloadFault {
 }
 
 /** `[trust, id]`, in the order they came last. */
-const refusals = table<TrustRefusal>("trust-refusal");
+export const refusals = table<TrustRefusal>("trust-refusal");
 
 /** Refusals kept of one trust; the one that came longest ago goes first. */
-const MAX_REFUSALS = 20;
+export const MAX_REFUSALS = 20;
 /** How long a refusal is kept, in milliseconds. */
 export const REFUSAL_RETENTION_MS = 7 * 24 * 60 * 60 * 1_000;
-
-/** The latest refusals of a trust, newest first. */
-export function listLatestRefusals(reading: Reading, workspaceId: string, trustId: string): TrustRefusal[] {
-  return refusals.list(reading, workspaceId, [trustId], { reverse: true, limit: MAX_REFUSALS });
-}
 
 /** Keeps a refusal; the same one again is counted, so that one workload does not push out all others. */
 export function recordRefusal(turn: Turn, trustId: string, fault: WorkloadFault): void {

@@ -1,19 +1,23 @@
 import { z } from "zod";
-import type { CloseSession, OpenSession, SendLink } from "../../actors/access/account.machine.js";
-import { findEmailByLink, findUser, SESSION_MS } from "../../actors/access/session.table.js";
+import {
+  accountAddress,
+  type CloseSession,
+  type OpenSession,
+  type SendLink,
+} from "../../actors/access/account.machine.js";
+import { mailAddress, maySignIn } from "../../actors/access/mail-address.js";
+import { findEmailByLink, SESSION_MS } from "../../actors/access/session.queries.js";
+import { sessionSchema, sessionView } from "../../actors/access/session.view.js";
 import { sealMail } from "../../actors/outbound/mail.effects.js";
 import { signInMail } from "../../actors/outbound/mail-texts.js";
-import { isRefusal, type Refusal } from "../../actors/refusal.js";
-import { listMemberships } from "../../actors/workspaces/member.table.js";
+import type { Refusal } from "../../actors/refusal.js";
 import { type Sealer, sha256Hex } from "../../actors/workspaces/secret-value.js";
-import { address } from "../../runtime/address.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { GLOBAL_PARTITION } from "../../storage/keys.js";
 import { SESSION_COOKIE, sessionToken } from "../authenticate.js";
 import { sourceOf } from "../limits/client-address.js";
+import { MailLimit } from "../limits/mail-limit.js";
+import { granted } from "../refused.js";
 import { type Answer, type Route, route, type Success } from "../route.js";
-import { mailAddress, maySignIn } from "./mail-address.js";
-import { MailLimit } from "./mail-limit.js";
 import { signInPage } from "./sign-in-page.js";
 
 export interface SessionRoutesOptions {
@@ -32,85 +36,82 @@ const token = z.string().min(1, "must not be empty").max(200, "is too long");
 
 const setsCookie: Success = { body: null, headers: { "set-cookie": "The session's cookie." } };
 
-const me = z.strictObject({
-  userId: z.string(),
-  email: z.string(),
-  name: z.string(),
-  workspaces: z.array(z.strictObject({ id: z.string(), slug: z.string(), role: z.string() })),
-});
-
 /** Signing in over a mailed link, and the session it opens. */
 export function sessionRoutes(options: SessionRoutesOptions): readonly Route[] {
-  const { runtime } = options;
-  const sources = new MailLimit({ max: SIGN_INS_PER_SOURCE, windowMs: SIGN_IN_WINDOW_MS, clock: runtime.clock });
-  return [
-    route({
-      method: "POST",
-      path: "/api/sign-in",
-      summary: "Send a sign-in link by mail",
-      access: "public",
-      body: z.strictObject({ email: mailAddress }),
-      answers: { 202: null },
-      handle: async (request) => {
-        const source = sourceOf(request.remoteAddress);
-        const wait = sources.take(source);
-        if (wait > 0) {
-          return { refused: "too-many-requests", detail: "Too many sign-ins from here.", retryAfterSeconds: wait };
-        }
-        return sendLink(options, { to: request.body.email, source: sha256Hex(source) });
-      },
-    }),
-    route({
-      method: "POST",
-      path: "/api/sessions",
-      summary: "Open a session with the token of a sign-in link",
-      access: "public",
-      body: z.strictObject({ token }),
-      answers: { 204: setsCookie },
-      problems: ["unauthenticated"],
-      handle: (request) => openSession(options, request.body.token),
-    }),
-    route({
-      method: "GET",
-      path: "/api/sessions/me",
-      summary: "Who is signed in, and in which workspaces they are",
-      access: "person",
-      answers: { 200: me },
-      handle: ({ caller }) => {
-        const { userId, email: address } = caller;
-        const name = findUser(runtime.reading, userId)?.name ?? address;
-        return {
-          status: 200,
-          body: { userId, email: address, name, workspaces: listMemberships(runtime.reading, userId) },
-        };
-      },
-    }),
-    route({
-      method: "DELETE",
-      path: "/api/sessions",
-      summary: "Sign out",
-      access: "person",
-      answers: { 204: setsCookie },
-      handle: async (request) => {
-        const sessionHash = sha256Hex(sessionToken(request.header("cookie")) ?? "");
-        const account = address(GLOBAL_PARTITION, "account", request.caller.email);
-        const message: CloseSession = { type: "session.close", sessionHash };
-        await runtime.ask(account, message);
-        return { status: 204, headers: { "set-cookie": cookie(options.baseUrl(), "", 0) } };
-      },
-    }),
-    route({
-      method: "GET",
-      path: "/sign-in/{token}",
-      summary: "The page that a sign-in link opens",
-      access: "public",
-      answers: {
-        200: { body: null, text: "text/html", headers: { "content-security-policy": "What the page may load." } },
-      },
-      handle: () => signInPage(),
-    }),
-  ];
+  return [askForLink(options), openRoute(options), readRoute(options), closeRoute(options), pageRoute];
 }
+
+function askForLink(options: SessionRoutesOptions): Route {
+  const { clock } = options.runtime;
+  const sources = new MailLimit({ max: SIGN_INS_PER_SOURCE, windowMs: SIGN_IN_WINDOW_MS, clock });
+  return route({
+    method: "POST",
+    path: "/api/sign-in",
+    summary: "Send a sign-in link by mail",
+    access: "public",
+    body: z.strictObject({ email: mailAddress }),
+    answers: { 202: null },
+    handle: async (request) => {
+      const source = sourceOf(request.remoteAddress);
+      const wait = sources.take(source);
+      if (wait > 0) {
+        return { refused: "too-many-requests", detail: "Too many sign-ins from here.", retryAfterSeconds: wait };
+      }
+      return sendLink(options, { to: request.body.email, source: sha256Hex(source) });
+    },
+  });
+}
+
+function openRoute(options: SessionRoutesOptions): Route {
+  return route({
+    method: "POST",
+    path: "/api/sessions",
+    summary: "Open a session with the token of a sign-in link",
+    access: "public",
+    body: z.strictObject({ token }),
+    answers: { 204: setsCookie },
+    problems: ["unauthenticated"],
+    handle: (request) => openSession(options, request.body.token),
+  });
+}
+
+function readRoute({ runtime: { reading } }: SessionRoutesOptions): Route {
+  return route({
+    method: "GET",
+    path: "/api/sessions/me",
+    summary: "Who is signed in, and in which workspaces they are",
+    access: "person",
+    answers: { 200: sessionSchema },
+    handle: ({ caller }) => ({ status: 200, body: sessionView(reading, caller) }),
+  });
+}
+
+function closeRoute({ runtime, baseUrl }: SessionRoutesOptions): Route {
+  return route({
+    method: "DELETE",
+    path: "/api/sessions",
+    summary: "Sign out",
+    access: "person",
+    answers: { 204: setsCookie },
+    handle: async ({ caller, header }) => {
+      const sessionHash = sha256Hex(sessionToken(header("cookie")) ?? "");
+      const message: CloseSession = { type: "session.close", sessionHash };
+      await runtime.ask(accountAddress(caller.email), message);
+      return { status: 204, headers: { "set-cookie": cookie(baseUrl(), "", 0) } };
+    },
+  });
+}
+
+const pageRoute = route({
+  method: "GET",
+  path: "/sign-in/{token}",
+  summary: "The page that a sign-in link opens",
+  access: "public",
+  answers: {
+    200: { body: null, text: "text/html", headers: { "content-security-policy": "What the page may load." } },
+  },
+  handle: () => signInPage(),
+});
 
 async function sendLink(
   options: SessionRoutesOptions,
@@ -119,11 +120,10 @@ async function sendLink(
   if (!maySignIn(to, options.signInDomains)) return { status: 202 };
   const value = makeToken(options.runtime);
   const link = `${options.baseUrl()}/sign-in/${value}`;
-  const account = address(GLOBAL_PARTITION, "account", to);
   const sealedMail = sealMail(options.sealer, signInMail(to, link));
   const message: SendLink = { type: "link.send", tokenHash: sha256Hex(value), sealedMail, source };
-  const answer = await options.runtime.ask(account, message);
-  return isRefusal(answer) ? answer : { status: 202 };
+  granted(await options.runtime.ask(accountAddress(to), message));
+  return { status: 202 };
 }
 
 async function openSession(options: SessionRoutesOptions, linkToken: string): Promise<Answer | Refusal> {
@@ -133,8 +133,7 @@ async function openSession(options: SessionRoutesOptions, linkToken: string): Pr
   if (to === null) return { refused: "unauthenticated", detail: "This sign-in link is used up or too old." };
   const value = makeToken(runtime);
   const message: OpenSession = { type: "session.open", linkHash, sessionHash: sha256Hex(value) };
-  const answer = await runtime.ask(address(GLOBAL_PARTITION, "account", to), message);
-  if (isRefusal(answer)) return answer;
+  granted(await runtime.ask(accountAddress(to), message));
   return { status: 204, headers: { "set-cookie": cookie(options.baseUrl(), value, SESSION_MS / 1_000) } };
 }
 

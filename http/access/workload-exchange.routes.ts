@@ -1,21 +1,33 @@
+import { setTimeout as wait } from "node:timers/promises";
 import { z } from "zod";
 import { tokenMinting } from "../../actors/access/token-exchange.js";
-import { listLatestRefusals } from "../../actors/access/trust-refusal.table.js";
-import { permit } from "../../actors/access/visibility.js";
+import { findManagedTrust, listLatestRefusals, type ManagedTrust } from "../../actors/access/trust.queries.js";
+import { exchangeWorkloadToken, type WorkloadExchangeOptions } from "../../actors/access/workload-exchange.js";
 import type { TokenTrustFields } from "../../actors/access/workspace-token-trust.kind.js";
-import { isRefusal } from "../../actors/refusal.js";
 import type { Kind } from "../../actors/resources/kind.js";
-import { locate } from "../../actors/resources/resource-location.table.js";
 import { poolMinting } from "../../actors/runners/pool-exchange.js";
 import type { RunnerTrustFields } from "../../actors/runners/runner-trust.kind.js";
 import type { Runtime } from "../../runtime/runtime.js";
+import { Refused } from "../refused.js";
 import { type Route, route } from "../route.js";
-import { exchangeBody, exchangeWorkloadToken, type WorkloadExchangeOptions } from "./workload-exchange.js";
+import { type Subject, subjectRoute } from "../subject-route.js";
+
+export interface WorkloadExchangeRoutesOptions extends WorkloadExchangeOptions {
+  readonly runtime: Runtime;
+  readonly kinds: readonly Kind[];
+}
+
+/** What both exchanges take. */
+const exchangeBody = z.strictObject({
+  trust: z.string().describe("The trust's id."),
+  token: z.string().describe("The OIDC token that the platform issued."),
+});
+
+/** No refusal is told sooner than this, in milliseconds, so that how long it took tells little of its cause. */
+const REFUSED_AFTER_MS = 100;
 
 /** The exchange of the OIDC tokens of workloads and hosts for credentials of ours, and what the trusts refused. */
-export function workloadExchangeRoutes(
-  options: WorkloadExchangeOptions & { readonly kinds: readonly Kind[] },
-): readonly Route[] {
+export function workloadExchangeRoutes(options: WorkloadExchangeRoutesOptions): readonly Route[] {
   const names = [tokenMinting.trustKind, poolMinting.trustKind];
   const trustKinds = options.kinds.filter(({ name }) => names.includes(name));
   return [
@@ -46,13 +58,13 @@ function tokenExchange(options: WorkloadExchangeOptions): Route {
       }),
     },
     handle: async ({ body, client }) => {
-      const done = await exchangeWorkloadToken<TokenTrustFields>(
-        options,
-        { ...body, client },
-        { minting: tokenMinting, count: () => 1 },
+      const { trust, credentials, expiresAt } = await exchanged(
+        exchangeWorkloadToken<TokenTrustFields>(
+          options,
+          { ...body, client },
+          { minting: tokenMinting, count: () => 1 },
+        ),
       );
-      if (isRefusal(done)) return done;
-      const { trust, credentials, expiresAt } = done;
       const [minted] = credentials;
       const { workspaceId, fields } = trust;
       return {
@@ -88,17 +100,26 @@ function poolExchange(options: WorkloadExchangeOptions): Route {
       }),
     },
     handle: async ({ body, client }) => {
-      const done = await exchangeWorkloadToken<RunnerTrustFields>(
-        options,
-        { ...body, client },
-        { minting: poolMinting, count: ({ pools }) => pools.length },
+      const { trust, credentials, expiresAt } = await exchanged(
+        exchangeWorkloadToken<RunnerTrustFields>(
+          options,
+          { ...body, client },
+          { minting: poolMinting, count: ({ pools }) => pools.length },
+        ),
       );
-      if (isRefusal(done)) return done;
-      const { trust, credentials, expiresAt } = done;
       const pools = trust.fields.pools.map((pool, index) => ({ pool, token: credentials[index]?.value }));
       return { status: 200, body: { workspaceId: trust.workspaceId, pools, expiresAt } };
     },
   });
+}
+
+/** What an exchange gave. Every refusal is the same, whatever its cause, and is told after the same time at least. */
+async function exchanged<Exchanged>(exchange: Promise<Exchanged | null>): Promise<Exchanged> {
+  const begun = performance.now();
+  const given = await exchange;
+  if (given !== null) return given;
+  await wait(Math.max(0, REFUSED_AFTER_MS - (performance.now() - begun)));
+  throw new Refused({ refused: "unauthenticated", detail: "The exchange was refused." });
 }
 
 const refusalSchema = z
@@ -113,21 +134,17 @@ const refusalSchema = z
   .meta({ title: "trust-refusal" });
 
 function refusalsOf(kind: Kind, { reading }: Runtime): Route {
-  return route({
+  const trust: Subject<ManagedTrust> = {
+    find: ({ caller, params }) => findManagedTrust(reading, caller, kind, params.id ?? ""),
+    problems: ["forbidden"],
+  };
+  return subjectRoute(trust, {
     method: "GET",
     path: `/api/resources/${kind.plural}/{id}/refusals`,
     summary: `Why a ${kind.name} refused its latest exchanges, newest first`,
     description: `Needs ${kind.permission}. The latest 20, each for a week; the same refusal again is counted.`,
     access: "any",
-    problems: ["forbidden"],
     answers: { 200: z.strictObject({ items: z.array(refusalSchema) }) },
-    handle: ({ caller, params }) => {
-      const id = params.id ?? "";
-      const place = locate(reading, id);
-      if (place === undefined || place.kind !== kind.name) return { refused: "not-found" };
-      const refused = permit(reading, caller, place.workspaceId, kind.permission, kind.name);
-      if (refused !== null) return refused;
-      return { status: 200, body: { items: listLatestRefusals(reading, place.workspaceId, id) } };
-    },
+    handle: (_request, found) => ({ status: 200, body: { items: listLatestRefusals(reading, found) } }),
   });
 }

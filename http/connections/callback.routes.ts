@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { PersonCaller } from "../../actors/access/caller.js";
+import { consumeOAuthState } from "../../actors/access/oauth-state.js";
 import {
   type PendingAuthorization,
   parsePendingAuthorization,
@@ -14,7 +15,6 @@ import { sealGrant } from "../../actors/integrations/oauth.effects.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import type { Sealer } from "../../actors/workspaces/secret-value.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { consumeOAuthState } from "../access/oauth-state.js";
 import { type Answer, type Route, route } from "../route.js";
 import { callbackPage } from "./callback-page.js";
 import { listenForEnding } from "./link-ending.js";

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import type { Caller, PersonCaller } from "../../actors/access/caller.js";
+import { beginOAuthState } from "../../actors/access/oauth-state.js";
 import { permit } from "../../actors/access/visibility.js";
 import {
   authorizationAddress,
@@ -31,7 +32,6 @@ import { findResource, type ResourceRow } from "../../actors/resources/resource.
 import { locate } from "../../actors/resources/resource-location.table.js";
 import type { Sealer } from "../../actors/workspaces/secret-value.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { beginOAuthState } from "../access/oauth-state.js";
 import { cursor, pageSize } from "../paging.js";
 import { type Answer, type Route, route } from "../route.js";
 import { CALLBACK_PATH } from "./callback.routes.js";

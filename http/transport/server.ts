@@ -7,6 +7,7 @@ import type { ClientAddress } from "../limits/client-address.js";
 import type { OpenSockets } from "../limits/open-sockets.js";
 import { type EdgeRefusal, problemAnswer } from "../problem.js";
 import { readQuery } from "../query.js";
+import { Refused } from "../refused.js";
 import type { Outcome, Route, RouteRequest } from "../route.js";
 import { checkApiVersion, clientName, commonHeaders } from "./headers.js";
 import { readBytes, readJson } from "./request-body.js";
@@ -156,7 +157,22 @@ export function createHandlers(options: ServerOptions): TransportHandlers {
   };
 }
 
+/** What a request to a route ends in. The one place where a {@link Refused} becomes its refusal. */
 async function serveRoute(
+  options: ServerOptions,
+  found: Found,
+  incoming: TransportRequest,
+  requestId: string,
+): Promise<Outcome> {
+  try {
+    return await handleRequest(options, found, incoming, requestId);
+  } catch (error) {
+    if (error instanceof Refused) return error.refusal;
+    throw error;
+  }
+}
+
+async function handleRequest(
   options: ServerOptions,
   { route, params }: Found,
   incoming: TransportRequest,

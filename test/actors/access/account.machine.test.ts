@@ -1,12 +1,7 @@
 import t from "tap";
 import { accountActor } from "../../../actors/access/account.machine.js";
-import {
-  findEmailByLink,
-  findSessionCaller,
-  findUser,
-  SESSION_MS,
-  SIGN_IN_LINK_MS,
-} from "../../../actors/access/session.table.js";
+import { findEmailByLink, findSessionCaller, findUser, SESSION_MS } from "../../../actors/access/session.queries.js";
+import { SIGN_IN_LINK_MS } from "../../../actors/access/session.table.js";
 import { MAIL_EFFECT } from "../../../actors/outbound/mail.effects.js";
 import { address } from "../../../runtime/address.js";
 import type { Message } from "../../../runtime/turn.js";

@@ -2,7 +2,7 @@ import t from "tap";
 import { findLiveCredential } from "../../../actors/access/minted-credential.table.js";
 import { tokenMinting } from "../../../actors/access/token-exchange.js";
 import { trustActor } from "../../../actors/access/trust.machine.js";
-import { listLatestRefusals } from "../../../actors/access/trust-refusal.table.js";
+import { listLatestRefusals } from "../../../actors/access/trust.queries.js";
 import { findTokenCaller } from "../../../actors/access/workspace-token.queries.js";
 import { listChangeRecords } from "../../../actors/resources/change-record.table.js";
 import { type ResourceRow, resources } from "../../../actors/resources/resource.table.js";
@@ -39,7 +39,8 @@ const mint = (hash: string, trustVersion = 1): Message =>
 const refuse = (came: string): Message =>
   ({ type: "trust.refuse", check: "aud", wanted: "service", came, verified: true }) as Message;
 const woken = { type: "woken", name: "sweep", dueMs: 0 } as Message;
-const came = (actor: Stepping) => listLatestRefusals(actor.rows, workspaceId, trustId).map((refusal) => refusal.came);
+const came = (actor: Stepping) =>
+  listLatestRefusals(actor.rows, { workspaceId, id: trustId }).map((refusal) => refusal.came);
 
 t.test("every message is taken, and does what the table says", async (t) => {
   const actor = trust();
@@ -130,7 +131,7 @@ t.test("refusals are counted when the same, kept to the latest 20, and go after 
   actor.take(refuse("a"));
   actor.take(refuse("b"));
   actor.take(refuse("a"));
-  t.match(listLatestRefusals(actor.rows, workspaceId, trustId), [
+  t.match(listLatestRefusals(actor.rows, { workspaceId, id: trustId }), [
     { came: "a", times: 2 },
     { came: "b", times: 1 },
   ]);

@@ -1,8 +1,8 @@
 import t, { type Test } from "tap";
-import { findSessionCaller } from "../../../actors/access/session.table.js";
+import { beginOAuthState, consumeOAuthState } from "../../../actors/access/oauth-state.js";
+import { findSessionCaller } from "../../../actors/access/session.queries.js";
 import { isRefusal } from "../../../actors/refusal.js";
 import { sha256Hex } from "../../../actors/workspaces/secret-value.js";
-import { beginOAuthState, consumeOAuthState } from "../../../http/access/oauth-state.js";
 import { ManualClock } from "../../support/manual-clock.js";
 import { type Client, startTestService, type TestService } from "../../support/service.js";
 

@@ -5,18 +5,14 @@
  * 2. The person comes back with it. {@link consumeOAuthState} uses it up and tells what was begun, or refuses: another person,
  *    another session, another purpose, ten minutes later, a second time.
  */
-import type { PersonCaller } from "../../actors/access/caller.js";
-import type {
-  BeginOAuthState,
-  OAuthStateBegun,
-  OAuthStateTerms,
-  UseOAuthState,
-} from "../../actors/access/oauth-state.machine.js";
-import type { Refusal } from "../../actors/refusal.js";
-import { sha256Hex } from "../../actors/workspaces/secret-value.js";
+
 import { type Address, address } from "../../runtime/address.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { GLOBAL_PARTITION } from "../../storage/keys.js";
+import type { Refusal } from "../refusal.js";
+import { sha256Hex } from "../workspaces/secret-value.js";
+import type { PersonCaller } from "./caller.js";
+import type { BeginOAuthState, OAuthStateBegun, OAuthStateTerms, UseOAuthState } from "./oauth-state.machine.js";
 
 /** A way that was begun. */
 export interface OAuthState extends OAuthStateBegun {

@@ -1,27 +1,19 @@
-import { setTimeout as wait } from "node:timers/promises";
-import { z } from "zod";
-import type { MintAnswer, MintCredentials, Minting, RefuseWorkload } from "../../actors/access/trust.machine.js";
-import type { TrustTerms } from "../../actors/access/trust-terms.js";
-import type { WorkloadFault, WorkloadVerifier } from "../../actors/access/workload-token.js";
-import type { Refusal } from "../../actors/refusal.js";
-import { findResource, type ResourceRow } from "../../actors/resources/resource.table.js";
-import { locate } from "../../actors/resources/resource-location.table.js";
-import { sha256Hex } from "../../actors/workspaces/secret-value.js";
 import { address } from "../../runtime/address.js";
 import type { Runtime, RuntimeLog } from "../../runtime/runtime.js";
+import { findResource, type ResourceRow } from "../resources/resource.table.js";
+import { locate } from "../resources/resource-location.table.js";
+import { sha256Hex } from "../workspaces/secret-value.js";
+import type { MintAnswer, MintCredentials, Minting, RefuseWorkload } from "./trust.machine.js";
+import type { TrustTerms } from "./trust-terms.js";
+import type { WorkloadFault, WorkloadVerifier } from "./workload-token.js";
 
+/** What exchanges are made through. */
 export interface WorkloadExchangeOptions {
-  readonly runtime: Runtime;
+  readonly runtime: Pick<Runtime, "ask" | "reading" | "randomBytes">;
   readonly verifier: WorkloadVerifier;
   /** Told why an exchange was refused, which its caller is not. */
   readonly log: RuntimeLog;
 }
-
-/** What both exchanges take. */
-export const exchangeBody = z.strictObject({
-  trust: z.string().describe("The trust's id."),
-  token: z.string().describe("The OIDC token that the platform issued."),
-});
 
 /** A request for credentials. */
 export interface ExchangeRequest {
@@ -38,27 +30,23 @@ export interface Exchanged<Fields> {
   readonly expiresAt: string;
 }
 
-/** Every refusal is this one, whatever its cause. */
-const REFUSED: Refusal = { refused: "unauthenticated", detail: "The exchange was refused." };
-/** No refusal is told sooner than this, in milliseconds, so that how long it took tells little of its cause. */
-const REFUSED_AFTER_MS = 100;
 const TRUST_ID = /^r?trust_[0-9A-HJKMNP-TV-Z]{26}$/;
 
 /**
  * Exchanges the OIDC token of a workload or host for `count` credentials: it is verified here, outside any turn, and
- * the trust's actor mints if the trust is still as it was verified under.
+ * the trust's actor mints if the trust is still as it was verified under. Null where it was refused: the log and those
+ * who manage the trust are told why, and nobody else.
  */
 export async function exchangeWorkloadToken<Fields extends TrustTerms>(
   options: WorkloadExchangeOptions,
   request: ExchangeRequest,
   of: { readonly minting: Minting; readonly count: (fields: Fields) => number },
-): Promise<Exchanged<Fields> | Refusal> {
-  const begun = performance.now();
-  const trust = trustOf<Fields>(options.runtime, of.minting, request.trust);
-  const exchanged = trust === null ? await unknownTrust(options, request) : await mint(options, trust, request, of);
-  if (exchanged !== null) return exchanged;
-  await wait(Math.max(0, REFUSED_AFTER_MS - (performance.now() - begun)));
-  return REFUSED;
+): Promise<Exchanged<Fields> | null> {
+  const trust = findTrust<Fields>(options, of.minting, request.trust);
+  if (trust !== null) return mint(options, trust, request, of);
+  const id = TRUST_ID.test(request.trust) ? request.trust : "no id";
+  options.log.warn("an exchange was refused", { trust: id, check: "trust" });
+  return null;
 }
 
 async function mint<Fields extends TrustTerms>(
@@ -88,16 +76,15 @@ async function mint<Fields extends TrustTerms>(
 }
 
 /** The trust of that id, while its workspace is open. */
-function trustOf<Fields>({ reading }: Runtime, { trustKind }: Minting, id: string): ResourceRow<Fields> | null {
+function findTrust<Fields>(
+  { runtime: { reading } }: WorkloadExchangeOptions,
+  { trustKind }: Minting,
+  id: string,
+): ResourceRow<Fields> | null {
   const place = TRUST_ID.test(id) ? locate(reading, id) : undefined;
-  if (place === undefined || place.kind !== trustKind) return null;
+  if (place?.kind !== trustKind) return null;
   const isOpen = findResource(reading, place.workspaceId, "workspace", place.workspaceId) !== undefined;
   return isOpen ? (findResource<Fields>(reading, place.workspaceId, trustKind, id) ?? null) : null;
-}
-
-async function unknownTrust({ log }: WorkloadExchangeOptions, { trust }: ExchangeRequest): Promise<null> {
-  log.warn("an exchange was refused", { trust: TRUST_ID.test(trust) ? trust : "no id", check: "trust" });
-  return null;
 }
 
 /** Tells the log and the trust why. A trust that is told too much at once leaves some of it to the log. */

@@ -1,0 +1,26 @@
+import { GLOBAL_PARTITION } from "../../storage/keys.js";
+import type { Reading } from "../../storage/store.js";
+import type { PersonCaller } from "./caller.js";
+import { sessions, signInLinks, type User, users } from "./session.table.js";
+
+/** How long a session lasts, in milliseconds. */
+export const SESSION_MS = 30 * 24 * 60 * 60 * 1_000;
+
+/** The person signed in under a session token's SHA-256 (hex); null when there is none or it is over. */
+export function findSessionCaller(reading: Reading, tokenHash: string, nowMs: number): PersonCaller | null {
+  const session = sessions.get(reading, GLOBAL_PARTITION, tokenHash);
+  if (session === undefined || session.expiresAtMs <= nowMs) return null;
+  const { userId, email, sessionId } = session;
+  return { kind: "person", userId, email, sessionId };
+}
+
+/** The person, or undefined. */
+export function findUser(reading: Reading, userId: string): User | undefined {
+  return users.get(reading, GLOBAL_PARTITION, userId);
+}
+
+/** The address a live sign-in link was sent to, or null. */
+export function findEmailByLink(reading: Reading, tokenHash: string, nowMs: number): string | null {
+  const link = signInLinks.get(reading, GLOBAL_PARTITION, tokenHash);
+  return link === undefined || link.expiresAtMs <= nowMs ? null : link.email;
+}

@@ -1,0 +1,19 @@
+import { z } from "zod";
+import type { Reading } from "../../storage/store.js";
+import { listMemberships } from "../workspaces/member.table.js";
+import type { PersonCaller } from "./caller.js";
+import { findUser } from "./session.queries.js";
+
+/** Who is signed in, and in which workspaces they are. */
+export const sessionSchema = z.strictObject({
+  userId: z.string(),
+  email: z.string(),
+  name: z.string(),
+  workspaces: z.array(z.strictObject({ id: z.string(), slug: z.string(), role: z.string() })),
+});
+
+/** The person of a session. */
+export function sessionView(reading: Reading, { userId, email }: PersonCaller): z.output<typeof sessionSchema> {
+  const name = findUser(reading, userId)?.name ?? email;
+  return { userId, email, name, workspaces: listMemberships(reading, userId) };
+}

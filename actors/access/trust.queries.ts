@@ -1,0 +1,31 @@
+import type { Reading } from "../../storage/store.js";
+import type { Refusal } from "../refusal.js";
+import type { Kind } from "../resources/kind.js";
+import { locate } from "../resources/resource-location.table.js";
+import type { Caller } from "./caller.js";
+import { MAX_REFUSALS, refusals, type TrustRefusal } from "./trust-refusal.table.js";
+import { permit } from "./visibility.js";
+
+/** A trust that a caller may manage. */
+export interface ManagedTrust {
+  readonly workspaceId: string;
+  readonly id: string;
+}
+
+/** The trust of the kind, for those who may manage it: who sees its workspace alone is told what permission is missing. */
+export function findManagedTrust(
+  reading: Reading,
+  caller: Caller,
+  kind: Pick<Kind, "name" | "permission">,
+  id: string,
+): ManagedTrust | Refusal {
+  const place = locate(reading, id);
+  if (place?.kind !== kind.name) return { refused: "not-found" };
+  const { workspaceId } = place;
+  return permit(reading, caller, workspaceId, kind.permission, kind.name) ?? { workspaceId, id };
+}
+
+/** The latest refusals of a trust, newest first. */
+export function listLatestRefusals(reading: Reading, { workspaceId, id }: ManagedTrust): TrustRefusal[] {
+  return refusals.list(reading, workspaceId, [id], { reverse: true, limit: MAX_REFUSALS });
+}
