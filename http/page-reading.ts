@@ -1,21 +1,20 @@
 import { setImmediate } from "node:timers/promises";
 import type { Cursor, Slice } from "../actors/tables/page.js";
 import type { Runtime } from "../runtime/runtime.js";
-import type { Reading } from "../storage/store.js";
-import type { EdgeRefusal } from "./problem.js";
+import { Refused } from "./refused.js";
 
 /** Reads a slice of a page, from its beginning (null) or from where the one before stopped. */
-type ReadSlice<Row> = (reading: Reading, cursor: Cursor<Row> | null) => Slice<Row>;
+type ReadSlice<Row> = (reading: Runtime["reading"], cursor: Cursor<Row> | null) => Slice<Row>;
 
 /**
  * The rows of a page, read from one view; other work has its turn between its slices. Once nobody waits for it any more
- * it is given up.
+ * it is given up: throws {@link Refused}.
  */
 export async function readPage<Row>(
   runtime: Pick<Runtime, "view">,
   request: { readonly signal: AbortSignal },
   read: ReadSlice<Row>,
-): Promise<readonly Row[] | EdgeRefusal> {
+): Promise<readonly Row[]> {
   const view = runtime.view();
   try {
     let slice = read(view, null);
@@ -24,7 +23,9 @@ export async function readPage<Row>(
     const rows = [...slice.rows];
     while (slice.next !== null) {
       await setImmediate();
-      if (signal.aborted) return { refused: "unavailable", detail: "The list took too long.", retryAfterSeconds: 5 };
+      if (signal.aborted) {
+        throw new Refused({ refused: "unavailable", detail: "The list took too long.", retryAfterSeconds: 5 });
+      }
       slice = read(view, slice.next);
       rows.push(...slice.rows);
     }

@@ -1,19 +1,13 @@
 import { z } from "zod";
-import { permit, seesOutcomes } from "../../actors/access/visibility.js";
 import { MAX_PATH } from "../../actors/decisions/decision.js";
-import type { StandingDecision } from "../../actors/decisions/decision.table.js";
-import {
-  type DecisionPlace,
-  decisionSchema,
-  decisionView,
-  listStandingDecisions,
-} from "../../actors/decisions/decision.view.js";
+import { visibleDecisions } from "../../actors/decisions/decision.queries.js";
+import { type DecisionPlace, decisionSchema, decisionView } from "../../actors/decisions/decision.view.js";
 import { repositoryName } from "../../actors/resources/fields.js";
-import { findWorkspaceBySlug } from "../../actors/workspaces/workspace.machine.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { readPage } from "../page-reading.js";
 import { pageSize } from "../paging.js";
-import { type Route, route } from "../route.js";
+import type { Route } from "../route.js";
+import { workspaceRoute } from "../workspace-route.js";
 
 const PLACE = /^(\d{1,15})-(dec_[0-9A-Z]{26})$/;
 
@@ -54,7 +48,7 @@ const listQuery = z
 export function decisionRoutes({ runtime }: { readonly runtime: Runtime }): readonly Route[] {
   const { reading } = runtime;
   return [
-    route({
+    workspaceRoute(runtime, "sees", {
       method: "GET",
       path: "/api/workspaces/{slug}/decisions",
       summary: "The decisions that stand, the latest merged first",
@@ -74,20 +68,12 @@ export function decisionRoutes({ runtime }: { readonly runtime: Runtime }): read
             ),
         }),
       },
-      problems: ["not-found"],
-      handle: async (request) => {
-        const { caller, params, query } = request;
-        const workspaceId = findWorkspaceBySlug(reading, params.slug ?? "");
-        if (workspaceId === undefined) return { refused: "not-found" };
-        const refused = permit(reading, caller, workspaceId, "read", "workspace");
-        if (refused !== null) return refused;
+      handle: async (request, { workspaceId }) => {
+        const { caller, query } = request;
         const { repository, path, since: sinceMs, until: untilMs, before, limit } = query;
-        const seesTeam = remembered((teamId) => seesOutcomes(reading, caller, workspaceId, teamId));
-        const filter = { repository, path, sinceMs, untilMs, seesTeam };
-        const found = await readPage<StandingDecision>(runtime, request, (view, from) =>
-          listStandingDecisions(view, workspaceId, filter, { after: before ?? null, limit, cursor: from }),
-        );
-        if ("refused" in found) return found;
+        const filter = { repository, path, sinceMs, untilMs };
+        const slices = visibleDecisions(reading, { caller, workspaceId }, filter, { after: before ?? null, limit });
+        const found = await readPage(runtime, request, slices);
         const last = found.length < limit ? undefined : found.at(-1);
         const next = last === undefined ? null : `${last.mergedAtMs}-${last.id}`;
         const items = found.flatMap((standing) => decisionView(reading, workspaceId, standing));
@@ -95,14 +81,4 @@ export function decisionRoutes({ runtime }: { readonly runtime: Runtime }): read
       },
     }),
   ];
-}
-
-/** What `know` says of each, asked once. */
-function remembered(know: (of: string) => boolean): (of: string) => boolean {
-  const known = new Map<string, boolean>();
-  return (of) => {
-    const answer = known.get(of) ?? know(of);
-    known.set(of, answer);
-    return answer;
-  };
 }

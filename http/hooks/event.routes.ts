@@ -1,15 +1,12 @@
 import { z } from "zod";
-import type { Caller } from "../../actors/access/caller.js";
-import { seesOutcomes } from "../../actors/access/visibility.js";
 import type { WorkEvent } from "../../actors/events/catalogue.js";
 import { workEventNames } from "../../actors/events/catalogue.js";
 import { findEvent, listLatestEvents, MAX_EVENTS_KEPT } from "../../actors/events/event-log.table.js";
 import { type HookMatches, hookMatchSchema, listHookMatches } from "../../actors/hooks/matching/not-fired.view.js";
-import { isRefusal, type Refusal } from "../../actors/refusal.js";
-import { locate } from "../../actors/resources/resource-location.table.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { cursor, pageSize } from "../paging.js";
-import { type Route, route } from "../route.js";
+import type { Route } from "../route.js";
+import { teamRoute } from "../team-route.js";
 
 const eventSchema = z
   .strictObject({
@@ -33,7 +30,7 @@ const verdictsSchema = eventSchema
 export function eventRoutes({ runtime }: { readonly runtime: Runtime }): readonly Route[] {
   const { reading } = runtime;
   return [
-    route({
+    teamRoute(runtime, "outcomes", {
       method: "GET",
       path: "/api/teams/{teamId}/events",
       summary: "The latest events of a team's tasks, newest first",
@@ -46,13 +43,12 @@ export function eventRoutes({ runtime }: { readonly runtime: Runtime }): readonl
         limit: pageSize(),
       }),
       answers: { 200: z.strictObject({ items: z.array(eventSchema) }) },
-      handle: ({ caller, params, query }) => {
-        const team = findTeam(runtime, caller, params.teamId ?? "");
-        if (isRefusal(team)) return team;
-        return { status: 200, body: { items: listLatestEvents(reading, team, query).map(eventView) } };
-      },
+      handle: ({ query }, team) => ({
+        status: 200,
+        body: { items: listLatestEvents(reading, team, query).map(eventView) },
+      }),
     }),
-    route({
+    teamRoute(runtime, "outcomes", {
       method: "GET",
       path: "/api/teams/{teamId}/events/{occurrence}/hooks",
       summary: "Why each of a team's hooks fired on an event, or did not",
@@ -62,9 +58,7 @@ export function eventRoutes({ runtime }: { readonly runtime: Runtime }): readonl
       access: "any",
       query: z.strictObject({ after: cursor.optional().describe("A hook's key."), limit: pageSize() }),
       answers: { 200: verdictsSchema },
-      handle: ({ caller, params, query }) => {
-        const team = findTeam(runtime, caller, params.teamId ?? "");
-        if (isRefusal(team)) return team;
+      handle: ({ params, query }, team) => {
         const work = findEvent(reading, team.workspaceId, team.teamId, params.occurrence ?? "");
         if (work === undefined) return { refused: "not-found" };
         return { status: 200, body: verdictsView(work, listHookMatches(reading, work, query)) };
@@ -79,15 +73,4 @@ function eventView({ occurrence, on, task, run, event, causes }: WorkEvent): z.o
 
 function verdictsView(work: WorkEvent, { hooks, next }: HookMatches): z.output<typeof verdictsSchema> {
   return { ...eventView(work), hooks: [...hooks], next };
-}
-
-function findTeam(
-  { reading }: Runtime,
-  caller: Caller,
-  teamId: string,
-): { readonly workspaceId: string; readonly teamId: string } | Refusal {
-  const place = locate(reading, teamId);
-  return place?.kind === "team" && seesOutcomes(reading, caller, place.workspaceId, teamId)
-    ? { workspaceId: place.workspaceId, teamId }
-    : { refused: "not-found" };
 }

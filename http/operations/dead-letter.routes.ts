@@ -1,9 +1,7 @@
 import { z } from "zod";
-import type { PersonCaller, TokenCaller } from "../../actors/access/caller.js";
-import { permit } from "../../actors/access/visibility.js";
-import { findWorkspaceBySlug } from "../../actors/workspaces/workspace.machine.js";
 import type { DeadLetter, Runtime } from "../../runtime/runtime.js";
-import { type Route, route } from "../route.js";
+import type { Route } from "../route.js";
+import { workspaceRoute } from "../workspace-route.js";
 
 const letterSchema = z
   .strictObject({
@@ -21,34 +19,26 @@ const LISTED = 200;
 
 /** Messages that kept crashing their actor: read and sent again by those who administer the workspace. */
 export function deadLetterRoutes({ runtime }: { readonly runtime: Runtime }): readonly Route[] {
-  const administered = (caller: PersonCaller | TokenCaller, slug: string | undefined): string | undefined => {
-    const workspaceId = findWorkspaceBySlug(runtime.reading, slug ?? "");
-    if (workspaceId === undefined || caller.kind !== "person") return undefined;
-    return permit(runtime.reading, caller, workspaceId, "administer", "workspace") === null ? workspaceId : undefined;
-  };
   return [
-    route({
+    workspaceRoute(runtime, "administers", {
       method: "GET",
       path: "/api/workspaces/{slug}/dead-letters",
       summary: "Messages that were set aside because they kept failing, oldest first",
       access: "any",
       answers: { 200: z.strictObject({ items: z.array(letterSchema) }) },
-      handle: ({ caller, params }) => {
-        const workspaceId = administered(caller, params.slug);
-        if (workspaceId === undefined) return { refused: "not-found" };
-        return { status: 200, body: { items: runtime.deadLetters.list(workspaceId, LISTED).map(letterView) } };
-      },
+      handle: (_request, { workspaceId }) => ({
+        status: 200,
+        body: { items: runtime.deadLetters.list(workspaceId, LISTED).map(letterView) },
+      }),
     }),
-    route({
+    workspaceRoute(runtime, "administers", {
       method: "POST",
       path: "/api/workspaces/{slug}/dead-letters/{id}/retry",
       summary: "Send a message that was set aside again",
       access: "any",
       body: z.strictObject({}),
       answers: { 202: null },
-      handle: async ({ caller, params }) => {
-        const workspaceId = administered(caller, params.slug);
-        if (workspaceId === undefined) return { refused: "not-found" };
+      handle: async ({ params }, { workspaceId }) => {
         const found = await runtime.deadLetters.retry(workspaceId, params.id ?? "");
         return found ? { status: 202 } : { refused: "not-found" };
       },

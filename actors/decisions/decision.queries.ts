@@ -1,0 +1,22 @@
+import type { Reading } from "../../storage/store.js";
+import type { Caller } from "../access/caller.js";
+import { seesOutcomes } from "../access/visibility.js";
+import type { Cursor, Slice } from "../tables/page.js";
+import type { StandingDecision } from "./decision.table.js";
+import { type DecisionFilter, type DecisionPage, listStandingDecisions } from "./decision.view.js";
+
+/** A page of the decisions of those teams alone whose outcomes the caller may read: a function that reads a slice of it. */
+export function visibleDecisions(
+  reading: Reading,
+  { caller, workspaceId }: { readonly caller: Caller; readonly workspaceId: string },
+  filter: Omit<DecisionFilter, "seesTeam">,
+  page: Omit<DecisionPage, "cursor">,
+): (view: Reading, cursor: Cursor<StandingDecision> | null) => Slice<StandingDecision> {
+  const known = new Map<string, boolean>();
+  const seesTeam = (teamId: string): boolean => {
+    const sees = known.get(teamId) ?? seesOutcomes(reading, caller, workspaceId, teamId);
+    known.set(teamId, sees);
+    return sees;
+  };
+  return (view, cursor) => listStandingDecisions(view, workspaceId, { ...filter, seesTeam }, { ...page, cursor });
+}
