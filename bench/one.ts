@@ -1,4 +1,5 @@
 import { run as commit } from "./commit.js";
+import { run as dispatcher } from "./dispatcher.js";
 import { run as expressions } from "./expressions.js";
 import { run as hooks } from "./hooks.js";
 import { run as http } from "./http.js";
@@ -12,7 +13,7 @@ import { tables } from "./tables.js";
 /** Measures one table, named by the first argument, and prints it. */
 const measure: Readonly<Record<(typeof tables)[number], () => Promise<void>>> = {
   commit: async () => printTable(await commit()),
-  ...{ expressions, hooks, http, httpSize, mailbox, pages, recovery },
+  ...{ dispatcher, expressions, hooks, http, httpSize, mailbox, pages, recovery },
 };
 
 const name = tables.find((table) => table === process.argv[2]);

@@ -1,2 +1,12 @@
 /** The tables that can be measured, in the order they are printed. */
-export const tables = ["commit", "expressions", "hooks", "http", "httpSize", "mailbox", "pages", "recovery"] as const;
+export const tables = [
+  "commit",
+  "dispatcher",
+  "expressions",
+  "hooks",
+  "http",
+  "httpSize",
+  "mailbox",
+  "pages",
+  "recovery",
+] as const;
