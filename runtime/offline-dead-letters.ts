@@ -2,6 +2,7 @@ import type { Reading, Store } from "../storage/store.js";
 import { deadLetterKey, findDeadLetter, listDeadLetters } from "./dead-letters.js";
 import { Envelope } from "./envelope.js";
 import { Overlays } from "./overlays.js";
+import { listPartitions } from "./partitions.js";
 import type { DeadLetter } from "./runtime.js";
 import { UndeliveredMessages } from "./undelivered.js";
 
@@ -25,13 +26,4 @@ export async function retryOffline(store: Store, id: string): Promise<boolean> {
   layers.remove(deadLetterKey(letter.to.partition, id));
   await store.commit([...layers.close().changes()]);
   return true;
-}
-
-function listPartitions(reading: Reading): string[] {
-  const partitions: string[] = [];
-  for (;;) {
-    const [row] = reading.range({ prefix: [], after: [partitions.at(-1) ?? ""], limit: 1 });
-    if (row === undefined) return partitions;
-    partitions.push(String(row.key[0]));
-  }
 }

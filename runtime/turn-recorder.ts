@@ -4,6 +4,7 @@ import { compareKeys } from "../storage/key-order.js";
 import { GLOBAL_PARTITION, rowSpace } from "../storage/keys.js";
 import type { Entry, Key, Range, Writing } from "../storage/store.js";
 import type { Address } from "./address.js";
+import { type DirectoryEntry, directoryKey } from "./directory.js";
 import { freeze } from "./freeze.js";
 import type { Identities } from "./ids.js";
 import type { Picture } from "./picture.js";
@@ -93,6 +94,24 @@ export class TurnRecorder implements Turn {
     this.#refuseForeign(key);
     checkKey(key);
     this.#noteWritten(key);
+    writing.remove(key);
+  }
+
+  direct(entry: DirectoryEntry): void {
+    const writing = this.#open();
+    const key = directoryKey(entry);
+    checkKey(key);
+    checkValue(entry.row);
+    this.wrote = true;
+    if (this.#freezes) freeze(entry.row);
+    writing.put(key, entry.row);
+  }
+
+  undirect(entry: DirectoryEntry): void {
+    const writing = this.#open();
+    const key = directoryKey(entry);
+    checkKey(key);
+    this.wrote = true;
     writing.remove(key);
   }
 

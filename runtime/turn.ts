@@ -1,5 +1,6 @@
-import type { Key, Writing } from "../storage/store.js";
+import type { Key } from "../storage/store.js";
 import type { Address } from "./address.js";
+import type { DirectedWriting } from "./directory.js";
 import type { Picture } from "./picture.js";
 import type { MessageTo, Reference } from "./reference.js";
 
@@ -94,7 +95,7 @@ export interface Woken extends Message {
  *
  * Rows may be written in the actor's own partition and under the global partition, nowhere else.
  */
-export interface Turn extends Writing {
+export interface Turn extends DirectedWriting {
   /** Milliseconds since the epoch, one value for the whole turn. */
   readonly now: number;
   readonly self: Address;

@@ -1,14 +1,16 @@
+import type { DirectoryEntry } from "../../runtime/directory.js";
+import { rowSource } from "../../runtime/directory-source.js";
 import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 import { findResource } from "../resources/resource.table.js";
-import { findResourceByHash } from "../resources/resource-hash.table.js";
+import { findHashOwner, hashEntry } from "../resources/resource-hash.table.js";
 import type { Role } from "./caller.js";
 
 /** How long an invite lasts from when it was last sent, in milliseconds (configuration API, Limits). */
 export const INVITE_MS = 14 * 24 * 60 * 60 * 1_000;
 
-/** The kind under which links of invites stand in the index of hashes. */
-export const INVITE_LINK = "invite";
+/** The kind under which links of invites stand in the directory of hashes. */
+const INVITE_LINK = "invite";
 
 /** An invite of one address to one workspace. Its link is kept by its hash alone. */
 export interface InviteRow {
@@ -57,10 +59,25 @@ export interface FoundInvite {
 
 /** The invite of an open workspace that the link with this hash leads to, or undefined. */
 export function findInviteByLink(reading: Reading, linkHash: string): FoundInvite | undefined {
-  const place = findResourceByHash(reading, INVITE_LINK, linkHash);
+  const place = findHashOwner(reading, INVITE_LINK, linkHash);
   if (place === undefined) return undefined;
   const { workspaceId, id } = place;
   if (findResource(reading, workspaceId, "workspace", workspaceId) === undefined) return undefined;
   const invite = invites.get(reading, workspaceId, id);
-  return invite === undefined ? undefined : { workspaceId, invite };
+  return invite === undefined || !leads(invite, linkHash) ? undefined : { workspaceId, invite };
 }
+
+/** The link of a revoked invite leads nowhere. */
+function leads(invite: InviteRow, linkHash: string): boolean {
+  return invite.linkHash === linkHash && invite.state !== "revoked";
+}
+
+/** What makes an invite findable by its link. */
+export function inviteEntry(workspaceId: string, { linkHash, inviteId }: InviteRow): DirectoryEntry {
+  return hashEntry(INVITE_LINK, linkHash, { workspaceId, id: inviteId });
+}
+
+/** Invites are found by their links. */
+export const inviteSource = rowSource(invites, (invite, { partition }) =>
+  leads(invite, invite.linkHash) ? [inviteEntry(partition, invite)] : [],
+);

@@ -2,11 +2,10 @@ import type { Delivered, Turn } from "../../runtime/turn.js";
 import { MAIL_EFFECT } from "../outbound/mail.effects.js";
 import type { Refusal } from "../refusal.js";
 import { findResource } from "../resources/resource.table.js";
-import { indexHash, unindexHash } from "../resources/resource-hash.table.js";
 import { admitMember } from "../workspaces/membership.transitions.js";
 import type { InviteContext, InviteEvent } from "./invite.machine.js";
 import type { AcceptInvite, InviteSent } from "./invite.messages.js";
-import { INVITE_LINK, INVITE_MS, type InviteRow, invites, openInvites } from "./invite.table.js";
+import { INVITE_MS, type InviteRow, inviteEntry, invites, openInvites } from "./invite.table.js";
 
 /** What the transitions of an invite do; the machine says when. */
 
@@ -33,7 +32,7 @@ export function sendInvite(context: InviteContext, event: InviteEvent): InviteCo
     mailId,
     mail: "sending",
   };
-  indexHash(turn, INVITE_LINK, tokenHash, { workspaceId: turn.self.partition, id: invite.inviteId });
+  turn.direct(inviteEntry(turn.self.partition, invite));
   turn.start(MAIL_EFFECT.request(mailId, sealedMail));
   turn.wake("expire", invite.expiresAtMs);
   const sent: InviteSent = { inviteId: invite.inviteId, mailId, outcome: isAgain ? "sent-again" : "invited" };
@@ -68,7 +67,7 @@ export function closeInvite(
   if (state === "revoked") {
     turn.cancelWake("expire");
     turn.cancelEffect(invite.mailId);
-    unindexHash(turn, INVITE_LINK, invite.linkHash);
+    turn.undirect(inviteEntry(turn.self.partition, invite));
   }
   return storeInvite(turn, context, { ...invite, state });
 }
@@ -124,8 +123,8 @@ function storeInvite(turn: Turn, context: InviteContext, invite: InviteRow): Inv
 }
 
 /** Takes away what the invite that is about to be replaced was found by, and its mail if that is still on its way. */
-function removeInvite(turn: Turn, { inviteId, linkHash, mailId }: InviteRow): void {
-  unindexHash(turn, INVITE_LINK, linkHash);
-  turn.cancelEffect(mailId);
-  invites.remove(turn, turn.self.partition, inviteId);
+function removeInvite(turn: Turn, invite: InviteRow): void {
+  turn.undirect(inviteEntry(turn.self.partition, invite));
+  turn.cancelEffect(invite.mailId);
+  invites.remove(turn, turn.self.partition, invite.inviteId);
 }

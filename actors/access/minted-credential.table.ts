@@ -1,5 +1,6 @@
+import { type DirectoryEntry, directory } from "../../runtime/directory.js";
+import { rowSource } from "../../runtime/directory-source.js";
 import type { Turn } from "../../runtime/turn.js";
-import { GLOBAL_PARTITION } from "../../storage/keys.js";
 import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 import { findResource, type ResourceRow } from "../resources/resource.table.js";
@@ -26,17 +27,21 @@ export interface MintedCredential {
 
 /** `[trust, credential]`, in the order they were minted. */
 const credentials = table<MintedCredential>("minted-credential");
-/** `[hash]` under the global partition. */
-const hashes = table<{ readonly workspaceId: string; readonly trustId: string; readonly id: string }>("minted-hash");
+/** `[hash]` */
+export const mintedHashes = directory<{
+  readonly workspaceId: string;
+  readonly trustId: string;
+  readonly id: string;
+}>("minted-hash");
 
 /** Credentials removed in one turn; the rest follows in the next. */
 const SWEEP_LIMIT = 500;
 
 /** Keeps a credential; in a turn of its trust's actor. */
 export function storeCredential(turn: Turn, credential: MintedCredential): void {
-  const { id, hash, trustId } = credential;
+  const { id, trustId } = credential;
   credentials.put(turn, turn.self.partition, [trustId, id], credential);
-  hashes.put(turn, GLOBAL_PARTITION, hash, { workspaceId: turn.self.partition, trustId, id });
+  turn.direct(credentialEntry(turn.self.partition, credential));
 }
 
 /**
@@ -48,12 +53,13 @@ export function findLiveCredential(
   hash: string,
   nowMs: number,
 ): (MintedCredential & { readonly workspaceId: string }) | null {
-  const place = hashes.get(reading, GLOBAL_PARTITION, hash);
+  const place = mintedHashes.find(reading, hash);
   if (place === undefined) return null;
   const { workspaceId, trustId, id } = place;
   const credential = credentials.get(reading, workspaceId, trustId, id);
-  if (credential === undefined || findResource(reading, workspaceId, "workspace", workspaceId) === undefined)
+  if (credential?.hash !== hash || findResource(reading, workspaceId, "workspace", workspaceId) === undefined) {
     return null;
+  }
   const trust = findResource(reading, workspaceId, credential.trustKind, trustId);
   return isOver(credential, trust, nowMs) ? null : { ...credential, workspaceId };
 }
@@ -70,6 +76,15 @@ export function isCredentialLive(
   return !isOver(credential, findResource(reading, workspaceId, credential.trustKind, trustId), nowMs);
 }
 
+/** Credentials are found by their hashes. */
+export const credentialSource = rowSource(credentials, (credential, { partition }) => [
+  credentialEntry(partition, credential),
+]);
+
+function credentialEntry(workspaceId: string, { id, hash, trustId }: MintedCredential): DirectoryEntry {
+  return mintedHashes.entry(hash, { workspaceId, trustId, id });
+}
+
 /** What a sweep removed, and when the next credential ends: now when there are more, null when none is left. */
 export interface SweepResult {
   readonly removed: number;
@@ -83,7 +98,7 @@ export function sweepCredentials(turn: Turn, trustId: string, trust: ResourceRow
   for (const credential of credentials.list(turn, partition, [trustId], { limit: SWEEP_LIMIT })) {
     if (!isOver(credential, trust, turn.now)) return { removed, nextMs: credential.expiresAtMs };
     credentials.remove(turn, partition, trustId, credential.id);
-    hashes.remove(turn, GLOBAL_PARTITION, credential.hash);
+    turn.undirect(credentialEntry(partition, credential));
     removed += 1;
   }
   const isEmpty = credentials.list(turn, partition, [trustId], { limit: 1 }).length === 0;

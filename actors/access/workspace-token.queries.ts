@@ -33,12 +33,10 @@ function findMintedCaller(reading: Reading, tokenHash: string, nowMs: number): T
 }
 
 function findIssuedCaller(reading: Reading, tokenHash: string, nowMs: number): TokenCaller | null {
-  const place = findResourceByHash(reading, "workspace-token", tokenHash);
-  if (place === undefined) return null;
-  const { workspaceId, id } = place;
-  const token = findResource<WorkspaceTokenFields>(reading, workspaceId, "workspace-token", id);
-  if (token === undefined || findResource(reading, workspaceId, "workspace", workspaceId) === undefined) return null;
-  if (hasExpired(token, nowMs)) return null;
+  const token = findResourceByHash<WorkspaceTokenFields>(reading, "workspace-token", tokenHash);
+  if (token === undefined || hasExpired(token, nowMs)) return null;
+  const { workspaceId, id } = token;
+  if (findResource(reading, workspaceId, "workspace", workspaceId) === undefined) return null;
   const { scopes } = token.fields;
   return { kind: "token", tokenId: id, workspaceId, scopes, issuedBy: String(token.added.issuedBy), trust: null };
 }

@@ -1,6 +1,6 @@
-import { GLOBAL_PARTITION } from "../../storage/keys.js";
-import type { Reading, Writing } from "../../storage/store.js";
-import { table } from "../../storage/table.js";
+import { type DirectoryEntry, directory } from "../../runtime/directory.js";
+import type { Reading } from "../../storage/store.js";
+import { findResource, type ResourceRow } from "./resource.table.js";
 
 /** Where the bearer of a hashed value belongs. */
 export interface HashOwner {
@@ -9,17 +9,26 @@ export interface HashOwner {
 }
 
 /** `[kind, hash]` */
-export const resourceHashes = table<HashOwner>("resource-hash");
+export const resourceHashes = directory<HashOwner>("resource-hash");
 
 /** The resource of that kind that keeps this hash (SHA-256, hex), in whatever workspace. */
-export function findResourceByHash(reading: Reading, kind: string, hash: string): HashOwner | undefined {
-  return resourceHashes.get(reading, GLOBAL_PARTITION, kind, hash);
+export function findResourceByHash<Fields>(
+  reading: Reading,
+  kind: string,
+  hash: string,
+): ResourceRow<Fields> | undefined {
+  const owner = findHashOwner(reading, kind, hash);
+  if (owner === undefined) return undefined;
+  const row = findResource<Fields>(reading, owner.workspaceId, kind, owner.id);
+  return row !== undefined && Object.values(row.hidden).includes(hash) ? row : undefined;
 }
 
-export function indexHash(writing: Writing, kind: string, hash: string, place: HashOwner): void {
-  resourceHashes.put(writing, GLOBAL_PARTITION, [kind, hash], place);
+/** What should keep this hash; whether it does, its row tells. */
+export function findHashOwner(reading: Reading, kind: string, hash: string): HashOwner | undefined {
+  return resourceHashes.find(reading, kind, hash);
 }
 
-export function unindexHash(writing: Writing, kind: string, hash: string): void {
-  resourceHashes.remove(writing, GLOBAL_PARTITION, kind, hash);
+/** What makes a hash findable; for the turn that writes the thing itself. */
+export function hashEntry(kind: string, hash: string, owner: HashOwner): DirectoryEntry {
+  return resourceHashes.entry([kind, hash], owner);
 }

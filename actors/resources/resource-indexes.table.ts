@@ -1,10 +1,12 @@
-import type { Reading, Writing } from "../../storage/store.js";
+import type { DirectedWriting, DirectoryEntry } from "../../runtime/directory.js";
+import { type DirectorySource, rowSource } from "../../runtime/directory-source.js";
+import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 import type { FieldError } from "../refusal.js";
 import type { AddressReference, KeyReference, Kind, Reference } from "./kind.js";
 import { findResource, type ResourceRow, resourceAddresses, resources } from "./resource.table.js";
-import { indexHash, unindexHash } from "./resource-hash.table.js";
-import { indexLocation, unindexLocation } from "./resource-location.table.js";
+import { hashEntry } from "./resource-hash.table.js";
+import { locationEntry } from "./resource-location.table.js";
 
 /** What names another resource. */
 export interface Referrer {
@@ -64,17 +66,21 @@ export function getTeamKey(reading: Reading, workspaceId: string, teamId: string
 }
 
 /** Writes a resource and everything it is found by. */
-export function putResource(writing: Writing, kind: Kind, row: ResourceRow, previous: ResourceRow | null): void {
+export function putResource(
+  writing: DirectedWriting,
+  kind: Kind,
+  row: ResourceRow,
+  previous: ResourceRow | null,
+): void {
   if (previous !== null) removeIndexes(writing, kind, previous);
   const { workspaceId } = row;
   resources.put(writing, workspaceId, [kind.name, row.id], row);
   resourceAddresses.put(writing, workspaceId, [kind.name, row.address], row.id);
-  indexLocation(writing, row.id, { workspaceId, kind: kind.name });
+  for (const entry of listResourceEntries(kind, row)) writing.direct(entry);
   if (row.teamId !== null) teamHoldings.put(writing, workspaceId, [row.teamId, kind.name, row.id], toReferrer(row));
   for (const word of getLookupKeys(kind, row.fields)) {
     lookupKeys.put(writing, workspaceId, [kind.name, row.teamId ?? "", word, row.id], true);
   }
-  for (const hash of getHashes(kind, row)) indexHash(writing, kind.name, hash, { workspaceId, id: row.id });
   const { addresses, words: named } = getReferences(writing, kind, row);
   for (const target of findTargets(writing, workspaceId, addresses)) {
     referrers.put(writing, workspaceId, [target.kind, target.id, kind.name, row.id], toReferrer(row));
@@ -85,20 +91,37 @@ export function putResource(writing: Writing, kind: Kind, row: ResourceRow, prev
 }
 
 /** Takes away a resource and everything it is found by. */
-export function removeResource(writing: Writing, kind: Kind, row: ResourceRow): void {
+export function removeResource(writing: DirectedWriting, kind: Kind, row: ResourceRow): void {
   removeIndexes(writing, kind, row);
   resources.remove(writing, row.workspaceId, kind.name, row.id);
-  unindexLocation(writing, row.id);
 }
 
-function removeIndexes(writing: Writing, kind: Kind, row: ResourceRow): void {
+/** What directories say of a resource: its location, and whose its hashed values are. */
+function listResourceEntries(kind: Kind, row: ResourceRow): DirectoryEntry[] {
+  const { id, workspaceId } = row;
+  return [
+    locationEntry(id, { workspaceId, kind: kind.name }),
+    ...getHashes(kind, row).map((hash) => hashEntry(kind.name, hash, { workspaceId, id })),
+  ];
+}
+
+/** Resources are found by their ids, and by the hashes that they keep. */
+export function resourceSource(kinds: readonly Kind[]): DirectorySource {
+  const byName = new Map(kinds.map((kind) => [kind.name, kind]));
+  return rowSource(resources, (row) => {
+    const kind = byName.get(row.kind);
+    return kind === undefined ? [] : listResourceEntries(kind, row);
+  });
+}
+
+function removeIndexes(writing: DirectedWriting, kind: Kind, row: ResourceRow): void {
+  for (const entry of listResourceEntries(kind, row)) writing.undirect(entry);
   const { workspaceId } = row;
   resourceAddresses.remove(writing, workspaceId, kind.name, row.address);
   if (row.teamId !== null) teamHoldings.remove(writing, workspaceId, row.teamId, kind.name, row.id);
   for (const word of getLookupKeys(kind, row.fields)) {
     lookupKeys.remove(writing, workspaceId, kind.name, row.teamId ?? "", word, row.id);
   }
-  for (const hash of getHashes(kind, row)) unindexHash(writing, kind.name, hash);
   const { addresses, words: named } = getReferences(writing, kind, row);
   for (const target of findTargets(writing, workspaceId, addresses)) {
     referrers.remove(writing, workspaceId, target.kind, target.id, kind.name, row.id);

@@ -1,6 +1,6 @@
-import { GLOBAL_PARTITION } from "../../storage/keys.js";
-import type { Reading, Writing } from "../../storage/store.js";
-import { table } from "../../storage/table.js";
+import { type DirectoryEntry, directory } from "../../runtime/directory.js";
+import type { Reading } from "../../storage/store.js";
+import { findResource } from "./resource.table.js";
 
 /** Where something that the API names by its id alone is kept. */
 export interface ResourceLocation {
@@ -10,19 +10,21 @@ export interface ResourceLocation {
 }
 
 /** `[id]` */
-export const resourceLocations = table<ResourceLocation>("place");
+export const resourceLocations = directory<ResourceLocation>("place");
 
-/** The workspace and kind of an id, or undefined when nothing has that id. */
+/** The workspace and kind of a resource, or undefined when none has that id. */
 export function locate(reading: Reading, id: string): ResourceLocation | undefined {
-  return resourceLocations.get(reading, GLOBAL_PARTITION, id);
+  const location = findLocation(reading, id);
+  if (location === undefined) return undefined;
+  return findResource(reading, location.workspaceId, location.kind, id) === undefined ? undefined : location;
 }
 
-/** Makes an id findable; in the batch that writes the thing itself. */
-export function indexLocation(writing: Writing, id: string, place: ResourceLocation): void {
-  resourceLocations.put(writing, GLOBAL_PARTITION, id, place);
+/** Where whatever has this id should be kept, a task or run too; whether it is there, the row tells. */
+export function findLocation(reading: Reading, id: string): ResourceLocation | undefined {
+  return resourceLocations.find(reading, id);
 }
 
-/** Forgets an id. */
-export function unindexLocation(writing: Writing, id: string): void {
-  resourceLocations.remove(writing, GLOBAL_PARTITION, id);
+/** What makes an id findable; for the turn that writes the thing itself. */
+export function locationEntry(id: string, location: ResourceLocation): DirectoryEntry {
+  return resourceLocations.entry(id, location);
 }

@@ -22,12 +22,12 @@
 import { assign, setup } from "xstate";
 import type { ActorType } from "../../runtime/actor-type.js";
 import { address } from "../../runtime/address.js";
+import { stateSource } from "../../runtime/directory-source.js";
 import type { Delivered, Message, Turn, Woken } from "../../runtime/turn.js";
-import { GLOBAL_PARTITION } from "../../storage/keys.js";
 import { dispatcherAddress, type ForgetRunner, type OfferRunner } from "./dispatcher.machine.js";
 import type { RunnerFrame, RunnerMessage } from "./protocol.js";
 import type { ClaimEnded, ClaimLost, RunSaid, SendToRunner } from "./runner.messages.js";
-import { connectedRunners, outbox } from "./runner.table.js";
+import { connectedRunnerEntry, outbox } from "./runner.table.js";
 
 export interface RunnerHello extends Message {
   readonly type: "runner.hello";
@@ -122,7 +122,7 @@ const machine = setup({
       return context;
     }),
     leave: ({ context, event }) => {
-      connectedRunners.remove(event.turn, GLOBAL_PARTITION, event.turn.self.partition, event.turn.self.id);
+      event.turn.undirect(connectedRunnerEntry(event.turn.self.partition, event.turn.self.id));
       offer(context, event.turn, false);
     },
     sendToRunner: assign(({ context, event }) => (event.type === "tell" ? sendToRunner(context, event) : context)),
@@ -191,6 +191,11 @@ export const runnerActor: ActorType = {
   migrate: ({ value, context }) => ({ value, context: Object.assign({}, nobody, context) }),
 };
 
+/** Runners that have a socket are found at the next start. */
+export const connectedRunnerSource = stateSource("runner", ({ value }, { partition, id }) =>
+  value === "connected" ? [connectedRunnerEntry(partition, id)] : [],
+);
+
 function greet(context: RunnerContext, event: Delivered<RunnerHello>): RunnerContext {
   const { turn, hello, connection, poolId, leaseMs } = event;
   const returns = context.instance === hello.instance;
@@ -214,10 +219,7 @@ function greet(context: RunnerContext, event: Delivered<RunnerHello>): RunnerCon
     sent: returns ? Math.max(context.sent, hello.received) : hello.received,
   };
   offer(next, turn, true);
-  connectedRunners.put(turn, GLOBAL_PARTITION, [turn.self.partition, turn.self.id], {
-    workspaceId: turn.self.partition,
-    runnerId: turn.self.id,
-  });
+  turn.direct(connectedRunnerEntry(turn.self.partition, turn.self.id));
   turn.wake("lease", turn.now + leaseMs);
   const welcome: Welcome = {
     received: next.received,

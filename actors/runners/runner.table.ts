@@ -1,3 +1,4 @@
+import { type DirectoryEntry, directory } from "../../runtime/directory.js";
 import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 import type { RunnerFeature } from "./protocol.js";
@@ -73,8 +74,14 @@ export const runners = table<RunnerRow>("runner");
 export const claims = table<ClaimRow>("claim");
 /** `[runner, n]` */
 export const outbox = table<OutboxMessage>("runner-outbox");
-/** `[workspace, runner]` under the global partition: who had a socket, for the next start of the service. */
-export const connectedRunners = table<{ readonly workspaceId: string; readonly runnerId: string }>("connected-runner");
+/** `[workspace, runner]`: who had a socket, for the next start of the service. */
+export const connectedRunners = directory<{ readonly workspaceId: string; readonly runnerId: string }>(
+  "connected-runner",
+);
+
+export function connectedRunnerEntry(workspaceId: string, runnerId: string): DirectoryEntry {
+  return connectedRunners.entry([workspaceId, runnerId], { workspaceId, runnerId });
+}
 
 /** Whether the runner knows this addition to the protocol. */
 export function hasFeature(reading: Reading, workspaceId: string, runnerId: string, feature: RunnerFeature): boolean {

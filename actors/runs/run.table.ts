@@ -1,6 +1,9 @@
 import type { Address } from "../../runtime/address.js";
+import type { DirectoryEntry } from "../../runtime/directory.js";
+import { rowSource } from "../../runtime/directory-source.js";
 import { table } from "../../storage/table.js";
 import type { RunConfig } from "../lines/fingerprint.js";
+import { locationEntry } from "../resources/resource-location.table.js";
 import type { CheckoutResult, RunEnding, RunFailure, RunStep, Spent } from "../runners/protocol.js";
 import type { RunNeeds } from "../runners/runner.table.js";
 import type { RunOwnerKey } from "./run-owner.js";
@@ -64,3 +67,11 @@ export const runMessages = table<{ readonly index: number; readonly by: string }
 export const runMessageKeys = table<{ readonly index: number }>("run-said-once");
 /** `[run, repository]` */
 export const runCheckouts = table<CheckoutResult>("run-checkout");
+
+/** What makes a run findable by its id. */
+export function runEntry(workspaceId: string, runId: string): DirectoryEntry {
+  return locationEntry(runId, { workspaceId, kind: "run" });
+}
+
+/** Runs are found by their ids. */
+export const runSource = rowSource(runs, ({ id }, { partition }) => [runEntry(partition, id)]);

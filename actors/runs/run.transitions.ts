@@ -8,7 +8,7 @@ import type { SendToRunner } from "../runners/runner.messages.js";
 import type { OutboxMessage } from "../runners/runner.table.js";
 import type { RunContext } from "./run.machine.js";
 import type { CarryNote, RunAsking, RunBegan, RunOver, StartRun } from "./run.messages.js";
-import { type RunRow, runConfigs, runSteps, runs, type StepRow } from "./run.table.js";
+import { type RunRow, runConfigs, runEntry, runSteps, runs, type StepRow } from "./run.table.js";
 import { runRowView } from "./run.view.js";
 import type { RunOwner } from "./run-owner.js";
 
@@ -79,6 +79,7 @@ export function queueRun(event: Delivered<StartRun>): void {
       endedAt: null,
     },
   };
+  turn.direct(runEntry(workspaceId, row.id));
   putRun(turn, row);
   runConfigs.put(turn, workspaceId, row.id, config);
   const message: QueueRun = {

@@ -1,6 +1,9 @@
+import type { DirectoryEntry } from "../../runtime/directory.js";
+import { rowSource } from "../../runtime/directory-source.js";
 import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 import type { EventSubject } from "../events/event-task.js";
+import { locationEntry } from "../resources/resource-location.table.js";
 import type { CheckoutResult, RunFailure } from "../runners/protocol.js";
 
 export type TaskState = "queued" | "running" | "inbox" | "done" | "closed";
@@ -57,6 +60,14 @@ export const taskCheckouts = table<CheckoutResult>("task-checkout");
 export const taskCauses = table<readonly string[]>("task-causes");
 /** `[task, run]` -> true */
 export const taskRuns = table<true>("task-run");
+
+/** What makes a task findable by its id. */
+export function taskEntry(workspaceId: string, taskId: string): DirectoryEntry {
+  return locationEntry(taskId, { workspaceId, kind: "task" });
+}
+
+/** Tasks are found by their ids. */
+export const taskSource = rowSource(tasks, ({ id }, { partition }) => [taskEntry(partition, id)]);
 
 /** Notes that a reader or a run is shown, the latest of them. */
 const NOTES_SHOWN = 200;

@@ -9,7 +9,6 @@ import { enterStation, leaveStation } from "../lines/station-use.table.js";
 import { invalid, type Refusal } from "../refusal.js";
 import { findResourceAt } from "../resources/resource.table.js";
 import { getTeamKey } from "../resources/resource-indexes.table.js";
-import { indexLocation } from "../resources/resource-location.table.js";
 import { refuseUnlessAssigneeOf } from "../runs/assignee.js";
 import type { EndRun, RunOver, StartRun } from "../runs/run.messages.js";
 import { type RunRow, runCheckouts, runs } from "../runs/run.table.js";
@@ -21,6 +20,7 @@ import {
   type TaskRow,
   taskCauses,
   taskCheckouts,
+  taskEntry,
   taskNotes,
   taskRuns,
   tasks,
@@ -69,7 +69,7 @@ export function openTask(event: Delivered<OpenTask>): TaskContext {
     ...{ state: "queued", openedBy: { kind: "person", userId: by }, marks: {}, pullRequest: null },
     ...{ runId: null, asks: null, failure: null, openedAt: at, movedAt: at },
   });
-  indexLocation(turn, row.id, { workspaceId, kind: "task" });
+  turn.direct(taskEntry(workspaceId, row.id));
   enterStation(turn, workspaceId, { lineId, stationKey: station, taskId: row.id });
   recordCauses(turn, event);
   publish(turn, row, "task.opened", {});
@@ -250,7 +250,6 @@ function startRun(turn: Turn, row: TaskRow): string {
       harness: station.harness,
     },
   };
-  indexLocation(turn, runId, { workspaceId, kind: "run" });
   taskRuns.put(turn, workspaceId, [row.id, runId], true);
   turn.send(address(workspaceId, "run", runId), start);
   put(turn, { ...row, state: "queued", runId, asks: null, failure: null });

@@ -1,5 +1,6 @@
-import { GLOBAL_PARTITION } from "../../storage/keys.js";
-import type { Reading, Writing } from "../../storage/store.js";
+import { type DirectedWriting, type DirectoryEntry, directory } from "../../runtime/directory.js";
+import { rowSource } from "../../runtime/directory-source.js";
+import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 import type { Role } from "../access/caller.js";
 import { findResource } from "../resources/resource.table.js";
@@ -21,8 +22,8 @@ const members = table<Member>("member");
 const memberEmails = table<string>("member-email");
 /** `[user]`: the members who own the workspace. */
 const owners = table<true>("owner");
-/** `[user, workspace]` under the global partition: which workspaces a person is in. */
-const memberships = table<{ readonly workspaceId: string }>("membership");
+/** `[user, workspace]`: which workspaces a person is in. */
+export const memberships = directory<{ readonly workspaceId: string }>("membership");
 
 /** The person's place in the workspace, or undefined when they have none. */
 export function findMember(reading: Reading, workspaceId: string, userId: string): Member | undefined {
@@ -52,25 +53,25 @@ export function isLastOwner(reading: Reading, workspaceId: string, { userId, rol
 }
 
 /** Adds a person or replaces what is kept of them; in a turn in the workspace. */
-export function putMember(writing: Writing, workspaceId: string, member: Member): void {
+export function putMember(writing: DirectedWriting, workspaceId: string, member: Member): void {
   const { userId } = member;
   members.put(writing, workspaceId, userId, member);
   memberEmails.put(writing, workspaceId, member.email, userId);
   if (member.role === "owner") owners.put(writing, workspaceId, userId, true);
   else owners.remove(writing, workspaceId, userId);
-  memberships.put(writing, GLOBAL_PARTITION, [userId, workspaceId], { workspaceId });
+  writing.direct(membershipEntry(workspaceId, userId));
 }
 
 /** Takes a person and their places on teams from the workspace; in a turn in the workspace. */
-export function removeMember(writing: Writing, workspaceId: string, { userId, email }: Member): void {
+export function removeMember(writing: DirectedWriting, workspaceId: string, { userId, email }: Member): void {
   members.remove(writing, workspaceId, userId);
   memberEmails.remove(writing, workspaceId, email);
   owners.remove(writing, workspaceId, userId);
-  memberships.remove(writing, GLOBAL_PARTITION, userId, workspaceId);
+  writing.undirect(membershipEntry(workspaceId, userId));
 }
 
 /** Takes everyone off a team that is no more. */
-export function dissolveTeam(writing: Writing, workspaceId: string, teamId: string): void {
+export function dissolveTeam(writing: DirectedWriting, workspaceId: string, teamId: string): void {
   for (const member of members.list(writing, workspaceId)) {
     if (!member.teams.includes(teamId)) continue;
     putMember(writing, workspaceId, { ...member, teams: member.teams.filter((id) => id !== teamId) });
@@ -78,10 +79,19 @@ export function dissolveTeam(writing: Writing, workspaceId: string, teamId: stri
 }
 
 /** Takes everyone's membership from the index, so that a closed workspace is in nobody's list. */
-export function forgetMemberships(writing: Writing, workspaceId: string): void {
+export function forgetMemberships(writing: DirectedWriting, workspaceId: string): void {
   for (const member of members.list(writing, workspaceId)) {
-    memberships.remove(writing, GLOBAL_PARTITION, member.userId, workspaceId);
+    writing.undirect(membershipEntry(workspaceId, member.userId));
   }
+}
+
+/** The workspaces of a person are found by their id, while they are open. */
+export const memberSource = rowSource(members, ({ userId }, { reading, partition }) =>
+  findResource(reading, partition, "workspace", partition) === undefined ? [] : [membershipEntry(partition, userId)],
+);
+
+function membershipEntry(workspaceId: string, userId: string): DirectoryEntry {
+  return memberships.entry([userId, workspaceId], { workspaceId });
 }
 
 /** A workspace as its member sees it in a list. */
@@ -94,7 +104,7 @@ export interface Membership {
 /** The open workspaces a person is in, by slug. */
 export function listMemberships(reading: Reading, userId: string): Membership[] {
   return memberships
-    .list(reading, GLOBAL_PARTITION, [userId])
+    .list(reading, userId)
     .flatMap(({ workspaceId }): Membership[] => {
       const workspace = findResource(reading, workspaceId, "workspace", workspaceId);
       const member = findMember(reading, workspaceId, userId);

@@ -28,6 +28,7 @@ import {
 import { createSealer, type Sealer } from "../../actors/workspaces/secret-value.js";
 import { type Clock, createEventLoopScheduler, createSystemClock, type Scheduler } from "../../runtime/clock.js";
 import { createRuntime } from "../../runtime/host.js";
+import { isRebuildCutShort } from "../../runtime/rebuild-directories.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { openLmdbStore } from "../../storage/lmdb-store.js";
 import type { Reading, Store } from "../../storage/store.js";
@@ -103,6 +104,11 @@ async function open(
   const clock = options.clock ?? createSystemClock();
   const store = options.store ?? (await openLmdbStore({ folder: config.dataFolder }));
   if (options.store === undefined) closing.push(() => store.close());
+  if (isRebuildCutShort(store.reading)) {
+    throw new WrongSetting(
+      `The directory in ${config.dataFolder} was not rebuilt to its end: run npm run rebuild-directory -- --data ${config.dataFolder}`,
+    );
+  }
   const sealer = openSealer(config, store.reading, randomBytes);
   const allowList = parseAllowList(config.outboundAllow);
   const kinds = createKinds({

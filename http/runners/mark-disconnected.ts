@@ -1,8 +1,7 @@
 import type { RunnerDisconnected } from "../../actors/runners/runner.machine.js";
 import { connectedRunners } from "../../actors/runners/runner.table.js";
 import { address } from "../../runtime/address.js";
-import type { Runtime } from "../../runtime/runtime.js";
-import { GLOBAL_PARTITION } from "../../storage/keys.js";
+import { NotAccepted, type Runtime } from "../../runtime/runtime.js";
 
 /**
  * Tells the runners that an earlier process had sockets with that these are gone: nothing is placed there until they
@@ -10,8 +9,14 @@ import { GLOBAL_PARTITION } from "../../storage/keys.js";
  */
 export async function markDisconnected(runtime: Runtime): Promise<void> {
   const message: RunnerDisconnected = { type: "runner.adrift" };
-  const all = connectedRunners.list(runtime.reading, GLOBAL_PARTITION);
   await Promise.all(
-    all.map(({ workspaceId, runnerId }) => runtime.ask(address(workspaceId, "runner", runnerId), message)),
+    connectedRunners.list(runtime.reading).map(async ({ workspaceId, runnerId }) => {
+      try {
+        await runtime.ask(address(workspaceId, "runner", runnerId), message);
+      } catch (error) {
+        // The directory only leads: where there is no runner, none has to be told.
+        if (!(error instanceof NotAccepted)) throw error;
+      }
+    }),
   );
 }

@@ -6,7 +6,7 @@ import { hookOccurrenceView } from "../../actors/hooks/hook-occurrence.view.js";
 import type { Kind } from "../../actors/resources/kind.js";
 import { toRepresentation } from "../../actors/resources/representation.js";
 import { findResource } from "../../actors/resources/resource.table.js";
-import { locate } from "../../actors/resources/resource-location.table.js";
+import { findLocation } from "../../actors/resources/resource-location.table.js";
 import { listOpenApprovals } from "../../actors/runs/approval.table.js";
 import { approvalView } from "../../actors/runs/approval.view.js";
 import { runs } from "../../actors/runs/run.table.js";
@@ -52,7 +52,8 @@ export function createTopics(kinds: readonly Kind[]): ReadonlyMap<string, Topic>
 
 /** What an id of the topic's kind names, or undefined when there is nothing that the caller could see. */
 export function aboutOf(reading: Reading, caller: Caller, { workspaceOf }: Topic, id: string): About | undefined {
-  const workspaceId = workspaceOf === undefined ? locate(reading, id)?.workspaceId : workspaceOf(reading, caller, id);
+  const workspaceId =
+    workspaceOf === undefined ? findLocation(reading, id)?.workspaceId : workspaceOf(reading, caller, id);
   return workspaceId === undefined ? undefined : { workspaceId, id };
 }
 

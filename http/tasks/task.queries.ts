@@ -1,7 +1,7 @@
 import type { Caller } from "../../actors/access/caller.js";
 import { isOnTeam, permit, seesOutcomes } from "../../actors/access/visibility.js";
 import type { Refusal } from "../../actors/refusal.js";
-import { locate } from "../../actors/resources/resource-location.table.js";
+import { findLocation } from "../../actors/resources/resource-location.table.js";
 import { type RunRow, runs } from "../../actors/runs/run.table.js";
 import { type TaskRow, tasks } from "../../actors/tasks/task.table.js";
 import type { Runtime } from "../../runtime/runtime.js";
@@ -12,7 +12,7 @@ export function findTask(
   caller: Caller,
   taskId: string,
 ): { readonly workspaceId: string; readonly task: TaskRow } | Refusal {
-  const place = locate(reading, taskId);
+  const place = findLocation(reading, taskId);
   if (place?.kind !== "task") return { refused: "not-found" };
   const refused = permit(reading, caller, place.workspaceId, "read", "team");
   const task = tasks.get(reading, place.workspaceId, taskId);
@@ -25,7 +25,7 @@ export function findRun(
   caller: Caller,
   runId: string,
 ): { readonly workspaceId: string; readonly run: RunRow } | Refusal {
-  const place = locate(reading, runId);
+  const place = findLocation(reading, runId);
   const run = place?.kind === "run" ? runs.get(reading, place.workspaceId, runId) : undefined;
   if (place === undefined || run === undefined) return { refused: "not-found" };
   if (!seesOutcomes(reading, caller, place.workspaceId, run.teamId)) return { refused: "not-found" };

@@ -1,5 +1,6 @@
 import type { ActorType } from "../../runtime/actor-type.js";
 import type { Address } from "../../runtime/address.js";
+import { type DirectedWriting, type DirectoryEntry, directoryKey } from "../../runtime/directory.js";
 import { freeze } from "../../runtime/freeze.js";
 import { createIdentities } from "../../runtime/ids.js";
 import { Overlays } from "../../runtime/overlays.js";
@@ -11,8 +12,16 @@ import { type Intent, TurnRecorder } from "../../runtime/turn-recorder.js";
 import type { Writing } from "../../storage/store.js";
 
 /** Rows in memory, empty at first, shared by the turns of a test as the partitions of a store are. */
-export function memoryRows(): Writing {
-  return new Overlays({ get: () => undefined, range: () => [] });
+export function memoryRows(): DirectedWriting {
+  return directedRows(new Overlays({ get: () => undefined, range: () => [] }));
+}
+
+/** The rows, with what directories say kept beside them. */
+export function directedRows<Rows extends Writing>(rows: Rows): Rows & DirectedWriting {
+  return Object.assign(rows, {
+    direct: (entry: DirectoryEntry) => rows.put(directoryKey(entry), entry.row),
+    undirect: (entry: DirectoryEntry) => rows.remove(directoryKey(entry)),
+  });
 }
 
 /** Bytes that are the same in every run with the same seed. */
@@ -57,7 +66,7 @@ export interface SteppingOptions {
 /** An actor stepped by hand: state, context and rows are there to look at, and time is the test's to set. */
 export interface Stepping {
   now: number;
-  readonly rows: Writing;
+  readonly rows: DirectedWriting;
   readonly value: unknown;
   // The context is typed by the test that reads it.
   context<Context>(): Context;
@@ -70,7 +79,7 @@ export interface Stepping {
 /** Steps actors of a type without a runtime, through the same stepper, turn and row layers. */
 export function stepByHand(type: ActorType, self: Address, options: SteppingOptions = {}): Stepping {
   const stepper = createActorStepper(type);
-  const rows = options.rows ?? memoryRows();
+  const rows = options.rows === undefined ? memoryRows() : directedRows(options.rows);
   const hand = handTurn(self, rows, { ...options, pictures: type.pictures ?? [] });
   let state: MachineState = stepper.initial(self);
   const stepping: Stepping = {

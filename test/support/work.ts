@@ -2,6 +2,7 @@ import type { LineFields } from "../../actors/lines/line.kind.js";
 import type { Station } from "../../actors/lines/station.js";
 import { type ResourceRow, resourceAddresses, resources } from "../../actors/resources/resource.table.js";
 import { putMember } from "../../actors/workspaces/member.table.js";
+import type { DirectedWriting } from "../../runtime/directory.js";
 import type { Writing } from "../../storage/store.js";
 
 /** Rows of a workspace with a line of two stations, for machines stepped by hand. */
@@ -26,7 +27,7 @@ export const line: LineFields = {
 };
 
 /** Writes the workspace with two people on the team, and its line, where machines look for them. */
-export function putLine(rows: Writing): void {
+export function putLine(rows: DirectedWriting): void {
   put(rows, { kind: "workspace", id: workspaceId, address: "acme", teamId: null, fields: {} });
   for (const userId of ["usr_1", "usr_2"]) {
     putMember(rows, workspaceId, {

@@ -19,7 +19,7 @@ import { Overlays } from "../../../runtime/overlays.js";
 import type { Turn } from "../../../runtime/turn.js";
 import { openLmdbStore } from "../../../storage/lmdb-store.js";
 import { CountingReading } from "../../support/counting-reading.js";
-import { withTurn } from "../../support/turn.js";
+import { directedRows, withTurn } from "../../support/turn.js";
 
 const kinds = createKinds({ allowList: parseAllowList("hooks.example.com"), signsTokens: false });
 const caller: PersonCaller = { kind: "person", userId: "usr_1", email: "owner@example.com", sessionId: "ses_1" };
@@ -51,7 +51,7 @@ class Fixture {
   constructor(store: Awaited<ReturnType<typeof openLmdbStore>>) {
     this.store = store;
     this.counting = new CountingReading(store.reading);
-    this.rows = new Overlays(this.counting);
+    this.rows = directedRows(new Overlays(this.counting));
   }
 
   async flush(): Promise<void> {

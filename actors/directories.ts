@@ -1,0 +1,29 @@
+import type { DirectoryCatalogue } from "../runtime/rebuild-directories.js";
+import { inviteSource } from "./access/invite.table.js";
+import { credentialSource, mintedHashes } from "./access/minted-credential.table.js";
+import type { Kind } from "./resources/kind.js";
+import { resourceHashes } from "./resources/resource-hash.table.js";
+import { resourceSource } from "./resources/resource-indexes.table.js";
+import { resourceLocations } from "./resources/resource-location.table.js";
+import { connectedRunnerSource } from "./runners/runner.machine.js";
+import { connectedRunners } from "./runners/runner.table.js";
+import { runSource } from "./runs/run.table.js";
+import { taskSource } from "./tasks/task.table.js";
+import { memberSource, memberships } from "./workspaces/member.table.js";
+
+/** Every directory, and what its entries follow from: from this they can be rebuilt. */
+export function createDirectoryCatalogue(kinds: readonly Kind[]): DirectoryCatalogue {
+  const directories = [resourceLocations, resourceHashes, memberships, mintedHashes, connectedRunners];
+  return {
+    names: directories.map(({ name }) => name),
+    sources: [
+      resourceSource(kinds),
+      memberSource,
+      inviteSource,
+      credentialSource,
+      connectedRunnerSource,
+      taskSource,
+      runSource,
+    ],
+  };
+}
