@@ -4,7 +4,6 @@ import { type RunnerHello, runnerActor } from "../../../actors/runners/runner.ma
 import { connectedRunners, outbox } from "../../../actors/runners/runner.table.js";
 import { address } from "../../../runtime/address.js";
 import type { Message } from "../../../runtime/turn.js";
-import { GLOBAL_PARTITION } from "../../../storage/keys.js";
 import { type Stepping, stepByHand, type TurnTaken } from "../../support/turn.js";
 import { workspaceId } from "../../support/work.js";
 
@@ -110,7 +109,7 @@ t.test("the first hello is answered, offered to the dispatcher, and begins the l
   t.same(turn.answer, { received: 0, claims: [{ runId: "run_9", fence: 4, verdict: "drop" }] });
   t.match(offersOf(turn), [{ runnerId: "runner_1", poolId: "pool_1", labels: ["gpu"], slots: 2, connected: true }]);
   t.same(turn.wakes, [{ name: "lease", dueMs: NOW + LEASE_MS }]);
-  t.equal(connectedRunners.list(stepping.rows, GLOBAL_PARTITION).length, 1);
+  t.equal(connectedRunners.list(stepping.rows).length, 1);
 });
 
 t.test("a runner that comes back keeps the claims it holds under their fences, and loses the others", async (t) => {
@@ -174,7 +173,7 @@ t.test("a lease that runs out loses every claim; on a hanging socket nothing is 
   const over = stepping.take(woken(0));
   t.same(lostOf(over), ["run_1"]);
   t.match(offersOf(over), [{ connected: false }]);
-  t.same(connectedRunners.list(stepping.rows, GLOBAL_PARTITION), []);
+  t.same(connectedRunners.list(stepping.rows), []);
   t.same(over.wakes, [{ name: "lease", dueMs: NOW + 2 * LEASE_MS }], "a claim given meanwhile is not forgotten");
   stepping.take(tell("run.assign", "run_2"));
   stepping.now = NOW + 2 * LEASE_MS;
