@@ -23,7 +23,7 @@ export type Type =
   | { readonly kind: "opaque"; readonly name: string; readonly parameters: readonly Type[] }
   /** What `type(x)` gives; null for the type of types. */
   | { readonly kind: "type"; readonly of: Type | null }
-  /** Stands for a type that is to be found out. */
+  /** A type variable, to be inferred. */
   | { readonly kind: "parameter"; readonly name: string };
 
 const scalar = (kind: Scalar): Type => ({ kind });

@@ -5,24 +5,24 @@ import { parseExpression } from "./parse.js";
 import { compileProgram } from "./program.js";
 import { createSizeBudget, type Json, type SizeBudget, toPlainJson, type Value } from "./values.js";
 
-/** What an evaluation came to; `error` says why there is no value. */
+/** The result of an evaluation; `error` says why there is no value. */
 export type Outcome = { readonly value: Json } | { readonly error: string };
 
-/** What evaluations that belong together may cost and make in all; each has its own bounds beside it. */
+/** The cost and output that a group of evaluations may use together; each has bounds of its own too. */
 export interface Budget extends Work {
   readonly room: SizeBudget;
 }
 
-/** The allowance of one request: four expressions that cost the most, or 500 that cost nothing but to begin. */
+/** The budget of one request: four expressions of the highest cost, or 500 that cost only their start. */
 export const createBudget = (): Budget => ({ units: 5 * MAX_UNITS, room: createSizeBudget() });
-/** Expressions that one definition may hold, so that the allowance of a request is enough for all of them. */
+/** Expressions that one definition may hold, so that the budget of a request covers all of them. */
 export const MAX_EXPRESSIONS = 250;
-/** What beginning an evaluation costs, in units: its program may have to be made. */
+/** Cost of starting an evaluation, in units: its program may have to be compiled. */
 const UNITS_TO_BEGIN = 300;
 
 /** An expression that is ready to be evaluated any number of times. */
 export interface Program {
-  /** Never throws, never takes long: what it may cost is bounded (see `meter.ts`). */
+  /** Never throws; its cost is bounded (see `meter.ts`). */
   evaluate(names: Names, allowance?: Budget): Outcome;
   /**
    * As a condition: false where the value is not `true`, or there is none. What it costs is taken from `work`; null
@@ -35,11 +35,11 @@ export interface Program {
 export type Names = Readonly<Record<string, Value>>;
 
 /**
- * Programs kept ready, by the characters of their expressions: each takes up to 200 bytes. The one that was made first
+ * Compiled programs by their expression's text: each takes up to 200 bytes a character. The oldest
  * goes first.
  */
 const MAX_CACHED_CHARACTERS = 300_000;
-/** What a program takes beside, in characters. */
+/** Fixed size of a program, in characters. */
 const CHARACTERS_A_PROGRAM = 20;
 
 const meter = new Meter();
@@ -68,7 +68,7 @@ function make(source: string): Program {
   const run = plan(environment, compileProgram(parsed.tree));
   const value = (names: Names, units: number): { readonly cel: CelValue } | { readonly error: string } => {
     meter.restart(units);
-    // No prototype: `constructor` is no name that anyone gave.
+    // No prototype: `constructor` must not be found.
     const result = run(Object.assign(Object.create(null), names));
     if (meter.isSpent) return { error: "it takes too long" };
     return isCelError(result) ? { error: result.message } : { cel: result };

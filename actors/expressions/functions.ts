@@ -42,9 +42,9 @@ const weights: ReadonlyMap<string, number> = new Map([
   ["string", 10],
   ...[...standard.functions.keys()].filter((name) => name.startsWith("get")).map((name) => [name, 400] as const),
 ]);
-/** An error is dear to make, and an expression may make one at every step and go on. */
+/** Errors are expensive to create, and an expression may create one at every step and continue. */
 const ERROR_WEIGHT = 200;
-/** Elements that a loop takes hold of in the time of one unit. */
+/** Elements that a loop copies in the time of one unit. */
 const ELEMENTS_A_UNIT = 4;
 const SPENT = "it takes too long";
 
@@ -78,7 +78,7 @@ export function meteredEnvironment(meter: Meter): CelEnv {
   return Object.create(standard, { funcs: { value: { find } } });
 }
 
-/** Lists under way: they are filled in place, since nothing else can name them. */
+/** Lists being built: filled in place, since nothing else refers to them. */
 function loops(meter: Meter): CelFunc[] {
   const filling = new WeakMap<CelList, CelValue[]>();
   return [
@@ -86,7 +86,7 @@ function loops(meter: Meter): CelFunc[] {
       meter.spend(Number(weight));
       return true;
     }),
-    // A loop takes hold of all that it goes through before its first step, though it may end there.
+    // A loop copies all its elements before its first step, even if it ends there.
     celFunc(RANGE, [DYN], DYN, (range) => {
       if (isCelList(range) || isCelMap(range)) meter.spend(range.size / ELEMENTS_A_UNIT);
       if (meter.isSpent) throw new Error(SPENT);

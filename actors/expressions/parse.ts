@@ -7,7 +7,7 @@ export interface Span {
   readonly end: number;
 }
 
-/** What is wrong with an expression, where, and what may have been meant. */
+/** A fault of an expression: what, where, and what was probably meant. */
 export interface Fault {
   readonly message: string;
   readonly span: Span | null;
@@ -28,7 +28,7 @@ export interface Tree {
 export const MAX_EXPRESSION_LENGTH = 2_000;
 /** Brackets within brackets. */
 const MAX_BRACKETS = 100;
-/** Levels of the tree, that a chain of operators makes as well: far less than a stack holds. */
+/** Depth of the tree, to which chains of operators count too: far below what the stack holds. */
 const MAX_DEPTH = 400;
 
 const parser = new Environment({
@@ -96,7 +96,7 @@ export function listOperands(node: Node): readonly Node[] {
   }
 }
 
-/** A chain of operators nests as deep as it is long, so that brackets alone do not bound it. */
+/** A chain of operators nests as deep as it is long, so bounding brackets alone is not enough. */
 function firstBelow(root: Node, depth: number): Node | null {
   let level: readonly Node[] = [root];
   for (let at = 0; at < depth && level.length > 0; at++) level = level.flatMap(listOperands);

@@ -13,7 +13,7 @@ const INSTRUCTIONS_A_UNIT = 4;
 
 export interface Pattern {
   test(text: string): boolean;
-  /** What looking through a text costs, in the meter's units. */
+  /** Cost of scanning a text, in the meter's units. */
   costFor(text: string): number;
 }
 
@@ -36,7 +36,7 @@ export function getPattern(source: string): Pattern {
   return pattern;
 }
 
-/** What making a pattern costs, in the meter's units, whether it was made before or not; too long a one is not made. */
+/** Cost of compiling a pattern, in the meter's units, cached or not; one that is too long is not compiled. */
 export function costToMake(source: string): number {
   return source.length > MAX_LENGTH ? 0 : 200 + 8 * source.length + Math.min(grown(source), MAX_GROWN);
 }

@@ -204,7 +204,7 @@ interface Pattern {
   readonly parts: readonly (string | null)[];
 }
 
-/** Gives each to `take`, until that answers false. The definition may be any JSON, of any size. */
+/** Passes each to `take` until that returns false. The definition may be any JSON, of any size. */
 function visitExpressions(
   language: Language,
   definition: unknown,
@@ -230,7 +230,7 @@ function visitExpressions(
   visit(definition, patternsOf(language));
 }
 
-/** Those patterns that go on with this name at this depth. */
+/** The patterns that continue with this name at this depth. */
 function below(patterns: readonly Pattern[], depth: number, name: string | number): readonly Pattern[] {
   const goesOn = ({ parts, position: { form } }: Pattern) =>
     depth < parts.length ? parts[depth] === null || parts[depth] === name : form === "text";
@@ -252,14 +252,14 @@ function patternsOf({ positions }: Language): readonly Pattern[] {
   return patterns;
 }
 
-/** Characters that the texts with expressions of one definition may have together: what reading them takes. */
+/** Total characters of a definition's texts with expressions: bounds parsing. */
 const MAX_CHARACTERS = 200_000;
-/** Characters that its expressions may have together: checking them holds up nobody for longer than 20 ms. */
+/** Total characters of its expressions: type-checking them holds the event loop for 20 ms at most. */
 const MAX_EXPRESSION_CHARACTERS = 25_000;
 
 /**
- * Why a definition holds more expressions than are checked, or null. It is asked of a body as it came, before anything
- * in it is parsed: it looks no further than to the bound that is passed, and parses no expression.
+ * Why a definition holds more expressions than are checked, or null. Called with the body as received, before anything
+ * in it is parsed: it stops at the bound and parses no expression.
  */
 export function findSizeFault(language: Language, definition: unknown): string | null {
   const { mostExpressions } = language;

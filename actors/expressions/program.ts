@@ -17,7 +17,7 @@ export const NEW_LIST = "@newList";
 export const DISTINCT = "@distinct";
 export const RANGE = "@range";
 const IN = "@in";
-/** What a loop gathers; no expression can name it. */
+/** The accumulator of a loop; no expression can name it. */
 const GATHERED = "@result";
 
 type Kind = Expr["exprKind"];
@@ -126,7 +126,7 @@ class Writer {
     });
   }
 
-  /** A key may stand once: 0 and 0u are the same, which texts never are to anything else. */
+  /** Each key once; 0 and 0u are the same key. */
   #map(entries: readonly (readonly [Node, Node])[]): Expr {
     const map = this.#mapOf(entries);
     const others = entries.filter(([key]) => key.op !== "value" || typeof key.args !== "string");
@@ -228,7 +228,7 @@ class Writer {
         iterRange: this.#call(RANGE, [this.write(loop.range)]),
         accuVar: GATHERED,
         accuInit: parts.from,
-        // `&&` looks at both sides in order, so that the budget is asked before what the loop has found.
+        // `&&` evaluates both sides in order, so the budget is checked before the loop's result.
         loopCondition: this.#call("_&&_", [goesOn, parts.while]),
         loopStep: parts.step,
         result: parts.result,

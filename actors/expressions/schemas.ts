@@ -31,7 +31,7 @@ function reading(form: ExpressionForm) {
   };
 }
 
-/** `path` is where `value` stands while it is looked at, and empty again afterwards. */
+/** `path` leads to `value` while it is visited, and is empty again afterwards. */
 function eachTemplate(
   value: unknown,
   path: (string | number)[],

@@ -37,7 +37,7 @@ const calendar = [method(INT, TIMESTAMP), method(INT, TIMESTAMP, STRING)];
 const clock = [...calendar, method(INT, DURATION)];
 
 const comparison = ordered.map((type) => call(BOOL, type, type));
-/** Numbers of different types, compared, though not added. */
+/** Numbers of different types can be compared but not added. */
 const mixedComparison = numbers.flatMap((left) =>
   numbers.filter((right) => right !== left).map((right) => call(BOOL, left, right)),
 );
@@ -101,7 +101,7 @@ const functions: Readonly<Record<string, readonly Overload[]>> = {
   getMilliseconds: clock,
 };
 
-/** What an expression may call and name beside the names that it is checked against. */
+/** Functions and types in scope, beside the declared names. */
 export interface Declarations {
   /** By the function's name, dots included, or the operator. */
   readonly functions: ReadonlyMap<string, readonly Overload[]>;

@@ -14,7 +14,7 @@ export type Template = readonly (string | Embedded)[];
 
 export const OPEN = "${{";
 export const CLOSE = "}}";
-/** What braces may stand in without being any: text in quotes, and comments. */
+/** Places where braces are no delimiters: quoted text and comments. */
 const SKIPPED = /[rR]?[bB]?[rR]?("""|'''|"|')|\/\/[^\n]*|[{}]/g;
 
 /** Whether a text holds an expression. */
@@ -22,7 +22,7 @@ export function isTemplate(text: string): boolean {
   return text.includes(OPEN);
 }
 
-/** Takes a text apart. Braces within an expression, in text or as maps, do not end it. */
+/** Splits a text into its parts. Braces inside an expression (quoted text, map literals) do not end it. */
 export function readTemplate(text: string): { readonly template: Template } | { readonly fault: Fault } {
   const parts: (string | Embedded)[] = [];
   let at = 0;
@@ -41,20 +41,20 @@ export function readTemplate(text: string): { readonly template: Template } | { 
   return { template: parts };
 }
 
-/** The expression of a field that holds one and nothing but spaces beside it, or null. */
+/** The only expression of a field that holds nothing else but spaces, or null. */
 export function onlyExpression(template: Template): Embedded | null {
   const rest = template.filter((part) => typeof part !== "string" || part.trim() !== "");
   const [only] = rest;
   return rest.length === 1 && only !== undefined && typeof only !== "string" ? only : null;
 }
 
-/** A text as it was read, and the expression that it is alone. */
+/** A parsed text, and its expression when it consists of one alone. */
 interface Read {
   readonly read: ReturnType<typeof readTemplate>;
   readonly only: Embedded | null;
 }
 
-/** Templates kept as they were read, by their characters; the one that was read first goes first. */
+/** Parsed templates by their text; the oldest is evicted first. */
 const MAX_CACHED_CHARACTERS = 500_000;
 const kept = new Map<string, Read>();
 let charactersKept = 0;
@@ -76,8 +76,8 @@ function knownTemplate(text: string): Read {
 }
 
 /**
- * What a text comes to: the value of its expression, of whatever type, when it is that alone, else the text with each
- * value written into it. An error when one of them has no value, or the allowance is not enough for all.
+ * The value of a text: of its expression, of any type, when it consists of one alone; else the text with each
+ * value inserted. An error when one of them has no value, or the budget does not cover all.
  */
 export function evaluateText(text: string, names: Names, allowance: Budget = createBudget()): Outcome {
   if (!isTemplate(text)) return { value: text };

@@ -1,6 +1,6 @@
 /**
  * The type checker: gradual typing as in cel-go's (`checker/checker.go`), over the tree with its spans. It finds every
- * fault, not the first: a part at fault counts as of any type from there on.
+ * fault, not only the first: a faulty part counts as `dyn` from there on.
  */
 
 import {
@@ -167,7 +167,7 @@ class Checker {
   #ownField(node: Node, fields: Readonly<Record<string, Type>>, field: string): Type {
     const own = Object.hasOwn(fields, field) ? fields[field] : undefined;
     if (own !== undefined) return own;
-    // The span of the name alone: what stands before it is right.
+    // The span of the name alone: the part before it is correct.
     const { end } = this.#tree.spanOf(node);
     const suggestion = nearest(field, Object.keys(fields));
     const span = { start: end - field.length, end };

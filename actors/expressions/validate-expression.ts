@@ -12,7 +12,7 @@ export type ExpressionForm =
   /** Text with any number of them. */
   | "text";
 
-/** What is wanted of an expression. */
+/** What an expression has to yield. */
 export interface ExpectedExpression {
   readonly names: ReadonlyMap<string, Type>;
   readonly returns: "bool" | "list" | null;
@@ -48,7 +48,7 @@ export function validateField(text: string, form: ExpressionForm, wanted: Expect
   };
 }
 
-/** What is wrong with a field's expressions whatever they see, a sentence each. */
+/** Faults of a field's expressions that do not depend on the names in scope, a sentence each. */
 export function syntaxFaults(text: string, form: ExpressionForm): string[] {
   const read = readField(text, form);
   if ("fault" in read) return [read.fault.message];
@@ -73,10 +73,10 @@ function readField(
   return { expressions: read.template.filter((part): part is Embedded => typeof part !== "string") };
 }
 
-/** Faults told of one definition: whoever has more mends those first. */
+/** Faults reported of one definition; the rest shows once these are mended. */
 const MAX_FAULTS = 200;
 
-/** What is wrong with each of many, in their order, until there is enough to tell. */
+/** Faults of each of many, in their order, up to the bound. */
 export function firstFaults<Item, Told>(items: readonly Item[], faultsOf: (item: Item) => readonly Told[]): Told[] {
   const found: Told[] = [];
   for (const item of items) {

@@ -8,7 +8,7 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 /** A value ready to be read by expressions. */
 export type Value = null | boolean | number | bigint | string | readonly Value[] | ReadonlyMap<string, Value>;
 
-/** Elements and characters that a result may still have: more would not go into a request either. */
+/** Elements and characters that a result may still have; a larger one would not fit into a request. */
 export interface SizeBudget {
   elements: number;
   characters: number;
@@ -16,7 +16,7 @@ export interface SizeBudget {
 
 export const createSizeBudget = (): SizeBudget => ({ elements: 10_000, characters: 1_000_000 });
 
-/** What expressions see of JSON: numbers are doubles, but for what is declared an `int` and is whole. */
+/** JSON as expressions see it: numbers are doubles, except whole ones declared `int`. */
 export function toValue(json: unknown, type: Type): Value {
   switch (typeof json) {
     case "string":
@@ -48,7 +48,7 @@ function typeOfField(type: Type, name: string): Type {
 
 /**
  * A result as JSON: integers beyond 2^53 as text, bytes in base64, times in RFC 3339, durations in seconds ("1.5s").
- * Throws when it is larger than the room that is left, and takes up what it needs: a small expression may name the same
+ * Throws when it is larger than the room left, and uses up what it needs: a small expression may repeat the same
  * part very often.
  */
 export function toPlainJson(value: CelValue, room: SizeBudget): Json {

@@ -1,19 +1,19 @@
 import { createPrivateKey, type KeyObject, sign } from "node:crypto";
 
-/** Signs what the service says of itself to the code host. */
+/** Signs the service's own tokens for the code host. */
 export interface AppSigner {
-  /** The app's JSON Web Token (RS256), good for nine minutes from `nowMs`. Never kept, never logged. */
+  /** The app's JSON Web Token (RS256), valid for nine minutes from `nowMs`. Never stored, never logged. */
   token(nowMs: number): string;
 }
 
 /** How far the code host's clock may be behind ours, in seconds, as GitHub advises. */
 const SKEW_SECONDS = 60;
-/** How long a token lives from the time it names, in seconds: the most that GitHub takes. */
+/** Lifetime of a token, in seconds: the longest that GitHub accepts. */
 const LIFETIME_SECONDS = 10 * 60;
-/** Shortest key taken, in bits. */
+/** Shortest key accepted, in bits. */
 const LEAST_BITS = 2_048;
 
-/** A signer for the app over its RSA private key, in PEM (PKCS1 or PKCS8). Throws when it is none. */
+/** A signer for the app over its RSA private key, in PEM (PKCS1 or PKCS8). Throws when it is not one. */
 export function createAppSigner(appId: string, privateKey: string): AppSigner {
   const key = readAppKey(privateKey);
   const header = encoded({ alg: "RS256", typ: "JWT" });

@@ -33,7 +33,7 @@ const REQUEST_TIMEOUT_MS = 10_000;
 
 export interface CodeHostRequestsOptions {
   readonly outbound: Pick<Outbound, "get" | "post">;
-  /** What the code host is called in messages. */
+  /** Name of the code host in messages. */
   readonly name: string;
   /** Told what the code host does not do, and nothing that came from it but the status. */
   readonly log: Pick<RuntimeLog, "warn">;

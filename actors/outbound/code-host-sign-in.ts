@@ -23,7 +23,7 @@ export interface SignInReturn {
 interface SignInParts {
   readonly ask: AskCodeHost;
   readonly settings: CodeHostSettings;
-  /** What the code host is called in messages. */
+  /** Name of the code host in messages. */
   readonly name: string;
   readonly log: Pick<RuntimeLog, "warn">;
 }

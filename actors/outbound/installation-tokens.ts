@@ -4,20 +4,20 @@ import { type AskCodeHost, CodeHostRefused, isRefusedWith, readAs } from "./code
 /**
  * The access tokens of installations. Invariants:
  *
- * 1. A token is in memory alone, and is given out only while it lives for some minutes more.
- * 2. Of one installation one is asked for at a time: who comes meanwhile waits for it.
+ * 1. A token is in memory only, and is given out only while it is valid for some minutes more.
+ * 2. One request at a time for each installation: later callers wait for it.
  */
 export interface InstallationTokens {
   /** Rejects with {@link CodeHostRefused}. */
   of(installationId: number): Promise<string>;
-  /** Called when the code host did not take a token: the next is a new one. */
+  /** Called when the code host rejected a token: the next one is new. */
   forget(installationId: number): void;
 }
 
 export interface InstallationTokensOptions {
   readonly ask: AskCodeHost;
   readonly apiUrl: string;
-  /** What the code host is called in messages. */
+  /** Name of the code host in messages. */
   readonly name: string;
   readonly appToken: () => string;
   readonly now: () => number;
@@ -25,10 +25,10 @@ export interface InstallationTokensOptions {
 
 /** A token with less time left than this is not given out, in milliseconds: clocks differ, and work takes a while. */
 const MIN_REMAINING_MS = 5 * 60 * 1_000;
-/** Installations remembered; past that the one that was asked for longest ago is forgotten. */
+/** Installations remembered; beyond that the least recently used is forgotten. */
 const MAX_REMEMBERED = 1_000;
 
-/** Longest token taken, in characters. */
+/** Longest token accepted, in characters. */
 export const MAX_TOKEN_LENGTH = 4_096;
 
 const tokenSchema = z.object({

@@ -2,7 +2,7 @@ import type { Mail } from "./mail.effects.js";
 
 /** Characters of a name in a subject or a log line; the rest of a longer one is cut. */
 const MAX_NAME = 80;
-/** Breaks, controls and marks that turn the direction of what follows. */
+/** Line breaks, control characters and marks that change the text direction. */
 const UNSPEAKABLE = /[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu;
 
 /** The mail with a sign-in link. */
@@ -15,7 +15,7 @@ export function signInMail(to: string, link: string): Mail {
   };
 }
 
-/** What an invite's mail tells. Names are what people have written, whatever that is. */
+/** Contents of an invite's mail. Names are untrusted text. */
 export interface InviteOffer {
   readonly to: string;
   readonly inviter: { readonly name: string; readonly email: string };

@@ -2,23 +2,23 @@ import { z } from "zod";
 import { parseJson, toReason } from "./json-answer.js";
 import type { Outbound } from "./request.js";
 
-/** What a host says of itself as an OAuth 2.0 authorization server (RFC 8414), or what is known of it anyway. */
+/** Metadata of an OAuth 2.0 authorization server (RFC 8414), or what is known without it. */
 export interface AuthorizationServer {
-  /** What it calls itself; null where that is not known. */
+  /** Its issuer identifier; null when unknown. */
   readonly issuer: string | null;
   readonly authorizeUrl: string;
   readonly tokenUrl: string;
   readonly revokeUrl: string | null;
-  /** Whether every answer that people bring back says whom it is from (RFC 9207). */
+  /** Whether every authorization response names its issuer (RFC 9207). */
   readonly namesItself: boolean;
 }
 
-/** A server's metadata cannot be had; the message says why and holds nothing but what the issuer's address gave. */
+/** A server's metadata is unavailable; the message says why and holds nothing but the issuer's address. */
 export class ServerUnavailable extends Error {
   override readonly name = "ServerUnavailable";
 }
 
-/** Fetches and remembers what authorization servers say of themselves. */
+/** Fetches and caches the metadata of authorization servers. */
 export interface AuthorizationServers {
   /** Rejects with {@link ServerUnavailable}. */
   of(issuer: string): Promise<AuthorizationServer>;
@@ -28,16 +28,16 @@ export interface AuthorizationServers {
 export const MAX_OAUTH_ANSWER_BYTES = 256 * 1024;
 /** How long one request to an authorization server may take, in milliseconds. */
 export const OAUTH_REQUEST_MS = 10_000;
-/** How long metadata is gone by, in milliseconds. */
+/** How long metadata is used, in milliseconds. */
 const METADATA_LASTS_MS = 10 * 60 * 1_000;
 /** Shortest time before asking again after a failure, in milliseconds. */
 const TRY_AGAIN_MS = 10_000;
-/** Servers remembered; past that the one that was asked longest ago is forgotten. */
+/** Servers remembered; beyond that the least recently asked is forgotten. */
 const MAX_SERVERS = 500;
 
 interface Known {
   readonly askedMs: number;
-  /** Settled or under way: who comes meanwhile waits for its end. */
+  /** Settled or under way: later callers wait for it. */
   readonly answer: Promise<AuthorizationServer | ServerUnavailable>;
   hasFailed: boolean;
 }

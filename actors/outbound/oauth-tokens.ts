@@ -9,25 +9,25 @@ export interface OAuthClient {
   readonly clientId: string;
   /** Null for a public client. */
   readonly clientSecret: string | null;
-  /** How the secret is shown (RFC 6749, 2.3.1). */
+  /** How the client authenticates (RFC 6749, 2.3.1). */
   readonly clientAuth: "basic" | "body";
 }
 
-/** What a host gives for a code or a refresh token. */
+/** The tokens a host returns for a code or a refresh token. */
 export interface Tokens {
   readonly access: string;
   /** Null where it gives none. */
   readonly refresh: string | null;
   /** How long the access lasts, in seconds; null where it does not say. */
   readonly lastsSeconds: number | null;
-  /** What was granted; null where that is what was asked for. */
+  /** The granted scopes; null when they are those asked for. */
   readonly scopes: readonly string[] | null;
 }
 
-/** What asking for tokens came to. Reasons hold the host's error codes, and nothing else of what it said. */
+/** The result of a token request. Reasons hold the host's error codes and nothing else of its answer. */
 export type TokenAnswer =
   | { readonly ok: true; readonly tokens: Tokens; readonly response: Readonly<Record<string, unknown>> }
-  /** `isFinal` when the grant itself is no good (any more): asking again with it is in vain. */
+  /** `isFinal` when the grant itself is invalid: asking again with it is pointless. */
   | { readonly ok: false; readonly isFinal: boolean; readonly reason: string };
 
 interface Asking {
@@ -56,13 +56,13 @@ const tokenSchema = z.looseObject({
   scope: z.string().max(10_000).optional().catch(undefined),
 });
 const errorSchema = z.looseObject({ error: z.string() });
-/** Codes that are told on: those of RFC 6749 (5.2) and a well-known host's own. Any other text may be anything. */
+/** Codes that are passed on: those of RFC 6749 (5.2) and a well-known host's own. Other text is untrusted. */
 const CODES: ReadonlySet<string> = new Set([
   ...["invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type"],
   ...["invalid_scope", "invalid_target", "access_denied", "server_error", "temporarily_unavailable"],
   ...["bad_verification_code", "bad_refresh_token", "incorrect_client_credentials", "redirect_uri_mismatch"],
 ]);
-/** Codes that say that the code or refresh token itself is no good. */
+/** Codes that mean that the code or refresh token itself is invalid. */
 const FINAL: readonly string[] = ["invalid_grant", "bad_verification_code", "bad_refresh_token"];
 
 /** Asks a token endpoint for tokens (RFC 6749, 4.1.3 and 6). Never rejects. */
@@ -89,7 +89,7 @@ export async function askForTokens(outbound: Pick<Outbound, "post">, asking: Ask
   return { ok: true, tokens, response: parsed.data };
 }
 
-/** Asks a host to forget a token (RFC 7009). Why it did not, or null. Never rejects. */
+/** Revokes a token (RFC 7009). Returns why it failed, or null. Never rejects. */
 export async function revokeToken(outbound: Pick<Outbound, "post">, asking: Asking): Promise<string | null> {
   try {
     const { status } = await postForm(outbound, asking);

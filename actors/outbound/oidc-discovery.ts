@@ -3,7 +3,7 @@ import { z } from "zod";
 import { parseJson, toReason } from "./json-answer.js";
 import type { Outbound } from "./request.js";
 
-/** An issuer's keys cannot be had; the message says why and holds nothing but what the issuer's address gave. */
+/** An issuer's keys are unavailable; the message says why and holds nothing but the issuer's address. */
 export class KeysUnavailable extends Error {
   override readonly name = "KeysUnavailable";
 }
@@ -29,15 +29,15 @@ export interface IssuerKeysOptions {
 export const MAX_DOCUMENT_BYTES = 256 * 1024;
 const REQUEST_TIMEOUT_MS = 5_000;
 const MAX_KEYS = 100;
-/** How long keys are gone by without asking again, in milliseconds: what an issuer withdraws admits so much longer. */
+/** How long keys are used without asking again, in milliseconds: a withdrawn key is accepted that much longer. */
 const KEYS_LAST_MS = 10 * 60 * 1_000;
 /** Shortest time between two requests to an issuer, in milliseconds, however many tokens name keys it did not have. */
 const ASK_AGAIN_MS = 30_000;
 /** The same after a failure. */
 const TRY_AGAIN_MS = 10_000;
-/** Issuers remembered; past that the one that was used longest ago is forgotten. */
+/** Issuers remembered; beyond that the least recently used is forgotten. */
 const MAX_ISSUERS = 500;
-/** Issuers asked at once; who comes then is refused. */
+/** Issuers asked at once; further ones are refused. */
 const MAX_ASKING = 64;
 
 type KeySet = ReturnType<typeof createLocalJWKSet>;
@@ -45,7 +45,7 @@ type KeySet = ReturnType<typeof createLocalJWKSet>;
 /**
  * What is known of one issuer. Invariants:
  *
- * 1. One request at a time: who comes meanwhile waits for its end.
+ * 1. One request at a time: later callers wait for it.
  * 2. `keys` are those of the last success, at `fetchedMs`, and are used for `KEYS_LAST_MS` at most.
  */
 interface Known {
