@@ -53,7 +53,7 @@ module.exports = {
       comment: "Only the edge and tests import the catalogues.",
       severity: "error",
       from: { path: "^actors/.+/" },
-      to: { path: "^actors/(kinds|actor-types|subscriptions|run-owners)\\.ts$" },
+      to: { path: "^actors/(kinds|actor-types|subscriptions|run-owners|migrations)\\.ts$" },
     },
     { name: "resolvable", severity: "error", from: {}, to: { couldNotResolve: true } },
     {

@@ -1,8 +1,8 @@
+import { listPartitions } from "../storage/partitions.js";
 import type { Reading, Store } from "../storage/store.js";
 import { deadLetterKey, findDeadLetter, listDeadLetters } from "./dead-letters.js";
 import { Envelope } from "./envelope.js";
 import { Overlays } from "./overlays.js";
-import { listPartitions } from "./partitions.js";
 import type { DeadLetter } from "./runtime.js";
 import { UndeliveredMessages } from "./undelivered.js";
 

@@ -1,8 +1,8 @@
 import { GLOBAL_PARTITION, metaSpace } from "../storage/keys.js";
+import { listPartitions } from "../storage/partitions.js";
 import type { Change, Entry, Key, Reading, Store } from "../storage/store.js";
 import { directoryKey } from "./directory.js";
 import type { DirectorySource } from "./directory-source.js";
-import { listPartitions } from "./partitions.js";
 
 /** Directories, and what all their entries follow from. */
 export interface DirectoryCatalogue {

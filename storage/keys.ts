@@ -25,5 +25,8 @@ export const feedSpace = "feed";
 export const dedupSpace = "seen";
 /** `[partition, "dead", id]`: dead letters. */
 export const deadLetterSpace = "dead";
-/** `["~", "meta", name]`: format version and counters of the store itself. */
+/**
+ * `["~", "meta", name]`: format and counters of the store itself; `[partition, "meta", "migration"]`: how far the
+ * migration of a partition came.
+ */
 export const metaSpace = "meta";

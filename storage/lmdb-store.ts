@@ -14,7 +14,6 @@ import { syncToDisk } from "./durable-files.js";
 import { lockFolder } from "./folder-lock.js";
 import { LmdbCommits, type LmdbRoot } from "./lmdb-commits.js";
 import { LmdbReading, type LmdbSource, LmdbView } from "./lmdb-reading.js";
-import { migrate } from "./migrations.js";
 import { type Change, type Reading, type Store, StoreError, type View } from "./store.js";
 import { storeError } from "./store-errors.js";
 
@@ -61,9 +60,7 @@ export async function openLmdbStore(options: LmdbOptions): Promise<Store> {
       readOnly,
     });
     held.push(() => root.close());
-    const store = new LmdbStore({ root, folder, closed: false }, readOnly, release);
-    await migrate(store, { folder, readOnly });
-    return store;
+    return new LmdbStore({ root, folder, closed: false }, readOnly, release);
   } catch (error) {
     await release();
     throw storeError(error, folder);

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { Command } from "commander";
-import { openLmdbStore } from "../../storage/lmdb-store.js";
+import { openStoreForReading } from "../process/open-store.js";
 
 /** Copies a store into a folder, beside a service that goes on serving it. */
 const program = new Command("signalbox-backup")
@@ -9,7 +9,7 @@ const program = new Command("signalbox-backup")
 
 try {
   const { data, to } = program.parse().opts<{ readonly data: string; readonly to: string }>();
-  const store = await openLmdbStore({ folder: data, readOnly: true });
+  const store = await openStoreForReading(data);
   await store.backup(to);
   await store.close();
   console.log(`copied ${data} to ${to}; keep ${data}/secrets.key with it, unless SECRETS_KEY is set`);

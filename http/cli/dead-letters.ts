@@ -2,7 +2,7 @@
 import { Command } from "commander";
 import { listAllDeadLetters, retryOffline } from "../../runtime/offline-dead-letters.js";
 import type { DeadLetter } from "../../runtime/runtime.js";
-import { openLmdbStore } from "../../storage/lmdb-store.js";
+import { openStore, openStoreForReading } from "../process/open-store.js";
 
 /**
  * Lists the messages that were set aside, of every workspace and of the service itself, beside a service that goes on;
@@ -25,7 +25,7 @@ try {
 }
 
 async function list(folder: string): Promise<void> {
-  const store = await openLmdbStore({ folder, readOnly: true });
+  const store = await openStoreForReading(folder);
   const letters = listAllDeadLetters(store.reading, LISTED);
   await store.close();
   for (const letter of letters) console.log(line(letter));
@@ -33,7 +33,7 @@ async function list(folder: string): Promise<void> {
 }
 
 async function sendAgain(folder: string, id: string): Promise<void> {
-  const store = await openLmdbStore({ folder });
+  const store = await openStore({ folder, log: { info: (line) => console.error(line) }, nowMs: Date.now });
   const isFound = await retryOffline(store, id);
   await store.close();
   if (!isFound) throw new Error(`no message is set aside under ${id}`);

@@ -30,7 +30,6 @@ import { type Clock, createEventLoopScheduler, createSystemClock, type Scheduler
 import { createRuntime } from "../../runtime/host.js";
 import { isRebuildCutShort } from "../../runtime/rebuild-directories.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { openLmdbStore } from "../../storage/lmdb-store.js";
 import type { Reading, Store } from "../../storage/store.js";
 import { authenticate } from "../authenticate.js";
 import { createAdmission } from "../limits/admission.js";
@@ -45,6 +44,7 @@ import type { Transport } from "../transport/transport.js";
 import { type Config, WrongSetting } from "./config.js";
 import type { ServiceLog } from "./log.js";
 import { createMetrics } from "./metrics.js";
+import { bringUpToDate, openStore } from "./open-store.js";
 import { holdsSecretsKey, loadOrCreateSecretsKey } from "./secrets-key.js";
 
 export interface ServiceOptions {
@@ -102,7 +102,7 @@ async function open(
   const { config, log } = options;
   const randomBytes = options.randomBytes ?? ((count: number): Uint8Array => strongBytes(count));
   const clock = options.clock ?? createSystemClock();
-  const store = options.store ?? (await openLmdbStore({ folder: config.dataFolder }));
+  const store = await openUpToDate(options, clock);
   if (options.store === undefined) closing.push(() => store.close());
   if (isRebuildCutShort(store.reading)) {
     throw new WrongSetting(
@@ -216,6 +216,14 @@ async function open(
       return stopped;
     },
   };
+}
+
+/** The store that was given or the data folder's, in the format of this release. */
+async function openUpToDate({ store, config, log }: ServiceOptions, clock: Clock): Promise<Store> {
+  const options = { folder: config.dataFolder, log, nowMs: () => clock.now() };
+  if (store === undefined) return openStore(options);
+  await bringUpToDate(store, options);
+  return store;
 }
 
 /** The sealer of the key that is set or kept. Throws {@link WrongSetting} where the store was sealed under another. */

@@ -1,84 +1,242 @@
 import t from "tap";
-import { createMemoryStore } from "../../storage/memory-store.js";
-import { type MigrationStep, migrate } from "../../storage/migrations.js";
-import type { Store } from "../../storage/store.js";
+import { eachRow, putRow, removeRow, removeTable } from "../../storage/migration-walks.js";
+import { checkFormat, type MigrationStep, type Walk } from "../../storage/migrations.js";
+import type { Change, Entry, Store } from "../../storage/store.js";
+import { bringUp, bringUpThroughKills, entriesOf, killedAfter, stepped, storeWith } from "../support/migrating.js";
 
 const FORMAT = ["~", "meta", "format"];
 
-/** Two steps: every row of `old` goes to `middle`, doubled, and from there to `new`, as text. */
+/** Two steps: every row of `old` goes to `middle`, doubled, and from there to `new`, as text; `~` counts the second. */
 const steps: readonly MigrationStep[] = [
-  (reading) =>
-    reading.range<number>({ prefix: ["old"] }).flatMap(({ key: [, id = ""], value }) => [
-      { op: "remove", key: ["old", id] },
-      { op: "put", key: ["middle", id], value: value * 2 },
-    ]),
-  (reading) =>
-    reading.range<number>({ prefix: ["middle"] }).flatMap(({ key: [, id = ""], value }) => [
-      { op: "remove", key: ["middle", id] },
-      { op: "put", key: ["new", id], value: `${value}` },
-    ]),
+  {
+    to: 2,
+    title: "doubled",
+    walks: [eachRow<number>("old", (row, at) => [putRow(at, "middle", at.id, row * 2)]), removeTable("old")],
+  },
+  {
+    to: 3,
+    title: "as text",
+    walks: [
+      eachRow<number>("middle", (row, at) => [removeRow(at, "middle", at.id), putRow(at, "new", at.id, `${row}`)]),
+      eachRow<number>("length", (_, at) => [putRow(at, "length", at.id, lengthOf(at.reading, at.id[0]))], "service"),
+    ],
+  },
 ];
-const options = { folder: "/data", readOnly: false, steps };
 
-async function storeOf(format: number, rows: Readonly<Record<string, number>>, space: string): Promise<Store> {
-  const store = createMemoryStore();
-  await store.commit([
-    { op: "put", key: FORMAT, value: format },
-    ...Object.entries(rows).map(([id, value]) => ({ op: "put" as const, key: [space, id], value })),
-  ]);
-  return store;
+const lengthOf = (reading: Store["reading"], partition: unknown) =>
+  reading.range({ prefix: [String(partition), "row", "new"] }).length;
+
+const row = (partition: string, table: string, id: string | readonly string[], value: unknown): Entry => ({
+  key: [partition, "row", table, ...[id].flat()],
+  value,
+});
+
+const formatted = (format: number, entries: readonly Entry[]) =>
+  storeWith([{ key: FORMAT, value: format }, ...entries]);
+
+const oldest = [
+  ...["a", "b", "c", "d", "e"].map((id, index) => row("ws_1", "old", id, index)),
+  row("ws_2", "old", "a", 7),
+  row("ws_2", "other", "a", 1),
+  row("~", "length", "ws_1", 0),
+  row("~", "old", "a", 1),
+];
+
+const newest = [
+  ...["a", "b", "c", "d", "e"].map((id, index) => row("ws_1", "new", id, `${index * 2}`)),
+  row("ws_2", "new", "a", "14"),
+  row("ws_2", "other", "a", 1),
+  row("~", "length", "ws_1", 5),
+  row("~", "old", "a", 1),
+];
+
+/** Tells every batch that is committed. */
+function spied(store: Store): { readonly store: Store; readonly batches: readonly (readonly Change[])[] } {
+  const batches: (readonly Change[])[] = [];
+  const commit = (changes: readonly Change[]) => {
+    batches.push(changes);
+    return store.commit(changes);
+  };
+  return { store: { ...store, commit }, batches };
 }
 
-const rowsOf = (store: Store) => store.reading.range({ prefix: [] }).filter(({ key }) => key.join() !== FORMAT.join());
-
 t.test("a new store is marked with the newest format, and no step is taken", async (t) => {
-  const store = createMemoryStore();
-  await migrate(store, { ...options, steps: [...steps, () => t.fail("no step is taken")] as MigrationStep[] });
+  const store = await storeWith([]);
+  const walk: Walk = {
+    ...{ under: ["row"], of: "all" },
+    changes: () => {
+      throw new Error("no step is taken");
+    },
+  };
+  t.same(await bringUp(store, { steps: [...steps, { to: 4, title: "none", walks: [walk] }] }), []);
   t.equal(store.reading.get(FORMAT), 4);
 });
 
-t.test("an old store is brought through every step that it lacks, in order", async (t) => {
-  const oldest = await storeOf(1, { a: 1, b: 2 }, "old");
-  await migrate(oldest, options);
-  t.equal(oldest.reading.get(FORMAT), 3);
-  t.same(rowsOf(oldest), [
-    { key: ["new", "a"], value: "2" },
-    { key: ["new", "b"], value: "4" },
+t.test(
+  "an old store is brought through every step that it lacks, in order, in partitions that are meant",
+  async (t) => {
+    const old = await formatted(1, oldest);
+    await bringUp(old, { steps });
+    t.equal(old.reading.get(FORMAT), 3);
+    t.same(entriesOf(old), newest);
+    const between = await formatted(2, [row("ws_1", "middle", "a", 1), row("ws_1", "old", "a", 1)]);
+    await bringUp(between, { steps });
+    t.equal(between.reading.get(FORMAT), 3);
+    t.same(entriesOf(between), [row("ws_1", "new", "a", "1"), row("ws_1", "old", "a", 1)]);
+  },
+);
+
+t.test("a store of this format is left as it is, one that came to it by steps too", async (t) => {
+  const { store, batches } = spied(await formatted(3, oldest));
+  t.same(await bringUp(store, { steps }), []);
+  t.same(batches, []);
+  const old = spied(await formatted(1, oldest));
+  await bringUp(old.store, { steps });
+  const done = old.batches.length;
+  t.same(await bringUp(old.store, { steps }), []);
+  t.equal(old.batches.length, done);
+});
+
+t.test("a store that went through steps goes through those that come later", async (t) => {
+  const store = await formatted(1, oldest);
+  await bringUp(store, { steps });
+  const marked = eachRow<string>("new", (value, at) =>
+    value.endsWith("!") ? [] : [putRow(at, "new", at.id, `${value}!`)],
+  );
+  await bringUp(store, { steps: [...steps, { to: 4, title: "marked", walks: [marked] }] });
+  t.equal(store.reading.get(FORMAT), 4);
+  t.same(
+    entriesOf(store),
+    newest.map(({ key, value }) => ({ key, value: key[2] === "new" ? `${value}!` : value })),
+  );
+});
+
+t.test("a step is taken alone on rows written by hand", async (t) => {
+  const [, second] = steps;
+  if (second === undefined) throw new Error("there are two");
+  t.same(await stepped(second, [row("ws_1", "middle", "a", 1), row("ws_1", "old", "a", 1)]), [
+    row("ws_1", "new", "a", "1"),
+    row("ws_1", "old", "a", 1),
   ]);
-  const between = await storeOf(2, { a: 1 }, "middle");
-  await migrate(between, options);
-  t.equal(between.reading.get(FORMAT), 3);
-  t.same(rowsOf(between), [{ key: ["new", "a"], value: "1" }]);
 });
 
-t.test("a store of this format is left as it is", async (t) => {
-  const store = await storeOf(3, { a: 1 }, "old");
-  await migrate(store, options);
-  t.same(rowsOf(store), [{ key: ["old", "a"], value: 1 }]);
+t.test("a slice is one batch of one partition, of so many entries, with its place in it", async (t) => {
+  const { store, batches } = spied(await formatted(1, oldest));
+  await bringUp(store, { steps, slice: 2 });
+  const slices = batches.slice(1, -1);
+  t.same(
+    slices.map((changes) => new Set(changes.map(({ key }) => key[0])).size),
+    slices.map(() => 1),
+  );
+  const first = slices[0] ?? [];
+  t.same(
+    first.map(({ key }) => key),
+    [
+      ["ws_1", "row", "middle", "a"],
+      ["ws_1", "row", "middle", "b"],
+      ["ws_1", "meta", "migration"],
+    ],
+  );
+  t.match(first[2], { value: { to: 2, walk: 0, after: ["ws_1", "row", "old", "b"] } });
 });
 
-t.test("a step that fails leaves the store at the format before it, ready to be taken again", async (t) => {
-  const store = await storeOf(1, { a: 1 }, "old");
-  const [first] = steps;
-  const failing: MigrationStep = () => {
-    throw new Error("no room");
-  };
-  await t.rejects(migrate(store, { ...options, steps: first === undefined ? [] : [first, failing] }), /no room/);
-  t.equal(store.reading.get(FORMAT), 2);
-  t.same(rowsOf(store), [{ key: ["middle", "a"], value: 2 }]);
-  await migrate(store, options);
-  t.same(rowsOf(store), [{ key: ["new", "a"], value: "2" }]);
-});
-
-t.test("who opens an old store for reading leaves it old; a newer one is refused to readers too", async (t) => {
-  const old = await storeOf(1, { a: 1 }, "old");
-  await migrate(old, { ...options, readOnly: true });
-  t.equal(old.reading.get(FORMAT), 1);
-  const newer = await storeOf(4, {}, "new");
-  for (const readOnly of [true, false]) {
-    await t.rejects(migrate(newer, { ...options, readOnly }), {
-      code: "newer-format",
-      message: "the store in /data has format 4, this release reads up to 3: use a newer release",
-    });
+t.test("killed after each slice, it comes to the same, whatever the slices", async (t) => {
+  for (const slice of [1, 2, 3, 128]) {
+    const store = await formatted(1, oldest);
+    const kills = await bringUpThroughKills(store, { steps, slice });
+    t.ok(kills >= 6, `${kills} kills`);
+    t.same(entriesOf(store), newest);
+    t.equal(store.reading.get(FORMAT), 3);
   }
+});
+
+t.test("a store on its way is refused by the release that it comes from, and goes on under a newer one", async (t) => {
+  const store = await formatted(1, oldest);
+  await t.rejects(bringUp(killedAfter(store, 3), { steps, slice: 2 }), /killed/);
+  await t.rejects(bringUp(store, { steps: [] }), { code: "newer-format" });
+  const last: MigrationStep = { to: 4, title: "without others", walks: [removeTable("other")] };
+  const told = await bringUp(store, { steps: [...steps, last], slice: 2 });
+  t.equal(told[0], "the store in /data is on its way from format 1 to 4, and goes on");
+  t.same(
+    entriesOf(store),
+    newest.filter(({ key }) => key[2] !== "other"),
+  );
+});
+
+t.test("a step that fails writes nothing of its slice, and is taken again", async (t) => {
+  const store = await formatted(1, oldest);
+  const [first] = steps;
+  const failing: Walk = {
+    ...{ under: ["row", "middle"], of: "workspaces" },
+    changes: () => {
+      throw new Error("no room");
+    },
+  };
+  const broken = [...(first === undefined ? [] : [first]), { to: 3, title: "as text", walks: [failing] }];
+  await t.rejects(bringUp(store, { steps: broken }), /no room/);
+  t.same(
+    store.reading.range({ prefix: ["ws_1", "row"] }),
+    ["a", "b", "c", "d", "e"].map((id, index) => row("ws_1", "middle", id, index * 2)),
+  );
+  await bringUp(store, { steps });
+  t.same(entriesOf(store), newest);
+});
+
+t.test("what lies below the last key of a slice is looked at with it, once", async (t) => {
+  const rows = [row("ws_1", "old", "a", 1), row("ws_1", "old", ["a", "x"], 2), row("ws_1", "old", ["a", "y"], 3)];
+  const store = await formatted(1, [...rows, row("ws_1", "old", "b", 4)]);
+  const seen: number[] = [];
+  const look = eachRow<number>("old", (value) => {
+    seen.push(value);
+    return [];
+  });
+  await bringUp(store, { steps: [{ to: 2, title: "looked", walks: [look] }], slice: 1 });
+  t.same(seen, [1, 2, 3, 4]);
+});
+
+t.test("a step writes in the partition of its slice, and not what migrations keep there", async (t) => {
+  for (const key of [
+    ["ws_2", "row", "new", "a"],
+    ["~", "row", "new", "a"],
+    ["ws_1", "meta", "migration"],
+  ]) {
+    const store = await formatted(1, oldest);
+    const astray: Walk = { under: ["row", "old"], of: "workspaces", changes: () => [{ op: "put", key, value: 1 }] };
+    await t.rejects(
+      bringUp(store, { steps: [{ to: 2, title: "astray", walks: [astray] }] }),
+      /format 2 \(astray\) writes/,
+    );
+    t.same(entriesOf(store), entriesOf(await formatted(1, oldest)));
+  }
+});
+
+t.test("it is told what is done before, how far it came, and when it is over", async (t) => {
+  t.same(await bringUp(await formatted(1, oldest), { steps, slice: 2 }), [
+    "the store in /data has format 1 and is brought to 3: no earlier release reads it then",
+    "a backup made before (npm run backup) is the only way back: end this now if there is none",
+    "format 2 (doubled): 3 of 3 partitions, 12 entries",
+    "format 3 (as text): 3 of 3 partitions, 7 entries",
+    "the store in /data has format 3",
+  ]);
+});
+
+t.test("a newer store is refused, to readers too; an older one is read as it is", async (t) => {
+  const old = await formatted(1, oldest);
+  checkFormat(old.reading, { folder: "/data", steps });
+  t.equal(old.reading.get(FORMAT), 1);
+  const newer = await formatted(4, []);
+  const refusal = {
+    code: "newer-format",
+    message: "the store in /data has format 4, this release reads up to 3: use a newer release",
+  };
+  await t.rejects(bringUp(newer, { steps }), refusal);
+  t.throws(() => checkFormat(newer.reading, { folder: "/data", steps }), refusal);
+});
+
+t.test("steps that are not numbered one after the other are a mistake, told before anything is read", async (t) => {
+  const [, second] = steps;
+  await t.rejects(
+    bringUp(await formatted(1, oldest), { steps: second === undefined ? [] : [second] }),
+    /without a gap/,
+  );
 });

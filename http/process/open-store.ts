@@ -1,0 +1,39 @@
+import { migrations } from "../../actors/migrations.js";
+import { openLmdbStore } from "../../storage/lmdb-store.js";
+import { checkFormat, type MigrationLog, migrate } from "../../storage/migrations.js";
+import type { Store } from "../../storage/store.js";
+
+export interface MigratingOptions {
+  readonly folder: string;
+  readonly log: MigrationLog;
+  readonly nowMs: () => number;
+}
+
+/** Opens the store in a folder and brings it up to date; rejects, and leaves it closed, where either fails. */
+export async function openStore(options: MigratingOptions): Promise<Store> {
+  const store = await openLmdbStore({ folder: options.folder });
+  try {
+    await bringUpToDate(store, options);
+    return store;
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+/** Takes the steps that an open store lacks. */
+export function bringUpToDate(store: Store, options: MigratingOptions): Promise<void> {
+  return migrate(store, { ...options, steps: migrations });
+}
+
+/** Opens the store in a folder beside a process that may serve it. An older one is read as it is, a newer one refused. */
+export async function openStoreForReading(folder: string): Promise<Store> {
+  const store = await openLmdbStore({ folder, readOnly: true });
+  try {
+    checkFormat(store.reading, { folder, steps: migrations });
+    return store;
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}

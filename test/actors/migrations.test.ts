@@ -1,0 +1,41 @@
+import t, { type Test } from "tap";
+import { migrations } from "../../actors/migrations.js";
+import { openLmdbStore } from "../../storage/lmdb-store.js";
+import type { Entry } from "../../storage/store.js";
+import { unpackFixture } from "../fixtures/unpack.js";
+import { bringUp, bringUpThroughKills, entriesOf, storeWith } from "../support/migrating.js";
+
+/** The catalogue of migrations on the store of the first release, whatever steps there are. */
+
+const format = (value: number): Entry => ({ key: ["~", "meta", "format"], value });
+
+async function firstRelease(t: Test): Promise<readonly Entry[]> {
+  const { folder } = unpackFixture(t, "format-1");
+  const store = await openLmdbStore({ folder, readOnly: true });
+  const entries = store.reading.range({ prefix: [] });
+  await store.close();
+  return entries;
+}
+
+t.test("killed after each slice, the migrations come to the same as in one go", async (t) => {
+  const entries = await firstRelease(t);
+  const whole = await storeWith(entries);
+  await bringUp(whole, { steps: migrations });
+  const pieces = await storeWith(entries);
+  await bringUpThroughKills(pieces, { steps: migrations, slice: 16 });
+  t.same(entriesOf(pieces), entriesOf(whole));
+  t.equal(pieces.reading.get(format(0).key), migrations.length + 1);
+});
+
+t.test("each step may be taken again, and changes nothing then", async (t) => {
+  let entries = await firstRelease(t);
+  for (const { to, title } of migrations) {
+    const steps = migrations.slice(0, to - 1);
+    const once = await storeWith(entries);
+    await bringUp(once, { steps });
+    const again = await storeWith([...entriesOf(once), format(to - 1)]);
+    await bringUp(again, { steps });
+    t.same(entriesOf(again), entriesOf(once), `${to}, ${title}`);
+    entries = once.reading.range({ prefix: [] });
+  }
+});
