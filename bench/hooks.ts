@@ -13,8 +13,7 @@ import { CLOSE, OPEN } from "../actors/expressions/templates.js";
 import { createCallbackToken } from "../actors/hooks/delivery/callback-token.js";
 import { deliveryEffect, MAX_OUTPUT_BYTES } from "../actors/hooks/delivery/delivery.effects.js";
 import { signMessage } from "../actors/hooks/delivery/signature.js";
-import { indexHookOccurrence } from "../actors/hooks/hook-occurrence.queries.js";
-import { type HookOccurrence, storeBegun, storeEnded } from "../actors/hooks/hook-occurrence.table.js";
+import { type HookOccurrence, hookOccurrences, storeEnded } from "../actors/hooks/hook-occurrence.table.js";
 import { afterEventSubscriber } from "../actors/hooks/matching/fire-hooks.js";
 import { createKinds } from "../actors/kinds.js";
 import { parseAllowList } from "../actors/outbound/allow-list.js";
@@ -22,6 +21,7 @@ import { NetworkRequests } from "../actors/outbound/network-requests.js";
 import { createOutbound } from "../actors/outbound/request.js";
 import type { Kind } from "../actors/resources/kind.js";
 import type { CreateResource, WriteResult } from "../actors/resources/resource.messages.js";
+import type { TellingWriting } from "../actors/tables/follow.js";
 import { createSealer } from "../actors/workspaces/secret-value.js";
 import type { ActorType } from "../runtime/actor-type.js";
 import { address } from "../runtime/address.js";
@@ -30,7 +30,7 @@ import { createRuntime } from "../runtime/host.js";
 import type { Runtime } from "../runtime/runtime.js";
 import type { Delivered, Message } from "../runtime/turn.js";
 import { openLmdbStore } from "../storage/lmdb-store.js";
-import type { Change, Key, Store, Writing } from "../storage/store.js";
+import type { Change, Key, Store } from "../storage/store.js";
 import { percentile, printTable } from "./support/table.js";
 
 const EVENTS = 20_000;
@@ -216,8 +216,7 @@ async function withoutActorsAlike(store: Store, url: string): Promise<Figures> {
       resends: null,
       resentAs: null,
     };
-    storeBegun(begun, workspaceId, firing);
-    indexHookOccurrence(begun, workspaceId, firing);
+    hookOccurrences.insert(begun, workspaceId, firing);
     const change = hash("sha256", JSON.stringify(["hook_1", task.id, null, { ...event, at: "" }]), "base64url");
     begun.put([workspaceId, "row", "hook-change-fired", 1, task.id, change.slice(0, 22)], [nowMs]);
     await store.commit(begun.changes);
@@ -240,7 +239,7 @@ async function withoutActorsAlike(store: Store, url: string): Promise<Figures> {
     storeEnded(
       ended,
       workspaceId,
-      { teamId, id },
+      { teamId, id, hook: "bench", on, state: "attempting" },
       {
         ...{ state: "delivered", code: null, refused: null, endedAt: new Date().toISOString() },
         attempt: { n: 1, step: "tell", at, tookMs, requestHeaders, status, body: text, code: null, reason: null },
@@ -253,7 +252,7 @@ async function withoutActorsAlike(store: Store, url: string): Promise<Figures> {
 }
 
 /** Rows to be committed together. */
-class Changes implements Writing {
+class Changes implements TellingWriting {
   readonly changes: Change[] = [];
 
   put(key: Key, value: unknown): void {
@@ -263,6 +262,8 @@ class Changes implements Writing {
   remove(key: Key): void {
     this.changes.push({ op: "remove", key });
   }
+
+  publishRow(): void {}
 
   get(): undefined {
     return undefined;

@@ -1,7 +1,10 @@
-import type { Entry, Reading, Writing } from "../../storage/store.js";
-import { type TablePage, table } from "../../storage/table.js";
+import type { Key, Reading, Writing } from "../../storage/store.js";
+import { table } from "../../storage/table.js";
 import type { WorkEvent } from "../events/catalogue.js";
 import { listResources } from "../resources/resource.table.js";
+import type { TellingWriting } from "../tables/follow.js";
+import { listedTable } from "../tables/indexed-table.js";
+import { storedAs } from "../tables/table-declaration.js";
 import type { HookFailureCode } from "./delivery/retry-policy.js";
 
 /**
@@ -65,10 +68,43 @@ export interface AttemptRow {
   readonly retryAfterMs?: number | null;
 }
 
-/** `[team, firing]`; ids rise with time */
-export const begunHookOccurrences = table<BegunRow>("hook-firing");
+/** What lists find a firing by, and streams are told of it. */
+export interface HookOccurrenceListed {
+  readonly id: string;
+  readonly teamId: string;
+  /** The hook's key. */
+  readonly hook: string;
+  /** The event. */
+  readonly on: string;
+  readonly state: HookOccurrenceState;
+}
+
 /** `[team, firing]` */
 const endedHookOccurrences = table<EndedRow>("hook-firing-end");
+/** `[team, firing]` -> true: those that failed. */
+export const failedHookOccurrences = table<true>("hook-firing-failed");
+
+/**
+ * `[team, firing]`; ids rise with time. Of those that went the common way (attempting, delivered) no row of their state
+ * is kept. Nobody can follow a firing before it is there, so there is nothing to tell of a new one that goes on.
+ */
+export const hookOccurrences = listedTable<HookOccurrence, HookOccurrenceListed>("hook-firing", {
+  under: ["teamId"],
+  order: ["id"],
+  listed: ({ id, hook, state, work }) => ({ id, teamId: work.teamId, hook, on: work.on, state }),
+  indexes: {
+    "hook-firing-by": ["teamId", "hook", "on"],
+    "hook-firing-in": { by: ["teamId", "hook", "on", "state"], only: { state: ["waiting", "failed", "refused"] } },
+    [failedHookOccurrences.name]: { by: ["teamId"], only: { state: ["failed"] } },
+  },
+  stored: storedAs(toBegun, toHookOccurrence),
+  changes: ({ id, teamId, hook, on, state }, _reading, before) => {
+    if (before?.state === state) return [];
+    const own = before === null ? [] : [{ topic: `hook-occurrence/${id}`, data: { type: "state", state } }];
+    const isOver = state !== "attempting" && state !== "waiting";
+    return isOver ? [...own, { topic: `team/${teamId}`, data: { type: "hook", id, hook, on, state } }] : own;
+  },
+});
 /** `[firing, n]`: all but the last of a firing that has ended */
 const attempts = table<AttemptRow>("hook-attempt");
 
@@ -78,8 +114,7 @@ export function findHookOccurrence(
   teamId: string,
   id: string,
 ): HookOccurrence | undefined {
-  const begun = begunHookOccurrences.get(reading, workspaceId, teamId, id);
-  return begun && toHookOccurrence(id, begun, endedHookOccurrences.get(reading, workspaceId, teamId, id));
+  return hookOccurrences.get(reading, workspaceId, teamId, id);
 }
 
 /** The workspace's firing of that id, whatever its team; undefined when it has none. */
@@ -91,20 +126,6 @@ export function findHookOccurrenceById(reading: Reading, workspaceId: string, id
   return undefined;
 }
 
-/** A page of the team's firings, in the order of their ids unless the page is read in reverse. */
-export function listHookOccurrencesOfTeam(
-  reading: Reading,
-  workspaceId: string,
-  teamId: string,
-  page: TablePage,
-): HookOccurrence[] {
-  const idOf = ({ key }: Entry) => String(key.at(-1));
-  return begunHookOccurrences.entries(reading, workspaceId, [teamId], page).map((entry) => {
-    const id = idOf(entry);
-    return toHookOccurrence(id, entry.value, endedHookOccurrences.get(reading, workspaceId, teamId, id));
-  });
-}
-
 /** The attempts of a firing so far, in order. */
 export function listAttempts(reading: Reading, workspaceId: string, teamId: string, id: string): AttemptRow[] {
   const ended = endedHookOccurrences.get(reading, workspaceId, teamId, id);
@@ -112,15 +133,15 @@ export function listAttempts(reading: Reading, workspaceId: string, teamId: stri
   return ended === undefined ? earlier : [...earlier, ended.attempt];
 }
 
-/** Writes a firing as it began, or as it is now while it has not ended. */
-export function storeBegun(writing: Writing, workspaceId: string, firing: HookOccurrence): void {
-  const { id, hookId, hook, work, firedAt, state, code, reason, refused, endedAt, retryAt, resends, resentAs } = firing;
-  const begun = { hookId, hook, work, firedAt, state, code, reason, refused, endedAt, retryAt, resends, resentAs };
-  begunHookOccurrences.put(writing, workspaceId, [work.teamId, id], begun);
-}
-
-export function storeEnded(writing: Writing, workspaceId: string, of: HookOccurrenceKey, ended: EndedRow): void {
-  endedHookOccurrences.put(writing, workspaceId, [of.teamId, of.id], ended);
+/** Writes how a firing ended; `before` is what lists found it by. */
+export function storeEnded(
+  writing: TellingWriting,
+  workspaceId: string,
+  before: HookOccurrenceListed,
+  ended: EndedRow,
+): void {
+  endedHookOccurrences.put(writing, workspaceId, [before.teamId, before.id], ended);
+  hookOccurrences.relist(writing, workspaceId, before, { ...before, state: ended.state });
 }
 
 /** Keeps an attempt after which the firing goes on. */
@@ -128,13 +149,15 @@ export function storeAttempt(writing: Writing, workspaceId: string, id: string, 
   attempts.put(writing, workspaceId, [id, attempt.n], attempt);
 }
 
-export interface HookOccurrenceKey {
-  readonly teamId: string;
-  readonly id: string;
+function toBegun(firing: HookOccurrence): BegunRow {
+  const { hookId, hook, work, firedAt, state, code, reason, refused, endedAt, retryAt, resends, resentAs } = firing;
+  return { hookId, hook, work, firedAt, state, code, reason, refused, endedAt, retryAt, resends, resentAs };
 }
 
-function toHookOccurrence(id: string, begun: BegunRow, ended: EndedRow | undefined): HookOccurrence {
-  if (ended === undefined) return { id, ...begun };
+function toHookOccurrence(begun: BegunRow, key: Key, reading: Reading): HookOccurrence {
+  const [workspaceId, teamId, id] = [key[0], key.at(-2), key.at(-1)].map(String);
+  const ended = endedHookOccurrences.get(reading, workspaceId ?? "", teamId ?? "", id ?? "");
+  if (ended === undefined) return { id: id ?? "", ...begun };
   const { state, code, refused, endedAt } = ended;
-  return { id, ...begun, state, code, refused, endedAt };
+  return { id: id ?? "", ...begun, state, code, refused, endedAt };
 }

@@ -20,14 +20,13 @@ import {
 import { countExhausted } from "./exhausted.table.js";
 import type { HookFields } from "./hook.kind.js";
 import type { FireHook, HookOccurrenceContext } from "./hook-occurrence.machine.js";
-import { indexState } from "./hook-occurrence.queries.js";
 import {
   type AttemptRow,
   findHookOccurrence,
   type HookOccurrence,
   type HookOccurrenceState,
+  hookOccurrences,
   storeAttempt,
-  storeBegun,
   storeEnded,
 } from "./hook-occurrence.table.js";
 import { mayHaveFired, recordFired, whyLooped } from "./loop-guard.js";
@@ -169,10 +168,7 @@ export function finish(event: Delivered<EffectEnded>, context: HookOccurrenceCon
   const { partition: workspaceId, id } = turn.self;
   const endedAt = timeText(turn.now);
   const ended = { state, code, refused, endedAt, attempt: toAttempt(event, context) };
-  storeEnded(turn, workspaceId, { teamId, id }, ended);
-  indexState(turn, workspaceId, { teamId, hook, on, id }, { to: state });
-  turn.publishChange(`hook-occurrence/${id}`, { type: "state", state });
-  turn.publishChange(`team/${teamId}`, { type: "hook", id, hook, on, state });
+  storeEnded(turn, workspaceId, { id, teamId, hook, on, state: "attempting" }, ended);
   if (context.gate !== null) {
     const answer: GatekeeperAnswer = { type: "keeper.answered", key: context.gate.key, refused };
     turn.send(context.gate.replyTo, answer);
@@ -232,10 +228,7 @@ function getHookOccurrence(turn: Turn, { teamId }: HookOccurrenceContext): HookO
 /** Writes where a firing stands that has not ended. */
 function recordState(turn: Turn, context: HookOccurrenceContext, to: Pick<HookOccurrence, "state" | "retryAt">): void {
   const before = getHookOccurrence(turn, context);
-  const { hook, on, teamId } = context;
-  storeBegun(turn, turn.self.partition, { ...before, ...to });
-  indexState(turn, turn.self.partition, { teamId, hook, on, id: before.id }, { from: before.state, to: to.state });
-  turn.publishChange(`hook-occurrence/${before.id}`, { type: "state", state: to.state });
+  hookOccurrences.put(turn, turn.self.partition, before, { ...before, ...to });
 }
 
 function findHook(reading: Reading, workspaceId: string, hookId: string): HookFields | undefined {

@@ -1,8 +1,7 @@
 import { ulidTime } from "../../runtime/ids.js";
 import type { Reading } from "../../storage/store.js";
 import { findResource } from "../resources/resource.table.js";
-import { failedHookOccurrences } from "./hook-occurrence.queries.js";
-import { findHookOccurrence, type HookOccurrence } from "./hook-occurrence.table.js";
+import { failedHookOccurrences, findHookOccurrence, type HookOccurrence } from "./hook-occurrence.table.js";
 
 /** Which failed firings of a team are meant: those whose events happened in a time, from begin to end. */
 export interface ResendPeriod {

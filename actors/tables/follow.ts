@@ -1,12 +1,12 @@
 import type { ChangeEntry, Turn } from "../../runtime/turn.js";
-import type { Key, Reading } from "../../storage/store.js";
+import type { Key, Reading, Writing } from "../../storage/store.js";
 import { referToBlobs } from "./blobs.js";
 
-/** What else happens in the turn in which a row is written; one of them at least. */
-export type Followed<Listed> = Telling<Listed> | Referring<Listed>;
+/** Writes, by a turn, of rows that are told of. */
+export type TellingWriting = Writing & Pick<Turn, "publishRow">;
 
-interface Telling<Listed> {
-  readonly blobs?: Referring<Listed>["blobs"];
+/** Rows that streams are told of. */
+export interface Told<Listed> {
   /**
    * The stream entries of a row as it is now; `before` is null of a new one. Once a turn: those of the last put, in
    * its place. A put of which there is nothing to say leaves an earlier one's standing.
@@ -14,8 +14,8 @@ interface Telling<Listed> {
   readonly changes: (row: Listed, reading: Reading, before: Listed | null) => readonly ChangeEntry[];
 }
 
-interface Referring<Listed> {
-  readonly changes?: Telling<Listed>["changes"];
+/** Rows that refer to bodies. */
+export interface Referring<Listed> {
   /** The digests of the bodies that a row refers to (`blobs.ts`). */
   readonly blobs: (row: Listed) => readonly string[];
 }
@@ -32,14 +32,29 @@ export interface Follows<Listed, Into> {
   blobsOf(row: Listed): readonly string[];
 }
 
-export function followsOf<Listed>({ changes, blobs }: Partial<Followed<Listed>>): Follows<Listed, Turn> {
-  const blobsOf = (row: Listed | null) => (row === null || blobs === undefined ? [] : blobs(row));
+/** For rows from whose writes nothing follows. */
+export const nothingFollows: Follows<unknown, unknown> = { write: () => undefined, blobsOf: () => [] };
+
+/** For rows that are told of. */
+export function tells<Listed>({ changes }: Told<Listed>): Follows<Listed, TellingWriting> {
+  return {
+    blobsOf: () => [],
+    write: (turn, key, { row, before }) => {
+      const entries = row === null ? [] : changes(row, turn, before);
+      if (entries.length > 0) turn.publishRow(key, entries);
+    },
+  };
+}
+
+/** For rows that refer to bodies, and may be told of. */
+export function refers<Listed>({ blobs, changes }: Referring<Listed> & Partial<Told<Listed>>): Follows<Listed, Turn> {
+  const told = changes === undefined ? null : tells({ changes });
+  const blobsOf = (row: Listed | null) => (row === null ? [] : blobs(row));
   return {
     blobsOf,
-    write: (turn, key, { row, before }) => {
-      const entries = row === null || changes === undefined ? [] : changes(row, turn, before);
-      if (entries.length > 0) turn.publishRow(key, entries);
-      if (blobs !== undefined) referToBlobs(turn, turn.self.partition, blobsOf(before), blobsOf(row));
+    write: (turn, key, written) => {
+      told?.write(turn, key, written);
+      referToBlobs(turn, turn.self.partition, blobsOf(written.before), blobsOf(written.row));
     },
   };
 }

@@ -11,38 +11,65 @@ import { rowSpace } from "../../storage/keys.js";
 import type { Entry, Key, KeyPart, Reading, Writing } from "../../storage/store.js";
 import type { TablePage } from "../../storage/table.js";
 import { type Filter, isSameKey, keyIn, type StoredIndex, storedIndex } from "./declared-index.js";
-import { type Followed, type Follows, followsOf } from "./follow.js";
+import {
+  type Follows,
+  nothingFollows,
+  type Referring,
+  refers,
+  type TellingWriting,
+  type Told,
+  tells,
+} from "./follow.js";
 import { type Cursor, type PageOf, type PageSource, ROWS_BEGIN, type Slice, sliceOf } from "./page.js";
 import { type PagePlan, planOf } from "./page-plan.js";
-import { type Beside, type Declared, type StoredForm, storedAs } from "./table-declaration.js";
+import { type Beside, type Declared, type Listing, type StoredForm, storedAs } from "./table-declaration.js";
 
-/** Declares the rows named `name` (unique in the project); in a turn where more follows from a write. */
-export function indexedTable<Row extends Listed, Listed extends object = Row>(
+/**
+ * Declares the rows named `name` (unique in the project). They are written through a turn where more follows from it:
+ * stream entries (`changes`), bodies that they refer to (`blobs`).
+ */
+export function indexedTable<Row extends object>(
   name: string,
-  declared: Declared<Row, Listed> & Followed<Listed>,
-): IndexedTable<Row, Listed, Turn>;
-export function indexedTable<Row extends Listed, Listed extends object = Row>(
+  declared: Declared<Row, Row> & Referring<Row> & Partial<Told<Row>>,
+): IndexedTable<Row, Row, Turn>;
+export function indexedTable<Row extends object>(
   name: string,
-  declared: Declared<Row, Listed>,
-): IndexedTable<Row, Listed, Writing>;
-export function indexedTable<Row extends Listed, Listed extends object>(
+  declared: Declared<Row, Row> & Told<Row>,
+): IndexedTable<Row, Row, TellingWriting>;
+export function indexedTable<Row extends object>(
   name: string,
-  declared: Declared<Row, Listed> & Partial<Followed<Listed>>,
-): IndexedTable<Row, Listed, Turn> {
-  return new IndexedTable<Row, Listed, Turn>(name, declared, followsOf(declared));
+  declared: Declared<Row, Row>,
+): IndexedTable<Row, Row, Writing>;
+export function indexedTable<Row extends object>(
+  name: string,
+  declared: Declared<Row, Row> & Partial<Referring<Row> & Told<Row>>,
+): IndexedTable<Row, Row, Turn> {
+  const { blobs, changes } = declared;
+  const follows =
+    blobs !== undefined ? refers({ ...declared, blobs }) : changes === undefined ? nothingFollows : tells({ changes });
+  return new IndexedTable<Row, Row, Turn>(name, { ...declared, listed: asItIs }, follows);
+}
+
+/** As {@link indexedTable}, of rows of which `listed` makes what they are found by and told as. */
+export function listedTable<Row extends object, Listed extends object>(
+  name: string,
+  declared: Listing<Row, Listed> & Told<Listed>,
+): IndexedTable<Row, Listed, TellingWriting> {
+  return new IndexedTable(name, declared, tells(declared));
 }
 
 /** `Into` is what rows are written through. */
-export class IndexedTable<Row extends Listed, Listed extends object, Into extends Writing> {
+export class IndexedTable<Row extends object, Listed extends object, Into extends Writing> {
   readonly name: string;
   /** The row itself. */
   readonly #primary: StoredIndex;
   readonly #others: readonly StoredIndex[];
   readonly #beside: readonly Beside<Listed>[];
   readonly #form: StoredForm<Row>;
+  readonly #listed: (row: Row) => Listed;
   readonly #follows: Follows<Listed, Into>;
 
-  constructor(name: string, declared: Declared<Row, Listed>, follows: Follows<Listed, Into>) {
+  constructor(name: string, declared: Listing<Row, Listed>, follows: Follows<Listed, Into>) {
     const { under = [], order, indexes = {}, beside = [], stored = storedAs<Row, Row>(asItIs, asItIs) } = declared;
     this.name = name;
     this.#primary = storedIndex(name, { by: under, holdsRow: true }, order);
@@ -51,6 +78,7 @@ export class IndexedTable<Row extends Listed, Listed extends object, Into extend
     );
     this.#beside = beside;
     this.#form = stored;
+    this.#listed = declared.listed;
     this.#follows = follows;
     for (const index of this.#others) {
       if (!under.every((field) => index.by.includes(field))) throw new Error(`${index.name} does not lead to its rows`);
@@ -73,14 +101,15 @@ export class IndexedTable<Row extends Listed, Listed extends object, Into extend
 
   /** Writes a row of a key that nothing stands under. */
   insert(into: Into, partition: string, row: Row): void {
-    this.#write(into, partition, null, row);
-    this.#writeIndexes(into, partition, null, row);
+    this.put(into, partition, null, row);
   }
 
   /** Writes a row in the place of `before`, as it was stored last; null when none stands there. */
-  put(into: Into, partition: string, before: Listed | null, row: Row): void {
-    this.#write(into, partition, before, row);
-    this.#writeIndexes(into, partition, before, row);
+  put(into: Into, partition: string, before: Row | null, row: Row): void {
+    const listed = this.#listed(row);
+    const was = before === null ? null : this.#listed(before);
+    this.#write(into, partition, was, { listed, stored: this.#form.toStored(row) });
+    this.#writeIndexes(into, partition, was, listed);
   }
 
   /** Has a row found by what it is now, where the row itself is not written or a part of it stands elsewhere. */
@@ -90,14 +119,15 @@ export class IndexedTable<Row extends Listed, Listed extends object, Into extend
   }
 
   /** Takes a row away, as it was stored last. */
-  remove(into: Into, partition: string, before: Listed): void {
-    const rowsBeside = this.#besideOf(into, partition, before).flat();
+  remove(into: Into, partition: string, before: Row): void {
+    const listed = this.#listed(before);
+    const rowsBeside = this.#besideOf(into, partition, listed).flat();
     for (const index of [this.#primary, ...this.#others]) {
-      const key = keyIn(index, partition, before);
+      const key = keyIn(index, partition, listed);
       if (key !== null) into.remove(key);
     }
     for (const { key } of rowsBeside) into.remove(key);
-    this.#followed(into, partition, null, before);
+    this.#followed(into, partition, null, listed);
   }
 
   /**
@@ -131,7 +161,7 @@ export class IndexedTable<Row extends Listed, Listed extends object, Into extend
     const prefix = [partition, rowSpace, this.name];
     for (let after: Key | undefined; ; ) {
       const entries: Entry<Row>[] = this.#form.range(reading, { prefix, after, limit: ROWS_AT_ONCE });
-      for (const { value } of entries) yield this.#follows.blobsOf(value);
+      for (const { value } of entries) yield this.#follows.blobsOf(this.#listed(value));
       after = entries.at(-1)?.key;
       if (entries.length < ROWS_AT_ONCE) return;
     }
@@ -142,7 +172,7 @@ export class IndexedTable<Row extends Listed, Listed extends object, Into extend
     const places = this.#primary.by.map((field) => ROWS_BEGIN + index.by.indexOf(field));
     const order = ROWS_BEGIN + index.by.length;
     return {
-      ...{ partition, plan, page },
+      ...{ partition, plan, page, listed: this.#listed },
       range: (reading, range) =>
         index.holdsRow
           ? this.#form.range(reading, range).map(({ key, value }) => ({ key, row: value }))
@@ -154,14 +184,13 @@ export class IndexedTable<Row extends Listed, Listed extends object, Into extend
     };
   }
 
-  #write(into: Into, partition: string, before: Listed | null, row: Row): void {
-    const key = keyOf(this.#primary, partition, row);
+  #write(into: Into, partition: string, before: Listed | null, { listed, stored }: Written<Listed>): void {
+    const key = keyOf(this.#primary, partition, listed);
     const was = before === null ? null : keyOf(this.#primary, partition, before);
     if (was !== null && !isSameKey(was, key)) throw new Error(`a row of ${this.name} becomes another`);
-    const stored = this.#form.toStored(row);
     into.put(key, stored);
     for (const index of this.#others) {
-      const held = index.holdsRow ? keyIn(index, partition, row) : null;
+      const held = index.holdsRow ? keyIn(index, partition, listed) : null;
       if (held !== null) into.put(held, stored);
     }
   }
@@ -190,6 +219,12 @@ export class IndexedTable<Row extends Listed, Listed extends object, Into extend
   #besideOf(reading: Reading, partition: string, row: Listed | null): (readonly Entry[])[] {
     return row === null ? [] : this.#beside.map((each) => each.rowsOf(reading, partition, row));
   }
+}
+
+/** A row as it is written. */
+interface Written<Listed> {
+  readonly listed: Listed;
+  readonly stored: unknown;
 }
 
 function replaceRows(writing: Writing, before: readonly Entry[], after: readonly Entry[]): void {

@@ -69,6 +69,8 @@ export interface PageSource<Row> {
   readonly partition: string;
   readonly plan: PagePlan;
   readonly page: PageOf<Row>;
+  /** The fields of a row. */
+  readonly listed: (row: Row) => object;
   readonly range: (reading: Reading, range: Range) => Ahead<Row>[];
   /** The row that a key of the index stands for; undefined when it is not there. */
   readonly lookUp: (reading: Reading, key: Key) => Row | undefined;
@@ -188,10 +190,17 @@ class SliceReader<Row extends object> {
   }
 
   #fitting(ahead: Ahead<Row>): Row | undefined {
-    const { plan, page } = this.#source;
+    const { page } = this.#source;
     const row = ahead.row ?? this.#lookUp(ahead.key);
-    if (row === undefined || !plan.rest.every(([field, value]) => partOf(row, field) === value)) return undefined;
+    if (row === undefined || !this.#hasRest(row)) return undefined;
     return page.fits === undefined || page.fits(row) ? row : undefined;
+  }
+
+  #hasRest(row: Row): boolean {
+    const { plan, listed } = this.#source;
+    if (plan.rest.length === 0) return true;
+    const fields = listed(row);
+    return plan.rest.every(([field, value]) => partOf(fields, field) === value);
   }
 
   #lookUp(key: Key): Row | undefined {

@@ -2,7 +2,7 @@ import type { Entry, Key, KeyPart, Range, Reading } from "../../storage/store.js
 import type { Table } from "../../storage/table.js";
 import type { Field, IndexDeclaration, OrderField } from "./declared-index.js";
 
-/** What a table is declared by. `Listed` is what indexes and changes look at of a row. */
+/** What a table is declared by. `Listed` is what keys, indexes and what follows look at of a row. */
 export interface Declared<Row, Listed> {
   /** The first fields of a row's key, if there are any before those of its order. */
   readonly under?: readonly Field<Listed>[];
@@ -14,6 +14,11 @@ export interface Declared<Row, Listed> {
   readonly beside?: readonly Beside<Listed>[];
   /** How a row is stored; as it is when nothing is said. */
   readonly stored?: StoredForm<Row>;
+}
+
+/** A table of rows that are found by what is made of them. */
+export interface Listing<Row, Listed> extends Declared<Row, Listed> {
+  readonly listed: (row: Row) => Listed;
 }
 
 /** Rows that follow from a row: any number of them, by what may be read beside it. */

@@ -22,8 +22,9 @@ import { address } from "../../runtime/address.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { bearerToken } from "../authenticate.js";
 import { parseBy } from "../field-errors.js";
+import { readPage } from "../page-reading.js";
 import { cursor, pageSize } from "../paging.js";
-import { type Answer, type Route, type RouteRequest, route } from "../route.js";
+import { type Answer, type Outcome, type Route, type RouteRequest, route } from "../route.js";
 import { idempotencyKey } from "../transport/headers.js";
 
 export interface HookRoutesOptions {
@@ -69,7 +70,7 @@ export function hookRoutes(options: HookRoutesOptions): readonly Route[] {
       access: "any",
       query: historyQuery,
       answers: { 200: z.strictObject({ items: z.array(hookOccurrenceSchema), next: nextPage }) },
-      handle: ({ caller, params, query }) => history(runtime, caller, params.teamId ?? "", query),
+      handle: (request) => history(runtime, request),
     }),
     route({
       method: "GET",
@@ -138,28 +139,27 @@ async function sayNote(
   return { status: 204 };
 }
 
-function history(
-  { reading }: Runtime,
-  caller: Caller,
-  teamId: string,
-  query: z.output<typeof historyQuery>,
-): Answer | Refusal {
+type HistoryRequest = Pick<
+  RouteRequest<"any", undefined, z.output<typeof historyQuery>>,
+  "caller" | "params" | "query" | "signal"
+>;
+
+async function history(runtime: Runtime, request: HistoryRequest): Promise<Outcome> {
+  const { reading } = runtime;
+  const { caller, params, query } = request;
+  const { teamId = "" } = params;
   const place = locate(reading, teamId);
   if (place?.kind !== "team" || !seesOutcomes(reading, caller, place.workspaceId, teamId)) {
     return { refused: "not-found" };
   }
   const { workspaceId } = place;
   const { hook, event, state, before, limit } = query;
-  const { items, next } = listHookOccurrences(
-    reading,
-    { workspaceId, teamId },
-    { hook, event, state },
-    { before, limit },
+  const rows = await readPage<HookOccurrence>(runtime, request, (view, cursor) =>
+    listHookOccurrences(view, { workspaceId, teamId }, { hook, event, state }, { before, limit, cursor }),
   );
-  return {
-    status: 200,
-    body: { items: items.map((firing) => hookOccurrenceView(reading, workspaceId, firing)), next },
-  };
+  const next = rows.length < limit ? null : (rows.at(-1)?.id ?? null);
+  const items = rows.map((firing) => hookOccurrenceView(reading, workspaceId, firing));
+  return { status: 200, body: { items, next } };
 }
 
 /** A firing of the team whose history the caller may read. */

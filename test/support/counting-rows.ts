@@ -1,3 +1,4 @@
+import type { TellingWriting } from "../../actors/tables/follow.js";
 import type { Range, Reading, Writing } from "../../storage/store.js";
 
 /** How many rows were read through it since the last reset. */
@@ -29,13 +30,14 @@ export function countingReading(under: Reading): Reading & Count {
 }
 
 /** As {@link countingReading}, for rows that are written too. */
-export function countingRows(under: Writing): Writing & Count {
+export function countingRows(under: Writing): TellingWriting & Count {
   const counting = countingReading(under);
   return {
     get: (key) => counting.get(key),
     range: (range) => counting.range(range),
     put: (key, value) => under.put(key, value),
     remove: (key) => under.remove(key),
+    publishRow: () => undefined,
     get read() {
       return counting.read;
     },

@@ -1,3 +1,4 @@
+import type { TellingWriting } from "../../actors/tables/follow.js";
 import type { ActorType } from "../../runtime/actor-type.js";
 import type { Address } from "../../runtime/address.js";
 import { type DirectedWriting, type DirectoryEntry, directoryKey } from "../../runtime/directory.js";
@@ -11,9 +12,13 @@ import type { EffectRequest, Fact, GateQuestion, Message, Turn } from "../../run
 import { type Intent, TurnRecorder } from "../../runtime/turn-recorder.js";
 import type { Writing } from "../../storage/store.js";
 
-/** Rows in memory, empty at first, shared by the turns of a test as the partitions of a store are. */
-export function memoryRows(): DirectedWriting {
-  return directedRows(new Overlays({ get: () => undefined, range: () => [] }));
+/**
+ * Rows in memory, empty at first, shared by the turns of a test as the partitions of a store are. Of what is written
+ * to them outside of turns nobody is told.
+ */
+export function memoryRows(): DirectedWriting & TellingWriting {
+  const rows = new Overlays({ get: () => undefined, range: () => [] });
+  return Object.assign(directedRows(rows), { publishRow: () => undefined });
 }
 
 /** The rows, with what directories say kept beside them. */

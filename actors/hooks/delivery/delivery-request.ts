@@ -5,7 +5,7 @@ import type { Value } from "../../expressions/values.js";
 import { findResource, type ResourceRow } from "../../resources/resource.table.js";
 import type { Sealer } from "../../workspaces/secret-value.js";
 import type { HookFields } from "../hook.kind.js";
-import { begunHookOccurrences, listAttempts } from "../hook-occurrence.table.js";
+import { hookOccurrences, listAttempts } from "../hook-occurrence.table.js";
 import { toEventValues, toHookValues } from "../hook-values.js";
 import { whyUnsupported } from "../unsupported-steps.js";
 import { createCallbackToken } from "./callback-token.js";
@@ -40,7 +40,7 @@ export function prepareRequest(
 ): PreparedRequest | UnpreparedRequest {
   const reading = options.reading();
   const { workspaceId, teamId, hookOccurrenceId } = delivery;
-  const work = delivery.event ?? begunHookOccurrences.get(reading, workspaceId, teamId, hookOccurrenceId)?.work;
+  const work = delivery.event ?? hookOccurrences.get(reading, workspaceId, teamId, hookOccurrenceId)?.work;
   const hook = findResource<HookFields>(reading, workspaceId, "hook", delivery.hookId);
   const step = hook?.fields.steps[delivery.step];
   if (work === undefined || hook === undefined || step === undefined) {

@@ -3,7 +3,7 @@ import { createActorTypes } from "../../../actors/actor-types.js";
 import type { WorkEvent, WorkFact, WorkQuestion } from "../../../actors/events/catalogue.js";
 import { type WorkEventName, workEvents } from "../../../actors/events/catalogue.js";
 import { deliveryEffect } from "../../../actors/hooks/delivery/delivery.effects.js";
-import { type HookOccurrence, listHookOccurrencesOfTeam } from "../../../actors/hooks/hook-occurrence.table.js";
+import { type HookOccurrence, hookOccurrences } from "../../../actors/hooks/hook-occurrence.table.js";
 import { createKinds } from "../../../actors/kinds.js";
 import { parseAllowList } from "../../../actors/outbound/allow-list.js";
 import { NetworkRequests } from "../../../actors/outbound/network-requests.js";
@@ -162,7 +162,7 @@ export class HookWorld {
   }
 
   firings(): HookOccurrence[] {
-    return listHookOccurrencesOfTeam(this.disk.reading, this.workspaceId, this.teamId, {});
+    return hookOccurrences.list(this.disk.reading, this.workspaceId, [this.teamId]);
   }
 
   /** What the gate answered whoever asked before the event. */

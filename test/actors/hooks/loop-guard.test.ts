@@ -1,7 +1,11 @@
 import t from "tap";
 import type { WorkEvent } from "../../../actors/events/catalogue.js";
 import { type FireHook, hookOccurrenceActor } from "../../../actors/hooks/hook-occurrence.machine.js";
-import { findHookOccurrence, type HookOccurrence, storeBegun } from "../../../actors/hooks/hook-occurrence.table.js";
+import {
+  findHookOccurrence,
+  type HookOccurrence,
+  hookOccurrences,
+} from "../../../actors/hooks/hook-occurrence.table.js";
 import { chainFrom } from "../../../actors/hooks/loop-guard.js";
 import { type ResourceRow, resources } from "../../../actors/resources/resource.table.js";
 import { address } from "../../../runtime/address.js";
@@ -122,6 +126,6 @@ t.test("a cause is named by a firing or by the webhook-id of its request, within
   t.same(chainFrom(rows, workspaceId, "msg_1-x_tell-them"), chain);
   for (const wrong of ["", "msg_1-x", "occ_9-x", "msg__", "task_1"]) t.same(chainFrom(rows, workspaceId, wrong), []);
   const work = { teamId, causes: [], occurrence: "occ_5" } as unknown as WorkEvent;
-  storeBegun(rows, "ws_other", { id: "occ_5-x", work } as HookOccurrence);
+  hookOccurrences.insert(rows, "ws_other", { id: "occ_5-x", work } as HookOccurrence);
   t.same(chainFrom(rows, workspaceId, "occ_5-x"), [], "a firing of another workspace");
 });

@@ -1,7 +1,6 @@
 import t from "tap";
 import type { WorkEvent } from "../../../actors/events/catalogue.js";
-import { indexHookOccurrence } from "../../../actors/hooks/hook-occurrence.queries.js";
-import { type HookOccurrence, storeBegun } from "../../../actors/hooks/hook-occurrence.table.js";
+import { type HookOccurrence, hookOccurrences } from "../../../actors/hooks/hook-occurrence.table.js";
 import { hookResendActor, type ResendFailed } from "../../../actors/hooks/resend.machine.js";
 import { type ResourceRow, resources } from "../../../actors/resources/resource.table.js";
 import { address } from "../../../runtime/address.js";
@@ -27,8 +26,7 @@ function arrange(failed: number) {
       work: { on: "task.opened", teamId, task: { id: "task_1" }, ...(test === undefined ? {} : { test }) } as WorkEvent,
       ...more,
     } as HookOccurrence;
-    storeBegun(rows, workspaceId, firing);
-    indexHookOccurrence(rows, workspaceId, firing);
+    hookOccurrences.insert(rows, workspaceId, firing);
     return firing.id;
   };
   const ids = Array.from({ length: failed }, (_, n) => put(1_000 + n));

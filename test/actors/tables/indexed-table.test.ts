@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import t from "tap";
-import { indexedTable } from "../../../actors/tables/indexed-table.js";
+import { indexedTable, listedTable } from "../../../actors/tables/indexed-table.js";
 import { beside, storedAs } from "../../../actors/tables/table-declaration.js";
 import type { Entry, Writing } from "../../../storage/store.js";
 import { table } from "../../../storage/table.js";
@@ -158,7 +158,7 @@ interface Placed {
   readonly text: string;
 }
 
-const placed = indexedTable<Placed, Pick<Placed, "repository" | "atMs" | "id">>("placed", {
+const placed = indexedTable<Placed>("placed", {
   order: ["atMs", "id"],
   indexes: { "placed-in": ["repository"] },
   stored: storedAs(
@@ -187,13 +187,32 @@ t.test("rows are ordered by several fields, are stored without their key, and ar
   t.same(ids({}, { fits: ({ text }) => text > "2" }), ["d_3", "d_4"]);
 });
 
-t.test("a part of a row that indexes look at may be listed anew alone", async (t) => {
+interface Listed {
+  readonly id: string;
+  readonly holder: string;
+  readonly state: string;
+}
+type Held = { readonly id: string; readonly by: { readonly holder: string }; readonly state: string };
+
+const held = listedTable<Held, Listed>("held", {
+  order: ["id"],
+  listed: ({ id, by: { holder }, state }) => ({ id, holder, state }),
+  indexes: { "held-by": ["holder", "state"] },
+  changes: ({ id, state }, _reading, before) => (before === null ? [] : [{ topic: id, data: state }]),
+});
+
+t.test("rows may be found by what is made of them, and be listed anew without being written", async (t) => {
   const rows = memoryRows();
-  const [was] = [{ repository: "acme/app", atMs: 1, id: "d_1", text: "as it was" }];
-  placed.insert(rows, workspaceId, was);
-  placed.relist(rows, workspaceId, was, { repository: "acme/web", atMs: 1, id: "d_1" });
-  t.same(placed.all(rows, workspaceId, { repository: "acme/web" }), [was]);
-  t.same(placed.all(rows, workspaceId, { repository: "acme/app" }), []);
+  const one: Held = { id: "h_1", by: { holder: "usr_1" }, state: "open" };
+  const listed = { id: "h_1", holder: "usr_1", state: "open" };
+  const self = { partition: workspaceId, kind: "probe", id: "1" };
+  t.same(withTurn(self, (turn) => held.insert(turn, workspaceId, one), { rows }).changes, []);
+  const { changes } = withTurn(self, (turn) => held.relist(turn, workspaceId, listed, { ...listed, state: "shut" }), {
+    rows,
+  });
+  t.same(changes, [{ topic: "h_1", data: "shut" }]);
+  t.same(held.all(rows, workspaceId, { holder: "usr_1", state: "shut" }), [one]);
+  t.same(held.all(rows, workspaceId, { holder: "usr_1", state: "open" }), []);
 });
 
 const told = indexedTable<Part>("told-part", {
