@@ -1,12 +1,13 @@
-import type { Delivered, Turn } from "../../runtime/turn.js";
+import type { Delivered, Turn, TurnReading } from "../../runtime/turn.js";
 import type { Refusal } from "../refusal.js";
 import { MAX_OPEN_PERMISSIONS, type RunnerMessage } from "../runners/protocol.js";
 import { type ApprovalRow, approvals, listOpenApprovals, openApprovals } from "./approval.table.js";
 import { approvalView } from "./approval.view.js";
 import { refuseUnlessAssigneeOf } from "./assignee.js";
+import type { ApprovalAnswered } from "./classify-run.js";
 import type { RunContext } from "./run.machine.js";
 import type { AnswerApproval } from "./run.messages.js";
-import { findRunRow, sendToRunner, tellOwner } from "./run.transitions.js";
+import { getRunRow, sendToRunner, tellOwner } from "./run.transitions.js";
 import type { RunOwner } from "./run-owner.js";
 
 /**
@@ -41,17 +42,19 @@ function whyDismissed({ stopping }: RunContext, { hasApprovals }: RunOwner, open
   return `${MAX_OPEN_PERMISSIONS} permissions of this run wait for an answer already.`;
 }
 
-/** Why the person may not answer, or not any more; null when they may. Reads only. */
-export function refuseAnswer(event: Delivered<AnswerApproval>, owner: RunOwner): Refusal | null {
-  const { turn, by, approvalId } = event;
-  const workspaceId = turn.self.partition;
-  const run = findRunRow(turn);
-  const assignee = run === undefined ? undefined : owner.assignee(turn, workspaceId, run.owner.id);
-  const approval = approvals.get(turn, workspaceId, turn.self.id, approvalId);
+/** The approval that the person may answer, or why they may not, or not any more. Reads only. */
+export function findAnswerable(
+  turn: TurnReading,
+  { by, approvalId }: AnswerApproval,
+  owner: RunOwner,
+): ApprovalRow | Refusal {
+  const { partition, id } = turn.self;
+  const assignee = owner.assignee(turn, partition, getRunRow(turn));
+  const approval = approvals.get(turn, partition, id, approvalId);
   if (assignee === undefined || approval === undefined) return { refused: "not-found" };
   const notAssignee = refuseUnlessAssigneeOf({ assignee }, by);
   if (notAssignee !== null) return notAssignee;
-  if (approval.state === "open") return null;
+  if (approval.state === "open") return approval;
   const detail =
     approval.state === "closed"
       ? `Nobody waits for the answer any more: ${approval.note}`
@@ -60,10 +63,8 @@ export function refuseAnswer(event: Delivered<AnswerApproval>, owner: RunOwner):
 }
 
 /** Keeps the answer and has the runner told. */
-export function answerApproval(event: Delivered<AnswerApproval>, context: RunContext): void {
-  const { turn, by, approvalId, verdict, edited, note } = event;
-  const approval = approvals.get(turn, turn.self.partition, turn.self.id, approvalId);
-  if (approval === undefined) throw new Error("an answer to nothing");
+export function answerApproval(event: Delivered<ApprovalAnswered>, context: RunContext): void {
+  const { turn, by, approval, verdict, edited, note } = event;
   const answeredAt = new Date(turn.now).toISOString();
   const answered: ApprovalRow = { ...approval, state: verdict, edited, note, answeredAt, answeredBy: by };
   putApproval(turn, answered);

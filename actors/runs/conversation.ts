@@ -1,12 +1,13 @@
-import type { Delivered, Turn } from "../../runtime/turn.js";
+import type { Delivered, Turn, TurnReading } from "../../runtime/turn.js";
 import type { Refusal } from "../refusal.js";
 import { MAX_UNDELIVERED } from "../runners/protocol.js";
 import { hasFeature } from "../runners/runner.table.js";
 import { refuseUnlessAssigneeOf } from "./assignee.js";
+import type { SpeechTaken } from "./classify-run.js";
 import type { RunContext } from "./run.machine.js";
 import type { MessageSent, SendMessage } from "./run.messages.js";
 import { type RunRow, runMessageKeys, runMessages, runSteps, type StepRow } from "./run.table.js";
-import { addStep, findRunRow, getRunRow, putRun, sendToRunner, tellOwner } from "./run.transitions.js";
+import { addStep, getRunRow, putRun, sendToRunner, tellOwner } from "./run.transitions.js";
 import type { RunOwner } from "./run-owner.js";
 
 /**
@@ -14,22 +15,32 @@ import type { RunOwner } from "./run-owner.js";
  * the agent was not given by the run's end becomes notes of its owner, which the next run is given.
  */
 
-/** Why nothing may be said to the run now, or null when it may. Reads only. */
-export function refuseMessage(event: Delivered<SendMessage>, context: RunContext, owner: RunOwner): Refusal | null {
-  const { turn, by, text } = event;
-  const run = findRunRow(turn);
-  const assignee = run === undefined ? undefined : owner.assignee(turn, turn.self.partition, run.owner.id);
-  if (run === undefined || assignee === undefined) return { refused: "not-found" };
+/** What was said before under the message's key, or null. Reads only. */
+export function findSentBefore(turn: TurnReading, { by, key }: SendMessage): StepRow | null {
+  const { partition, id } = turn.self;
+  const once = key === null ? undefined : runMessageKeys.get(turn, partition, id, by, key);
+  return once === undefined ? null : (runSteps.get(turn, partition, id, once.index) ?? null);
+}
+
+/** Why nothing may be said to the run now, or null when it may; `before` was said under the same key. Reads only. */
+export function refuseMessage(
+  turn: TurnReading,
+  context: RunContext,
+  { by, text, before }: Pick<SpeechTaken, "by" | "text" | "before">,
+  owner: RunOwner,
+): Refusal | null {
+  const run = getRunRow(turn);
+  const assignee = owner.assignee(turn, turn.self.partition, run);
+  if (assignee === undefined) return { refused: "not-found" };
   if (!owner.hasConversation) return { refused: "conflict", detail: "Nobody speaks to the agent of this run." };
-  const before = findSentBefore(event);
-  if (before !== undefined) {
+  if (before !== null) {
     const detail = "This Idempotency-Key was used for another text to this run.";
     return before.text === text ? null : { refused: "idempotency-key-reused", detail };
   }
   return refuseUnlessAssigneeOf({ assignee }, by) ?? refuseByState(turn, context, run);
 }
 
-function refuseByState(turn: Turn, context: RunContext, run: RunRow): Refusal | null {
+function refuseByState(turn: TurnReading, context: RunContext, run: RunRow): Refusal | null {
   const conflict = (detail: string): Refusal => ({ refused: "conflict", detail });
   if (run.state === "ended") return conflict("The run is over: say it on the task, for its next run.");
   if (context.stopping) return conflict("The run is being stopped: say it on the task, for its next run.");
@@ -44,11 +55,10 @@ function refuseByState(turn: Turn, context: RunContext, run: RunRow): Refusal | 
 }
 
 /** Keeps the message and has the runner told; one said before under its key is only answered again. */
-export function sendMessage(event: Delivered<SendMessage>, context: RunContext): RunContext {
-  const { turn, by, text, key } = event;
+export function sendMessage(event: Delivered<SpeechTaken>, context: RunContext): RunContext {
+  const { turn, by, text, key, before } = event;
   const workspaceId = turn.self.partition;
-  const before = findSentBefore(event);
-  if (before !== undefined) {
+  if (before !== null) {
     answer(turn, { step: before, replayed: true });
     return context;
   }
@@ -84,12 +94,6 @@ export function carryUndelivered(turn: Turn, { said }: RunContext, { id, outcome
     if (step === undefined) continue;
     tellOwner(turn, { type: "note", from: `person ${value.by}`, text: step.text, key: `said ${id} ${key.at(-1)}` });
   }
-}
-
-function findSentBefore({ turn, by, key }: Delivered<SendMessage>): StepRow | undefined {
-  if (key === null) return undefined;
-  const once = runMessageKeys.get(turn, turn.self.partition, turn.self.id, by, key);
-  return once === undefined ? undefined : runSteps.get(turn, turn.self.partition, turn.self.id, once.index);
 }
 
 function answer(turn: Turn, spoken: MessageSent): void {

@@ -50,7 +50,7 @@ function askGate(turn: Turn, context: RunContext, wish: HandoverWish, owner: Run
 }
 
 /** Passes the gate's answer on to the agent and keeps it; one to an earlier wish is not wanted any more. */
-export function answerHandover(turn: Turn, context: RunContext, given: GateAnswer): RunContext {
+export function answerHandover(turn: Turn, context: RunContext, given: Pick<GateAnswer, "id" | "refused">): RunContext {
   const { handover } = context;
   if (handover === null || handover.question !== given.id) return context;
   decide(turn, context, handover, given.refused);

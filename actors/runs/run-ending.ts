@@ -1,17 +1,17 @@
 import { address } from "../../runtime/address.js";
-import type { Delivered, Turn } from "../../runtime/turn.js";
+import type { Turn } from "../../runtime/turn.js";
 import type { WorkFact } from "../events/catalogue.js";
 import { recordWorkEvent } from "../events/event-task.js";
 import { findResource } from "../resources/resource.table.js";
 import { dispatcherAddress, type ReleaseClaim, type UnqueueRun } from "../runners/dispatcher.machine.js";
 import type { RunFailure, RunnerMessage } from "../runners/protocol.js";
-import type { ClaimEnded, RunSaid } from "../runners/runner.messages.js";
+import type { ClaimEnded } from "../runners/runner.messages.js";
 import type { OutboxMessage } from "../runners/runner.table.js";
 import { closeApprovals } from "./approvals.js";
+import type { ClaimStale } from "./classify-run.js";
 import { carryUndelivered } from "./conversation.js";
 import { mayHandOver } from "./hand-over.js";
 import type { RunContext } from "./run.machine.js";
-import type { JobUndeliverable } from "./run.messages.js";
 import { type RunOutcome, type RunRow, runCheckouts, runConfigs, runs } from "./run.table.js";
 import { getRunRow, putRun, sendToRunner, tellOwner } from "./run.transitions.js";
 import type { RunOwner } from "./run-owner.js";
@@ -47,7 +47,7 @@ function acceptedOutcome(row: RunRow, report: EndReport): Pick<EndReport, "outco
 }
 
 /** The run can never be sent to a runner. */
-export function endUndeliverable(turn: Turn, context: RunContext, { why }: JobUndeliverable, owner: RunOwner): void {
+export function endUndeliverable(turn: Turn, context: RunContext, why: string, owner: RunOwner): void {
   const failure: RunFailure = { code: "not-supported", message: why, output: "" };
   runs.put(turn, turn.self.partition, turn.self.id, { ...getRunRow(turn), failure });
   endRun(turn, context, { outcome: "failed", reason: why }, owner);
@@ -107,7 +107,7 @@ function publishEnded(
   owner: RunOwner,
 ): void {
   const workspaceId = turn.self.partition;
-  const subject = owner.eventSubject(turn, workspaceId, row.owner.id);
+  const subject = owner.eventSubject(turn, workspaceId, row);
   // Of a workspace that is closed nobody hears any more.
   if (subject === null || findResource(turn, workspaceId, "workspace", workspaceId) === undefined) return;
   const on = "run.ended";
@@ -123,7 +123,7 @@ export function releaseClaim(turn: Turn, runnerId: string): void {
 }
 
 /** Answers a message of a claim that is over: that runner kills what it runs for it. */
-export function dropStale(turn: Turn, event: Delivered<RunSaid>): void {
+export function dropStale(turn: Turn, event: ClaimStale): void {
   const drop: OutboxMessage = { type: "run.drop", runId: turn.self.id, fence: event.said.fence };
   if (event.said.type !== "run.ended") sendToRunner(turn, { runnerId: event.runnerId }, drop);
 }

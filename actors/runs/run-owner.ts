@@ -10,6 +10,12 @@ export interface RunOwnerKey {
   readonly id: string;
 }
 
+/** A run, as its owner is asked about it. */
+export interface OwnedRun {
+  readonly id: string;
+  readonly owner: RunOwnerKey;
+}
+
 /** What a run's agent is told of the work, as it stands when a runner claims the run. */
 export interface RunBrief {
   /** The id of the task. */
@@ -24,7 +30,7 @@ export interface RunBrief {
 
 /**
  * What runs need of their owners of one kind, in the turn of a run: whether there are hooks, handovers and people, and
- * reads of one owner by its id. They read and do nothing else. What becomes of a run its owner is told at the address
+ * what is read for one run. They read and do nothing else. What becomes of a run its owner is told at the address
  * that it gave (`run.began`, `run.asking`, `run.over`).
  */
 export interface RunOwner {
@@ -40,11 +46,11 @@ export interface RunOwner {
   /** Whether its assignee is asked for leave to make a call; where there is nobody to ask, none is given. */
   readonly hasApprovals: boolean;
   /** User id, null for nobody; undefined when there is no such owner. */
-  assignee(reading: Reading, workspaceId: string, ownerId: string): string | null | undefined;
+  assignee(reading: Reading, workspaceId: string, run: OwnedRun): string | null | undefined;
   /** Null where an agent is told of no task: its job has none. */
-  brief(reading: Reading, workspaceId: string, ownerId: string): RunBrief | null;
+  brief(reading: Reading, workspaceId: string, run: OwnedRun): RunBrief | null;
   /** The task as events show it; null where there is none, which no owner with a gate or hooks answers. */
-  eventSubject(reading: Reading, workspaceId: string, ownerId: string): EventSubject | null;
+  eventSubject(reading: Reading, workspaceId: string, run: OwnedRun): EventSubject | null;
 }
 
 /** The owner of this kind. Throws when there is none in the catalogue. */

@@ -1,5 +1,5 @@
 import { address } from "../../runtime/address.js";
-import type { Delivered, Turn } from "../../runtime/turn.js";
+import type { Delivered, Turn, TurnReading } from "../../runtime/turn.js";
 import type { WorkQuestion } from "../events/catalogue.js";
 import { type EventSubject, recordWorkEvent } from "../events/event-task.js";
 import { type ClaimRun, dispatcherAddress, type QueueRun } from "../runners/dispatcher.machine.js";
@@ -14,21 +14,15 @@ import type { RunOwner } from "./run-owner.js";
 
 /** What the transitions of a run do until its end; the machine beside it says when. */
 
-/** The run's row, or undefined before `run.start`; who wants one from before runs had owners is its task. */
-export function findRunRow(turn: Turn): RunRow | undefined {
-  const row = runs.get(turn, turn.self.partition, turn.self.id);
-  return row === undefined || row.owner !== undefined ? row : { ...row, ...ownedByTask(turn, row.taskId ?? "") };
-}
-
-function ownedByTask(turn: Turn, taskId: string): Pick<RunRow, "owner" | "ownerAddress"> {
+function ownedByTask(turn: TurnReading, taskId: string): Pick<RunRow, "owner" | "ownerAddress"> {
   return { owner: { kind: "task", id: taskId }, ownerAddress: address(turn.self.partition, "task", taskId) };
 }
 
-/** The run's row; there is one from `run.start` on. */
-export function getRunRow(turn: Turn): RunRow {
-  const row = findRunRow(turn);
+/** The run's row; there is one from `run.start` on. Who wants one from before runs had owners is its task. */
+export function getRunRow(turn: TurnReading): RunRow {
+  const row = runs.get(turn, turn.self.partition, turn.self.id);
   if (row === undefined) throw new Error("a run without its row");
-  return row;
+  return row.owner === undefined ? { ...row, ...ownedByTask(turn, row.taskId ?? "") } : row;
 }
 
 /** Tells the run's owner. */
@@ -38,8 +32,7 @@ export function tellOwner(turn: Turn, message: RunBegan | RunAsking | RunOver | 
 
 /** What events say of the run's task. Throws where the owner has none although its runs have a gate or hooks. */
 export function getEventSubject(turn: Turn, owner: RunOwner): EventSubject {
-  const { id } = getRunRow(turn).owner;
-  const subject = owner.eventSubject(turn, turn.self.partition, id);
+  const subject = owner.eventSubject(turn, turn.self.partition, getRunRow(turn));
   if (subject === null) throw new Error(`the ${owner.kind} of a run has no task for events to show`);
   return subject;
 }

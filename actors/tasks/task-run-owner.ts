@@ -4,16 +4,16 @@ import { listLatestNotes, tasks, toEventSubject } from "./task.table.js";
 /** What the runs of tasks read of their tasks. */
 export const taskRunOwner: RunOwner = {
   ...{ kind: "task", hasGate: true, hasHooks: true, handOver: "gate", hasConversation: true, hasApprovals: true },
-  assignee: (reading, workspaceId, taskId) => tasks.get(reading, workspaceId, taskId)?.assignee,
-  brief: (reading, workspaceId, taskId) => {
-    const task = tasks.get(reading, workspaceId, taskId);
+  assignee: (reading, workspaceId, { owner }) => tasks.get(reading, workspaceId, owner.id)?.assignee,
+  brief: (reading, workspaceId, { owner }) => {
+    const task = tasks.get(reading, workspaceId, owner.id);
     if (task === undefined) return null;
     const { id, title, description, url, marks } = task;
-    const notes = listLatestNotes(reading, workspaceId, taskId).map(({ at, from, text }) => ({ at, from, text }));
+    const notes = listLatestNotes(reading, workspaceId, id).map(({ at, from, text }) => ({ at, from, text }));
     return { id, title, description, url, marks, notes };
   },
-  eventSubject: (reading, workspaceId, taskId) => {
-    const task = tasks.get(reading, workspaceId, taskId);
+  eventSubject: (reading, workspaceId, { owner }) => {
+    const task = tasks.get(reading, workspaceId, owner.id);
     return task === undefined ? null : toEventSubject(reading, workspaceId, task);
   },
 };

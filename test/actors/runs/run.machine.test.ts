@@ -71,6 +71,8 @@ const messages: Record<string, Message> = {
   "old fence": said({ type: "run.started", fence: 7 } as never),
   "another runner": said({ type: "run.started" }, { runnerId: "runner_2" }),
   speak: { type: "run.speak", by: "usr_1", text: "Use blue.", key: null } as Message,
+  "speak by another": { type: "run.speak", by: "usr_2", text: "Use red.", key: null } as Message,
+  "handover answered": { type: "gate.answered", gate: "handover.giving", id: "another", refused: null } as Message,
   permission: said({ type: "run.permission", id: "1-1", tool: "shell", inputs: "{}", reason: "" } as never),
   approve: { type: "approval.answer", by: "usr_1", approvalId: "apr_1", verdict: "approved" } as Message,
   heard: said({ type: "run.heard", n: 1 } as never),
@@ -96,6 +98,7 @@ const table: Record<string, Record<string, string>> = {
   new: { start: "queued" },
   queued: {
     ...{ claim: "claimed", stop: "ended stopped", withdraw: "ended withdrawn", speak: "queued", approve: "queued" },
+    "speak by another": "queued",
     ...Object.fromEntries(
       [
         "started",
@@ -117,6 +120,7 @@ const table: Record<string, Record<string, string>> = {
     ...{ handover: "claimed", "bad handover": "claimed", completed: "ended completed", failed: "ended failed" },
     ...{ "old fence": "claimed", "another runner": "claimed", lost: "ended abandoned" },
     ...{ "handed over": "ended failed", undeliverable: "ended failed", speak: "claimed", heard: "claimed" },
+    ...{ "speak by another": "claimed", "handover answered": "claimed" },
     ...{ permission: "claimed", approve: "claimed" },
     ...{ "no answer to the stop": "ended stopped", "no answer, the service was down": "claimed" },
     ...{ stop: "ended stopped", withdraw: "ended withdrawn" },
@@ -126,6 +130,7 @@ const table: Record<string, Record<string, string>> = {
     ...{ handover: "claimed", "bad handover": "claimed", completed: "ended completed", failed: "ended failed" },
     ...{ "old fence": "claimed", "another runner": "claimed", lost: "ended abandoned" },
     ...{ "handed over": "ended failed", undeliverable: "ended failed", speak: "claimed", heard: "claimed" },
+    ...{ "speak by another": "claimed", "handover answered": "claimed" },
     ...{ permission: "claimed", approve: "claimed" },
     ...{ "no answer to the stop": "ended stopped", "no answer, the service was down": "claimed" },
     ...{ stop: "claimed", withdraw: "ended withdrawn" },
@@ -135,12 +140,14 @@ const table: Record<string, Record<string, string>> = {
     ...{ "bad handover": "running", completed: "ended completed", failed: "ended failed", "old fence": "running" },
     ...{ "another runner": "running", lost: "ended abandoned", stop: "running", withdraw: "ended withdrawn" },
     ...{ "handed over": "ended failed", speak: "running", heard: "running" },
+    ...{ "speak by another": "running", "handover answered": "running" },
     ...{ permission: "running", approve: "running" },
     ...{ "no answer to the stop": "ended stopped", "no answer, the service was down": "running" },
   },
   ended: {
     claim: "ended completed",
     speak: "ended completed",
+    "speak by another": "ended completed",
     approve: "ended completed",
     ...Object.fromEntries(
       [
@@ -187,6 +194,7 @@ for (const [state, path] of Object.entries(paths)) {
       t.equal(turn.taken, wanted !== undefined);
       if (wanted === undefined) return t.same(turn.intents, []);
       const outcome = rowOf(stepping)?.outcome ?? null;
+      t.equal(rowOf(stepping)?.state, stepping.value, "the row says what the machine does");
       t.equal([stepping.value, ...(outcome === null ? [] : [outcome])].join(" "), wanted);
     });
   }
