@@ -24,13 +24,15 @@ export class Batch {
   readonly entries: PendingEntry[] = [];
   readonly started: PendingEffect[] = [];
   readonly cancelled: PendingEffect[] = [];
+  /** Names of figures, each to be raised by one. */
+  readonly counted: string[] = [];
 
   constructor(readonly number: number) {}
 
   /** Nothing is to be written or answered. */
   get isEmpty(): boolean {
-    const { changes, touched, sent, answers, entries } = this;
-    return changes.length + touched.length + sent.length + answers.length + entries.length === 0;
+    const { changes, touched, sent, answers, entries, counted } = this;
+    return changes.length + touched.length + sent.length + answers.length + entries.length + counted.length === 0;
   }
 
   /** Has the record of a cell written with this batch. */

@@ -336,6 +336,7 @@ class Host implements Runtime {
       else asker.reject(error);
     }
     this.feed.release(batch.entries);
+    this.#statistics.counted(batch.counted);
     for (const pending of batch.cancelled) this.#effects.abort(pending);
     for (const pending of batch.started) this.#effects.enqueue(pending);
     this.#cells.forgetEnded(batch.touched, this.#flushedBatch);

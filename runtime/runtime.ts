@@ -140,6 +140,8 @@ export interface RuntimeStats {
   readonly runningEffects: number;
   /** Wake-ups held in memory, the earliest ones; later ones stay on disk. */
   readonly timers: number;
+  /** What turns have counted since the start, by name. */
+  readonly counters: ReadonlyMap<string, number>;
   /** Seconds each of the latest flushes took, drained by the reader. */
   readonly flushSeconds: readonly number[];
 }

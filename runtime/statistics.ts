@@ -22,6 +22,7 @@ export class Statistics {
   readonly #parts: StatisticsParts;
   #batches = 0;
   #flushSeconds: number[] = [];
+  readonly #counters = new Map<string, number>();
 
   constructor(parts: StatisticsParts) {
     this.#parts = parts;
@@ -31,6 +32,11 @@ export class Statistics {
   flushed(tookMs: number): void {
     this.#batches += 1;
     if (this.#flushSeconds.length < FLUSH_TIMES_KEPT) this.#flushSeconds.push(tookMs / 1_000);
+  }
+
+  /** Raises the figures that turns have counted, by one for each name. */
+  counted(names: readonly string[]): void {
+    for (const name of names) this.#counters.set(name, (this.#counters.get(name) ?? 0) + 1);
   }
 
   /** The figures now; flush times are given once. */
@@ -51,6 +57,7 @@ export class Statistics {
       pendingEffects: effects.pending,
       runningEffects: effects.running,
       timers: timers.inMemory,
+      counters: new Map(this.#counters),
       flushSeconds,
     };
   }

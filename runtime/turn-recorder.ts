@@ -20,6 +20,7 @@ export type Intent =
   | { readonly kind: "cancel-effect"; readonly id: string }
   | { readonly kind: "publish"; readonly fact: Fact }
   | { readonly kind: "ask"; readonly question: GateQuestion }
+  | { readonly kind: "count"; readonly counter: string }
   | { readonly kind: "change"; readonly topic: string; readonly data: unknown; readonly row?: Key };
 
 const NOWHERE: Address = { partition: "", kind: "", id: "" };
@@ -176,6 +177,10 @@ export class TurnRecorder implements Turn {
       }
     }
     for (const { topic, data } of entries) this.#record({ kind: "change", topic, data, row: key });
+  }
+
+  count(counter: string): void {
+    this.#record({ kind: "count", counter });
   }
 
   reply(answer: unknown): void {

@@ -129,6 +129,10 @@ export interface Turn extends DirectedWriting {
    */
   publishRow(key: Key, entries: readonly ChangeEntry[]): void;
   /**
+   * Adds one to a figure of the process (`RuntimeStats.counters`), once the batch is on disk. A new process begins at 0.
+   */
+  count(counter: string): void;
+  /**
    * Answers whoever asked, once the batch is on disk. Without a call, a message that the machine accepts is answered
    * `undefined`, and one that no transition takes is answered by a rejection ({@link NotAccepted}).
    */

@@ -111,7 +111,7 @@ export class Turns {
     const { recorder, router: post } = this.#parts;
     const mails: Envelope[] = [];
     for (const intent of recorder.intents) {
-      if (intent.kind === "cancel-effect") continue;
+      if (intent.kind === "cancel-effect" || intent.kind === "count") continue;
       if (intent.kind === "start") this.#checkStart(cell, intent, recorder.intents);
       else if (intent.kind === "wake") checkWake(cell, intent.name);
       else post.route(intent, recorder, mails);
@@ -166,6 +166,9 @@ export class Turns {
         return;
       case "cancel-effect":
         this.#cancelEffect(cell, intent.id, batch);
+        return;
+      case "count":
+        batch.counted.push(intent.counter);
         return;
       case "change":
         batch.entries.push(feed.append(cell.to.partition, intent.topic, intent.data, batch.number));

@@ -2,6 +2,9 @@ import type { Reading } from "../../storage/store.js";
 import type { Cursor, Slice } from "../tables/page.js";
 import { type HookOccurrence, type HookOccurrenceState, hookOccurrences } from "./hook-occurrence.table.js";
 
+/** The figure that counts firings on after events whose attempts were used up, over all workspaces. */
+export const EXHAUSTED = "hook-occurrences.exhausted";
+
 /** What a list may be narrowed by; a firing has to fit all that is given. */
 export interface HookOccurrenceFilter {
   /** The hook's key. */

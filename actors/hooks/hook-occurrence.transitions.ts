@@ -17,9 +17,9 @@ import {
   retryWaitMs,
   toRefusal,
 } from "./delivery/retry-policy.js";
-import { countExhausted } from "./exhausted.table.js";
 import type { HookFields } from "./hook.kind.js";
 import type { FireHook, HookOccurrenceContext } from "./hook-occurrence.machine.js";
+import { EXHAUSTED } from "./hook-occurrence.queries.js";
 import {
   type AttemptRow,
   findHookOccurrence,
@@ -175,7 +175,7 @@ export function finish(event: Delivered<EffectEnded>, context: HookOccurrenceCon
   }
   turn.stop();
   const isGivenUp = outcome.code !== null && isExhausted(context, outcome.code);
-  if (isGivenUp) countExhausted(turn);
+  if (isGivenUp) turn.count(EXHAUSTED);
   if (firing === null || code === null || superseded || refused !== null || firing.work.test === true) return;
   const { step, reason } = toDeliveryResult(event);
   const end = isGivenUp ? ` It was tried ${context.attempt} times and is not tried again.` : "";

@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { EXHAUSTED } from "../../actors/hooks/hook-occurrence.queries.js";
 import type { RuntimeStats } from "../../runtime/runtime.js";
 import type { ServedRequest } from "../transport/server.js";
 
@@ -24,7 +25,7 @@ const gauges = {
 } as const;
 
 /** Collects what is served and reads the runtime's figures when asked. */
-export function createMetrics(stats: () => RuntimeStats, firingsGivenUp: () => number): Metrics {
+export function createMetrics(stats: () => RuntimeStats): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const requests = new Histogram({
@@ -71,14 +72,10 @@ export function createMetrics(stats: () => RuntimeStats, firingsGivenUp: () => n
     labelNames: ["fate"],
     registers: [registry],
   });
-  new Counter({
+  const exhausted = new Counter({
     name: "signalbox_hook_firings_given_up_total",
-    help: "Firings of hooks on after events whose attempts were used up, since the store was made",
+    help: "Firings of hooks on after events whose attempts were used up, since the start",
     registers: [registry],
-    collect() {
-      this.reset();
-      this.inc(firingsGivenUp());
-    },
   });
   return {
     contentType: registry.contentType,
@@ -91,6 +88,8 @@ export function createMetrics(stats: () => RuntimeStats, firingsGivenUp: () => n
     text: async () => {
       const current = stats();
       for (const { name, gauge } of values) gauge.set(current[name]);
+      exhausted.reset();
+      exhausted.inc(current.counters.get(EXHAUSTED) ?? 0);
       for (const seconds of current.flushSeconds) flushes.observe(seconds);
       return registry.metrics();
     },

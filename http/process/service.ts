@@ -7,7 +7,6 @@ import { installationCheckEffect } from "../../actors/code-host/installation-che
 import { deliveryEffect, MAX_OUTPUT_BYTES } from "../../actors/hooks/delivery/delivery.effects.js";
 import { createHookTokenSigner } from "../../actors/hooks/delivery/hook-token.js";
 import { signingKeysRef, type UseKey } from "../../actors/hooks/delivery/signing-keys.machine.js";
-import { getExhaustedCount } from "../../actors/hooks/exhausted.table.js";
 import { oauthEffects } from "../../actors/integrations/oauth.effects.js";
 import { createKinds } from "../../actors/kinds.js";
 import { parseAllowList, toIssuerAllowList } from "../../actors/outbound/allow-list.js";
@@ -178,10 +177,7 @@ async function open(
   await runtime.ask(signingKeysRef, use);
   const seal: UseSealingKey = { type: "sealing.use", mark: toKeyMark(sealer) };
   await runtime.ask(sealingKeyRef, seal);
-  const metrics = createMetrics(
-    () => runtime.stats(),
-    () => getExhaustedCount(runtime.reading),
-  );
+  const metrics = createMetrics(() => runtime.stats());
   const transport = await openEdge(options, {
     runtime,
     kinds,

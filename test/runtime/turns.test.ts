@@ -47,6 +47,11 @@ const counter = probe("counter", {
     turn.reply(2);
   },
   quiet: () => undefined,
+  count: (_context, { fails }, turn) => {
+    turn.count("counted");
+    turn.count("counted");
+    if (fails === true) throw new Error("on purpose");
+  },
   chance: (_context, _message, turn) =>
     turn.reply({ id: turn.newId("x"), random: turn.random(), bytes: turn.randomBytes(3).length, now: turn.now }),
 });
@@ -210,4 +215,25 @@ t.test("stats tell turns, batches and crashes, and flush times once", async (t) 
   t.match(stats, { turns: 2, batches: 1, crashes: 1, deadLetters: 0, cells: 1, mailboxDepth: 0, pendingEffects: 0 });
   t.equal(stats.flushSeconds.length, 1);
   t.same(harness.runtime.stats().flushSeconds, []);
+});
+
+t.test("what turns count is a figure of the process, as of the flush", async (t) => {
+  const harness = await started();
+  const counted = () => harness.runtime.stats().counters.get("counted");
+  await t.rejects(harness.ask(harness.to("counter"), { type: "count", fails: true } as never), TurnFailed);
+  t.equal(counted(), undefined);
+  let release = () => {};
+  harness.held = new Promise((resolve) => {
+    release = resolve;
+  });
+  const answer = harness.runtime.ask(harness.to("counter"), { type: "count" });
+  await harness.advance();
+  t.equal(counted(), undefined, "nothing before the flush");
+  release();
+  await harness.advance();
+  await answer;
+  t.equal(counted(), 2);
+  harness.crash();
+  await harness.start();
+  t.equal(counted(), undefined, "a new process begins anew");
 });

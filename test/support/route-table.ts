@@ -20,10 +20,7 @@ export function tablesOf({ runtime, folder }: TestService): {
     kinds: createKinds({ allowList: parseAllowList(""), signsTokens: false }),
     sealer: createSealer(new Uint8Array(32), (count) => new Uint8Array(count)),
     config: readConfig({ DATA_DIR: folder }),
-    metrics: createMetrics(
-      () => runtime.stats(),
-      () => 0,
-    ),
+    metrics: createMetrics(() => runtime.stats()),
     baseUrl: () => "http://localhost",
     isReady: () => true,
     verifier: { verify: async () => ({ admits: false, check: "token", wanted: "", came: "", verified: false }) },
