@@ -4,14 +4,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setup } from "xstate";
 import { resourceAddresses, resources } from "../actors/resources/resource.table.js";
+import { dispatcherActor } from "../actors/runners/dispatcher.machine.js";
 import {
-  dispatcherActor,
-  dispatcherAddress,
+  type DispatcherMessage,
+  dispatcherRef,
   type OfferRunner,
   type QueueRun,
   type ReleaseClaim,
   type UnqueueRun,
-} from "../actors/runners/dispatcher.machine.js";
+} from "../actors/runners/dispatcher.messages.js";
 import { claims, type QueuedRun, type RunnerRow } from "../actors/runners/runner.table.js";
 import type { ActorType } from "../runtime/actor-type.js";
 import { createEventLoopScheduler, createSystemClock } from "../runtime/clock.js";
@@ -168,11 +169,11 @@ async function placeAll(store: Store): Promise<number> {
 }
 
 /** Sends messages to the dispatcher, so many at once, until what each did is durable. */
-async function tell(runtime: Runtime, messages: readonly Message[]): Promise<void> {
+async function tell(runtime: Runtime, messages: readonly DispatcherMessage[]): Promise<void> {
   let next = 0;
   const sender = async (): Promise<void> => {
     for (let message = messages[next++]; message !== undefined; message = messages[next++]) {
-      await runtime.ask(dispatcherAddress(WORKSPACE), message);
+      await runtime.ask(dispatcherRef(WORKSPACE), message);
     }
   };
   await Promise.all(Array.from({ length: IN_FLIGHT }, sender));

@@ -1,11 +1,10 @@
 import type { GatekeeperAnswer, GatekeeperTimedOut } from "../../runtime/actor-type.js";
-import { address } from "../../runtime/address.js";
 import type { Delivered, EffectEnded, Turn } from "../../runtime/turn.js";
 import type { Reading } from "../../storage/store.js";
 import type { WorkEvent } from "../events/catalogue.js";
 import { workEvents } from "../events/catalogue.js";
 import { findResource } from "../resources/resource.table.js";
-import type { NoteTask } from "../tasks/task.messages.js";
+import { type NoteTask, taskRef } from "../tasks/task.messages.js";
 import { tasks } from "../tasks/task.table.js";
 import { timeText } from "../time-text.js";
 import { DELIVERY_EFFECT, type DeliveryInput, type DeliveryResult } from "./delivery/delivery.effects.js";
@@ -181,7 +180,7 @@ export function finish(event: Delivered<EffectEnded>, context: HookOccurrenceCon
   const end = isGivenUp ? ` It was tried ${context.attempt} times and is not tried again.` : "";
   const text = `The hook failed at step ${step} (${code}): ${reason ?? code}.${end}`;
   const note: NoteTask = { type: "note", from: `hook ${hook}`, text, key: id };
-  turn.send(address(workspaceId, "task", firing.work.task.id), note);
+  turn.send(taskRef(workspaceId, firing.work.task.id), note);
 }
 
 /** Whether it would have been tried again, had it any attempts left. */

@@ -1,6 +1,5 @@
-import { address } from "../../runtime/address.js";
 import type { Delivered } from "../../runtime/turn.js";
-import type { NoteTask } from "../tasks/task.messages.js";
+import { type NoteTask, taskRef } from "../tasks/task.messages.js";
 import { timeText } from "../time-text.js";
 import type { FireHook } from "./hook-occurrence.machine.js";
 import { findHookOccurrence, type HookOccurrence, hookOccurrences } from "./hook-occurrence.table.js";
@@ -42,6 +41,6 @@ export function recordLoop(event: Delivered<FireHook>, hook: string, why: string
   const { id } = recordHookOccurrence(event, { hook, state: "failed", code: "loop", reason: why, endedAt });
   const text = `The hook was stopped (loop): ${why}.`;
   const note: NoteTask = { type: "note", from: `hook ${hook}`, text, key: id };
-  turn.send(address(turn.self.partition, "task", work.task.id), note);
+  turn.send(taskRef(turn.self.partition, work.task.id), note);
   turn.stop();
 }

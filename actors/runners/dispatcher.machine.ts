@@ -14,48 +14,16 @@
  * A run that is placed gets `run.claim`, once; whether it takes it is its own to decide.
  */
 import { setup } from "xstate";
-import type { ActorType } from "../../runtime/actor-type.js";
-import { address } from "../../runtime/address.js";
-import type { Delivered, Message, Turn } from "../../runtime/turn.js";
+import { defineActor } from "../../runtime/define-actor.js";
+import type { Delivered, Turn } from "../../runtime/turn.js";
+import { type DispatcherMessage, dispatcherRef } from "./dispatcher.messages.js";
 import { assignRuns, freePlaces, waitingReason } from "./placement.js";
 import { getPlacementState } from "./placement.queries.js";
 import { dequeue, enqueue, longestWaiting, needsQueued } from "./run-queue.table.js";
-import { claims, type QueuedRun, type RunnerRow, runners } from "./runner.table.js";
+import { type ClaimRun, runRef } from "./runner.messages.js";
+import { claims, runners } from "./runner.table.js";
 
-export interface QueueRun extends Message {
-  readonly type: "run.queue";
-  readonly run: QueuedRun;
-}
-export interface UnqueueRun extends Message {
-  readonly type: "run.unqueue";
-  readonly run: QueuedRun;
-}
-export interface OfferRunner extends Message {
-  readonly type: "runner.offer";
-  readonly runner: RunnerRow;
-}
-export interface ForgetRunner extends Message {
-  readonly type: "runner.forget";
-  readonly runnerId: string;
-}
-export interface ReleaseClaim extends Message {
-  readonly type: "claim.release";
-  readonly runnerId: string;
-  readonly runId: string;
-}
-
-/** A pool was made or changed: what it allows may have changed. */
-export interface PoolsChanged extends Message {
-  readonly type: "pools.changed";
-}
-
-/** What a placed run is told. */
-export interface ClaimRun extends Message {
-  readonly type: "run.claim";
-  readonly runnerId: string;
-}
-
-type DispatcherEvent = Delivered<QueueRun | UnqueueRun | OfferRunner | ForgetRunner | ReleaseClaim | PoolsChanged>;
+type DispatcherEvent = Delivered<DispatcherMessage>;
 
 const machine = setup({
   types: { context: {} as Record<string, never>, events: {} as DispatcherEvent },
@@ -84,12 +52,7 @@ const machine = setup({
 });
 
 /** See the table above. */
-export const dispatcherActor: ActorType = { kind: "dispatcher", machine, version: 1 };
-
-/** The dispatcher of a workspace. */
-export function dispatcherAddress(workspaceId: string) {
-  return address(workspaceId, "dispatcher", workspaceId);
-}
+export const dispatcherActor = defineActor(dispatcherRef, { machine, version: 1 });
 
 function record(event: DispatcherEvent): void {
   const { turn } = event;
@@ -125,6 +88,6 @@ function placeRuns(turn: Turn): void {
     dequeue(turn, workspaceId, run);
     claims.put(turn, workspaceId, [runnerId, run.runId], { runnerId, runId: run.runId, poolId });
     const claim: ClaimRun = { type: "run.claim", runnerId };
-    turn.send(address(workspaceId, "run", run.runId), claim);
+    turn.send(runRef(workspaceId, run.runId), claim);
   }
 }

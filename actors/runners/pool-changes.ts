@@ -1,5 +1,5 @@
 import type { Subscriber } from "../../runtime/actor-type.js";
-import { dispatcherAddress, type PoolsChanged } from "./dispatcher.machine.js";
+import { dispatcherRef, type PoolsChanged } from "./dispatcher.messages.js";
 
 /** A pool or workspace that allows more than before takes at once what waited for that. */
 export const placesAfterPoolChanges: Subscriber = {
@@ -7,6 +7,6 @@ export const placesAfterPoolChanges: Subscriber = {
   facts: ["runner-pool.changed", "workspace-runners.changed"],
   handle: (_fact, turn) => {
     const message: PoolsChanged = { type: "pools.changed" };
-    turn.send(dispatcherAddress(turn.self.partition), message);
+    turn.send(dispatcherRef(turn.self.partition), message);
   },
 };

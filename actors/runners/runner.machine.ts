@@ -20,48 +20,25 @@
  * | away      | woken `lease`                     | (ended)   | every claim is lost; the runner is forgotten            |
  */
 import { assign, setup } from "xstate";
-import type { ActorType } from "../../runtime/actor-type.js";
-import { address } from "../../runtime/address.js";
+import { defineActor } from "../../runtime/define-actor.js";
 import { stateSource } from "../../runtime/directory-source.js";
-import type { Delivered, Message, Turn, Woken } from "../../runtime/turn.js";
-import { dispatcherAddress, type ForgetRunner, type OfferRunner } from "./dispatcher.machine.js";
-import type { RunnerFrame, RunnerMessage } from "./protocol.js";
-import type { ClaimEnded, ClaimLost, RunSaid, SendToRunner } from "./runner.messages.js";
+import type { Delivered, Turn, Woken } from "../../runtime/turn.js";
+import { dispatcherRef, type ForgetRunner, type OfferRunner } from "./dispatcher.messages.js";
+import {
+  type ClaimEnded,
+  type ClaimLost,
+  type RunnerBeat,
+  type RunnerDisconnected,
+  type RunnerHello,
+  type RunnerLeft,
+  type RunnerSaid,
+  type RunSaid,
+  runnerRef,
+  runRef,
+  type SendToRunner,
+  type Welcome,
+} from "./runner.messages.js";
 import { connectedRunnerEntry, outbox } from "./runner.table.js";
-
-export interface RunnerHello extends Message {
-  readonly type: "runner.hello";
-  /** Made by the edge for each socket; messages of an older one are not taken. */
-  readonly connection: string;
-  readonly poolId: string;
-  readonly leaseMs: number;
-  readonly hello: Omit<Extract<RunnerFrame, { frame: "hello" }>, "frame" | "protocol" | "runnerId">;
-}
-export interface RunnerSaid extends Message {
-  readonly type: "runner.said";
-  readonly connection: string;
-  readonly n: number;
-  readonly ack: number;
-  readonly message: RunnerMessage;
-}
-export interface RunnerBeat extends Message {
-  readonly type: "runner.beat";
-  readonly connection: string;
-  readonly ack: number;
-}
-export interface RunnerLeft extends Message {
-  readonly type: "runner.left";
-  readonly connection: string;
-}
-/** From the service when it starts: whatever socket there was is gone with the process before. */
-export interface RunnerDisconnected extends Message {
-  readonly type: "runner.adrift";
-}
-/** What the edge is answered after a hello. */
-export interface Welcome {
-  readonly received: number;
-  readonly claims: readonly { readonly runId: string; readonly fence: number; readonly verdict: "keep" | "drop" }[];
-}
 
 interface RunnerContext {
   readonly instance: string;
@@ -139,7 +116,7 @@ const machine = setup({
     }),
     forget: ({ event }) => {
       const message: ForgetRunner = { type: "runner.forget", runnerId: event.turn.self.id };
-      event.turn.send(dispatcherAddress(event.turn.self.partition), message);
+      event.turn.send(dispatcherRef(event.turn.self.partition), message);
       emptyOutbox(event.turn);
       event.turn.stop();
     },
@@ -183,13 +160,12 @@ const machine = setup({
 });
 
 /** See the table above. */
-export const runnerActor: ActorType = {
-  kind: "runner",
+export const runnerActor = defineActor(runnerRef, {
   machine,
   version: 2,
   // Before version 2 no runner named a feature.
   migrate: ({ value, context }) => ({ value, context: Object.assign({}, nobody, context) }),
-};
+});
 
 /** Runners that have a socket are found at the next start. */
 export const connectedRunnerSource = stateSource("runner", ({ value }, { partition, id }) =>
@@ -246,7 +222,7 @@ function take(context: RunnerContext, event: Delivered<RunnerSaid>): RunnerConte
     return offered;
   }
   const said: RunSaid = { type: "run.said", runnerId: turn.self.id, said: message };
-  turn.send(address(turn.self.partition, "run", message.runId), said);
+  turn.send(runRef(turn.self.partition, message.runId), said);
   return next;
 }
 
@@ -268,12 +244,12 @@ function offer(context: RunnerContext, turn: Turn, connected: boolean): void {
   const { poolId, name, labels, harnesses, slots, features, since } = context;
   const runner = { runnerId: turn.self.id, poolId, name, labels, harnesses, slots, features, connected, since };
   const message: OfferRunner = { type: "runner.offer", runner };
-  turn.send(dispatcherAddress(turn.self.partition), message);
+  turn.send(dispatcherRef(turn.self.partition), message);
 }
 
 function loseClaim(turn: Turn, runId: string): void {
   const message: ClaimLost = { type: "claim.lost", runnerId: turn.self.id };
-  turn.send(address(turn.self.partition, "run", runId), message);
+  turn.send(runRef(turn.self.partition, runId), message);
 }
 
 /** Takes what the runner has taken out of the outbox. */

@@ -1,8 +1,43 @@
-import type { Message } from "../../runtime/turn.js";
-import type { RunnerMessage } from "./protocol.js";
+import { reference } from "../../runtime/reference.js";
+import type { Answered, Message } from "../../runtime/turn.js";
+import type { RunnerFrame, RunnerMessage } from "./protocol.js";
 import type { OutboxMessage } from "./runner.table.js";
 
-/** What runs and runners' actors say to each other. */
+/** What a runner's actor is told by the edge, and what runs and runners' actors say to each other. */
+
+export interface RunnerHello extends Answered<Welcome> {
+  readonly type: "runner.hello";
+  /** Made by the edge for each socket; messages of an older one are not taken. */
+  readonly connection: string;
+  readonly poolId: string;
+  readonly leaseMs: number;
+  readonly hello: Omit<Extract<RunnerFrame, { frame: "hello" }>, "frame" | "protocol" | "runnerId">;
+}
+export interface RunnerSaid extends Answered<{ readonly received: number }> {
+  readonly type: "runner.said";
+  readonly connection: string;
+  readonly n: number;
+  readonly ack: number;
+  readonly message: RunnerMessage;
+}
+export interface RunnerBeat extends Message {
+  readonly type: "runner.beat";
+  readonly connection: string;
+  readonly ack: number;
+}
+export interface RunnerLeft extends Message {
+  readonly type: "runner.left";
+  readonly connection: string;
+}
+/** From the service when it starts: whatever socket there was is gone with the process before. */
+export interface RunnerDisconnected extends Message {
+  readonly type: "runner.adrift";
+}
+/** What the edge is answered after a hello. */
+export interface Welcome {
+  readonly received: number;
+  readonly claims: readonly { readonly runId: string; readonly fence: number; readonly verdict: "keep" | "drop" }[];
+}
 
 /** From a run: something to send to the runner. */
 export interface SendToRunner extends Message {
@@ -16,6 +51,11 @@ export interface ClaimEnded extends Message {
   readonly runId: string;
 }
 
+/** A runner of a workspace. */
+export const runnerRef = reference<
+  RunnerHello | RunnerSaid | RunnerBeat | RunnerLeft | RunnerDisconnected | SendToRunner | ClaimEnded
+>("runner");
+
 /** To a run: what its runner said about it. */
 export interface RunSaid extends Message {
   readonly type: "run.said";
@@ -28,3 +68,12 @@ export interface ClaimLost extends Message {
   readonly type: "claim.lost";
   readonly runnerId: string;
 }
+
+/** To a run: it is placed. Whether it takes the claim is its own to decide. */
+export interface ClaimRun extends Message {
+  readonly type: "run.claim";
+  readonly runnerId: string;
+}
+
+/** A run of a workspace, as its runner and the dispatcher know it. */
+export const runRef = reference<RunSaid | ClaimLost | ClaimRun>("run");

@@ -1,7 +1,6 @@
 import type { GateAnswer, Message, TurnReading, Woken } from "../../runtime/turn.js";
 import { isRefusal, type Refusal } from "../refusal.js";
-import type { ClaimRun } from "../runners/dispatcher.machine.js";
-import type { ClaimLost, RunSaid } from "../runners/runner.messages.js";
+import type { ClaimLost, ClaimRun, RunSaid } from "../runners/runner.messages.js";
 import type { ApprovalRow } from "./approval.table.js";
 import { findAnswerable } from "./approvals.js";
 import { findSentBefore, refuseMessage } from "./conversation.js";

@@ -1,11 +1,10 @@
-import { address } from "../../runtime/address.js";
 import type { Turn } from "../../runtime/turn.js";
 import type { WorkFact } from "../events/catalogue.js";
 import { recordWorkEvent } from "../events/event-task.js";
 import { findResource } from "../resources/resource.table.js";
-import { dispatcherAddress, type ReleaseClaim, type UnqueueRun } from "../runners/dispatcher.machine.js";
+import { dispatcherRef, type ReleaseClaim, type UnqueueRun } from "../runners/dispatcher.messages.js";
 import type { RunFailure, RunnerMessage } from "../runners/protocol.js";
-import type { ClaimEnded } from "../runners/runner.messages.js";
+import { type ClaimEnded, runnerRef } from "../runners/runner.messages.js";
 import type { OutboxMessage } from "../runners/runner.table.js";
 import { closeApprovals } from "./approvals.js";
 import type { ClaimStale } from "./classify-run.js";
@@ -33,7 +32,7 @@ export function endByReport(turn: Turn, context: RunContext, report: EndReport, 
   const spent = report.spent ?? row.spent;
   runs.put(turn, turn.self.partition, row.id, { ...row, ending: report.ending, failure, check: report.check, spent });
   const ended: ClaimEnded = { type: "claim.ended", runId: row.id };
-  if (context.runnerId !== null) turn.send(address(turn.self.partition, "runner", context.runnerId), ended);
+  if (context.runnerId !== null) turn.send(runnerRef(turn.self.partition, context.runnerId), ended);
   finish(turn, context, { outcome, reason: failure?.message ?? null }, owner);
 }
 
@@ -78,7 +77,7 @@ export function endRun(
   if (context.runnerId === null) {
     const { id: runId, queuedAtMs, needs } = getRunRow(turn);
     const unqueue: UnqueueRun = { type: "run.unqueue", run: { runId, queuedAtMs, ...needs } };
-    turn.send(dispatcherAddress(turn.self.partition), unqueue);
+    turn.send(dispatcherRef(turn.self.partition), unqueue);
   }
   finish(turn, context, end, owner);
 }
@@ -119,7 +118,7 @@ function publishEnded(
 /** Frees the runner's slot. */
 export function releaseClaim(turn: Turn, runnerId: string): void {
   const release: ReleaseClaim = { type: "claim.release", runnerId, runId: turn.self.id };
-  turn.send(dispatcherAddress(turn.self.partition), release);
+  turn.send(dispatcherRef(turn.self.partition), release);
 }
 
 /** Answers a message of a claim that is over: that runner kills what it runs for it. */

@@ -37,11 +37,13 @@
  */
 import { assertEvent, assign, setup } from "xstate";
 import type { ActorType } from "../../runtime/actor-type.js";
+import { defineActor } from "../../runtime/define-actor.js";
 import type { Delivered } from "../../runtime/turn.js";
 import { answerApproval, askPermission, closeApprovalsOnStop } from "./approvals.js";
 import { classifyRun, type RunEvent } from "./classify-run.js";
 import { recordDelivered, sendMessage } from "./conversation.js";
 import { answerHandover, askHandover, type PendingHandover } from "./hand-over.js";
+import { runRef } from "./run.messages.js";
 import { assignRunner, awaitStop, beginRun, claimRun, queueRun, recordStep, stopRun } from "./run.transitions.js";
 import {
   dropStale,
@@ -204,9 +206,9 @@ const machine = setup({
 
 /** See the table above; `owners` is the catalogue of who may want a run. */
 export function runActor(owners: readonly RunOwner[]): ActorType {
-  return {
-    ...{ kind: "run", machine, classify: classifyRun(owners), version: 2 },
+  return defineActor(runRef, {
+    ...{ machine, classify: classifyRun(owners), version: 2 },
     // Before version 2 nobody spoke to a run.
     migrate: ({ value, context }) => ({ value, context: Object.assign({}, begun, context) }),
-  };
+  });
 }

@@ -1,7 +1,10 @@
-import type { Address } from "../../runtime/address.js";
-import type { Message } from "../../runtime/turn.js";
+import { type Reference, reference } from "../../runtime/reference.js";
+import type { Answered, Message } from "../../runtime/turn.js";
 import type { RunConfig } from "../lines/fingerprint.js";
+import type { Refusal } from "../refusal.js";
+import { runRef as placedRunRef } from "../runners/runner.messages.js";
 import type { RunNeeds } from "../runners/runner.table.js";
+import type { ApprovalRow } from "./approval.table.js";
 import type { RunOutcome, StepRow } from "./run.table.js";
 import type { RunOwnerKey } from "./run-owner.js";
 
@@ -12,7 +15,7 @@ export interface StartRun extends Message {
   /** In place of the owner in a message from before runs had any. */
   readonly taskId?: string;
   /** Where it is told what becomes of the run. */
-  readonly ownerAddress: Address;
+  readonly ownerAddress: Reference<OwnerMessage>;
   readonly teamId: string;
   readonly lineId: string;
   readonly stationId: string;
@@ -38,8 +41,8 @@ export interface EndRun extends Message {
   readonly reason: string;
 }
 
-/** From the edge: a person speaks to the run. Answered with {@link MessageSent}, or a refusal. */
-export interface SendMessage extends Message {
+/** From the edge: a person speaks to the run. */
+export interface SendMessage extends Answered<MessageSent | Refusal> {
   readonly type: "run.speak";
   readonly by: string;
   readonly text: string;
@@ -52,8 +55,8 @@ export interface MessageSent {
   readonly replayed: boolean;
 }
 
-/** From the edge: a person answers what the run's agent wants leave for. Answered with the {@link ApprovalRow}. */
-export interface AnswerApproval extends Message {
+/** From the edge: a person answers what the run's agent wants leave for. */
+export interface AnswerApproval extends Answered<ApprovalRow | Refusal> {
   readonly type: "approval.answer";
   readonly by: string;
   readonly approvalId: string;
@@ -92,3 +95,12 @@ export interface CarryNote extends Message {
   readonly text: string;
   readonly key: string;
 }
+
+/** What the owner of a run is told. */
+export type OwnerMessage = RunBegan | RunAsking | RunOver | CarryNote;
+
+/** The task that owns a run from before runs named their owner's address. */
+export const taskRef = reference<OwnerMessage>("task");
+
+/** A run of a workspace. */
+export const runRef = placedRunRef.widen<StartRun | EndRun | JobUndeliverable | SendMessage | AnswerApproval>();

@@ -1,13 +1,12 @@
-import { address } from "../../runtime/address.js";
 import type { Delivered, Turn, TurnReading } from "../../runtime/turn.js";
 import type { WorkQuestion } from "../events/catalogue.js";
 import { type EventSubject, recordWorkEvent } from "../events/event-task.js";
-import { type ClaimRun, dispatcherAddress, type QueueRun } from "../runners/dispatcher.machine.js";
+import { dispatcherRef, type QueueRun } from "../runners/dispatcher.messages.js";
 import type { RunStep, Spent } from "../runners/protocol.js";
-import type { SendToRunner } from "../runners/runner.messages.js";
+import { type ClaimRun, runnerRef, type SendToRunner } from "../runners/runner.messages.js";
 import type { OutboxMessage } from "../runners/runner.table.js";
 import type { RunContext } from "./run.machine.js";
-import type { CarryNote, RunAsking, RunBegan, RunOver, StartRun } from "./run.messages.js";
+import { type OwnerMessage, type StartRun, taskRef } from "./run.messages.js";
 import { type RunRow, runConfigs, runEntry, runSteps, runs, type StepRow } from "./run.table.js";
 import { runRowView } from "./run.view.js";
 import type { RunOwner } from "./run-owner.js";
@@ -15,7 +14,7 @@ import type { RunOwner } from "./run-owner.js";
 /** What the transitions of a run do until its end; the machine beside it says when. */
 
 function ownedByTask(turn: TurnReading, taskId: string): Pick<RunRow, "owner" | "ownerAddress"> {
-  return { owner: { kind: "task", id: taskId }, ownerAddress: address(turn.self.partition, "task", taskId) };
+  return { owner: { kind: "task", id: taskId }, ownerAddress: taskRef(turn.self.partition, taskId) };
 }
 
 /** The run's row; there is one from `run.start` on. Who wants one from before runs had owners is its task. */
@@ -26,7 +25,7 @@ export function getRunRow(turn: TurnReading): RunRow {
 }
 
 /** Tells the run's owner. */
-export function tellOwner(turn: Turn, message: RunBegan | RunAsking | RunOver | CarryNote): void {
+export function tellOwner(turn: Turn, message: OwnerMessage): void {
   turn.send(getRunRow(turn).ownerAddress, message);
 }
 
@@ -79,7 +78,7 @@ export function queueRun(event: Delivered<StartRun>): void {
     type: "run.queue",
     run: { runId: row.id, ...needs, queuedAtMs: turn.now },
   };
-  turn.send(dispatcherAddress(workspaceId), message);
+  turn.send(dispatcherRef(workspaceId), message);
 }
 
 /** The gate that is asked before a run starts. */
@@ -121,7 +120,7 @@ export function assignRunner(turn: Turn, context: RunContext): RunContext {
 export function sendToRunner(turn: Turn, context: Pick<RunContext, "runnerId">, message: OutboxMessage): void {
   if (context.runnerId === null) return;
   const command: SendToRunner = { type: "tell", message };
-  turn.send(address(turn.self.partition, "runner", context.runnerId), command);
+  turn.send(runnerRef(turn.self.partition, context.runnerId), command);
 }
 
 /** The runner has taken it up; the owner is told. */

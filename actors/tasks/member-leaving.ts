@@ -1,19 +1,16 @@
 import type { Subscriber } from "../../runtime/actor-type.js";
-import { address } from "../../runtime/address.js";
-import type { Fact, Turn } from "../../runtime/turn.js";
+import type { Turn } from "../../runtime/turn.js";
 import { listResources } from "../resources/resource.table.js";
 import type { MemberLeft } from "../workspaces/membership.transitions.js";
-import type { UnassignTask } from "./task.messages.js";
+import { taskRef, type UnassignTask } from "./task.messages.js";
 import { openStates } from "./task.table.js";
 import { listTeamTasks } from "./task-index.table.js";
 
 /** Open tasks of whoever left become nobody's, so that others can take them over. */
-export const unassignsWhoLeft: Subscriber = {
+export const unassignsWhoLeft: Subscriber<MemberLeft> = {
   name: "tasks lose an assignee who left",
   facts: ["member.left"],
-  handle: (fact, turn) => {
-    if (!isLeft(fact)) return;
-    const { userId, teamId } = fact;
+  handle({ userId, teamId }, turn) {
     const workspaceId = turn.self.partition;
     const teamIds = teamId === null ? listResources(turn, workspaceId, "team").map(({ id }) => id) : [teamId];
     for (const id of teamIds) unassign(turn, id, { userId, left: teamId === null ? "workspace" : "team" });
@@ -25,10 +22,6 @@ function unassign(turn: Turn, teamId: string, of: Pick<UnassignTask, "userId" | 
   const message: UnassignTask = { type: "task.unassign", ...of };
   for (const state of openStates) {
     const theirs = listTeamTasks(turn, { workspaceId, teamId }, { state, assignee: of.userId }, {});
-    for (const { id } of theirs) turn.send(address(workspaceId, "task", id), message);
+    for (const { id } of theirs) turn.send(taskRef(workspaceId, id), message);
   }
-}
-
-function isLeft(fact: Fact): fact is MemberLeft {
-  return fact.name === "member.left";
 }

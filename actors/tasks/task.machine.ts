@@ -27,10 +27,10 @@
  * | any            | note                                   | same    | said once for each key                        |
  */
 import { assign, setup } from "xstate";
-import type { ActorType } from "../../runtime/actor-type.js";
+import { defineActor } from "../../runtime/define-actor.js";
 import type { Delivered } from "../../runtime/turn.js";
 import type { RunAsking, RunBegan, RunOver } from "../runs/run.messages.js";
-import type * as messages from "./task.messages.js";
+import * as messages from "./task.messages.js";
 import {
   addNote,
   advance,
@@ -254,4 +254,4 @@ const machine = setup({
 });
 
 /** See the table above. */
-export const taskActor: ActorType = { kind: "task", machine, version: 1 };
+export const taskActor = defineActor(messages.taskRef, { machine, version: 1 });

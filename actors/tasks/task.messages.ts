@@ -1,7 +1,13 @@
-import type { Message } from "../../runtime/turn.js";
+import type { Answered, Message } from "../../runtime/turn.js";
+import type { Refusal } from "../refusal.js";
+import { taskRef as owningTaskRef } from "../runs/run.messages.js";
+import type { TaskRow } from "./task.table.js";
+
+/** The task as it is then, or why not. */
+export type TaskAnswer = { readonly task: TaskRow } | Refusal;
 
 /** What may have been caused by a hook. */
-interface Caused extends Message {
+interface Caused extends Answered<TaskAnswer> {
   /** The firings and events that led to it, oldest first; none when nobody told of any. */
   readonly causes?: readonly string[];
 }
@@ -46,7 +52,7 @@ export interface CloseTask extends Caused {
   readonly type: "task.close";
   readonly by: string;
 }
-export interface AssignTask extends Message {
+export interface AssignTask extends Answered<TaskAnswer> {
   readonly type: "task.assign";
   readonly by: string;
   readonly assignee: string | null;
@@ -73,3 +79,17 @@ export interface NoteTask extends Message {
 export interface WithdrawTask extends Message {
   readonly type: "task.withdraw";
 }
+
+/** A task of a workspace. */
+export const taskRef = owningTaskRef.widen<
+  | OpenTask
+  | AnswerTask
+  | StopTask
+  | RetryTask
+  | MoveTask
+  | CloseTask
+  | AssignTask
+  | UnassignTask
+  | NoteTask
+  | WithdrawTask
+>();

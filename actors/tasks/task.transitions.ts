@@ -1,4 +1,3 @@
-import { address } from "../../runtime/address.js";
 import type { Delivered, Turn } from "../../runtime/turn.js";
 import type { WorkFact } from "../events/catalogue.js";
 import { recordWorkEvent } from "../events/event-task.js";
@@ -10,11 +9,11 @@ import { invalid, type Refusal } from "../refusal.js";
 import { findResourceAt } from "../resources/resource.table.js";
 import { getTeamKey } from "../resources/resource-indexes.table.js";
 import { refuseUnlessAssigneeOf } from "../runs/assignee.js";
-import type { EndRun, RunOver, StartRun } from "../runs/run.messages.js";
+import { type EndRun, type RunOver, runRef, type StartRun } from "../runs/run.messages.js";
 import { type RunRow, runCheckouts, runs } from "../runs/run.table.js";
 import { findMember } from "../workspaces/member.table.js";
 import type { TaskContext } from "./task.machine.js";
-import type { NoteTask, OpenTask, UnassignTask } from "./task.messages.js";
+import { type NoteTask, type OpenTask, taskRef, type UnassignTask } from "./task.messages.js";
 import {
   noteKeys,
   type TaskRow,
@@ -173,7 +172,7 @@ export function resume(
 export function endRunUnderWay(turn: Turn, context: TaskContext, end: Omit<EndRun, "type">): void {
   if (context.runId === null) return;
   const message: EndRun = { type: "run.end", ...end };
-  turn.send(address(turn.self.partition, "run", context.runId), message);
+  turn.send(runRef(turn.self.partition, context.runId), message);
 }
 
 export function close(turn: Turn, context: TaskContext): TaskContext {
@@ -241,7 +240,12 @@ function startRun(turn: Turn, row: TaskRow): string {
   const pool = station.runners.pool;
   const start: StartRun = {
     type: "run.start",
-    ...{ owner: { kind: "task", id: row.id }, ownerAddress: turn.self, teamId: row.teamId, lineId: row.lineId },
+    ...{
+      owner: { kind: "task", id: row.id },
+      ownerAddress: taskRef(workspaceId, row.id),
+      teamId: row.teamId,
+      lineId: row.lineId,
+    },
     ...{ stationId: station.id, stationKey: station.key, passesTo: station.passesTo },
     ...{ config, fingerprint: fingerprintOf(config) },
     needs: {
@@ -251,7 +255,7 @@ function startRun(turn: Turn, row: TaskRow): string {
     },
   };
   taskRuns.put(turn, workspaceId, [row.id, runId], true);
-  turn.send(address(workspaceId, "run", runId), start);
+  turn.send(runRef(workspaceId, runId), start);
   put(turn, { ...row, state: "queued", runId, asks: null, failure: null });
   return runId;
 }

@@ -1,7 +1,6 @@
 import type { Subscriber } from "../../runtime/actor-type.js";
-import { address } from "../../runtime/address.js";
 import { openTaskIds } from "../lines/station-use.table.js";
-import type { WithdrawTask } from "./task.messages.js";
+import { taskRef, type WithdrawTask } from "./task.messages.js";
 
 /** Ends what goes on in a workspace that was closed. */
 export const withdrawsWork: Subscriber = {
@@ -10,7 +9,7 @@ export const withdrawsWork: Subscriber = {
   handle: (_fact, turn) => {
     const message: WithdrawTask = { type: "task.withdraw" };
     for (const taskId of openTaskIds(turn, turn.self.partition)) {
-      turn.send(address(turn.self.partition, "task", taskId), message);
+      turn.send(taskRef(turn.self.partition, taskId), message);
     }
   },
 };

@@ -1,4 +1,4 @@
-import type { RunnerDisconnected } from "../../actors/runners/runner.machine.js";
+import type { RunnerDisconnected } from "../../actors/runners/runner.messages.js";
 import { connectedRunners } from "../../actors/runners/runner.table.js";
 import { address } from "../../runtime/address.js";
 import { NotAccepted, type Runtime } from "../../runtime/runtime.js";

@@ -9,7 +9,7 @@ import {
   type ServiceFrame,
   type ServiceMessage,
 } from "../../actors/runners/protocol.js";
-import type { RunnerBeat, RunnerHello, RunnerLeft, RunnerSaid, Welcome } from "../../actors/runners/runner.machine.js";
+import type { RunnerBeat, RunnerHello, RunnerLeft, RunnerSaid, Welcome } from "../../actors/runners/runner.messages.js";
 import { type OutboxMessage, outbox, runners } from "../../actors/runners/runner.table.js";
 import { buildJob, type JobSource } from "../../actors/runs/job.js";
 import type { JobUndeliverable } from "../../actors/runs/run.messages.js";

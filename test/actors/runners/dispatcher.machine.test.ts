@@ -1,6 +1,7 @@
 import t from "tap";
 import { resourceAddresses, resources } from "../../../actors/resources/resource.table.js";
-import { dispatcherActor, dispatcherAddress } from "../../../actors/runners/dispatcher.machine.js";
+import { dispatcherActor } from "../../../actors/runners/dispatcher.machine.js";
+import { dispatcherRef } from "../../../actors/runners/dispatcher.messages.js";
 import { claims, type QueuedRun, type RunnerRow, runners } from "../../../actors/runners/runner.table.js";
 import type { Message } from "../../../runtime/turn.js";
 import type { Writing } from "../../../storage/store.js";
@@ -25,7 +26,7 @@ const poolsChanged = { type: "pools.changed" } as Message;
 
 function dispatcher(concurrency: number | null = null, rows: Writing = memoryRows()): Stepping {
   putPool(rows, concurrency);
-  return stepByHand(dispatcherActor, dispatcherAddress(workspaceId), { rows });
+  return stepByHand(dispatcherActor, dispatcherRef(workspaceId), { rows });
 }
 
 function putPool(rows: Writing, concurrency: number | null): void {

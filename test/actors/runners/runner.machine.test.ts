@@ -1,6 +1,7 @@
 import t from "tap";
 import type { RunnerMessage } from "../../../actors/runners/protocol.js";
-import { type RunnerHello, runnerActor } from "../../../actors/runners/runner.machine.js";
+import { runnerActor } from "../../../actors/runners/runner.machine.js";
+import type { RunnerHello } from "../../../actors/runners/runner.messages.js";
 import { connectedRunners, outbox } from "../../../actors/runners/runner.table.js";
 import { address } from "../../../runtime/address.js";
 import type { Message } from "../../../runtime/turn.js";
