@@ -3,7 +3,8 @@ import type { MigrationStep } from "../storage/migrations.js";
 /**
  * Every step that brings a store of an earlier release up to date, in order; they are taken at the start, before
  * anything is served (`storage/migrations.ts`). A step is one line here and one pure function in its area, in a file
- * `<noun>.migration.ts`, built of the walks of `storage/migration-walks.ts`:
+ * `<noun>.migration.ts`, built of the walks of `storage/migration-walks.ts` (rows) and `runtime/stored-actor-walks.ts`
+ * (states, messages and effects of actors):
  *
  *     { to: 2, title: "tasks have composite indexes", walks: [eachRow("task", taskIndexes), removeTable("team-task-by")] },
  *

@@ -4,7 +4,7 @@ import { type Address, address } from "./address.js";
 import type { DeadLetter } from "./runtime.js";
 import type { Message } from "./turn.js";
 
-interface DeadLetterRow {
+export interface DeadLetterRow {
   readonly kind: string;
   readonly actor: string;
   readonly message: Message;

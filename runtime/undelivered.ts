@@ -5,7 +5,7 @@ import { Envelope } from "./envelope.js";
 import type { Message } from "./turn.js";
 
 /** What a mail row holds; receiver and order are in its key. */
-interface UndeliveredRow {
+export interface UndeliveredRow {
   readonly message: Message;
 }
 

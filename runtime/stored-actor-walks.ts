@@ -1,0 +1,80 @@
+import { actorSpace, deadLetterSpace, effectSpace, undeliveredSpace } from "../storage/keys.js";
+import type { Slice, Walk } from "../storage/migrations.js";
+import type { Change } from "../storage/store.js";
+import type { StoredState } from "./actor-type.js";
+import type { CellRecord } from "./cell.js";
+import type { DeadLetterRow } from "./dead-letters.js";
+import type { EffectRow } from "./effects.js";
+import type { Message } from "./turn.js";
+import type { UndeliveredRow } from "./undelivered.js";
+
+/**
+ * What steps of migrations are built of where it is not rows that change but what the runtime keeps of actors. Each
+ * function is pure and gives what it was given where there is nothing to change; it may be given what it has made.
+ */
+
+/** Whose it is. */
+export interface ActorPlace {
+  readonly partition: string;
+  readonly id: string;
+}
+
+/** Rewrites the stored states of the actors of a kind, those that lie in the row of their only effect too. */
+export function rewriteStates(
+  kind: string,
+  rewrite: (state: StoredState, of: ActorPlace) => StoredState,
+  of: Walk["of"] = "workspaces",
+): Walk[] {
+  const rewritten = (record: CellRecord | undefined, place: ActorPlace): CellRecord | undefined => {
+    if (record?.state === undefined) return record;
+    const state = rewrite(record.state, place);
+    return state === record.state ? record : { ...record, state };
+  };
+  return [
+    walk<CellRecord>([actorSpace, kind], of, (record, place) => rewritten(record, place) ?? record),
+    walk<EffectRow>([effectSpace, kind], of, (row, place) => {
+      const actor = rewritten(row.actor, place);
+      return actor === row.actor || actor === undefined ? row : { ...row, actor };
+    }),
+  ];
+}
+
+/** Rewrites the messages to actors of a kind that were not delivered, and those that were set aside. */
+export function rewriteMessages(
+  kind: string,
+  rewrite: (message: Message, to: ActorPlace) => Message,
+  of: Walk["of"] = "workspaces",
+): Walk[] {
+  return [
+    walk<UndeliveredRow>([undeliveredSpace, kind], of, (row, to) => withMessage(row, rewrite(row.message, to))),
+    walk<DeadLetterRow>([deadLetterSpace], of, (row, { partition }) =>
+      row.kind === kind ? withMessage(row, rewrite(row.message, { partition, id: row.actor })) : row,
+    ),
+  ];
+}
+
+/** Rewrites the inputs of pending effects of a name that actors of a kind started. */
+export function rewriteInputs(
+  { kind, effect }: { readonly kind: string; readonly effect: string },
+  rewrite: (input: unknown, owner: ActorPlace) => unknown,
+  of: Walk["of"] = "workspaces",
+): Walk {
+  return walk<EffectRow>([effectSpace, kind], of, (row, owner) => {
+    const input = row.name === effect ? rewrite(row.input, owner) : row.input;
+    return input === row.input ? row : { ...row, input };
+  });
+}
+
+function withMessage<Row extends { readonly message: Message }>(row: Row, message: Message): Row {
+  return message === row.message ? row : { ...row, message };
+}
+
+/** The actor's id, where there is one, stands after its kind in every key. */
+function walk<Row>(under: readonly string[], of: Walk["of"], rewrite: (row: Row, place: ActorPlace) => Row): Walk {
+  const changes = ({ partition, entries }: Slice) =>
+    entries.flatMap(({ key, value }): Change[] => {
+      const after = rewrite(value as Row, { partition, id: String(key[3] ?? "") });
+      return after === value ? [] : [{ op: "put", key, value: after }];
+    });
+  return { under, of, changes };
+}
