@@ -76,8 +76,15 @@ export interface MigrateOptions {
   readonly steps: readonly MigrationStep[];
   readonly log: MigrationLog;
   readonly nowMs: () => number;
+  /** Ends it after the slice under way, with {@link MigrationCutShort}. */
+  readonly ending?: AbortSignal | undefined;
   /** Entries in a slice; tests take fewer. */
   readonly slice?: number;
+}
+
+/** Somebody asked for the end while a store was on its way; the next start goes on. */
+export class MigrationCutShort extends Error {
+  override readonly name = "MigrationCutShort";
 }
 
 /**
@@ -130,6 +137,10 @@ async function take(store: Store, step: MigrationStep, options: MigrateOptions):
   for (const [index, partition] of partitions.entries()) {
     await takePartition(store, step, { partition, limit: options.slice ?? SLICE }, (looked) => {
       entries += looked;
+      if (options.ending?.aborted === true) {
+        tell(index);
+        throw new MigrationCutShort(`ended on the way to format ${step.to}`);
+      }
       if (nowMs() - toldMs < TELL_EVERY_MS) return;
       toldMs = nowMs();
       tell(index);

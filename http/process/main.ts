@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { MigrationCutShort } from "../../storage/migrations.js";
 import { StoreError } from "../../storage/store.js";
 import { readConfig, WrongSetting } from "./config.js";
 import { onEndSignal } from "./end-signals.js";
@@ -9,22 +10,25 @@ import { type Service, startService } from "./service.js";
 async function main(): Promise<void> {
   const config = readConfig(process.env);
   const log = createLog(config.logLevel);
+  const ending = new AbortController();
   const starting = startService({
     config,
     log,
+    ending: ending.signal,
     onFatal: (error) => {
       log.error("the store cannot be written any more", { error });
       process.exit(1);
     },
   });
-  drainOnSignal(starting, (message) => log.info(message));
+  drainOnSignal(starting, ending, (message) => log.info(message));
   await starting;
 }
 
-/** A signal during the start is kept until the start is over. */
-function drainOnSignal(starting: Promise<Service>, say: (message: string) => void): void {
+/** A signal during the start is kept until the start is over, or ends the migration of its store. */
+function drainOnSignal(starting: Promise<Service>, ending: AbortController, say: (message: string) => void): void {
   const stop = async (times: number) => {
     if (times > 1) process.exit(1);
+    ending.abort();
     say("draining");
     await (await starting).stop();
     say("stopped");
@@ -35,6 +39,7 @@ function drainOnSignal(starting: Promise<Service>, say: (message: string) => voi
 }
 
 main().catch((error: unknown) => {
+  if (error instanceof MigrationCutShort) process.exit(0);
   const known = error instanceof WrongSetting || error instanceof StoreError;
   const message = error instanceof Error ? error.message : String(error);
   process.stderr.write(known ? `${message}\n` : `cannot start: ${message}\n`);

@@ -1,16 +1,15 @@
 import { migrations } from "../../actors/migrations.js";
 import { openLmdbStore } from "../../storage/lmdb-store.js";
-import { checkFormat, type MigrationLog, migrate } from "../../storage/migrations.js";
+import { checkFormat, type MigrateOptions, type MigrationStep, migrate } from "../../storage/migrations.js";
 import type { Store } from "../../storage/store.js";
 
-export interface MigratingOptions {
-  readonly folder: string;
-  readonly log: MigrationLog;
-  readonly nowMs: () => number;
-}
+/** `steps` are those of the catalogue unless a test has its own. */
+export type OpenStoreOptions = Omit<MigrateOptions, "steps"> & {
+  readonly steps?: readonly MigrationStep[] | undefined;
+};
 
 /** Opens the store in a folder and brings it up to date; rejects, and leaves it closed, where either fails. */
-export async function openStore(options: MigratingOptions): Promise<Store> {
+export async function openStore(options: OpenStoreOptions): Promise<Store> {
   const store = await openLmdbStore({ folder: options.folder });
   try {
     await bringUpToDate(store, options);
@@ -22,8 +21,8 @@ export async function openStore(options: MigratingOptions): Promise<Store> {
 }
 
 /** Takes the steps that an open store lacks. */
-export function bringUpToDate(store: Store, options: MigratingOptions): Promise<void> {
-  return migrate(store, { ...options, steps: migrations });
+export function bringUpToDate(store: Store, options: OpenStoreOptions): Promise<void> {
+  return migrate(store, { ...options, steps: options.steps ?? migrations });
 }
 
 /** Opens the store in a folder beside a process that may serve it. An older one is read as it is, a newer one refused. */

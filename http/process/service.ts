@@ -29,6 +29,7 @@ import { type Clock, createEventLoopScheduler, createSystemClock, type Scheduler
 import { createRuntime } from "../../runtime/host.js";
 import { isRebuildCutShort } from "../../runtime/rebuild-directories.js";
 import type { Runtime } from "../../runtime/runtime.js";
+import type { MigrationStep } from "../../storage/migrations.js";
 import type { Reading, Store } from "../../storage/store.js";
 import { authenticate } from "../authenticate.js";
 import { createAdmission } from "../limits/admission.js";
@@ -57,6 +58,10 @@ export interface ServiceOptions {
   readonly randomBytes?: (count: number) => Uint8Array;
   /** A store already open, kept open at the end; else one in the data folder. */
   readonly store?: Store;
+  /** The catalogue's unless a test has its own. */
+  readonly migrations?: readonly MigrationStep[];
+  /** Ends a start that is still bringing its store up to date, with `MigrationCutShort`. */
+  readonly ending?: AbortSignal;
   /** Told what each request to a route ends in; tests check it against what the route declares. */
   readonly answered?: (route: Route, outcome: Outcome) => void;
   /** Told when nothing can be stored any more: the process should end. */
@@ -215,8 +220,11 @@ async function open(
 }
 
 /** The store that was given or the data folder's, in the format of this release. */
-async function openUpToDate({ store, config, log }: ServiceOptions, clock: Clock): Promise<Store> {
-  const options = { folder: config.dataFolder, log, nowMs: () => clock.now() };
+async function openUpToDate(
+  { store, config, log, migrations: steps, ending }: ServiceOptions,
+  clock: Clock,
+): Promise<Store> {
+  const options = { folder: config.dataFolder, log, nowMs: () => clock.now(), steps, ending };
   if (store === undefined) return openStore(options);
   await bringUpToDate(store, options);
   return store;
