@@ -1,5 +1,6 @@
 import { pack, unpack } from "msgpackr";
 import { compareKeys } from "../../storage/key-order.js";
+import { canHold, isBelow } from "../../storage/ranges.js";
 import {
   type Change,
   type Entry,
@@ -34,6 +35,8 @@ export class SimulatedDisk {
   #unflushed: (readonly Change[])[] = [];
   #failing = false;
   commits = 0;
+  /** Batches that became durable. */
+  flushes = 0;
 
   constructor(world: World, chance: Chance, fault: Fault | null) {
     this.#world = world;
@@ -99,6 +102,7 @@ export class SimulatedDisk {
   }
 
   #apply(changes: readonly Change[]): void {
+    this.flushes += 1;
     for (const change of changes) {
       const { index, found } = this.#find(change.key);
       if (change.op === "put") this.#rows.splice(index, found ? 1 : 0, { key: change.key, bytes: pack(change.value) });
@@ -107,40 +111,35 @@ export class SimulatedDisk {
   }
 
   #find(key: Key): { index: number; found: boolean } {
+    const index = this.#firstWhere((at) => compareKeys(at, key) >= 0);
+    const row = this.#rows[index];
+    return { index, found: row !== undefined && compareKeys(row.key, key) === 0 };
+  }
+
+  /** The index of the first key that fits, when all after it fit too. */
+  #firstWhere(fits: (key: Key) => boolean): number {
     let low = 0;
     let high = this.#rows.length;
     while (low < high) {
       const middle = (low + high) >> 1;
       const row = this.#rows[middle];
-      if (row !== undefined && compareKeys(row.key, key) < 0) low = middle + 1;
+      if (row !== undefined && !fits(row.key)) low = middle + 1;
       else high = middle;
     }
-    const row = this.#rows[low];
-    return { index: low, found: row !== undefined && compareKeys(row.key, key) === 0 };
+    return low;
   }
 
-  #range<Value>({ prefix, after, before, limit, reverse }: Range): Entry<Value>[] {
-    const entries: Entry<Value>[] = [];
-    const rows = reverse === true ? this.#rows.toReversed() : this.#rows;
-    const begin = reverse === true ? 0 : this.#find(after ?? prefix).index;
-    for (let index = begin; index < rows.length && entries.length < (limit ?? Number.POSITIVE_INFINITY); index++) {
-      const row = rows[index];
-      if (row === undefined || !below(row.key, prefix)) {
-        if (row !== undefined && reverse !== true && compareKeys(row.key, prefix) > 0) break;
-        continue;
-      }
-      if (
-        after !== undefined &&
-        (compareKeys(row.key, after) <= 0 || (after.length > prefix.length && below(row.key, after)))
-      )
-        continue;
-      if (before !== undefined && compareKeys(row.key, before) >= 0) continue;
-      entries.push({ key: row.key, value: unpack(row.bytes) as Value });
-    }
-    return entries;
+  #range<Value>(range: Range): Entry<Value>[] {
+    if (!canHold(range)) return [];
+    const { prefix, after, before, limit, reverse } = range;
+    const isPast = (key: Key, bound: Key) => compareKeys(key, bound) > 0 && !isBelow(key, bound);
+    const begin = this.#firstWhere((key) => (after === undefined ? compareKeys(key, prefix) > 0 : isPast(key, after)));
+    const end = this.#firstWhere(
+      (key) => isPast(key, prefix) || (before !== undefined && compareKeys(key, before) >= 0),
+    );
+    const count = Math.min(Math.max(0, end - begin), limit ?? Number.POSITIVE_INFINITY);
+    const rows =
+      reverse === true ? this.#rows.slice(end - count, end).reverse() : this.#rows.slice(begin, begin + count);
+    return rows.map(({ key, bytes }) => ({ key, value: unpack(bytes) as Value }));
   }
-}
-
-function below(key: Key, prefix: Key): boolean {
-  return key.length > prefix.length && prefix.every((part, index) => key[index] === part);
 }

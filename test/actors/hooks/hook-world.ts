@@ -87,6 +87,7 @@ export class HookWorld {
   teamId = "";
   #runtime: Runtime | null = null;
   #occurrences = 0;
+  #firings: { readonly flushes: number; readonly rows: readonly HookOccurrence[] } | null = null;
 
   private constructor({ seed, answer }: WorldOptions) {
     this.#chance = createChance(seed);
@@ -161,8 +162,14 @@ export class HookWorld {
     return happening;
   }
 
-  firings(): HookOccurrence[] {
-    return hookOccurrences.list(this.disk.reading, this.workspaceId, [this.teamId]);
+  /** What is on disk; it is read again only when something was flushed. */
+  firings(): readonly HookOccurrence[] {
+    const { flushes } = this.disk;
+    if (this.#firings?.flushes !== flushes) {
+      const rows = hookOccurrences.list(this.disk.reading, this.workspaceId, [this.teamId]);
+      this.#firings = { flushes, rows };
+    }
+    return this.#firings.rows;
   }
 
   /** What the gate answered whoever asked before the event. */
