@@ -1,8 +1,8 @@
-import type { Caller } from "../actors/access/caller.js";
 import { findSessionCaller } from "../actors/access/session.queries.js";
 import { findTokenCaller } from "../actors/access/workspace-token.queries.js";
+import type { Caller } from "../actors/caller.js";
 import type { Refusal } from "../actors/refusal.js";
-import { sha256Hex } from "../actors/workspaces/secret-value.js";
+import { sha256Hex } from "../actors/sealer.js";
 import type { Clock } from "../runtime/clock.js";
 import type { Reading } from "../storage/store.js";
 import type { Credentials } from "./transport/server.js";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Caller, PersonCaller, TokenCaller } from "../actors/access/caller.js";
+import type { Caller, PersonCaller, TokenCaller } from "../actors/caller.js";
 import type { Refusal } from "../actors/refusal.js";
 import type { EdgeRefusal, ProblemSlug } from "./problem.js";
 

@@ -1,12 +1,12 @@
-import type { Caller } from "../actors/access/caller.js";
 import type { WorkloadVerifier } from "../actors/access/workload-token.js";
+import type { Caller } from "../actors/caller.js";
 import type { AllowList } from "../actors/outbound/allow-list.js";
 import type { CodeHost } from "../actors/outbound/code-host.js";
 import type { NetworkRequests } from "../actors/outbound/network-requests.js";
 import type { AuthorizationServers } from "../actors/outbound/oauth-server.js";
 import type { Refusal } from "../actors/refusal.js";
 import type { Kind } from "../actors/resources/kind.js";
-import type { Sealer } from "../actors/workspaces/secret-value.js";
+import type { Sealer } from "../actors/sealer.js";
 import type { Runtime, RuntimeLog } from "../runtime/runtime.js";
 import { sessionRoutes } from "./access/session.routes.js";
 import { workloadExchangeRoutes } from "./access/workload-exchange.routes.js";

@@ -2,9 +2,9 @@ import type { DirectoryEntry } from "../../runtime/directory.js";
 import { rowSource } from "../../runtime/directory-source.js";
 import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
+import type { Role } from "../caller.js";
 import { findResource } from "../resources/resource.table.js";
 import { findHashOwner, hashEntry } from "../resources/resource-hash.table.js";
-import type { Role } from "./caller.js";
 
 /** How long an invite lasts from when it was last sent, in milliseconds (configuration API, Limits). */
 export const INVITE_MS = 14 * 24 * 60 * 60 * 1_000;

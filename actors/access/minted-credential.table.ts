@@ -3,8 +3,8 @@ import { rowSource } from "../../runtime/directory-source.js";
 import type { Turn } from "../../runtime/turn.js";
 import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
+import type { Scope } from "../caller.js";
 import { findResource, type ResourceRow } from "../resources/resource.table.js";
-import type { Scope } from "./caller.js";
 
 /** What the bearer of a minted credential may do. */
 type Grant =

@@ -9,9 +9,9 @@
 import { type Address, address } from "../../runtime/address.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { GLOBAL_PARTITION } from "../../storage/keys.js";
+import type { PersonCaller } from "../caller.js";
 import type { Refusal } from "../refusal.js";
-import { sha256Hex } from "../workspaces/secret-value.js";
-import type { PersonCaller } from "./caller.js";
+import { sha256Hex } from "../sealer.js";
 import type { BeginOAuthState, OAuthStateBegun, OAuthStateTerms, UseOAuthState } from "./oauth-state.machine.js";
 
 /** A way that was begun. */

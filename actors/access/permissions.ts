@@ -1,5 +1,5 @@
+import type { Role, Scope } from "../caller.js";
 import type { Permission } from "../permission.js";
-import type { Role, Scope } from "./caller.js";
 
 const memberPermissions: readonly Permission[] = ["read", "plan"];
 const leadPermissions: readonly Permission[] = [

@@ -1,6 +1,6 @@
 import { GLOBAL_PARTITION } from "../../storage/keys.js";
 import type { Reading } from "../../storage/store.js";
-import type { PersonCaller } from "./caller.js";
+import type { PersonCaller } from "../caller.js";
 import { sessions, signInLinks, type User, users } from "./session.table.js";
 
 /** How long a session lasts, in milliseconds. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Reading } from "../../storage/store.js";
+import type { PersonCaller } from "../caller.js";
 import { listMemberships } from "../workspaces/member.table.js";
-import type { PersonCaller } from "./caller.js";
 import { findUser } from "./session.queries.js";
 
 /** Who is signed in, and in which workspaces they are. */

@@ -1,8 +1,8 @@
 import type { Reading } from "../../storage/store.js";
+import type { Caller } from "../caller.js";
 import type { Refusal } from "../refusal.js";
 import { findResource } from "../resources/resource.table.js";
 import { locate } from "../resources/resource-location.table.js";
-import type { Caller } from "./caller.js";
 import { permit, seesOutcomes } from "./visibility.js";
 
 /** A team that a caller may see. */

@@ -1,5 +1,5 @@
+import type { TokenCaller } from "../caller.js";
 import { recordChange } from "../resources/change-record.table.js";
-import type { TokenCaller } from "./caller.js";
 import { storeCredential } from "./minted-credential.table.js";
 import type { Minting } from "./trust.machine.js";
 import type { TokenTrustFields } from "./workspace-token-trust.kind.js";

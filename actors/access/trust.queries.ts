@@ -1,8 +1,8 @@
 import type { Reading } from "../../storage/store.js";
+import type { Caller } from "../caller.js";
 import type { Refusal } from "../refusal.js";
 import type { Kind } from "../resources/kind.js";
 import { locate } from "../resources/resource-location.table.js";
-import type { Caller } from "./caller.js";
 import { MAX_REFUSALS, refusals, type TrustRefusal } from "./trust-refusal.table.js";
 import { permit } from "./visibility.js";
 

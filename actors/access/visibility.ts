@@ -1,9 +1,9 @@
 import type { Reading } from "../../storage/store.js";
+import type { Caller } from "../caller.js";
 import type { Permission } from "../permission.js";
 import type { Refusal } from "../refusal.js";
 import { findResource } from "../resources/resource.table.js";
 import { findMember } from "../workspaces/member.table.js";
-import type { Caller } from "./caller.js";
 import { forbiddenTitle, rolePermissions, scopePermissions } from "./permissions.js";
 
 /** What the caller may do in the workspace; empty when they may not even see it, closed ones included. */

@@ -2,7 +2,7 @@ import { address } from "../../runtime/address.js";
 import type { Runtime, RuntimeLog } from "../../runtime/runtime.js";
 import { findResource, type ResourceRow } from "../resources/resource.table.js";
 import { locate } from "../resources/resource-location.table.js";
-import { sha256Hex } from "../workspaces/secret-value.js";
+import { sha256Hex } from "../sealer.js";
 import type { MintAnswer, MintCredentials, Minting, RefuseWorkload } from "./trust.machine.js";
 import type { TrustTerms } from "./trust-terms.js";
 import type { WorkloadFault, WorkloadVerifier } from "./workload-token.js";

@@ -1,9 +1,9 @@
 import { z } from "zod";
+import type { Caller } from "../caller.js";
 import type { AllowList } from "../outbound/allow-list.js";
 import type { Refusal } from "../refusal.js";
 import { slug } from "../resources/fields.js";
 import type { Kind, WriteScope } from "../resources/kind.js";
-import type { Caller } from "./caller.js";
 import { departedMemberWarning } from "./departed-member-warning.js";
 import { holdsScopes } from "./permissions.js";
 import { termWarnings, trustTerms } from "./trust-terms.js";

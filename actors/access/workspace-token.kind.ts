@@ -1,8 +1,8 @@
 import { z } from "zod";
+import type { Scope } from "../caller.js";
 import type { FieldError } from "../refusal.js";
 import { slug } from "../resources/fields.js";
 import type { Kind, WriteScope } from "../resources/kind.js";
-import type { Scope } from "./caller.js";
 import { departedMemberWarning } from "./departed-member-warning.js";
 
 const NEEDS_A_BASE = "must include read, plan or configure; secrets, runners and trusts need one of them";

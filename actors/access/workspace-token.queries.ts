@@ -1,7 +1,7 @@
 import type { Reading } from "../../storage/store.js";
+import type { TokenCaller } from "../caller.js";
 import { findResource, type ResourceRow } from "../resources/resource.table.js";
 import { findResourceByHash } from "../resources/resource-hash.table.js";
-import type { TokenCaller } from "./caller.js";
 import { findLiveCredential, isCredentialLive } from "./minted-credential.table.js";
 import type { WorkspaceTokenFields } from "./workspace-token.kind.js";
 

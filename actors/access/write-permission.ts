@@ -1,9 +1,9 @@
 import type { Turn } from "../../runtime/turn.js";
 import type { Reading } from "../../storage/store.js";
+import type { Caller } from "../caller.js";
 import type { Refusal } from "../refusal.js";
 import type { Kind } from "../resources/kind.js";
 import type { ResourceMessage } from "../resources/resource.messages.js";
-import type { Caller } from "./caller.js";
 import { forbid, permit } from "./visibility.js";
 import { isTokenOver } from "./workspace-token.queries.js";
 

@@ -3,7 +3,7 @@ import type { Effect } from "../../runtime/actor-type.js";
 import { effect } from "../../runtime/effect-type.js";
 import type { CodeHost, Installation } from "../outbound/code-host.js";
 import { CodeHostRefused } from "../outbound/code-host-requests.js";
-import type { Sealer } from "../workspaces/secret-value.js";
+import type { Sealer } from "../sealer.js";
 
 /** The effect. Its input is a {@link SignInGrant} sealed as JSON: it admits to the person's account. */
 export const CONFIRMATION_EFFECT = effect<string, Confirmation>("code-host-confirmation");

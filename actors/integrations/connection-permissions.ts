@@ -1,7 +1,7 @@
 /** Who may do what with an integration's connections (configuration API, Integration connections). */
 import type { Reading } from "../../storage/store.js";
-import type { Caller } from "../access/caller.js";
 import { isOnTeam, permit } from "../access/visibility.js";
+import type { Caller } from "../caller.js";
 import type { Refusal } from "../refusal.js";
 import { findResource, type ResourceRow } from "../resources/resource.table.js";
 import { type ConnectionHolder, findIntegrationConnection, type IntegrationConnectionRow } from "./connection.table.js";

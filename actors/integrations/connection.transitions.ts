@@ -1,6 +1,6 @@
 /** What the transitions of a connection do (`connection.machine.ts` has the table of when). */
 import type { Delivered, EffectEnded, Message, Turn, Woken } from "../../runtime/turn.js";
-import type { PersonCaller } from "../access/caller.js";
+import type { PersonCaller } from "../caller.js";
 import type { Refusal } from "../refusal.js";
 import {
   type ConnectionHolder,

@@ -20,8 +20,8 @@ import { askForTokens, type OAuthClient, revokeToken, type Tokens } from "../out
 import type { Outbound } from "../outbound/request.js";
 import { coversAddress } from "../resources/fields.js";
 import { findResource } from "../resources/resource.table.js";
+import type { Sealer } from "../sealer.js";
 import { findSecretFor } from "../workspaces/secret-hosts.js";
-import type { Sealer } from "../workspaces/secret-value.js";
 import { findIntegrationConnection, type LinkedAccount, type LinkedTerms } from "./connection.table.js";
 import { findConnectionTarget, type IntegrationConnectionKey } from "./connection-permissions.js";
 import { isSameServer, resolveEndpoint, toLinkedTerms } from "./oauth-terms.js";

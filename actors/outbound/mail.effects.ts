@@ -2,7 +2,7 @@ import { createTransport } from "nodemailer";
 import { z } from "zod";
 import type { Effect } from "../../runtime/actor-type.js";
 import { effect } from "../../runtime/effect-type.js";
-import type { Sealer } from "../workspaces/secret-value.js";
+import type { Sealer } from "../sealer.js";
 
 const mailSchema = z.strictObject({
   to: z.string(),

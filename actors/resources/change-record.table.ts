@@ -1,7 +1,7 @@
 import type { Turn } from "../../runtime/turn.js";
 import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
-import type { Caller } from "../access/caller.js";
+import type { Caller } from "../caller.js";
 
 /** Who a change record names. */
 interface ChangedBy {

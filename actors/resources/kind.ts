@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { Reading, Writing } from "../../storage/store.js";
-import type { Caller } from "../access/caller.js";
+import type { Caller } from "../caller.js";
 import type { Permission } from "../permission.js";
 import type { FieldError, Refusal } from "../refusal.js";
 import type { ResourceRow } from "./resource.table.js";

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Turn } from "../../runtime/turn.js";
 import { GLOBAL_PARTITION } from "../../storage/keys.js";
-import type { Caller } from "../access/caller.js";
+import type { Caller } from "../caller.js";
 import { type FieldError, isRefusal, type Refusal } from "../refusal.js";
 import { canonicalJson } from "./canonical-json.js";
 import { recordChange } from "./change-record.table.js";

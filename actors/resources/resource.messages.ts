@@ -1,5 +1,5 @@
 import type { Fact, Message } from "../../runtime/turn.js";
-import type { Caller } from "../access/caller.js";
+import type { Caller } from "../caller.js";
 import type { StationHolder } from "./kind.js";
 import type { ResourceRow } from "./resource.table.js";
 

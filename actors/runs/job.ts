@@ -3,8 +3,8 @@ import { findLine, findStation, laterStations } from "../lines/line.queries.js";
 import { findStoredSkill } from "../lines/run-setup.js";
 import { findResourceAt } from "../resources/resource.table.js";
 import type { Job } from "../runners/protocol.js";
+import type { Sealer } from "../sealer.js";
 import { listLatestNotes, taskCheckouts, tasks } from "../tasks/task.table.js";
-import type { Sealer } from "../workspaces/secret-value.js";
 import { runConfigs, runs } from "./run.table.js";
 
 /** What a job is built from. */

@@ -2,7 +2,7 @@ import { type DirectedWriting, type DirectoryEntry, directory } from "../../runt
 import { rowSource } from "../../runtime/directory-source.js";
 import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
-import type { Role } from "../access/caller.js";
+import type { Role } from "../caller.js";
 import { findResource } from "../resources/resource.table.js";
 
 /** A person in a workspace. */

@@ -1,5 +1,5 @@
 import type { Delivered, Fact, Message, Turn } from "../../runtime/turn.js";
-import type { Role } from "../access/caller.js";
+import type { Role } from "../caller.js";
 import type { Refusal } from "../refusal.js";
 import { findResource } from "../resources/resource.table.js";
 import { findMember, isLastOwner, type Member, putMember, removeMember } from "./member.table.js";

@@ -1,4 +1,4 @@
-import type { Role } from "../access/caller.js";
+import type { Role } from "../caller.js";
 import type { Refusal } from "../refusal.js";
 
 /** The roles from the highest rank to the lowest (configuration API, Roles). */

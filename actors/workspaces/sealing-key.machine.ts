@@ -13,7 +13,7 @@ import type { Answered, Delivered, Turn } from "../../runtime/turn.js";
 import { GLOBAL_PARTITION } from "../../storage/keys.js";
 import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
-import type { Sealer } from "./secret-value.js";
+import type { Sealer } from "../sealer.js";
 
 /** The key that is used from now on, by its {@link toKeyMark}. */
 export interface UseSealingKey extends Answered<null> {

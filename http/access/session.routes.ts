@@ -11,7 +11,7 @@ import { sessionSchema, sessionView } from "../../actors/access/session.view.js"
 import { sealMail } from "../../actors/outbound/mail.effects.js";
 import { signInMail } from "../../actors/outbound/mail-texts.js";
 import type { Refusal } from "../../actors/refusal.js";
-import { type Sealer, sha256Hex } from "../../actors/workspaces/secret-value.js";
+import { type Sealer, sha256Hex } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { SESSION_COOKIE, sessionToken } from "../authenticate.js";
 import { sourceOf } from "../limits/client-address.js";

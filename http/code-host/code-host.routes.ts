@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { Caller, PersonCaller } from "../../actors/access/caller.js";
 import { permit } from "../../actors/access/visibility.js";
+import type { Caller, PersonCaller } from "../../actors/caller.js";
 import type { DisconnectInstallation } from "../../actors/code-host/connection.messages.js";
 import {
   type CodeHostConnection,

@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import type { PersonCaller } from "../../actors/access/caller.js";
 import { beginOAuthState, consumeOAuthState } from "../../actors/access/oauth-state.js";
 import { permit } from "../../actors/access/visibility.js";
+import type { PersonCaller } from "../../actors/caller.js";
 import { sealSignInGrant } from "../../actors/code-host/confirmation.effects.js";
 import { codeHostConnectionSchema, codeHostConnectionView } from "../../actors/code-host/connection.view.js";
 import { notAWorkspaceAdministrator, notConfirmed, notSetUp } from "../../actors/code-host/refusals.js";
 import type { CodeHost } from "../../actors/outbound/code-host.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
-import type { Sealer } from "../../actors/workspaces/secret-value.js";
+import type { Sealer } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import type { RateLimit } from "../limits/rate-limit.js";
 import { type Answer, type Route, route } from "../route.js";

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { PersonCaller } from "../../actors/access/caller.js";
 import { consumeOAuthState } from "../../actors/access/oauth-state.js";
+import type { PersonCaller } from "../../actors/caller.js";
 import {
   type PendingAuthorization,
   parsePendingAuthorization,
@@ -13,7 +13,7 @@ import { integrationConnectionSchema, integrationConnectionView } from "../../ac
 import type { IntegrationConnectionKey } from "../../actors/integrations/connection-permissions.js";
 import { sealGrant } from "../../actors/integrations/oauth.effects.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
-import type { Sealer } from "../../actors/workspaces/secret-value.js";
+import type { Sealer } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { type Answer, type Route, route } from "../route.js";
 import { callbackPage } from "./callback-page.js";

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import type { Caller, PersonCaller } from "../../actors/access/caller.js";
 import { beginOAuthState } from "../../actors/access/oauth-state.js";
 import { permit } from "../../actors/access/visibility.js";
+import type { Caller, PersonCaller } from "../../actors/caller.js";
 import {
   authorizationAddress,
   type Destination,
@@ -30,7 +30,7 @@ import { type FieldError, isRefusal, type Refusal } from "../../actors/refusal.j
 import { distinct } from "../../actors/resources/fields.js";
 import { findResource, type ResourceRow } from "../../actors/resources/resource.table.js";
 import { locate } from "../../actors/resources/resource-location.table.js";
-import type { Sealer } from "../../actors/workspaces/secret-value.js";
+import type { Sealer } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { cursor, pageSize } from "../paging.js";
 import { type Answer, type Route, route } from "../route.js";

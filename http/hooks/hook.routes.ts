@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { Caller } from "../../actors/access/caller.js";
 import { seesOutcomes } from "../../actors/access/visibility.js";
+import type { Caller } from "../../actors/caller.js";
 import { workEventNames } from "../../actors/events/catalogue.js";
 import { toEventTask } from "../../actors/events/event-task.js";
 import { findCallbackBearer } from "../../actors/hooks/delivery/callback-token.js";
@@ -15,9 +15,9 @@ import { findLine } from "../../actors/lines/line.queries.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import { findResource } from "../../actors/resources/resource.table.js";
 import { locate } from "../../actors/resources/resource-location.table.js";
+import type { Sealer } from "../../actors/sealer.js";
 import type { NoteTask } from "../../actors/tasks/task.messages.js";
 import { tasks } from "../../actors/tasks/task.table.js";
-import type { Sealer } from "../../actors/workspaces/secret-value.js";
 import { address } from "../../runtime/address.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { bearerToken } from "../authenticate.js";

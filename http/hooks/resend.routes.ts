@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { Caller } from "../../actors/access/caller.js";
 import { permit, seesOutcomes } from "../../actors/access/visibility.js";
+import type { Caller } from "../../actors/caller.js";
 import type { HookFields } from "../../actors/hooks/hook.kind.js";
 import type { FireHook } from "../../actors/hooks/hook-occurrence.machine.js";
 import { findHookOccurrenceById } from "../../actors/hooks/hook-occurrence.table.js";

@@ -1,4 +1,4 @@
-import type { Caller } from "../../actors/access/caller.js";
+import type { Caller } from "../../actors/caller.js";
 import type { Refusal } from "../../actors/refusal.js";
 import type { Clock } from "../../runtime/clock.js";
 import { sourceOf } from "./client-address.js";

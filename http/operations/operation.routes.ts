@@ -1,6 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 import { z } from "zod";
-import { sha256Hex } from "../../actors/workspaces/secret-value.js";
+import { sha256Hex } from "../../actors/sealer.js";
 import { bearerToken } from "../authenticate.js";
 import type { Metrics } from "../process/metrics.js";
 import { type Route, type RouteRequest, route } from "../route.js";

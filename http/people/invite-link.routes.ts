@@ -1,13 +1,13 @@
 import { z } from "zod";
-import type { PersonCaller } from "../../actors/access/caller.js";
 import type { AcceptInvite } from "../../actors/access/invite.messages.js";
 import { findInviteByLink } from "../../actors/access/invite.table.js";
 import { offerSchema, offerView } from "../../actors/access/invite.view.js";
 import { teamNames, teamSchema } from "../../actors/access/member.view.js";
+import type { PersonCaller } from "../../actors/caller.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import { findResource } from "../../actors/resources/resource.table.js";
+import { sha256Hex } from "../../actors/sealer.js";
 import type { Member } from "../../actors/workspaces/member.table.js";
-import { sha256Hex } from "../../actors/workspaces/secret-value.js";
 import { address } from "../../runtime/address.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { type Answer, type Route, route } from "../route.js";

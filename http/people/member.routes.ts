@@ -1,7 +1,7 @@
 import { z } from "zod";
-import type { Caller } from "../../actors/access/caller.js";
 import { memberSchema, memberView } from "../../actors/access/member.view.js";
 import { permit } from "../../actors/access/visibility.js";
+import type { Caller } from "../../actors/caller.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import { locate } from "../../actors/resources/resource-location.table.js";
 import { findMember, listWorkspaceMembers, type Member } from "../../actors/workspaces/member.table.js";

@@ -17,6 +17,7 @@ import { NetworkRequests } from "../../actors/outbound/network-requests.js";
 import { createAuthorizationServers, MAX_OAUTH_ANSWER_BYTES } from "../../actors/outbound/oauth-server.js";
 import { createIssuerKeys, MAX_DOCUMENT_BYTES } from "../../actors/outbound/oidc-discovery.js";
 import { createOutbound, type Outbound } from "../../actors/outbound/request.js";
+import { createSealer, type Sealer } from "../../actors/sealer.js";
 import { gates, subscribers } from "../../actors/subscriptions.js";
 import {
   findSealingKeyMark,
@@ -24,7 +25,6 @@ import {
   toKeyMark,
   type UseSealingKey,
 } from "../../actors/workspaces/sealing-key.machine.js";
-import { createSealer, type Sealer } from "../../actors/workspaces/secret-value.js";
 import { type Clock, createEventLoopScheduler, createSystemClock, type Scheduler } from "../../runtime/clock.js";
 import { createRuntime } from "../../runtime/host.js";
 import { isRebuildCutShort } from "../../runtime/rebuild-directories.js";

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
-import type { Caller } from "../../actors/access/caller.js";
+import type { Caller } from "../../actors/caller.js";
 import { exportOne } from "../../actors/export/resource-export.js";
 import { exportWorkspace } from "../../actors/export/workspace-export.js";
 import { isRefusal } from "../../actors/refusal.js";

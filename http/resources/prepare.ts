@@ -1,7 +1,7 @@
 import type { Refusal } from "../../actors/refusal.js";
 import type { Kind } from "../../actors/resources/kind.js";
 import type { PreparedBody } from "../../actors/resources/resource.messages.js";
-import { type Sealer, sha256Hex } from "../../actors/workspaces/secret-value.js";
+import { type Sealer, sha256Hex } from "../../actors/sealer.js";
 import { parseBy } from "../field-errors.js";
 
 /** A body ready to be sent to the workspace actor, and the value that was made for it, if one was. */

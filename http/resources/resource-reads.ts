@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
-import type { Caller } from "../../actors/access/caller.js";
 import { listPermissions, permit, seesOutcomes } from "../../actors/access/visibility.js";
+import type { Caller } from "../../actors/caller.js";
 import { invalid, type Refusal } from "../../actors/refusal.js";
 import type { Kind } from "../../actors/resources/kind.js";
 import {

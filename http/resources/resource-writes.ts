@@ -1,12 +1,12 @@
-import type { Caller } from "../../actors/access/caller.js";
 import { forbid, permit } from "../../actors/access/visibility.js";
 import { refuseWrite } from "../../actors/access/write-permission.js";
+import type { Caller } from "../../actors/caller.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import { canonicalJson } from "../../actors/resources/canonical-json.js";
 import type { Kind } from "../../actors/resources/kind.js";
 import { toRepresentation } from "../../actors/resources/representation.js";
 import type { ResourceMessage, WriteResult } from "../../actors/resources/resource.messages.js";
-import type { Sealer } from "../../actors/workspaces/secret-value.js";
+import type { Sealer } from "../../actors/sealer.js";
 import { address } from "../../runtime/address.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import type { Answer, RouteRequest } from "../route.js";

@@ -13,7 +13,7 @@ import type { RunnerBeat, RunnerHello, RunnerLeft, RunnerSaid, Welcome } from ".
 import { type OutboxMessage, outbox, runners } from "../../actors/runners/runner.table.js";
 import { buildJob, type JobSource } from "../../actors/runs/job.js";
 import type { JobUndeliverable } from "../../actors/runs/run.messages.js";
-import { type Sealer, sha256Hex } from "../../actors/workspaces/secret-value.js";
+import { type Sealer, sha256Hex } from "../../actors/sealer.js";
 import { type Address, address } from "../../runtime/address.js";
 import { NotAccepted, type Runtime } from "../../runtime/runtime.js";
 import { bearerToken } from "../authenticate.js";

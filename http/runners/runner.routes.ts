@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { Caller } from "../../actors/access/caller.js";
 import { permit, seesOutcomes } from "../../actors/access/visibility.js";
+import type { Caller } from "../../actors/caller.js";
 import type { Refusal } from "../../actors/refusal.js";
 import { runners } from "../../actors/runners/runner.table.js";
 import { runnerSchema, runnerView } from "../../actors/runners/runner.view.js";

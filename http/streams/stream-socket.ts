@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Caller } from "../../actors/access/caller.js";
+import type { Caller } from "../../actors/caller.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import type { Kind } from "../../actors/resources/kind.js";
 import type { FeedEntry, Runtime } from "../../runtime/runtime.js";

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { Caller } from "../../actors/access/caller.js";
 import { permit, seesOutcomes } from "../../actors/access/visibility.js";
+import type { Caller } from "../../actors/caller.js";
 import { findHookOccurrenceById } from "../../actors/hooks/hook-occurrence.table.js";
 import { hookOccurrenceView } from "../../actors/hooks/hook-occurrence.view.js";
 import type { Kind } from "../../actors/resources/kind.js";

@@ -1,5 +1,5 @@
-import type { Caller } from "../../actors/access/caller.js";
 import { isOnTeam, permit, seesOutcomes } from "../../actors/access/visibility.js";
+import type { Caller } from "../../actors/caller.js";
 import type { Refusal } from "../../actors/refusal.js";
 import { findLocation } from "../../actors/resources/resource-location.table.js";
 import { type RunRow, runs } from "../../actors/runs/run.table.js";

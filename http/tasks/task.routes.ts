@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { Caller } from "../../actors/access/caller.js";
 import { permit, seesOutcomes } from "../../actors/access/visibility.js";
+import type { Caller } from "../../actors/caller.js";
 import { chainFrom } from "../../actors/hooks/loop-guard.js";
 import type { LineFields } from "../../actors/lines/line.kind.js";
 import { findStation } from "../../actors/lines/line.queries.js";

@@ -1,4 +1,4 @@
-import type { Caller } from "../../actors/access/caller.js";
+import type { Caller } from "../../actors/caller.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import { NotAccepted, Overloaded, Stopping, TurnFailed } from "../../runtime/runtime.js";
 import { parseBy } from "../field-errors.js";

@@ -1,5 +1,5 @@
 import type { Test } from "tap";
-import type { Scope } from "../../actors/access/caller.js";
+import type { Scope } from "../../actors/caller.js";
 import { createKinds } from "../../actors/kinds.js";
 import { parseAllowList } from "../../actors/outbound/allow-list.js";
 import { exampleBodyOf } from "../../http/openapi/kind-examples.js";

@@ -1,4 +1,4 @@
-import type { Role } from "../../actors/access/caller.js";
+import type { Role } from "../../actors/caller.js";
 import { integrationConnectionActor } from "../../actors/integrations/connection.machine.js";
 import {
   findIntegrationConnection,

@@ -1,4 +1,4 @@
-import type { Scope } from "../../actors/access/caller.js";
+import type { Scope } from "../../actors/caller.js";
 import type { Client, Reply, TestService } from "./service.js";
 
 /** A problem body, as far as tests look at it. */

@@ -1,7 +1,7 @@
 import { createKinds } from "../../actors/kinds.js";
 import { parseAllowList } from "../../actors/outbound/allow-list.js";
 import { NetworkRequests } from "../../actors/outbound/network-requests.js";
-import { createSealer } from "../../actors/workspaces/secret-value.js";
+import { createSealer } from "../../actors/sealer.js";
 import { readConfig } from "../../http/process/config.js";
 import { createMetrics } from "../../http/process/metrics.js";
 import type { Route } from "../../http/route.js";

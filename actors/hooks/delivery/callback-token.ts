@@ -1,5 +1,5 @@
 import { timingSafeEqual } from "node:crypto";
-import type { Sealer } from "../../workspaces/secret-value.js";
+import type { Sealer } from "../../sealer.js";
 
 /** How long a callback token admits (configuration API, Limits), in milliseconds. */
 const CALLBACK_MS = 15 * 60 * 1_000;

@@ -3,7 +3,7 @@ import type { WorkEvent } from "../../events/catalogue.js";
 import type { Names } from "../../expressions/evaluate.js";
 import type { Value } from "../../expressions/values.js";
 import { findResource, type ResourceRow } from "../../resources/resource.table.js";
-import type { Sealer } from "../../workspaces/secret-value.js";
+import type { Sealer } from "../../sealer.js";
 import type { HookFields } from "../hook.kind.js";
 import { hookOccurrences, listAttempts } from "../hook-occurrence.table.js";
 import { toEventValues, toHookValues } from "../hook-values.js";

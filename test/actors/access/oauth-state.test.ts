@@ -2,7 +2,7 @@ import t, { type Test } from "tap";
 import { beginOAuthState, consumeOAuthState } from "../../../actors/access/oauth-state.js";
 import { findSessionCaller } from "../../../actors/access/session.queries.js";
 import { isRefusal } from "../../../actors/refusal.js";
-import { sha256Hex } from "../../../actors/workspaces/secret-value.js";
+import { sha256Hex } from "../../../actors/sealer.js";
 import { ManualClock } from "../../support/manual-clock.js";
 import { type Client, startTestService, type TestService } from "../../support/service.js";
 

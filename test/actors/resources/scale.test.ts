@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
-import type { PersonCaller } from "../../../actors/access/caller.js";
+import type { PersonCaller } from "../../../actors/caller.js";
 import type { WorkFact } from "../../../actors/events/catalogue.js";
 import { afterEventSubscriber } from "../../../actors/hooks/matching/fire-hooks.js";
 import { createKinds } from "../../../actors/kinds.js";

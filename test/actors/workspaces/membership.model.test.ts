@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import t from "tap";
-import type { Role } from "../../../actors/access/caller.js";
 import { refuseInTurn } from "../../../actors/access/write-permission.js";
+import type { Role } from "../../../actors/caller.js";
 import { createKinds } from "../../../actors/kinds.js";
 import { parseAllowList } from "../../../actors/outbound/allow-list.js";
 import { isRefusal } from "../../../actors/refusal.js";

@@ -1,5 +1,5 @@
 import t from "tap";
-import type { Role } from "../../../actors/access/caller.js";
+import type { Role } from "../../../actors/caller.js";
 import { assignableRoles, type RoleChange, refuseRemoval, refuseRole } from "../../../actors/workspaces/role-change.js";
 
 const roles: readonly Role[] = ["owner", "admin", "member"];

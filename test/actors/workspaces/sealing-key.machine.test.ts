@@ -1,4 +1,5 @@
 import t from "tap";
+import { createSealer } from "../../../actors/sealer.js";
 import {
   findSealingKeyMark,
   sealingKeyActor,
@@ -6,7 +7,6 @@ import {
   toKeyMark,
   type UseSealingKey,
 } from "../../../actors/workspaces/sealing-key.machine.js";
-import { createSealer } from "../../../actors/workspaces/secret-value.js";
 import { memoryRows, stepByHand } from "../../support/turn.js";
 
 const sealerOf = (byte: number) => createSealer(new Uint8Array(32).fill(byte), (count) => new Uint8Array(count));

@@ -1,5 +1,5 @@
 import t from "tap";
-import type { Caller } from "../../../actors/access/caller.js";
+import type { Caller } from "../../../actors/caller.js";
 import { isRefusal } from "../../../actors/refusal.js";
 import type { DeleteResource } from "../../../actors/resources/resource.messages.js";
 import type { JoinTeam } from "../../../actors/workspaces/membership.transitions.js";

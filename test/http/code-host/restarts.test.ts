@@ -7,7 +7,7 @@ import { sealSignInGrant } from "../../../actors/code-host/confirmation.effects.
 import type { ConfirmInstallation } from "../../../actors/code-host/connection.messages.js";
 import { attemptTopic } from "../../../actors/code-host/connection.messages.js";
 import { codeHostConnectionAddress } from "../../../actors/code-host/connection.table.js";
-import { createSealer } from "../../../actors/workspaces/secret-value.js";
+import { createSealer } from "../../../actors/sealer.js";
 import { loadOrCreateSecretsKey } from "../../../http/process/secrets-key.js";
 import type { Runtime } from "../../../runtime/runtime.js";
 import { type CodeHostPeer, startCodeHost } from "../../support/code-host.js";
