@@ -1,8 +1,11 @@
+import { isDeepStrictEqual } from "node:util";
 import type { DirectedWriting, DirectoryEntry } from "../../runtime/directory.js";
 import { type DirectorySource, rowSource } from "../../runtime/directory-source.js";
-import type { Reading } from "../../storage/store.js";
+import type { Entry, Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 import type { FieldError } from "../refusal.js";
+import { indexedTable } from "../tables/indexed-table.js";
+import { beside } from "../tables/table-declaration.js";
 import type { AddressReference, KeyReference, Kind, Reference } from "./kind.js";
 import { findResource, type ResourceRow, resourceAddresses, resources } from "./resource.table.js";
 import { hashEntry } from "./resource-hash.table.js";
@@ -65,35 +68,68 @@ export function getTeamKey(reading: Reading, workspaceId: string, teamId: string
   return teamId === null ? "" : (resources.get(reading, workspaceId, "team", teamId)?.address ?? "");
 }
 
-/** Writes a resource and everything it is found by. */
+/** Writes a resource and everything it is found by, in the place of `previous`. */
 export function putResource(
   writing: DirectedWriting,
   kind: Kind,
   row: ResourceRow,
   previous: ResourceRow | null,
 ): void {
-  if (previous !== null) removeIndexes(writing, kind, previous);
-  const { workspaceId } = row;
-  resources.put(writing, workspaceId, [kind.name, row.id], row);
-  resourceAddresses.put(writing, workspaceId, [kind.name, row.address], row.id);
-  for (const entry of listResourceEntries(kind, row)) writing.direct(entry);
-  if (row.teamId !== null) teamHoldings.put(writing, workspaceId, [row.teamId, kind.name, row.id], toReferrer(row));
-  for (const word of getLookupKeys(kind, row.fields)) {
-    lookupKeys.put(writing, workspaceId, [kind.name, row.teamId ?? "", word, row.id], true);
-  }
-  const { addresses, words: named } = getReferences(writing, kind, row);
-  for (const target of findTargets(writing, workspaceId, addresses)) {
-    referrers.put(writing, workspaceId, [target.kind, target.id, kind.name, row.id], toReferrer(row));
-  }
-  for (const { kind: target, word } of named) {
-    keyReferrers.put(writing, workspaceId, [target, row.teamId ?? "", word, kind.name, row.id], toReferrer(row));
-  }
+  const before = previous === null ? [] : listResourceEntries(kind, previous);
+  const after = listResourceEntries(kind, row);
+  for (const entry of before) if (!isAmong(after, entry)) writing.undirect(entry);
+  tableOf(kind).put(writing, row.workspaceId, previous, row);
+  for (const entry of after) if (!isAmong(before, entry)) writing.direct(entry);
 }
 
 /** Takes away a resource and everything it is found by. */
 export function removeResource(writing: DirectedWriting, kind: Kind, row: ResourceRow): void {
-  removeIndexes(writing, kind, row);
-  resources.remove(writing, row.workspaceId, kind.name, row.id);
+  for (const entry of listResourceEntries(kind, row)) writing.undirect(entry);
+  tableOf(kind).remove(writing, row.workspaceId, row);
+}
+
+type ResourceTable = ReturnType<typeof declareResources>;
+
+const tables = new WeakMap<Kind, ResourceTable>();
+
+/** The resources of a kind with what they are found by; the same table for all kinds, declared once for each. */
+function tableOf(kind: Kind): ResourceTable {
+  const known = tables.get(kind) ?? declareResources(kind);
+  tables.set(kind, known);
+  return known;
+}
+
+function declareResources(kind: Kind) {
+  return indexedTable<ResourceRow>(resources.name, {
+    under: ["kind"],
+    order: ["id"],
+    beside: [
+      beside(resourceAddresses, (row) => [[[kind.name, row.address], row.id]]),
+      beside(teamHoldings, (row) => (row.teamId === null ? [] : [[[row.teamId, kind.name, row.id], toReferrer(row)]])),
+      beside(lookupKeys, (row) =>
+        getLookupKeys(kind, row.fields).map((key) => [[kind.name, row.teamId ?? "", key, row.id], true]),
+      ),
+      // A resource may refer to itself: by now its own address is there.
+      { rowsOf: (reading, partition, row) => listReferrerRows(reading, partition, kind, row) },
+    ],
+  });
+}
+
+function listReferrerRows(reading: Reading, workspaceId: string, kind: Kind, row: ResourceRow): Entry[] {
+  const { addresses, keys } = getReferences(reading, kind, row);
+  const value = toReferrer(row);
+  return [
+    ...findTargets(reading, workspaceId, addresses).map((target) => ({
+      ...{ key: referrers.key(workspaceId, target.kind, target.id, kind.name, row.id), value },
+    })),
+    ...keys.map(({ kind: target, word }) => ({
+      ...{ key: keyReferrers.key(workspaceId, target, row.teamId ?? "", word, kind.name, row.id), value },
+    })),
+  ];
+}
+
+function isAmong(entries: readonly DirectoryEntry[], entry: DirectoryEntry): boolean {
+  return entries.some((one) => isDeepStrictEqual(one, entry));
 }
 
 /** What directories say of a resource: its location, and whose its hashed values are. */
@@ -112,23 +148,6 @@ export function resourceSource(kinds: readonly Kind[]): DirectorySource {
     const kind = byName.get(row.kind);
     return kind === undefined ? [] : listResourceEntries(kind, row);
   });
-}
-
-function removeIndexes(writing: DirectedWriting, kind: Kind, row: ResourceRow): void {
-  for (const entry of listResourceEntries(kind, row)) writing.undirect(entry);
-  const { workspaceId } = row;
-  resourceAddresses.remove(writing, workspaceId, kind.name, row.address);
-  if (row.teamId !== null) teamHoldings.remove(writing, workspaceId, row.teamId, kind.name, row.id);
-  for (const word of getLookupKeys(kind, row.fields)) {
-    lookupKeys.remove(writing, workspaceId, kind.name, row.teamId ?? "", word, row.id);
-  }
-  const { addresses, words: named } = getReferences(writing, kind, row);
-  for (const target of findTargets(writing, workspaceId, addresses)) {
-    referrers.remove(writing, workspaceId, target.kind, target.id, kind.name, row.id);
-  }
-  for (const { kind: target, word } of named) {
-    keyReferrers.remove(writing, workspaceId, target, row.teamId ?? "", word, kind.name, row.id);
-  }
 }
 
 /** Who uses the resource: what refers to it, and for a team what it holds. At most `limit`. */
@@ -190,11 +209,11 @@ function getReferences(
   reading: Reading,
   kind: Kind,
   row: ResourceRow,
-): { readonly addresses: readonly AddressReference[]; readonly words: readonly KeyReference[] } {
+): { readonly addresses: readonly AddressReference[]; readonly keys: readonly KeyReference[] } {
   const all = kind.references(row.fields, getTeamKey(reading, row.workspaceId, row.teamId));
   return {
     addresses: all.flatMap((reference) => ("word" in reference ? [] : [reference])),
-    words: all.flatMap((reference) => ("word" in reference ? [reference] : [])),
+    keys: all.flatMap((reference) => ("word" in reference ? [reference] : [])),
   };
 }
 

@@ -228,10 +228,12 @@ interface Written<Listed> {
 }
 
 function replaceRows(writing: Writing, before: readonly Entry[], after: readonly Entry[]): void {
-  for (const { key } of before) if (!after.some((entry) => isSameKey(entry.key, key))) writing.remove(key);
-  for (const entry of after) {
-    const was = before.find(({ key }) => isSameKey(key, entry.key));
-    if (was === undefined || !isDeepStrictEqual(was.value, entry.value)) writing.put(entry.key, entry.value);
+  const was = new Map(before.map((entry) => [JSON.stringify(entry.key), entry]));
+  const is = new Map(after.map((entry) => [JSON.stringify(entry.key), entry]));
+  for (const [name, { key }] of was) if (!is.has(name)) writing.remove(key);
+  for (const [name, { key, value }] of is) {
+    const stood = was.get(name);
+    if (stood === undefined || !isDeepStrictEqual(stood.value, value)) writing.put(key, value);
   }
 }
 
