@@ -8,6 +8,9 @@ import type { MigrationStep } from "../storage/migrations.js";
  *
  *     { to: 2, title: "tasks have composite indexes", walks: [eachRow("task", taskIndexes), removeTable("team-task-by")] },
  *
+ * where `taskIndexes(row, place)` gives what is written for one row: `[putRow(place, "task-index", [row.teamId, …], true)]`.
+ * Rows of megabytes (diffs) are walked a few at a time: `eachRow("run-checkout", …, { most: 4 })`.
+ *
  * It is tested on rows written by hand (`test/support/migrating.ts`) and, without a line of its own, on the store of the
  * first release: killed after every slice, taken twice, and read as before (`test/actors/migrations.test.ts`,
  * `test/processes/fixture-store.test.ts`). A step that was released is never changed.

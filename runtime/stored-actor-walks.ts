@@ -1,4 +1,5 @@
 import { actorSpace, deadLetterSpace, effectSpace, undeliveredSpace } from "../storage/keys.js";
+import type { WalkOptions } from "../storage/migration-walks.js";
 import type { Slice, Walk } from "../storage/migrations.js";
 import type { Change } from "../storage/store.js";
 import type { StoredState } from "./actor-type.js";
@@ -23,7 +24,7 @@ export interface ActorPlace {
 export function rewriteStates(
   kind: string,
   rewrite: (state: StoredState, of: ActorPlace) => StoredState,
-  of: Walk["of"] = "workspaces",
+  options: WalkOptions = {},
 ): Walk[] {
   const rewritten = (record: CellRecord | undefined, place: ActorPlace): CellRecord | undefined => {
     if (record?.state === undefined) return record;
@@ -31,8 +32,8 @@ export function rewriteStates(
     return state === record.state ? record : { ...record, state };
   };
   return [
-    walk<CellRecord>([actorSpace, kind], of, (record, place) => rewritten(record, place) ?? record),
-    walk<EffectRow>([effectSpace, kind], of, (row, place) => {
+    walk<CellRecord>([actorSpace, kind], options, (record, place) => rewritten(record, place) ?? record),
+    walk<EffectRow>([effectSpace, kind], options, (row, place) => {
       const actor = rewritten(row.actor, place);
       return actor === row.actor || actor === undefined ? row : { ...row, actor };
     }),
@@ -43,11 +44,11 @@ export function rewriteStates(
 export function rewriteMessages(
   kind: string,
   rewrite: (message: Message, to: ActorPlace) => Message,
-  of: Walk["of"] = "workspaces",
+  options: WalkOptions = {},
 ): Walk[] {
   return [
-    walk<UndeliveredRow>([undeliveredSpace, kind], of, (row, to) => withMessage(row, rewrite(row.message, to))),
-    walk<DeadLetterRow>([deadLetterSpace], of, (row, { partition }) =>
+    walk<UndeliveredRow>([undeliveredSpace, kind], options, (row, to) => withMessage(row, rewrite(row.message, to))),
+    walk<DeadLetterRow>([deadLetterSpace], options, (row, { partition }) =>
       row.kind === kind ? withMessage(row, rewrite(row.message, { partition, id: row.actor })) : row,
     ),
   ];
@@ -57,9 +58,9 @@ export function rewriteMessages(
 export function rewriteInputs(
   { kind, effect }: { readonly kind: string; readonly effect: string },
   rewrite: (input: unknown, owner: ActorPlace) => unknown,
-  of: Walk["of"] = "workspaces",
+  options: WalkOptions = {},
 ): Walk {
-  return walk<EffectRow>([effectSpace, kind], of, (row, owner) => {
+  return walk<EffectRow>([effectSpace, kind], options, (row, owner) => {
     const input = row.name === effect ? rewrite(row.input, owner) : row.input;
     return input === row.input ? row : { ...row, input };
   });
@@ -70,11 +71,15 @@ function withMessage<Row extends { readonly message: Message }>(row: Row, messag
 }
 
 /** The actor's id, where there is one, stands after its kind in every key. */
-function walk<Row>(under: readonly string[], of: Walk["of"], rewrite: (row: Row, place: ActorPlace) => Row): Walk {
+function walk<Row>(
+  under: readonly string[],
+  options: WalkOptions,
+  rewrite: (row: Row, place: ActorPlace) => Row,
+): Walk {
   const changes = ({ partition, entries }: Slice) =>
     entries.flatMap(({ key, value }): Change[] => {
       const after = rewrite(value as Row, { partition, id: String(key[3] ?? "") });
       return after === value ? [] : [{ op: "put", key, value: after }];
     });
-  return { under, of, changes };
+  return { ...options, under, changes };
 }

@@ -2,6 +2,9 @@ import { rowSpace } from "./keys.js";
 import type { Slice, Walk } from "./migrations.js";
 import type { Change, Key, KeyPart, Reading } from "./store.js";
 
+/** In which partitions, and how many entries a slice has at most; see {@link Walk}. */
+export type WalkOptions = Pick<Walk, "of" | "most">;
+
 /** Where a row lies. */
 export interface RowPlace {
   readonly partition: string;
@@ -19,20 +22,20 @@ export interface RowPlace {
 export function eachRow<Row>(
   table: string,
   changes: (row: Row, place: RowPlace) => readonly Change[],
-  of: Walk["of"] = "workspaces",
+  options: WalkOptions = {},
 ): Walk {
   return {
+    ...options,
     under: [rowSpace, table],
-    of,
     changes: ({ partition, entries, reading }: Slice) =>
       entries.flatMap(({ key, value }) => changes(value as Row, { partition, id: key.slice(3), reading })),
   };
 }
 
 /** Removes all rows of a table. */
-export function removeTable(table: string, of: Walk["of"] = "workspaces"): Walk {
+export function removeTable(table: string, options: WalkOptions = {}): Walk {
   const changes = ({ entries }: Slice) => entries.map(({ key }): Change => ({ op: "remove", key }));
-  return { under: [rowSpace, table], of, changes };
+  return { ...options, under: [rowSpace, table], changes };
 }
 
 /** Writes a row of a table into the partition of `place`. */

@@ -24,8 +24,10 @@ export interface Slice {
 /** A walk over the entries below `[partition, ...under]`. */
 export interface Walk {
   readonly under: readonly KeyPart[];
-  /** The workspaces' partitions, the service's own (`~`), or all. */
-  readonly of: "workspaces" | "service" | "all";
+  /** The workspaces' partitions unless told: the service's own (`~`), or all. */
+  readonly of?: "workspaces" | "service" | "all";
+  /** Entries in a slice at most; to be given where one may take megabytes, since a slice is in memory as a whole. */
+  readonly most?: number;
   /**
    * What is written for a slice, in its partition alone. Pure, and repeatable: entries that it has brought up to date it
    * leaves as they are, since those that it writes further on are walked too.
@@ -158,8 +160,9 @@ async function takePartition(
 ): Promise<void> {
   let place = placeIn(store.reading, partition, step);
   for (let walk = step.walks[place.walk]; walk !== undefined && place.to === step.to; walk = step.walks[place.walk]) {
-    const entries = nextSlice(store.reading, { partition, walk, after: place.after, limit });
-    place = placeBehind(place, entries, { step, limit });
+    const most = Math.min(limit, walk.most ?? limit);
+    const entries = nextSlice(store.reading, { partition, walk, after: place.after, limit: most });
+    place = placeBehind(place, entries, { step, limit: most });
     if (entries.length === 0) continue;
     const changes = walk.changes({ partition, entries, reading: store.reading });
     for (const { key } of changes) if (key[0] !== partition || key[1] === metaSpace) throw astray(step, key);

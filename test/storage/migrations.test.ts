@@ -18,7 +18,9 @@ const steps: readonly MigrationStep[] = [
     title: "as text",
     walks: [
       eachRow<number>("middle", (row, at) => [removeRow(at, "middle", at.id), putRow(at, "new", at.id, `${row}`)]),
-      eachRow<number>("length", (_, at) => [putRow(at, "length", at.id, lengthOf(at.reading, at.id[0]))], "service"),
+      eachRow<number>("length", (_, at) => [putRow(at, "length", at.id, lengthOf(at.reading, at.id[0]))], {
+        of: "service",
+      }),
     ],
   },
 ];
@@ -138,6 +140,16 @@ t.test("a slice is one batch of one partition, of so many entries, with its plac
     ],
   );
   t.match(first[2], { value: { to: 2, walk: 0, after: ["ws_1", "row", "old", "b"] } });
+});
+
+t.test("a walk over heavy entries has fewer of them in a slice", async (t) => {
+  const { store, batches } = spied(await formatted(1, oldest));
+  const heavy = eachRow<number>("old", (value, at) => [putRow(at, "middle", at.id, value)], { of: "all", most: 2 });
+  await bringUp(store, { steps: [{ to: 2, title: "copied", walks: [heavy] }] });
+  t.same(
+    batches.slice(1, -1).map((changes) => changes.length - 1),
+    [2, 2, 1, 1, 1],
+  );
 });
 
 t.test("killed after each slice, it comes to the same, whatever the slices", async (t) => {

@@ -14,5 +14,9 @@ export const movingSteps: readonly MigrationStep[] = [
     ],
   },
   { to: 3, title: "tasks are in no list", walks: [removeTable("team-task-by"), removeTable("team-task")] },
-  { to: 4, title: "places are gone", walks: [removeTable("place", "service"), removeTable("place", "all")] },
+  {
+    to: 4,
+    title: "places are gone",
+    walks: [removeTable("place", { of: "service" }), removeTable("place", { of: "all" })],
+  },
 ];
