@@ -1,4 +1,6 @@
 import type { Message } from "../../runtime/turn.js";
+import type { Refusal } from "../refusal.js";
+import type { Member } from "../workspaces/member.table.js";
 import type { InviteRow } from "./invite.table.js";
 
 /** A link under which an invite goes out. The token itself is only in the sealed mail. */
@@ -28,13 +30,16 @@ export interface RevokeInvite extends Message {
   readonly inviteId: string;
 }
 
-/** Accepts; answered with the `Member` that the person is now. */
+/** Accepts; answered with an {@link AcceptAnswer}. */
 export interface AcceptInvite extends Message {
   readonly type: "invite.accept";
   readonly tokenHash: string;
   readonly userId: string;
   readonly email: string;
 }
+
+/** The member that the person is now. */
+export type AcceptAnswer = Member | Refusal;
 
 export type InviteMessage = SendInvite | ResendInvite | RevokeInvite | AcceptInvite;
 

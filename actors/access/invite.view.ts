@@ -1,7 +1,11 @@
 import { z } from "zod";
 import type { Reading } from "../../storage/store.js";
+import type { InviteOffer } from "../outbound/mail-texts.js";
+import type { Refusal } from "../refusal.js";
 import { findResource } from "../resources/resource.table.js";
-import type { FoundInvite, InviteRow } from "./invite.table.js";
+import type { Member } from "../workspaces/member.table.js";
+import type { FoundInvite } from "./invite.queries.js";
+import type { InviteRow } from "./invite.table.js";
 import { teamNames, teamSchema } from "./member.view.js";
 import { findUser } from "./session.queries.js";
 
@@ -67,6 +71,47 @@ export function offerView(
     teams: teamNames(reading, workspaceId, invite.teams).map(({ name }) => name),
     state: invite.state === "open" && invite.expiresAtMs <= nowMs ? "expired" : invite.state,
     expiresAt: timeText(invite.expiresAtMs),
+  };
+}
+
+/** What an invite's mail tells, but for its link. */
+export function inviteMailView(
+  reading: Reading,
+  workspaceId: string,
+  { email, role, teams, invitedBy }: Pick<InviteRow, "email" | "role" | "teams" | "invitedBy">,
+): Omit<InviteOffer, "link"> {
+  const workspace = findResource<{ readonly name: string }>(reading, workspaceId, "workspace", workspaceId);
+  const inviter = findUser(reading, invitedBy);
+  return {
+    to: email,
+    inviter: { name: inviter?.name ?? "Someone", email: inviter?.email ?? "no address" },
+    workspace: workspace?.fields.name ?? "",
+    role,
+    teams: teamNames(reading, workspaceId, teams).map(({ name }) => name),
+  };
+}
+
+/** What the person who accepted an invite is a member of now. */
+export const acceptedInviteSchema = z
+  .strictObject({
+    workspace: z.strictObject({ id: z.string(), slug: z.string(), name: z.string() }),
+    role: z.enum(["owner", "admin", "member"]),
+    teams: z.array(teamSchema),
+  })
+  .meta({ title: "accepted-invite" });
+
+/** An accepted invite; `not-found` once its workspace is closed. */
+export function acceptedInviteView(
+  reading: Reading,
+  workspaceId: string,
+  { role, teams }: Pick<Member, "role" | "teams">,
+): z.output<typeof acceptedInviteSchema> | Refusal {
+  const workspace = findResource<{ readonly name: string }>(reading, workspaceId, "workspace", workspaceId);
+  if (workspace === undefined) return { refused: "not-found" };
+  return {
+    workspace: { id: workspaceId, slug: workspace.address, name: workspace.fields.name },
+    role,
+    teams: teamNames(reading, workspaceId, teams),
   };
 }
 

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import type { Reading } from "../../storage/store.js";
+import type { Refusal } from "../refusal.js";
 import { findResource } from "../resources/resource.table.js";
-import { isLastOwner, type Member } from "../workspaces/member.table.js";
+import { findMember, isLastOwner, listWorkspaceMembers, type Member } from "../workspaces/member.table.js";
 import { assignableRoles, type Ranked } from "../workspaces/role-change.js";
 import { findUser } from "./session.queries.js";
 
@@ -24,7 +25,7 @@ export const memberSchema = z
   .meta({ title: "member" });
 
 /** A member as the caller, a member too, sees them. */
-export function memberView(
+function memberView(
   reading: Reading,
   workspaceId: string,
   member: Member,
@@ -41,6 +42,37 @@ export function memberView(
     assignableRoles: assignableRoles(standing),
     since,
   };
+}
+
+/** A member as the person `by` sees them; `not-found` for who is in the workspace no more. */
+export function memberViewFor(
+  reading: Reading,
+  workspaceId: string,
+  member: Member,
+  by: string,
+): z.output<typeof memberSchema> | Refusal {
+  const own = member.userId === by ? member : findMember(reading, workspaceId, by);
+  return own === undefined ? { refused: "not-found" } : memberView(reading, workspaceId, member, own);
+}
+
+/** A page of the people of a workspace, as one of them sees them. */
+export interface MembersView {
+  readonly items: readonly z.output<typeof memberSchema>[];
+  /** The `after` of the next page; null when there is none. */
+  readonly next: string | null;
+}
+
+/** The people of a workspace after one of them, in the order of their ids. */
+export function membersView(
+  reading: Reading,
+  { workspaceId, own }: { readonly workspaceId: string; readonly own: Ranked },
+  { after, limit }: { readonly after?: string | undefined; readonly limit: number },
+): MembersView {
+  const from = after === undefined ? {} : { after };
+  const found = listWorkspaceMembers(reading, workspaceId, { limit: limit + 1, ...from });
+  const page = found.slice(0, limit);
+  const next = found.length > limit ? (page.at(-1)?.userId ?? null) : null;
+  return { items: page.map((member) => memberView(reading, workspaceId, member, own)), next };
 }
 
 /** The teams that are still there, by id. */

@@ -59,9 +59,10 @@ export interface MemberLeft extends Fact {
 }
 
 export type MembershipMessage = ChangeRole | RemoveMember | JoinTeam | LeaveTeam;
+export type MembershipAnswer = Member | Refusal;
 
 /** What a change of the people of a workspace does, within its turn. */
-export function changeMembership(event: Delivered<MembershipMessage>): Member | Refusal {
+export function changeMembership(event: Delivered<MembershipMessage>): MembershipAnswer {
   switch (event.type) {
     case "member.role":
       return changeRole(event);

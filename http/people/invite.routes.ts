@@ -1,24 +1,21 @@
 import { z } from "zod";
 import type { InviteMessage, InviteSent } from "../../actors/access/invite.messages.js";
-import { type InviteRow, invites, listPendingInvites } from "../../actors/access/invite.table.js";
-import { inviteSchema, inviteView } from "../../actors/access/invite.view.js";
-import { mailAddress, maySignIn } from "../../actors/access/mail-address.js";
-import { teamNames } from "../../actors/access/member.view.js";
-import { findUser } from "../../actors/access/session.queries.js";
-import { permit } from "../../actors/access/visibility.js";
+import { findInvite, listPendingInvites } from "../../actors/access/invite.queries.js";
+import { inviteMailView, inviteSchema, inviteView } from "../../actors/access/invite.view.js";
+import { MAX_INVITES_AN_HOUR, refuseInvites, tooManyInvites } from "../../actors/access/invite-terms.js";
+import { mailAddress } from "../../actors/access/mail-address.js";
 import type { PersonCaller } from "../../actors/caller.js";
 import { sealMail } from "../../actors/outbound/mail.effects.js";
 import { inviteMail } from "../../actors/outbound/mail-texts.js";
-import { type FieldError, isRefusal, type Refusal } from "../../actors/refusal.js";
 import { distinct } from "../../actors/resources/fields.js";
-import { findResource } from "../../actors/resources/resource.table.js";
 import { type Sealer, sha256Hex } from "../../actors/sealer.js";
-import { findWorkspaceBySlug } from "../../actors/workspaces/workspace.machine.js";
 import { address } from "../../runtime/address.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { MailLimit } from "../limits/mail-limit.js";
 import { cursor, pageSize } from "../paging.js";
-import { type Answer, type Route, type RouteRequest, route } from "../route.js";
+import { granted, Refused } from "../refused.js";
+import type { Route } from "../route.js";
+import { workspaceRoute } from "../workspace-route.js";
 import { mailWentOut } from "./invite-delivery.js";
 
 export interface InviteRoutesOptions {
@@ -51,141 +48,122 @@ const listing = z.strictObject({
   limit: pageSize(),
 });
 
-/** Invites that one person may send in an hour, in whatever workspaces: mails go to people who did not ask for them. */
-const INVITES_PER_PERSON = 1_000;
 const HOUR_MS = 60 * 60 * 1_000;
+
+/** Counts the invites that a person sends. Throws the refusal once there are too many. */
+type CountInvites = (caller: PersonCaller, count: number) => void;
 
 /** Inviting people by mail, for those who administer the workspace; for anyone else it is not there. */
 export function inviteRoutes(options: InviteRoutesOptions): readonly Route[] {
-  const { runtime } = options;
-  const senders = new MailLimit({ max: INVITES_PER_PERSON, windowMs: HOUR_MS, clock: runtime.clock });
-  const limited = (caller: PersonCaller, count: number): Refusal | null => {
+  const senders = new MailLimit({ max: MAX_INVITES_AN_HOUR, windowMs: HOUR_MS, clock: options.runtime.clock });
+  const countInvites: CountInvites = (caller, count) => {
     const retryAfterSeconds = senders.take(caller.userId, count);
-    if (retryAfterSeconds === 0) return null;
-    return { refused: "too-many-requests", detail: "You have sent too many invites.", retryAfterSeconds };
+    if (retryAfterSeconds > 0) throw new Refused(tooManyInvites(retryAfterSeconds));
   };
-  const admits = ({ caller, params }: Pick<RouteRequest<"person">, "caller" | "params">): Refusal | null =>
-    administered(runtime, caller, params.slug) === undefined ? { refused: "not-found" } : null;
   return [
-    route({
-      method: "POST",
-      path: "/api/workspaces/{slug}/invites",
-      operation: "invite",
-      summary: "Invite people by mail; each address has an outcome",
-      access: "person",
-      body: inviting,
-      example: { emails: ["bob@example.com"], role: "member" },
-      admits,
-      answers: { 200: z.strictObject({ items: z.array(outcomeSchema) }) },
-      handle: ({ caller, params, body }) =>
-        limited(caller, body.emails.length) ?? invite(options, caller, params.slug, body),
-    }),
-    route({
-      method: "GET",
-      path: "/api/workspaces/{slug}/invites",
-      operation: "listInvites",
-      summary: "The open invites, newest first",
-      access: "person",
-      query: listing,
-      answers: { 200: z.strictObject({ items: z.array(inviteSchema) }) },
-      handle: ({ caller, params, query: { before, limit } }) => {
-        const workspaceId = administered(runtime, caller, params.slug);
-        if (workspaceId === undefined) return { refused: "not-found" };
-        const page = { limit, nowMs: runtime.clock.now(), ...(before === undefined ? {} : { before }) };
-        const items = listPendingInvites(runtime.reading, workspaceId, page);
-        return { status: 200, body: { items: items.map((one) => inviteView(runtime.reading, workspaceId, one)) } };
-      },
-    }),
-    route({
-      method: "POST",
-      path: "/api/workspaces/{slug}/invites/{inviteId}/resend",
-      operation: "resendInvite",
-      summary: "Send an open or expired invite again; the old link stops working",
-      access: "person",
-      body: z.strictObject({}),
-      admits,
-      answers: { 200: outcomeSchema },
-      handle: ({ caller, params }) => limited(caller, 1) ?? resend(options, caller, params),
-    }),
-    route({
-      method: "DELETE",
-      path: "/api/workspaces/{slug}/invites/{inviteId}",
-      operation: "revokeInvite",
-      summary: "Revoke an invite; its link stops working",
-      access: "person",
-      answers: { 204: null },
-      handle: async ({ caller, params }) => {
-        const found = findInvite(runtime, caller, params);
-        if (found === undefined) return { refused: "not-found" };
-        const { workspaceId, row } = found;
-        const revoked = await ask(runtime, workspaceId, row.email, { type: "invite.revoke", inviteId: row.inviteId });
-        return isRefusal(revoked) ? revoked : { status: 204 };
-      },
-    }),
+    inviteRoute(options, countInvites),
+    listRoute(options),
+    resendRoute(options, countInvites),
+    revokeRoute(options),
   ];
 }
 
-async function invite(
-  options: InviteRoutesOptions,
-  caller: PersonCaller,
-  slug: string | undefined,
-  body: z.output<typeof inviting>,
-): Promise<Answer | Refusal> {
-  const { runtime } = options;
-  const workspaceId = administered(runtime, caller, slug);
-  if (workspaceId === undefined) return { refused: "not-found" };
-  const errors = faultsOf(options, workspaceId, body);
-  if (errors.length > 0) return { refused: "invalid", errors };
-  const { role, teams } = body;
-  const items = [...new Set(body.emails)].map(async (email): Promise<Outcome | Refusal> => {
-    const link = newLink(options, workspaceId, { email, role, teams, invitedBy: caller.userId });
-    const sent = await ask(runtime, workspaceId, email, {
-      type: "invite.send",
-      by: caller.userId,
-      role,
-      teams,
-      ...link,
-    });
-    if (sent === null) return { email, outcome: "already-a-member", inviteId: null };
-    return isRefusal(sent) ? sent : outcomeOf(runtime, workspaceId, email, sent as InviteSent);
+function inviteRoute(options: InviteRoutesOptions, countInvites: CountInvites): Route {
+  return workspaceRoute(options.runtime, "administers", {
+    method: "POST",
+    path: "/api/workspaces/{slug}/invites",
+    operation: "invite",
+    summary: "Invite people by mail; each address has an outcome",
+    access: "person",
+    body: inviting,
+    example: { emails: ["bob@example.com"], role: "member" },
+    isToldFirst: true,
+    answers: { 200: z.strictObject({ items: z.array(outcomeSchema) }) },
+    handle: async ({ caller, body }, { workspaceId }) => {
+      countInvites(caller, body.emails.length);
+      const { emails, teams } = body;
+      const { runtime, signInDomains } = options;
+      granted(refuseInvites(runtime.reading, { workspaceId, emails, teams, signInDomains }));
+      return { status: 200, body: { items: await inviteAll(options, caller, { ...body, workspaceId }) } };
+    },
   });
-  const outcomes = await Promise.all(items);
-  return outcomes.find(isRefusal) ?? { status: 200, body: { items: outcomes } };
 }
 
-/** What of a request's addresses and teams cannot be: an invite that nobody could accept is not sent. */
-function faultsOf(
-  { runtime, signInDomains }: InviteRoutesOptions,
-  workspaceId: string,
-  { emails, teams }: z.output<typeof inviting>,
-): FieldError[] {
-  const barred = emails.flatMap((email, index): FieldError[] =>
-    maySignIn(email, signInDomains)
-      ? []
-      : [{ path: `emails[${index}]`, message: "is of a mail domain that may not sign in here" }],
-  );
-  const missing = teams.flatMap((id, index): FieldError[] =>
-    findResource(runtime.reading, workspaceId, "team", id) === undefined
-      ? [{ path: `teams[${index}]`, message: "is no team of this workspace" }]
-      : [],
-  );
-  return [...barred, ...missing];
+function listRoute({ runtime }: InviteRoutesOptions): Route {
+  const { reading, clock } = runtime;
+  return workspaceRoute(runtime, "administers", {
+    method: "GET",
+    path: "/api/workspaces/{slug}/invites",
+    operation: "listInvites",
+    summary: "The open invites, newest first",
+    access: "person",
+    query: listing,
+    answers: { 200: z.strictObject({ items: z.array(inviteSchema) }) },
+    handle: ({ query: { before, limit } }, { workspaceId }) => {
+      const page = { limit, nowMs: clock.now(), ...(before === undefined ? {} : { before }) };
+      const items = listPendingInvites(reading, workspaceId, page);
+      return { status: 200, body: { items: items.map((one) => inviteView(reading, workspaceId, one)) } };
+    },
+  });
 }
 
-async function resend(
+function resendRoute(options: InviteRoutesOptions, countInvites: CountInvites): Route {
+  const { runtime } = options;
+  return workspaceRoute(runtime, "administers", {
+    method: "POST",
+    path: "/api/workspaces/{slug}/invites/{inviteId}/resend",
+    operation: "resendInvite",
+    summary: "Send an open or expired invite again; the old link stops working",
+    access: "person",
+    body: z.strictObject({}),
+    isToldFirst: true,
+    answers: { 200: outcomeSchema },
+    handle: async ({ caller, params }, { workspaceId }) => {
+      countInvites(caller, 1);
+      const invite = granted(findInvite(runtime.reading, workspaceId, params.inviteId ?? ""));
+      const { email, inviteId } = invite;
+      const link = newLink(options, workspaceId, invite);
+      const sent = await ask(runtime, workspaceId, email, { type: "invite.resend", inviteId, ...link });
+      return { status: 200, body: await outcomeOf(runtime, workspaceId, email, sent as InviteSent) };
+    },
+  });
+}
+
+function revokeRoute({ runtime }: InviteRoutesOptions): Route {
+  return workspaceRoute(runtime, "administers", {
+    method: "DELETE",
+    path: "/api/workspaces/{slug}/invites/{inviteId}",
+    operation: "revokeInvite",
+    summary: "Revoke an invite; its link stops working",
+    access: "person",
+    answers: { 204: null },
+    handle: async ({ params }, { workspaceId }) => {
+      const { email, inviteId } = granted(findInvite(runtime.reading, workspaceId, params.inviteId ?? ""));
+      await ask(runtime, workspaceId, email, { type: "invite.revoke", inviteId });
+      return { status: 204 };
+    },
+  });
+}
+
+/** Invites each address once; all of them are asked for before the first refusal is told. */
+async function inviteAll(
   options: InviteRoutesOptions,
   caller: PersonCaller,
-  params: Readonly<Record<string, string>>,
-): Promise<Answer | Refusal> {
+  { workspaceId, emails, role, teams }: z.output<typeof inviting> & { readonly workspaceId: string },
+): Promise<readonly Outcome[]> {
   const { runtime } = options;
-  const found = findInvite(runtime, caller, params);
-  if (found === undefined) return { refused: "not-found" };
-  const { workspaceId, row } = found;
-  const { email, inviteId } = row;
-  const link = newLink(options, workspaceId, row);
-  const sent = await ask(runtime, workspaceId, email, { type: "invite.resend", inviteId, ...link });
-  if (isRefusal(sent)) return sent;
-  return { status: 200, body: await outcomeOf(runtime, workspaceId, email, sent as InviteSent) };
+  const asked = [...new Set(emails)].map(async (email): Promise<Outcome> => {
+    const link = newLink(options, workspaceId, { email, role, teams, invitedBy: caller.userId });
+    const message: InviteMessage = { type: "invite.send", by: caller.userId, role, teams, ...link };
+    const sent = await ask(runtime, workspaceId, email, message);
+    if (sent === null) return { email, outcome: "already-a-member", inviteId: null };
+    return outcomeOf(runtime, workspaceId, email, sent as InviteSent);
+  });
+  const settled = await Promise.allSettled(asked);
+  return settled.map((each) => {
+    if (each.status === "rejected") throw each.reason;
+    return each.value;
+  });
 }
 
 async function outcomeOf(runtime: Runtime, workspaceId: string, email: string, sent: InviteSent): Promise<Outcome> {
@@ -197,40 +175,14 @@ async function outcomeOf(runtime: Runtime, workspaceId: string, email: string, s
 function newLink(
   { runtime, sealer, baseUrl }: InviteRoutesOptions,
   workspaceId: string,
-  { email, role, teams, invitedBy }: Pick<InviteRow, "email" | "role" | "teams" | "invitedBy">,
+  terms: Parameters<typeof inviteMailView>[2],
 ): { readonly tokenHash: string; readonly sealedMail: string } {
-  const { reading } = runtime;
   const token = Buffer.from(runtime.randomBytes(32)).toString("base64url");
-  const workspace = findResource<{ readonly name: string }>(reading, workspaceId, "workspace", workspaceId);
-  const inviter = findUser(reading, invitedBy);
-  const mail = inviteMail({
-    to: email,
-    inviter: { name: inviter?.name ?? "Someone", email: inviter?.email ?? "no address" },
-    workspace: workspace?.fields.name ?? "",
-    role,
-    teams: teamNames(reading, workspaceId, teams).map(({ name }) => name),
-    link: `${baseUrl()}/invites/${token}`,
-  });
+  const offer = inviteMailView(runtime.reading, workspaceId, terms);
+  const mail = inviteMail({ ...offer, link: `${baseUrl()}/invites/${token}` });
   return { tokenHash: sha256Hex(token), sealedMail: sealMail(sealer, mail) };
 }
 
-function ask(runtime: Runtime, workspaceId: string, email: string, message: InviteMessage): Promise<unknown> {
-  return runtime.ask(address(workspaceId, "invite", email), message);
-}
-
-function findInvite(
-  runtime: Runtime,
-  caller: PersonCaller,
-  { slug, inviteId = "" }: Readonly<Record<string, string>>,
-): { readonly workspaceId: string; readonly row: InviteRow } | undefined {
-  const workspaceId = administered(runtime, caller, slug);
-  const row = workspaceId === undefined ? undefined : invites.get(runtime.reading, workspaceId, inviteId);
-  return workspaceId === undefined || row === undefined ? undefined : { workspaceId, row };
-}
-
-/** The workspace, for those who administer it; for anyone else it is not there. */
-function administered(runtime: Runtime, caller: PersonCaller, slug = ""): string | undefined {
-  const workspaceId = findWorkspaceBySlug(runtime.reading, slug);
-  if (workspaceId === undefined) return undefined;
-  return permit(runtime.reading, caller, workspaceId, "administer", "workspace") === null ? workspaceId : undefined;
+async function ask(runtime: Runtime, workspaceId: string, email: string, message: InviteMessage): Promise<unknown> {
+  return granted(await runtime.ask(address(workspaceId, "invite", email), message));
 }

@@ -1,13 +1,8 @@
 import t from "tap";
 import { inviteActor } from "../../../actors/access/invite.machine.js";
 import type { InviteSent } from "../../../actors/access/invite.messages.js";
-import {
-  findInviteByLink,
-  INVITE_MS,
-  type InviteRow,
-  invites,
-  listPendingInvites,
-} from "../../../actors/access/invite.table.js";
+import { findInviteByLink, listPendingInvites } from "../../../actors/access/invite.queries.js";
+import { INVITE_MS, type InviteRow, invites } from "../../../actors/access/invite.table.js";
 import { MAIL_EFFECT } from "../../../actors/outbound/mail.effects.js";
 import { type ResourceRow, resources } from "../../../actors/resources/resource.table.js";
 import { findMember, putMember } from "../../../actors/workspaces/member.table.js";

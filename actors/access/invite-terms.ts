@@ -1,0 +1,37 @@
+import type { Reading } from "../../storage/store.js";
+import type { FieldError, Refusal } from "../refusal.js";
+import { findResource } from "../resources/resource.table.js";
+import { maySignIn } from "./mail-address.js";
+
+/** Invites that one person may send in an hour, in whatever workspaces: mails go to people who did not ask for them. */
+export const MAX_INVITES_AN_HOUR = 1_000;
+
+/** The 429 past {@link MAX_INVITES_AN_HOUR}. */
+export function tooManyInvites(retryAfterSeconds: number): Refusal {
+  return { refused: "too-many-requests", detail: "You have sent too many invites.", retryAfterSeconds };
+}
+
+/** Whom to invite where; `signInDomains` are those whose people may sign in, null for any. */
+export interface InviteTerms {
+  readonly workspaceId: string;
+  readonly emails: readonly string[];
+  readonly teams: readonly string[];
+  readonly signInDomains: readonly string[] | null;
+}
+
+/** Why an invite that nobody could accept is not sent, for each address and team that cannot be; or null. */
+export function refuseInvites(reading: Reading, terms: InviteTerms): Refusal | null {
+  const { workspaceId, emails, teams, signInDomains } = terms;
+  const barred = emails.flatMap((email, index): FieldError[] =>
+    maySignIn(email, signInDomains)
+      ? []
+      : [{ path: `emails[${index}]`, message: "is of a mail domain that may not sign in here" }],
+  );
+  const missing = teams.flatMap((id, index): FieldError[] =>
+    findResource(reading, workspaceId, "team", id) === undefined
+      ? [{ path: `teams[${index}]`, message: "is no team of this workspace" }]
+      : [],
+  );
+  const errors = [...barred, ...missing];
+  return errors.length === 0 ? null : { refused: "invalid", errors };
+}

@@ -1,0 +1,55 @@
+import type { Reading } from "../../storage/store.js";
+import type { Refusal } from "../refusal.js";
+import { findResource } from "../resources/resource.table.js";
+import { findHashOwner } from "../resources/resource-hash.table.js";
+import type { InviteSent } from "./invite.messages.js";
+import { INVITE_LINK, type InviteRow, invites, leads, openInvites } from "./invite.table.js";
+
+/** The open invites of a workspace, newest first; those before `before` when it is given. */
+export function listPendingInvites(
+  reading: Reading,
+  workspaceId: string,
+  page: { readonly before?: string; readonly limit: number; readonly nowMs: number },
+): InviteRow[] {
+  const before = page.before === undefined ? {} : { before: [page.before] };
+  return openInvites
+    .entries(reading, workspaceId, [], { reverse: true, limit: page.limit, ...before })
+    .flatMap(({ key }) => invites.get(reading, workspaceId, String(key.at(-1))) ?? [])
+    .filter(({ expiresAtMs }) => expiresAtMs > page.nowMs);
+}
+
+/** Where the invite behind a link's hash stands. */
+export interface FoundInvite {
+  readonly workspaceId: string;
+  readonly invite: InviteRow;
+}
+
+/** The invite of an open workspace that the link with this hash leads to, or undefined. */
+export function findInviteByLink(reading: Reading, linkHash: string): FoundInvite | undefined {
+  const place = findHashOwner(reading, INVITE_LINK, linkHash);
+  if (place === undefined) return undefined;
+  const { workspaceId, id } = place;
+  if (findResource(reading, workspaceId, "workspace", workspaceId) === undefined) return undefined;
+  const invite = invites.get(reading, workspaceId, id);
+  return invite === undefined || !leads(invite, linkHash) ? undefined : { workspaceId, invite };
+}
+
+/** The latest invite of that id in the workspace; refused `not-found` where there is none. */
+export function findInvite(reading: Reading, workspaceId: string, inviteId: string): InviteRow | Refusal {
+  return invites.get(reading, workspaceId, inviteId) ?? { refused: "not-found" };
+}
+
+/**
+ * Whether an invite's mail went out, or undefined while that is not known. False, too, when someone else has sent the
+ * invite again or revoked it meanwhile: the mail may still go out then, and the list of open invites tells.
+ */
+export function didMailGoOut(
+  reading: Reading,
+  workspaceId: string,
+  { inviteId, mailId }: InviteSent,
+): boolean | undefined {
+  const invite = invites.get(reading, workspaceId, inviteId);
+  if (invite?.mailId !== mailId || invite.state === "revoked") return false;
+  if (invite.mail === "sending" && invite.state !== "accepted") return undefined;
+  return invite.mail !== "not-sent";
+}
