@@ -1,51 +1,53 @@
 /**
- * A task, `task/<id>`, moving through the stations of its line.
+ * A task, `task/<id>`, moving through the stations of its line. Messages are classified before the step
+ * (`classify-task.ts`): behind an event stands the message that it is made of, where it has another name.
  *
  * | state          | moved by                               | next    | also                                          |
  * |----------------|----------------------------------------|---------|-----------------------------------------------|
  * | new            | task.open                              | queued  | fact `task.opened`; a run is queued           |
- * | new            | task.open, line, station or assignee   | new     | refused                                       |
- * |                | gone                                   |         |                                               |
+ * | new            | opening.refused (task.open): line,     | new     | refused                                       |
+ * |                | station or assignee gone               |         |                                               |
  * | queued         | run.began                              | running |                                               |
- * | running,inbox  | run.asking, for leave to make a call   | inbox   | its run waits; the assignee is told for what  |
- * | inbox          | run.asking, for none any more          | running |                                               |
- * | queued,running | run.over, handed over                  | queued  | fact `task.moved`; a run at the next station  |
- * | queued,running | run.over, abandoned                    | queued  | another attempt, five in a row at most        |
- * | queued,running | run.over, finished where none follows  | done    |                                               |
- * | queued,running | run.over, otherwise                    | inbox   | waits on its assignee, who is told why        |
- * | inbox, a run   | run.over                               | likewise|                                               |
- * | waits there    |                                        |         |                                               |
- * | queued,running | task.stop by the assignee              | same    | the run is told to end; in the inbox too      |
- * |                |                                        |         | while a run waits there                       |
- * | inbox          | task.answer by the assignee            | queued  | the answer reaches the next run; refused      |
- * |                |                                        |         | while a run waits                             |
- * | inbox          | task.retry                             | queued  | a run at the same station; likewise           |
+ * | any open       | leave.wanted (run.asking)              | inbox   | its run waits; the assignee is told for what  |
+ * | any open       | leave.not-wanted (run.asking)          | running | its run waits for nobody any more             |
+ * | any open       | over.queued (run.over), handed over    | queued  | fact `task.moved`; a run at the next station  |
+ * | any open       | over.queued (run.over), abandoned      | queued  | another attempt, five in a row at most        |
+ * | any open       | over.done (run.over), finished where   | done    |                                               |
+ * |                | none follows                           |         |                                               |
+ * | any open       | over.inbox (run.over), otherwise       | inbox   | waits on its assignee, who is told why        |
+ * | any open       | task.stop by the assignee              | same    | the run is told to end                        |
+ * | any open       | stop.refused (task.stop)               | same    | refused; not taken where no run is            |
+ * | inbox          | task.answer by the assignee            | queued  | the answer reaches the next run               |
+ * | inbox          | answer.refused (task.answer)           | inbox   | refused; also while a run waits               |
+ * | inbox          | task.retry                             | queued  | a run at the same station                     |
+ * | inbox          | retry.refused (task.retry)             | inbox   | refused while a run waits                     |
  * | any open       | task.move                              | queued  | the run is superseded; fact `task.moved`      |
+ * | any open       | move.refused (task.move): no station   | same    | refused                                       |
  * | any open       | task.close, task.withdraw              | closed  | the run is withdrawn                          |
- * | any open       | task.assign                            | same    | refused for who is not in the workspace       |
+ * | any open       | task.assign                            | same    |                                               |
+ * | any open       | assignment.refused (task.assign): who  | same    | refused                                       |
+ * |                | is not in the workspace                |         |                                               |
  * | any open       | task.unassign of its assignee          | same    | who left; a note says so                      |
+ * | done,closed    | task.unassign                          | same    |                                               |
+ * | any but new    | asking.other, over.other (run.asking,  | same    |                                               |
+ * |                | run.over of another run)               |         |                                               |
+ * | queued         | began.other (run.began of another run) | queued  |                                               |
  * | any            | note                                   | same    | said once for each key                        |
  */
-import { assign, setup } from "xstate";
+import { assertEvent, assign, setup } from "xstate";
 import { defineActor } from "../../runtime/define-actor.js";
 import type { Delivered } from "../../runtime/turn.js";
-import type { RunAsking, RunBegan, RunOver } from "../runs/run.messages.js";
-import * as messages from "./task.messages.js";
+import { classifyTask, type TaskEvent } from "./classify-task.js";
+import { taskRef } from "./task.messages.js";
 import {
   addNote,
   advance,
   close,
   endRunUnderWay,
   markRunning,
-  nextStation,
   openTask,
   reassign,
   recordCauses,
-  refusedWhileAsked,
-  refuseUnlessAssignee,
-  refuseUnlessMember,
-  refuseUnlessOpens,
-  refuseUnlessStation,
   resume,
   setAsks,
   unassign,
@@ -58,200 +60,117 @@ export interface TaskContext {
   readonly abandoned: number;
 }
 
-type TaskEvent = Delivered<
-  | messages.OpenTask
-  | messages.AnswerTask
-  | messages.StopTask
-  | messages.RetryTask
-  | messages.MoveTask
-  | messages.CloseTask
-  | messages.AssignTask
-  | messages.UnassignTask
-  | messages.NoteTask
-  | messages.WithdrawTask
-  | RunBegan
-  | RunAsking
-  | RunOver
->;
+/** What a task takes in every state in which there is still something to do. */
+const open = {
+  "leave.wanted": { target: "inbox", actions: "setAsks" },
+  "leave.not-wanted": { target: "running", actions: "setAsksNothing" },
+  "over.queued": { target: "queued", actions: "advance" },
+  "over.done": { target: "done", actions: "advance" },
+  "over.inbox": { target: "inbox", actions: "advance" },
+  "task.stop": { actions: ["recordCauses", "stop"] },
+  "stop.refused": { actions: "refuse" },
+  "task.move": { target: "queued", actions: ["recordCauses", "move"] },
+  "move.refused": { actions: "refuse" },
+  "task.close": { target: "closed", actions: ["recordCauses", "close"] },
+  "task.withdraw": { target: "closed", actions: "close" },
+  "task.assign": { actions: "assign" },
+  "assignment.refused": { actions: "refuse" },
+  "task.unassign": { actions: "unassign" },
+  "asking.other": { actions: "ignore" },
+  "over.other": { actions: "ignore" },
+} as const;
+
+/** What still comes to a task that is over. */
+const over = {
+  "task.unassign": { actions: "ignore" },
+  "asking.other": { actions: "ignore" },
+  "over.other": { actions: "ignore" },
+} as const;
 
 const machine = setup({
-  types: { context: {} as TaskContext, events: {} as TaskEvent },
-  guards: {
-    isOther: ({ context, event }) => "runId" in event && event.runId !== context.runId,
-    movesOn: ({ context, event }) => event.type === "run.over" && nextStation(event, context).next === "queued",
-    finishes: ({ context, event }) => event.type === "run.over" && nextStation(event, context).next === "done",
-    opens: ({ event }) => event.type === "task.open" && refuseUnlessOpens(event) === null,
-    isAssignee: ({ event }) => "by" in event && refuseUnlessAssignee(event.turn, event.by) === null,
-    isAsked: ({ event }) => event.type === "run.asking" && event.asks !== null,
-    /** In the inbox: whether a run is under way, that waits for leave. */
-    isAsking: ({ context }) => context.runId !== null,
-    isAssigneeOfRun: ({ context, event }) =>
-      context.runId !== null && "by" in event && refuseUnlessAssignee(event.turn, event.by) === null,
-    isMember: ({ event }) => event.type === "task.assign" && refuseUnlessMember(event.turn, event.assignee) === null,
-    isStation: ({ event }) => event.type === "task.move" && refuseUnlessStation(event.turn, event.to) === null,
-  },
+  types: { context: {} as TaskContext, events: {} as Delivered<TaskEvent> },
   actions: {
-    open: assign(({ context, event }) => (event.type === "task.open" ? openTask(event) : context)),
-    markRunning: ({ event }) => markRunning(event.turn),
-    advance: assign(({ context, event }) => (event.type === "run.over" ? advance(event, context) : context)),
-    answer: assign(({ context, event }) =>
-      event.type === "task.answer"
-        ? resume(event.turn, context, { from: `person ${event.by}`, text: event.text })
-        : context,
-    ),
-    retry: assign(({ context, event }) => resume(event.turn, context, null)),
-    recordCauses: ({ event }) => recordCauses(event.turn, "causes" in event ? event : {}),
-    move: assign(({ context, event }) =>
-      event.type === "task.move" ? resume(event.turn, context, null, { to: event.to, by: event.by }) : context,
-    ),
-    stop: ({ context, event }) =>
-      endRunUnderWay(event.turn, context, { outcome: "stopped", reason: "The assignee stopped it." }),
-    close: assign(({ context, event }) => close(event.turn, context)),
-    assign: ({ event }) => {
-      if (event.type === "task.assign") reassign(event.turn, event.assignee);
-    },
-    addNote: ({ event }) => {
-      if (event.type === "note") addNote(event.turn, event);
-    },
-    refuseOpening: ({ event }) => {
-      if (event.type === "task.open") event.turn.reply(refuseUnlessOpens(event));
-    },
-    refuseAssignee: ({ event }) => {
-      if ("by" in event) event.turn.reply(refuseUnlessAssignee(event.turn, event.by));
-    },
-    refuseStation: ({ event }) => {
-      if (event.type === "task.move") event.turn.reply(refuseUnlessStation(event.turn, event.to));
-    },
-    unassign: ({ event }) => {
-      if (event.type === "task.unassign") unassign(event.turn, event);
-    },
-    refuseAssignment: ({ event }) => {
-      if (event.type === "task.assign") event.turn.reply(refuseUnlessMember(event.turn, event.assignee));
+    refuse: ({ event }) => {
+      assertEvent(event, [
+        ...(["opening.refused", "answer.refused", "stop.refused", "retry.refused"] as const),
+        ...(["move.refused", "assignment.refused"] as const),
+      ]);
+      event.turn.reply(event.refusal);
     },
     setAsks: ({ event }) => {
-      if (event.type === "run.asking") setAsks(event.turn, event.asks);
+      assertEvent(event, "leave.wanted");
+      setAsks(event.turn, event.asks);
     },
-    refuseWhileAsked: ({ event }) => event.turn.reply(refusedWhileAsked),
+    setAsksNothing: ({ event }) => setAsks(event.turn, null),
+    advance: assign(({ context, event }) => {
+      assertEvent(event, ["over.queued", "over.done", "over.inbox"]);
+      return advance(event, context);
+    }),
+    recordCauses: ({ event }) => {
+      assertEvent(event, ["task.stop", "task.answer", "task.retry", "task.move", "task.close"]);
+      recordCauses(event.turn, event);
+    },
+    stop: ({ context, event }) =>
+      endRunUnderWay(event.turn, context, { outcome: "stopped", reason: "The assignee stopped it." }),
+    move: assign(({ context, event }) => {
+      assertEvent(event, "task.move");
+      return resume(event.turn, context, null, { to: event.to, by: event.by });
+    }),
+    close: assign(({ context, event }) => close(event.turn, context)),
+    assign: ({ event }) => {
+      assertEvent(event, "task.assign");
+      reassign(event.turn, event.assignee);
+    },
+    unassign: ({ event }) => {
+      assertEvent(event, "task.unassign");
+      unassign(event.turn, event);
+    },
     ignore: () => undefined,
   },
 }).createMachine({
   id: "task",
   context: { runId: null, abandoned: 0 },
   initial: "new",
-  on: { note: { actions: "addNote" } },
+  on: { note: { actions: ({ event }) => addNote(event.turn, event) } },
   states: {
     new: {
       on: {
-        "task.open": [
-          { guard: "opens", target: "queued", actions: "open" },
-          { target: "new", actions: "refuseOpening" },
-        ],
+        "task.open": { target: "queued", actions: assign(({ event }) => openTask(event)) },
+        "opening.refused": { target: "new", actions: "refuse" },
       },
     },
     queued: {
       on: {
-        "run.began": [
-          { guard: "isOther", actions: "ignore" },
-          { target: "running", actions: "markRunning" },
-        ],
-        "run.asking": [
-          { guard: "isOther", actions: "ignore" },
-          { guard: "isAsked", target: "inbox", actions: "setAsks" },
-          { target: "running", actions: "setAsks" },
-        ],
-        "run.over": [
-          { guard: "isOther", actions: "ignore" },
-          { guard: "movesOn", target: "queued", actions: "advance" },
-          { guard: "finishes", target: "done", actions: "advance" },
-          { target: "inbox", actions: "advance" },
-        ],
-        "task.stop": [{ guard: "isAssignee", actions: ["recordCauses", "stop"] }, { actions: "refuseAssignee" }],
-        "task.move": [
-          { guard: "isStation", target: "queued", actions: ["recordCauses", "move"] },
-          { actions: "refuseStation" },
-        ],
-        "task.close": { target: "closed", actions: ["recordCauses", "close"] },
-        "task.withdraw": { target: "closed", actions: "close" },
-        "task.assign": [{ guard: "isMember", actions: "assign" }, { actions: "refuseAssignment" }],
-        "task.unassign": { actions: "unassign" },
+        ...open,
+        "run.began": { target: "running", actions: ({ event }) => markRunning(event.turn) },
+        "began.other": { actions: "ignore" },
       },
     },
-    running: {
-      on: {
-        "run.asking": [
-          { guard: "isOther", actions: "ignore" },
-          { guard: "isAsked", target: "inbox", actions: "setAsks" },
-          { target: "running", actions: "setAsks" },
-        ],
-        "run.over": [
-          { guard: "isOther", actions: "ignore" },
-          { guard: "movesOn", target: "queued", actions: "advance" },
-          { guard: "finishes", target: "done", actions: "advance" },
-          { target: "inbox", actions: "advance" },
-        ],
-        "task.stop": [{ guard: "isAssignee", actions: ["recordCauses", "stop"] }, { actions: "refuseAssignee" }],
-        "task.move": [
-          { guard: "isStation", target: "queued", actions: ["recordCauses", "move"] },
-          { actions: "refuseStation" },
-        ],
-        "task.close": { target: "closed", actions: ["recordCauses", "close"] },
-        "task.withdraw": { target: "closed", actions: "close" },
-        "task.assign": [{ guard: "isMember", actions: "assign" }, { actions: "refuseAssignment" }],
-        "task.unassign": { actions: "unassign" },
-      },
-    },
+    running: { on: open },
     inbox: {
       on: {
-        "run.asking": [
-          { guard: "isOther", actions: "ignore" },
-          { guard: "isAsked", target: "inbox", actions: "setAsks" },
-          { target: "running", actions: "setAsks" },
-        ],
-        "run.over": [
-          { guard: "isOther", actions: "ignore" },
-          { guard: "movesOn", target: "queued", actions: "advance" },
-          { guard: "finishes", target: "done", actions: "advance" },
-          { target: "inbox", actions: "advance" },
-        ],
-        "task.stop": [
-          { guard: "isAssigneeOfRun", actions: ["recordCauses", "stop"] },
-          { guard: "isAsking", actions: "refuseAssignee" },
-        ],
-        "task.answer": [
-          { guard: "isAsking", actions: "refuseWhileAsked" },
-          { guard: "isAssignee", target: "queued", actions: ["recordCauses", "answer"] },
-          { actions: "refuseAssignee" },
-        ],
-        "task.retry": [
-          { guard: "isAsking", actions: "refuseWhileAsked" },
-          { target: "queued", actions: ["recordCauses", "retry"] },
-        ],
-        "task.move": [
-          { guard: "isStation", target: "queued", actions: ["recordCauses", "move"] },
-          { actions: "refuseStation" },
-        ],
-        "task.close": { target: "closed", actions: ["recordCauses", "close"] },
-        "task.withdraw": { target: "closed", actions: "close" },
-        "task.assign": [{ guard: "isMember", actions: "assign" }, { actions: "refuseAssignment" }],
-        "task.unassign": { actions: "unassign" },
+        ...open,
+        "task.answer": {
+          target: "queued",
+          actions: [
+            "recordCauses",
+            assign(({ context, event }) =>
+              resume(event.turn, context, { from: `person ${event.by}`, text: event.text }),
+            ),
+          ],
+        },
+        "answer.refused": { actions: "refuse" },
+        "task.retry": {
+          target: "queued",
+          actions: ["recordCauses", assign(({ context, event }) => resume(event.turn, context, null))],
+        },
+        "retry.refused": { actions: "refuse" },
       },
     },
-    done: {
-      on: {
-        "run.over": { actions: "ignore" },
-        "run.asking": { actions: "ignore" },
-        "task.unassign": { actions: "ignore" },
-      },
-    },
-    closed: {
-      on: {
-        "run.over": { actions: "ignore" },
-        "run.asking": { actions: "ignore" },
-        "task.unassign": { actions: "ignore" },
-      },
-    },
+    done: { on: over },
+    closed: { on: over },
   },
 });
 
 /** See the table above. */
-export const taskActor = defineActor(messages.taskRef, { machine, version: 1 });
+export const taskActor = defineActor(taskRef, { machine, classify: classifyTask, version: 1 });

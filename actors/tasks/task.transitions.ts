@@ -1,17 +1,18 @@
-import type { Delivered, Turn } from "../../runtime/turn.js";
+import type { Delivered, Turn, TurnReading } from "../../runtime/turn.js";
 import type { WorkFact } from "../events/catalogue.js";
 import { recordWorkEvent } from "../events/event-task.js";
 import { fingerprintOf, runConfig } from "../lines/fingerprint.js";
-import { findLine, findStation, laterStations } from "../lines/line.queries.js";
+import { findLine, findStation } from "../lines/line.queries.js";
 import { setupOf, storeSkills } from "../lines/run-setup.js";
 import { enterStation, leaveStation } from "../lines/station-use.table.js";
 import { invalid, type Refusal } from "../refusal.js";
 import { findResourceAt } from "../resources/resource.table.js";
 import { getTeamKey } from "../resources/resource-indexes.table.js";
 import { refuseUnlessAssigneeOf } from "../runs/assignee.js";
-import { type EndRun, type RunOver, runRef, type StartRun } from "../runs/run.messages.js";
-import { type RunRow, runCheckouts, runs } from "../runs/run.table.js";
+import { type EndRun, runRef, type StartRun } from "../runs/run.messages.js";
+import { runCheckouts } from "../runs/run.table.js";
 import { findMember } from "../workspaces/member.table.js";
+import type { RunIsOver } from "./classify-task.js";
 import type { TaskContext } from "./task.machine.js";
 import { type NoteTask, type OpenTask, taskRef, type UnassignTask } from "./task.messages.js";
 import {
@@ -30,11 +31,8 @@ import { putTask } from "./task-index.table.js";
 
 /** What the transitions of a task do; the machine beside it says when. */
 
-/** Attempts that may be abandoned in a row before a person has a look. */
-const MAX_ABANDONED = 5;
-
 /** The task's row; there is one from `task.open` on. */
-export function taskRow(turn: Turn): TaskRow {
+export function taskRow(turn: TurnReading): TaskRow {
   const row = tasks.get(turn, turn.self.partition, turn.self.id);
   if (row === undefined) throw new Error("a task without its row");
   return row;
@@ -49,7 +47,7 @@ function put(turn: Turn, row: TaskRow): TaskRow {
 }
 
 /** The 422 for a line, a station or an assignee that went away while the task was on its way, or null. */
-export function refuseUnlessOpens({ turn, lineId, station, assignee }: Delivered<OpenTask>): Refusal | null {
+export function refuseUnlessOpens(turn: TurnReading, { lineId, station, assignee }: OpenTask): Refusal | null {
   const line = findLine(turn, turn.self.partition, lineId);
   if (line === undefined) return invalid("line", "there is no such line any more");
   return station === null || findStation(line, station) !== undefined
@@ -81,51 +79,9 @@ export function markRunning(turn: Turn): void {
   put(turn, { ...taskRow(turn), state: "running" });
 }
 
-/** Where a run that is over leaves its task. */
-interface NextStation {
-  readonly next: "queued" | "inbox" | "done";
-  /** The station it moves to, when it was handed over. */
-  readonly to?: string;
-  /** What the assignee is asked or told. */
-  readonly asks?: string;
-}
-
-/** What becomes of the task now that its run is over. Reads only. */
-export function nextStation(event: Delivered<RunOver>, context: TaskContext): NextStation {
-  const { turn } = event;
-  const run = runs.get(turn, turn.self.partition, event.runId);
-  if (run === undefined) return { next: "inbox", asks: "The run is gone." };
-  switch (event.outcome) {
-    case "completed":
-      return nextStationOfCompleted(turn, run);
-    case "abandoned":
-      return context.abandoned + 1 < MAX_ABANDONED
-        ? { next: "queued" }
-        : { next: "inbox", asks: `${MAX_ABANDONED} runs in a row lost their runner.` };
-    case "failed":
-      return { next: "inbox", asks: run.failure?.message ?? "The run failed." };
-    default:
-      return { next: "inbox", asks: run.reason ?? `The run was ${event.outcome}.` };
-  }
-}
-
-function nextStationOfCompleted(turn: Turn, run: RunRow): NextStation {
-  const { ending } = run;
-  if (ending?.kind === "ask") return { next: "inbox", asks: ending.question };
-  const line = findLine(turn, turn.self.partition, run.lineId);
-  if (ending?.kind === "handover") {
-    return findStation(line, ending.to) === undefined
-      ? { next: "inbox", asks: `It was handed over to ${ending.to}, which the line has no longer.` }
-      : { next: "queued", to: ending.to };
-  }
-  if (laterStations(line, run.stationKey, run.passesTo).length === 0) return { next: "done" };
-  return { next: "inbox", asks: ending?.note || "The run ended without handing over." };
-}
-
-export function advance(event: Delivered<RunOver>, context: TaskContext): TaskContext {
-  const { turn } = event;
-  const decided = nextStation(event, context);
-  const run = runs.get(turn, turn.self.partition, event.runId);
+/** Goes on from a run that is over, as was decided. */
+export function advance(event: Delivered<RunIsOver>, context: TaskContext): TaskContext {
+  const { turn, run, decided } = event;
   const row = taskRow(turn);
   if (event.outcome === "completed") carryDiffs(turn, event.runId);
   const ending = run?.ending ?? null;
@@ -196,7 +152,7 @@ export function unassign(turn: Turn, { userId, left }: UnassignTask): void {
 }
 
 /** The 422 for an assignee who is not in the workspace, or not any more; null for one who is, and for nobody. */
-export function refuseUnlessMember(turn: Turn, assignee: string | null): Refusal | null {
+export function refuseUnlessMember(turn: TurnReading, assignee: string | null): Refusal | null {
   return assignee === null || findMember(turn, turn.self.partition, assignee) !== undefined
     ? null
     : invalid("assignee", "is nobody in this workspace");
@@ -212,12 +168,12 @@ export function addNote(turn: Turn, note: NoteTask): void {
 }
 
 /** The 403 for what is the assignee's to do, or null. */
-export function refuseUnlessAssignee(turn: Turn, by: string): Refusal | null {
+export function refuseUnlessAssignee(turn: TurnReading, by: string): Refusal | null {
   return refuseUnlessAssigneeOf(taskRow(turn), by);
 }
 
 /** The 422 for a station that the line does not have, or null. */
-export function refuseUnlessStation(turn: Turn, to: string): Refusal | null {
+export function refuseUnlessStation(turn: TurnReading, to: string): Refusal | null {
   const line = findLine(turn, turn.self.partition, taskRow(turn).lineId);
   return findStation(line, to) === undefined ? invalid("to", `there is no station ${to}`) : null;
 }

@@ -1,0 +1,52 @@
+import type { TurnReading } from "../../runtime/turn.js";
+import { findLine, findStation, laterStations } from "../lines/line.queries.js";
+import type { RunOver } from "../runs/run.messages.js";
+import type { RunRow } from "../runs/run.table.js";
+import type { TaskContext } from "./task.machine.js";
+
+/** Attempts that may be abandoned in a row before a person has a look. */
+const MAX_ABANDONED = 5;
+
+/** Where a run that is over leaves its task. */
+export interface NextStation {
+  readonly next: "queued" | "inbox" | "done";
+  /** The station it moves to, when it was handed over. */
+  readonly to?: string;
+  /** What the assignee is asked or told. */
+  readonly asks?: string;
+}
+
+/** What becomes of the task now that its run is over. Reads only. */
+export function nextStation(
+  turn: TurnReading,
+  run: RunRow | undefined,
+  { outcome }: Pick<RunOver, "outcome">,
+  { abandoned }: Pick<TaskContext, "abandoned">,
+): NextStation {
+  if (run === undefined) return { next: "inbox", asks: "The run is gone." };
+  switch (outcome) {
+    case "completed":
+      return nextStationOfCompleted(turn, run);
+    case "abandoned":
+      return abandoned + 1 < MAX_ABANDONED
+        ? { next: "queued" }
+        : { next: "inbox", asks: `${MAX_ABANDONED} runs in a row lost their runner.` };
+    case "failed":
+      return { next: "inbox", asks: run.failure?.message ?? "The run failed." };
+    default:
+      return { next: "inbox", asks: run.reason ?? `The run was ${outcome}.` };
+  }
+}
+
+function nextStationOfCompleted(turn: TurnReading, run: RunRow): NextStation {
+  const { ending } = run;
+  if (ending?.kind === "ask") return { next: "inbox", asks: ending.question };
+  const line = findLine(turn, turn.self.partition, run.lineId);
+  if (ending?.kind === "handover") {
+    return findStation(line, ending.to) === undefined
+      ? { next: "inbox", asks: `It was handed over to ${ending.to}, which the line has no longer.` }
+      : { next: "queued", to: ending.to };
+  }
+  if (laterStations(line, run.stationKey, run.passesTo).length === 0) return { next: "done" };
+  return { next: "inbox", asks: ending?.note || "The run ended without handing over." };
+}
