@@ -4,10 +4,9 @@ import { MAX_OPEN_PERMISSIONS, type RunnerMessage } from "../runners/protocol.js
 import { type ApprovalRow, approvals, listOpenApprovals, openApprovals } from "./approval.table.js";
 import { approvalView } from "./approval.view.js";
 import { refuseUnlessAssigneeOf } from "./assignee.js";
-import type { ApprovalAnswered } from "./classify-run.js";
-import type { RunContext } from "./run.machine.js";
 import type { AnswerApproval } from "./run.messages.js";
 import { getRunRow, sendToRunner, tellOwner } from "./run.transitions.js";
+import type { ApprovalAnswered, RunContext } from "./run-events.js";
 import type { RunOwner } from "./run-owner.js";
 
 /**

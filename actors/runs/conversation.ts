@@ -3,11 +3,10 @@ import type { Refusal } from "../refusal.js";
 import { MAX_UNDELIVERED } from "../runners/protocol.js";
 import { hasFeature } from "../runners/runner.table.js";
 import { refuseUnlessAssigneeOf } from "./assignee.js";
-import type { SpeechTaken } from "./classify-run.js";
-import type { RunContext } from "./run.machine.js";
 import type { MessageSent, SendMessage } from "./run.messages.js";
 import { type RunRow, runMessageKeys, runMessages, runSteps, type StepRow } from "./run.table.js";
 import { addStep, getRunRow, putRun, sendToRunner, tellOwner } from "./run.transitions.js";
+import type { RunContext, SpeechTaken } from "./run-events.js";
 import type { RunOwner } from "./run-owner.js";
 
 /**

@@ -2,17 +2,10 @@ import type { GateAnswer, Turn } from "../../runtime/turn.js";
 import type { WorkQuestion } from "../events/catalogue.js";
 import { recordWorkEvent } from "../events/event-task.js";
 import type { RunnerMessage } from "../runners/protocol.js";
-import type { RunContext } from "./run.machine.js";
 import type { RunRow } from "./run.table.js";
 import { getEventSubject, getRunRow, putRun, sendToRunner } from "./run.transitions.js";
+import type { RunContext } from "./run-events.js";
 import type { RunOwner } from "./run-owner.js";
-
-/** A handover that the gate has not answered yet. */
-export interface PendingHandover {
-  readonly id: string;
-  readonly to: string;
-  readonly question: string;
-}
 
 type HandoverWish = Extract<RunnerMessage, { type: "run.handover" }>;
 

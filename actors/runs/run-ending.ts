@@ -7,12 +7,11 @@ import type { RunFailure, RunnerMessage } from "../runners/protocol.js";
 import { type ClaimEnded, runnerRef } from "../runners/runner.messages.js";
 import type { OutboxMessage } from "../runners/runner.table.js";
 import { closeApprovals } from "./approvals.js";
-import type { ClaimStale } from "./classify-run.js";
 import { carryUndelivered } from "./conversation.js";
 import { mayHandOver } from "./hand-over.js";
-import type { RunContext } from "./run.machine.js";
 import { type RunOutcome, type RunRow, runCheckouts, runConfigs, runs } from "./run.table.js";
 import { getRunRow, putRun, sendToRunner, tellOwner } from "./run.transitions.js";
+import type { ClaimStale, RunContext } from "./run-events.js";
 import type { RunOwner } from "./run-owner.js";
 
 /** What the ends of a run do; the machine beside it says when. */

@@ -40,9 +40,9 @@ import type { ActorType } from "../../runtime/actor-type.js";
 import { defineActor } from "../../runtime/define-actor.js";
 import type { Delivered } from "../../runtime/turn.js";
 import { answerApproval, askPermission, closeApprovalsOnStop } from "./approvals.js";
-import { classifyRun, type RunEvent } from "./classify-run.js";
+import { classifyRun } from "./classify-run.js";
 import { recordDelivered, sendMessage } from "./conversation.js";
-import { answerHandover, askHandover, type PendingHandover } from "./hand-over.js";
+import { answerHandover, askHandover } from "./hand-over.js";
 import { runRef } from "./run.messages.js";
 import { assignRunner, awaitStop, beginRun, claimRun, queueRun, recordStep, stopRun } from "./run.transitions.js";
 import {
@@ -54,20 +54,8 @@ import {
   endUndeliverable,
   releaseClaim,
 } from "./run-ending.js";
+import type { RunContext, RunEvent } from "./run-events.js";
 import type { RunOwner } from "./run-owner.js";
-
-/** Small on purpose: what is read of a run stands in its row. */
-export interface RunContext {
-  readonly fence: number;
-  readonly runnerId: string | null;
-  /** Whether the runner was given the run. */
-  readonly assigned: boolean;
-  readonly handover: PendingHandover | null;
-  /** Messages that people said to it so far. */
-  readonly said: number;
-  /** Whether its runner was told to stop. */
-  readonly stopping: boolean;
-}
 
 const begun: RunContext = { fence: 0, runnerId: null, assigned: false, handover: null, said: 0, stopping: false };
 

@@ -5,10 +5,10 @@ import { dispatcherRef, type QueueRun } from "../runners/dispatcher.messages.js"
 import type { RunStep, Spent } from "../runners/protocol.js";
 import { type ClaimRun, runnerRef, type SendToRunner } from "../runners/runner.messages.js";
 import type { OutboxMessage } from "../runners/runner.table.js";
-import type { RunContext } from "./run.machine.js";
 import { type OwnerMessage, type StartRun, taskRef } from "./run.messages.js";
 import { type RunRow, runConfigs, runEntry, runSteps, runs, type StepRow } from "./run.table.js";
 import { runRowView } from "./run.view.js";
+import type { RunContext } from "./run-events.js";
 import type { RunOwner } from "./run-owner.js";
 
 /** What the transitions of a run do until its end; the machine beside it says when. */

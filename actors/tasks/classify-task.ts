@@ -1,10 +1,9 @@
-import type { Message, TurnReading } from "../../runtime/turn.js";
+import type { TurnReading } from "../../runtime/turn.js";
 import type { Refusal } from "../refusal.js";
 import type { RunAsking, RunBegan, RunOver } from "../runs/run.messages.js";
-import { type RunRow, runs } from "../runs/run.table.js";
-import { type NextStation, nextStation } from "./next-station.js";
-import type { TaskContext } from "./task.machine.js";
-import type * as messages from "./task.messages.js";
+import { runs } from "../runs/run.table.js";
+import { nextStation } from "./next-station.js";
+import type { NoteTask, OpenTask } from "./task.messages.js";
 import {
   refusedWhileAsked,
   refuseUnlessAssignee,
@@ -12,64 +11,7 @@ import {
   refuseUnlessOpens,
   refuseUnlessStation,
 } from "./task.transitions.js";
-
-/** What a task is told. */
-export type TaskMessage =
-  | messages.OpenTask
-  | messages.AnswerTask
-  | messages.StopTask
-  | messages.RetryTask
-  | messages.MoveTask
-  | messages.CloseTask
-  | messages.AssignTask
-  | messages.UnassignTask
-  | messages.NoteTask
-  | messages.WithdrawTask
-  | RunBegan
-  | RunAsking
-  | RunOver;
-
-/** What is refused, by what was wanted. */
-export interface TaskRefused extends Message {
-  readonly type:
-    | "opening.refused"
-    | "answer.refused"
-    | "stop.refused"
-    | "retry.refused"
-    | "move.refused"
-    | "assignment.refused";
-  readonly refusal: Refusal;
-}
-
-/** The task's run waits for leave to make a call. */
-interface LeaveWanted extends Message {
-  readonly type: "leave.wanted";
-  readonly asks: string;
-}
-interface LeaveNotWanted extends Message {
-  readonly type: "leave.not-wanted";
-}
-
-/** The task's run is over, by where that leaves the task. */
-export interface RunIsOver extends Omit<RunOver, "type"> {
-  readonly type: "over.queued" | "over.inbox" | "over.done";
-  readonly run: RunRow | undefined;
-  readonly decided: NextStation;
-}
-
-/** What a run says that is not the task's, or not any more; a stop where no run is. */
-interface ConcernsNoRun extends Message {
-  readonly type: "began.other" | "asking.other" | "over.other" | "stop.of-nothing";
-}
-
-/** A message by where it leads, with what was read to find that out. */
-export type TaskEvent =
-  | Exclude<TaskMessage, RunAsking | RunOver>
-  | TaskRefused
-  | LeaveWanted
-  | LeaveNotWanted
-  | RunIsOver
-  | ConcernsNoRun;
+import type { TaskContext, TaskEvent, TaskMessage, TaskRefused } from "./task-events.js";
 
 interface TaskState {
   readonly value: string;
@@ -94,7 +36,7 @@ export function classifyTask(message: TaskMessage, { value, context }: TaskState
   }
 }
 
-type WorkMessage = Exclude<TaskMessage, messages.OpenTask | messages.NoteTask | RunBegan | RunAsking | RunOver>;
+type WorkMessage = Exclude<TaskMessage, OpenTask | NoteTask | RunBegan | RunAsking | RunOver>;
 
 function toWorkEvent(message: WorkMessage, runId: string | null, turn: TurnReading): TaskEvent {
   switch (message.type) {

@@ -2,19 +2,10 @@ import type { TurnReading } from "../../runtime/turn.js";
 import { findLine, findStation, laterStations } from "../lines/line.queries.js";
 import type { RunOver } from "../runs/run.messages.js";
 import type { RunRow } from "../runs/run.table.js";
-import type { TaskContext } from "./task.machine.js";
+import type { NextStation, TaskContext } from "./task-events.js";
 
 /** Attempts that may be abandoned in a row before a person has a look. */
 const MAX_ABANDONED = 5;
-
-/** Where a run that is over leaves its task. */
-export interface NextStation {
-  readonly next: "queued" | "inbox" | "done";
-  /** The station it moves to, when it was handed over. */
-  readonly to?: string;
-  /** What the assignee is asked or told. */
-  readonly asks?: string;
-}
 
 /** What becomes of the task now that its run is over. Reads only. */
 export function nextStation(

@@ -37,7 +37,7 @@
 import { assertEvent, assign, setup } from "xstate";
 import { defineActor } from "../../runtime/define-actor.js";
 import type { Delivered } from "../../runtime/turn.js";
-import { classifyTask, type TaskEvent } from "./classify-task.js";
+import { classifyTask } from "./classify-task.js";
 import { taskRef } from "./task.messages.js";
 import {
   addNote,
@@ -52,13 +52,7 @@ import {
   setAsks,
   unassign,
 } from "./task.transitions.js";
-
-export interface TaskContext {
-  /** The run under way, or null. */
-  readonly runId: string | null;
-  /** Runs abandoned in a row. */
-  readonly abandoned: number;
-}
+import type { TaskContext, TaskEvent } from "./task-events.js";
 
 /** What a task takes in every state in which there is still something to do. */
 const open = {

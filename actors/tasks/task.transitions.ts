@@ -12,8 +12,6 @@ import { refuseUnlessAssigneeOf } from "../runs/assignee.js";
 import { type EndRun, runRef, type StartRun } from "../runs/run.messages.js";
 import { runCheckouts } from "../runs/run.table.js";
 import { findMember } from "../workspaces/member.table.js";
-import type { RunIsOver } from "./classify-task.js";
-import type { TaskContext } from "./task.machine.js";
 import { type NoteTask, type OpenTask, taskRef, type UnassignTask } from "./task.messages.js";
 import {
   noteKeys,
@@ -27,6 +25,7 @@ import {
   toEventSubject,
 } from "./task.table.js";
 import { taskItemView } from "./task.view.js";
+import type { RunIsOver, TaskContext } from "./task-events.js";
 import { putTask } from "./task-index.table.js";
 
 /** What the transitions of a task do; the machine beside it says when. */
