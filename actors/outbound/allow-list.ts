@@ -27,7 +27,7 @@ export interface AllowList {
 
 /** A setting that is no allow-list; the message names the entry. */
 export class InvalidAllowList extends Error {
-  override readonly name = "WrongAllowList";
+  override readonly name = "InvalidAllowList";
 }
 
 /**
