@@ -1,4 +1,5 @@
 import type { MigrationStep } from "../storage/migrations.js";
+import { compositeTaskIndexes } from "./tasks/task.migration.js";
 
 /**
  * Every step that brings a store of an earlier release up to date, in order; they are taken at the start, before
@@ -6,7 +7,7 @@ import type { MigrationStep } from "../storage/migrations.js";
  * `<noun>.migration.ts`, built of the walks of `storage/migration-walks.ts` (rows) and `runtime/stored-actor-walks.ts`
  * (states, messages and effects of actors):
  *
- *     { to: 2, title: "tasks have composite indexes", walks: [eachRow("task", taskIndexes), removeTable("team-task-by")] },
+ *     { to: 9, title: "rows have a colour", walks: [eachRow("thing", withColour), removeTable("thing-by-shape")] },
  *
  * where `taskIndexes(row, place)` gives what is written for one row: `[putRow(place, "task-index", [row.teamId, …], true)]`.
  * Rows of megabytes (diffs) are walked a few at a time: `eachRow("run-checkout", …, { most: 4 })`.
@@ -15,4 +16,6 @@ import type { MigrationStep } from "../storage/migrations.js";
  * first release: killed after every slice, taken twice, and read as before (`test/actors/migrations.test.ts`,
  * `test/processes/fixture-store.test.ts`). A step that was released is never changed.
  */
-export const migrations: readonly MigrationStep[] = [];
+export const migrations: readonly MigrationStep[] = [
+  { to: 2, title: "tasks have composite indexes", walks: compositeTaskIndexes },
+];

@@ -1,11 +1,13 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { indexedTable } from "../actors/tables/indexed-table.js";
-import type { TaskRow, TaskState } from "../actors/tasks/task.table.js";
+import type { TellingWriting } from "../actors/tables/follow.js";
+import type { TaskRow, TaskState } from "../actors/tasks/task.js";
+import { listTeamTasks } from "../actors/tasks/task.queries.js";
+import { tasks } from "../actors/tasks/task.table.js";
 import { readPage } from "../http/page-reading.js";
 import { openLmdbStore } from "../storage/lmdb-store.js";
-import type { Change, Reading, Store, Writing } from "../storage/store.js";
+import type { Change, Reading, Store } from "../storage/store.js";
 import { liveBytes } from "../test/support/live-heap.js";
 import { percentile, printTable } from "./support/table.js";
 
@@ -16,19 +18,6 @@ const PAGES = 200;
 const LIMIT = 50;
 const workspaceId = "ws_bench";
 const teamId = "team_bench";
-
-const tasks = indexedTable<TaskRow>("task", {
-  order: ["id"],
-  indexes: {
-    "team-task": ["teamId"],
-    "task-by-station": ["teamId", "station", "state"],
-    "task-by-line": ["teamId", "lineId", "station"],
-    "task-by-state": ["teamId", "state", "lineId", "station"],
-    "task-by-assignee-state": ["teamId", "assignee", "state"],
-    "task-by-assignee-line": ["teamId", "assignee", "lineId"],
-    "task-by-assignee-station": ["teamId", "assignee", "station"],
-  },
-});
 
 const facets = ["state", "lineId", "station", "assignee"] as const;
 type Facet = (typeof facets)[number];
@@ -127,8 +116,7 @@ async function page(store: Store, filter: object, before: string | undefined, ti
   const signal = new AbortController().signal;
   const found = await readPage<TaskRow>(store, { signal }, (reading: Reading, cursor) => {
     const [sliceBegun, cpu] = [performance.now(), process.cpuUsage()];
-    const place = before === undefined ? undefined : [before];
-    const slice = tasks.page(reading, workspaceId, { teamId, ...filter }, { before: place, limit: LIMIT, cursor });
+    const slice = listTeamTasks(reading, { workspaceId, teamId }, filter, { before, limit: LIMIT, cursor });
     const { user, system } = process.cpuUsage(cpu);
     times.longest = Math.max(times.longest, performance.now() - sliceBegun);
     times.longestCpu = Math.max(times.longestCpu, (user + system) / 1_000);
@@ -142,7 +130,8 @@ async function fill(store: Store): Promise<void> {
   const { reading } = store;
   for (let from = 0; from < TASKS; from += 5_000) {
     const changes: Change[] = [];
-    const writing: Writing = {
+    const writing: TellingWriting = {
+      publishRow: () => undefined,
       get: (key) => reading.get(key),
       range: (range) => reading.range(range),
       put: (key, value) => changes.push({ op: "put", key, value }),

@@ -20,7 +20,7 @@ export interface SourceContext {
 
 /** Entries that follow from the rows of a table. */
 export function rowSource<Row>(
-  rows: Table<Row>,
+  rows: Pick<Table<Row>, "key" | "get">,
   toEntries: (row: Row, context: SourceContext) => readonly DirectoryEntry[],
 ): DirectorySource {
   return {

@@ -98,7 +98,7 @@ export const hookOccurrences = listedTable<HookOccurrence, HookOccurrenceListed>
     [failedHookOccurrences.name]: { by: ["teamId"], only: { state: ["failed"] } },
   },
   stored: storedAs(toBegun, toHookOccurrence),
-  changes: ({ id, teamId, hook, on, state }, _reading, before) => {
+  changes: ({ id, teamId, hook, on, state }, _reading, { before }) => {
     if (before?.state === state) return [];
     const own = before === null ? [] : [{ topic: `hook-occurrence/${id}`, data: { type: "state", state } }];
     const isOver = state !== "attempting" && state !== "waiting";

@@ -8,10 +8,17 @@ export type TellingWriting = Writing & Pick<Turn, "publishRow">;
 /** Rows that streams are told of. */
 export interface Told<Listed> {
   /**
-   * The stream entries of a row as it is now; `before` is null of a new one. Once a turn: those of the last put, in
-   * its place. A put of which there is nothing to say leaves an earlier one's standing.
+   * The stream entries of a row as it is now. Once a turn: those of the last put, in its place. A put of which there is
+   * nothing to say leaves an earlier one's standing.
    */
-  readonly changes: (row: Listed, reading: Reading, before: Listed | null) => readonly ChangeEntry[];
+  readonly changes: (row: Listed, reading: Reading, write: ToldWrite<Listed>) => readonly ChangeEntry[];
+}
+
+/** The write that is told of. */
+export interface ToldWrite<Listed> {
+  readonly workspaceId: string;
+  /** The row as it was; null of a new one. */
+  readonly before: Listed | null;
 }
 
 /** Rows that refer to bodies. */
@@ -40,7 +47,7 @@ export function tells<Listed>({ changes }: Told<Listed>): Follows<Listed, Tellin
   return {
     blobsOf: () => [],
     write: (turn, key, { row, before }) => {
-      const entries = row === null ? [] : changes(row, turn, before);
+      const entries = row === null ? [] : changes(row, turn, { workspaceId: String(key[0]), before });
       if (entries.length > 0) turn.publishRow(key, entries);
     },
   };

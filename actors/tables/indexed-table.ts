@@ -85,14 +85,18 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
     }
   }
 
+  key(partition: string, ...id: KeyPart[]): Key {
+    return [partition, rowSpace, this.name, ...id];
+  }
+
   /** The row with that key, or undefined. */
   get(reading: Reading, partition: string, ...id: KeyPart[]): Row | undefined {
-    return this.#form.get(reading, [partition, rowSpace, this.name, ...id]);
+    return this.#form.get(reading, this.key(partition, ...id));
   }
 
   /** Rows whose key begins with `under`, in its order. */
   list(reading: Reading, partition: string, under: readonly KeyPart[] = [], page: TablePage = {}): Row[] {
-    const keyOf = (id: readonly KeyPart[]): Key => [partition, rowSpace, this.name, ...id];
+    const keyOf = (id: readonly KeyPart[]): Key => this.key(partition, ...id);
     const { after, before, limit, reverse } = page;
     const bounds = { after: after && keyOf(after), before: before && keyOf(before) };
     const range = { prefix: keyOf(under), ...bounds, limit, reverse };

@@ -2,9 +2,9 @@ import type { Subscriber } from "../../runtime/actor-type.js";
 import type { Turn } from "../../runtime/turn.js";
 import { listResources } from "../resources/resource.table.js";
 import type { MemberLeft } from "../workspaces/membership.transitions.js";
+import { openStates } from "./task.js";
 import { taskRef, type UnassignTask } from "./task.messages.js";
-import { openStates } from "./task.table.js";
-import { listTeamTasks } from "./task-index.table.js";
+import { tasks } from "./task.table.js";
 
 /** Open tasks of whoever left become nobody's, so that others can take them over. */
 export const unassignsWhoLeft: Subscriber<MemberLeft> = {
@@ -21,7 +21,7 @@ function unassign(turn: Turn, teamId: string, of: Pick<UnassignTask, "userId" | 
   const workspaceId = turn.self.partition;
   const message: UnassignTask = { type: "task.unassign", ...of };
   for (const state of openStates) {
-    const theirs = listTeamTasks(turn, { workspaceId, teamId }, { state, assignee: of.userId }, {});
+    const theirs = tasks.all(turn, workspaceId, { teamId, state, assignee: of.userId });
     for (const { id } of theirs) turn.send(taskRef(workspaceId, id), message);
   }
 }

@@ -1,7 +1,7 @@
 import type { Answered, Message } from "../../runtime/turn.js";
 import type { Refusal } from "../refusal.js";
 import { taskRef as owningTaskRef } from "../runs/run.messages.js";
-import type { TaskRow } from "./task.table.js";
+import type { TaskRow } from "./task.js";
 
 /** The task as it is then, or why not. */
 export type TaskAnswer = { readonly task: TaskRow } | Refusal;

@@ -4,38 +4,10 @@ import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 import type { EventSubject } from "../events/event-task.js";
 import { locationEntry } from "../resources/resource-location.table.js";
-import type { CheckoutResult, RunFailure } from "../runners/protocol.js";
-
-export type TaskState = "queued" | "running" | "inbox" | "done" | "closed";
-
-/** The states in which there is still something to do. */
-export const openStates = ["queued", "running", "inbox"] as const satisfies readonly TaskState[];
-
-/** A task as it is read. */
-export interface TaskRow {
-  readonly id: string;
-  readonly teamId: string;
-  readonly lineId: string;
-  readonly title: string;
-  readonly description: string;
-  readonly url: string;
-  /** Key of the station it stands at. */
-  readonly station: string;
-  readonly state: TaskState;
-  /** User id, or null. */
-  readonly assignee: string | null;
-  readonly openedBy: { readonly kind: "person"; readonly userId: string };
-  readonly marks: Readonly<Record<string, string>>;
-  readonly pullRequest: null;
-  /** The run under way, or the last one. */
-  readonly runId: string | null;
-  /** Why it is in the inbox: what is asked of its assignee. */
-  readonly asks: string | null;
-  /** What went wrong in the last run, with the program's output. */
-  readonly failure: RunFailure | null;
-  readonly openedAt: string;
-  readonly movedAt: string;
-}
+import type { CheckoutResult } from "../runners/protocol.js";
+import { indexedTable } from "../tables/indexed-table.js";
+import type { TaskRow } from "./task.js";
+import { taskItemView } from "./task-item.view.js";
 
 /** Something that was said on a task. */
 export interface TaskNote {
@@ -46,10 +18,29 @@ export interface TaskNote {
   readonly text: string;
 }
 
-/** `[task]` */
-export const tasks = table<TaskRow>("task");
-/** `[team, task]` -> true; ids rise with time. */
-export const teamTasks = table<true>("team-task");
+/**
+ * `[task]`; ids rise with time. Every pair of what a list may be narrowed by is the beginning of an index, so that a
+ * page of it reads what it shows and nothing else.
+ */
+export const tasks = indexedTable<TaskRow>("task", {
+  order: ["id"],
+  indexes: {
+    "team-task": ["teamId"],
+    "team-task-by-station": ["teamId", "station", "state"],
+    "team-task-by-line": ["teamId", "lineId", "station"],
+    "team-task-by-state": ["teamId", "state", "lineId", "station"],
+    "team-task-by-assignee-state": ["teamId", "assignee", "state"],
+    "team-task-by-assignee-line": ["teamId", "assignee", "lineId"],
+    "team-task-by-assignee-station": ["teamId", "assignee", "station"],
+  },
+  changes: (task, reading, { workspaceId }) => {
+    const data = { type: "task", task: taskItemView(reading, workspaceId, task) };
+    return [
+      { topic: `task/${task.id}`, data },
+      { topic: `team/${task.teamId}`, data },
+    ];
+  },
+});
 /** `[task, seq]` */
 export const taskNotes = table<TaskNote>("task-note");
 /** `[task, key]`: notes that may be said once only. */

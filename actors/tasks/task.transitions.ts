@@ -12,10 +12,10 @@ import { refuseUnlessAssigneeOf } from "../runs/assignee.js";
 import { type EndRun, runRef, type StartRun } from "../runs/run.messages.js";
 import { runCheckouts } from "../runs/run.table.js";
 import { findMember } from "../workspaces/member.table.js";
+import type { TaskRow } from "./task.js";
 import { type NoteTask, type OpenTask, taskRef, type UnassignTask } from "./task.messages.js";
 import {
   noteKeys,
-  type TaskRow,
   taskCauses,
   taskCheckouts,
   taskEntry,
@@ -24,9 +24,7 @@ import {
   tasks,
   toEventSubject,
 } from "./task.table.js";
-import { taskItemView } from "./task.view.js";
 import type { RunIsOver, TaskContext } from "./task-events.js";
-import { putTask } from "./task-index.table.js";
 
 /** What the transitions of a task do; the machine beside it says when. */
 
@@ -37,11 +35,9 @@ export function taskRow(turn: TurnReading): TaskRow {
   return row;
 }
 
-function put(turn: Turn, row: TaskRow): TaskRow {
-  putTask(turn, turn.self.partition, row);
-  const change = { type: "task", task: taskItemView(turn, turn.self.partition, row) };
-  turn.publishChange(`task/${row.id}`, change);
-  turn.publishChange(`team/${row.teamId}`, change);
+/** Writes the row in the place of `before`, as it was last. */
+function put(turn: Turn, before: TaskRow | null, row: TaskRow): TaskRow {
+  tasks.put(turn, turn.self.partition, before, row);
   return row;
 }
 
@@ -60,7 +56,7 @@ export function openTask(event: Delivered<OpenTask>): TaskContext {
   const station = event.station ?? findLine(turn, workspaceId, lineId)?.stations[0]?.key;
   if (station === undefined) throw new Error("a task on a line without stations");
   const at = new Date(turn.now).toISOString();
-  const row = put(turn, {
+  const row = put(turn, null, {
     ...{ id: turn.self.id, teamId, lineId, title, description, url, station, assignee },
     ...{ state: "queued", openedBy: { kind: "person", userId: by }, marks: {}, pullRequest: null },
     ...{ runId: null, asks: null, failure: null, openedAt: at, movedAt: at },
@@ -75,7 +71,8 @@ export function openTask(event: Delivered<OpenTask>): TaskContext {
 }
 
 export function markRunning(turn: Turn): void {
-  put(turn, { ...taskRow(turn), state: "running" });
+  const row = taskRow(turn);
+  put(turn, row, { ...row, state: "running" });
 }
 
 /** Goes on from a run that is over, as was decided. */
@@ -92,13 +89,14 @@ export function advance(event: Delivered<RunIsOver>, context: TaskContext): Task
     return { runId: startRun(turn, moved), abandoned };
   }
   if (decided.next === "done") leaveStation(turn, turn.self.partition, stationUse(row));
-  put(turn, { ...row, state: decided.next, asks: decided.asks ?? null, failure: run?.failure ?? null });
+  put(turn, row, { ...row, state: decided.next, asks: decided.asks ?? null, failure: run?.failure ?? null });
   return { runId: null, abandoned };
 }
 
 /** The run waits for its assignee's leave, or for nobody any more. */
 export function setAsks(turn: Turn, asks: string | null): void {
-  put(turn, { ...taskRow(turn), state: asks === null ? "running" : "inbox", asks });
+  const row = taskRow(turn);
+  put(turn, row, { ...row, state: asks === null ? "running" : "inbox", asks });
 }
 
 /** The 409 for what there is to do only once no run is under way any more. */
@@ -134,19 +132,20 @@ export function close(turn: Turn, context: TaskContext): TaskContext {
   endRunUnderWay(turn, context, { outcome: "withdrawn", reason: "The task was closed." });
   const row = taskRow(turn);
   leaveStation(turn, turn.self.partition, stationUse(row));
-  turn.reply({ task: put(turn, { ...row, state: "closed", asks: null }) });
+  turn.reply({ task: put(turn, row, { ...row, state: "closed", asks: null }) });
   return { ...context, runId: null };
 }
 
 export function reassign(turn: Turn, assignee: string | null): void {
-  turn.reply({ task: put(turn, { ...taskRow(turn), assignee }) });
+  const row = taskRow(turn);
+  turn.reply({ task: put(turn, row, { ...row, assignee }) });
 }
 
 /** Takes the task from whoever left; from anyone else it is not taken. */
 export function unassign(turn: Turn, { userId, left }: UnassignTask): void {
   const row = taskRow(turn);
   if (row.assignee !== userId) return;
-  const unassigned = put(turn, { ...row, assignee: null });
+  const unassigned = put(turn, row, { ...row, assignee: null });
   appendNote(turn, unassigned, "service", `Its assignee left the ${left}: the task has no assignee now.`);
 }
 
@@ -179,8 +178,9 @@ export function refuseUnlessStation(turn: TurnReading, to: string): Refusal | nu
 
 /** Whatever the task does from here on was caused by what led to this. */
 export function recordCauses(turn: Turn, { causes = [] }: { readonly causes?: readonly string[] }): void {
-  if (causes.length > 0) taskCauses.put(turn, turn.self.partition, turn.self.id, causes);
-  else taskCauses.remove(turn, turn.self.partition, turn.self.id);
+  const { partition, id } = turn.self;
+  if (causes.length > 0) taskCauses.put(turn, partition, id, causes);
+  else if (taskCauses.get(turn, partition, id) !== undefined) taskCauses.remove(turn, partition, id);
 }
 
 function startRun(turn: Turn, row: TaskRow): string {
@@ -211,16 +211,15 @@ function startRun(turn: Turn, row: TaskRow): string {
   };
   taskRuns.put(turn, workspaceId, [row.id, runId], true);
   turn.send(runRef(workspaceId, runId), start);
-  put(turn, { ...row, state: "queued", runId, asks: null, failure: null });
+  put(turn, row, { ...row, state: "queued", runId, asks: null, failure: null });
   return runId;
 }
 
 function moveTo(turn: Turn, row: TaskRow, to: string): TaskRow {
   const workspaceId = turn.self.partition;
   leaveStation(turn, workspaceId, stationUse(row));
-  const moved: TaskRow = { ...row, station: to, movedAt: new Date(turn.now).toISOString() };
+  const moved = put(turn, row, { ...row, station: to, movedAt: new Date(turn.now).toISOString() });
   enterStation(turn, workspaceId, stationUse(moved));
-  putTask(turn, workspaceId, moved);
   publish(turn, moved, "task.moved", { from: row.station, to });
   return moved;
 }

@@ -1,55 +1,15 @@
 import { z } from "zod";
 import type { Reading } from "../../storage/store.js";
-import { findLine } from "../lines/line.queries.js";
-import { failureSchema } from "../runners/protocol.js";
-import { listOpenApprovals } from "../runs/approval.table.js";
-import { listLatestNotes, type TaskRow } from "./task.table.js";
-
-/** A task as lists and streams show it. */
-export const taskItemSchema = z
-  .strictObject({
-    id: z.string(),
-    title: z.string(),
-    description: z.string(),
-    url: z.string(),
-    teamId: z.string(),
-    lineId: z.string(),
-    line: z.string(),
-    station: z.string(),
-    state: z.enum(["queued", "running", "inbox", "done", "closed"]),
-    assignee: z.string().nullable(),
-    openedBy: z.strictObject({ kind: z.literal("person"), userId: z.string() }),
-    marks: z.record(z.string(), z.string()),
-    pullRequest: z.null(),
-    runId: z.string().nullable(),
-    /** What is asked of its assignee, or told them. */
-    asks: z.string().nullable(),
-    /** What its run waits for leave to do, oldest first; the assignee answers. */
-    approvals: z.array(z.strictObject({ id: z.string(), runId: z.string(), tool: z.string(), askedAt: z.string() })),
-    failure: failureSchema.nullable(),
-    openedAt: z.string(),
-    movedAt: z.string(),
-  })
-  .meta({ title: "task in a list" });
+import type { TaskRow } from "./task.js";
+import { listLatestNotes } from "./task.table.js";
+import { taskItemSchema, taskItemView } from "./task-item.view.js";
 
 /** A task as it is read. */
 export const taskSchema = taskItemSchema
   .extend({ notes: z.array(z.strictObject({ seq: z.int(), at: z.string(), from: z.string(), text: z.string() })) })
   .meta({ title: "task" });
 
-/** The task without what was said on it. */
-export function taskItemView(reading: Reading, workspaceId: string, task: TaskRow): z.output<typeof taskItemSchema> {
-  const line = findLine(reading, workspaceId, task.lineId)?.key ?? "";
-  return { ...task, marks: { ...task.marks }, line, approvals: openApprovalsView(reading, workspaceId, task) };
-}
-
-/** What is asked for, without what it would be done with: that is for those who may read how the work goes. */
-function openApprovalsView(reading: Reading, workspaceId: string, { state, runId }: TaskRow) {
-  if (state !== "inbox" || runId === null) return [];
-  const open = listOpenApprovals(reading, workspaceId, runId);
-  return open.map(({ id, tool, askedAt }) => ({ id, runId, tool, askedAt }));
-}
-
+/** The task with the latest that was said on it. */
 export function taskView(reading: Reading, workspaceId: string, task: TaskRow): z.output<typeof taskSchema> {
   const notes = listLatestNotes(reading, workspaceId, task.id).map((note) => ({ ...note }));
   return { ...taskItemView(reading, workspaceId, task), notes };

@@ -12,8 +12,8 @@ import { approvalView } from "../../actors/runs/approval.view.js";
 import { runs } from "../../actors/runs/run.table.js";
 import { runRowView, stepsView } from "../../actors/runs/run.view.js";
 import { tasks } from "../../actors/tasks/task.table.js";
-import { taskItemView, taskView } from "../../actors/tasks/task.view.js";
-import { listTeamTasks } from "../../actors/tasks/task-index.table.js";
+import { taskView } from "../../actors/tasks/task.view.js";
+import { taskItemView } from "../../actors/tasks/task-item.view.js";
 import { listMemberships } from "../../actors/workspaces/member.table.js";
 import type { Reading } from "../../storage/store.js";
 
@@ -113,7 +113,7 @@ function teamTopic(team: Topic): Topic {
     ...team,
     view: (reading, about) => {
       const { workspaceId, id } = about;
-      const work = listTeamTasks(reading, { workspaceId, teamId: id }, {}, { limit: TASKS_SHOWN });
+      const work = tasks.all(reading, workspaceId, { teamId: id }, { limit: TASKS_SHOWN });
       return {
         team: team.view(reading, about),
         tasks: work.map((task) => taskItemView(reading, workspaceId, task)),

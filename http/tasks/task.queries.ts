@@ -3,7 +3,8 @@ import type { Caller } from "../../actors/caller.js";
 import type { Refusal } from "../../actors/refusal.js";
 import { findLocation } from "../../actors/resources/resource-location.table.js";
 import { type RunRow, runs } from "../../actors/runs/run.table.js";
-import { type TaskRow, tasks } from "../../actors/tasks/task.table.js";
+import type { TaskRow } from "../../actors/tasks/task.js";
+import { tasks } from "../../actors/tasks/task.table.js";
 import type { Runtime } from "../../runtime/runtime.js";
 
 /** A task that the caller sees. */

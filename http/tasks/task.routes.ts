@@ -9,15 +9,18 @@ import { findResourceAt } from "../../actors/resources/resource.table.js";
 import { locate } from "../../actors/resources/resource-location.table.js";
 import { runs } from "../../actors/runs/run.table.js";
 import { runItemSchema, runItemView, runSchema, runView, stepSchema, stepsView } from "../../actors/runs/run.view.js";
-import { type TaskRow, taskRuns, tasks } from "../../actors/tasks/task.table.js";
-import { taskItemSchema, taskItemView, taskSchema, taskView } from "../../actors/tasks/task.view.js";
-import { listTeamTasks } from "../../actors/tasks/task-index.table.js";
+import type { TaskRow } from "../../actors/tasks/task.js";
+import { listTeamTasks } from "../../actors/tasks/task.queries.js";
+import { taskRuns, tasks } from "../../actors/tasks/task.table.js";
+import { taskSchema, taskView } from "../../actors/tasks/task.view.js";
+import { taskItemSchema, taskItemView } from "../../actors/tasks/task-item.view.js";
 import { address } from "../../runtime/address.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import type { Message } from "../../runtime/turn.js";
 import type { Reading } from "../../storage/store.js";
+import { readPage } from "../page-reading.js";
 import { cursor, pageSize } from "../paging.js";
-import { type Answer, type Route, route } from "../route.js";
+import { type Answer, type Route, type RouteRequest, route } from "../route.js";
 import { findRun, findTask, isOnTaskTeam, notOnTeam } from "./task.queries.js";
 
 const text = (most: number) => z.string().max(most, `must be at most ${most} characters`);
@@ -93,7 +96,7 @@ export function taskRoutes({ runtime }: { readonly runtime: Runtime }): readonly
       access: "any",
       query: listing,
       answers: { 200: z.strictObject({ items: z.array(taskItemSchema) }) },
-      handle: ({ caller, params, query }) => listTasks(runtime, caller, params.teamId ?? "", query),
+      handle: (request) => listTasks(runtime, request),
     }),
     route({
       method: "GET",
@@ -238,13 +241,15 @@ async function openTask(runtime: Runtime, { caller, params, body, header }: Open
   return task === undefined ? { refused: "not-found" } : { status: 201, body: taskView(reading, workspaceId, task) };
 }
 
-function listTasks(
-  runtime: Runtime,
-  caller: Caller,
-  teamId: string,
-  query: z.output<typeof listing>,
-): Answer | Refusal {
+type ListRequest = Pick<
+  RouteRequest<"any", undefined, z.output<typeof listing>>,
+  "caller" | "params" | "query" | "signal"
+>;
+
+async function listTasks(runtime: Runtime, request: ListRequest): Promise<Answer | Refusal> {
   const { reading } = runtime;
+  const { caller, params, query } = request;
+  const { teamId = "" } = params;
   const team = findTeam(runtime, caller, teamId);
   if (isRefusal(team)) return team;
   const { workspaceId, teamKey } = team;
@@ -253,7 +258,9 @@ function listTasks(
     line === undefined ? undefined : findResourceAt(reading, workspaceId, "line", `${teamKey}/${line}`)?.id;
   if (line !== undefined && lineId === undefined) return { status: 200, body: { items: [] } };
   const filter = { state, lineId, station, assignee: assignee === "none" ? null : assignee };
-  const found = listTeamTasks(reading, { workspaceId, teamId }, filter, { before, limit });
+  const found = await readPage<TaskRow>(runtime, request, (view, from) =>
+    listTeamTasks(view, { workspaceId, teamId }, filter, { before, limit, cursor: from }),
+  );
   return { status: 200, body: { items: found.map((task) => taskItemView(reading, workspaceId, task)) } };
 }
 

@@ -7,7 +7,8 @@ import {
   decisionSetActor,
   type MergeDecisions,
 } from "../../../actors/decisions/decision-set.machine.js";
-import { type TaskRow, tasks } from "../../../actors/tasks/task.table.js";
+import type { TaskRow } from "../../../actors/tasks/task.js";
+import { tasks } from "../../../actors/tasks/task.table.js";
 import { address } from "../../../runtime/address.js";
 import { memoryRows, type Stepping, stepByHand } from "../../support/turn.js";
 
@@ -37,7 +38,7 @@ const closed: DiscardDecisions = { type: "decisions.closed" };
 
 function setOf(isTaskThere = true): Stepping {
   const rows = memoryRows();
-  if (isTaskThere) tasks.put(rows, workspaceId, taskId, { id: taskId, teamId: "team_1" } as TaskRow);
+  if (isTaskThere) rows.put(tasks.key(workspaceId, taskId), { id: taskId, teamId: "team_1" } as TaskRow);
   return stepByHand(decisionSetActor, address(workspaceId, "decisions", taskId), { rows });
 }
 

@@ -4,7 +4,8 @@ import type { DeliveryResult } from "../../../actors/hooks/delivery/delivery.eff
 import { type FireHook, hookOccurrenceActor } from "../../../actors/hooks/hook-occurrence.machine.js";
 import { findHookOccurrence, listAttempts } from "../../../actors/hooks/hook-occurrence.table.js";
 import { type ResourceRow, resources } from "../../../actors/resources/resource.table.js";
-import { type TaskRow, tasks } from "../../../actors/tasks/task.table.js";
+import type { TaskRow } from "../../../actors/tasks/task.js";
+import { tasks } from "../../../actors/tasks/task.table.js";
 import { address } from "../../../runtime/address.js";
 import type { Message } from "../../../runtime/turn.js";
 import { memoryRows, type Stepping, stepByHand } from "../../support/turn.js";
@@ -73,7 +74,7 @@ function arrange(options: {
   } as unknown as ResourceRow;
   resources.put(rows, workspaceId, ["hook", "hook_1"], hook);
   const task = { id: "task_1", teamId, lineId, station: at, state: "queued" } as TaskRow;
-  tasks.put(rows, workspaceId, "task_1", task);
+  rows.put(tasks.key(workspaceId, "task_1"), task);
   const stepping = stepByHand(hookOccurrenceActor, address(workspaceId, "hook-occurrence", "occ_1-x"), { rows });
   const fire: FireHook = {
     type: "hook.fire",

@@ -6,7 +6,8 @@ import { runActor as createRunActor } from "../../../actors/runs/run.machine.js"
 import type { StartRun } from "../../../actors/runs/run.messages.js";
 import { type RunRow, runCheckouts, runs } from "../../../actors/runs/run.table.js";
 import type { RunContext } from "../../../actors/runs/run-events.js";
-import { type TaskRow, tasks } from "../../../actors/tasks/task.table.js";
+import type { TaskRow } from "../../../actors/tasks/task.js";
+import { tasks } from "../../../actors/tasks/task.table.js";
 import { taskRunOwner } from "../../../actors/tasks/task-run-owner.js";
 import { address } from "../../../runtime/address.js";
 import type { Message } from "../../../runtime/turn.js";
@@ -171,7 +172,7 @@ const table: Record<string, Record<string, string>> = {
 function run(path: readonly string[]): Stepping {
   const rows = memoryRows();
   putLine(rows);
-  tasks.put(rows, workspaceId, "task_1", task);
+  rows.put(tasks.key(workspaceId, "task_1"), task);
   runners.put(rows, workspaceId, "runner_1", runner);
   const stepping = stepByHand(runActor, address(workspaceId, "run", "run_1"), { rows, now });
   for (const name of path) if (!stepping.take(message(name)).taken) throw new Error(`${name} was refused`);

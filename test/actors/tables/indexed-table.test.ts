@@ -198,7 +198,7 @@ const held = listedTable<Held, Listed>("held", {
   order: ["id"],
   listed: ({ id, by: { holder }, state }) => ({ id, holder, state }),
   indexes: { "held-by": ["holder", "state"] },
-  changes: ({ id, state }, _reading, before) => (before === null ? [] : [{ topic: id, data: state }]),
+  changes: ({ id, state }, _reading, { before }) => (before === null ? [] : [{ topic: id, data: state }]),
 });
 
 t.test("rows may be found by what is made of them, and be listed anew without being written", async (t) => {
@@ -217,7 +217,7 @@ t.test("rows may be found by what is made of them, and be listed anew without be
 
 const told = indexedTable<Part>("told-part", {
   order: ["id"],
-  changes: ({ id, state }, _reading, before) =>
+  changes: ({ id, state }, _reading, { before }) =>
     before?.state === state ? [] : [{ topic: `part/${id}`, data: `${before?.state ?? "new"} to ${state}` }],
 });
 

@@ -1,0 +1,32 @@
+import type { RunFailure } from "../runners/protocol.js";
+
+export type TaskState = "queued" | "running" | "inbox" | "done" | "closed";
+
+/** The states in which there is still something to do. */
+export const openStates = ["queued", "running", "inbox"] as const satisfies readonly TaskState[];
+
+/** A task as it is read. */
+export interface TaskRow {
+  readonly id: string;
+  readonly teamId: string;
+  readonly lineId: string;
+  readonly title: string;
+  readonly description: string;
+  readonly url: string;
+  /** Key of the station it stands at. */
+  readonly station: string;
+  readonly state: TaskState;
+  /** User id, or null. */
+  readonly assignee: string | null;
+  readonly openedBy: { readonly kind: "person"; readonly userId: string };
+  readonly marks: Readonly<Record<string, string>>;
+  readonly pullRequest: null;
+  /** The run under way, or the last one. */
+  readonly runId: string | null;
+  /** Why it is in the inbox: what is asked of its assignee. */
+  readonly asks: string | null;
+  /** What went wrong in the last run, with the program's output. */
+  readonly failure: RunFailure | null;
+  readonly openedAt: string;
+  readonly movedAt: string;
+}

@@ -1,0 +1,30 @@
+import t from "tap";
+import { rowSpace } from "../../../storage/keys.js";
+import { createMemoryStore } from "../../../storage/memory-store.js";
+import type { Key, Store } from "../../../storage/store.js";
+import { openWorkplace } from "../../support/workplace.js";
+
+/** A store that notes the rows that are written, those of the runtime apart. */
+function notingStore() {
+  const inner = createMemoryStore();
+  const rows: Key[] = [];
+  const store: Store = {
+    ...inner,
+    commit: async (changes) => {
+      await inner.commit(changes);
+      rows.push(...changes.map(({ key }) => key).filter(([, space]) => space === rowSpace));
+    },
+  };
+  return { store, rows };
+}
+
+t.test("a task opened without hooks writes 19 rows at most until its run stands in the queue", async (t) => {
+  const { store, rows } = notingStore();
+  const place = await openWorkplace(t, { store });
+  const tablesOf = () => rows.map(([, , table]) => String(table)).sort();
+  rows.length = 0;
+  await place.open();
+  await place.until(async () => tablesOf().includes("queued-run"));
+  await place.until(async () => place.service.runtime.stats().mailboxDepth === 0);
+  t.ok(rows.length <= 19, `${rows.length} rows were written: ${tablesOf().join(", ")}`);
+});
