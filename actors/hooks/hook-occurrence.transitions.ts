@@ -1,5 +1,5 @@
-import type { GatekeeperAnswer, GatekeeperTimedOut } from "../../runtime/actor-type.js";
-import type { Delivered, EffectEnded, Turn } from "../../runtime/turn.js";
+import type { GatekeeperAnswer } from "../../runtime/actor-type.js";
+import type { Delivered, Turn } from "../../runtime/turn.js";
 import type { Reading } from "../../storage/store.js";
 import type { WorkEvent } from "../events/catalogue.js";
 import { workEvents } from "../events/catalogue.js";
@@ -7,6 +7,7 @@ import { findResource } from "../resources/resource.table.js";
 import { type NoteTask, taskRef } from "../tasks/task.messages.js";
 import { tasks } from "../tasks/task.table.js";
 import { timeText } from "../time-text.js";
+import type { DeliveryEnded, FirstFiring, LoopedFiring } from "./classify-hook-occurrence.js";
 import { DELIVERY_EFFECT, type DeliveryInput, type DeliveryResult } from "./delivery/delivery.effects.js";
 import {
   BEFORE_EVENT_TIMEOUT,
@@ -14,37 +15,31 @@ import {
   isRetried,
   MAX_ATTEMPTS,
   retryWaitMs,
-  toRefusal,
 } from "./delivery/retry-policy.js";
 import type { HookFields } from "./hook.kind.js";
-import type { FireHook, HookOccurrenceContext } from "./hook-occurrence.machine.js";
 import { EXHAUSTED } from "./hook-occurrence.queries.js";
 import {
   type AttemptRow,
   findHookOccurrence,
   type HookOccurrence,
-  type HookOccurrenceState,
   hookOccurrences,
   storeAttempt,
   storeEnded,
 } from "./hook-occurrence.table.js";
-import { mayHaveFired, recordFired, whyLooped } from "./loop-guard.js";
+import { recordFired } from "./loop-guard.js";
 import { recordHookOccurrence, recordLoop } from "./record-hook-occurrence.js";
+import { type HookOccurrenceContext, toStepOutcome } from "./step-outcome.js";
 
 /** What the transitions of a firing do; the machine beside it says when. */
 
-/** Whether the firing has begun before, and may be over. */
-export function hasFired(event: Delivered<FireHook>): boolean {
-  const { turn, work } = event;
-  return mayHaveFired(event) && findHookOccurrence(turn, turn.self.partition, work.teamId, turn.self.id) !== undefined;
-}
-
-export function fire(event: Delivered<FireHook>): HookOccurrenceContext {
-  const { turn, hookId, work } = event;
+/** The hook fires: its first request starts. */
+export function fire({ turn, fire: fired, change }: Delivered<FirstFiring>): HookOccurrenceContext {
+  const { hookId, work, gate } = fired;
   const hook = findHook(turn, turn.self.partition, hookId);
-  recordHookOccurrence(event, { hook: hook?.key ?? "", state: "attempting", code: null, reason: null, endedAt: null });
-  recordFired(event);
-  const isBefore = workEvents[work.on].timing === "before" && event.gate !== undefined;
+  const begun = { hook: hook?.key ?? "", state: "attempting", code: null, reason: null, endedAt: null } as const;
+  recordHookOccurrence(turn, fired, begun);
+  if (change !== null) recordFired(turn, fired, change);
+  const isBefore = workEvents[work.on].timing === "before" && gate !== undefined;
   const timeoutMs = (hook?.timeoutSeconds ?? 10) * 1_000;
   const context: HookOccurrenceContext = {
     hookId,
@@ -59,16 +54,16 @@ export function fire(event: Delivered<FireHook>): HookOccurrenceContext {
     timeoutMs,
     blocks: hook?.failure === "block",
     deadlineMs: isBefore ? turn.now + timeoutMs : 0,
-    gate: event.gate ?? null,
+    gate: gate ?? null,
   };
   startRequest(turn, context, work);
   return context;
 }
 
 /** Keeps that the loop guard stopped it. */
-export function stopLoop(event: Delivered<FireHook>): void {
-  const hook = findHook(event.turn, event.turn.self.partition, event.hookId)?.key ?? "";
-  recordLoop(event, hook, whyLooped(event) ?? "");
+export function stopLoop({ turn, fire: fired, why }: Delivered<LoopedFiring>): void {
+  const hook = findHook(turn, turn.self.partition, fired.hookId)?.key ?? "";
+  recordLoop(turn, fired, hook, why);
 }
 
 /** Starts the request of the current step, the last that is counted. */
@@ -82,10 +77,13 @@ function startRequest(turn: Turn, context: HookOccurrenceContext, memo?: WorkEve
 }
 
 /** The next step, after one that was done. */
-export function startNextStep(event: Delivered<EffectEnded>, context: HookOccurrenceContext): HookOccurrenceContext {
-  storeAttempt(event.turn, event.turn.self.partition, event.turn.self.id, toAttempt(event, context));
+export function startNextStep(
+  { turn, result }: Delivered<DeliveryEnded>,
+  context: HookOccurrenceContext,
+): HookOccurrenceContext {
+  storeAttempt(turn, turn.self.partition, turn.self.id, toAttempt(result, context));
   const next = { ...context, step: context.step + 1, requests: context.requests + 1 };
-  startRequest(event.turn, next);
+  startRequest(turn, next);
   return next;
 }
 
@@ -97,76 +95,37 @@ export function retry(turn: Turn, context: HookOccurrenceContext): HookOccurrenc
   return next;
 }
 
-interface Outcome {
-  readonly next: HookOccurrenceState;
-  readonly code: HookFailureCode | null;
-  /** Why the event is refused, or null. */
-  readonly refused: string | null;
-}
-
-/** What the end of a step's request means. */
-export function toOutcome(event: Delivered<EffectEnded>, context: HookOccurrenceContext): Outcome {
-  const { turn } = event;
-  const result = toDeliveryResult(event);
-  const before = context.gate !== null;
-  if (result.code !== null) {
-    return !before && isRetried(result.code) && context.attempt < context.mostAttempts
-      ? { next: "waiting", code: result.code, refused: null }
-      : toFailedOutcome(context, { code: result.code, step: result.step, reason: result.reason ?? result.code });
-  }
-  const reason = before ? findRefusal(result.body) : null;
-  if (reason !== null) {
-    return { next: "refused", code: null, refused: `Hook ${context.hook} refused. Reason: ${reason}` };
-  }
-  const next = context.steps[context.step + 1];
-  if (next === undefined) return { next: "delivered", code: null, refused: null };
-  // The hook's time as a whole is over before the next step begins.
-  return context.deadlineMs > 0 && turn.now >= context.deadlineMs
-    ? toFailedOutcome(context, { code: "timeout", step: next, reason: "the hook's time ran out" })
-    : { next: "attempting", code: null, refused: null };
-}
-
-function toFailedOutcome(
-  { gate, blocks, hook }: HookOccurrenceContext,
-  failure: { readonly code: HookFailureCode; readonly step: string; readonly reason: string },
-): Outcome {
-  const { code, step, reason } = failure;
-  const refused = gate !== null && blocks ? toRefusal({ hook, step, reason }) : null;
-  return { next: "failed", code, refused };
-}
-
-export function waitForRetry(event: Delivered<EffectEnded>, context: HookOccurrenceContext): HookOccurrenceContext {
-  const { turn } = event;
-  storeAttempt(turn, turn.self.partition, turn.self.id, toAttempt(event, context));
+/** Has itself woken to try the step again. */
+export function waitForRetry({ turn, result }: Delivered<DeliveryEnded>, context: HookOccurrenceContext): void {
+  storeAttempt(turn, turn.self.partition, turn.self.id, toAttempt(result, context));
   // What the receiver asks for counts where it is later.
-  const atMs = turn.now + Math.max(retryWaitMs(context.attempt), toDeliveryResult(event).retryAfterMs ?? 0);
+  const atMs = turn.now + Math.max(retryWaitMs(context.attempt), result.retryAfterMs ?? 0);
   recordState(turn, context, { state: "waiting", retryAt: timeText(atMs) });
   turn.wake("retry", atMs);
-  return context;
 }
 
 /** Fails the step under way: the hooks on the event have used up their time together. */
-export function failOutOfTime({ turn }: Delivered<GatekeeperTimedOut>, context: HookOccurrenceContext): void {
-  const id = String(context.requests);
-  turn.cancelEffect(id);
+export function failOutOfTime(turn: Turn, context: HookOccurrenceContext): void {
+  turn.cancelEffect(String(context.requests));
   const step = context.steps[context.step] ?? "";
   const none = { at: timeText(turn.now), tookMs: 0, requestHeaders: {}, status: null, body: "" };
-  const output: DeliveryResult = { ...none, step, code: "timeout", reason: BEFORE_EVENT_TIMEOUT };
-  finish({ type: "effect.ended", effect: DELIVERY_EFFECT.name, id, result: { ok: true, output }, turn }, context);
+  const result: DeliveryResult = { ...none, step, code: "timeout", reason: BEFORE_EVENT_TIMEOUT };
+  finish({ turn, result, outcome: toStepOutcome(result, context, turn.now) }, context);
 }
 
 /** Keeps how it ended and ends the actor, answers a waiting event, and tells the task of a failure that still concerns it. */
-export function finish(event: Delivered<EffectEnded>, context: HookOccurrenceContext): void {
-  const { turn } = event;
+export function finish(
+  { turn, result, outcome }: Pick<Delivered<DeliveryEnded>, "turn" | "result" | "outcome">,
+  context: HookOccurrenceContext,
+): void {
   const { hook, on, teamId } = context;
-  const outcome = toOutcome(event, context);
   const firing = outcome.code === null ? null : getHookOccurrence(turn, context);
   const superseded = firing !== null && context.gate === null && hasTaskMovedOn(turn, firing.work);
   const code = superseded ? "superseded" : outcome.code;
   const { next: state, refused } = outcome;
   const { partition: workspaceId, id } = turn.self;
   const endedAt = timeText(turn.now);
-  const ended = { state, code, refused, endedAt, attempt: toAttempt(event, context) };
+  const ended = { state, code, refused, endedAt, attempt: toAttempt(result, context) };
   storeEnded(turn, workspaceId, { id, teamId, hook, on, state: "attempting" }, ended);
   if (context.gate !== null) {
     const answer: GatekeeperAnswer = { type: "keeper.answered", key: context.gate.key, refused };
@@ -176,7 +135,7 @@ export function finish(event: Delivered<EffectEnded>, context: HookOccurrenceCon
   const isGivenUp = outcome.code !== null && isExhausted(context, outcome.code);
   if (isGivenUp) turn.count(EXHAUSTED);
   if (firing === null || code === null || superseded || refused !== null || firing.work.test === true) return;
-  const { step, reason } = toDeliveryResult(event);
+  const { step, reason } = result;
   const end = isGivenUp ? ` It was tried ${context.attempt} times and is not tried again.` : "";
   const text = `The hook failed at step ${step} (${code}): ${reason ?? code}.${end}`;
   const note: NoteTask = { type: "note", from: `hook ${hook}`, text, key: id };
@@ -196,26 +155,8 @@ function hasTaskMovedOn(turn: Turn, { task: then, test }: WorkEvent): boolean {
   return then.stationKey !== task.station;
 }
 
-function toAttempt(event: EffectEnded, { requests }: HookOccurrenceContext): AttemptRow {
-  return Object.assign({ n: requests }, toDeliveryResult(event));
-}
-
-/** An effect that could not report is a step that `errored`. */
-function toDeliveryResult(event: EffectEnded): DeliveryResult {
-  if (event.result.ok) return event.result.output as DeliveryResult;
-  const none = { step: "", at: "", tookMs: 0, requestHeaders: {}, status: null, body: "" };
-  return { ...none, code: "errored", reason: event.result.error };
-}
-
-/** The reason in an answer that refuses: a JSON object whose `refuse` is a text that is not empty. */
-function findRefusal(body: string): string | null {
-  try {
-    const answer: unknown = JSON.parse(body);
-    const refuse = typeof answer === "object" && answer !== null && "refuse" in answer ? answer.refuse : null;
-    return typeof refuse === "string" && refuse !== "" ? refuse : null;
-  } catch {
-    return null;
-  }
+function toAttempt(result: DeliveryResult, { requests }: HookOccurrenceContext): AttemptRow {
+  return Object.assign({ n: requests }, result);
 }
 
 function getHookOccurrence(turn: Turn, { teamId }: HookOccurrenceContext): HookOccurrence {

@@ -10,12 +10,12 @@
  * What a person sends again, and a test, is never stopped and never counted.
  */
 import { hash } from "node:crypto";
-import type { Delivered, Turn } from "../../runtime/turn.js";
+import type { Turn, TurnReading } from "../../runtime/turn.js";
 import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 import type { WorkEvent } from "../events/catalogue.js";
 import { workEvents } from "../events/catalogue.js";
-import type { FireHook } from "./hook-occurrence.machine.js";
+import type { FireHook } from "./hook-occurrence.messages.js";
 import { findHookOccurrence, findHookOccurrenceById } from "./hook-occurrence.table.js";
 
 /** How many causes a chain may hold before the next firing is stopped. */
@@ -35,30 +35,44 @@ const SWEPT_AT_ONCE = 256;
  */
 const changesFired = table<readonly number[]>("hook-change-fired");
 
-/** Why a firing that has not begun is stopped, in words; null when it may go on. Reads only. */
-export function whyLooped(event: Delivered<FireHook>): string | null {
-  const { turn, hookId, work, resends } = event;
-  if (!isGuarded(work, resends)) return null;
+/** What a firing is counted by, and when it fired for that in the last ten minutes, oldest first. */
+export interface ChangeFired {
+  readonly change: string;
+  readonly times: readonly number[];
+}
+
+/** How the guard sees a firing. */
+interface LoopCheck {
+  /** Why it is stopped, in words; null when it may go on. */
+  readonly why: string | null;
+  /** Null for what is never stopped and never counted. */
+  readonly change: ChangeFired | null;
+}
+
+/** Whether a firing that has not begun is stopped. Reads only. */
+export function checkLoop(turn: TurnReading, fire: FireHook): LoopCheck {
+  const { hookId, work, resends } = fire;
+  if (resends !== null || work.test === true || workEvents[work.on].timing !== "after") {
+    return { why: null, change: null };
+  }
+  const change = toChangeKey(hookId, work);
+  const fired: ChangeFired = { change, times: listTimesFired(turn, work.task.id, change) };
+  return { why: whyLooped(turn, fire, fired), change: fired };
+}
+
+function whyLooped(turn: TurnReading, { hookId, work }: FireHook, { times }: ChangeFired): string | null {
   const { causes } = work;
   if (causes.length > 0 && causes.some((cause) => isOfHook(turn, work, hookId, cause))) {
     return "it would fire again for something that it caused itself";
   }
   if (causes.length >= MAX_CAUSES) return `the chain of what caused it is ${MAX_CAUSES} causes deep`;
-  return findChangeBefore(event).times.length >= MAX_TIMES_FIRED
+  return times.length >= MAX_TIMES_FIRED
     ? `it fired ${MAX_TIMES_FIRED} times for the same change within 10 minutes`
     : null;
 }
 
-/** Whether the firing itself may have been counted before; false spares looking for it. */
-export function mayHaveFired(event: Delivered<FireHook>): boolean {
-  return !isGuarded(event.work, event.resends) || findChangeBefore(event).times.length > 0;
-}
-
 /** Counts a firing that goes on. */
-export function recordFired(event: Delivered<FireHook>): void {
-  const { turn, work, resends } = event;
-  if (!isGuarded(work, resends)) return;
-  const { change, times } = findChangeBefore(event);
+export function recordFired(turn: Turn, { work }: FireHook, { change, times }: ChangeFired): void {
   const period = toPeriod(turn.now);
   changesFired.put(turn, turn.self.partition, [period, work.task.id, change], [...times, turn.now]);
   if (turn.random() * SWEEPS_ONE_IN >= 1) return;
@@ -79,34 +93,13 @@ export function chainFrom(reading: Reading, workspaceId: string, cause: string):
   return work === undefined ? [] : [...work.causes, work.occurrence, hookOccurrenceId];
 }
 
-function isGuarded({ on, test }: WorkEvent, resends: string | null): boolean {
-  return resends === null && test !== true && workEvents[on].timing === "after";
-}
-
-function isOfHook(turn: Turn, { teamId, task }: WorkEvent, hookId: string, cause: string): boolean {
+function isOfHook(turn: TurnReading, { teamId, task }: WorkEvent, hookId: string, cause: string): boolean {
   const firing = findHookOccurrence(turn, turn.self.partition, teamId, cause);
   return firing?.hookId === hookId && firing.work.test !== true && firing.work.task.id === task.id;
 }
 
-/** What a firing is counted by, and when it fired for that before. */
-interface ChangeBefore {
-  readonly change: string;
-  readonly times: readonly number[];
-}
-
-/** Found once a message, though it is judged by and then counted by: a turn takes one message. */
-let latest: { readonly event: Delivered<FireHook>; readonly before: ChangeBefore } | null = null;
-
-function findChangeBefore(event: Delivered<FireHook>): ChangeBefore {
-  if (latest?.event === event) return latest.before;
-  const change = toChangeKey(event.hookId, event.work);
-  const before = { change, times: listTimesFired(event.turn, event.work.task.id, change) };
-  latest = { event, before };
-  return before;
-}
-
 /** The times of the last ten minutes, oldest first. */
-function listTimesFired(turn: Turn, taskId: string, change: string): readonly number[] {
+function listTimesFired(turn: TurnReading, taskId: string, change: string): readonly number[] {
   const since = turn.now - WINDOW_MS;
   const [period, before] = [toPeriod(turn.now), toPeriod(since)];
   const row = (which: number) => changesFired.get(turn, turn.self.partition, which, taskId, change);

@@ -1,12 +1,13 @@
-import type { Delivered } from "../../runtime/turn.js";
+import type { Turn } from "../../runtime/turn.js";
 import { type NoteTask, taskRef } from "../tasks/task.messages.js";
 import { timeText } from "../time-text.js";
-import type { FireHook } from "./hook-occurrence.machine.js";
+import type { FireHook } from "./hook-occurrence.messages.js";
 import { findHookOccurrence, type HookOccurrence, hookOccurrences } from "./hook-occurrence.table.js";
 
 /** Writes a new firing with its event. */
 export function recordHookOccurrence(
-  { turn, hookId, work, resends }: Delivered<FireHook>,
+  turn: Turn,
+  { hookId, work, resends }: FireHook,
   begun: Pick<HookOccurrence, "hook" | "state" | "code" | "endedAt" | "reason">,
 ): HookOccurrence {
   const workspaceId = turn.self.partition;
@@ -35,10 +36,10 @@ export function recordHookOccurrence(
 }
 
 /** Records a firing that the loop guard stops, tells the task, and ends the actor: no request is made. */
-export function recordLoop(event: Delivered<FireHook>, hook: string, why: string): void {
-  const { turn, work } = event;
+export function recordLoop(turn: Turn, fire: FireHook, hook: string, why: string): void {
+  const { work } = fire;
   const endedAt = timeText(turn.now);
-  const { id } = recordHookOccurrence(event, { hook, state: "failed", code: "loop", reason: why, endedAt });
+  const { id } = recordHookOccurrence(turn, fire, { hook, state: "failed", code: "loop", reason: why, endedAt });
   const text = `The hook was stopped (loop): ${why}.`;
   const note: NoteTask = { type: "note", from: `hook ${hook}`, text, key: id };
   turn.send(taskRef(turn.self.partition, work.task.id), note);

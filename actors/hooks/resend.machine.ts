@@ -11,18 +11,13 @@
  * | sending | woken, more may be left                   | sending | up to 20 are fired; wake-up a second later      |
  * | sending | woken, nothing is left and none waits     | idle    | the last ones are fired; stops                  |
  */
-import { assign, setup } from "xstate";
-import type { ActorType } from "../../runtime/actor-type.js";
-import { address } from "../../runtime/address.js";
-import type { Delivered, Message, Turn, Woken } from "../../runtime/turn.js";
-import type { FireHook } from "./hook-occurrence.machine.js";
+import { assertEvent, assign, setup } from "xstate";
+import { defineActor } from "../../runtime/define-actor.js";
+import type { Delivered, Turn, Woken } from "../../runtime/turn.js";
+import type { Refusal } from "../refusal.js";
+import { type FireHook, hookOccurrenceRef } from "./hook-occurrence.messages.js";
+import { hookResenderRef, type ResendFailed } from "./resend.messages.js";
 import { listFailed, type ResendPeriod } from "./resend.queries.js";
-
-/** Sends again what failed in a period; answered null, or with a refusal. */
-export interface ResendFailed extends Message {
-  readonly type: "hooks.resend";
-  readonly period: ResendPeriod;
-}
 
 interface ResendContext {
   /** The one under way first. */
@@ -36,6 +31,11 @@ const SCAN_LIMIT = 200;
 /** How many periods one team may ask for before the first is done. */
 const MAX_PERIODS = 10;
 
+const tooManyPeriods: Refusal = {
+  refused: "conflict",
+  detail: `${MAX_PERIODS} periods of the team are being sent again.`,
+};
+
 type ResendEvent = Delivered<ResendFailed | Woken>;
 
 const machine = setup({
@@ -45,9 +45,11 @@ const machine = setup({
     isLast: ({ context, event }) => remainingPeriods(event.turn, context).length === 0,
   },
   actions: {
-    take: assign(({ context, event }) => (event.type === "hooks.resend" ? addPeriod(event, context) : context)),
-    refuse: ({ event }) =>
-      event.turn.reply({ refused: "conflict", detail: `${MAX_PERIODS} periods of the team are being sent again.` }),
+    take: assign(({ context, event }) => {
+      assertEvent(event, "hooks.resend");
+      return addPeriod(event, context);
+    }),
+    refuse: ({ event }) => event.turn.reply(tooManyPeriods),
     begin: ({ event }) => event.turn.wake("next", event.turn.now),
     send: assign(({ context, event }) => {
       sendSome(event.turn, context);
@@ -78,7 +80,7 @@ const machine = setup({
 });
 
 /** See the table above. */
-export const hookResendActor: ActorType = { kind: "hook-resender", machine, version: 1 };
+export const hookResendActor = defineActor(hookResenderRef, { machine, version: 1 });
 
 function addPeriod({ turn, period }: Delivered<ResendFailed>, { periods }: ResendContext): ResendContext {
   turn.reply(null);
@@ -102,6 +104,6 @@ function remainingPeriods(turn: Turn, context: ResendContext): readonly ResendPe
 function sendSome(turn: Turn, context: ResendContext): void {
   for (const { id, hookId, work } of nextFailed(turn, context).found) {
     const fire: FireHook = { type: "hook.fire", hookId, work, resends: id };
-    turn.send(address(turn.self.partition, "hook-occurrence", turn.newId("occ")), fire);
+    turn.send(hookOccurrenceRef(turn.self.partition, turn.newId("occ")), fire);
   }
 }

@@ -16,9 +16,8 @@ import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import { findResource } from "../../actors/resources/resource.table.js";
 import { locate } from "../../actors/resources/resource-location.table.js";
 import type { Sealer } from "../../actors/sealer.js";
-import type { NoteTask } from "../../actors/tasks/task.messages.js";
+import { type NoteTask, taskRef } from "../../actors/tasks/task.messages.js";
 import { tasks } from "../../actors/tasks/task.table.js";
-import { address } from "../../runtime/address.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { bearerToken } from "../authenticate.js";
 import { parseBy } from "../field-errors.js";
@@ -135,7 +134,7 @@ async function sayNote(
   }
   const key = once === null ? null : `${firing.id} ${once}`;
   const message: NoteTask = { type: "note", from: `hook ${firing.hook}`, text, key };
-  await options.runtime.ask(address(workspaceId, "task", task.id), message);
+  await options.runtime.ask(taskRef(workspaceId, task.id), message);
   return { status: 204 };
 }
 

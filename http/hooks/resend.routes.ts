@@ -2,17 +2,16 @@ import { z } from "zod";
 import { permit, seesOutcomes } from "../../actors/access/visibility.js";
 import type { Caller } from "../../actors/caller.js";
 import type { HookFields } from "../../actors/hooks/hook.kind.js";
-import type { FireHook } from "../../actors/hooks/hook-occurrence.machine.js";
+import { type FireHook, hookOccurrenceRef } from "../../actors/hooks/hook-occurrence.messages.js";
 import { findHookOccurrenceById } from "../../actors/hooks/hook-occurrence.table.js";
 import { hookOccurrenceSchema, hookOccurrenceView } from "../../actors/hooks/hook-occurrence.view.js";
-import type { ResendFailed } from "../../actors/hooks/resend.machine.js";
+import { hookResenderRef, type ResendFailed } from "../../actors/hooks/resend.messages.js";
 import { listFailed, type ResendPeriod } from "../../actors/hooks/resend.queries.js";
 import { createSampleEvent } from "../../actors/hooks/sample-event.js";
 import { invalid, isRefusal, type Refusal } from "../../actors/refusal.js";
 import { findResource, findResourceAt } from "../../actors/resources/resource.table.js";
 import { getTeamKey } from "../../actors/resources/resource-indexes.table.js";
 import { locate } from "../../actors/resources/resource-location.table.js";
-import { address } from "../../runtime/address.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { type Answer, type Route, route } from "../route.js";
 import { findFiring } from "./hook.routes.js";
@@ -115,7 +114,7 @@ async function test(runtime: Runtime, caller: Caller, hookId: string): Promise<A
 async function fire(runtime: Runtime, message: FireHook): Promise<Answer | Refusal> {
   const { workspaceId } = message.work;
   const id = runtime.newId("occ");
-  await runtime.ask(address(workspaceId, "hook-occurrence", id), message);
+  await runtime.ask(hookOccurrenceRef(workspaceId, id), message);
   const fired = findHookOccurrenceById(runtime.reading, workspaceId, id);
   if (fired === undefined) return { refused: "not-found" };
   return { status: 202, body: hookOccurrenceView(runtime.reading, workspaceId, fired) };
@@ -145,7 +144,7 @@ async function resendFailed(
   }
   const counted = await count(runtime, { workspaceId, teamId }, period);
   const message: ResendFailed = { type: "hooks.resend", period };
-  const answer = counted.count === 0 ? null : await runtime.ask(address(workspaceId, "hook-resender", teamId), message);
+  const answer = counted.count === 0 ? null : await runtime.ask(hookResenderRef(workspaceId, teamId), message);
   return isRefusal(answer) ? answer : { status: 202, body: counted };
 }
 

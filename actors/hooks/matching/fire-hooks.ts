@@ -1,5 +1,4 @@
 import type { Gate, GatekeeperRequest, Subscriber } from "../../../runtime/actor-type.js";
-import { type Address, address } from "../../../runtime/address.js";
 import type { Turn } from "../../../runtime/turn.js";
 import {
   isAfterEvent,
@@ -10,8 +9,8 @@ import {
   workEventNames,
 } from "../../events/catalogue.js";
 import { BEFORE_EVENT_TIMEOUT, toRefusal } from "../delivery/retry-policy.js";
-import type { FireHook } from "../hook-occurrence.machine.js";
-import type { MatchHooks } from "./hook-matcher.machine.js";
+import { type FireHook, hookOccurrenceRef } from "../hook-occurrence.messages.js";
+import { hookMatcherRef, type MatchHooks } from "./hook-matcher.messages.js";
 import { type HookRow, MATCH_START, matchHooks } from "./match-hooks.js";
 
 /** How long the hooks on one before event have together (configuration API, Refusing an event). */
@@ -26,7 +25,7 @@ export const afterEventSubscriber: Subscriber<WorkFact> = {
   handle({ work }, turn) {
     const { fires, next } = matchHooks(turn, work, { from: MATCH_START, units: MATCH_UNITS_IN_TURN });
     for (const hook of fires) fireHook(turn, hook, work);
-    if (next !== null) turn.send(hookMatcherAddress(work), toMatchHooks(next, work));
+    if (next !== null) turn.send(hookMatcherRef(work), toMatchHooks(next, work));
   },
 };
 
@@ -38,31 +37,29 @@ export const beforeEventGate: Gate<WorkQuestion> = {
   gatekeepers({ work }, _partition, reading) {
     const { fires, next } = matchHooks(reading, work, { from: MATCH_START, units: MATCH_UNITS_IN_TURN });
     const asked = fires.map((hook) => toFireRequest(hook, work));
-    return next === null ? asked : [...asked, { to: hookMatcherAddress(work), message: toMatchHooks(next, work) }];
+    return next === null ? asked : [...asked, { to: hookMatcherRef(work), message: toMatchHooks(next, work) }];
   },
 };
 
 /** Fires a hook on an after event. */
 export function fireHook(turn: Turn, hook: HookRow, work: WorkEvent): void {
-  const { to, message } = toFireRequest(hook, work);
-  turn.send(to, message);
+  turn.send(hookOccurrenceRef(work.workspaceId, hookOccurrenceId(work, hook)), toFire(hook, work));
 }
 
 /** What a hook is asked by a before event. One that is never heard of again goes by its `failure`. */
 export function toFireRequest(hook: HookRow, work: WorkEvent): GatekeeperRequest {
-  const message: FireHook = { type: "hook.fire", hookId: hook.id, work, resends: null };
-  const to = address(work.workspaceId, "hook-occurrence", hookOccurrenceId(work, hook));
-  return { to, message, whenSilent: timeoutRefusal(hook) };
+  const to = hookOccurrenceRef(work.workspaceId, hookOccurrenceId(work, hook));
+  return { to, message: toFire(hook, work), whenSilent: timeoutRefusal(hook) };
+}
+
+function toFire(hook: HookRow, work: WorkEvent): FireHook {
+  return { type: "hook.fire", hookId: hook.id, work, resends: null };
 }
 
 /** Why a hook refuses a before event whose time is over; null when it lets it go on. */
 export function timeoutRefusal({ fields }: HookRow): string | null {
   const step = fields.steps[0]?.name ?? "";
   return fields.failure === "block" ? toRefusal({ hook: fields.key, step, reason: BEFORE_EVENT_TIMEOUT }) : null;
-}
-
-function hookMatcherAddress({ workspaceId, teamId }: WorkEvent): Address {
-  return address(workspaceId, "hook-judge", teamId);
 }
 
 function toMatchHooks(from: MatchHooks["from"], work: WorkEvent): MatchHooks {

@@ -1,7 +1,7 @@
 /**
  * Judges hooks whose events would take too long in one turn, `hook-judge/<team id>`: events wait in rows, and each
  * wake-up takes the first of them on by what one turn may cost. Before events go first. So a team with many dear
- * conditions holds up nobody but itself.
+ * conditions holds up nobody but itself. It has one state: what waits lies in rows.
  *
  * | state   | moved by                            | next    | also                                             |
  * |---------|-------------------------------------|---------|--------------------------------------------------|
@@ -12,26 +12,14 @@
  * |         |                                     |         | that blocks on failure refuses                   |
  */
 import { setup } from "xstate";
-import type {
-  ActorType,
-  CallGatekeepers,
-  GatekeeperAnswer,
-  GatekeeperTimedOut,
-  ReplyTo,
-} from "../../../runtime/actor-type.js";
-import type { Delivered, Message, Turn, Woken } from "../../../runtime/turn.js";
+import type { CallGatekeepers, GatekeeperAnswer, GatekeeperTimedOut, ReplyTo } from "../../../runtime/actor-type.js";
+import { defineActor } from "../../../runtime/define-actor.js";
+import type { Delivered, Turn, Woken } from "../../../runtime/turn.js";
 import { table } from "../../../storage/table.js";
 import type { WorkEvent } from "../../events/catalogue.js";
 import { fireHook, timeoutRefusal, toFireRequest } from "./fire-hooks.js";
+import { hookMatcherRef, type MatchHooks } from "./hook-matcher.messages.js";
 import { type HookRow, MAX_MATCH_COST, type MatchCursor, matchHooks } from "./match-hooks.js";
-
-export interface MatchHooks extends Message {
-  readonly type: "hook.judge";
-  readonly work: WorkEvent;
-  readonly from: MatchCursor;
-  /** Set by the runtime when a before event waits for the answer. */
-  readonly gate?: ReplyTo;
-}
 
 /** An event some of whose hooks are not judged yet. */
 interface WaitingEvent {
@@ -51,35 +39,28 @@ type MatcherEvent = Delivered<MatchHooks | Woken | GatekeeperTimedOut>;
 
 const machine = setup({
   types: { events: {} as MatcherEvent },
-  guards: {
-    isNew: ({ event }) => event.type === "hook.judge" && findWaiting(event) === undefined,
-    waits: ({ event }) => event.type === "keeper.late" && findLate(event) !== undefined,
-  },
-  actions: {
-    note: ({ event }) => {
-      if (event.type === "hook.judge") enqueue(event);
-    },
-    goOn: ({ event }) => matchNext(event.turn),
-    hurry: ({ event }) => {
-      if (event.type === "keeper.late") markLate(event);
-    },
-  },
 }).createMachine({
   id: "hook-judge",
   initial: "judging",
   states: {
     judging: {
       on: {
-        "hook.judge": { guard: "isNew", actions: "note" },
-        woken: { actions: "goOn" },
-        "keeper.late": { guard: "waits", actions: "hurry" },
+        "hook.judge": {
+          guard: ({ event }) => findWaiting(event) === undefined,
+          actions: ({ event }) => enqueue(event),
+        },
+        woken: { actions: ({ event }) => matchNext(event.turn) },
+        "keeper.late": {
+          guard: ({ event }) => findLate(event) !== undefined,
+          actions: ({ event }) => markLate(event),
+        },
       },
     },
   },
 });
 
 /** See the table above. */
-export const hookMatcherActor: ActorType = { kind: "hook-judge", machine, version: 1 };
+export const hookMatcherActor = defineActor(hookMatcherRef, { machine, version: 1 });
 
 function waitingKey(turn: Turn, { work, gate }: Pick<MatchHooks, "work"> & { readonly gate?: ReplyTo | null }) {
   return [turn.self.id, gate == null ? AFTER_EVENTS : BEFORE_EVENTS, work.occurrence] as const;

@@ -1,7 +1,8 @@
 import t from "tap";
 import type { WorkEvent } from "../../../actors/events/catalogue.js";
 import type { DeliveryResult } from "../../../actors/hooks/delivery/delivery.effects.js";
-import { type FireHook, hookOccurrenceActor } from "../../../actors/hooks/hook-occurrence.machine.js";
+import { hookOccurrenceActor } from "../../../actors/hooks/hook-occurrence.machine.js";
+import type { FireHook } from "../../../actors/hooks/hook-occurrence.messages.js";
 import { findHookOccurrence, listAttempts } from "../../../actors/hooks/hook-occurrence.table.js";
 import { type ResourceRow, resources } from "../../../actors/resources/resource.table.js";
 import type { TaskRow } from "../../../actors/tasks/task.js";

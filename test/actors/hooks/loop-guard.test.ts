@@ -1,6 +1,7 @@
 import t from "tap";
 import type { WorkEvent } from "../../../actors/events/catalogue.js";
-import { type FireHook, hookOccurrenceActor } from "../../../actors/hooks/hook-occurrence.machine.js";
+import { hookOccurrenceActor } from "../../../actors/hooks/hook-occurrence.machine.js";
+import type { FireHook } from "../../../actors/hooks/hook-occurrence.messages.js";
 import {
   findHookOccurrence,
   type HookOccurrence,

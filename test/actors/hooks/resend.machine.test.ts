@@ -1,7 +1,8 @@
 import t from "tap";
 import type { WorkEvent } from "../../../actors/events/catalogue.js";
 import { type HookOccurrence, hookOccurrences } from "../../../actors/hooks/hook-occurrence.table.js";
-import { hookResendActor, type ResendFailed } from "../../../actors/hooks/resend.machine.js";
+import { hookResendActor } from "../../../actors/hooks/resend.machine.js";
+import type { ResendFailed } from "../../../actors/hooks/resend.messages.js";
 import { type ResourceRow, resources } from "../../../actors/resources/resource.table.js";
 import { address } from "../../../runtime/address.js";
 import { ulidTime } from "../../../runtime/ids.js";

@@ -1,0 +1,85 @@
+import type { GatekeeperTimedOut } from "../../runtime/actor-type.js";
+import { isResultOf } from "../../runtime/effect-type.js";
+import type { EffectEnded, Message, TurnReading, Woken } from "../../runtime/turn.js";
+import { DELIVERY_EFFECT, type DeliveryResult } from "./delivery/delivery.effects.js";
+import type { FireHook } from "./hook-occurrence.messages.js";
+import { findHookOccurrence, type HookOccurrenceState } from "./hook-occurrence.table.js";
+import { type ChangeFired, checkLoop } from "./loop-guard.js";
+import { type HookOccurrenceContext, type StepOutcome, toDeliveryResult, toStepOutcome } from "./step-outcome.js";
+
+/** A firing that was not there before. */
+export interface FirstFiring extends Message {
+  readonly type: "fire.first";
+  readonly fire: FireHook;
+  /** What the loop guard counts it by; null for what it does not count. */
+  readonly change: ChangeFired | null;
+}
+
+/** The same, stopped by the loop guard. */
+export interface LoopedFiring extends Message {
+  readonly type: "fire.looped";
+  readonly fire: FireHook;
+  readonly why: string;
+}
+
+/** A firing that has begun before, and may be over. No state takes it. */
+interface RepeatedFiring extends Message {
+  readonly type: "fire.repeated";
+}
+
+const deliveryClasses = {
+  attempting: "delivery.next",
+  waiting: "delivery.retry",
+  delivered: "delivery.done",
+  refused: "delivery.refused",
+  failed: "delivery.failed",
+} as const satisfies Record<HookOccurrenceState, string>;
+
+type DeliveryClass = (typeof deliveryClasses)[HookOccurrenceState];
+
+/** The request of a step has ended. */
+export type DeliveryEnded = {
+  readonly [Class in DeliveryClass]: Message & {
+    readonly type: Class;
+    readonly result: DeliveryResult;
+    readonly outcome: StepOutcome;
+  };
+}[DeliveryClass];
+
+/** A message by where it leads, with what was read to find that out. */
+export type HookOccurrenceEvent =
+  | FirstFiring
+  | LoopedFiring
+  | RepeatedFiring
+  | DeliveryEnded
+  | EffectEnded
+  | GatekeeperTimedOut
+  | Woken;
+
+interface HookOccurrenceMachineState {
+  readonly value: string;
+  readonly context: HookOccurrenceContext;
+}
+
+/** Gives the event of each message to a firing. It reads and does nothing else. */
+export function classifyHookOccurrence(
+  message: FireHook | EffectEnded | GatekeeperTimedOut | Woken,
+  { context }: HookOccurrenceMachineState,
+  turn: TurnReading,
+): HookOccurrenceEvent {
+  if (message.type === "hook.fire") return classifyFiring(message, turn);
+  if (!isResultOf(DELIVERY_EFFECT, message)) return message;
+  const result = toDeliveryResult(message);
+  const outcome = toStepOutcome(result, context, turn.now);
+  return { type: deliveryClasses[outcome.next], result, outcome };
+}
+
+function classifyFiring(fire: FireHook, turn: TurnReading): FirstFiring | LoopedFiring | RepeatedFiring {
+  const { why, change } = checkLoop(turn, fire);
+  // What was never counted cannot have fired, which spares looking for it.
+  const mayHaveFired = change === null || change.times.length > 0;
+  if (mayHaveFired && findHookOccurrence(turn, turn.self.partition, fire.work.teamId, turn.self.id) !== undefined) {
+    return { type: "fire.repeated" };
+  }
+  return why === null ? { type: "fire.first", fire, change } : { type: "fire.looped", fire, why };
+}

@@ -1,0 +1,20 @@
+import type { GatekeeperTimedOut, ReplyTo } from "../../../runtime/actor-type.js";
+import { reference } from "../../../runtime/reference.js";
+import type { Message } from "../../../runtime/turn.js";
+import type { WorkEvent } from "../../events/catalogue.js";
+import type { MatchCursor } from "./match-hooks.js";
+
+/** Goes on matching an event's hooks, from the cursor on. */
+export interface MatchHooks extends Message {
+  readonly type: "hook.judge";
+  readonly work: WorkEvent;
+  readonly from: MatchCursor;
+  /** Set by the runtime when a before event waits for the answer. */
+  readonly gate?: ReplyTo;
+}
+
+/** What matches the hooks of an event's team. */
+export const hookMatcherRef = reference<
+  MatchHooks | GatekeeperTimedOut,
+  [work: Pick<WorkEvent, "workspaceId" | "teamId">]
+>("hook-judge", ({ workspaceId, teamId }) => [workspaceId, teamId]);

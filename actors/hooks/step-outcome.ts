@@ -1,0 +1,82 @@
+import type { ReplyTo } from "../../runtime/actor-type.js";
+import type { EffectEnded } from "../../runtime/turn.js";
+import type { WorkEvent } from "../events/catalogue.js";
+import type { DeliveryResult } from "./delivery/delivery.effects.js";
+import { type HookFailureCode, isRetried, toRefusal } from "./delivery/retry-policy.js";
+import type { HookOccurrenceState } from "./hook-occurrence.table.js";
+
+/** All that the end of a request is judged by, so that judging it reads no rows. */
+export interface HookOccurrenceContext {
+  readonly hookId: string;
+  readonly hook: string;
+  readonly on: WorkEvent["on"];
+  readonly teamId: string;
+  readonly attempt: number;
+  /** A test is tried once. */
+  readonly mostAttempts: number;
+  readonly step: number;
+  /** Requests made so far, over all attempts and steps. */
+  readonly requests: number;
+  /** Names of the hook's steps as they were when it fired. */
+  readonly steps: readonly string[];
+  readonly timeoutMs: number;
+  readonly blocks: boolean;
+  /** When a hook on a before event must be done; 0 on an after event. */
+  readonly deadlineMs: number;
+  readonly gate: ReplyTo | null;
+}
+
+/** What the end of a step's request means for the firing. */
+export interface StepOutcome {
+  readonly next: HookOccurrenceState;
+  readonly code: HookFailureCode | null;
+  /** Why the event is refused, or null. */
+  readonly refused: string | null;
+}
+
+/** What the end of a step's request means, when it is `nowMs`. */
+export function toStepOutcome(result: DeliveryResult, context: HookOccurrenceContext, nowMs: number): StepOutcome {
+  const before = context.gate !== null;
+  if (result.code !== null) {
+    return !before && isRetried(result.code) && context.attempt < context.mostAttempts
+      ? { next: "waiting", code: result.code, refused: null }
+      : toFailedOutcome(context, { code: result.code, step: result.step, reason: result.reason ?? result.code });
+  }
+  const reason = before ? findRefusal(result.body) : null;
+  if (reason !== null) {
+    return { next: "refused", code: null, refused: `Hook ${context.hook} refused. Reason: ${reason}` };
+  }
+  const next = context.steps[context.step + 1];
+  if (next === undefined) return { next: "delivered", code: null, refused: null };
+  // The hook's time as a whole is over before the next step begins.
+  return context.deadlineMs > 0 && nowMs >= context.deadlineMs
+    ? toFailedOutcome(context, { code: "timeout", step: next, reason: "the hook's time ran out" })
+    : { next: "attempting", code: null, refused: null };
+}
+
+/** An effect that could not report is a step that `errored`. */
+export function toDeliveryResult({ result }: EffectEnded<DeliveryResult>): DeliveryResult {
+  if (result.ok) return result.output;
+  const none = { step: "", at: "", tookMs: 0, requestHeaders: {}, status: null, body: "" };
+  return { ...none, code: "errored", reason: result.error };
+}
+
+function toFailedOutcome(
+  { gate, blocks, hook }: HookOccurrenceContext,
+  failure: { readonly code: HookFailureCode; readonly step: string; readonly reason: string },
+): StepOutcome {
+  const { code, step, reason } = failure;
+  const refused = gate !== null && blocks ? toRefusal({ hook, step, reason }) : null;
+  return { next: "failed", code, refused };
+}
+
+/** The reason in an answer that refuses: a JSON object whose `refuse` is a text that is not empty. */
+function findRefusal(body: string): string | null {
+  try {
+    const answer: unknown = JSON.parse(body);
+    const refuse = typeof answer === "object" && answer !== null && "refuse" in answer ? answer.refuse : null;
+    return typeof refuse === "string" && refuse !== "" ? refuse : null;
+  } catch {
+    return null;
+  }
+}
