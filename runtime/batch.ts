@@ -1,8 +1,8 @@
 import type { Change } from "../storage/store.js";
 import type { Cell } from "./cell.js";
-import type { PendingEffect } from "./effects.js";
 import type { Asker, Envelope } from "./envelope.js";
 import type { PendingEntry } from "./feed.js";
+import type { PendingEffect } from "./pending-effect.js";
 
 /** What a batch answers once it is durable. */
 interface Answer {

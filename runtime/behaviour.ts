@@ -1,8 +1,8 @@
 import type { ActorType, Catalogue, StoredState, Subscriber, Supervision } from "./actor-type.js";
 import type { Address } from "./address.js";
+import { defaultSupervision } from "./crash-count.js";
 import { gateActor, gateKind } from "./gate.machine.js";
 import { createActorStepper, type MachineState, type Stepper } from "./step.js";
-import { defaultSupervision } from "./supervisor.js";
 import type { Fact, Message } from "./turn.js";
 import type { TurnRecorder } from "./turn-recorder.js";
 

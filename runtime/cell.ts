@@ -1,25 +1,12 @@
-import { actorSpace } from "../storage/keys.js";
 import type { Change, Key } from "../storage/store.js";
 import type { Address } from "./address.js";
 import type { Behaviour } from "./behaviour.js";
+import { type CellRecord, cellKey } from "./cell-record.js";
 import { CrashCount } from "./crash-count.js";
-import type { EffectRow } from "./effects.js";
 import type { Envelope } from "./envelope.js";
+import type { EffectRow } from "./pending-effect.js";
 import { Queue } from "./queue.js";
 import type { MachineState } from "./step.js";
-
-/** What is stored of an actor. Fields that say nothing are left out. */
-export interface CellRecord {
-  readonly version: number;
-  /** The machine's state; absent while only a rest is stored. */
-  readonly state?: { readonly value: unknown; readonly context: unknown };
-  /** Due time in milliseconds by name. */
-  readonly timers?: Readonly<Record<string, number>>;
-  /** Ids of pending effects, but for the one in whose row this lies. */
-  readonly effects?: readonly string[];
-  /** The actor crashed too often and takes nothing before this time. */
-  readonly restingUntilMs?: number;
-}
 
 type Writable<Row> = { -readonly [Field in keyof Row]: Row[Field] };
 
@@ -155,14 +142,4 @@ export class Cell {
   get isIdle(): boolean {
     return !this.isQueued && !this.hasUndelivered && this.mailbox.length === 0;
   }
-}
-
-/** The key of an actor's record. */
-export function cellKey(of: Address): Key {
-  return [of.partition, actorSpace, of.kind, of.id];
-}
-
-/** The text a cell is found by in memory; unlike the readable form it is different for every address. */
-export function cellName(of: Address): string {
-  return `${of.partition}\0${of.kind}\0${of.id}`;
 }

@@ -1,5 +1,5 @@
 import type { AnyStateMachine, StateNode } from "xstate";
-import type { MachineState } from "./step.js";
+import type { StoredState } from "./actor-type.js";
 import type { Message, Turn } from "./turn.js";
 
 /** What guards, actions and assignments are called with, as XState calls them. */
@@ -23,7 +23,7 @@ interface Transition {
 type TransitionTable = ReadonlyMap<string, ReadonlyMap<string, readonly Transition[]>>;
 
 /** Steps a flat machine; null when no transition takes the message. */
-export type CompiledStep = (state: MachineState, message: Message, turn: Turn) => MachineState | null;
+export type CompiledStep = (state: StoredState, message: Message, turn: Turn) => StoredState | null;
 
 /** What stands in for the parts of XState that a step may not use; each call throws. */
 export interface ForbiddenCalls {

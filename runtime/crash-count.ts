@@ -1,5 +1,8 @@
 import type { Supervision } from "./actor-type.js";
 
+/** How an actor is looked after when its type does not say: quick tries, then a rest that lets its surroundings mend. */
+export const defaultSupervision: Supervision = { attempts: 3, maxRestarts: 10, withinMs: 60_000, backoffMs: 30_000 };
+
 /** Counts the crashes of one actor within a time. */
 export class CrashCount {
   #atMs: number[] = [];

@@ -3,7 +3,7 @@ import type { Entry, Key, Reading } from "../storage/store.js";
 import type { Table } from "../storage/table.js";
 import type { StoredState } from "./actor-type.js";
 import { type Address, address } from "./address.js";
-import type { CellRecord } from "./cell.js";
+import type { CellRecord } from "./cell-record.js";
 import type { DirectoryEntry } from "./directory.js";
 
 /** What a directory is rebuilt from: what a partition holds under a prefix, and the entries that follow from each of it. */

@@ -1,5 +1,5 @@
 import type { Address } from "./address.js";
-import type { PendingEffect } from "./effects.js";
+import type { PendingEffect } from "./pending-effect.js";
 import type { Message } from "./turn.js";
 
 /** Who waits for the answer to a message. */

@@ -2,7 +2,8 @@ import { effectSpace } from "../storage/keys.js";
 import type { Key, Reading } from "../storage/store.js";
 import { address } from "./address.js";
 import type { Cells } from "./cells.js";
-import { type EffectRow, type Effects, toPendingEffect } from "./effects.js";
+import type { Effects } from "./effects.js";
+import { type EffectRow, toPendingEffect } from "./pending-effect.js";
 import { nextReceiver } from "./undelivered.js";
 
 /** Rows looked at in one step. */

@@ -3,9 +3,9 @@ import type { WalkOptions } from "../storage/migration-walks.js";
 import type { Slice, Walk } from "../storage/migrations.js";
 import type { Change } from "../storage/store.js";
 import type { StoredState } from "./actor-type.js";
-import type { CellRecord } from "./cell.js";
+import type { CellRecord } from "./cell-record.js";
 import type { DeadLetterRow } from "./dead-letters.js";
-import type { EffectRow } from "./effects.js";
+import type { EffectRow } from "./pending-effect.js";
 import type { Message } from "./turn.js";
 import type { UndeliveredRow } from "./undelivered.js";
 

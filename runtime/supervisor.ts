@@ -1,13 +1,10 @@
 import type { Change } from "../storage/store.js";
-import type { Supervision } from "./actor-type.js";
 import { addressText } from "./address.js";
 import type { Cell } from "./cell.js";
+import { defaultSupervision } from "./crash-count.js";
 import { deadLetterPut } from "./dead-letters.js";
 import type { Envelope } from "./envelope.js";
 import { type RuntimeLog, TurnFailed } from "./runtime.js";
-
-/** How an actor is looked after when its type does not say: quick tries, then a rest that lets its surroundings mend. */
-export const defaultSupervision: Supervision = { attempts: 3, maxRestarts: 10, withinMs: 60_000, backoffMs: 30_000 };
 
 /** The wake-up that ends a rest; no machine may use its name. */
 export const backoffTimer = "~rest";

@@ -1,5 +1,5 @@
 import type { Writing } from "../../storage/store.js";
-import type { LineFields } from "../lines/line.kind.js";
+import type { LineFields } from "../lines/line.js";
 import { findLine, findStation } from "../lines/line.queries.js";
 import type { EventTask, WorkEvent } from "./catalogue.js";
 import { recordEvent } from "./event-log.table.js";

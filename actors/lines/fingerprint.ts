@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { canonicalJson } from "../resources/canonical-json.js";
-import type { LineFields } from "./line.kind.js";
+import type { LineFields } from "./line.js";
 import type { RunSetup } from "./run-setup.js";
 import type { StationBody } from "./station.js";
 

@@ -1,7 +1,7 @@
 import type { Reading } from "../../storage/store.js";
 import type { Warning } from "../resources/kind.js";
 import { isHarnessOffered } from "../runners/runner.table.js";
-import type { LineBody } from "./line.kind.js";
+import type { LineBody } from "./line.js";
 import type { StationBody } from "./station.js";
 
 /** What of a line is accepted and does not happen yet. */

@@ -1,53 +1,10 @@
-import { z } from "zod";
 import type { FieldError } from "../refusal.js";
-import { displayName, repositoryName, slug } from "../resources/fields.js";
 import type { FileText, Kind, WriteScope } from "../resources/kind.js";
+import { type LineBody, lineSchema } from "./line.js";
 import { lineWarnings } from "./line-warnings.js";
-import { currencySchema, type Station, type StationBody, stationSchema } from "./station.js";
+import type { Station, StationBody } from "./station.js";
 import { repeated, stationReferences, validateStation } from "./station-rules.js";
 import { openTasksAt } from "./station-use.table.js";
-
-const repository = z.strictObject({
-  name: repositoryName,
-  setup: z
-    .string()
-    .min(1, "must not be empty")
-    .max(10_000, "must be at most 10000 characters")
-    .nullable()
-    .default(null),
-  image: z.string().min(1, "must not be empty").max(512, "must be at most 512 characters").nullable().default(null),
-});
-
-/** The gain that counts as real where a line names none (replays, Limits). */
-const DEFAULT_MIN_GAIN = 0.05;
-
-const schema = z.strictObject({
-  key: slug,
-  name: displayName,
-  repositories: z.array(repository).max(50, "must be at most 50 repositories").default([]),
-  source: z
-    .strictObject({ repository: repositoryName, path: z.string().min(1, "must not be empty").max(1_024) })
-    .nullable()
-    .default(null),
-  replayCheck: z
-    .strictObject({
-      mostRegressions: z.int("must be a whole number").min(0, "must be at least 0"),
-      ceiling: z.number("must be a number").positive("must be above 0").max(1_000, "must be at most 1000"),
-      currency: currencySchema,
-      minGain: z
-        .number("must be a number")
-        .min(0, "must be at least 0")
-        .max(1, "must be at most 1")
-        .default(DEFAULT_MIN_GAIN),
-    })
-    .nullable()
-    .default(null),
-  stations: z.array(stationSchema).min(1, "must hold at least one station").max(100, "must be at most 100 stations"),
-});
-
-export type LineBody = z.output<typeof schema>;
-/** A line as it is kept: its stations have ids. */
-export type LineFields = Omit<LineBody, "stations"> & { readonly stations: readonly Station[] };
 
 /** A line: the stations that its tasks move through, and the repositories they are about. */
 export const lineKind: Kind<LineBody> = {
@@ -56,7 +13,7 @@ export const lineKind: Kind<LineBody> = {
   idPrefix: "line",
   heldBy: "team",
   permission: "configure",
-  schema,
+  schema: lineSchema,
   fixed: ["key"],
   hcl: {
     omitted: ["stations[].id"],

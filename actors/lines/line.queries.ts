@@ -1,6 +1,6 @@
 import type { Reading } from "../../storage/store.js";
 import { findResource } from "../resources/resource.table.js";
-import type { LineFields } from "./line.kind.js";
+import type { LineFields } from "./line.js";
 import type { Station } from "./station.js";
 
 /** A line as it is now, or undefined when it is gone. */

@@ -1,8 +1,15 @@
 import { z } from "zod";
 import type { RuntimeLog } from "../../runtime/runtime.js";
-import type { CodeHostSettings, Installation } from "./code-host.js";
 import { type AskCodeHost, CodeHostRefused, isRefusedWith, readAs } from "./code-host-requests.js";
+import type { CodeHostSettings } from "./code-host-settings.js";
 import { MAX_TOKEN_LENGTH } from "./installation-tokens.js";
+
+/** Whose an installation is, at the code host. */
+export interface HostAccount {
+  readonly id: number;
+  readonly login: string;
+  readonly kind: "organization" | "user" | "other";
+}
 
 /** What a person takes along to the code host. */
 export interface SignInRequest {
@@ -81,7 +88,7 @@ export async function fetchPersonToken(
 export async function isAdministrator(
   { ask, settings, name }: SignInParts,
   token: string,
-  account: Installation["account"],
+  account: HostAccount,
 ): Promise<"yes" | "no" | "unknown"> {
   const authorization = `Bearer ${token}`;
   const { apiUrl } = settings;

@@ -1,10 +1,11 @@
 import { z } from "zod";
 import type { RuntimeLog } from "../../runtime/runtime.js";
-import { type AllowList, parseAllowList } from "./allow-list.js";
 import { createAppSigner } from "./code-host-app.js";
 import { CodeHostRefused, createCodeHostRequests, isRefusedWith, readAs } from "./code-host-requests.js";
+import { type CodeHostSettings, codeHostName } from "./code-host-settings.js";
 import {
   fetchPersonToken,
+  type HostAccount,
   isAdministrator,
   type SignInRequest,
   type SignInReturn,
@@ -13,26 +14,10 @@ import {
 import { createInstallationTokens } from "./installation-tokens.js";
 import type { Outbound } from "./request.js";
 
-/** The code host that the deployment names, and the app that the service is there. Addresses end without a slash. */
-export interface CodeHostSettings {
-  readonly apiUrl: string;
-  /** Where people sign in. */
-  readonly webUrl: string;
-  readonly appId: string;
-  /** RSA private key, PEM. */
-  readonly appKey: string;
-  readonly clientId: string;
-  readonly clientSecret: string;
-}
-
 /** An installation of the app, as the code host tells of it. */
 export interface Installation {
   readonly id: number;
-  readonly account: {
-    readonly id: number;
-    readonly login: string;
-    readonly kind: "organization" | "user" | "other";
-  };
+  readonly account: HostAccount;
   readonly isSuspended: boolean;
   /** When it last changed there. */
   readonly updatedAtMs: number;
@@ -57,7 +42,7 @@ export interface CodeHost {
   /** Null when the app has no such installation. */
   installation(id: number): Promise<Installation | null>;
   /** Whether a person administers an installation's account; `unknown` when the code host does not tell them. */
-  administers(personToken: string, account: Installation["account"]): Promise<"yes" | "no" | "unknown">;
+  administers(personToken: string, account: HostAccount): Promise<"yes" | "no" | "unknown">;
   /** Repositories that an installation reaches, 100 a page, the first page being 1. */
   repositories(
     installationId: number,
@@ -67,16 +52,6 @@ export interface CodeHost {
 
 /** Repositories on a page. */
 export const REPOSITORIES_ON_PAGE = 100;
-
-/** What the code host is called: the host of its pages. */
-export function codeHostName(webUrl: string): string {
-  return new URL(webUrl).host;
-}
-
-/** The list that requests to the code host go by: its two addresses, which the deployment names, and nothing else. */
-export function codeHostAddresses({ apiUrl, webUrl }: CodeHostSettings): AllowList {
-  return parseAllowList(`${new URL(apiUrl).origin},${new URL(webUrl).origin}`);
-}
 
 export interface CodeHostOptions {
   readonly settings: CodeHostSettings;
@@ -158,7 +133,7 @@ const repositoriesSchema = z.object({
     .max(REPOSITORIES_ON_PAGE),
 });
 
-function kindOf(type: string): Installation["account"]["kind"] {
+function kindOf(type: string): HostAccount["kind"] {
   if (type === "Organization") return "organization";
   return type === "User" ? "user" : "other";
 }

@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
 import type { RunSignal } from "../../runtime/run-signal.js";
-import type { OutboundAnswer } from "./request.js";
 
 /** Statuses below this one are followed by another answer to the same request (RFC 9110, section 15.2). */
 const FIRST_FINAL_STATUS = 200;
@@ -98,4 +97,12 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     const body = Buffer.concat(this.#chunks).subarray(0, this.#keepBytes).toString("utf8");
     this.#resolve({ status: this.#status, body, retryAfter: this.#retryAfter });
   }
+}
+
+export interface OutboundAnswer {
+  readonly status: number;
+  /** The beginning of the body. */
+  readonly body: string;
+  /** The `retry-after` header as it came, or null. */
+  readonly retryAfter: string | null;
 }

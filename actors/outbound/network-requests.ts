@@ -1,5 +1,6 @@
 import type { Clock } from "../../runtime/clock.js";
-import type { OutboundAnswer, OutboundRequest } from "./request.js";
+import type { OutboundAnswer } from "./http-exchange.js";
+import type { OutboundRequest } from "./request.js";
 
 /** Why a host of the workspace did not make a request. */
 export type NetworkFailureCode = "unreachable" | "not-allowed" | "errored";

@@ -1,8 +1,9 @@
 import { z } from "zod";
 import type { RunSignal } from "../../runtime/run-signal.js";
+import type { OutboundAnswer } from "./http-exchange.js";
 import { parseJson, toReason } from "./json-answer.js";
 import { MAX_OAUTH_ANSWER_BYTES, OAUTH_REQUEST_MS } from "./oauth-server.js";
-import type { Outbound, OutboundAnswer } from "./request.js";
+import type { Outbound } from "./request.js";
 
 /** The service as a host's client. */
 export interface OAuthClient {

@@ -4,7 +4,7 @@ import { Agent, type buildConnector } from "undici";
 import type { RunSignal } from "../../runtime/run-signal.js";
 import { AddressRefused, guardedAddress, type Resolve, resolveWithSystem } from "./address-guard.js";
 import type { AllowList } from "./allow-list.js";
-import { HttpExchange } from "./http-exchange.js";
+import { HttpExchange, type OutboundAnswer } from "./http-exchange.js";
 
 /** A request that was not sent because it may not be. */
 export class RequestRefused extends Error {
@@ -16,14 +16,6 @@ export interface OutboundRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly signal: RunSignal;
-}
-
-export interface OutboundAnswer {
-  readonly status: number;
-  /** The beginning of the body. */
-  readonly body: string;
-  /** The `retry-after` header as it came, or null. */
-  readonly retryAfter: string | null;
 }
 
 /** Sends requests to hosts on the allow-list, and to nowhere else. */

@@ -1,4 +1,5 @@
-import { type LineBody, type LineFields, validateLine } from "../lines/line.kind.js";
+import type { LineBody, LineFields } from "../lines/line.js";
+import { validateLine } from "../lines/line.kind.js";
 import type { StationBody } from "../lines/station.js";
 import { stationReferences } from "../lines/station-rules.js";
 import type { FieldError } from "../refusal.js";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Reading } from "../../storage/store.js";
 import { fingerprintOf, runConfig } from "../lines/fingerprint.js";
-import type { LineFields } from "../lines/line.kind.js";
+import type { LineFields } from "../lines/line.js";
 import { setupOf } from "../lines/run-setup.js";
 import { type StationBody, stationSchema } from "../lines/station.js";
 import type { HolderLocation, Kind, StationHolder, WriteScope } from "../resources/kind.js";

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { CodeHostSettings } from "../../actors/outbound/code-host.js";
 import { createAppSigner } from "../../actors/outbound/code-host-app.js";
+import type { CodeHostSettings } from "../../actors/outbound/code-host-settings.js";
 
 /** An address under which others are built; a slash at its end is taken off. */
 const baseAddress = z

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { createHookTokenSigner } from "../../actors/hooks/delivery/hook-token.js";
 import { parseAllowList } from "../../actors/outbound/allow-list.js";
-import type { CodeHostSettings } from "../../actors/outbound/code-host.js";
+import type { CodeHostSettings } from "../../actors/outbound/code-host-settings.js";
 import { codeHostOf, codeHostSettings } from "../code-host/code-host-config.js";
 import type { AdmissionRates } from "../limits/admission.js";
 import { parseNetworks } from "../limits/client-address.js";

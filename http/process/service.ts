@@ -10,8 +10,9 @@ import { signingKeysRef, type UseKey } from "../../actors/hooks/delivery/signing
 import { oauthEffects } from "../../actors/integrations/oauth.effects.js";
 import { createKinds } from "../../actors/kinds.js";
 import { parseAllowList, toIssuerAllowList } from "../../actors/outbound/allow-list.js";
-import { type CodeHost, codeHostAddresses, createCodeHost } from "../../actors/outbound/code-host.js";
+import { type CodeHost, createCodeHost } from "../../actors/outbound/code-host.js";
 import { MAX_ANSWER_BYTES } from "../../actors/outbound/code-host-requests.js";
+import { codeHostAddresses } from "../../actors/outbound/code-host-settings.js";
 import { mailEffect } from "../../actors/outbound/mail.effects.js";
 import { NetworkRequests } from "../../actors/outbound/network-requests.js";
 import { createAuthorizationServers, MAX_OAUTH_ANSWER_BYTES } from "../../actors/outbound/oauth-server.js";

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { permit, seesOutcomes } from "../../actors/access/visibility.js";
 import type { Caller } from "../../actors/caller.js";
 import { chainFrom } from "../../actors/hooks/loop-guard.js";
-import type { LineFields } from "../../actors/lines/line.kind.js";
+import type { LineFields } from "../../actors/lines/line.js";
 import { findStation } from "../../actors/lines/line.queries.js";
 import { invalid, isRefusal, type Refusal } from "../../actors/refusal.js";
 import { findResourceAt } from "../../actors/resources/resource.table.js";

@@ -1,5 +1,5 @@
 import t from "tap";
-import { cellKey } from "../../runtime/cell.js";
+import { cellKey } from "../../runtime/cell-record.js";
 import { feedKey } from "../../runtime/feed.js";
 import type { Picture } from "../../runtime/picture.js";
 import type { FeedEntry } from "../../runtime/runtime.js";

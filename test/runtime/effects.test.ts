@@ -1,8 +1,9 @@
 import t from "tap";
 import type { Effect } from "../../runtime/actor-type.js";
 import { address } from "../../runtime/address.js";
-import { cellName } from "../../runtime/cell.js";
-import { createPendingEffect, Effects, effectKey } from "../../runtime/effects.js";
+import { cellName } from "../../runtime/cell-record.js";
+import { Effects } from "../../runtime/effects.js";
+import { createPendingEffect, effectKey } from "../../runtime/pending-effect.js";
 import type { RunSignal } from "../../runtime/run-signal.js";
 import { effectSpace } from "../../storage/keys.js";
 import { createMemoryStore } from "../../storage/memory-store.js";

@@ -1,5 +1,5 @@
 import t from "tap";
-import { cellKey } from "../../runtime/cell.js";
+import { cellKey } from "../../runtime/cell-record.js";
 import { GLOBAL_PARTITION, timerSpace } from "../../storage/keys.js";
 import { Harness } from "../support/harness.js";
 import { type Note, probe } from "../support/probe.js";

@@ -1,5 +1,5 @@
 import t from "tap";
-import { cellKey } from "../../runtime/cell.js";
+import { cellKey } from "../../runtime/cell-record.js";
 import { NotAccepted, TurnFailed } from "../../runtime/runtime.js";
 import { GLOBAL_PARTITION } from "../../storage/keys.js";
 import { table } from "../../storage/table.js";

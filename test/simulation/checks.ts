@@ -1,4 +1,4 @@
-import type { CellRecord } from "../../runtime/cell.js";
+import type { CellRecord } from "../../runtime/cell-record.js";
 import { listDeadLetters } from "../../runtime/dead-letters.js";
 import { listStoredEntries } from "../../runtime/feed.js";
 import { gateKind } from "../../runtime/gate.machine.js";

@@ -1,6 +1,6 @@
 import type { Effect } from "../../runtime/actor-type.js";
 import type { Address } from "../../runtime/address.js";
-import { effectKey } from "../../runtime/effects.js";
+import { effectKey } from "../../runtime/pending-effect.js";
 import type { Reading } from "../../storage/store.js";
 import type { Chance } from "./chance.js";
 import type { World } from "./world.js";

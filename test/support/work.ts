@@ -1,4 +1,4 @@
-import type { LineFields } from "../../actors/lines/line.kind.js";
+import type { LineFields } from "../../actors/lines/line.js";
 import type { Station } from "../../actors/lines/station.js";
 import { type ResourceRow, resourceAddresses, resources } from "../../actors/resources/resource.table.js";
 import { putMember } from "../../actors/workspaces/member.table.js";

@@ -1,13 +1,19 @@
 import { setup } from "xstate";
 import { createActorTypes } from "../../../actors/actor-types.js";
-import type { WorkEvent, WorkFact, WorkQuestion } from "../../../actors/events/catalogue.js";
-import { type WorkEventName, workEvents } from "../../../actors/events/catalogue.js";
+import {
+  type WorkEvent,
+  type WorkEventName,
+  type WorkFact,
+  type WorkQuestion,
+  workEvents,
+} from "../../../actors/events/catalogue.js";
 import { deliveryEffect } from "../../../actors/hooks/delivery/delivery.effects.js";
 import { type HookOccurrence, hookOccurrences } from "../../../actors/hooks/hook-occurrence.table.js";
 import { createKinds } from "../../../actors/kinds.js";
 import { parseAllowList } from "../../../actors/outbound/allow-list.js";
+import type { OutboundAnswer } from "../../../actors/outbound/http-exchange.js";
 import { NetworkRequests } from "../../../actors/outbound/network-requests.js";
-import type { Outbound, OutboundAnswer } from "../../../actors/outbound/request.js";
+import type { Outbound } from "../../../actors/outbound/request.js";
 import type { CreateResource, WriteResult } from "../../../actors/resources/resource.messages.js";
 import { createSealer } from "../../../actors/sealer.js";
 import { gates, subscribers } from "../../../actors/subscriptions.js";

@@ -3,9 +3,10 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { jwtVerify } from "jose";
 import t, { type Test } from "tap";
-import { type CodeHostSettings, codeHostAddresses, createCodeHost } from "../../../actors/outbound/code-host.js";
+import { createCodeHost } from "../../../actors/outbound/code-host.js";
 import { createAppSigner } from "../../../actors/outbound/code-host-app.js";
 import { createCodeHostRequests, MAX_ANSWER_BYTES } from "../../../actors/outbound/code-host-requests.js";
+import { type CodeHostSettings, codeHostAddresses } from "../../../actors/outbound/code-host-settings.js";
 import { createInstallationTokens } from "../../../actors/outbound/installation-tokens.js";
 import { createOutbound } from "../../../actors/outbound/request.js";
 

@@ -3,7 +3,8 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import t, { type Test } from "tap";
 import { parseAllowList } from "../../../actors/outbound/allow-list.js";
-import { createOutbound, type OutboundAnswer } from "../../../actors/outbound/request.js";
+import type { OutboundAnswer } from "../../../actors/outbound/http-exchange.js";
+import { createOutbound } from "../../../actors/outbound/request.js";
 import { RunAbort } from "../../../runtime/run-signal.js";
 
 /** An outbound path that keeps 10 bytes of an answer, to a server that answers as the test says. */

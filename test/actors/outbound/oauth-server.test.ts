@@ -1,6 +1,7 @@
 import t from "tap";
+import type { OutboundAnswer } from "../../../actors/outbound/http-exchange.js";
 import { createAuthorizationServers, MAX_OAUTH_ANSWER_BYTES } from "../../../actors/outbound/oauth-server.js";
-import { type OutboundAnswer, RequestRefused } from "../../../actors/outbound/request.js";
+import { RequestRefused } from "../../../actors/outbound/request.js";
 
 const MINUTE_MS = 60_000;
 const issuer = "https://host.example/tenant";

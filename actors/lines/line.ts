@@ -1,0 +1,47 @@
+import { z } from "zod";
+import { displayName, repositoryName, slug } from "../resources/fields.js";
+import { currencySchema, type Station, stationSchema } from "./station.js";
+
+const repository = z.strictObject({
+  name: repositoryName,
+  setup: z
+    .string()
+    .min(1, "must not be empty")
+    .max(10_000, "must be at most 10000 characters")
+    .nullable()
+    .default(null),
+  image: z.string().min(1, "must not be empty").max(512, "must be at most 512 characters").nullable().default(null),
+});
+
+/** The gain that counts as real where a line names none (replays, Limits). */
+const DEFAULT_MIN_GAIN = 0.05;
+
+/** What is written of a line. */
+export const lineSchema = z.strictObject({
+  key: slug,
+  name: displayName,
+  repositories: z.array(repository).max(50, "must be at most 50 repositories").default([]),
+  source: z
+    .strictObject({ repository: repositoryName, path: z.string().min(1, "must not be empty").max(1_024) })
+    .nullable()
+    .default(null),
+  replayCheck: z
+    .strictObject({
+      mostRegressions: z.int("must be a whole number").min(0, "must be at least 0"),
+      ceiling: z.number("must be a number").positive("must be above 0").max(1_000, "must be at most 1000"),
+      currency: currencySchema,
+      minGain: z
+        .number("must be a number")
+        .min(0, "must be at least 0")
+        .max(1, "must be at most 1")
+        .default(DEFAULT_MIN_GAIN),
+    })
+    .nullable()
+    .default(null),
+  stations: z.array(stationSchema).min(1, "must hold at least one station").max(100, "must be at most 100 stations"),
+});
+
+export type LineBody = z.output<typeof lineSchema>;
+
+/** A line as it is kept: its stations have ids. */
+export type LineFields = Omit<LineBody, "stations"> & { readonly stations: readonly Station[] };
