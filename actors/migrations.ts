@@ -7,9 +7,9 @@ import { compositeTaskIndexes } from "./tasks/task.migration.js";
  * `<noun>.migration.ts`, built of the walks of `storage/migration-walks.ts` (rows) and `runtime/stored-actor-walks.ts`
  * (states, messages and effects of actors):
  *
- *     { to: 9, title: "rows have a colour", walks: [eachRow("thing", withColour), removeTable("thing-by-shape")] },
+ *     { to: 9, title: "things are found by colour", walks: [eachRow("thing", byColour), removeTable("thing-by-shape")] },
  *
- * where `taskIndexes(row, place)` gives what is written for one row: `[putRow(place, "task-index", [row.teamId, …], true)]`.
+ * where `byColour(row, place)` gives what is written for one row: `[putRow(place, "thing-by-colour", [row.colour, …], true)]`.
  * Rows of megabytes (diffs) are walked a few at a time: `eachRow("run-checkout", …, { most: 4 })`.
  *
  * It is tested on rows written by hand (`test/support/migrating.ts`) and, without a line of its own, on the store of the

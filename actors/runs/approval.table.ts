@@ -1,40 +1,21 @@
 import type { Reading } from "../../storage/store.js";
-import { table } from "../../storage/table.js";
-
-/** A call that waits for leave, or waited for it. */
-export interface ApprovalRow {
-  readonly id: string;
-  readonly runId: string;
-  /** What wants to make the call: the agent's harness. */
-  readonly kind: "permission";
-  /** The id under which the runner asked, which it is answered with. */
-  readonly request: string;
-  readonly tool: string;
-  /** The JSON text of an object. */
-  readonly inputs: string;
-  /** Why the agent wants it, in its own words; may be empty. */
-  readonly reason: string;
-  readonly state: "open" | "approved" | "dismissed" | "closed";
-  /** The inputs that it was approved with in place of those (JSON text); null for as they were asked. */
-  readonly edited: string | null;
-  /** Why it was dismissed, if that was said, or closed. */
-  readonly note: string | null;
-  readonly askedAt: string;
-  readonly answeredAt: string | null;
-  /** User id; null while it is open, and when it was closed. */
-  readonly answeredBy: string | null;
-}
+import { indexedTable } from "../tables/indexed-table.js";
+import type { ApprovalRow } from "./approval.js";
+import { approvalView } from "./approval.view.js";
 
 /** `[run, approval]`; ids rise with time */
-export const approvals = table<ApprovalRow>("approval");
-/** `[run, approval]` -> true: those that are open */
-export const openApprovals = table<true>("approval-open");
+export const approvals = indexedTable<ApprovalRow>("approval", {
+  under: ["runId"],
+  order: ["id"],
+  indexes: { "approval-open": { by: ["runId"], only: { state: ["open"] } } },
+  changes: (approval) => [
+    { topic: `run/${approval.runId}`, data: { type: "approval", approval: approvalView(approval) } },
+  ],
+});
 
 /** What a run waits for, oldest first. */
 export function listOpenApprovals(reading: Reading, workspaceId: string, runId: string): ApprovalRow[] {
-  return openApprovals
-    .entries(reading, workspaceId, [runId])
-    .flatMap(({ key }) => approvals.get(reading, workspaceId, runId, String(key.at(-1))) ?? []);
+  return approvals.all(reading, workspaceId, { runId, state: "open" }).reverse();
 }
 
 /** The approvals of a run, newest first. */
@@ -44,6 +25,5 @@ export function listApprovals(
   /** `before`: only those asked for before this one. */
   { before, limit }: { readonly before?: string | undefined; readonly limit: number },
 ): ApprovalRow[] {
-  const page = { reverse: true, limit, ...(before === undefined ? {} : { before: [runId, before] }) };
-  return approvals.list(reading, workspaceId, [runId], page);
+  return approvals.all(reading, workspaceId, { runId }, { limit, before: before === undefined ? undefined : [before] });
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { parseInputs } from "../runners/call-inputs.js";
-import type { ApprovalRow } from "./approval.table.js";
+import type { ApprovalRow } from "./approval.js";
 
 const inputsSchema = z.record(z.string(), z.unknown());
 

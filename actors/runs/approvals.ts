@@ -1,8 +1,8 @@
 import type { Delivered, Turn, TurnReading } from "../../runtime/turn.js";
 import type { Refusal } from "../refusal.js";
 import { MAX_OPEN_PERMISSIONS, type RunnerMessage } from "../runners/protocol.js";
-import { type ApprovalRow, approvals, listOpenApprovals, openApprovals } from "./approval.table.js";
-import { approvalView } from "./approval.view.js";
+import type { ApprovalRow } from "./approval.js";
+import { approvals, listOpenApprovals } from "./approval.table.js";
 import { refuseUnlessAssigneeOf } from "./assignee.js";
 import type { AnswerApproval } from "./run.messages.js";
 import { getRunRow, sendToRunner, tellOwner } from "./run.transitions.js";
@@ -26,7 +26,7 @@ export function askPermission(turn: Turn, context: RunContext, wish: PermissionW
   const refused = whyDismissed(context, owner, open.length);
   if (refused !== null)
     return sendAnswer(turn, context, request, { verdict: "dismissed", edited: null, note: refused });
-  putApproval(turn, {
+  approvals.insert(turn, turn.self.partition, {
     ...{ id: turn.newId("apr"), runId: turn.self.id, kind: "permission", request, tool, inputs, reason },
     ...{ state: "open", edited: null, note: null, answeredAt: null, answeredBy: null },
     askedAt: new Date(turn.now).toISOString(),
@@ -66,7 +66,7 @@ export function answerApproval(event: Delivered<ApprovalAnswered>, context: RunC
   const { turn, by, approval, verdict, edited, note } = event;
   const answeredAt = new Date(turn.now).toISOString();
   const answered: ApprovalRow = { ...approval, state: verdict, edited, note, answeredAt, answeredBy: by };
-  putApproval(turn, answered);
+  approvals.put(turn, turn.self.partition, approval, answered);
   sendAnswer(turn, context, approval.request, { verdict, edited, note });
   notifyOwner(turn);
   turn.reply(answered);
@@ -79,19 +79,12 @@ export function closeApprovalsOnStop(turn: Turn): void {
 
 /** Closes what is open, since nobody waits for it any more; gives how many that were. */
 export function closeApprovals(turn: Turn, note: string): number {
-  const open = listOpenApprovals(turn, turn.self.partition, turn.self.id);
+  const { partition, id } = turn.self;
+  const open = listOpenApprovals(turn, partition, id);
   const answeredAt = new Date(turn.now).toISOString();
-  for (const approval of open) putApproval(turn, { ...approval, state: "closed", note, answeredAt });
+  for (const approval of open)
+    approvals.put(turn, partition, approval, { ...approval, state: "closed", note, answeredAt });
   return open.length;
-}
-
-function putApproval(turn: Turn, approval: ApprovalRow): void {
-  const workspaceId = turn.self.partition;
-  const key = [approval.runId, approval.id];
-  approvals.put(turn, workspaceId, key, approval);
-  if (approval.state === "open") openApprovals.put(turn, workspaceId, key, true);
-  else openApprovals.remove(turn, workspaceId, ...key);
-  turn.publishChange(`run/${approval.runId}`, { type: "approval", approval: approvalView(approval) });
 }
 
 function sendAnswer(

@@ -1,7 +1,7 @@
 import type { GateAnswer, Message, Woken } from "../../runtime/turn.js";
 import type { Refusal } from "../refusal.js";
 import type { ClaimLost, ClaimRun, RunSaid } from "../runners/runner.messages.js";
-import type { ApprovalRow } from "./approval.table.js";
+import type { ApprovalRow } from "./approval.js";
 import type { AnswerApproval, EndRun, JobUndeliverable, SendMessage, StartRun } from "./run.messages.js";
 import type { StepRow } from "./run.table.js";
 import type { RunOwner } from "./run-owner.js";

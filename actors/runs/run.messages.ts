@@ -4,7 +4,7 @@ import type { RunConfig } from "../lines/fingerprint.js";
 import type { Refusal } from "../refusal.js";
 import { runRef as placedRunRef } from "../runners/runner.messages.js";
 import type { RunNeeds } from "../runners/runner.table.js";
-import type { ApprovalRow } from "./approval.table.js";
+import type { ApprovalRow } from "./approval.js";
 import type { RunOutcome, StepRow } from "./run.table.js";
 import type { RunOwnerKey } from "./run-owner.js";
 
