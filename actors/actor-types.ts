@@ -21,12 +21,14 @@ import { runnerActor } from "./runners/runner.machine.js";
 import { runActor } from "./runs/run.machine.js";
 import { taskActor } from "./tasks/task.machine.js";
 import { sealingKeyActor } from "./workspaces/sealing-key.machine.js";
+import { slugClaimsActor } from "./workspaces/slug-claims.machine.js";
 import { workspaceActor } from "./workspaces/workspace.machine.js";
 
 /** Every machine of the product, over the kinds that its workspaces write. */
 export function createActorTypes(kinds: readonly Kind[]): readonly ActorType[] {
   return [
     workspaceActor(kinds, refuseInTurn),
+    slugClaimsActor,
     accountActor,
     inviteActor,
     oauthStateActor,

@@ -20,9 +20,11 @@ import { parseAllowList } from "../actors/outbound/allow-list.js";
 import { NetworkRequests } from "../actors/outbound/network-requests.js";
 import { createOutbound } from "../actors/outbound/request.js";
 import type { Kind } from "../actors/resources/kind.js";
-import type { CreateResource, WriteResult } from "../actors/resources/resource.messages.js";
+import type { WriteResult } from "../actors/resources/resource.messages.js";
 import { createSealer } from "../actors/sealer.js";
 import type { TellingWriting } from "../actors/tables/follow.js";
+import { openWorkspace } from "../actors/workspaces/open-workspace.js";
+import { workspaceRef } from "../actors/workspaces/workspace.messages.js";
 import type { ActorType } from "../runtime/actor-type.js";
 import { address } from "../runtime/address.js";
 import { createEventLoopScheduler, createSystemClock } from "../runtime/clock.js";
@@ -353,18 +355,20 @@ async function configure(
   kinds: readonly Kind[],
   { url, sealedSecret, extras }: { readonly url: string; readonly sealedSecret: string; readonly extras: Extras },
 ) {
-  const workspaceId = runtime.newId("ws");
+  let workspaceId = "";
   const caller = { kind: "person", userId: "usr_1", email: "bench@localhost", sessionId: "ses_1" } as const;
   // Fields come to a workspace as the edge hands them over: parsed, with every default filled in.
   const parsed = (name: string, fields: unknown) => kinds.find((kind) => kind.name === name)?.schema.parse(fields);
   const create = async (kind: string, teamId: string | null, fields: unknown, hidden: Record<string, string> = {}) => {
-    const message: CreateResource = {
-      ...{ type: "resource.create", kind, caller, client: null, teamId, fields: parsed(kind, fields), hidden },
+    const wanted = {
+      ...{ kind, caller, client: null, teamId, fields: parsed(kind, fields), hidden },
       idempotency: { scope: "bench", key: kind, digest: "" },
     };
-    return (await runtime.ask(address(workspaceId, "workspace", workspaceId), message)) as WriteResult;
+    if (kind === "workspace") return (await openWorkspace(runtime, wanted)) as WriteResult;
+    const asked: unknown = await runtime.ask(workspaceRef(workspaceId), { ...wanted, type: "resource.create" });
+    return asked as WriteResult;
   };
-  await create("workspace", null, { slug: "bench", name: "Bench" });
+  workspaceId = (await create("workspace", null, { slug: "bench", name: "Bench" })).resource.id;
   const team = await create("team", null, { key: "core", name: "Core" });
   const hook = {
     ...{ key: "bench", on: "task.moved", when: extras.when, vars: {}, failure: "continue", timeoutSeconds: 10 },

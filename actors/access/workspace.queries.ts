@@ -1,7 +1,7 @@
 import type { Reading } from "../../storage/store.js";
 import type { Caller } from "../caller.js";
 import type { Refusal } from "../refusal.js";
-import { findWorkspaceBySlug } from "../workspaces/workspace.machine.js";
+import { findWorkspaceBySlug } from "../workspaces/slug-claims.machine.js";
 import { permit } from "./visibility.js";
 
 /** A workspace that a caller may see. */

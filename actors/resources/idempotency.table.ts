@@ -45,6 +45,14 @@ export function recordAttempt(
   ages.put(turn, partition, [turn.now, scope, key], true);
 }
 
+/** Forgets an attempt that has come to nothing; none is fine. */
+export function forgetAttempt(turn: Turn, partition: string, { scope, key }: Omit<Idempotency, "digest">): void {
+  const found = attempts.get(turn, partition, scope, key);
+  if (found === undefined) return;
+  attempts.remove(turn, partition, scope, key);
+  ages.remove(turn, partition, found.atMs, scope, key);
+}
+
 /** Takes away what is past the window, a slice at a time; true when more is left. */
 export function sweepAttempts(turn: Turn, partition: string): boolean {
   const expired = ages.entries(turn, partition, [], {

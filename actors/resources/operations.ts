@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Turn } from "../../runtime/turn.js";
-import { GLOBAL_PARTITION } from "../../storage/keys.js";
 import type { Caller } from "../caller.js";
 import { type FieldError, isRefusal, type Refusal } from "../refusal.js";
 import { canonicalJson } from "./canonical-json.js";
@@ -23,15 +22,21 @@ import {
 /** Users named in an `in-use` answer. */
 const USERS_NAMED = 5;
 
-/** The create of any kind, within a turn of the workspace. */
-export function createResource(turn: Turn, kind: Kind, message: CreateResource): WriteResult | Refusal {
+/** What a create says of what is to be made. */
+type ResourceToCreate = Omit<CreateResource, "type">;
+
+/**
+ * The create of any kind, within a turn of the workspace. A repeat under the same key is told from the workspace's own
+ * attempts; the workspace itself has its key with the claim of its slug.
+ */
+export function createResource(turn: Turn, kind: Kind, message: ResourceToCreate): WriteResult | Refusal {
   const workspaceId = turn.self.partition;
   const fields = message.fields as Record<string, unknown>;
   const refused = kind.refuses?.({ caller: message.caller, fields, previous: null }) ?? null;
   if (refused !== null) return refused;
-  const attemptsIn = kind.heldBy === "none" ? GLOBAL_PARTITION : workspaceId;
-  const earlier = findAttempt(turn, attemptsIn, message.idempotency);
-  if (earlier !== null) return isRefusal(earlier) ? earlier : replay(turn, kind, earlier);
+  const keepsAttempt = kind.heldBy !== "none";
+  const earlier = keepsAttempt ? findAttempt(turn, workspaceId, message.idempotency) : null;
+  if (earlier !== null) return isRefusal(earlier) ? earlier : replayCreate(turn, kind, earlier.resourceId);
 
   const holder = locateHolder(turn, kind, message);
   if (holder === null) return { refused: "not-found" };
@@ -57,7 +62,7 @@ export function createResource(turn: Turn, kind: Kind, message: CreateResource):
     updatedAt: at,
   };
   putResource(turn, kind, row, null);
-  recordAttempt(turn, attemptsIn, message.idempotency, { resourceId: row.id, workspaceId });
+  if (keepsAttempt) recordAttempt(turn, workspaceId, message.idempotency, { resourceId: row.id, workspaceId });
   record(turn, kind, message, row, null, "created");
   return { resource: row, replayed: false };
 }
@@ -137,7 +142,7 @@ export function withdrawHeld(turn: Turn, kind: Kind, row: ResourceRow, client: s
 }
 
 /** Where the create is to happen; null when what would hold it is not there. */
-function locateHolder(turn: Turn, kind: Kind, { teamId, station }: CreateResource): HolderLocation | null {
+function locateHolder(turn: Turn, kind: Kind, { teamId, station }: ResourceToCreate): HolderLocation | null {
   const { partition } = turn.self;
   switch (kind.heldBy) {
     case "none":
@@ -155,12 +160,9 @@ function locateHolder(turn: Turn, kind: Kind, { teamId, station }: CreateResourc
   }
 }
 
-function replay(
-  turn: Turn,
-  kind: Kind,
-  earlier: { readonly workspaceId: string; readonly resourceId: string },
-): WriteResult | Refusal {
-  const made = findResource(turn, earlier.workspaceId, kind.name, earlier.resourceId);
+/** What a create answers whose key has made the resource already. */
+export function replayCreate(turn: Turn, kind: Kind, resourceId: string): WriteResult | Refusal {
+  const made = findResource(turn, turn.self.partition, kind.name, resourceId);
   if (made !== undefined) return { resource: made, replayed: true };
   return { refused: "conflict", detail: `The ${kind.name} that this Idempotency-Key made was deleted since.` };
 }

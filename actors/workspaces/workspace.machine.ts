@@ -3,27 +3,30 @@
  *
  * | state  | moved by                                   | next   | also                                         |
  * |--------|--------------------------------------------|--------|----------------------------------------------|
- * | absent | resource.create of the workspace           | open   | its creator is the owner; the slug is taken  |
- * | absent | the same, refused or repeated               | absent | answered from the workspace that has the key;|
- * |        |                                            |        | nothing is left of it                        |
+ * | absent | workspace.open, in the claim's time         | open   | its creator is the owner; the claim of the   |
+ * |        |                                            |        | slug is confirmed                            |
+ * | absent | workspace.open, later; any create           | absent | refused; nothing is left of it               |
+ * | absent | name.ask                                    | absent | the claim of the slug lapses                 |
+ * | open   | workspace.open                              | open   | a repeat: answered with the workspace        |
+ * | either | name.ask                                    | same   | the claim of the slug is confirmed           |
  * | open   | resource.create, .update, .delete           | open   | rows, indexes, change record, one batch;     |
  * |        |                                            |        | fact `<kind>.changed`                        |
  * | open   | the same, by who may not any more           | open   | refused                                      |
  * | open   | member.role, .remove, team.join, .leave     | open   | the person's row; always an owner is left;   |
  * |        |                                            |        | fact `member.left`                           |
  * | open   | resource.delete of the workspace            | closed | fact `workspace.closed`; the slug stays taken|
+ * | closed | workspace.open                              | closed | refused: what the key made is gone           |
  * | closed | any write that was on its way               | closed | refused: there is nothing here               |
  * | open   | woken `sweep`                               | open   | idempotency keys past their window go        |
  */
 import { assign, setup } from "xstate";
 import type { ActorType } from "../../runtime/actor-type.js";
+import { defineActor } from "../../runtime/define-actor.js";
 import type { Delivered, Fact, Turn, Woken } from "../../runtime/turn.js";
-import { GLOBAL_PARTITION } from "../../storage/keys.js";
-import { table } from "../../storage/table.js";
 import { isRefusal, type Refusal } from "../refusal.js";
-import { findAttempt, IDEMPOTENCY_WINDOW_MS, sweepAttempts } from "../resources/idempotency.table.js";
+import { IDEMPOTENCY_WINDOW_MS, sweepAttempts } from "../resources/idempotency.table.js";
 import type { Kind } from "../resources/kind.js";
-import { addressTaken, createResource, deleteResource, updateResource } from "../resources/operations.js";
+import { createResource, deleteResource, replayCreate, updateResource } from "../resources/operations.js";
 import { withdrawOrphaned } from "../resources/orphaned-resources.js";
 import type {
   CreateResource,
@@ -33,9 +36,11 @@ import type {
   WriteResult,
 } from "../resources/resource.messages.js";
 import { findResource, type ResourceRow } from "../resources/resource.table.js";
+import type { AskHolder, ClaimedName } from "../tables/claims.js";
 import { dissolveTeam, findMember, forgetMemberships, putMember } from "./member.table.js";
 import { changeMembership, type MembershipMessage } from "./membership.transitions.js";
-import type { WorkspaceFields } from "./workspace.kind.js";
+import { slugClaimsRef } from "./slug-claims.machine.js";
+import { type OpenedTooLate, type OpenWorkspace, workspaceRef } from "./workspace.messages.js";
 
 /** Heard when a workspace is closed. */
 export interface WorkspaceClosed extends Fact {
@@ -43,17 +48,9 @@ export interface WorkspaceClosed extends Fact {
   readonly workspaceId: string;
 }
 
-/** `[slug]` under the global partition: every slug ever taken. */
-const slugs = table<{ readonly workspaceId: string }>("workspace-slug");
-
 const SWEEP_EVERY_MS = 60 * 60 * 1_000;
 
-type WorkspaceEvent = Delivered<ResourceMessage> | Delivered<MembershipMessage> | Delivered<Woken>;
-
-/** The id of the workspace with this slug, open or closed. */
-export function findWorkspaceBySlug(reading: Pick<Turn, "get" | "range">, slug: string): string | undefined {
-  return slugs.get(reading, GLOBAL_PARTITION, slug)?.workspaceId;
-}
+type WorkspaceEvent = Delivered<OpenWorkspace | ResourceMessage | MembershipMessage | AskHolder | Woken>;
 
 /** Why whoever asks for a write may not make it, as of its turn; or null. */
 export type RefuseWrite = (turn: Turn, kind: Kind, message: ResourceMessage) => Refusal | null;
@@ -69,7 +66,7 @@ export function workspaceActor(kinds: readonly Kind[], refuses: RefuseWrite): Ac
   const machine = setup({
     types: { context: {} as { readonly sweeping: boolean }, events: {} as WorkspaceEvent },
     guards: {
-      opens: ({ event }) => event.type === "resource.create" && opens(event, event.turn),
+      isInTime: ({ event }) => event.type === "workspace.open" && event.turn.now < event.openBeforeMs,
       closes: ({ event }) =>
         event.type === "resource.delete" &&
         event.kind === "workspace" &&
@@ -77,8 +74,26 @@ export function workspaceActor(kinds: readonly Kind[], refuses: RefuseWrite): Ac
         isCurrent(event),
     },
     actions: {
+      open: ({ event }) => {
+        if (event.type === "workspace.open") openWorkspace(event, kindOf("workspace"));
+      },
+      replay: ({ event }) => {
+        const { turn } = event;
+        if (event.type === "workspace.open") turn.reply(replayCreate(turn, kindOf("workspace"), turn.self.partition));
+      },
+      refuseLate: ({ event }) => {
+        const tooLate: OpenedTooLate = { isTooLate: true };
+        event.turn.reply(tooLate);
+        event.turn.stop();
+      },
+      confirmClaim: ({ event }) => {
+        if (event.type === "name.ask") confirmClaim(event.turn, event.name);
+      },
+      lapseClaim: ({ event }) => {
+        if (event.type === "name.ask") lapseClaim(event);
+      },
       write: assign(({ context, event }) => {
-        if (!("kind" in event)) return context;
+        if (event.type === "workspace.open" || !("kind" in event)) return context;
         const kind = kindOf(event.kind);
         const written = refuses(event.turn, kind, event) ?? write(event, kind);
         event.turn.reply(written);
@@ -89,7 +104,7 @@ export function workspaceActor(kinds: readonly Kind[], refuses: RefuseWrite): Ac
       }),
       refuse: ({ event }) => {
         const { turn } = event;
-        if ("kind" in event) turn.reply(write(event, kindOf(event.kind)));
+        if (event.type === "resource.create") turn.reply(createResource(turn, kindOf(event.kind), event));
         turn.stop();
       },
       turnAway: ({ event }) => {
@@ -97,15 +112,14 @@ export function workspaceActor(kinds: readonly Kind[], refuses: RefuseWrite): Ac
         event.turn.reply(gone);
       },
       changeMembership: ({ event }) => {
-        if (event.type !== "woken" && !("kind" in event)) event.turn.reply(changeMembership(event));
+        if (isMembershipEvent(event)) event.turn.reply(changeMembership(event));
       },
       close: ({ event }) => {
         if (event.type === "resource.delete") closeWorkspace(event, kindOf("workspace"));
       },
       sweep: ({ event }) => {
         const { turn } = event;
-        const more = [turn.self.partition, GLOBAL_PARTITION].map((partition) => sweepAttempts(turn, partition));
-        turn.wake("sweep", turn.now + (more.includes(true) ? 0 : SWEEP_EVERY_MS));
+        turn.wake("sweep", turn.now + (sweepAttempts(turn, turn.self.partition) ? 0 : SWEEP_EVERY_MS));
       },
     },
   }).createMachine({
@@ -115,14 +129,18 @@ export function workspaceActor(kinds: readonly Kind[], refuses: RefuseWrite): Ac
     states: {
       absent: {
         on: {
-          "resource.create": [
-            { guard: "opens", target: "open", actions: "write" },
-            { target: "absent", actions: "refuse" },
+          "workspace.open": [
+            { guard: "isInTime", target: "open", actions: "open" },
+            { target: "absent", actions: "refuseLate" },
           ],
+          "name.ask": { target: "absent", actions: "lapseClaim" },
+          "resource.create": { target: "absent", actions: "refuse" },
         },
       },
       open: {
         on: {
+          "workspace.open": { target: "open", actions: "replay" },
+          "name.ask": { target: "open", actions: "confirmClaim" },
           "resource.create": { target: "open", actions: "write" },
           "resource.update": { target: "open", actions: "write" },
           "resource.delete": [
@@ -138,6 +156,8 @@ export function workspaceActor(kinds: readonly Kind[], refuses: RefuseWrite): Ac
       },
       closed: {
         on: {
+          "workspace.open": { target: "closed", actions: "replay" },
+          "name.ask": { target: "closed", actions: "confirmClaim" },
           "resource.create": { target: "closed", actions: "turnAway" },
           "resource.update": { target: "closed", actions: "turnAway" },
           "resource.delete": { target: "closed", actions: "turnAway" },
@@ -149,7 +169,7 @@ export function workspaceActor(kinds: readonly Kind[], refuses: RefuseWrite): Ac
       },
     },
   });
-  return { kind: "workspace", machine, version: 1 };
+  return defineActor(workspaceRef, { machine, version: 1 });
 }
 
 /** What follows a change: what its stations held and hold no longer goes, and all of it is told. */
@@ -166,7 +186,7 @@ function announce(turn: Turn, { kind, id }: ResourceRow): void {
 function write(event: Delivered<ResourceMessage>, kind: Kind): WriteResult | Refusal {
   switch (event.type) {
     case "resource.create":
-      return kind.name === "workspace" ? openWorkspace(event, kind) : createWithin(event, kind);
+      return createWithin(event, kind);
     case "resource.update":
       return updateResource(event.turn, kind, event);
     case "resource.delete":
@@ -174,27 +194,33 @@ function write(event: Delivered<ResourceMessage>, kind: Kind): WriteResult | Ref
   }
 }
 
-/** Whether this create brings the workspace about: its slug is free, and its key was not used before. */
-function opens(event: CreateResource, turn: Turn): boolean {
-  return (
-    event.kind === "workspace" &&
-    findWorkspaceBySlug(turn, (event.fields as WorkspaceFields).slug) === undefined &&
-    findAttempt(turn, GLOBAL_PARTITION, event.idempotency) === null
-  );
+function openWorkspace(event: Delivered<OpenWorkspace>, kind: Kind): void {
+  const { turn, caller } = event;
+  const workspaceId = turn.self.partition;
+  const written = createResource(turn, kind, event);
+  if (isRefusal(written)) throw new Error(`a workspace whose slug is claimed is refused: ${written.refused}`);
+  turn.reply(written);
+  confirmClaim(turn, [written.resource.address]);
+  if (caller.kind === "person") {
+    const { userId, email } = caller;
+    const since = new Date(turn.now).toISOString();
+    putMember(turn, workspaceId, { userId, email, role: "owner", teams: [], since });
+  }
+  announce(turn, written.resource);
 }
 
-function openWorkspace(event: Delivered<CreateResource>, kind: Kind): WriteResult | Refusal {
-  const { turn, caller } = event;
-  const { slug } = event.fields as WorkspaceFields;
-  const free = opens(event, turn);
-  if (!free && findAttempt(turn, GLOBAL_PARTITION, event.idempotency) === null) return addressTaken(kind, slug);
-  const written = createResource(turn, kind, event);
-  if (!free || isRefusal(written) || caller.kind !== "person") return written;
-  slugs.put(turn, GLOBAL_PARTITION, slug, { workspaceId: turn.self.partition });
-  const { userId, email } = caller;
-  const since = new Date(turn.now).toISOString();
-  putMember(turn, turn.self.partition, { userId, email, role: "owner", teams: [], since });
-  return written;
+function confirmClaim(turn: Turn, name: ClaimedName): void {
+  turn.send(slugClaimsRef, { type: "name.confirm", name, workspaceId: turn.self.partition });
+}
+
+/** The workspace was not opened, and is not from now on: the time of the claim is over. */
+function lapseClaim({ turn, name, untilMs }: Delivered<AskHolder>): void {
+  turn.send(slugClaimsRef, { type: "name.lapse", name, workspaceId: turn.self.partition, untilMs });
+  turn.stop();
+}
+
+function isMembershipEvent(event: WorkspaceEvent): event is Delivered<MembershipMessage> {
+  return event.type.startsWith("member.") || event.type.startsWith("team.");
 }
 
 function createWithin(event: Delivered<CreateResource>, kind: Kind): WriteResult | Refusal {

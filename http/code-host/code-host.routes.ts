@@ -12,7 +12,7 @@ import { notAWorkspaceAdministrator, notSetUp } from "../../actors/code-host/ref
 import { type CodeHost, REPOSITORIES_ON_PAGE } from "../../actors/outbound/code-host.js";
 import { CodeHostRefused } from "../../actors/outbound/code-host-requests.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
-import { findWorkspaceBySlug } from "../../actors/workspaces/workspace.machine.js";
+import { findWorkspaceBySlug } from "../../actors/workspaces/slug-claims.machine.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import type { RateLimit } from "../limits/rate-limit.js";
 import { wholeNumber } from "../paging.js";

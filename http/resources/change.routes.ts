@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { permit } from "../../actors/access/visibility.js";
 import { listChangeRecords } from "../../actors/resources/change-record.table.js";
-import { findWorkspaceBySlug } from "../../actors/workspaces/workspace.machine.js";
+import { findWorkspaceBySlug } from "../../actors/workspaces/slug-claims.machine.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { pageSize, wholeNumber } from "../paging.js";
 import { type Route, route } from "../route.js";

@@ -12,7 +12,7 @@ import {
 } from "../../actors/resources/resource.table.js";
 import { locate } from "../../actors/resources/resource-location.table.js";
 import { listMemberships } from "../../actors/workspaces/member.table.js";
-import { findWorkspaceBySlug } from "../../actors/workspaces/workspace.machine.js";
+import { findWorkspaceBySlug } from "../../actors/workspaces/slug-claims.machine.js";
 import type { Reading } from "../../storage/store.js";
 
 /** Who asks, and what for. */

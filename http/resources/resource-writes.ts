@@ -7,6 +7,7 @@ import type { Kind } from "../../actors/resources/kind.js";
 import { toRepresentation } from "../../actors/resources/representation.js";
 import type { ResourceMessage, WriteResult } from "../../actors/resources/resource.messages.js";
 import type { Sealer } from "../../actors/sealer.js";
+import { openWorkspace } from "../../actors/workspaces/open-workspace.js";
 import { address } from "../../runtime/address.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import type { Answer, RouteRequest } from "../route.js";
@@ -36,14 +37,15 @@ export async function createOne(kind: Kind, writer: ResourceWriter, request: Req
   const { revealed, fields, hidden } = prepared;
   const { caller, client } = request;
   const { workspaceId, ...place } = holder;
-  const written = await write(runtime, workspaceId, {
-    ...{ type: "resource.create", kind: kind.name, caller, client, ...place, fields, hidden },
-    idempotency: {
-      scope: scopeOf(kind, caller, holder),
-      key,
-      digest: sealer.digest(canonicalJson(request.body ?? null)),
-    },
-  });
+  const digest = sealer.digest(canonicalJson(request.body ?? null));
+  const wanted = {
+    ...{ kind: kind.name, caller, client, ...place, fields, hidden },
+    idempotency: { scope: scopeOf(kind, caller, holder), key, digest },
+  };
+  const written =
+    kind.heldBy === "none"
+      ? await openWorkspace(runtime, wanted)
+      : await write(runtime, workspaceId, { ...wanted, type: "resource.create" });
   if (isRefusal(written)) return written;
   const { resource, replayed } = written;
   // Who made a workspace may have left it since.
@@ -114,7 +116,8 @@ function scopeOf(kind: Kind, caller: Caller, { teamId, station }: Holder): strin
 function holderOf(kind: Kind, { runtime }: ResourceWriter, request: Request): Holder | Refusal {
   if (kind.heldBy === "none") {
     if (request.caller.kind === "token") return forbid("open-workspaces", kind.name);
-    return { workspaceId: runtime.newId(kind.idPrefix), teamId: null };
+    // A workspace has no holder, and gets its id with its slug.
+    return { workspaceId: "", teamId: null };
   }
   const holder = namedHolder(kind, runtime.reading, request);
   if (isRefusal(holder)) return holder;

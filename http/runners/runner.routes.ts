@@ -5,7 +5,7 @@ import type { Refusal } from "../../actors/refusal.js";
 import { runners } from "../../actors/runners/runner.table.js";
 import { runnerSchema, runnerView } from "../../actors/runners/runner.view.js";
 import { runs } from "../../actors/runs/run.table.js";
-import { findWorkspaceBySlug } from "../../actors/workspaces/workspace.machine.js";
+import { findWorkspaceBySlug } from "../../actors/workspaces/slug-claims.machine.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { cursor, pageSize } from "../paging.js";
 import { type Answer, type Route, route } from "../route.js";

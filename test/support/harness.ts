@@ -38,6 +38,11 @@ export class Harness {
   readonly batches: (readonly Change[])[] = [];
   /** While set, commits wait for it before they reach the disk. */
   held: Promise<void> | null = null;
+  /**
+   * Kills the process at a commit, counted from the start of the harness: it never comes back, nor does any later one.
+   * Its batch is on the disk when the kill came `after` it. The test still has to {@link crash}.
+   */
+  killAt: { readonly commit: number; readonly when: "before" | "after" } | null = null;
   /** While set, every read of the disk throws. */
   readsFail = false;
   readonly #chance: Chance = createChance(7);
@@ -124,8 +129,12 @@ export class Harness {
       },
       commit: async (changes) => {
         this.batches.push(changes);
+        const { killAt } = this;
+        const isOver = killAt !== null && this.batches.length > killAt.commit;
+        const isLast = killAt !== null && this.batches.length === killAt.commit;
         if (this.held !== null) await this.held;
-        await store.commit(changes);
+        if (!isOver && !(isLast && killAt.when === "before")) await store.commit(changes);
+        if (isOver || isLast) await new Promise(() => undefined);
       },
     };
   }

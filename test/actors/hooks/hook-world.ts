@@ -17,6 +17,8 @@ import type { Outbound } from "../../../actors/outbound/request.js";
 import type { CreateResource, WriteResult } from "../../../actors/resources/resource.messages.js";
 import { createSealer } from "../../../actors/sealer.js";
 import { gates, subscribers } from "../../../actors/subscriptions.js";
+import { openWorkspace } from "../../../actors/workspaces/open-workspace.js";
+import { workspaceRef } from "../../../actors/workspaces/workspace.messages.js";
 import type { ActorType } from "../../../runtime/actor-type.js";
 import { address } from "../../../runtime/address.js";
 import { createRuntime } from "../../../runtime/host.js";
@@ -216,8 +218,7 @@ export class HookWorld {
   }
 
   async #configure(hooks: readonly Readonly<Record<string, unknown>>[]): Promise<void> {
-    this.workspaceId = this.runtime.newId("ws");
-    await this.#create("workspace", { slug: "acme", name: "Acme" });
+    this.workspaceId = (await this.#create("workspace", { slug: "acme", name: "Acme" })).resource.id;
     this.teamId = (await this.#create("team", { key: "core", name: "Core" })).resource.id;
     await this.#create("integration", {
       ...{ integration: "tracker", name: "Tracker", hosts: ["receiver.test"] },
@@ -239,14 +240,18 @@ export class HookWorld {
 
   async #create(name: string, fields: Readonly<Record<string, unknown>>, hidden = {}): Promise<WriteResult> {
     const kind = kinds.find((one) => one.name === name);
-    const message: CreateResource = {
-      ...{ type: "resource.create", kind: name, client: null, hidden, fields: kind?.schema.parse(fields) },
+    const wanted: Omit<CreateResource, "type"> = {
+      ...{ kind: name, client: null, hidden, fields: kind?.schema.parse(fields) },
       caller: { kind: "person", userId: "usr_1", email: "ada@example.com", sessionId: "ses_1" },
       teamId: kind?.heldBy === "team" ? this.teamId : null,
       idempotency: { scope: "test", key: `${name}-${String(fields.key ?? "")}`, digest: "" },
     };
     let written: WriteResult | null = null;
-    const asked = this.runtime.ask(address(this.workspaceId, "workspace", this.workspaceId), message);
+    const { runtime, workspaceId } = this;
+    const asked =
+      name === "workspace"
+        ? openWorkspace(runtime, wanted)
+        : runtime.ask(workspaceRef(workspaceId), { ...wanted, type: "resource.create" });
     void asked.then((answer) => {
       written = answer as WriteResult;
     });

@@ -1,0 +1,32 @@
+import { Overloaded, type Runtime } from "../../runtime/runtime.js";
+import { isRefusal, type Refusal } from "../refusal.js";
+import type { WriteResult } from "../resources/resource.messages.js";
+import { slugClaimsRef } from "./slug-claims.machine.js";
+import type { WorkspaceFields } from "./workspace.kind.js";
+import { type OpenWorkspace, workspaceRef } from "./workspace.messages.js";
+
+/** How often a slug is claimed for one request: only a service that hardly moves lets a claim's time pass. */
+const MAX_CLAIMS = 3;
+
+/**
+ * Opens a workspace: its slug is claimed over all workspaces, then the workspace takes its first turn. Who was cut off
+ * in between gets the same workspace under the same key; a claim that nobody comes back for lapses.
+ */
+export async function openWorkspace(
+  runtime: Pick<Runtime, "ask" | "newId">,
+  wanted: Omit<OpenWorkspace, "type" | "openBeforeMs">,
+): Promise<WriteResult | Refusal> {
+  const { slug } = wanted.fields as WorkspaceFields;
+  const { idempotency } = wanted;
+  for (let claims = 0; claims < MAX_CLAIMS; claims++) {
+    const workspaceId = runtime.newId("ws");
+    const claimed = await runtime.ask(slugClaimsRef, { type: "slug.claim", slug, workspaceId, idempotency });
+    if (isRefusal(claimed)) return claimed;
+    const opened = await runtime.ask(workspaceRef(claimed.workspaceId), {
+      ...{ ...wanted, type: "workspace.open" },
+      openBeforeMs: claimed.openBeforeMs,
+    });
+    if (!("isTooLate" in opened)) return opened;
+  }
+  throw new Overloaded("the time of the slug's claim passed before its workspace took its turn");
+}

@@ -1,0 +1,144 @@
+/**
+ * Whose every workspace's slug is, `slug-claims/all` under the global partition, and the keys under which workspaces
+ * were asked for. How a claim goes stands in `actors/tables/claims.ts`.
+ *
+ * | state   | moved by                       | condition               | next    | also                                  |
+ * |---------|--------------------------------|-------------------------|---------|---------------------------------------|
+ * | keeping | slug.claim                     | a new key, a free slug  | keeping | the slug is claimed under the key     |
+ * | keeping | the same                       | a known key, same body  | keeping | answered with the workspace it had    |
+ * | keeping | the same                       | another body            | keeping | refused                               |
+ * | keeping | the same                       | a slug that is taken    | keeping | refused                               |
+ * | keeping | name.confirm, .release, .lapse |                         | keeping | what is freed takes its key with it   |
+ * | keeping | woken `sweep`                  |                         | keeping | keys past their window go             |
+ * | keeping | woken, any other               |                         | keeping | the workspace is asked                |
+ *
+ * A workspace that was closed keeps its slug.
+ */
+import { assign, setup } from "xstate";
+import { defineActor } from "../../runtime/define-actor.js";
+import { reference } from "../../runtime/reference.js";
+import type { Answered, Delivered, Turn, Woken } from "../../runtime/turn.js";
+import { GLOBAL_PARTITION } from "../../storage/keys.js";
+import type { Reading } from "../../storage/store.js";
+import { table } from "../../storage/table.js";
+import { isRefusal, type Refusal } from "../refusal.js";
+import {
+  findAttempt,
+  forgetAttempt,
+  IDEMPOTENCY_WINDOW_MS,
+  recordAttempt,
+  sweepAttempts,
+} from "../resources/idempotency.table.js";
+import { addressTaken } from "../resources/operations.js";
+import type { Idempotency } from "../resources/resource.messages.js";
+import {
+  askHolder,
+  type ClaimRow,
+  type Claims,
+  type ConfirmName,
+  claimName,
+  confirmName,
+  findClaimant,
+  freeName,
+  type LapseName,
+  type ReleaseName,
+} from "../tables/claims.js";
+import { workspaceKind } from "./workspace.kind.js";
+import { workspaceRef } from "./workspace.messages.js";
+
+/** Claims a slug for a workspace that is to be opened, under the key that it was asked for with. */
+export interface ClaimSlug extends Answered<SlugClaimed | Refusal> {
+  readonly type: "slug.claim";
+  readonly slug: string;
+  /** The workspace to be, unless the key has one already. */
+  readonly workspaceId: string;
+  readonly idempotency: Idempotency;
+}
+
+/** The workspace that has the slug under the key: open already, or to be opened in time. */
+export interface SlugClaimed {
+  readonly workspaceId: string;
+  readonly openBeforeMs: number;
+}
+
+/**
+ * The last of a claim's minute, in milliseconds, in which its workspace is opened no more: as far as the clocks of two
+ * nodes may differ.
+ */
+const MARGIN_MS = 10_000;
+const SWEEP_EVERY_MS = 60 * 60 * 1_000;
+const SWEEP = "sweep";
+
+const references = reference<ClaimSlug | ConfirmName | ReleaseName | LapseName>("slug-claims");
+/** Who keeps them. */
+export const slugClaimsRef = references(GLOBAL_PARTITION, "all");
+
+const claims: Claims = {
+  rows: table<ClaimRow>("workspace-slug"),
+  holder: (workspaceId) => workspaceRef(workspaceId),
+};
+
+/** The id of the workspace with this slug: open, closed, or about to be opened. */
+export function findWorkspaceBySlug(reading: Reading, slug: string): string | undefined {
+  return findClaimant(claims, reading, [slug]);
+}
+
+interface SlugClaimsContext {
+  /** It has itself woken to sweep. */
+  readonly sweeping: boolean;
+}
+
+const machine = setup({
+  types: {
+    context: {} as SlugClaimsContext,
+    events: {} as Delivered<ClaimSlug | ConfirmName | ReleaseName | LapseName | Woken>,
+  },
+  guards: { sweeps: ({ event }) => event.type === "woken" && event.name === SWEEP },
+}).createMachine({
+  id: "slug-claims",
+  context: { sweeping: false },
+  initial: "keeping",
+  states: {
+    keeping: {
+      on: {
+        "slug.claim": {
+          actions: assign(({ context, event }) => {
+            event.turn.reply(claimSlug(event));
+            if (!context.sweeping) event.turn.wake(SWEEP, event.turn.now + IDEMPOTENCY_WINDOW_MS);
+            return { sweeping: true };
+          }),
+        },
+        "name.confirm": { actions: ({ event }) => confirmName(claims, event.turn, event) },
+        "name.release": { actions: ({ event }) => free(event.turn, event) },
+        "name.lapse": { actions: ({ event }) => free(event.turn, event) },
+        woken: [
+          { guard: "sweeps", actions: ({ event }) => sweep(event.turn) },
+          { actions: ({ event }) => askHolder(claims, event.turn, event.name) },
+        ],
+      },
+    },
+  },
+});
+
+/** See the table above. */
+export const slugClaimsActor = defineActor(references, { machine, version: 1 });
+
+function claimSlug({ turn, slug, workspaceId, idempotency }: Delivered<ClaimSlug>): SlugClaimed | Refusal {
+  const earlier = findAttempt(turn, GLOBAL_PARTITION, idempotency);
+  if (earlier !== null && isRefusal(earlier)) return earlier;
+  const { scope, key } = idempotency;
+  const wanted = { workspaceId: earlier?.workspaceId ?? workspaceId, attempt: { scope, key } };
+  const claim = claimName(claims, turn, [slug], wanted);
+  if (claim === null) return addressTaken(workspaceKind, slug);
+  if (earlier === null) recordAttempt(turn, GLOBAL_PARTITION, idempotency, { resourceId: workspaceId, workspaceId });
+  return { workspaceId: claim.workspaceId, openBeforeMs: (claim.pending?.untilMs ?? turn.now) - MARGIN_MS };
+}
+
+function free(turn: Turn, message: ReleaseName | LapseName): void {
+  const attempt = freeName(claims, turn, message)?.pending?.attempt;
+  if (attempt !== undefined) forgetAttempt(turn, GLOBAL_PARTITION, attempt);
+}
+
+function sweep(turn: Turn): void {
+  turn.wake(SWEEP, turn.now + (sweepAttempts(turn, GLOBAL_PARTITION) ? 0 : SWEEP_EVERY_MS));
+}

@@ -1,0 +1,209 @@
+import t from "tap";
+import { createActorTypes } from "../../../actors/actor-types.js";
+import { createKinds } from "../../../actors/kinds.js";
+import { parseAllowList } from "../../../actors/outbound/allow-list.js";
+import { isRefusal, type Refusal } from "../../../actors/refusal.js";
+import type { WriteResult } from "../../../actors/resources/resource.messages.js";
+import { type ResourceRow, resources } from "../../../actors/resources/resource.table.js";
+import { openWorkspace } from "../../../actors/workspaces/open-workspace.js";
+import { findWorkspaceBySlug } from "../../../actors/workspaces/slug-claims.machine.js";
+import { workspaceRef } from "../../../actors/workspaces/workspace.messages.js";
+import { GLOBAL_PARTITION, rowSpace } from "../../../storage/keys.js";
+import { Harness, settled } from "../../support/harness.js";
+
+const kinds = createKinds({ allowList: parseAllowList(""), signsTokens: false });
+const catalogue = { actors: createActorTypes(kinds) };
+const FIVE_MINUTES_MS = 5 * 60_000;
+
+type Outcome = WriteResult | Refusal;
+
+async function started(): Promise<Harness> {
+  const harness = new Harness({ catalogue });
+  await harness.start();
+  return harness;
+}
+
+/** Asks for a workspace with the slug `acme`, or another, under a key. */
+function open({ runtime }: Harness, key: string, slug = "acme"): Promise<Outcome> {
+  return openWorkspace(runtime, {
+    ...{ kind: "workspace", client: null, teamId: null, hidden: {}, fields: { slug, name: "Acme" } },
+    caller: { kind: "person", userId: "usr_1", email: "ada@example.com", sessionId: "ses_1" },
+    idempotency: { scope: "usr_1 workspace ", key, digest: slug },
+  });
+}
+
+/** What it came to; throws when nothing did. */
+async function outcome(harness: Harness, asked: Promise<Outcome>): Promise<Outcome> {
+  const answer = settled(asked);
+  await harness.advance(2_000);
+  const found = await Promise.race([answer, Promise.resolve({ error: new Error("there is no answer") })]);
+  if ("error" in found) throw found.error;
+  return found.value as Outcome;
+}
+
+const idOf = (made: Outcome) => (isRefusal(made) ? made.refused : made.resource.id);
+
+/** Every workspace there is with a slug. */
+function listWorkspaces({ durable }: Harness, slug = "acme"): ResourceRow[] {
+  const partitions = new Set(durable.range({ prefix: [] }).map(({ key }) => String(key[0])));
+  return [...partitions].flatMap((id) =>
+    resources.list(durable, id, ["workspace"]).filter(({ address }) => address === slug),
+  );
+}
+
+/** What of a slug's claim is not as it should be once nothing is under way any more. */
+function complaints(harness: Harness): string[] {
+  const [row] = harness.durable.range<object>({ prefix: [GLOBAL_PARTITION, rowSpace, "workspace-slug"] });
+  const found = listWorkspaces(harness).map(({ id }) => id);
+  const claimant = findWorkspaceBySlug(harness.durable, "acme");
+  return [
+    ...(found.length > 1 ? [`${found.join()} have one slug`] : []),
+    ...(claimant === found[0] ? [] : [`the slug is ${claimant}'s, the workspace ${found[0]}`]),
+    ...(row !== undefined && "pending" in row.value ? ["the claim is pending still"] : []),
+    ...harness.logged.map(({ message }) => message),
+  ];
+}
+
+t.test("a workspace is opened under its slug, and a repeat gets it back", async (t) => {
+  const harness = await started();
+  const made = await outcome(harness, open(harness, "k"));
+  t.match(made, { replayed: false, resource: { address: "acme", version: 1 } });
+  t.match(await outcome(harness, open(harness, "k")), { replayed: true, resource: { id: idOf(made) } });
+  t.equal(idOf(await outcome(harness, open(harness, "other"))), "already-exists");
+  await harness.advance(FIVE_MINUTES_MS);
+  t.same(complaints(harness), []);
+});
+
+/** How two lives of the process end, one in the first request, the other in what follows it. */
+interface Kills {
+  /** The commit at which each is killed, counted from the first of its life. */
+  readonly commits: readonly [number, number];
+  readonly when: "before" | "after";
+  /** How long the service is down each time, in milliseconds. */
+  readonly downMs: number;
+  /** Whoever asked comes back in the second life, under the same key. */
+  readonly comesBack: boolean;
+}
+
+/** A service in its third life, and whether the kills came at all. */
+async function afterKills({ commits, when, downMs, comesBack }: Kills) {
+  // A batch a turn: what a turn sends is undelivered when the next one is killed.
+  const harness = new Harness({ catalogue, limits: { turnsPerBatch: 1 } });
+  // With so many partitions a start finds what is due before what is undelivered.
+  const others = Array.from({ length: 300 }, (_, n) => ({
+    op: "put" as const,
+    key: [`other_${n}`, rowSpace],
+    value: n,
+  }));
+  const filled = harness.disk.open().commit(others);
+  await harness.advance();
+  await filled;
+  for (const [life, commit] of commits.entries()) {
+    harness.killAt = { commit: harness.batches.length + commit, when };
+    await harness.start();
+    if (life === 0 || comesBack) void settled(open(harness, "k"));
+    await harness.advance(life === 0 ? 2_000 : FIVE_MINUTES_MS);
+    if (life === 0 && harness.batches.length < commit) return { harness, isKilled: false };
+    harness.crash();
+    await harness.advance(downMs);
+  }
+  harness.killAt = null;
+  await harness.start();
+  return { harness, isKilled: true };
+}
+
+t.test(
+  "killed between any two steps, a repeat gets its workspace, and for nobody's repeat the slug is free",
+  async (t) => {
+    const fates = { opened: 0, lapsed: 0, repeated: 0 };
+    const ways = [true, false].flatMap((comesBack) =>
+      (["before", "after"] as const).flatMap((when) =>
+        [0, FIVE_MINUTES_MS].map((downMs) => ({ comesBack, when, downMs })),
+      ),
+    );
+    for (const way of ways) {
+      for (let first = 1, goesOn = true; goesOn; first++) {
+        for (let second = 1; second <= 6 && goesOn; second++) {
+          const kills: Kills = { ...way, commits: [first, second] };
+          const { harness, isKilled } = await afterKills(kills);
+          goesOn = isKilled;
+          if (!isKilled) continue;
+          if (way.comesBack) t.notOk(isRefusal(await outcome(harness, open(harness, "k"))), JSON.stringify(kills));
+          await harness.advance(FIVE_MINUTES_MS);
+          t.same(complaints(harness), [], JSON.stringify(kills));
+          const wasOpened = listWorkspaces(harness).length === 1;
+          fates[way.comesBack ? "repeated" : wasOpened ? "opened" : "lapsed"] += 1;
+          const theirs = await outcome(harness, open(harness, "theirs"));
+          t.equal(idOf(theirs) === "already-exists", wasOpened, JSON.stringify(kills));
+          await harness.advance(FIVE_MINUTES_MS);
+          t.same(complaints(harness), [], JSON.stringify(kills));
+        }
+      }
+    }
+    for (const [fate, times] of Object.entries(fates)) t.ok(times >= 6, `${fate}: ${times} times`);
+  },
+);
+
+t.test("of two workspaces that want one slug at once, a thousand times, one has it", async (t) => {
+  const harness = await started();
+  for (let round = 0; round < 10; round++) {
+    const pairs = Array.from({ length: 100 }, (_, n) => {
+      const slug = `slug-${round}-${n}`;
+      return { slug, both: Promise.all([open(harness, `${slug} a`, slug), open(harness, `${slug} b`, slug)]) };
+    });
+    await harness.advance(5_000);
+    for (const { slug, both } of pairs) {
+      const outcomes = await both;
+      const refused = outcomes.filter(isRefusal);
+      const [won] = outcomes.flatMap((made) => (isRefusal(made) ? [] : [made.resource.id]));
+      const ofSlug = findWorkspaceBySlug(harness.durable, slug);
+      const isRight = refused.length === 1 && refused[0]?.refused === "already-exists" && ofSlug === won;
+      if (!isRight) t.fail(`${slug}: ${outcomes.map(idOf).join()}`);
+    }
+  }
+  const workspaces = harness.durable.range({ prefix: [GLOBAL_PARTITION, rowSpace, "workspace-slug"] }).length;
+  t.equal(workspaces, 1_000);
+  t.same(harness.logged, []);
+});
+
+t.test("who repeats while the first is under way gets the same workspace", async (t) => {
+  const harness = await started();
+  const both = Promise.all([open(harness, "k"), open(harness, "k")]);
+  await harness.advance(2_000);
+  const [first, second] = await both;
+  t.equal(idOf(first), idOf(second));
+  t.same([first, second].map((made) => !isRefusal(made) && made.replayed).sort(), [false, true]);
+});
+
+t.test("the slug of a workspace that was closed stays taken, and its key finds it gone", async (t) => {
+  const harness = await started();
+  const made = await outcome(harness, open(harness, "k"));
+  const id = idOf(made);
+  const closed = settled(
+    harness.runtime.ask(workspaceRef(id), {
+      ...{ type: "resource.delete", kind: "workspace", client: null, id, version: 1 },
+      caller: { kind: "person", userId: "usr_1", email: "ada@example.com", sessionId: "ses_1" },
+    }),
+  );
+  await harness.advance();
+  t.match(await closed, { value: { resource: { id } } });
+  await harness.advance(FIVE_MINUTES_MS);
+  t.equal(idOf(await outcome(harness, open(harness, "other"))), "already-exists");
+  t.match(await outcome(harness, open(harness, "k")), { refused: "conflict", detail: /was deleted since/ });
+});
+
+t.test("a workspace that takes its turn when the claim's time is over is not opened, and claims anew", async (t) => {
+  const harness = await started();
+  const late = settled(
+    harness.runtime.ask(workspaceRef("ws_late"), {
+      ...{ type: "workspace.open", kind: "workspace", client: null, teamId: null, hidden: {} },
+      ...{ fields: { slug: "acme", name: "Acme" }, idempotency: { scope: "s", key: "k", digest: "d" } },
+      caller: { kind: "person", userId: "usr_1", email: "ada@example.com", sessionId: "ses_1" },
+      openBeforeMs: harness.world.nowMs,
+    }),
+  );
+  await harness.advance();
+  t.same(await late, { value: { isTooLate: true } });
+  t.same(listWorkspaces(harness), []);
+  t.equal(harness.runtime.stats().cells, 0, "nothing is left of it");
+});
