@@ -43,8 +43,9 @@ t.test("directories that lost their entries are rebuilt as they were, whatever e
   ]);
   await store.close();
 
-  const { code, out, err } = await run("--data", folder);
-  t.same([code, err], [0, ""]);
+  // It says on the side that a store of an earlier release was brought up to date.
+  const { code, out } = await run("--data", folder);
+  t.equal(code, 0);
   t.match(out, new RegExp(`^rebuilt the directory of ${folder}: ${all.length} entries\\n$`));
   const again = await openLmdbStore({ folder });
   t.same(listEntries(again.reading), before);
