@@ -1,12 +1,13 @@
-import type { Delivered, EffectEnded, Message, Woken } from "../../runtime/turn.js";
+import { reference } from "../../runtime/reference.js";
+import type { Answered } from "../../runtime/turn.js";
 import type { Refusal } from "../refusal.js";
-import type { CodeHostConnection } from "./connection.table.js";
+import type { CodeHostConnection, InstallationKey } from "./connection.table.js";
 
 /**
- * Has the code host asked whether a person administers the installation, and connects it if so. Answered at once with
- * null, or refused; what comes of it is told as a {@link ConnectOutcome} on the feed, under {@link attemptTopic}.
+ * Has the code host asked whether a person administers the installation, and connects it if so. Answered at once; what
+ * comes of it is told as a {@link ConnectOutcome} on the feed, under {@link attemptTopic}.
  */
-export interface ConfirmInstallation extends Message {
+export interface ConfirmInstallation extends Answered<Refusal | null> {
   readonly type: "installation.confirm";
   readonly attemptId: string;
   readonly by: string;
@@ -18,27 +19,41 @@ export interface ConfirmInstallation extends Message {
 export type ConnectOutcome = { readonly connection: CodeHostConnection } | Refusal;
 
 /** Something happened to the installation there. Answered with whether it changed anything here. */
-export interface InstallationChanged extends Message {
+export interface InstallationChanged extends Answered<boolean> {
   readonly type: "installation.changed";
   readonly change: "deleted" | "suspended" | "unsuspended";
   /** The code host's own time of it. */
   readonly atMs: number;
 }
 
-/** Takes the connection away. Answered with null, or refused. */
-export interface DisconnectInstallation extends Message {
+/** Takes the connection away. */
+export interface DisconnectInstallation extends Answered<Refusal | null> {
   readonly type: "installation.disconnect";
   readonly by: string;
 }
 
 /** The workspace is closed. */
-export interface ReleaseInstallation extends Message {
+export interface ReleaseInstallation extends Answered<null> {
   readonly type: "installation.release";
 }
 
-export type CodeHostConnectionEvent = Delivered<
-  ConfirmInstallation | InstallationChanged | DisconnectInstallation | ReleaseInstallation | EffectEnded | Woken
->;
+export type CodeHostConnectionMessage =
+  | ConfirmInstallation
+  | InstallationChanged
+  | DisconnectInstallation
+  | ReleaseInstallation;
+
+/** The connection of one installation to a workspace. */
+export const codeHostConnectionRef = reference<
+  CodeHostConnectionMessage,
+  [workspaceId: string, installation: InstallationKey]
+>("code-host-connection", (workspaceId, { host, installationId }) => [workspaceId, `${installationId}@${host}`]);
+
+/** The installation that a connection's actor is about. */
+export function parseActorId(actorId: string): InstallationKey {
+  const [number = "", host = ""] = actorId.split("@");
+  return { host, installationId: Number(number) };
+}
 
 /** The topic of the change feed where an attempt's outcome is told. */
 export function attemptTopic(attemptId: string): string {

@@ -1,4 +1,3 @@
-import { type Address, address } from "../../runtime/address.js";
 import { GLOBAL_PARTITION } from "../../storage/keys.js";
 import type { Reading, Writing } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
@@ -27,17 +26,6 @@ const owners = table<{ readonly workspaceId: string }>("code-host-installation")
 
 /** Installations that one workspace connects to, at most. */
 export const MAX_CONNECTIONS = 100;
-
-/** The actor of one installation's connection to a workspace. */
-export function codeHostConnectionAddress(workspaceId: string, { host, installationId }: InstallationKey): Address {
-  return address(workspaceId, "code-host-connection", `${installationId}@${host}`);
-}
-
-/** The installation that a connection's actor is about. */
-export function parseActorId(actorId: string): InstallationKey {
-  const [number = "", host = ""] = actorId.split("@");
-  return { host, installationId: Number(number) };
-}
 
 /** The connections of a workspace, in the order of hosts and numbers; there are {@link MAX_CONNECTIONS} at most. */
 export function listCodeHostConnections(reading: Reading, workspaceId: string): CodeHostConnection[] {

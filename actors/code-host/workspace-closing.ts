@@ -1,6 +1,6 @@
 import type { Subscriber } from "../../runtime/actor-type.js";
-import type { ReleaseInstallation } from "./connection.messages.js";
-import { codeHostConnectionAddress, listCodeHostConnections } from "./connection.table.js";
+import { codeHostConnectionRef, type ReleaseInstallation } from "./connection.messages.js";
+import { listCodeHostConnections } from "./connection.table.js";
 
 /** Gives the installations of a workspace free when it closes. */
 export const workspaceClosingSubscriber: Subscriber = {
@@ -10,6 +10,6 @@ export const workspaceClosingSubscriber: Subscriber = {
     const { partition } = turn.self;
     const message: ReleaseInstallation = { type: "installation.release" };
     for (const connection of listCodeHostConnections(turn, partition))
-      turn.send(codeHostConnectionAddress(partition, connection), message);
+      turn.send(codeHostConnectionRef(partition, connection), message);
   },
 };

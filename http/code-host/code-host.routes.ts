@@ -1,12 +1,8 @@
 import { z } from "zod";
 import { permit } from "../../actors/access/visibility.js";
 import type { Caller, PersonCaller } from "../../actors/caller.js";
-import type { DisconnectInstallation } from "../../actors/code-host/connection.messages.js";
-import {
-  type CodeHostConnection,
-  codeHostConnectionAddress,
-  listCodeHostConnections,
-} from "../../actors/code-host/connection.table.js";
+import { codeHostConnectionRef, type DisconnectInstallation } from "../../actors/code-host/connection.messages.js";
+import { type CodeHostConnection, listCodeHostConnections } from "../../actors/code-host/connection.table.js";
 import { codeHostConnectionSchema, codeHostConnectionView } from "../../actors/code-host/connection.view.js";
 import { notAWorkspaceAdministrator, notSetUp } from "../../actors/code-host/refusals.js";
 import { type CodeHost, REPOSITORIES_ON_PAGE } from "../../actors/outbound/code-host.js";
@@ -106,7 +102,7 @@ async function disconnect(
   const connection = connectionAt(options, place.workspaceId, installationId);
   if (connection === undefined) return { refused: "not-found" };
   const message: DisconnectInstallation = { type: "installation.disconnect", by: place.caller.userId };
-  const refused = await runtime.ask(codeHostConnectionAddress(place.workspaceId, connection), message);
+  const refused = await runtime.ask(codeHostConnectionRef(place.workspaceId, connection), message);
   return isRefusal(refused) ? refused : { status: 204 };
 }
 

@@ -1,6 +1,10 @@
-import type { ConfirmInstallation, ConnectOutcome } from "../../actors/code-host/connection.messages.js";
-import { attemptTopic } from "../../actors/code-host/connection.messages.js";
-import { codeHostConnectionAddress, type InstallationKey } from "../../actors/code-host/connection.table.js";
+import {
+  attemptTopic,
+  type ConfirmInstallation,
+  type ConnectOutcome,
+  codeHostConnectionRef,
+} from "../../actors/code-host/connection.messages.js";
+import type { InstallationKey } from "../../actors/code-host/connection.table.js";
 import { isRefusal } from "../../actors/refusal.js";
 import type { Runtime } from "../../runtime/runtime.js";
 
@@ -21,7 +25,7 @@ export async function connectOutcome(
   };
   const wait = outcomeOf(runtime, workspaceId, installation.host, message.attemptId);
   try {
-    const asked = await runtime.ask(codeHostConnectionAddress(workspaceId, installation), message);
+    const asked = await runtime.ask(codeHostConnectionRef(workspaceId, installation), message);
     return isRefusal(asked) ? asked : await wait.outcome;
   } finally {
     wait.end();

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { codeHostConnectionAddress, findInstallationOwner } from "../../actors/code-host/connection.table.js";
+import { codeHostConnectionRef } from "../../actors/code-host/connection.messages.js";
+import { findInstallationOwner } from "../../actors/code-host/connection.table.js";
 import {
   INSTALLATION_EVENT,
   installationEventSchema,
@@ -72,7 +73,7 @@ async function take(
   const installation = { host: codeHost.name, installationId: event.data.installation.id };
   const workspaceId = findInstallationOwner(runtime.reading, installation);
   if (change === null || workspaceId === undefined) return unused();
-  const isUsed = await runtime.ask(codeHostConnectionAddress(workspaceId, installation), change, {
+  const isUsed = await runtime.ask(codeHostConnectionRef(workspaceId, installation), change, {
     messageId: delivery,
   });
   if (isUsed !== true) return unused();

@@ -1,9 +1,9 @@
 import t from "tap";
 import { CONFIRMATION_EFFECT, type Confirmation } from "../../../actors/code-host/confirmation.effects.js";
 import { codeHostConnectionActor } from "../../../actors/code-host/connection.machine.js";
+import { codeHostConnectionRef } from "../../../actors/code-host/connection.messages.js";
 import {
   type CodeHostConnection,
-  codeHostConnectionAddress,
   findInstallationOwner,
   listCodeHostConnections,
   MAX_CONNECTIONS,
@@ -26,7 +26,7 @@ const KNOWN_MS = 1_000_000;
 
 /** The connection of installation 7 to an open workspace whose admin is Ada and whose member is Bob. */
 function connection(): Stepping {
-  const stepping = stepByHand(codeHostConnectionActor, codeHostConnectionAddress(WORKSPACE, NAME));
+  const stepping = stepByHand(codeHostConnectionActor, codeHostConnectionRef(WORKSPACE, NAME));
   const row: ResourceRow = {
     ...{ id: WORKSPACE, kind: "workspace", version: 1, workspaceId: WORKSPACE, teamId: null, address: "acme" },
     ...{ fields: { name: "Acme" }, hidden: {}, added: {}, createdAt: "", updatedAt: "" },
@@ -314,7 +314,7 @@ t.test("a workspace connects to so many installations and no more; what it has i
   }
   t.equal(toldOf(stepping.take(ended(theirs()))), "told");
   const name = { ...NAME, installationId: 8 };
-  const another = stepByHand(codeHostConnectionActor, codeHostConnectionAddress(WORKSPACE, name), {
+  const another = stepByHand(codeHostConnectionActor, codeHostConnectionRef(WORKSPACE, name), {
     rows: stepping.rows,
   });
   another.take(confirm());

@@ -5,8 +5,7 @@ import { join } from "node:path";
 import t, { type Test } from "tap";
 import { sealSignInGrant } from "../../../actors/code-host/confirmation.effects.js";
 import type { ConfirmInstallation } from "../../../actors/code-host/connection.messages.js";
-import { attemptTopic } from "../../../actors/code-host/connection.messages.js";
-import { codeHostConnectionAddress } from "../../../actors/code-host/connection.table.js";
+import { attemptTopic, codeHostConnectionRef } from "../../../actors/code-host/connection.messages.js";
 import { createSealer } from "../../../actors/sealer.js";
 import { loadOrCreateSecretsKey } from "../../../http/process/secrets-key.js";
 import type { Runtime } from "../../../runtime/runtime.js";
@@ -55,10 +54,7 @@ async function stoppedWhileAsking(t: Test, pattern: RegExp): Promise<Office> {
     ...{ type: "installation.confirm", attemptId: ATTEMPT, by: ada.userId },
     sealedSignIn: sealSignInGrant(sealer, { installationId: 7, code, verifier, redirectUri: REDIRECT }),
   };
-  await service.runtime.ask(
-    codeHostConnectionAddress(workspaceId, { host: codeHost.name, installationId: 7 }),
-    message,
-  );
+  await service.runtime.ask(codeHostConnectionRef(workspaceId, { host: codeHost.name, installationId: 7 }), message);
   await codeHost.asking(pattern);
   await service.stop();
   codeHost.faults.clear();

@@ -1,0 +1,221 @@
+import { isResultOf } from "../../runtime/effect-type.js";
+import type { EffectEnded, Message, TurnReading, Woken } from "../../runtime/turn.js";
+import { rolePermissions } from "../access/permissions.js";
+import type { Refusal } from "../refusal.js";
+import { findResource } from "../resources/resource.table.js";
+import { findMember } from "../workspaces/member.table.js";
+import { CONFIRMATION_EFFECT, type Confirmation, type ConfirmedInstallation } from "./confirmation.effects.js";
+import type {
+  CodeHostConnectionMessage,
+  ConfirmInstallation,
+  DisconnectInstallation,
+  InstallationChanged,
+  ReleaseInstallation,
+} from "./connection.messages.js";
+import {
+  type CodeHostConnection,
+  findInstallationOwner,
+  type InstallationKey,
+  listCodeHostConnections,
+  MAX_CONNECTIONS,
+} from "./connection.table.js";
+import { INSTALLATION_CHECK_EFFECT, type InstallationStatus } from "./installation-check.effects.js";
+import { connectedElsewhere, notAnAdministratorThere, notAWorkspaceAdministrator, notConfirmed } from "./refusals.js";
+
+/** What a connection keeps between turns. */
+export interface CodeHostConnectionContext extends InstallationKey {
+  /** Null when it is not connected. */
+  readonly connection: CodeHostConnection | null;
+  /** Confirmations under way. */
+  readonly attempts: readonly { readonly id: string; readonly by: string }[];
+}
+
+/** Confirmations of one installation under way at once. */
+const MAX_ATTEMPTS = 5;
+
+export interface ConfirmationBegun extends Omit<ConfirmInstallation, "type"> {
+  readonly type: "confirmation.begun";
+}
+
+/** A message that is answered with why nothing comes of it. */
+interface Refused<Type extends string> extends Message {
+  readonly type: Type;
+  readonly refusal: Refusal;
+}
+
+/** They administer the installation, and it may be connected; it is as it is there. */
+export interface Confirmed<Type extends string> extends Message {
+  readonly type: Type;
+  readonly attemptId: string;
+  readonly installation: ConfirmedInstallation;
+}
+
+export interface ConfirmationRefused extends Refused<"confirmation.refused"> {
+  readonly attemptId: string;
+}
+
+/** The installation is otherwise than known, as it was told or seen there. */
+export interface ConnectionChanged<Type extends string> extends Message {
+  readonly type: Type;
+  readonly connection: CodeHostConnection;
+  /** Whether somebody told it, who is answered. */
+  readonly isTold: boolean;
+}
+
+interface NothingChanged extends Message {
+  readonly type: "changed.nothing";
+  readonly isTold: boolean;
+}
+
+export interface DisconnectAllowed extends Omit<DisconnectInstallation, "type"> {
+  readonly type: "disconnect.allowed";
+}
+
+/** A message by where it leads, with what was read to find that out. */
+export type CodeHostConnectionEvent =
+  | ConfirmationBegun
+  | Refused<"confirmation.crowded">
+  | Confirmed<"confirmed.connected">
+  | Confirmed<"confirmed.suspended">
+  | ConfirmationRefused
+  | ConnectionChanged<"changed.connected">
+  | ConnectionChanged<"changed.suspended">
+  | ConnectionChanged<"changed.deleted">
+  | NothingChanged
+  | DisconnectAllowed
+  | Refused<"disconnect.refused">
+  | ReleaseInstallation
+  | EffectEnded
+  | Woken;
+
+/** Gives the event of each message to a connection. It reads and does nothing else. */
+export function classifyConnection(
+  message: CodeHostConnectionMessage | EffectEnded | Woken,
+  { context }: { readonly context: CodeHostConnectionContext },
+  turn: TurnReading,
+): CodeHostConnectionEvent {
+  switch (message.type) {
+    case "installation.confirm":
+      return classifyConfirm(message, context);
+    case "installation.changed":
+      return toChangeEvent(toReported(message), context, true);
+    case "installation.disconnect":
+      return classifyDisconnect(message, context, turn);
+    case "effect.ended":
+      if (isResultOf(CONFIRMATION_EFFECT, message)) return classifyConfirmation(message, context, turn);
+      if (!isResultOf(INSTALLATION_CHECK_EFFECT, message)) return message;
+      return toChangeEvent(message.result.ok ? toSeen(message.result.output) : null, context, false);
+    case "installation.release":
+    case "woken":
+      return message;
+  }
+}
+
+function classifyConfirm(message: ConfirmInstallation, { attempts, host }: CodeHostConnectionContext) {
+  if (attempts.length < MAX_ATTEMPTS) return { ...message, type: "confirmation.begun" } as const;
+  const detail = `${host} is being asked about this installation already.`;
+  const refusal: Refusal = { refused: "too-many-requests", detail, retryAfterSeconds: 10 };
+  return { type: "confirmation.crowded", refusal } as const;
+}
+
+function classifyDisconnect(
+  message: DisconnectInstallation,
+  { connection, host }: CodeHostConnectionContext,
+  turn: TurnReading,
+) {
+  if (connection === null) return { type: "disconnect.refused", refusal: { refused: "not-found" } } as const;
+  if (mayAdminister(turn, message.by)) return { ...message, type: "disconnect.allowed" } as const;
+  return { type: "disconnect.refused", refusal: notAWorkspaceAdministrator(host) } as const;
+}
+
+function classifyConfirmation(
+  { id: attemptId, result }: EffectEnded<Confirmation>,
+  context: CodeHostConnectionContext,
+  turn: TurnReading,
+): CodeHostConnectionEvent {
+  const installation = result.ok
+    ? evaluateConfirmation(context, { attemptId, confirmation: result.output }, turn)
+    : ({ refused: "refused-upstream", detail: `${context.host} could not be asked.` } as const);
+  if ("refused" in installation) return { type: "confirmation.refused", attemptId, refusal: installation };
+  const type = installation.isSuspended ? "confirmed.suspended" : "confirmed.connected";
+  return { type, attemptId, installation };
+}
+
+/** What a confirmation comes to, as things are in this turn. */
+function evaluateConfirmation(
+  context: CodeHostConnectionContext,
+  { attemptId, confirmation }: { readonly attemptId: string; readonly confirmation: Confirmation },
+  turn: TurnReading,
+): ConfirmedInstallation | Refusal {
+  const { host } = context;
+  const workspaceId = turn.self.partition;
+  if (confirmation.confirmed === "refused") return { refused: "refused-upstream", detail: confirmation.why };
+  if (confirmation.confirmed === "unknown") return notConfirmed(host);
+  if (confirmation.confirmed === "no") return notAnAdministratorThere(host);
+  if (!mayAdminister(turn, requesterOfAttempt(context, attemptId))) return notAWorkspaceAdministrator(host);
+  const owner = findInstallationOwner(turn, context);
+  if (owner !== undefined && owner !== workspaceId) return connectedElsewhere(host);
+  if (context.connection === null && listCodeHostConnections(turn, workspaceId).length >= MAX_CONNECTIONS) {
+    return { refused: "conflict", detail: `A workspace connects to at most ${MAX_CONNECTIONS} installations.` };
+  }
+  return confirmation.installation;
+}
+
+/** Who asked for a confirmation under way. */
+export function requesterOfAttempt({ attempts }: CodeHostConnectionContext, attemptId: string): string {
+  return attempts.find(({ id }) => id === attemptId)?.by ?? "";
+}
+
+/** Whether the person is an owner or admin of the workspace, and it is open. */
+function mayAdminister(turn: TurnReading, userId: string): boolean {
+  const workspaceId = turn.self.partition;
+  if (findResource(turn, workspaceId, "workspace", workspaceId) === undefined) return false;
+  const member = findMember(turn, workspaceId, userId);
+  return member !== undefined && rolePermissions[member.role].includes("administer");
+}
+
+type ReportedInstallation =
+  | { readonly state: "deleted" }
+  | (Pick<CodeHostConnection, "asOfMs"> & {
+      readonly state: "connected" | "suspended";
+      readonly account?: CodeHostConnection["account"];
+    });
+
+function toReported({ change, atMs }: InstallationChanged): ReportedInstallation {
+  if (change === "deleted") return { state: "deleted" };
+  return { state: change === "suspended" ? "suspended" : "connected", asOfMs: atMs };
+}
+
+function toSeen(sight: InstallationStatus): ReportedInstallation | null {
+  if (sight.seen === "gone") return { state: "deleted" };
+  if (sight.seen === "unknown") return null;
+  const { account, isSuspended, updatedAtMs } = sight.installation;
+  return { state: isSuspended ? "suspended" : "connected", asOfMs: updatedAtMs, account };
+}
+
+const changeClasses = {
+  connected: "changed.connected",
+  suspended: "changed.suspended",
+  deleted: "changed.deleted",
+} as const;
+
+function toChangeEvent(
+  reported: ReportedInstallation | null,
+  { connection: known }: CodeHostConnectionContext,
+  isTold: boolean,
+): CodeHostConnectionEvent {
+  const connection = reported === null || known === null ? null : findChange(known, reported);
+  if (connection === null) return { type: "changed.nothing", isTold };
+  return { type: changeClasses[connection.state], connection, isTold };
+}
+
+/** The connection as the code host has told of it since; null when that is nothing new. */
+function findChange(known: CodeHostConnection, reported: ReportedInstallation): CodeHostConnection | null {
+  if (known.state === "deleted") return null;
+  if (reported.state === "deleted") return { ...known, state: "deleted" };
+  // Deliveries may come in another order than they were sent in.
+  if (reported.asOfMs < known.asOfMs) return null;
+  const account = reported.account ?? known.account;
+  const isSame = reported.state === known.state && account.login === known.account.login;
+  return isSame ? null : { ...known, account, state: reported.state, asOfMs: reported.asOfMs };
+}
