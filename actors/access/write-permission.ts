@@ -27,6 +27,17 @@ export function refuseWrite(
   return kind.peopleOnly === true && caller.kind === "token" ? forbid(permission, kind.name) : null;
 }
 
+/** Why a repeat of a create is not answered with what it made, or null: who made it may see it no more. */
+export function refuseReplay(
+  reading: Reading,
+  caller: Caller,
+  kind: Kind,
+  { workspaceId }: { readonly workspaceId: string },
+): Refusal | null {
+  if (permit(reading, caller, workspaceId, "read", kind.name) === null) return null;
+  return { refused: "conflict", detail: `The ${kind.name} that this Idempotency-Key made is not yours any more.` };
+}
+
 const actions = { "resource.create": "create", "resource.update": "update", "resource.delete": "delete" } as const;
 
 /**

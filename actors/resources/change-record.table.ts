@@ -1,5 +1,4 @@
 import type { Turn } from "../../runtime/turn.js";
-import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 import type { Caller } from "../caller.js";
 
@@ -25,7 +24,7 @@ export interface ChangeRecord {
 }
 
 /** `[seq]` */
-const records = table<ChangeRecord>("configuration-change");
+export const records = table<ChangeRecord>("configuration-change");
 /** `["last"]`: the number of the last change; looking for the last record among unflushed ones costs more. */
 const sequence = table<number>("configuration-sequence");
 
@@ -46,16 +45,6 @@ export function recordChange(
   };
   records.put(turn, turn.self.partition, record.seq, record);
   for (const topic of topics) turn.publishChange(topic, { type: "configuration", change: record });
-}
-
-/** Changes below `before`, newest first. */
-export function listChangeRecords(
-  reading: Reading,
-  workspaceId: string,
-  page: { readonly before?: number; readonly limit: number },
-): ChangeRecord[] {
-  const before = page.before === undefined ? {} : { before: [page.before] };
-  return records.list(reading, workspaceId, [], { reverse: true, limit: page.limit, ...before });
 }
 
 function toChangedBy(caller: Caller | null): ChangedBy {

@@ -1,10 +1,9 @@
 import { z } from "zod";
-import { permit } from "../../actors/access/visibility.js";
-import { listChangeRecords } from "../../actors/resources/change-record.table.js";
-import { findWorkspaceBySlug } from "../../actors/workspaces/slug-claims.machine.js";
+import { listChangeRecords } from "../../actors/resources/change-record.queries.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { pageSize, wholeNumber } from "../paging.js";
-import { type Route, route } from "../route.js";
+import type { Route } from "../route.js";
+import { workspaceRoute } from "../workspace-route.js";
 
 const nullableText = z.string().nullable();
 const changeSchema = z
@@ -29,27 +28,16 @@ const changeSchema = z
 /** The change log, for those who administer the workspace; for anyone else it is not there. */
 export function changeRoutes({ runtime }: { readonly runtime: Runtime }): readonly Route[] {
   return [
-    route({
+    workspaceRoute(runtime, "administers", {
       method: "GET",
       path: "/api/workspaces/{slug}/configuration-changes",
       summary: "Every change of the configuration, newest first",
       access: "any",
       query: z.strictObject({ before: wholeNumber.optional(), limit: pageSize() }),
       answers: { 200: z.strictObject({ items: z.array(changeSchema) }) },
-      handle: ({ caller, params, query }) => {
-        const workspaceId = findWorkspaceBySlug(runtime.reading, params.slug ?? "");
-        const isAllowed =
-          workspaceId !== undefined &&
-          caller.kind === "person" &&
-          permit(runtime.reading, caller, workspaceId, "administer", "workspace") === null;
-        if (!isAllowed) return { refused: "not-found" };
-        const { before, limit } = query;
-        const items = listChangeRecords(
-          runtime.reading,
-          workspaceId,
-          before === undefined ? { limit } : { before, limit },
-        );
-        return { status: 200, body: { items } };
+      handle: ({ query: { before, limit } }, { workspaceId }) => {
+        const page = before === undefined ? { limit } : { before, limit };
+        return { status: 200, body: { items: listChangeRecords(runtime.reading, workspaceId, page) } };
       },
     }),
   ];

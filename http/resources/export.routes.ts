@@ -1,16 +1,15 @@
 import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
+import { findVisibleResource, type VisibleResource } from "../../actors/access/resource.queries.js";
 import type { Caller } from "../../actors/caller.js";
 import { exportOne } from "../../actors/export/resource-export.js";
 import { exportWorkspace } from "../../actors/export/workspace-export.js";
-import { isRefusal } from "../../actors/refusal.js";
 import type { Kind } from "../../actors/resources/kind.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import type { Reading } from "../../storage/store.js";
 import { ConcurrencyLimit } from "../limits/concurrency-limit.js";
-import { type Route, route } from "../route.js";
+import type { Route } from "../route.js";
+import { type Subject, subjectRoute } from "../subject-route.js";
 import { filesJson } from "./files-json.js";
-import { findRow } from "./resource-reads.js";
 
 const files = z
   .array(z.strictObject({ path: z.string(), content: z.string() }))
@@ -21,7 +20,7 @@ export function exportRoutes(options: ExportRoutesOptions): Route[] {
   const { runtime, kinds } = options;
   const underWay = new ConcurrencyLimit(MOST);
   const whole = kinds.filter((kind) => kind.heldBy === "none").map((kind) => workspaceRoute(options, kind, underWay));
-  return [...whole, ...kinds.filter((kind) => kind.hcl !== null).map((kind) => resourceRoute(runtime.reading, kind))];
+  return [...whole, ...kinds.filter((kind) => kind.hcl !== null).map((kind) => resourceRoute(runtime, kind))];
 }
 
 /** Exports of whole workspaces at once: each holds a view of the store, and slow clients hold it for minutes. */
@@ -33,16 +32,14 @@ interface ExportRoutesOptions {
 }
 
 function workspaceRoute({ runtime, kinds }: ExportRoutesOptions, kind: Kind, underWay: ConcurrencyLimit): Route {
-  return route({
+  return subjectRoute(resourceOf(kind, runtime), {
     method: "GET",
     path: `/api/resources/${kind.plural}/{id}/export`,
     summary: `Export a whole ${kind.name} as an HCL module`,
     description: `${MOST.each} at once of a person or token; more are answered 429. It has to be read within five minutes.`,
     access: "any",
     answers: { 200: z.strictObject({ files }) },
-    handle: async (request) => {
-      const row = findRow(kind, runtime.reading, request);
-      if (isRefusal(row)) return row;
+    handle: async (request, row) => {
       const end = underWay.begin(holderOf(request.caller));
       if (end === null) {
         return { refused: "too-many-requests", detail: "Too many exports are under way.", retryAfterSeconds: 5 };
@@ -84,16 +81,17 @@ async function bytesOf(pieces: Iterable<string>, signal: AbortSignal): Promise<n
   return bytes;
 }
 
-function resourceRoute(reading: Reading, kind: Kind): Route {
-  return route({
+function resourceRoute(runtime: Runtime, kind: Kind): Route {
+  return subjectRoute(resourceOf(kind, runtime), {
     method: "GET",
     path: `/api/resources/${kind.plural}/{id}/hcl`,
     summary: `Export a ${kind.name} as HCL`,
     access: "any",
     answers: { 200: z.strictObject({ hcl: z.string(), files }) },
-    handle: (request) => {
-      const row = findRow(kind, reading, request);
-      return isRefusal(row) ? row : { status: 200, body: exportOne(reading, kind, row) };
-    },
+    handle: (_request, row) => ({ status: 200, body: exportOne(runtime.reading, kind, row) }),
   });
+}
+
+function resourceOf(kind: Kind, { reading }: Runtime): Subject<VisibleResource> {
+  return { find: ({ caller, params }) => findVisibleResource(kind, reading, caller, params.id ?? "") };
 }

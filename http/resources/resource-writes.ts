@@ -1,20 +1,21 @@
-import { forbid, permit } from "../../actors/access/visibility.js";
-import { refuseWrite } from "../../actors/access/write-permission.js";
+import { findHolder, type Holder, type VisibleResource } from "../../actors/access/resource.queries.js";
+import { forbid } from "../../actors/access/visibility.js";
+import { refuseReplay, refuseWrite } from "../../actors/access/write-permission.js";
 import type { Caller } from "../../actors/caller.js";
-import { isRefusal, type Refusal } from "../../actors/refusal.js";
+import type { Refusal } from "../../actors/refusal.js";
 import { canonicalJson } from "../../actors/resources/canonical-json.js";
 import type { Kind } from "../../actors/resources/kind.js";
+import { readingBack } from "../../actors/resources/read-back.js";
 import { toRepresentation } from "../../actors/resources/representation.js";
 import type { ResourceMessage, WriteResult } from "../../actors/resources/resource.messages.js";
 import type { Sealer } from "../../actors/sealer.js";
 import { openWorkspace } from "../../actors/workspaces/open-workspace.js";
 import { address } from "../../runtime/address.js";
 import type { Runtime } from "../../runtime/runtime.js";
+import { granted, Refused } from "../refused.js";
 import type { Answer, RouteRequest } from "../route.js";
 import { idempotencyKey, ifMatchVersion } from "../transport/headers.js";
 import { prepare } from "./prepare.js";
-import { readingBack } from "./read-back.js";
-import { findRow, type Holder, namedHolder } from "./resource-reads.js";
 
 /** What writes are made through. */
 export interface ResourceWriter {
@@ -24,17 +25,13 @@ export interface ResourceWriter {
 
 type Request = RouteRequest<"any", unknown, unknown>;
 
-export async function createOne(kind: Kind, writer: ResourceWriter, request: Request): Promise<Answer | Refusal> {
+/** Creates a resource where the path says. Throws {@link Refused}, as the other writes do. */
+export async function createOne(kind: Kind, writer: ResourceWriter, request: Request): Promise<Answer> {
   const { runtime, sealer } = writer;
   const holder = holderOf(kind, writer, request);
-  if (isRefusal(holder)) return holder;
-  const key = idempotencyKey(request.header("idempotency-key"));
-  if (typeof key !== "string") return key;
-  const prepared = prepare(kind, request.body, sealer, () =>
-    Buffer.from(runtime.randomBytes(32)).toString("base64url"),
-  );
-  if (isRefusal(prepared)) return prepared;
-  const { revealed, fields, hidden } = prepared;
+  const key = granted(idempotencyKey(request.header("idempotency-key")));
+  const makeToken = () => Buffer.from(runtime.randomBytes(32)).toString("base64url");
+  const { revealed, fields, hidden } = granted(prepare(kind, request.body, sealer, makeToken));
   const { caller, client } = request;
   const { workspaceId, ...place } = holder;
   const digest = sealer.digest(canonicalJson(request.body ?? null));
@@ -42,16 +39,11 @@ export async function createOne(kind: Kind, writer: ResourceWriter, request: Req
     ...{ kind: kind.name, caller, client, ...place, fields, hidden },
     idempotency: { scope: scopeOf(kind, caller, holder), key, digest },
   };
-  const written =
+  const { resource, replayed } =
     kind.heldBy === "none"
-      ? await openWorkspace(runtime, wanted)
+      ? granted(await openWorkspace(runtime, wanted))
       : await write(runtime, workspaceId, { ...wanted, type: "resource.create" });
-  if (isRefusal(written)) return written;
-  const { resource, replayed } = written;
-  // Who made a workspace may have left it since.
-  if (replayed && permit(runtime.reading, caller, resource.workspaceId, "read", kind.name) !== null) {
-    return { refused: "conflict", detail: `The ${kind.name} that this Idempotency-Key made is not yours any more.` };
-  }
+  if (replayed) granted(refuseReplay(runtime.reading, caller, kind, resource));
   return {
     status: 201,
     body: toRepresentation(kind, resource, runtime.reading),
@@ -63,46 +55,43 @@ export async function createOne(kind: Kind, writer: ResourceWriter, request: Req
   };
 }
 
-export async function replaceOne(kind: Kind, writer: ResourceWriter, request: Request): Promise<Answer | Refusal> {
-  const { runtime, sealer } = writer;
-  const row = findRow(kind, runtime.reading, request);
-  if (isRefusal(row)) return row;
-  const refused = refuseWrite(runtime.reading, request.caller, {
-    workspaceId: row.workspaceId,
-    kind,
-    action: "update",
+/** Replaces what is there by what the body says. */
+export async function replaceOne(
+  kind: Kind,
+  { runtime, sealer }: ResourceWriter,
+  request: Request,
+  row: VisibleResource,
+): Promise<Answer> {
+  const { workspaceId, id } = row;
+  const { caller, client, body } = request;
+  granted(refuseWrite(runtime.reading, caller, { workspaceId, kind, action: "update" }));
+  const version = granted(ifMatchVersion(request.header("if-match")));
+  const based = { row, version, body };
+  const { fields, hidden } = granted(readingBack(kind, based, (changed) => prepare(kind, changed, sealer, null)));
+  const { resource } = await write(runtime, workspaceId, {
+    ...{ type: "resource.update", kind: kind.name, caller, client, id, version, fields, hidden },
   });
-  if (refused !== null) return refused;
-  const version = ifMatchVersion(request.header("if-match"));
-  if (typeof version !== "number") return version;
-  const based = { row, version, body: request.body };
-  const prepared = readingBack(kind, based, (body) => prepare(kind, body, sealer, null));
-  if (isRefusal(prepared)) return prepared;
-  const { fields, hidden } = prepared;
-  const { caller, client } = request;
-  const written = await write(runtime, row.workspaceId, {
-    ...{ type: "resource.update", kind: kind.name, caller, client, id: row.id, version, fields, hidden },
-  });
-  if (isRefusal(written)) return written;
   return {
     status: 200,
-    body: toRepresentation(kind, written.resource, runtime.reading),
-    headers: { etag: `"${written.resource.version}"` },
+    body: toRepresentation(kind, resource, runtime.reading),
+    headers: { etag: `"${resource.version}"` },
   };
 }
 
-export async function removeOne(kind: Kind, { runtime }: ResourceWriter, request: Request): Promise<Answer | Refusal> {
-  const row = findRow(kind, runtime.reading, request);
-  if (isRefusal(row)) return row;
+/** Deletes what is there. */
+export async function removeOne(
+  kind: Kind,
+  { runtime }: ResourceWriter,
+  request: Request,
+  { workspaceId, id }: VisibleResource,
+): Promise<Answer> {
   const { caller, client } = request;
-  const refused = refuseWrite(runtime.reading, caller, { workspaceId: row.workspaceId, kind, action: "delete" });
-  if (refused !== null) return refused;
-  const version = ifMatchVersion(request.header("if-match"));
-  if (typeof version !== "number") return version;
-  const written = await write(runtime, row.workspaceId, {
-    ...{ type: "resource.delete", kind: kind.name, caller, client, id: row.id, version },
+  granted(refuseWrite(runtime.reading, caller, { workspaceId, kind, action: "delete" }));
+  const version = granted(ifMatchVersion(request.header("if-match")));
+  await write(runtime, workspaceId, {
+    ...{ type: "resource.delete", kind: kind.name, caller, client, id, version },
   });
-  return isRefusal(written) ? written : { status: 204 };
+  return { status: 204 };
 }
 
 /** Keys of one caller on one collection do not meet those of another. */
@@ -113,18 +102,19 @@ function scopeOf(kind: Kind, caller: Caller, { teamId, station }: Holder): strin
 }
 
 /** Where a create goes, once the caller may make one there. */
-function holderOf(kind: Kind, { runtime }: ResourceWriter, request: Request): Holder | Refusal {
+function holderOf(kind: Kind, { runtime }: ResourceWriter, { caller, params }: Request): Holder {
   if (kind.heldBy === "none") {
-    if (request.caller.kind === "token") return forbid("open-workspaces", kind.name);
+    if (caller.kind === "token") throw new Refused(forbid("open-workspaces", kind.name));
     // A workspace has no holder, and gets its id with its slug.
     return { workspaceId: "", teamId: null };
   }
-  const holder = namedHolder(kind, runtime.reading, request);
-  if (isRefusal(holder)) return holder;
+  const holder = granted(findHolder(kind, runtime.reading, caller, params));
   const { workspaceId } = holder;
-  return refuseWrite(runtime.reading, request.caller, { workspaceId, kind, action: "create" }) ?? holder;
+  granted(refuseWrite(runtime.reading, caller, { workspaceId, kind, action: "create" }));
+  return holder;
 }
 
-async function write(runtime: Runtime, workspaceId: string, message: ResourceMessage): Promise<WriteResult | Refusal> {
-  return (await runtime.ask(address(workspaceId, "workspace", workspaceId), message)) as WriteResult | Refusal;
+async function write(runtime: Runtime, workspaceId: string, message: ResourceMessage): Promise<WriteResult> {
+  const to = address(workspaceId, "workspace", workspaceId);
+  return granted((await runtime.ask(to, message)) as WriteResult | Refusal);
 }

@@ -1,12 +1,18 @@
+import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
-import { isRefusal } from "../../actors/refusal.js";
+import {
+  findVisibleResource,
+  findVisibleResourceAt,
+  listVisibleResources,
+  type VisibleResource,
+} from "../../actors/access/resource.queries.js";
 import type { Kind } from "../../actors/resources/kind.js";
 import { toRepresentation } from "../../actors/resources/representation.js";
-import type { ResourceRow } from "../../actors/resources/resource.table.js";
+import { granted } from "../refused.js";
 import { type Answer, type Route, route, type Success } from "../route.js";
+import { type Subject, subjectRoute } from "../subject-route.js";
 import { representationSchema } from "./representation-schema.js";
-import { exampleOf } from "./resource-example.js";
-import { findRow, importedRow, listedRows } from "./resource-reads.js";
+import { exampleOf, type ResourceExample } from "./resource-example.js";
 import { createOne, type ResourceWriter, removeOne, replaceOne } from "./resource-writes.js";
 
 export interface ResourceRoutesOptions extends ResourceWriter {
@@ -26,109 +32,164 @@ export function resourceRoutes(options: ResourceRoutesOptions): readonly Route[]
 }
 
 function routesOf(kind: Kind, options: ResourceRoutesOptions): Route[] {
-  const { reading } = options.runtime;
-  const representation = representationSchema(kind);
+  const parts = partsOf(kind, options);
+  return [
+    createRoute(parts),
+    readRoute(parts),
+    ...(kind.isNeverReplaced === true ? [] : [replaceRoute(parts)]),
+    removeRoute(parts),
+    importRoute(parts),
+    listRoute(parts),
+  ];
+}
+
+/** What the routes of one kind have in common. */
+interface KindParts {
+  readonly kind: Kind;
+  readonly writer: ResourceWriter;
+  /** The kind as operations are named by it: `HarnessProfile`. */
+  readonly named: string;
+  /** The path of the collection that is listed, and that of one resource. */
+  readonly all: string;
+  readonly one: string;
+  readonly example: ResourceExample;
+  /** The resource as an answer, and the header that goes with it. */
+  readonly answer: Success & { readonly body: z.ZodType };
+  readonly tagged: { readonly etag: string };
+  readonly subject: Subject<VisibleResource>;
+}
+
+function partsOf(kind: Kind, writer: ResourceWriter): KindParts {
+  const { reading } = writer.runtime;
   const tagged = { etag: "The version as a strong entity tag: what `If-Match` takes." };
   const example = exampleOf(kind);
-  const answer: Success = { body: representation, headers: tagged, example: example.representation };
-  const named = kind.name.replace(/(^|-)([a-z])/g, (_, _dash: string, letter: string) => letter.toUpperCase());
-  const one = `${base}/${kind.plural}/{id}`;
-  const all = kind.heldBy === "none" ? `${base}/workspaces` : `${base}/workspaces/{workspaceId}/${kind.plural}`;
-  const created = collectionIn(kind) ?? all;
-  const show = (row: ResourceRow): Answer => ({
-    status: 200,
-    body: toRepresentation(kind, row, reading),
-    headers: { etag: `"${row.version}"` },
+  return {
+    ...{ kind, writer, tagged, example },
+    named: kind.name.replace(/(^|-)([a-z])/g, (_, _dash: string, letter: string) => letter.toUpperCase()),
+    one: `${base}/${kind.plural}/{id}`,
+    all: kind.heldBy === "none" ? `${base}/workspaces` : `${base}/workspaces/{workspaceId}/${kind.plural}`,
+    answer: { body: representationSchema(kind), headers: tagged, example: example.representation },
+    subject: { find: ({ caller, params }) => findVisibleResource(kind, reading, caller, params.id ?? "") },
+  };
+}
+
+function createRoute({ kind, writer, named, all, example, answer, tagged }: KindParts): Route {
+  return route({
+    method: "POST",
+    path: collectionIn(kind) ?? all,
+    summary: `Create a ${kind.name}`,
+    operation: `create${named}`,
+    access: "any",
+    body: anyBody,
+    takes: kind.schema,
+    writeOnly: kind.hidden.map(({ path }) => path),
+    example: example.body,
+    headers: { "idempotency-key": "required" },
+    answers: { 201: { ...answer, headers: { ...tagged, ...createdHeaders(kind) } } },
+    handle: (request) => createOne(kind, writer, request),
   });
-  return [
-    route({
-      method: "POST",
-      path: created,
-      summary: `Create a ${kind.name}`,
-      operation: `create${named}`,
-      access: "any",
-      body: anyBody,
-      takes: kind.schema,
-      writeOnly: kind.hidden.map(({ path }) => path),
-      example: example.body,
-      headers: { "idempotency-key": "required" },
-      answers: { 201: { ...answer, headers: { ...tagged, ...createdHeaders(kind) } } },
-      handle: (request) => createOne(kind, options, request),
-    }),
-    route({
-      method: "GET",
-      path: one,
-      summary: `Read a ${kind.name}`,
-      operation: `read${named}`,
-      access: "any",
-      answers: { 200: answer },
-      handle: (request) => {
-        const row = findRow(kind, reading, request);
-        return isRefusal(row) ? row : show(row);
-      },
-    }),
-    ...(kind.isNeverReplaced === true
-      ? []
-      : [
-          route({
-            method: "PUT",
-            path: one,
-            summary: `Replace a ${kind.name}`,
-            description:
-              "A body that brings what is there already changes nothing: the version stays. Read-only fields may stand " +
-              "in it as they were read.",
-            operation: `replace${named}`,
-            access: "any",
-            body: anyBody,
-            takes: kind.schema,
-            writeOnly: kind.hidden.map(({ path }) => path),
-            example: example.body,
-            headers: { "if-match": "required" },
-            answers: { 200: answer },
-            handle: (request) => replaceOne(kind, options, request),
-          }),
-        ]),
-    route({
-      method: "DELETE",
-      path: one,
-      summary: kind.name === "workspace" ? "Close a workspace" : `Delete a ${kind.name}`,
-      operation: `delete${named}`,
-      access: "any",
-      headers: { "if-match": "required" },
-      answers: { 204: null },
-      handle: (request) => removeOne(kind, options, request),
-    }),
-    route({
-      method: "GET",
-      path: `${all}/import`,
-      summary: `Read the ${kind.name} at an address`,
-      operation: `import${named}`,
-      access: "any",
-      query: importQuery,
-      answers: { 200: answer },
-      problems: kind.heldBy === "station" ? ["not-found", "invalid"] : ["not-found"],
-      handle: (request) => {
-        const row = importedRow(kind, reading, request, request.query.address);
-        return isRefusal(row) ? row : show(row);
-      },
-    }),
-    route({
-      method: "GET",
-      path: all,
-      summary: `List every ${kind.name}`,
-      operation: `list${named}`,
-      access: "any",
-      ...(kind.heldBy === "station" ? { query: stationQuery, problems: ["invalid"] } : {}),
-      answers: {
-        200: { body: z.strictObject({ items: z.array(representation) }), example: { items: [example.representation] } },
-      },
-      handle: async ({ caller, params, query }) => {
-        const asked = { caller, params, station: query?.station };
-        const items = await listedRows(kind, reading, asked, (row) => toRepresentation(kind, row, reading));
-        return isRefusal(items) ? items : { status: 200, body: { items } };
-      },
-    }),
-  ];
+}
+
+function readRoute({ kind, writer, named, one, answer, subject }: KindParts): Route {
+  return subjectRoute(subject, {
+    method: "GET",
+    path: one,
+    summary: `Read a ${kind.name}`,
+    operation: `read${named}`,
+    access: "any",
+    answers: { 200: answer },
+    handle: (_request, row) => show(kind, writer, row),
+  });
+}
+
+function replaceRoute({ kind, writer, named, one, example, answer, subject }: KindParts): Route {
+  return subjectRoute(subject, {
+    method: "PUT",
+    path: one,
+    summary: `Replace a ${kind.name}`,
+    description:
+      "A body that brings what is there already changes nothing: the version stays. Read-only fields may stand " +
+      "in it as they were read.",
+    operation: `replace${named}`,
+    access: "any",
+    body: anyBody,
+    takes: kind.schema,
+    writeOnly: kind.hidden.map(({ path }) => path),
+    example: example.body,
+    headers: { "if-match": "required" },
+    answers: { 200: answer },
+    handle: (request, row) => replaceOne(kind, writer, request, row),
+  });
+}
+
+function removeRoute({ kind, writer, named, one, subject }: KindParts): Route {
+  return subjectRoute(subject, {
+    method: "DELETE",
+    path: one,
+    summary: kind.name === "workspace" ? "Close a workspace" : `Delete a ${kind.name}`,
+    operation: `delete${named}`,
+    access: "any",
+    headers: { "if-match": "required" },
+    answers: { 204: null },
+    handle: (request, row) => removeOne(kind, writer, request, row),
+  });
+}
+
+function importRoute({ kind, writer, named, all, answer }: KindParts): Route {
+  const { reading } = writer.runtime;
+  return route({
+    method: "GET",
+    path: `${all}/import`,
+    summary: `Read the ${kind.name} at an address`,
+    operation: `import${named}`,
+    access: "any",
+    query: importQuery,
+    answers: { 200: answer },
+    problems: kind.heldBy === "station" ? ["not-found", "invalid"] : ["not-found"],
+    handle: ({ caller, params, query }) => {
+      const name = { workspaceId: params.workspaceId, address: query.address };
+      return show(kind, writer, granted(findVisibleResourceAt(kind, reading, caller, name)));
+    },
+  });
+}
+
+function listRoute({ kind, writer, named, all, example, answer }: KindParts): Route {
+  const { reading } = writer.runtime;
+  return route({
+    method: "GET",
+    path: all,
+    summary: `List every ${kind.name}`,
+    operation: `list${named}`,
+    access: "any",
+    ...(kind.heldBy === "station" ? { query: stationQuery, problems: ["invalid"] } : {}),
+    answers: {
+      200: { body: z.strictObject({ items: z.array(answer.body) }), example: { items: [example.representation] } },
+    },
+    handle: async ({ caller, params, query }) => {
+      const { workspaceId = "" } = params;
+      const pages = granted(listVisibleResources(kind, reading, caller, { workspaceId, station: query?.station }));
+      return { status: 200, body: { items: await inPages(pages, (row) => toRepresentation(kind, row, reading)) } };
+    },
+  });
+}
+
+/** What `toItem` makes of all rows. Other work gets its turn between two pages. */
+async function inPages<Row, Item>(
+  pages: Iterable<readonly Row[]>,
+  toItem: (row: Row) => Item,
+): Promise<readonly Item[]> {
+  const items: Item[] = [];
+  let isFirst = true;
+  for (const rows of pages) {
+    if (!isFirst) await setImmediate();
+    isFirst = false;
+    for (const row of rows) items.push(toItem(row));
+  }
+  return items;
+}
+
+function show(kind: Kind, { runtime }: ResourceWriter, row: VisibleResource): Answer {
+  return { status: 200, body: toRepresentation(kind, row, runtime.reading), headers: { etag: `"${row.version}"` } };
 }
 
 /** The collection that a create goes to, where it is not the one that is listed. */

@@ -4,7 +4,7 @@ import { tokenMinting } from "../../../actors/access/token-exchange.js";
 import { trustActor } from "../../../actors/access/trust.machine.js";
 import { listLatestRefusals } from "../../../actors/access/trust.queries.js";
 import { findTokenCaller } from "../../../actors/access/workspace-token.queries.js";
-import { listChangeRecords } from "../../../actors/resources/change-record.table.js";
+import { listChangeRecords } from "../../../actors/resources/change-record.queries.js";
 import { type ResourceRow, resources } from "../../../actors/resources/resource.table.js";
 import { address } from "../../../runtime/address.js";
 import type { Message } from "../../../runtime/turn.js";

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
+import { findVisibleResource, findVisibleResourceAt } from "../../../actors/access/resource.queries.js";
 import type { PersonCaller } from "../../../actors/caller.js";
 import type { WorkFact } from "../../../actors/events/catalogue.js";
 import { afterEventSubscriber } from "../../../actors/hooks/matching/fire-hooks.js";
@@ -13,7 +14,6 @@ import { createResource, deleteResource, updateResource } from "../../../actors/
 import { toRepresentation } from "../../../actors/resources/representation.js";
 import type { CreateResource, WriteResult } from "../../../actors/resources/resource.messages.js";
 import { putMember } from "../../../actors/workspaces/member.table.js";
-import { findRow, importedRow } from "../../../http/resources/resource-reads.js";
 import { address } from "../../../runtime/address.js";
 import { Overlays } from "../../../runtime/overlays.js";
 import type { Turn } from "../../../runtime/turn.js";
@@ -111,7 +111,6 @@ class Fixture {
 async function readsOf(fixture: Fixture, workspaceId: string, teamId: string): Promise<Record<string, number>> {
   const { counting } = fixture;
   const reads: Record<string, number> = {};
-  const asked = (params: Record<string, string>) => ({ caller, params: { workspaceId, ...params } });
   const measured = async (name: string, work: () => unknown) => {
     await fixture.flush();
     reads[name] = counting.during(work);
@@ -141,12 +140,13 @@ async function readsOf(fixture: Fixture, workspaceId: string, teamId: string): P
       written[name] = fixture.turn(workspaceId, (turn) => updateResource(turn, kind, update));
     });
     await measured(`read ${name}`, () => {
-      const row = findRow(kind, counting, asked({ id }));
+      const row = findVisibleResource(kind, counting, caller, id);
       if (isRefusal(row)) throw new Error(name);
       toRepresentation(kind, row, counting);
     });
     await measured(`import ${name}`, () => {
-      if (isRefusal(importedRow(kind, counting, asked({}), `core/new-${name}`))) throw new Error(name);
+      if (isRefusal(findVisibleResourceAt(kind, counting, caller, { workspaceId, address: `core/new-${name}` })))
+        throw new Error(name);
     });
     await measured(`delete ${name}`, () => {
       const remove = { type: "resource.delete", kind: name, caller, client: null, id, version: 2 } as const;
@@ -163,7 +163,7 @@ async function readsOf(fixture: Fixture, workspaceId: string, teamId: string): P
     if (taken.sent.length !== 5) throw new Error(`${taken.sent.length} hooks fire`);
   });
   await measured("refused: a delete of what many use", () => {
-    const found = importedRow(kindOf("line"), counting, asked({}), "core/line-0");
+    const found = findVisibleResourceAt(kindOf("line"), counting, caller, { workspaceId, address: "core/line-0" });
     if (isRefusal(found)) throw new Error("no line");
     const remove = { type: "resource.delete", kind: "line", caller, client: null, id: found.id, version: 1 } as const;
     withTurn(

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
-import { isRefusal, type Refusal } from "../../actors/refusal.js";
-import type { Kind } from "../../actors/resources/kind.js";
-import { readOnlyFields } from "../../actors/resources/representation.js";
-import type { ResourceRow } from "../../actors/resources/resource.table.js";
+import { isRefusal, type Refusal } from "../refusal.js";
+import type { Kind } from "./kind.js";
+import { readOnlyFields } from "./representation.js";
+import type { ResourceRow } from "./resource.table.js";
 
 /**
  * What was read, with some of it changed, may be written back whole: read-only fields say what the resource says, or

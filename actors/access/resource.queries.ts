@@ -1,0 +1,154 @@
+import type { Reading } from "../../storage/store.js";
+import type { Caller } from "../caller.js";
+import { invalid, type Refusal } from "../refusal.js";
+import type { Kind } from "../resources/kind.js";
+import {
+  findResource,
+  findResourceAt,
+  listResources,
+  type ResourcePage,
+  type ResourceRow,
+} from "../resources/resource.table.js";
+import { locate } from "../resources/resource-location.table.js";
+import { listMemberships } from "../workspaces/member.table.js";
+import { findWorkspaceBySlug } from "../workspaces/slug-claims.machine.js";
+import { listPermissions, permit, seesOutcomes } from "./visibility.js";
+
+/** A resource that a caller may see. */
+export type VisibleResource = ResourceRow;
+
+const STATION = /^[a-z0-9-]+\/[a-z0-9-]+\/[a-z0-9-]+$/;
+const HELD_BY_STATION = /^[a-z0-9-]+\/[a-z0-9-]+\/[a-z0-9-]+\/[^/]+$/;
+
+/** The resource of the kind with this id; refused `not-found` unless the caller may see it. */
+export function findVisibleResource(
+  kind: Kind,
+  reading: Reading,
+  caller: Caller,
+  id: string,
+): VisibleResource | Refusal {
+  const place = locate(reading, id);
+  if (place?.kind !== kind.name) return { refused: "not-found" };
+  const refused = permit(reading, caller, place.workspaceId, "read", kind.name);
+  if (refused !== null) return refused;
+  const row = findResource(reading, place.workspaceId, kind.name, id);
+  return row !== undefined && isVisible(kind, reading, caller, row) ? row : { refused: "not-found" };
+}
+
+/** Where a resource is named: the workspace (undefined for a workspace itself), and its address there or its slug. */
+export interface ResourceName {
+  readonly workspaceId: string | undefined;
+  readonly address: string;
+}
+
+/** The resource of the kind at an address; refused `not-found` unless the caller may see it. */
+export function findVisibleResourceAt(
+  kind: Kind,
+  reading: Reading,
+  caller: Caller,
+  name: ResourceName,
+): VisibleResource | Refusal {
+  const { address } = name;
+  const workspaceId = kind.heldBy === "none" ? findWorkspaceBySlug(reading, address) : name.workspaceId;
+  if (workspaceId === undefined) return { refused: "not-found" };
+  const refused = permit(reading, caller, workspaceId, "read", kind.name);
+  if (refused !== null) return refused;
+  if (kind.heldBy === "station" && !HELD_BY_STATION.test(address)) {
+    return invalid("address", "must be <team key>/<line key>/<station key>/<name>");
+  }
+  const row = findResourceAt(reading, workspaceId, kind.name, address);
+  return row !== undefined && isVisible(kind, reading, caller, row) ? row : { refused: "not-found" };
+}
+
+/** Which resources of a kind are listed: those of a workspace, and of one station of it where its address is given. */
+export interface ResourceListing {
+  readonly workspaceId: string;
+  readonly station: string | undefined;
+}
+
+/** Rows read at once. */
+const PAGE = 200;
+
+/**
+ * Those of the kind that the caller may see, in address order, a page at a time: a change between two pages may be in
+ * them or not. Of workspaces, all that the caller is in.
+ */
+export function listVisibleResources(
+  kind: Kind,
+  reading: Reading,
+  caller: Caller,
+  { workspaceId, station }: ResourceListing,
+): Iterable<readonly VisibleResource[]> | Refusal {
+  if (kind.heldBy === "none") return [listVisibleWorkspaces(reading, caller)];
+  const refused = permit(reading, caller, workspaceId, "read", kind.name);
+  if (refused !== null) return refused;
+  if (station !== undefined && !STATION.test(station)) {
+    return invalid("station", "must be <team key>/<line key>/<station key>");
+  }
+  return visiblePages(kind, reading, caller, { workspaceId, station });
+}
+
+function* visiblePages(
+  kind: Kind,
+  reading: Reading,
+  caller: Caller,
+  { workspaceId, station }: ResourceListing,
+): Generator<readonly VisibleResource[]> {
+  const under = station === undefined ? {} : { under: station };
+  for (let page: ResourcePage = { limit: PAGE, ...under }; ; ) {
+    const rows = listResources(reading, workspaceId, kind.name, page);
+    yield rows.filter((row) => isVisible(kind, reading, caller, row));
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < PAGE) return;
+    page = { ...page, after: last.address };
+  }
+}
+
+function listVisibleWorkspaces(reading: Reading, caller: Caller): VisibleResource[] {
+  const ids =
+    caller.kind === "token"
+      ? [caller.workspaceId].filter((id) => listPermissions(reading, caller, id).length > 0)
+      : listMemberships(reading, caller.userId).map((membership) => membership.id);
+  return ids.flatMap((id) => findResource(reading, id, "workspace", id) ?? []);
+}
+
+/** Whether a caller who sees the workspace sees this of it. */
+function isVisible(
+  kind: Kind,
+  reading: Reading,
+  caller: Caller,
+  { workspaceId, teamId }: Pick<ResourceRow, "workspaceId" | "teamId">,
+): boolean {
+  return kind.seenBy === undefined || (teamId !== null && seesOutcomes(reading, caller, workspaceId, teamId));
+}
+
+/** Where a create goes. */
+export interface Holder {
+  readonly workspaceId: string;
+  readonly teamId: string | null;
+  readonly station?: { readonly lineId: string; readonly stationKey: string };
+}
+
+/** What is named as the holder of a resource to be; which of the ids are given follows from what holds the kind. */
+export interface HolderName {
+  readonly workspaceId?: string;
+  readonly teamId?: string;
+  readonly lineId?: string;
+  readonly stationKey?: string;
+}
+
+/** The holder; refused `not-found` unless the caller may see it. Whether it may hold one more is not looked at. */
+export function findHolder(kind: Kind, reading: Reading, caller: Caller, name: HolderName): Holder | Refusal {
+  if (kind.heldBy !== "team" && kind.heldBy !== "station") {
+    return { workspaceId: name.workspaceId ?? "", teamId: null };
+  }
+  const id = (kind.heldBy === "team" ? name.teamId : name.lineId) ?? "";
+  const place = locate(reading, id);
+  if (place?.kind !== (kind.heldBy === "team" ? "team" : "line")) return { refused: "not-found" };
+  const { workspaceId } = place;
+  if (kind.heldBy === "team") return { workspaceId, teamId: id };
+  const station = { lineId: id, stationKey: name.stationKey ?? "" };
+  const found = kind.locateStation?.(reading, workspaceId, station) ?? null;
+  const sees = found !== null && isVisible(kind, reading, caller, { workspaceId, teamId: found.teamId });
+  return sees ? { workspaceId, teamId: found.teamId, station } : { refused: "not-found" };
+}
