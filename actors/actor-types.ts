@@ -19,6 +19,7 @@ import { dispatcherActor } from "./runners/dispatcher.machine.js";
 import { poolMinting } from "./runners/pool-exchange.js";
 import { runnerActor } from "./runners/runner.machine.js";
 import { runActor } from "./runs/run.machine.js";
+import { blobSweeperActor } from "./tables/blob-sweeper.machine.js";
 import { taskActor } from "./tasks/task.machine.js";
 import { sealingKeyActor } from "./workspaces/sealing-key.machine.js";
 import { slugClaimsActor } from "./workspaces/slug-claims.machine.js";
@@ -38,6 +39,7 @@ export function createActorTypes(kinds: readonly Kind[]): readonly ActorType[] {
     integrationConnectionActor,
     dispatcherActor,
     runnerActor,
+    blobSweeperActor,
     taskActor,
     runActor(runOwners),
     decisionSetActor,

@@ -1,4 +1,5 @@
 import type { MigrationStep } from "../storage/migrations.js";
+import { runInputWalks } from "./runs/run-input.migration.js";
 import { compositeTaskIndexes } from "./tasks/task.migration.js";
 
 /**
@@ -18,4 +19,5 @@ import { compositeTaskIndexes } from "./tasks/task.migration.js";
  */
 export const migrations: readonly MigrationStep[] = [
   { to: 2, title: "tasks have composite indexes", walks: compositeTaskIndexes },
+  { to: 3, title: "runs have owners and inputs", walks: runInputWalks },
 ];

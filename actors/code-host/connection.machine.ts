@@ -34,9 +34,8 @@ import {
   type CodeHostConnectionEvent,
   classifyConnection,
 } from "./classify-connection.js";
-import { codeHostConnectionRef } from "./connection.messages.js";
+import { codeHostConnectionRef, parseActorId } from "./connection.messages.js";
 import * as steps from "./connection.transitions.js";
-import { parseActorId } from "./installation.js";
 
 const machine = setup({
   types: {

@@ -1,8 +1,7 @@
 import { reference } from "../../runtime/reference.js";
 import type { Answered } from "../../runtime/turn.js";
 import type { Refusal } from "../refusal.js";
-import type { CodeHostConnection } from "./connection.table.js";
-import { type InstallationKey, toActorId } from "./installation.js";
+import type { CodeHostConnection, InstallationKey } from "./connection.table.js";
 
 /**
  * Has the code host asked whether a person administers the installation, and connects it if so. Answered at once; what
@@ -48,7 +47,13 @@ export type CodeHostConnectionMessage =
 export const codeHostConnectionRef = reference<
   CodeHostConnectionMessage,
   [workspaceId: string, installation: InstallationKey]
->("code-host-connection", (workspaceId, installation) => [workspaceId, toActorId(installation)]);
+>("code-host-connection", (workspaceId, { host, installationId }) => [workspaceId, `${installationId}@${host}`]);
+
+/** The installation that a connection's actor is about. */
+export function parseActorId(actorId: string): InstallationKey {
+  const [number = "", host = ""] = actorId.split("@");
+  return { host, installationId: Number(number) };
+}
 
 /** The topic of the change feed where an attempt's outcome is told. */
 export function attemptTopic(attemptId: string): string {

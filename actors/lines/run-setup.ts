@@ -1,12 +1,13 @@
 import { createHash } from "node:crypto";
+import { z } from "zod";
 import type { Reading, Writing } from "../../storage/store.js";
-import { table } from "../../storage/table.js";
 import { findResourceAt } from "../resources/resource.table.js";
+import { getText, keepText } from "../tables/text-blobs.js";
 import type { HarnessProfileFields } from "./harness-profile.kind.js";
 import type { SkillFields } from "./skill.kind.js";
 import type { Station } from "./station.js";
 
-/** A skill as a run was given it; `keptSkill` has what it holds. */
+/** A skill as a run was given it; its digest names the body that it was kept as. */
 export interface SkillUsed {
   readonly key: string;
   /** SHA-256 (hex) over its name, description and files. */
@@ -24,9 +25,6 @@ export interface StationLocation {
   readonly workspaceId: string;
   readonly teamKey: string;
 }
-
-/** `[digest]` -> the skill, for as long as runs are kept. */
-const storedSkills = table<SkillFields>("run-skill");
 
 /** The station's skills and profile as they are now. */
 export function setupOf(
@@ -46,18 +44,16 @@ export function setupOf(
   return { skills, profile };
 }
 
-/** Keeps what the station's skills hold now under their digests, for runs that use them. */
+/** Keeps what the station's skills hold now as bodies under their digests, for runs that use them. */
 export function storeSkills(writing: Writing, place: StationLocation, keys: readonly string[]): void {
-  for (const { digest, skill } of currentSkills(writing, place, keys)) {
-    if (storedSkills.get(writing, place.workspaceId, digest) === undefined) {
-      storedSkills.put(writing, place.workspaceId, digest, skill);
-    }
-  }
+  for (const { skill } of currentSkills(writing, place, keys)) keepText(writing, place.workspaceId, toBody(skill));
 }
 
 /** What a skill held when a run that uses it was queued. */
-export function findStoredSkill(reading: Reading, workspaceId: string, digest: string): SkillFields | undefined {
-  return storedSkills.get(reading, workspaceId, digest);
+export function getStoredSkill(reading: Reading, workspaceId: string, digest: string): SkillContents {
+  const [name = "", description = "", ...files] = bodySchema.parse(JSON.parse(getText(reading, workspaceId, digest)));
+  const paths = files.filter((_, index) => index % 2 === 0);
+  return { name, description, files: paths.map((path, index) => ({ path, content: files[2 * index + 1] ?? "" })) };
 }
 
 function currentSkills(reading: Reading, { workspaceId, teamKey }: StationLocation, keys: readonly string[]) {
@@ -67,9 +63,16 @@ function currentSkills(reading: Reading, { workspaceId, teamKey }: StationLocati
   });
 }
 
-/** The order of the files makes no difference to a run. */
-function digestOf({ name, description, files }: SkillFields): string {
+type SkillContents = Pick<SkillFields, "name" | "description" | "files">;
+
+const bodySchema = z.array(z.string());
+
+/** A skill as a body: name, description, then path and content of each file. The order of the files is no difference. */
+function toBody({ name, description, files }: SkillContents): string {
   const sorted = [...files].sort((left, right) => (left.path < right.path ? -1 : 1));
-  const parts = [name, description, ...sorted.flatMap(({ path, content }) => [path, content])];
-  return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
+  return JSON.stringify([name, description, ...sorted.flatMap(({ path, content }) => [path, content])]);
+}
+
+function digestOf(skill: SkillContents): string {
+  return createHash("sha256").update(toBody(skill)).digest("hex");
 }

@@ -41,6 +41,8 @@ export const RUNNER_FEATURES = [
   "messages",
   /** `run.permission` and `run.permission-answered`: the agent asks the assignee before it does something. */
   "permissions",
+  /** A job without `task`: no task stands behind the run. */
+  "taskless",
 ] as const;
 export type RunnerFeature = (typeof RUNNER_FEATURES)[number];
 
@@ -178,14 +180,17 @@ export type RunnerMessage = z.infer<typeof runnerMessageSchema>;
 export const jobSchema = z.object({
   ...claim,
   workspaceId: z.string(),
-  task: z.object({
-    id: z.string(),
-    title: z.string(),
-    description: z.string(),
-    url: z.string(),
-    /** What was said so far, oldest first: handover notes, send-backs, questions with answers, hook notes. */
-    notes: z.array(z.object({ at: z.string(), from: z.string(), text: z.string() })),
-  }),
+  /** Absent where no task stands behind the run; such a job is only sent to a runner that named `taskless`. */
+  task: z
+    .object({
+      id: z.string(),
+      title: z.string(),
+      description: z.string(),
+      url: z.string(),
+      /** What was said so far, oldest first: handover notes, send-backs, questions with answers, hook notes. */
+      notes: z.array(z.object({ at: z.string(), from: z.string(), text: z.string() })),
+    })
+    .optional(),
   line: z.object({ key: z.string(), name: z.string() }),
   station: z.object({
     key: z.string(),

@@ -1,11 +1,12 @@
+import { z } from "zod";
 import type { Reading } from "../../storage/store.js";
-import { findLine, findStation, laterStations } from "../lines/line.queries.js";
-import { findStoredSkill } from "../lines/run-setup.js";
+import { getStoredSkill } from "../lines/run-setup.js";
 import { findResourceAt } from "../resources/resource.table.js";
 import type { Job } from "../runners/protocol.js";
 import type { Sealer } from "../sealer.js";
-import { listLatestNotes, taskCheckouts, tasks } from "../tasks/task.table.js";
-import { runConfigs, runs } from "./run.table.js";
+import { getText } from "../tables/text-blobs.js";
+import { runs } from "./run.table.js";
+import { type InputBrief, type RunInputRow, runInputs } from "./run-input.table.js";
 
 /** What a job is built from. */
 export interface JobSource {
@@ -13,58 +14,70 @@ export interface JobSource {
   readonly sealer: Pick<Sealer, "open">;
 }
 
-/** Everything a runner needs for a run, or undefined when the claim is not the run's current one any more. */
+/**
+ * Everything a runner needs for a run, or undefined when the claim is not the run's current one any more. It is made of
+ * the run's input, so that it is the same as often as it is sent; secrets alone have the values that they have now.
+ */
 export function buildJob(
-  { reading, sealer }: JobSource,
+  source: JobSource,
   workspaceId: string,
   { runId, fence }: { readonly runId: string; readonly fence: number },
 ): Job | undefined {
+  const { reading } = source;
   const run = runs.get(reading, workspaceId, runId);
   if (run === undefined || run.fence !== fence || run.state === "ended") return undefined;
-  const task = tasks.get(reading, workspaceId, run.taskId ?? "");
-  const line = findLine(reading, workspaceId, run.lineId);
-  const config = runConfigs.get(reading, workspaceId, runId);
-  if (task === undefined || line === undefined || config === undefined) return undefined;
-  const { station, repositories, skills, profile } = config;
+  const input = runInputs.get(reading, workspaceId, runId);
+  if (input === undefined || input.beginning === null || input.claimed === null) return undefined;
+  const { config, beginning, claimed } = input;
+  const { station, skills, profile } = config;
   return {
-    runId,
-    fence,
-    workspaceId,
-    task: {
-      id: task.id,
-      title: task.title,
-      description: task.description,
-      url: task.url,
-      notes: listLatestNotes(reading, workspaceId, task.id).map(({ at, from, text }) => ({ at, from, text })),
-    },
-    line: { key: line.key, name: line.name },
+    ...{ runId, fence, workspaceId },
+    ...(claimed.brief === null ? {} : { task: toTask(reading, workspaceId, claimed.brief) }),
+    line: { key: beginning.line.key, name: beginning.line.name },
     station: {
-      key: station.key,
-      name: findStation(line, station.key)?.name ?? station.key,
-      kind: station.kind,
-      prompt: station.prompt,
-      model: station.model,
-      effort: station.effort,
-      check: station.check,
-      passesTo: [...run.passesTo],
-      next: laterStations(line, station.key, run.passesTo),
+      ...{ key: station.key, name: beginning.station.name, kind: station.kind, prompt: station.prompt },
+      ...{ model: station.model, effort: station.effort, check: station.check },
+      passesTo: [...beginning.station.passesTo],
+      next: [...beginning.station.next],
     },
     harness: {
       name: station.harness,
       args: [...(profile?.args ?? [])],
       env: { ...profile?.env },
-      ...openSecrets({ reading, sealer }, workspaceId, profile?.secrets ?? {}),
+      ...openSecrets(source, workspaceId, profile?.secrets ?? {}),
     },
-    skills: skills.flatMap(({ key, digest }) => {
-      const skill = findStoredSkill(reading, workspaceId, digest);
-      return skill === undefined ? [] : [{ ...skill, key }];
-    }),
+    skills: skills.map(({ key, digest }) => toSkill(key, getStoredSkill(reading, workspaceId, digest))),
     timeoutMinutes: Math.min(station.timeoutMinutes, profile?.timeoutMinutes ?? station.timeoutMinutes),
-    checkouts: repositories.map(({ name, setup, image }) => {
-      const before = taskCheckouts.get(reading, workspaceId, task.id, name);
-      return { repository: name, setup, image, base: before?.base ?? null, diff: before?.diff ?? "" };
-    }),
+    checkouts: toCheckouts(reading, workspaceId, config, beginning),
   };
+}
+
+const notesSchema = z.array(z.object({ at: z.string(), from: z.string(), text: z.string() }));
+
+function toTask(
+  reading: Reading,
+  workspaceId: string,
+  { id, title, description, url, notes }: InputBrief,
+): NonNullable<Job["task"]> {
+  const said = notes === null ? [] : notesSchema.parse(JSON.parse(getText(reading, workspaceId, notes)));
+  return { id, title, description, url, notes: said };
+}
+
+function toSkill(key: string, skill: ReturnType<typeof getStoredSkill>): Job["skills"][number] {
+  return { key, ...skill, files: [...skill.files] };
+}
+
+function toCheckouts(
+  reading: Reading,
+  workspaceId: string,
+  { repositories }: RunInputRow["config"],
+  { checkouts }: NonNullable<RunInputRow["beginning"]>,
+): Job["checkouts"] {
+  return repositories.map(({ name, setup, image }) => {
+    const from = checkouts.find(({ repository }) => repository === name);
+    const diff = getText(reading, workspaceId, from?.diff ?? null);
+    return { repository: name, setup, image, base: from?.base ?? null, diff };
+  });
 }
 
 /** The values of secrets by environment name; names of those that are gone, or cannot be opened, apart. */

@@ -6,12 +6,14 @@ import { dispatcherRef, type ReleaseClaim, type UnqueueRun } from "../runners/di
 import type { RunFailure, RunnerMessage } from "../runners/protocol.js";
 import { type ClaimEnded, runnerRef } from "../runners/runner.messages.js";
 import type { OutboxMessage } from "../runners/runner.table.js";
+import { keepText } from "../tables/text-blobs.js";
 import { closeApprovals } from "./approvals.js";
 import { carryUndelivered } from "./conversation.js";
 import { mayHandOver } from "./hand-over.js";
-import { type RunOutcome, type RunRow, runCheckouts, runConfigs, runs } from "./run.table.js";
+import { type RunOutcome, type RunRow, runCheckouts, runs } from "./run.table.js";
 import { getRunRow, putRun, sendToRunner, tellOwner } from "./run.transitions.js";
 import type { ClaimStale, RunContext } from "./run-events.js";
+import { getRunInput } from "./run-input.table.js";
 import type { RunOwner } from "./run-owner.js";
 
 /** What the ends of a run do; the machine beside it says when. */
@@ -21,18 +23,24 @@ type EndReport = Extract<RunnerMessage, { type: "run.ended" }>;
 /** The runner's own report of the end. */
 export function endByReport(turn: Turn, context: RunContext, report: EndReport, owner: RunOwner): void {
   const row = getRunRow(turn);
-  const { repositories } = runConfigs.get(turn, turn.self.partition, row.id) ?? { repositories: [] };
-  for (const checkout of report.checkouts) {
-    // A runner has nothing to say of a repository that it was not given.
-    if (!repositories.some(({ name }) => name === checkout.repository)) continue;
-    runCheckouts.put(turn, turn.self.partition, [row.id, checkout.repository], checkout);
-  }
+  recordCheckouts(turn, report.checkouts);
   const { outcome, failure } = acceptedOutcome(row, report);
   const spent = report.spent ?? row.spent;
   runs.put(turn, turn.self.partition, row.id, { ...row, ending: report.ending, failure, check: report.check, spent });
   const ended: ClaimEnded = { type: "claim.ended", runId: row.id };
   if (context.runnerId !== null) turn.send(runnerRef(turn.self.partition, context.runnerId), ended);
   finish(turn, context, { outcome, reason: failure?.message ?? null }, owner);
+}
+
+function recordCheckouts(turn: Turn, checkouts: EndReport["checkouts"]): void {
+  const { partition, id: runId } = turn.self;
+  const { repositories } = getRunInput(turn, partition, runId).config;
+  // A runner has nothing to say of a repository that it was not given; what it says twice, it says last.
+  const last = new Map(checkouts.map((checkout) => [checkout.repository, checkout]));
+  for (const { repository, base, diff } of last.values()) {
+    if (!repositories.some(({ name }) => name === repository)) continue;
+    runCheckouts.insert(turn, partition, { runId, repository, base, digest: keepText(turn, partition, diff) });
+  }
 }
 
 /** A handover counts only when leave was given for it; whatever a runner says, a gate is not passed by. */

@@ -6,22 +6,21 @@ import { runRef as placedRunRef } from "../runners/runner.messages.js";
 import type { RunNeeds } from "../runners/runner.table.js";
 import type { ApprovalRow } from "./approval.js";
 import type { RunOutcome, StepRow } from "./run.table.js";
+import type { RunBeginning } from "./run-input.table.js";
 import type { RunOwnerKey } from "./run-owner.js";
 
 /** From whoever wants it: the run to queue. */
 export interface StartRun extends Message {
   readonly type: "run.start";
   readonly owner: RunOwnerKey;
-  /** In place of the owner in a message from before runs had any. */
-  readonly taskId?: string;
   /** Where it is told what becomes of the run. */
   readonly ownerAddress: Reference<OwnerMessage>;
   readonly teamId: string;
   readonly lineId: string;
   readonly stationId: string;
   readonly stationKey: string;
-  readonly passesTo: readonly string[];
   readonly config: RunConfig;
+  readonly beginning: RunBeginning;
   readonly fingerprint: string;
   readonly needs: RunNeeds;
 }

@@ -2,10 +2,10 @@ import type { Address } from "../../runtime/address.js";
 import type { DirectoryEntry } from "../../runtime/directory.js";
 import { rowSource } from "../../runtime/directory-source.js";
 import { table } from "../../storage/table.js";
-import type { RunConfig } from "../lines/fingerprint.js";
 import { locationEntry } from "../resources/resource-location.table.js";
 import type { CheckoutResult, RunEnding, RunFailure, RunStep, Spent } from "../runners/protocol.js";
 import type { RunNeeds } from "../runners/runner.table.js";
+import { indexedTable } from "../tables/indexed-table.js";
 import type { RunOwnerKey } from "./run-owner.js";
 
 export type RunState = "queued" | "claimed" | "running" | "ended";
@@ -57,16 +57,24 @@ export interface StepRow extends RunStep {
 
 /** `[run]` */
 export const runs = table<RunRow>("run");
-/** `[run]`: what it runs with, fixed when it was queued. */
-export const runConfigs = table<RunConfig>("run-config");
 /** `[run, index]` */
 export const runSteps = table<StepRow>("run-step");
 /** `[run, n]`: the step that holds the n-th message to the run, from 1. */
 export const runMessages = table<{ readonly index: number; readonly by: string }>("run-said");
 /** `[run, person, idempotency key]`: the step that was said under it. */
 export const runMessageKeys = table<{ readonly index: number }>("run-said-once");
+/** What a run left of a repository. */
+export interface RunCheckoutRow extends Omit<CheckoutResult, "diff"> {
+  readonly runId: string;
+  /** Digest of the diff against `base`; null for no change. */
+  readonly digest: string | null;
+}
+
 /** `[run, repository]` */
-export const runCheckouts = table<CheckoutResult>("run-checkout");
+export const runCheckouts = indexedTable<RunCheckoutRow>("run-checkout", {
+  ...{ under: ["runId"], order: ["repository"] },
+  blobs: ({ digest }) => [digest ?? []].flat(),
+});
 
 /** What makes a run findable by its id. */
 export function runEntry(workspaceId: string, runId: string): DirectoryEntry {

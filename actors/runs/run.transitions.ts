@@ -5,23 +5,20 @@ import { dispatcherRef, type QueueRun } from "../runners/dispatcher.messages.js"
 import type { RunStep, Spent } from "../runners/protocol.js";
 import { type ClaimRun, runnerRef, type SendToRunner } from "../runners/runner.messages.js";
 import type { OutboxMessage } from "../runners/runner.table.js";
-import { type OwnerMessage, type StartRun, taskRef } from "./run.messages.js";
-import { type RunRow, runConfigs, runEntry, runSteps, runs, type StepRow } from "./run.table.js";
+import type { OwnerMessage, StartRun } from "./run.messages.js";
+import { type RunRow, runEntry, runSteps, runs, type StepRow } from "./run.table.js";
 import { runRowView } from "./run.view.js";
 import type { RunContext } from "./run-events.js";
+import { fixBeginning, fixBrief } from "./run-input.js";
 import type { RunOwner } from "./run-owner.js";
 
 /** What the transitions of a run do until its end; the machine beside it says when. */
 
-function ownedByTask(turn: TurnReading, taskId: string): Pick<RunRow, "owner" | "ownerAddress"> {
-  return { owner: { kind: "task", id: taskId }, ownerAddress: taskRef(turn.self.partition, taskId) };
-}
-
-/** The run's row; there is one from `run.start` on. Who wants one from before runs had owners is its task. */
+/** The run's row; there is one from `run.start` on. */
 export function getRunRow(turn: TurnReading): RunRow {
   const row = runs.get(turn, turn.self.partition, turn.self.id);
   if (row === undefined) throw new Error("a run without its row");
-  return row.owner === undefined ? { ...row, ...ownedByTask(turn, row.taskId ?? "") } : row;
+  return row;
 }
 
 /** Tells the run's owner. */
@@ -43,9 +40,9 @@ export function putRun(turn: Turn, row: RunRow): void {
 }
 
 export function queueRun(event: Delivered<StartRun>): void {
-  const { turn, needs, config, teamId, lineId, stationId, stationKey, passesTo, fingerprint } = event;
+  const { turn, owner, ownerAddress, teamId, lineId, stationId, stationKey, fingerprint, needs } = event;
+  const { passesTo } = event.beginning.station;
   const workspaceId = turn.self.partition;
-  const { owner, ownerAddress } = event.taskId === undefined ? event : ownedByTask(turn, event.taskId);
   const row: RunRow = {
     ...{
       id: turn.self.id,
@@ -73,7 +70,7 @@ export function queueRun(event: Delivered<StartRun>): void {
   };
   turn.direct(runEntry(workspaceId, row.id));
   putRun(turn, row);
-  runConfigs.put(turn, workspaceId, row.id, config);
+  fixBeginning(turn, event);
   const message: QueueRun = {
     type: "run.queue",
     run: { runId: row.id, ...needs, queuedAtMs: turn.now },
@@ -90,6 +87,7 @@ export function claimRun(context: RunContext, event: Delivered<ClaimRun>, owner:
   const row = getRunRow(turn);
   const fence = context.fence + 1;
   putRun(turn, { ...row, state: "claimed", runnerId, fence });
+  fixBrief(turn, row, owner);
   const claimed = { ...context, fence, runnerId, assigned: false };
   if (!owner.hasGate) return assignRunner(turn, claimed);
   askStarting(turn, owner, fence);

@@ -8,7 +8,9 @@ import {
   stepSchema as runnerStepSchema,
   spentSchema,
 } from "../runners/protocol.js";
-import { type RunRow, runCheckouts, runConfigs, runSteps, type StepRow } from "./run.table.js";
+import { getText } from "../tables/text-blobs.js";
+import { type RunRow, runCheckouts, runSteps, type StepRow } from "./run.table.js";
+import { runInputs } from "./run-input.table.js";
 
 /** What it runs with: the station's and the repositories' settings when it was queued. */
 const configSchema = z.looseObject({
@@ -107,13 +109,17 @@ export function runItemView(reading: Reading, workspaceId: string, run: RunRow):
 export function runView(reading: Reading, workspaceId: string, run: RunRow): z.output<typeof runSchema> {
   return {
     ...runItemView(reading, workspaceId, run),
-    checkouts: runCheckouts.list(reading, workspaceId, [run.id]),
+    checkouts: runCheckouts.list(reading, workspaceId, [run.id]).map(({ repository, base, digest }) => ({
+      repository,
+      base,
+      diff: getText(reading, workspaceId, digest),
+    })),
     config: configView(reading, workspaceId, run.id),
   };
 }
 
 function configView(reading: Reading, workspaceId: string, runId: string): z.output<typeof runSchema>["config"] {
-  const config = runConfigs.get(reading, workspaceId, runId);
+  const config = runInputs.get(reading, workspaceId, runId)?.config;
   return config === undefined ? null : { station: { ...config.station }, repositories: [...config.repositories] };
 }
 

@@ -45,8 +45,18 @@ export const tasks = indexedTable<TaskRow>("task", {
 export const taskNotes = table<TaskNote>("task-note");
 /** `[task, key]`: notes that may be said once only. */
 export const noteKeys = table<true>("task-note-once");
-/** `[task, repository]`: what the task has changed so far. */
-export const taskCheckouts = table<CheckoutResult>("task-checkout");
+/** What a task has changed of a repository so far. */
+export interface TaskCheckoutRow extends Omit<CheckoutResult, "diff"> {
+  readonly taskId: string;
+  /** Digest of the diff against `base`; null for no change. */
+  readonly digest: string | null;
+}
+
+/** `[task, repository]` */
+export const taskCheckouts = indexedTable<TaskCheckoutRow>("task-checkout", {
+  ...{ under: ["taskId"], order: ["repository"] },
+  blobs: ({ digest }) => [digest ?? []].flat(),
+});
 /** `[task]`: the firings and events behind what was done to it last, oldest first; no row when there are none. */
 export const taskCauses = table<readonly string[]>("task-causes");
 /** `[task, run]` -> true */

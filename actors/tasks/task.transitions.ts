@@ -1,29 +1,17 @@
 import type { Delivered, Turn, TurnReading } from "../../runtime/turn.js";
 import type { WorkFact } from "../events/catalogue.js";
 import { recordWorkEvent } from "../events/event-task.js";
-import { fingerprintOf, runConfig } from "../lines/fingerprint.js";
 import { findLine, findStation } from "../lines/line.queries.js";
-import { setupOf, storeSkills } from "../lines/run-setup.js";
 import { enterStation, leaveStation } from "../lines/station-use.table.js";
 import { invalid, type Refusal } from "../refusal.js";
-import { findResourceAt } from "../resources/resource.table.js";
-import { getTeamKey } from "../resources/resource-indexes.table.js";
 import { refuseUnlessAssigneeOf } from "../runs/assignee.js";
-import { type EndRun, runRef, type StartRun } from "../runs/run.messages.js";
+import { type EndRun, runRef } from "../runs/run.messages.js";
 import { runCheckouts } from "../runs/run.table.js";
 import { findMember } from "../workspaces/member.table.js";
+import { queueNextRun } from "./next-run.js";
 import type { TaskRow } from "./task.js";
-import { type NoteTask, type OpenTask, taskRef, type UnassignTask } from "./task.messages.js";
-import {
-  noteKeys,
-  taskCauses,
-  taskCheckouts,
-  taskEntry,
-  taskNotes,
-  taskRuns,
-  tasks,
-  toEventSubject,
-} from "./task.table.js";
+import type { NoteTask, OpenTask, UnassignTask } from "./task.messages.js";
+import { noteKeys, taskCauses, taskCheckouts, taskEntry, taskNotes, tasks, toEventSubject } from "./task.table.js";
 import type { RunIsOver, TaskContext } from "./task-events.js";
 
 /** What the transitions of a task do; the machine beside it says when. */
@@ -184,33 +172,7 @@ export function recordCauses(turn: Turn, { causes = [] }: { readonly causes?: re
 }
 
 function startRun(turn: Turn, row: TaskRow): string {
-  const workspaceId = turn.self.partition;
-  const line = findLine(turn, workspaceId, row.lineId);
-  const station = findStation(line, row.station);
-  if (line === undefined || station === undefined) throw new Error("a task at a station that is not there");
-  const runId = turn.newId("run");
-  const place = { workspaceId, teamKey: getTeamKey(turn, workspaceId, row.teamId) };
-  storeSkills(turn, place, station.skills);
-  const config = runConfig(line, station, setupOf(turn, place, station));
-  const pool = station.runners.pool;
-  const start: StartRun = {
-    type: "run.start",
-    ...{
-      owner: { kind: "task", id: row.id },
-      ownerAddress: taskRef(workspaceId, row.id),
-      teamId: row.teamId,
-      lineId: row.lineId,
-    },
-    ...{ stationId: station.id, stationKey: station.key, passesTo: station.passesTo },
-    ...{ config, fingerprint: fingerprintOf(config) },
-    needs: {
-      poolId: pool === null ? null : (findResourceAt(turn, workspaceId, "runner-pool", pool)?.id ?? pool),
-      labels: station.runners.labels,
-      harness: station.harness,
-    },
-  };
-  taskRuns.put(turn, workspaceId, [row.id, runId], true);
-  turn.send(runRef(workspaceId, runId), start);
+  const runId = queueNextRun(turn, row);
   put(turn, row, { ...row, state: "queued", runId, asks: null, failure: null });
   return runId;
 }
@@ -230,8 +192,10 @@ function stationUse(row: TaskRow) {
 
 /** What a completed run changed is where the next one begins. */
 function carryDiffs(turn: Turn, runId: string): void {
-  for (const checkout of runCheckouts.list(turn, turn.self.partition, [runId])) {
-    taskCheckouts.put(turn, turn.self.partition, [turn.self.id, checkout.repository], checkout);
+  const { partition, id: taskId } = turn.self;
+  for (const { repository, base, digest } of runCheckouts.list(turn, partition, [runId])) {
+    const before = taskCheckouts.get(turn, partition, taskId, repository) ?? null;
+    taskCheckouts.put(turn, partition, before, { taskId, repository, base, digest });
   }
 }
 

@@ -43,6 +43,10 @@ const RECHECK_MS = 5_000;
 const MOST_WAITING = 4_096;
 const MOST_WAITING_CHARACTERS = 2 * MAX_FRAME_BYTES;
 
+/** Why a job cannot be sent, for a person. */
+const TOO_LARGE = "What the task has changed and what was said on it are too large to be sent to a runner.";
+const NOT_KNOWN = "The runner is of a release that only works for tasks.";
+
 const RUNNER_ID = /^runner_[0-9A-Z]{26}$/;
 
 /** Where runners connect, with their pool's token as bearer; the protocol says what is spoken. */
@@ -88,6 +92,8 @@ class RunnerConnection implements SocketHandler {
   readonly #connection: string;
   #runner: Address | null = null;
   #unlisten: (() => void) | null = null;
+  /** What the runner knows of the protocol's additions. */
+  #features: readonly string[] = [];
   #sent = 0;
   #received = 0;
   #turn: Promise<void> = Promise.resolve();
@@ -201,6 +207,7 @@ class RunnerConnection implements SocketHandler {
     if (this.#hasEnded) return;
     this.#sent = frame.received;
     this.#received = welcome.received;
+    this.#features = frame.features ?? [];
     this.#send({
       frame: "welcome",
       runnerId,
@@ -268,8 +275,10 @@ class RunnerConnection implements SocketHandler {
       // A job is for a token that admits still; the word to drop one reaches its runner all the same.
       if (value.type === "run.assign" && !this.#isAdmitted()) return;
       const n = Number(key[key.length - 1]);
-      const frame = JSON.stringify(this.#numbered(n, this.#toMessage(value)));
-      if (Buffer.byteLength(frame) > MAX_FRAME_BYTES) return this.#giveUpJob(value);
+      const message = this.#toMessage(value);
+      const frame = JSON.stringify(this.#numbered(n, message));
+      if (!this.#knows(message)) return this.#giveUpJob(value, NOT_KNOWN);
+      if (Buffer.byteLength(frame) > MAX_FRAME_BYTES) return this.#giveUpJob(value, TOO_LARGE);
       this.#sent = n;
       this.#socket.send(frame);
     }
@@ -279,9 +288,13 @@ class RunnerConnection implements SocketHandler {
     return { frame: "message", n, ack: this.#received, message };
   }
 
-  /** A job that fits no frame ends its run; nothing is sent past it until then, so that its number is not lost. */
-  #giveUpJob({ runId, fence }: OutboxMessage): void {
-    const why = "What the task has changed and what was said on it are too large to be sent to a runner.";
+  /** Whether the runner is of a release that takes the message. */
+  #knows(message: ServiceMessage): boolean {
+    return message.type !== "run.assign" || message.job.task !== undefined || this.#features.includes("taskless");
+  }
+
+  /** A job that cannot be sent ends its run; nothing is sent past it until then, so that its number is not lost. */
+  #giveUpJob({ runId, fence }: OutboxMessage, why: string): void {
     const message: JobUndeliverable = { type: "job.undeliverable", fence, why };
     this.#isHeld = true;
     this.#runtime.ask(address(this.#pool.workspaceId, "run", runId), message).then(

@@ -129,7 +129,7 @@ t.test("queued runs wait on, and are claimed once a runner fits", async (t) => {
   t.teardown(() => peer.cut());
   const jobs = [await peer.job(), await peer.job(), await peer.job(), await peer.job()];
   t.same(
-    jobs.map(({ task }) => task.id),
+    jobs.map(({ task }) => task?.id),
     [told, setAside, sentAgain, queued],
     "in the order of then",
   );

@@ -25,7 +25,7 @@ export function environmentOf(
     ...job.harness.env,
     ...job.harness.secrets,
     SIGNALBOX_RUN: job.runId,
-    SIGNALBOX_TASK: job.task.id,
+    ...(job.task === undefined ? {} : { SIGNALBOX_TASK: job.task.id }),
     SIGNALBOX_STATION: job.station.key,
     SIGNALBOX_PROMPT_FILE: join(folder.context, "prompt.md"),
     SIGNALBOX_CONTEXT_FILE: join(folder.context, "context.json"),

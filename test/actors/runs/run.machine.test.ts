@@ -29,16 +29,14 @@ const task: TaskRow = {
 const [work] = line.stations;
 const start = {
   type: "run.start",
-  ...{
-    owner: { kind: "task", id: "task_1" },
-    ownerAddress: address(workspaceId, "task", "task_1"),
-    teamId,
-    lineId,
-    stationId: "sta_work",
-    stationKey: "work",
-    passesTo: ["review"],
+  ...{ owner: { kind: "task", id: "task_1" }, ownerAddress: address(workspaceId, "task", "task_1"), teamId, lineId },
+  ...{ stationId: "sta_work", stationKey: "work", fingerprint: "f" },
+  config: { station: work, repositories: line.repositories, skills: [], profile: null },
+  beginning: {
+    line: { key: "dev", name: "Dev" },
+    station: { name: "work", passesTo: ["review"], next: ["review"] },
+    checkouts: [{ repository: "acme/app", base: null, diff: null }],
   },
-  ...{ config: { station: work, repositories: line.repositories }, fingerprint: "f" },
   needs: { poolId: null, labels: [], harness: "command" },
 } as unknown as StartRun;
 

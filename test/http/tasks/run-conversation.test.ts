@@ -172,7 +172,7 @@ t.test("what an agent was not given is a note that the next run begins with", as
   peer.heard(job, 1);
   await peer.handOver(job, "review", "have a look");
   const from = `person ${await assignee(place, taskId)}`;
-  const notes = (await peer.job()).task.notes.map((note) => `${note.from}: ${note.text}`);
+  const notes = (await peer.job()).task?.notes.map((note) => `${note.from}: ${note.text}`);
   t.same(notes, [`${from}: was not`, "station work: have a look"]);
 });
 
@@ -187,7 +187,7 @@ t.test("an agent that is lost with its runner leaves the next one everything tha
   const next = await again.job();
   t.not(next.runId, job.runId);
   t.same(
-    next.task.notes.map(({ text }) => text),
+    next.task?.notes.map(({ text }) => text),
     ["was given", "was not"],
   );
 });

@@ -29,13 +29,13 @@ t.test("what a review sends back goes on where it was, with the review's note", 
   const review = await peer.job();
   t.match(review.station, { key: "review", kind: "review", passesTo: ["work"], next: { length: 0 } });
   t.match(review.checkouts, [{ base: "b".repeat(40), diff }], "the review sees what was changed");
-  t.match(review.task.notes, [{ from: "station work", text: "have a look" }]);
+  t.match(review.task?.notes, [{ from: "station work", text: "have a look" }]);
   t.match(await peer.askHandover(review, "elsewhere"), /There is no station elsewhere/);
   await peer.handOver(review, "work", "a test is missing");
 
   const again = await peer.job();
   t.match(again.station, { key: "work" });
-  t.match(again.task.notes, [{ text: "have a look" }, { from: "station review", text: "a test is missing" }]);
+  t.match(again.task?.notes, [{ text: "have a look" }, { from: "station review", text: "a test is missing" }]);
   t.match(again.checkouts, [{ diff }]);
   await peer.handOver(again, "review");
   peer.end(await peer.job(), { ending: { kind: "finish", note: "" } });
@@ -58,7 +58,7 @@ t.test("a question waits for the assignee alone, and the answer reaches the next
   await told(place, taskId, "assign", { assignee });
   t.match((await told(place, taskId, "answer", { text: "Blue." })).body, { state: "queued", asks: null });
   const next = await peer.job();
-  t.match(next.task.notes, [
+  t.match(next.task?.notes, [
     { from: "station work", text: "Red or blue?" },
     { from: `person ${assignee}`, text: "Blue." },
   ]);
@@ -105,7 +105,7 @@ t.test("a task that is closed while it runs lets its runner go", async (t) => {
   t.match(await place.runs(taskId), [{ outcome: "withdrawn", reason: "The task was closed.", ending: null }]);
   for (const name of ["close", "retry", "stop"]) t.equal(slugOf(await told(place, taskId, name)), "conflict", name);
   await place.open();
-  t.not((await peer.job()).task.id, taskId, "its slot is free");
+  t.not((await peer.job()).task?.id, taskId, "its slot is free");
 });
 
 t.test("a task that is moved while it runs begins there anew; what ran before it changes nothing", async (t) => {

@@ -44,3 +44,10 @@ t.test("a profile may say more, and its secrets come last, but a run stays itsel
   const { env, folder } = await environment(t, jobOf({ harness }));
   t.match(env, { PATH: "/opt/bin", KEY: "secret", SIGNALBOX_RUN: "run_1", HOME: folder.home });
 });
+
+t.test("programs of a run without a task are told of none", async (t) => {
+  const { task: _task, ...job } = jobOf({});
+  const { env } = await environment(t, job);
+  t.equal(env.SIGNALBOX_TASK, undefined);
+  t.equal(env.SIGNALBOX_RUN, "run_1");
+});

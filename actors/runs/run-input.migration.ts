@@ -1,0 +1,236 @@
+import { createHash } from "node:crypto";
+import type { Message } from "../../runtime/turn.js";
+import { deadLetterSpace, rowSpace, undeliveredSpace } from "../../storage/keys.js";
+import { putRow, removeRow, removeTable } from "../../storage/migration-walks.js";
+import type { Slice, Walk } from "../../storage/migrations.js";
+import type { Change, Entry, Reading } from "../../storage/store.js";
+
+/**
+ * Runs have owners, and a row of what they are given; diffs and skills become bodies. Of a run that had ended only its
+ * config was kept. What one under way was given is what stands now in the rows that its job was made of.
+ */
+
+interface Checkout {
+  readonly repository: string;
+  readonly base: string;
+  /** As it was. */
+  readonly diff?: string;
+  /** As it is now. */
+  readonly digest?: string | null;
+}
+interface Config {
+  readonly repositories: readonly { readonly name: string }[];
+  readonly skills?: readonly { readonly digest: string }[];
+}
+interface Run {
+  readonly id: string;
+  readonly taskId: string;
+  readonly lineId: string;
+  readonly stationKey: string;
+  readonly passesTo: readonly string[];
+  readonly state: string;
+  /** As it is now. */
+  readonly owner?: unknown;
+}
+interface StartRun extends Message, Omit<Run, "id" | "state" | "owner"> {
+  readonly config: Config;
+  readonly beginning?: unknown;
+}
+interface Line {
+  readonly fields: {
+    readonly key: string;
+    readonly name: string;
+    readonly stations: readonly { readonly key: string; readonly name: string }[];
+  };
+}
+interface Task {
+  readonly id: string;
+  readonly title: string;
+  readonly description: string;
+  readonly url: string;
+  readonly marks: Readonly<Record<string, string>>;
+}
+interface Note {
+  readonly at: string;
+  readonly from: string;
+  readonly text: string;
+}
+interface Skill {
+  readonly name: string;
+  readonly description: string;
+  readonly files: readonly { readonly path: string; readonly content: string }[];
+}
+
+/** Notes that a run was given, the latest of them. */
+const NOTES_GIVEN = 200;
+/** Entries in a slice where each may take megabytes. */
+const HEAVY = 8;
+
+/** Diffs become bodies. */
+function checkoutChanges({ partition, entries, reading }: Slice, table: string): readonly Change[] {
+  const bodies = new Bodies(partition, reading);
+  const rows = entries.flatMap(({ key, value }) => {
+    const { diff, ...row } = value as Checkout;
+    if (diff === undefined) return [];
+    const digest = diff === "" ? null : bodies.keep(diff);
+    bodies.refer([digest]);
+    return [putRow({ partition }, table, key.slice(3), { ...row, digest })];
+  });
+  return [...rows, ...bodies.changes()];
+}
+
+function runChanges({ partition, entries, reading }: Slice): readonly Change[] {
+  const bodies = new Bodies(partition, reading);
+  const rows = entries.flatMap(({ value }) => {
+    const run = value as Run;
+    if (run.owner !== undefined) return [];
+    const owned = putRow({ partition }, "run", [run.id], { ...run, ...ownedByTask(partition, run.taskId) });
+    const config = reading.get<Config>([partition, rowSpace, "run-config", run.id]);
+    if (config === undefined) return [owned];
+    const input = inputOf({ partition, reading, bodies }, run, config);
+    return [
+      owned,
+      putRow({ partition }, "run-input", [run.id], input),
+      removeRow({ partition }, "run-config", [run.id]),
+    ];
+  });
+  return [...rows, ...bodies.changes()];
+}
+
+interface Scope {
+  readonly partition: string;
+  readonly reading: Reading;
+  readonly bodies: Bodies;
+}
+
+function inputOf(scope: Scope, run: Run, config: Config) {
+  const { bodies } = scope;
+  const skills = keepSkills(scope, config);
+  const beginning = run.state === "ended" ? null : beginningOf(scope, run, config);
+  const isClaimed = run.state === "claimed" || run.state === "running";
+  const brief = isClaimed ? briefOf(scope, run.taskId) : null;
+  const diffs = beginning?.checkouts.map(({ diff }) => diff) ?? [];
+  bodies.refer([...skills, ...diffs, brief?.notes ?? null]);
+  return { runId: run.id, config, beginning, claimed: isClaimed ? { brief, secrets: {} } : null };
+}
+
+function beginningOf({ partition, reading }: Scope, run: Omit<Run, "id" | "state">, config: Config) {
+  const line = reading.get<Line>([partition, rowSpace, "resource", "line", run.lineId])?.fields ?? {
+    key: "",
+    name: "",
+    stations: [],
+  };
+  const order = line.stations.map(({ key }) => key);
+  const later = run.passesTo.filter((to) => order.indexOf(to) > order.indexOf(run.stationKey));
+  const name = line.stations.find(({ key }) => key === run.stationKey)?.name ?? run.stationKey;
+  return {
+    line: { key: line.key, name: line.name },
+    station: { name, passesTo: run.passesTo, next: later },
+    checkouts: config.repositories.map(({ name: repository }) => {
+      const before = reading.get<Checkout>([partition, rowSpace, "task-checkout", run.taskId, repository]);
+      return { repository, base: before?.base ?? null, diff: before?.digest ?? null };
+    }),
+  };
+}
+
+function briefOf({ partition, reading, bodies }: Scope, taskId: string) {
+  const task = reading.get<Task>([partition, rowSpace, "task", taskId]);
+  if (task === undefined) return null;
+  const { id, title, description, url, marks } = task;
+  const latest: Entry<Note>[] = reading.range({
+    ...{ prefix: [partition, rowSpace, "task-note", taskId], reverse: true, limit: NOTES_GIVEN },
+  });
+  const notes = latest.reverse().map(({ value: { at, from, text } }) => ({ at, from, text }));
+  return { id, title, description, url, marks, notes: notes.length === 0 ? null : bodies.keep(JSON.stringify(notes)) };
+}
+
+/** Keeps the skills of a config as bodies, whose digests are the same; gives those that are there. */
+function keepSkills({ partition, reading, bodies }: Scope, { skills = [] }: Config): string[] {
+  return skills.map(({ digest }) => {
+    const skill = reading.get<Skill>([partition, rowSpace, "run-skill", digest]);
+    if (skill !== undefined) {
+      const files = [...skill.files].sort((left, right) => (left.path < right.path ? -1 : 1));
+      const parts = files.flatMap(({ path, content }) => [path, content]);
+      bodies.keep(JSON.stringify([skill.name, skill.description, ...parts]));
+    }
+    return digest;
+  });
+}
+
+/** A run that was to be started, where that was not delivered or set aside, is told what it begins from. */
+function messageWalk(under: Walk["under"]): Walk {
+  return {
+    under,
+    most: HEAVY,
+    changes: ({ partition, entries, reading }) => {
+      const bodies = new Bodies(partition, reading);
+      const rows = entries.flatMap(({ key, value }): Change[] => {
+        const row = value as { readonly message: Message };
+        const { taskId, passesTo: _passesTo, ...message } = row.message as StartRun;
+        if (message.type !== "run.start" || message.beginning !== undefined) return [];
+        keepSkills({ partition, reading, bodies }, message.config);
+        const beginning = beginningOf({ partition, reading, bodies }, row.message as StartRun, message.config);
+        const { owner, ownerAddress } = ownedByTask(partition, taskId);
+        return [{ op: "put", key, value: { ...row, message: { ...message, owner, ownerAddress, beginning } } }];
+      });
+      return [...rows, ...bodies.changes()];
+    },
+  };
+}
+
+function ownedByTask(partition: string, taskId: string) {
+  return { owner: { kind: "task", id: taskId }, ownerAddress: { partition, kind: "task", id: taskId } };
+}
+
+/** Bodies that the rows of a slice begin to refer to; counts go on from those that stand. */
+class Bodies {
+  readonly #partition: string;
+  readonly #reading: Reading;
+  readonly #kept = new Map<string, Uint8Array>();
+  readonly #added = new Map<string, number>();
+
+  constructor(partition: string, reading: Reading) {
+    this.#partition = partition;
+    this.#reading = reading;
+  }
+
+  keep(text: string): string {
+    const body = Buffer.from(text);
+    const digest = createHash("sha256").update(body).digest("hex");
+    this.#kept.set(digest, body);
+    return digest;
+  }
+
+  /** Counts a row that refers to these. */
+  refer(digests: readonly (string | null)[]): void {
+    for (const digest of new Set(digests)) {
+      if (digest !== null) this.#added.set(digest, (this.#added.get(digest) ?? 0) + 1);
+    }
+  }
+
+  changes(): Change[] {
+    const place = { partition: this.#partition };
+    const useOf = (digest: string) => this.#reading.get<{ readonly count: number }>(this.#key("blob-use", digest));
+    const isNew = ([digest]: [string, unknown]) => useOf(digest) === undefined;
+    return [
+      ...[...this.#kept].filter(isNew).map(([digest, body]) => putRow(place, "blob", [digest], body)),
+      ...[...this.#added].map(([digest, added]) =>
+        putRow(place, "blob-use", [digest], { count: (useOf(digest)?.count ?? 0) + added, unusedSinceMs: null }),
+      ),
+    ];
+  }
+
+  #key(table: string, digest: string) {
+    return [this.#partition, rowSpace, table, digest];
+  }
+}
+
+export const runInputWalks: readonly Walk[] = [
+  { under: [rowSpace, "task-checkout"], most: HEAVY, changes: (slice) => checkoutChanges(slice, "task-checkout") },
+  { under: [rowSpace, "run-checkout"], most: HEAVY, changes: (slice) => checkoutChanges(slice, "run-checkout") },
+  { under: [rowSpace, "run"], most: HEAVY, changes: runChanges },
+  messageWalk([undeliveredSpace, "run"]),
+  messageWalk([deadLetterSpace]),
+  removeTable("run-config", { most: HEAVY }),
+  removeTable("run-skill", { most: HEAVY }),
+];

@@ -1,0 +1,55 @@
+import type { Turn } from "../../runtime/turn.js";
+import { fingerprintOf, runConfig } from "../lines/fingerprint.js";
+import type { LineFields } from "../lines/line.js";
+import { findLine, findStation, laterStations } from "../lines/line.queries.js";
+import { setupOf, storeSkills } from "../lines/run-setup.js";
+import type { Station } from "../lines/station.js";
+import { findResourceAt } from "../resources/resource.table.js";
+import { getTeamKey } from "../resources/resource-indexes.table.js";
+import type { RunNeeds } from "../runners/runner.table.js";
+import { runRef, type StartRun } from "../runs/run.messages.js";
+import type { RunBeginning } from "../runs/run-input.table.js";
+import type { TaskRow } from "./task.js";
+import { taskRef } from "./task.messages.js";
+import { taskCheckouts, taskRuns } from "./task.table.js";
+
+/** Has a run queued at the station where the task stands, with what that is now; gives its id. */
+export function queueNextRun(turn: Turn, task: TaskRow): string {
+  const workspaceId = turn.self.partition;
+  const { teamId, lineId } = task;
+  const line = findLine(turn, workspaceId, lineId);
+  const station = findStation(line, task.station);
+  if (line === undefined || station === undefined) throw new Error("a task at a station that is not there");
+  const runId = turn.newId("run");
+  const place = { workspaceId, teamKey: getTeamKey(turn, workspaceId, teamId) };
+  storeSkills(turn, place, station.skills);
+  const config = runConfig(line, station, setupOf(turn, place, station));
+  const start: StartRun = {
+    type: "run.start",
+    ...{ owner: { kind: "task", id: task.id }, ownerAddress: taskRef(workspaceId, task.id) },
+    ...{ teamId, lineId, stationId: station.id, stationKey: station.key },
+    ...{ config, fingerprint: fingerprintOf(config), beginning: beginningOf(turn, task, line, station) },
+    needs: needsOf(turn, station),
+  };
+  taskRuns.put(turn, workspaceId, [task.id, runId], true);
+  turn.send(runRef(workspaceId, runId), start);
+  return runId;
+}
+
+/** A run begins where the task's last completed one left off. */
+function beginningOf(turn: Turn, task: TaskRow, line: LineFields, station: Station): RunBeginning {
+  const { key, name, passesTo } = station;
+  return {
+    line: { key: line.key, name: line.name },
+    station: { name, passesTo, next: laterStations(line, key, passesTo) },
+    checkouts: line.repositories.map(({ name: repository }) => {
+      const before = taskCheckouts.get(turn, turn.self.partition, task.id, repository);
+      return { repository, base: before?.base ?? null, diff: before?.digest ?? null };
+    }),
+  };
+}
+
+function needsOf(turn: Turn, { runners: { pool, labels }, harness }: Station): RunNeeds {
+  const poolId = pool === null ? null : (findResourceAt(turn, turn.self.partition, "runner-pool", pool)?.id ?? pool);
+  return { poolId, labels, harness };
+}

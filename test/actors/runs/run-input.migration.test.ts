@@ -1,0 +1,110 @@
+import { createHash } from "node:crypto";
+import t from "tap";
+import { migrations } from "../../../actors/migrations.js";
+import { buildJob } from "../../../actors/runs/job.js";
+import { runCheckouts, runs } from "../../../actors/runs/run.table.js";
+import { runInputs } from "../../../actors/runs/run-input.table.js";
+import { countedBlobs } from "../../../actors/tables/blobs.js";
+import { getText } from "../../../actors/tables/text-blobs.js";
+import { taskCheckouts } from "../../../actors/tasks/task.table.js";
+import type { Entry, Key } from "../../../storage/store.js";
+import { stepped } from "../../support/migrating.js";
+import { memoryRows } from "../../support/turn.js";
+import { line, lineId, workspaceId } from "../../support/work.js";
+
+const base = "b".repeat(40);
+const diff = "diff --git a/a b/a\n";
+const digestOf = (text: string) => createHash("sha256").update(text).digest("hex");
+const skill = { key: "greet", name: "Greet", description: "", files: [{ path: "SKILL.md", content: "Hello." }] };
+const skillBody = JSON.stringify(["Greet", "", "SKILL.md", "Hello."]);
+const config = {
+  station: { ...line.stations[0] },
+  repositories: line.repositories,
+  skills: [{ key: "greet", digest: digestOf(skillBody) }],
+  profile: null,
+};
+const owner = { owner: { kind: "task", id: "task_1" } };
+const ownerAddress = { partition: workspaceId, kind: "task", id: "task_1" };
+
+const row = (table: string, ...rest: [...id: Key, value: unknown]): Entry => ({
+  key: [workspaceId, "row", table, ...(rest.slice(0, -1) as Key)],
+  value: rest.at(-1),
+});
+
+function runOf(id: string, state: string): Entry[] {
+  const run = { id, taskId: "task_1", teamId: "team_1", lineId, stationKey: "work", passesTo: ["review"], state };
+  return [row("run", id, { ...run, fence: state === "queued" ? 0 : 1 }), row("run-config", id, config)];
+}
+
+/** A run that was to be started, as the task told it. */
+const start = {
+  ...{ type: "run.start", taskId: "task_1", teamId: "team_1", lineId, stationId: "sta_work", stationKey: "work" },
+  ...{ passesTo: ["review"], config, fingerprint: "f", needs: { poolId: null, labels: [], harness: "command" } },
+};
+
+const then: readonly Entry[] = [
+  row("resource", "line", lineId, { fields: line }),
+  row("task", "task_1", { id: "task_1", title: "Do it", description: "", url: "", marks: { a: "b" } }),
+  row("task-note", "task_1", 1, { seq: 1, at: "", from: "person usr_1", text: "mind the gap" }),
+  row("task-checkout", "task_1", "acme/app", { repository: "acme/app", base, diff }),
+  row("run-checkout", "run_1", "acme/app", { repository: "acme/app", base, diff }),
+  row("run-checkout", "run_2", "acme/app", { repository: "acme/app", base, diff: "" }),
+  row("run-skill", digestOf(skillBody), skill),
+  ...[...runOf("run_1", "ended"), ...runOf("run_2", "running"), ...runOf("run_3", "queued")],
+  { key: [workspaceId, "mail", "run", "run_4", 1], value: { message: start } },
+  { key: [workspaceId, "mail", "run", "run_4", 2], value: { message: { type: "run.end", outcome: "withdrawn" } } },
+  { key: [workspaceId, "dead", "dl_1"], value: { kind: "run", actor: "run_5", message: start, error: "", atMs: 0 } },
+];
+
+async function migrated() {
+  const step = migrations.find(({ title }) => title === "runs have owners and inputs");
+  if (step === undefined) throw new Error("there is no such step");
+  const rows = memoryRows();
+  for (const { key, value } of await stepped(step, then)) if (key[0] === workspaceId) rows.put(key, value);
+  return rows;
+}
+
+t.test("runs of before are their tasks', and are given what their jobs were made of", async (t) => {
+  const rows = await migrated();
+  for (const id of ["run_1", "run_2", "run_3"]) {
+    t.match(runs.get(rows, workspaceId, id), { taskId: "task_1", ...owner, ownerAddress }, id);
+    t.same(runInputs.get(rows, workspaceId, id)?.config, config, id);
+  }
+  t.match(runInputs.get(rows, workspaceId, "run_1"), { beginning: null, claimed: null }, "it had ended");
+  const beginning = {
+    line: { key: "dev", name: "Dev" },
+    station: { name: "work", passesTo: ["review"], next: ["review"] },
+    checkouts: [{ repository: "acme/app", base, diff: digestOf(diff) }],
+  };
+  t.match(runInputs.get(rows, workspaceId, "run_3"), { beginning, claimed: null });
+  const source = { reading: rows, sealer: { open: String } };
+  t.match(buildJob(source, workspaceId, { runId: "run_2", fence: 1 }), {
+    task: { id: "task_1", title: "Do it", notes: [{ from: "person usr_1", text: "mind the gap" }] },
+    line: beginning.line,
+    station: { key: "work", ...beginning.station },
+    skills: [skill],
+    checkouts: [{ repository: "acme/app", base, diff }],
+  });
+});
+
+t.test(
+  "diffs and skills are bodies, counted by the rows that refer to them; their rows of before are gone",
+  async (t) => {
+    const rows = await migrated();
+    t.equal(getText(rows, workspaceId, runCheckouts.get(rows, workspaceId, "run_1", "acme/app")?.digest ?? null), diff);
+    t.match(runCheckouts.get(rows, workspaceId, "run_2", "acme/app"), { base, digest: null });
+    t.match(taskCheckouts.get(rows, workspaceId, "task_1", "acme/app"), { base, digest: digestOf(diff) });
+    t.same([...countedBlobs(rows, workspaceId, { referring: [runInputs, runCheckouts, taskCheckouts], nowMs: 0 })], []);
+    for (const table of ["run-config", "run-skill"]) t.same(rows.range({ prefix: [workspaceId, "row", table] }), []);
+  },
+);
+
+t.test("a run that was still to be started is told what it begins from; other messages are left alone", async (t) => {
+  const rows = await migrated();
+  const { taskId: _taskId, passesTo: _passesTo, ...rest } = start;
+  const beginning = { line: { key: "dev" }, checkouts: [{ base, diff: digestOf(diff) }] };
+  const wanted = { message: { ...rest, ...owner, ownerAddress, beginning } };
+  t.match(rows.get([workspaceId, "mail", "run", "run_4", 1]), wanted);
+  t.match(rows.get([workspaceId, "dead", "dl_1"]), wanted);
+  t.same(rows.get([workspaceId, "mail", "run", "run_4", 2]), { message: { type: "run.end", outcome: "withdrawn" } });
+});

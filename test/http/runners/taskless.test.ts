@@ -1,0 +1,45 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import t, { type Test } from "tap";
+import { RUNNER_FEATURES } from "../../../actors/runners/protocol.js";
+import { runInputs } from "../../../actors/runs/run-input.table.js";
+import { openLmdbStore } from "../../../storage/lmdb-store.js";
+import { openWorkplace } from "../../support/workplace.js";
+
+/** A run that a runner claimed, whose input says since then that no task stands behind it; its runner comes again. */
+async function comeAgain(t: Test, features: readonly string[]) {
+  const folder = await mkdtemp(join(tmpdir(), "signalbox-test-"));
+  const store = await openLmdbStore({ folder });
+  t.teardown(async () => {
+    await store.close();
+    await rm(folder, { recursive: true });
+  });
+  const place = await openWorkplace(t, { store, folder });
+  const taskId = await place.open();
+  const first = await place.runner();
+  const job = await first.job();
+  const { runnerId } = await first.frame("welcome");
+  first.cut();
+  const input = runInputs.get(store.reading, place.workspaceId, job.runId);
+  const claimed = { brief: null, secrets: {} };
+  const key = [place.workspaceId, "row", runInputs.name, job.runId];
+  await store.commit([{ op: "put", key, value: { ...input, claimed } }]);
+  const again = await place.runner({ runnerId, features: [...features] });
+  return { place, taskId, job, again };
+}
+
+t.test("a job that no task stands behind is sent without one", async (t) => {
+  const { job, again } = await comeAgain(t, RUNNER_FEATURES);
+  const { task, ...rest } = job;
+  t.ok(task);
+  t.same(await again.job(), rest);
+});
+
+t.test("it is not sent to a runner that does not know of such jobs: the run fails and says why", async (t) => {
+  const { place, taskId, job, again } = await comeAgain(t, ["messages", "permissions"]);
+  t.match(await again.message("run.drop"), { runId: job.runId });
+  t.same(again.messages("run.assign"), []);
+  await place.when(`task/${taskId}`, async () => (await place.task(taskId)).state === "inbox");
+  t.match(await place.task(taskId), { failure: { code: "not-supported", message: /only works for tasks/ } });
+});
