@@ -3,9 +3,8 @@ import type { Turn } from "../../runtime/turn.js";
 import type { ResourceChanged } from "../resources/resource.messages.js";
 import type { MemberChanged } from "../workspaces/membership.transitions.js";
 import type { WorkspaceClosed } from "../workspaces/workspace.machine.js";
-import { integrationConnectionAddress } from "./connection.machine.js";
+import { type CheckConnection, integrationConnectionRef } from "./connection.messages.js";
 import { type ConnectionHolder, listIntegrationConnections, listIntegrationsOfPerson } from "./connection.table.js";
-import type { CheckConnection } from "./connection.transitions.js";
 
 /** Has connections look whether they may still be: their integration changed, or people left its team. */
 export const connectionSubscriber: Subscriber<ResourceChanged<"integration"> | MemberChanged | WorkspaceClosed> = {
@@ -26,5 +25,5 @@ export const connectionSubscriber: Subscriber<ResourceChanged<"integration"> | M
 
 function check(turn: Turn, integrationId: string, holder: ConnectionHolder): void {
   const message: CheckConnection = { type: "connection.check" };
-  turn.send(integrationConnectionAddress({ workspaceId: turn.self.partition, integrationId, holder }), message);
+  turn.send(integrationConnectionRef({ workspaceId: turn.self.partition, integrationId, holder }), message);
 }

@@ -4,152 +4,138 @@
  *
  * 1. One exchange and one renewal are under way at most; a code or a refresh token is never sent twice at once.
  * 2. An exchange leaves what was connected before as it is until it has succeeded.
- * 3. There are no tokens in a broken connection, nor once it may not be (see `standingOf`).
+ * 3. There are no tokens in a broken connection, nor once it may not be (see `findConnectionTarget`).
  *
  * | state      | moved by                                          | next       | also                                |
  * |------------|---------------------------------------------------|------------|-------------------------------------|
- * | none       | connection.link, by who may                       | linking    | the code is exchanged               |
- * | linking    | the exchange failed                               | none       | told; stops                         |
- * | connected, | connection.link, by who may                       | same       | the code is exchanged; an earlier   |
+ * | none       | link.begun (connection.link, by who may)          | linking    | the code is exchanged               |
+ * | linking    | exchange.failed (effect.ended)                    | none       | told; stops                         |
+ * | connected, | link.begun                                        | same       | the code is exchanged; an earlier   |
  * | refreshing,|                                                   |            | exchange under way is forgotten     |
- * | broken     | the exchange failed                               | same       | told                                |
- * | any        | the exchange succeeded                            | connected  | tokens kept; told; woken to renew   |
- * | any        | the same, of what may not be any more             | revoking   | the host is to forget them          |
- * | connected  | woken `renew`                                     | refreshing | asks for new tokens                 |
- * | connected  | the same, with nothing to renew it with           | broken     | tokens go                           |
- * | refreshing | new tokens came                                   | connected  | kept; woken to renew them           |
- * | refreshing | the host refused for good, or a day went by       | broken     | tokens go                           |
- * | refreshing | it failed otherwise                               | refreshing | woken `renew` later                 |
- * | refreshing | woken `renew`                                     | refreshing | asks again                          |
- * | connected, | connection.check, the host or client is another   | broken     | tokens go, the host is to forget    |
- * | refreshing |                                                   |            | them                                |
- * | connected, | connection.disconnect by who may, or              | revoking   | tokens go, the host is to forget    |
- * | refreshing | connection.check of what may not be any more      |            | them                                |
+ * | broken     | exchange.failed                                   | same       | told                                |
+ * | any        | exchange.done (effect.ended)                      | connected  | tokens kept; told; woken to renew   |
+ * | any        | exchange.in-vain (the same, of what may not be    | revoking   | the host is to forget them          |
+ * |            | any more)                                         |            |                                     |
+ * | connected  | renewal.due (woken `renew`)                       | refreshing | asks for new tokens                 |
+ * | connected  | renewal.impossible (the same, with nothing to     | broken     | tokens go                           |
+ * |            | renew it with)                                    |            |                                     |
+ * | refreshing | renewal.done (effect.ended)                       | connected  | kept; woken to renew them           |
+ * | refreshing | renewal.given-up (the host refused for good, or a | broken     | tokens go                           |
+ * |            | day went by)                                      |            |                                     |
+ * | refreshing | renewal.failed                                    | refreshing | woken `renew` later                 |
+ * | refreshing | renewal.due                                       | refreshing | asks again                          |
+ * | connected, | check.strange (connection.check, the host or      | broken     | tokens go, the host is to forget    |
+ * | refreshing | client is another)                                |            | them                                |
+ * | connected, | disconnect.allowed (connection.disconnect), or    | revoking   | tokens go, the host is to forget    |
+ * | refreshing | check.over (connection.check of what may not be)  |            | them                                |
  * | linking,   | the same                                          | none       | stops                               |
  * | broken     |                                                   |            |                                     |
- * | revoking   | it ended                                          | none       | stops                               |
- * | revoking   | connection.link, by who may                       | linking    | the code is exchanged               |
- * | any        | connection.ask, by the person whose it is         | same       | what they want to be asked about    |
+ * | revoking   | revoked.other (effect.ended)                      | revoking   | others are waited for               |
+ * | revoking   | revoked.last (effect.ended)                       | none       | stops                               |
+ * | revoking   | link.begun                                        | linking    | the code is exchanged               |
+ * | any        | asks.set (connection.ask, by whose it is)         | same       | what they want to be asked about    |
+ * | any        | link.refused, disconnect.refused, asks.refused    | same       | refused                             |
+ * | any        | check.kept                                        | same       |                                     |
+ * | any but    | effect.ended of an effect not waited for          | same       |                                     |
+ * | none       |                                                   |            |                                     |
  */
-import { assign, setup } from "xstate";
-import type { ActorType } from "../../runtime/actor-type.js";
-import { type Address, address } from "../../runtime/address.js";
-import type { ConnectionHolder } from "./connection.table.js";
+import { assertEvent, assign, setup } from "xstate";
+import { defineActor } from "../../runtime/define-actor.js";
+import type { Delivered } from "../../runtime/turn.js";
 import {
-  beginExchange,
-  countRevoked,
-  endConnection,
-  failExchange,
-  hasNothingToRenewWith,
+  classifyConnection,
   type IntegrationConnectionContext,
   type IntegrationConnectionEvent,
+} from "./classify-connection.js";
+import { integrationConnectionRef, parseActorId } from "./connection.messages.js";
+import {
+  beginExchange,
+  breakStrange,
+  countRevoked,
+  disconnect,
+  endInVain,
+  endOver,
+  failExchange,
   idleContext,
-  isExchange,
-  isLastRevoked,
-  isLinked,
-  isOfOtherServer,
-  isOver,
-  isRefresh,
-  isRefreshed,
-  isRefusedForGood,
   markBroken,
-  mayAsk,
-  mayDisconnect,
-  mayLink,
-  refuse,
   removeSettings,
   renew,
   retryLater,
   setAsks,
-  storeTokens,
+  storeExchanged,
+  storeRenewed,
 } from "./connection.transitions.js";
-import type { IntegrationConnectionKey } from "./connection-permissions.js";
 
-/** The actor of a connection. */
-export function integrationConnectionAddress({
-  workspaceId,
-  integrationId,
-  holder,
-}: IntegrationConnectionKey): Address {
-  return address(workspaceId, "connection", `${integrationId}:${holder}`);
-}
-
-function parseActorId(id: string): { readonly integrationId: string; readonly holder: ConnectionHolder } {
-  const colon = id.indexOf(":");
-  return { integrationId: id.slice(0, colon), holder: id.slice(colon + 1) };
-}
-
-/** A new link is tried beside what is there, and a person sets what they want, whatever the state. */
-function linkAndAskTransitions<State extends string>(state: State) {
+/** What is asked of it and leads nowhere, and what a person sets, whatever the state. */
+function askTransitions<State extends string>(state: State) {
   return {
-    "connection.link": [
-      { guard: "mayLink", target: state, actions: "beginExchange" },
-      { target: state, actions: "refuse" },
-    ],
-    "connection.ask": [
-      { guard: "mayAsk", target: state, actions: "setAsks" },
-      { target: state, actions: "refuse" },
-    ],
+    "link.refused": { target: state, actions: "refuse" },
+    "disconnect.refused": { target: state, actions: "refuse" },
+    "asks.set": { target: state, actions: "setAsks" },
+    "asks.refused": { target: state, actions: "refuse" },
+    "check.kept": { target: state },
+  } as const;
+}
+
+/** A new link is tried beside what is there. */
+function exchangeTransitions<State extends string>(state: State) {
+  return {
+    "link.begun": { target: state, actions: "beginExchange" },
+    "exchange.done": { target: "connected", actions: "storeExchanged" },
+    "exchange.in-vain": { target: "revoking", actions: "endInVain" },
+    "exchange.failed": { target: state, actions: "failExchange" },
+    "effect.ended": { target: state },
   } as const;
 }
 
 /** What ends a connection that has tokens. */
-function endTransitions<State extends string>(state: State) {
-  return {
-    "connection.disconnect": [
-      { guard: "mayDisconnect", target: "revoking", actions: "end" },
-      { target: state, actions: "refuse" },
-    ],
-    "connection.check": [
-      { guard: "isOver", target: "revoking", actions: "end" },
-      { guard: "isStrange", target: "broken", actions: "breakDown" },
-      { target: state },
-    ],
-  } as const;
-}
+const endTransitions = {
+  "disconnect.allowed": { target: "revoking", actions: "disconnect" },
+  "check.over": { target: "revoking", actions: "endOver" },
+  "check.strange": { target: "broken", actions: "breakStrange" },
+} as const;
 
-/** The end of an exchange beside what is there. */
-function exchangeTransitions<State extends string>(state: State) {
-  return [
-    { guard: "isLinked", target: "connected", actions: "keepLinked" },
-    { guard: "isLinkedInVain", target: "revoking", actions: "end" },
-    { guard: "isExchange", target: state, actions: "failExchange" },
-  ] as const;
-}
+/** What ends one that has none. */
+const stopTransitions = {
+  "disconnect.allowed": { target: "none", actions: ["disconnect", "stop"] },
+  "check.over": { target: "none", actions: ["endOver", "stop"] },
+} as const;
 
 const machine = setup({
   types: {
     context: {} as IntegrationConnectionContext,
-    events: {} as IntegrationConnectionEvent,
+    events: {} as Delivered<IntegrationConnectionEvent>,
     input: {} as { readonly id: string },
   },
-  guards: {
-    mayLink: ({ context, event }) => mayLink(context, event),
-    mayDisconnect: ({ context, event }) => mayDisconnect(context, event),
-    mayAsk: ({ context, event }) => mayAsk(context, event),
-    isOver: ({ context, event }) => isOver(context, event),
-    isStrange: ({ context, event }) => isOfOtherServer(context, event),
-    isLinked: ({ context, event }) => isLinked(context, event) && !isOver(context, event),
-    isLinkedInVain: ({ context, event }) => isLinked(context, event),
-    isExchange: ({ context, event }) => isExchange(context, event),
-    isRefreshed: ({ context, event }) => isRefreshed(context, event),
-    isRefusedForGood: ({ context, event }) => isRefusedForGood(context, event),
-    isRefresh: ({ context, event }) => isRefresh(context, event),
-    isLastRevoked: ({ context }) => isLastRevoked(context),
-    hasNothingToRenewWith: ({ context, event }) => hasNothingToRenewWith(context, event),
-  },
   actions: {
-    beginExchange: assign(({ context, event }) => beginExchange(context, event)),
-    failExchange: assign(({ context, event }) => failExchange(context, event)),
-    keepLinked: assign(({ context, event }) => storeTokens(context, event)),
-    renew: assign(({ context, event }) => renew(context, event)),
-    retryLater: assign(({ context, event }) => retryLater(context, event)),
-    breakDown: assign(({ context, event }) => markBroken(context, event)),
-    end: assign(({ context, event }) => endConnection(context, event)),
-    countRevoked: assign(({ context }) => countRevoked(context)),
-    forget: ({ context, event }) => removeSettings(context, event),
-    setAsks: ({ context, event }) => setAsks(context, event),
-    refuse: ({ context, event }) => refuse(context, event),
+    beginExchange: assign(({ context, event }) => {
+      assertEvent(event, "link.begun");
+      return beginExchange(context, event);
+    }),
+    failExchange: assign(({ context, event }) => {
+      assertEvent(event, "exchange.failed");
+      return failExchange(context, event);
+    }),
+    storeExchanged: assign(({ context, event }) => {
+      assertEvent(event, "exchange.done");
+      return storeExchanged(context, event);
+    }),
+    renew: assign(({ context, event }) => renew(context, event.turn)),
+    breakStrange: assign(({ context, event }) => breakStrange(context, event.turn)),
+    disconnect: assign(({ context, event }) => disconnect(context, event.turn)),
+    endOver: assign(({ context, event }) => endOver(context, event.turn)),
+    endInVain: assign(({ context, event }) => {
+      assertEvent(event, "exchange.in-vain");
+      return endInVain(context, event);
+    }),
+    setAsks: ({ context, event }) => {
+      assertEvent(event, "asks.set");
+      setAsks(context, event);
+    },
+    refuse: ({ event }) => {
+      assertEvent(event, ["link.refused", "disconnect.refused", "asks.refused"]);
+      event.turn.reply(event.refusal);
+    },
     stop: ({ event }) => event.turn.stop(),
   },
 }).createMachine({
@@ -159,93 +145,73 @@ const machine = setup({
   states: {
     none: {
       on: {
-        "connection.link": [
-          { guard: "mayLink", target: "linking", actions: "beginExchange" },
-          { target: "none", actions: ["refuse", "stop"] },
-        ],
-        "connection.disconnect": { target: "none", actions: ["refuse", "stop"] },
-        "connection.check": [
-          { guard: "isOver", target: "none", actions: ["end", "stop"] },
-          { target: "none", actions: "stop" },
-        ],
-        "connection.ask": [
-          { guard: "mayAsk", target: "none", actions: ["setAsks", "stop"] },
-          { target: "none", actions: ["refuse", "stop"] },
-        ],
+        "link.begun": { target: "linking", actions: "beginExchange" },
+        "link.refused": { target: "none", actions: ["refuse", "stop"] },
+        "disconnect.refused": { target: "none", actions: ["refuse", "stop"] },
+        "check.over": { target: "none", actions: ["endOver", "stop"] },
+        "check.kept": { target: "none", actions: "stop" },
+        "asks.set": { target: "none", actions: ["setAsks", "stop"] },
+        "asks.refused": { target: "none", actions: ["refuse", "stop"] },
       },
     },
     linking: {
       on: {
-        ...linkAndAskTransitions("linking"),
-        "connection.disconnect": [
-          { guard: "mayDisconnect", target: "none", actions: ["end", "stop"] },
-          { target: "linking", actions: "refuse" },
-        ],
-        "connection.check": [{ guard: "isOver", target: "none", actions: ["end", "stop"] }, { target: "linking" }],
-        "effect.ended": [
-          { guard: "isLinked", target: "connected", actions: "keepLinked" },
-          { guard: "isLinkedInVain", target: "revoking", actions: "end" },
-          { guard: "isExchange", target: "none", actions: ["failExchange", "stop"] },
-          { target: "linking" },
-        ],
+        ...askTransitions("linking"),
+        ...exchangeTransitions("linking"),
+        ...stopTransitions,
+        "exchange.failed": { target: "none", actions: ["failExchange", "stop"] },
       },
     },
     connected: {
       on: {
-        ...linkAndAskTransitions("connected"),
-        ...endTransitions("connected"),
-        "effect.ended": [...exchangeTransitions("connected"), { target: "connected" }],
-        woken: [
-          { guard: "hasNothingToRenewWith", target: "broken", actions: "breakDown" },
-          { target: "refreshing", actions: "renew" },
-        ],
+        ...askTransitions("connected"),
+        ...exchangeTransitions("connected"),
+        ...endTransitions,
+        "renewal.due": { target: "refreshing", actions: "renew" },
+        "renewal.impossible": {
+          target: "broken",
+          actions: assign(({ context, event }) =>
+            markBroken(context, event.turn, "The access has run out, and the host gave nothing to renew it with."),
+          ),
+        },
       },
     },
     refreshing: {
       on: {
-        ...linkAndAskTransitions("refreshing"),
-        ...endTransitions("refreshing"),
-        "effect.ended": [
-          ...exchangeTransitions("refreshing"),
-          { guard: "isRefreshed", target: "connected", actions: "keepLinked" },
-          { guard: "isRefusedForGood", target: "broken", actions: "breakDown" },
-          { guard: "isRefresh", target: "refreshing", actions: "retryLater" },
-          { target: "refreshing" },
-        ],
-        woken: { target: "refreshing", actions: "renew" },
+        ...askTransitions("refreshing"),
+        ...exchangeTransitions("refreshing"),
+        ...endTransitions,
+        "renewal.done": { target: "connected", actions: assign(({ context, event }) => storeRenewed(context, event)) },
+        "renewal.given-up": {
+          target: "broken",
+          actions: assign(({ context, event }) => markBroken(context, event.turn, event.reason)),
+        },
+        "renewal.failed": {
+          target: "refreshing",
+          actions: assign(({ context, event }) => retryLater(context, event)),
+        },
+        "renewal.due": { target: "refreshing", actions: "renew" },
       },
     },
-    broken: {
-      on: {
-        ...linkAndAskTransitions("broken"),
-        "connection.disconnect": [
-          { guard: "mayDisconnect", target: "none", actions: ["end", "stop"] },
-          { target: "broken", actions: "refuse" },
-        ],
-        "connection.check": [{ guard: "isOver", target: "none", actions: ["end", "stop"] }, { target: "broken" }],
-        "effect.ended": [...exchangeTransitions("broken"), { target: "broken" }],
-      },
-    },
+    broken: { on: { ...askTransitions("broken"), ...exchangeTransitions("broken"), ...stopTransitions } },
     revoking: {
       on: {
-        "connection.link": [
-          { guard: "mayLink", target: "linking", actions: "beginExchange" },
-          { target: "revoking", actions: "refuse" },
-        ],
-        "connection.disconnect": { target: "revoking", actions: "refuse" },
-        "connection.check": [{ guard: "isOver", target: "revoking", actions: "forget" }, { target: "revoking" }],
-        "connection.ask": [
-          { guard: "mayAsk", target: "revoking", actions: "setAsks" },
-          { target: "revoking", actions: "refuse" },
-        ],
-        "effect.ended": [
-          { guard: "isLastRevoked", target: "none", actions: "stop" },
-          { target: "revoking", actions: "countRevoked" },
-        ],
+        ...askTransitions("revoking"),
+        "link.begun": { target: "linking", actions: "beginExchange" },
+        "check.over": {
+          target: "revoking",
+          actions: ({ context, event }) => removeSettings(context, event.turn),
+        },
+        "revoked.last": { target: "none", actions: "stop" },
+        "revoked.other": { target: "revoking", actions: assign(({ context }) => countRevoked(context)) },
       },
     },
   },
 });
 
 /** See the table above. */
-export const integrationConnectionActor: ActorType = { kind: "connection", machine, version: 1 };
+export const integrationConnectionActor = defineActor(integrationConnectionRef, {
+  machine,
+  classify: classifyConnection,
+  version: 1,
+});

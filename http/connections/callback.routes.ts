@@ -6,9 +6,8 @@ import {
   parsePendingAuthorization,
   whyNotFrom,
 } from "../../actors/integrations/authorization.js";
-import { integrationConnectionAddress } from "../../actors/integrations/connection.machine.js";
+import { integrationConnectionRef, type LinkConnection } from "../../actors/integrations/connection.messages.js";
 import { findIntegrationConnection } from "../../actors/integrations/connection.table.js";
-import type { LinkConnection } from "../../actors/integrations/connection.transitions.js";
 import { integrationConnectionSchema, integrationConnectionView } from "../../actors/integrations/connection.view.js";
 import type { IntegrationConnectionKey } from "../../actors/integrations/connection-permissions.js";
 import { sealGrant } from "../../actors/integrations/oauth.effects.js";
@@ -104,7 +103,7 @@ async function link(
   const message: LinkConnection = { type: "connection.link", caller, exchangeId, sealedGrant };
   const ending = listenForEnding(runtime, place, exchangeId);
   try {
-    const answer = await runtime.ask(integrationConnectionAddress(place), message);
+    const answer = await runtime.ask(integrationConnectionRef(place), message);
     if (isRefusal(answer)) return answer;
     const failed = await ending.failed;
     if (failed !== null) return notLinked(failed);

@@ -9,9 +9,12 @@ import {
   type PendingAuthorization,
   resolveDestination,
 } from "../../actors/integrations/authorization.js";
-import { integrationConnectionAddress } from "../../actors/integrations/connection.machine.js";
+import {
+  type Disconnect,
+  integrationConnectionRef,
+  type SetAsks,
+} from "../../actors/integrations/connection.messages.js";
 import { type ConnectionHolder, listIntegrationConnectionPage } from "../../actors/integrations/connection.table.js";
-import type { Disconnect, SetAsks } from "../../actors/integrations/connection.transitions.js";
 import {
   integrationConnectionSchema,
   integrationConnectionView,
@@ -230,7 +233,7 @@ async function disconnect(
   if (isRefusal(place)) return place;
   if (caller.kind !== "person") return { refused: "not-found" };
   const message: Disconnect = { type: "connection.disconnect", caller };
-  const answer = await runtime.ask(integrationConnectionAddress(place), message);
+  const answer = await runtime.ask(integrationConnectionRef(place), message);
   return isRefusal(answer) ? answer : { status: 204 };
 }
 
@@ -249,6 +252,6 @@ async function setAsks(
   );
   if (errors.length > 0) return { refused: "invalid", errors };
   const message: SetAsks = { type: "connection.ask", caller, tools };
-  const answer = await runtime.ask(integrationConnectionAddress(place), message);
+  const answer = await runtime.ask(integrationConnectionRef(place), message);
   return isRefusal(answer) ? answer : showOwn(runtime, caller, integrationId);
 }

@@ -1,4 +1,4 @@
-import { integrationConnectionTopic, type LinkEnded } from "../../actors/integrations/connection.transitions.js";
+import { integrationConnectionTopic, type LinkEnded } from "../../actors/integrations/connection.messages.js";
 import type { IntegrationConnectionKey } from "../../actors/integrations/connection-permissions.js";
 import type { Runtime } from "../../runtime/runtime.js";
 

@@ -5,6 +5,7 @@ import {
   type IntegrationConnectionRow,
   type LinkedTerms,
 } from "../../actors/integrations/connection.table.js";
+import { EXCHANGE_EFFECT, REFRESH_EFFECT, REVOKE_EFFECT } from "../../actors/integrations/oauth.effects.js";
 import { type ResourceRow, resources } from "../../actors/resources/resource.table.js";
 import { putMember } from "../../actors/workspaces/member.table.js";
 import { address } from "../../runtime/address.js";
@@ -60,14 +61,17 @@ export const ask = (tools: readonly string[], by = "usr_ada") =>
 export const check: Message = { type: "connection.check" };
 export const woken = { type: "woken", name: "renew", dueMs: 0 } as Message;
 export const ended = (id: string, output: unknown) =>
-  ({ type: "effect.ended", effect: "", id, result: { ok: true, output } }) as Message;
+  ({ type: "effect.ended", effect: effectOf(id), id, result: { ok: true, output } }) as Message;
+/** Renewals and revocations have ids that say so; exchanges are named by the test. */
+const effectOf = (id: string) =>
+  (/^renew_/.test(id) ? REFRESH_EFFECT : /^revoke_/.test(id) ? REVOKE_EFFECT : EXCHANGE_EFFECT).name;
 export const linked = (actor: Stepping, more: object = {}) => ({
   ...{ ok: true, sealed: "v1.tokens", canRenew: true, expiresAtMs: actor.now + HOUR_MS, scopes: ["read"], terms },
   ...{ account: "ada@host", ...more },
 });
 export const failed = (isFinal = false) => ({ ok: false, isFinal, reason: "the host answered no" });
 export const crashed = (id: string) =>
-  ({ type: "effect.ended", effect: "", id, result: { ok: false, error: "gone" } }) as Message;
+  ({ type: "effect.ended", effect: effectOf(id), id, result: { ok: false, error: "gone" } }) as Message;
 export const kept = (actor: Stepping, holder = "usr_ada"): IntegrationConnectionRow | undefined =>
   findIntegrationConnection(actor.rows, WORKSPACE, "int_1", holder);
 export const effectsOf = ({ started }: { readonly started: readonly { readonly name: string }[] }) =>

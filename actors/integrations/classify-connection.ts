@@ -1,0 +1,195 @@
+import { isResultOf } from "../../runtime/effect-type.js";
+import type { EffectEnded, Message, TurnReading, Woken } from "../../runtime/turn.js";
+import type { PersonCaller } from "../caller.js";
+import type { Refusal } from "../refusal.js";
+import type { IntegrationConnectionMessage, LinkConnection, SetAsks } from "./connection.messages.js";
+import {
+  type ConnectionHolder,
+  findIntegrationConnection,
+  type IntegrationConnectionRow,
+  type LinkedAccount,
+  newIntegrationConnection,
+} from "./connection.table.js";
+import { findConnectionTarget, type IntegrationConnectionKey, whyNotLinked } from "./connection-permissions.js";
+import { EXCHANGE_EFFECT, type LinkOutcome, REFRESH_EFFECT } from "./oauth.effects.js";
+import { isSameServer } from "./oauth-terms.js";
+
+/** What a connection keeps between turns. */
+export interface IntegrationConnectionContext {
+  readonly integrationId: string;
+  readonly holder: ConnectionHolder;
+  /** Under way, or null. */
+  readonly exchangeId: string | null;
+  /** Who brought the code that is exchanged. */
+  readonly linkedBy: string | null;
+  readonly refreshId: string | null;
+  /** Revocations whose end is waited for. */
+  readonly revoking: number;
+  /** Renewals that failed since the last that did not, and when the first of them did. */
+  readonly failures: number;
+  readonly failingSinceMs: number | null;
+}
+
+/** A message without a field that matters to where it leads. */
+interface Plain<Type extends string> extends Message {
+  readonly type: Type;
+}
+
+/** The caller may not, or there is nothing to do it to. */
+export interface Refused<Type extends string> extends Message {
+  readonly type: Type;
+  readonly refusal: Refusal;
+}
+
+export interface LinkBegun extends Omit<LinkConnection, "type"> {
+  readonly type: "link.begun";
+}
+
+export interface AsksSet extends Omit<SetAsks, "type"> {
+  readonly type: "asks.set";
+}
+
+/** Tokens came, of an exchange or a renewal. */
+export interface TokensCame<Type extends string> extends Message {
+  readonly type: Type;
+  readonly linked: LinkedAccount;
+}
+
+/** An exchange or a renewal failed; `reason` is half a sentence for a person. */
+export interface Failed<Type extends string> extends Message {
+  readonly type: Type;
+  readonly reason: string;
+}
+
+/** A message by where it leads, with what was read to find that out. */
+export type IntegrationConnectionEvent =
+  | LinkBegun
+  | Refused<"link.refused">
+  | AsksSet
+  | Refused<"asks.refused">
+  | Plain<"disconnect.allowed">
+  | Refused<"disconnect.refused">
+  /** It may not be any more. */
+  | Plain<"check.over">
+  /** The definition has another host or client than what is linked. */
+  | Plain<"check.strange">
+  | Plain<"check.kept">
+  | TokensCame<"exchange.done">
+  /** It succeeded for what may not be any more. */
+  | TokensCame<"exchange.in-vain">
+  | Failed<"exchange.failed">
+  | TokensCame<"renewal.done">
+  /** The host says that the grant is over, or it failed for a day; `reason` is a whole sentence. */
+  | Failed<"renewal.given-up">
+  | Failed<"renewal.failed">
+  | Plain<"renewal.due">
+  /** The access has run out, and there is nothing to renew it with. */
+  | Plain<"renewal.impossible">
+  | Plain<"revoked.last">
+  | Plain<"revoked.other">
+  | EffectEnded;
+
+/** Renewals that fail for so long, in milliseconds, are given up. */
+const MAX_RENEWAL_FAILURE_MS = 24 * 60 * 60 * 1_000;
+
+interface ConnectionState {
+  readonly value: string;
+  readonly context: IntegrationConnectionContext;
+}
+
+/** Gives the event of each message to a connection. It reads and does nothing else. */
+export function classifyConnection(
+  message: IntegrationConnectionMessage | EffectEnded | Woken,
+  { value, context }: ConnectionState,
+  turn: TurnReading,
+): IntegrationConnectionEvent {
+  switch (message.type) {
+    case "connection.link": {
+      const refusal = refuseUnlessMay(context, message, turn);
+      return refusal === null ? { ...message, type: "link.begun" } : { type: "link.refused", refusal };
+    }
+    case "connection.ask": {
+      const refusal = refuseUnlessMay(context, message, turn) ?? (context.holder === "team" ? nothingHere : null);
+      return refusal === null ? { ...message, type: "asks.set" } : { type: "asks.refused", refusal };
+    }
+    case "connection.disconnect": {
+      const isNothing = value === "none" || value === "revoking";
+      const refusal = refuseUnlessMay(context, message, turn) ?? (isNothing ? nothingHere : null);
+      return refusal === null ? { type: "disconnect.allowed" } : { type: "disconnect.refused", refusal };
+    }
+    case "connection.check":
+      return classifyCheck(context, turn);
+    case "effect.ended":
+      if (value === "revoking") return { type: context.revoking <= 1 ? "revoked.last" : "revoked.other" };
+      return classifyEnded(message, context, turn);
+    case "woken": {
+      const canRenew = getRow(context, turn).linked?.canRenew === true;
+      return { type: value === "refreshing" || canRenew ? "renewal.due" : "renewal.impossible" };
+    }
+  }
+}
+
+/** Which connection it is. */
+export function connectionKey(
+  { integrationId, holder }: IntegrationConnectionContext,
+  turn: TurnReading,
+): IntegrationConnectionKey {
+  return { workspaceId: turn.self.partition, integrationId, holder };
+}
+
+/** What is kept of it, or what is kept of nothing. */
+export function getRow(context: IntegrationConnectionContext, turn: TurnReading): IntegrationConnectionRow {
+  const { integrationId, holder } = context;
+  return (
+    findIntegrationConnection(turn, turn.self.partition, integrationId, holder) ??
+    newIntegrationConnection(integrationId, holder)
+  );
+}
+
+const nothingHere: Refusal = { refused: "conflict", detail: "No account is connected here." };
+
+function refuseUnlessMay(
+  context: IntegrationConnectionContext,
+  { caller }: { readonly caller: PersonCaller },
+  turn: TurnReading,
+): Refusal | null {
+  return whyNotLinked(turn, caller, connectionKey(context, turn));
+}
+
+function classifyCheck(context: IntegrationConnectionContext, turn: TurnReading): IntegrationConnectionEvent {
+  const standing = findConnectionTarget(turn, connectionKey(context, turn));
+  if (standing === null) return { type: "check.over" };
+  const { linked } = getRow(context, turn);
+  return { type: linked === null || isSameServer(linked.terms, standing.oauth2) ? "check.kept" : "check.strange" };
+}
+
+function classifyEnded(
+  message: EffectEnded,
+  context: IntegrationConnectionContext,
+  turn: TurnReading,
+): IntegrationConnectionEvent {
+  if (isResultOf(EXCHANGE_EFFECT, message) && message.id === context.exchangeId) {
+    const outcome = toLinkOutcome(message);
+    if (!outcome.ok) return { type: "exchange.failed", reason: outcome.reason };
+    const isOver = findConnectionTarget(turn, connectionKey(context, turn)) === null;
+    return { type: isOver ? "exchange.in-vain" : "exchange.done", linked: toLinked(outcome) };
+  }
+  if (isResultOf(REFRESH_EFFECT, message) && message.id === context.refreshId) {
+    const outcome = toLinkOutcome(message);
+    if (outcome.ok) return { type: "renewal.done", linked: toLinked(outcome) };
+    const { isFinal, reason } = outcome;
+    if (isFinal) return { type: "renewal.given-up", reason: `The access is renewed no more: ${reason}.` };
+    return turn.now - (context.failingSinceMs ?? turn.now) >= MAX_RENEWAL_FAILURE_MS
+      ? { type: "renewal.given-up", reason: `The access could not be renewed for a day: ${reason}.` }
+      : { type: "renewal.failed", reason };
+  }
+  return message;
+}
+
+function toLinkOutcome({ result }: EffectEnded<LinkOutcome>): LinkOutcome {
+  return result.ok ? result.output : { ok: false, isFinal: false, reason: "it went wrong" };
+}
+
+function toLinked({ ok: _ok, ...linked }: Extract<LinkOutcome, { readonly ok: true }>): LinkedAccount {
+  return linked;
+}

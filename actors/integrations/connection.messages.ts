@@ -1,0 +1,62 @@
+import { reference } from "../../runtime/reference.js";
+import type { Answered, Message } from "../../runtime/turn.js";
+import type { PersonCaller } from "../caller.js";
+import type { Refusal } from "../refusal.js";
+import type { ConnectionHolder } from "./connection.table.js";
+import type { IntegrationConnectionKey } from "./connection-permissions.js";
+
+/** What a connection is told. */
+
+/** A person came back with a code. Accepted, its end is told on the connection's topic as a {@link LinkEnded}. */
+export interface LinkConnection extends Answered<Refusal | undefined> {
+  readonly type: "connection.link";
+  readonly caller: PersonCaller;
+  readonly exchangeId: string;
+  readonly sealedGrant: string;
+}
+
+export interface Disconnect extends Answered<Refusal | undefined> {
+  readonly type: "connection.disconnect";
+  readonly caller: PersonCaller;
+}
+
+/** Sets which tools a person wants to be asked about before calls with their own connection. */
+export interface SetAsks extends Answered<Refusal | undefined> {
+  readonly type: "connection.ask";
+  readonly caller: PersonCaller;
+  readonly tools: readonly string[];
+}
+
+/** What the connection is of may have changed: the integration, its team's people, the workspace. */
+export interface CheckConnection extends Message {
+  readonly type: "connection.check";
+}
+
+export type IntegrationConnectionMessage = LinkConnection | Disconnect | SetAsks | CheckConnection;
+
+/** The connection of a holder to an integration. */
+export const integrationConnectionRef = reference<IntegrationConnectionMessage, [of: IntegrationConnectionKey]>(
+  "connection",
+  ({ workspaceId, integrationId, holder }) => [workspaceId, `${integrationId}:${holder}`],
+);
+
+/** Which connection of its workspace an actor is. */
+export function parseActorId(id: string): { readonly integrationId: string; readonly holder: ConnectionHolder } {
+  const colon = id.indexOf(":");
+  return { integrationId: id.slice(0, colon), holder: id.slice(colon + 1) };
+}
+
+/** What is told of an exchange on {@link integrationConnectionTopic}. */
+export interface LinkEnded {
+  readonly exchangeId: string;
+  /** Why it failed, or null. */
+  readonly failed: string | null;
+}
+
+/** The topic of the workspace's feed on which the ends of exchanges are told; no stream serves it. */
+export function integrationConnectionTopic({
+  integrationId,
+  holder,
+}: Omit<IntegrationConnectionKey, "workspaceId">): string {
+  return `connection/${integrationId}:${holder}`;
+}
