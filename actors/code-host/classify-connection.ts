@@ -12,13 +12,9 @@ import type {
   InstallationChanged,
   ReleaseInstallation,
 } from "./connection.messages.js";
-import {
-  type CodeHostConnection,
-  findInstallationOwner,
-  type InstallationKey,
-  listCodeHostConnections,
-  MAX_CONNECTIONS,
-} from "./connection.table.js";
+import { findInstallationOwner, listCodeHostConnections } from "./connection.queries.js";
+import { type CodeHostConnection, MAX_CONNECTIONS } from "./connection.table.js";
+import type { InstallationKey } from "./installation.js";
 import { INSTALLATION_CHECK_EFFECT, type InstallationStatus } from "./installation-check.effects.js";
 import { connectedElsewhere, notAnAdministratorThere, notAWorkspaceAdministrator, notConfirmed } from "./refusals.js";
 

@@ -34,8 +34,9 @@ import {
   type CodeHostConnectionEvent,
   classifyConnection,
 } from "./classify-connection.js";
-import { codeHostConnectionRef, parseActorId } from "./connection.messages.js";
+import { codeHostConnectionRef } from "./connection.messages.js";
 import * as steps from "./connection.transitions.js";
+import { parseActorId } from "./installation.js";
 
 const machine = setup({
   types: {

@@ -1,7 +1,8 @@
 import { reference } from "../../runtime/reference.js";
 import type { Answered } from "../../runtime/turn.js";
 import type { Refusal } from "../refusal.js";
-import type { CodeHostConnection, InstallationKey } from "./connection.table.js";
+import type { CodeHostConnection } from "./connection.table.js";
+import { type InstallationKey, toActorId } from "./installation.js";
 
 /**
  * Has the code host asked whether a person administers the installation, and connects it if so. Answered at once; what
@@ -47,13 +48,7 @@ export type CodeHostConnectionMessage =
 export const codeHostConnectionRef = reference<
   CodeHostConnectionMessage,
   [workspaceId: string, installation: InstallationKey]
->("code-host-connection", (workspaceId, { host, installationId }) => [workspaceId, `${installationId}@${host}`]);
-
-/** The installation that a connection's actor is about. */
-export function parseActorId(actorId: string): InstallationKey {
-  const [number = "", host = ""] = actorId.split("@");
-  return { host, installationId: Number(number) };
-}
+>("code-host-connection", (workspaceId, installation) => [workspaceId, toActorId(installation)]);
 
 /** The topic of the change feed where an attempt's outcome is told. */
 export function attemptTopic(attemptId: string): string {

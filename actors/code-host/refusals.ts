@@ -44,3 +44,13 @@ export const notSetUp: Refusal = {
   refused: "conflict",
   detail: "No code host is set up here. Whoever runs this service sets CODE_HOST_URL and the settings that go with it.",
 };
+
+/** The caller has asked the code host too often. */
+export function askedTooOften(retryAfterSeconds: number): Refusal {
+  return { refused: "too-many-requests", detail: "You have the code host asked too often.", retryAfterSeconds };
+}
+
+/** The code host has not answered in time. */
+export function notAnswered(host: string): Refusal {
+  return { refused: "refused-upstream", detail: `${host} took too long to answer.` };
+}

@@ -1,6 +1,6 @@
 import type { Subscriber } from "../../runtime/actor-type.js";
 import { codeHostConnectionRef, type ReleaseInstallation } from "./connection.messages.js";
-import { listCodeHostConnections } from "./connection.table.js";
+import { listCodeHostConnections } from "./connection.queries.js";
 
 /** Gives the installations of a workspace free when it closes. */
 export const workspaceClosingSubscriber: Subscriber = {

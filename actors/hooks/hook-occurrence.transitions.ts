@@ -16,7 +16,7 @@ import {
   MAX_ATTEMPTS,
   retryWaitMs,
 } from "./delivery/retry-policy.js";
-import type { HookFields } from "./hook.kind.js";
+import type { HookFields } from "./hook.js";
 import { EXHAUSTED } from "./hook-occurrence.queries.js";
 import {
   type AttemptRow,

@@ -3,7 +3,7 @@ import { DYN } from "../expressions/cel-types.js";
 import type { Names } from "../expressions/evaluate.js";
 import { hookNames } from "../expressions/positions.js";
 import { toValue, type Value } from "../expressions/values.js";
-import type { HookFields } from "./hook.kind.js";
+import type { HookFields } from "./hook.js";
 
 /** What the expressions of every hook on one event see. */
 export interface EventValues {

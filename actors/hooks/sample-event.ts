@@ -1,7 +1,7 @@
 import type { WorkEvent } from "../events/catalogue.js";
 import { type WorkEventName, workEvents } from "../events/catalogue.js";
 import type { ResourceRow } from "../resources/resource.table.js";
-import type { HookFields } from "./hook.kind.js";
+import type { HookFields } from "./hook.js";
 
 type Match = HookFields["match"];
 

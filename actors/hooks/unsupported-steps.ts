@@ -6,7 +6,7 @@ import type { Warning } from "../resources/kind.js";
 import type { ResourceRow } from "../resources/resource.table.js";
 import { getTeamKey } from "../resources/resource-indexes.table.js";
 import type { HookFailureCode } from "./delivery/retry-policy.js";
-import type { HookFields, HookStep } from "./hook.kind.js";
+import type { HookFields, HookStep } from "./hook.js";
 
 /** Why a step fails whatever its event. */
 export interface UnsupportedStep {

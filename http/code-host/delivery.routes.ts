@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { codeHostConnectionRef } from "../../actors/code-host/connection.messages.js";
-import { findInstallationOwner } from "../../actors/code-host/connection.table.js";
+import { findInstallationOwner } from "../../actors/code-host/connection.queries.js";
 import {
   INSTALLATION_EVENT,
   installationEventSchema,
@@ -11,6 +11,7 @@ import type { CodeHost } from "../../actors/outbound/code-host.js";
 import type { Refusal } from "../../actors/refusal.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import type { Metrics } from "../process/metrics.js";
+import { Refused } from "../refused.js";
 import { type Answer, type Route, type RouteRequest, route } from "../route.js";
 import { parseJson } from "../transport/request-body.js";
 
@@ -24,6 +25,8 @@ export interface CodeHostDeliveryOptions {
 
 /** Longest delivery, in bytes: those about an installation name every repository that it reaches. */
 const MAX_DELIVERY_BYTES = 4 * 1024 * 1024;
+
+type InstallationEvent = z.output<typeof installationEventSchema>;
 
 /** Where the code host tells what happens there. */
 export function codeHostDeliveryRoutes(options: CodeHostDeliveryOptions): readonly Route[] {
@@ -50,9 +53,10 @@ export function codeHostDeliveryRoutes(options: CodeHostDeliveryOptions): readon
 }
 
 async function take(
-  { runtime, codeHost, metrics, secret }: CodeHostDeliveryOptions,
+  options: CodeHostDeliveryOptions,
   { body, header }: RouteRequest<"public", Uint8Array>,
 ): Promise<Answer | Refusal> {
+  const { codeHost, metrics, secret } = options;
   if (codeHost === null || secret === null || !isSignatureValid(secret, body, header("x-hub-signature-256"))) {
     return { refused: "unauthenticated", detail: "The delivery is not signed as this service wants it." };
   }
@@ -60,23 +64,32 @@ async function take(
   if (delivery === undefined || !/^[\w-]{1,100}$/.test(delivery)) {
     return { refused: "bad-request", detail: "x-github-delivery must name the delivery." };
   }
-  const unused = (): Answer => {
-    metrics.delivered("unused");
-    return { status: 204 };
-  };
-  if (header("x-github-event") !== INSTALLATION_EVENT) return unused();
-  const read = parseJson(body);
-  if ("refused" in read) return read;
-  const event = installationEventSchema.safeParse(read.json);
-  if (!event.success) return { refused: "bad-request", detail: "This is no event of an installation." };
-  const change = toInstallationChange(event.data);
-  const installation = { host: codeHost.name, installationId: event.data.installation.id };
-  const workspaceId = findInstallationOwner(runtime.reading, installation);
-  if (change === null || workspaceId === undefined) return unused();
-  const isUsed = await runtime.ask(codeHostConnectionRef(workspaceId, installation), change, {
-    messageId: delivery,
-  });
-  if (isUsed !== true) return unused();
-  metrics.delivered("used");
+  const isInstallations = header("x-github-event") === INSTALLATION_EVENT;
+  const event = isInstallations ? parseInstallationEvent(body) : null;
+  const isUsed = event !== null && (await use(options.runtime, codeHost.name, { event, delivery }));
+  metrics.delivered(isUsed ? "used" : "unused");
   return { status: 204 };
+}
+
+/** Throws {@link Refused} for what is no event of an installation. */
+function parseInstallationEvent(body: Uint8Array): InstallationEvent {
+  const read = parseJson(body);
+  if ("refused" in read) throw new Refused(read);
+  const event = installationEventSchema.safeParse(read.json);
+  if (event.success) return event.data;
+  throw new Refused({ refused: "bad-request", detail: "This is no event of an installation." });
+}
+
+/** Tells the connection of the installation; answers whether that changed anything. */
+async function use(
+  runtime: Runtime,
+  host: string,
+  { event, delivery }: { readonly event: InstallationEvent; readonly delivery: string },
+): Promise<boolean> {
+  const change = toInstallationChange(event);
+  const installation = { host, installationId: event.installation.id };
+  const workspaceId = findInstallationOwner(runtime.reading, installation);
+  if (change === null || workspaceId === undefined) return false;
+  const to = codeHostConnectionRef(workspaceId, installation);
+  return (await runtime.ask(to, change, { messageId: delivery })) === true;
 }

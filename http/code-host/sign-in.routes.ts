@@ -1,19 +1,25 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import { beginOAuthState, consumeOAuthState } from "../../actors/access/oauth-state.js";
-import { permit } from "../../actors/access/visibility.js";
 import type { PersonCaller } from "../../actors/caller.js";
 import { sealSignInGrant } from "../../actors/code-host/confirmation.effects.js";
+import type { ConnectOutcome } from "../../actors/code-host/connection.messages.js";
+import {
+  type AdministeredWorkspace,
+  findAdministered,
+  findAdministeredBySlug,
+} from "../../actors/code-host/connection.queries.js";
 import { codeHostConnectionSchema, codeHostConnectionView } from "../../actors/code-host/connection.view.js";
-import { notAWorkspaceAdministrator, notConfirmed, notSetUp } from "../../actors/code-host/refusals.js";
+import { notConfirmed, notSetUp } from "../../actors/code-host/refusals.js";
 import type { CodeHost } from "../../actors/outbound/code-host.js";
-import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import type { Sealer } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import type { RateLimit } from "../limits/rate-limit.js";
-import { type Answer, type Route, route } from "../route.js";
+import { granted, Refused } from "../refused.js";
+import { type Route, type RouteRequest, route } from "../route.js";
+import { subjectRoute } from "../subject-route.js";
 import { callbackPage } from "./callback-page.js";
-import { administeredBy, askedTooOften } from "./code-host.routes.js";
+import { countAsking } from "./code-host.routes.js";
 import { connectOutcome } from "./connect-outcome.js";
 
 export interface CodeHostSignInOptions {
@@ -41,8 +47,16 @@ const comingBack = z
 
 /** Connecting an installation: a person signs in at the code host, which then says whether it is theirs. */
 export function codeHostSignInRoutes(options: CodeHostSignInOptions): readonly Route[] {
-  return [
-    route({
+  return [beginRoute(options), pageRoute(), confirmRoute(options)];
+}
+
+function beginRoute(options: CodeHostSignInOptions): Route {
+  const { runtime, codeHost } = options;
+  const find = ({ caller, params }: Pick<RouteRequest<"any">, "caller" | "params">) =>
+    findAdministeredBySlug(runtime.reading, caller, { slug: params.slug ?? "", host: codeHost?.name ?? null });
+  return subjectRoute(
+    { find },
+    {
       method: "POST",
       path: "/api/workspaces/{slug}/code-host/connections",
       operation: "beginCodeHostConnection",
@@ -54,80 +68,77 @@ export function codeHostSignInRoutes(options: CodeHostSignInOptions): readonly R
       body: z.strictObject({ installationId }),
       example: { installationId: 16598467 },
       answers: { 200: z.strictObject({ url: z.string(), expiresAt: z.string() }) },
-      handle: ({ caller, params, body }) => {
-        const place = administeredBy(options, caller, params.slug);
-        if (isRefusal(place)) return place;
-        return begin(options, place.caller, { workspaceId: place.workspaceId, installationId: body.installationId });
-      },
-    }),
-    route({
-      method: "GET",
-      path: CALLBACK_PATH,
-      operation: "openCodeHostCallback",
-      summary: "The page that a person comes back to from the code host",
-      access: "public",
-      answers: {
-        200: { body: null, text: "text/html", headers: { "content-security-policy": "What the page may load." } },
-      },
-      handle: () => callbackPage(),
-    }),
-    route({
-      method: "POST",
-      path: "/api/code-host/confirmations",
-      operation: "confirmCodeHostConnection",
-      summary: "Connect the installation, once the code host confirms that the person administers it",
-      description: "What the page does with what the code host sent back; by the person who began it, once.",
-      access: "person",
-      body: comingBack,
-      example: { state: "the state that came back", code: "the code that came back" },
-      answers: { 200: codeHostConnectionSchema },
-      problems: ["refused-upstream", "not-found"],
-      handle: ({ caller, body }) => confirm(options, caller, body),
-    }),
-  ];
+      handle: async ({ body }, found) => ({ status: 200, body: await begin(options, found, body.installationId) }),
+    },
+  );
+}
+
+function pageRoute(): Route {
+  return route({
+    method: "GET",
+    path: CALLBACK_PATH,
+    operation: "openCodeHostCallback",
+    summary: "The page that a person comes back to from the code host",
+    access: "public",
+    answers: {
+      200: { body: null, text: "text/html", headers: { "content-security-policy": "What the page may load." } },
+    },
+    handle: () => callbackPage(),
+  });
+}
+
+function confirmRoute(options: CodeHostSignInOptions): Route {
+  return route({
+    method: "POST",
+    path: "/api/code-host/confirmations",
+    operation: "confirmCodeHostConnection",
+    summary: "Connect the installation, once the code host confirms that the person administers it",
+    description: "What the page does with what the code host sent back; by the person who began it, once.",
+    access: "person",
+    body: comingBack,
+    example: { state: "the state that came back", code: "the code that came back" },
+    answers: { 200: codeHostConnectionSchema },
+    problems: ["refused-upstream", "not-found"],
+    handle: async ({ caller, body }) => {
+      const { connection } = granted(await confirm(options, caller, body));
+      return { status: 200, body: codeHostConnectionView(connection) };
+    },
+  });
 }
 
 async function begin(
   { runtime, sealer, baseUrl, codeHost }: CodeHostSignInOptions,
-  caller: PersonCaller,
-  subject: { readonly workspaceId: string; readonly installationId: number },
-): Promise<Answer | Refusal> {
-  if (codeHost === null) return notSetUp;
+  { workspaceId, administrator }: AdministeredWorkspace,
+  number: number,
+): Promise<{ readonly url: string; readonly expiresAt: string }> {
+  if (codeHost === null) throw new Refused(notSetUp);
   const verifier = Buffer.from(runtime.randomBytes(32)).toString("base64url");
-  const { state, expiresAtMs } = await beginOAuthState(runtime, caller, {
+  const { state, expiresAtMs } = await beginOAuthState(runtime, administrator, {
     purpose: "code-host",
-    subject: { workspaceId: subject.workspaceId, installationId: String(subject.installationId) },
+    subject: { workspaceId, installationId: String(number) },
     sealed: sealer.seal(verifier),
   });
   const challenge = createHash("sha256").update(verifier).digest("base64url");
   const url = codeHost.signInUrl({ state, challenge, redirectUri: `${baseUrl()}${CALLBACK_PATH}` });
-  return { status: 200, body: { url, expiresAt: new Date(expiresAtMs).toISOString() } };
+  return { url, expiresAt: new Date(expiresAtMs).toISOString() };
 }
 
 async function confirm(
   { runtime, sealer, baseUrl, codeHost, asking }: CodeHostSignInOptions,
   caller: PersonCaller,
   { state, code }: z.output<typeof comingBack>,
-): Promise<Answer | Refusal> {
-  const tooOften = askedTooOften(asking, caller);
-  if (tooOften !== null) return tooOften;
-  const begun = await consumeOAuthState(runtime, caller, { state, purpose: "code-host" });
-  if (isRefusal(begun)) return begun;
+): Promise<ConnectOutcome> {
+  countAsking(asking, caller);
+  const begun = granted(await consumeOAuthState(runtime, caller, { state, purpose: "code-host" }));
   if (codeHost === null) return notSetUp;
   const { name: host } = codeHost;
   const { workspaceId = "", installationId: number } = begun.subject;
-  const refused = permit(runtime.reading, caller, workspaceId, "administer", "workspace");
-  if (refused !== null) return refused.refused === "forbidden" ? notAWorkspaceAdministrator(host) : refused;
+  granted(findAdministered(runtime.reading, caller, { workspaceId, host }));
   if (code === undefined || begun.sealed === null) return notConfirmed(host);
-  const installation = { host, installationId: Number(number) };
   const verifier = sealer.open(begun.sealed);
   const redirectUri = `${baseUrl()}${CALLBACK_PATH}`;
-  const sealedSignIn = sealSignInGrant(sealer, {
-    installationId: installation.installationId,
-    code,
-    verifier,
-    redirectUri,
-  });
-  const outcome = await connectOutcome(runtime, workspaceId, installation, { by: caller.userId, sealedSignIn });
-  return isRefusal(outcome) ? outcome : { status: 200, body: codeHostConnectionView(outcome.connection) };
+  const installation = { host, installationId: Number(number) };
+  const grant = { installationId: installation.installationId, code, verifier, redirectUri };
+  const signedIn = { by: caller.userId, sealedSignIn: sealSignInGrant(sealer, grant) };
+  return connectOutcome(runtime, workspaceId, installation, signedIn);
 }

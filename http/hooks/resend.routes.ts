@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { permit, seesOutcomes } from "../../actors/access/visibility.js";
 import type { Caller } from "../../actors/caller.js";
-import type { HookFields } from "../../actors/hooks/hook.kind.js";
+import type { HookFields } from "../../actors/hooks/hook.js";
 import { type FireHook, hookOccurrenceRef } from "../../actors/hooks/hook-occurrence.messages.js";
 import { findHookOccurrenceById } from "../../actors/hooks/hook-occurrence.table.js";
 import { hookOccurrenceSchema, hookOccurrenceView } from "../../actors/hooks/hook-occurrence.view.js";

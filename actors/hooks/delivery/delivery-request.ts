@@ -4,16 +4,40 @@ import type { Names } from "../../expressions/evaluate.js";
 import type { Value } from "../../expressions/values.js";
 import { findResource, type ResourceRow } from "../../resources/resource.table.js";
 import type { Sealer } from "../../sealer.js";
-import type { HookFields } from "../hook.kind.js";
+import type { HookFields } from "../hook.js";
 import { hookOccurrences, listAttempts } from "../hook-occurrence.table.js";
 import { toEventValues, toHookValues } from "../hook-values.js";
 import { whyUnsupported } from "../unsupported-steps.js";
 import { createCallbackToken } from "./callback-token.js";
-import type { Delivery, DeliveryOptions } from "./delivery.effects.js";
+import type { HookTokenSigner } from "./hook-token.js";
 import { renderRequest, toStepOutput } from "./render-request.js";
 import type { HookFailureCode } from "./retry-policy.js";
 import { findPreviousSecret, SIGNING_SECRET } from "./secret-rotation.machine.js";
 import { signMessage } from "./signature.js";
+
+/** One step of one firing. */
+export interface Delivery {
+  readonly workspaceId: string;
+  readonly teamId: string;
+  readonly hookId: string;
+  readonly hookOccurrenceId: string;
+  /** From 0. */
+  readonly step: number;
+  /** The event, where it need not be read. */
+  readonly event: WorkEvent | undefined;
+}
+
+/** What a request is made with. */
+export interface RequestOptions {
+  readonly reading: () => Reading;
+  readonly sealer: Sealer;
+  readonly baseUrl: () => string;
+  newId(prefix: string): string;
+  /** Signs hook tokens; null when the deployment has no key. */
+  readonly tokens: HookTokenSigner | null;
+  /** Whether secrets that were replaced are kept for a while, to sign under them too. */
+  readonly rotates: boolean;
+}
 
 /** A request that is ready to be sent. */
 export interface PreparedRequest {
@@ -34,7 +58,7 @@ export interface UnpreparedRequest {
 
 /** The request of one step, rendered and signed, from the hook as it is now. */
 export function prepareRequest(
-  options: DeliveryOptions,
+  options: RequestOptions,
   delivery: Delivery,
   nowMs: number,
 ): PreparedRequest | UnpreparedRequest {
@@ -99,7 +123,7 @@ function expressionNames(reading: Reading, delivery: Delivery, hook: ResourceRow
 
 /** The header that proves whom the request is from; null when it cannot be signed. */
 function createProof(
-  { sealer, tokens, baseUrl, newId, rotates, reading }: DeliveryOptions,
+  { sealer, tokens, baseUrl, newId, rotates, reading }: RequestOptions,
   hook: ResourceRow<HookFields>,
   request: { readonly id: string; readonly body: string; readonly occurrence: string; readonly nowMs: number },
 ): { readonly header: "authorization" | "webhook-signature"; readonly value: string } | null {

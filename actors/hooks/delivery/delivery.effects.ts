@@ -1,18 +1,21 @@
 import type { Effect, EffectContext } from "../../../runtime/actor-type.js";
 import type { Clock } from "../../../runtime/clock.js";
 import { effect } from "../../../runtime/effect-type.js";
-import type { Reading } from "../../../storage/store.js";
 import type { WorkEvent } from "../../events/catalogue.js";
 import { toFailure } from "../../outbound/failure.js";
 import type { NetworkRequests } from "../../outbound/network-requests.js";
 import type { Outbound } from "../../outbound/request.js";
 import { findResource } from "../../resources/resource.table.js";
-import type { Sealer } from "../../sealer.js";
 import { timeText } from "../../time-text.js";
-import type { HookFields } from "../hook.kind.js";
+import type { HookFields } from "../hook.js";
 import type { AttemptRow } from "../hook-occurrence.table.js";
-import { cachingSealer, prepareRequest, type UnpreparedRequest } from "./delivery-request.js";
-import type { HookTokenSigner } from "./hook-token.js";
+import {
+  cachingSealer,
+  type Delivery,
+  prepareRequest,
+  type RequestOptions,
+  type UnpreparedRequest,
+} from "./delivery-request.js";
 import { requestedWaitMs, toFailureCode } from "./retry-policy.js";
 
 /** Makes the request of one step of one firing; the memo is the event, where it need not be read. */
@@ -34,30 +37,14 @@ export interface DeliveryInput {
   readonly deadlineMs?: number;
 }
 
-/** One step of one firing. */
-export interface Delivery extends Pick<DeliveryInput, "teamId" | "hookId" | "step"> {
-  readonly workspaceId: string;
-  readonly hookOccurrenceId: string;
-  /** The event, where it need not be read. */
-  readonly event: WorkEvent | undefined;
-}
-
 /** What the effect gives back; numbered by the actor. */
 export type DeliveryResult = Omit<AttemptRow, "n">;
 
-export interface DeliveryOptions {
-  readonly reading: () => Reading;
+export interface DeliveryOptions extends RequestOptions {
   readonly outbound: Outbound;
   /** Where requests from the workspace's network go. */
   readonly network: Pick<NetworkRequests, "post">;
-  readonly sealer: Sealer;
   readonly clock: Clock;
-  readonly baseUrl: () => string;
-  newId(prefix: string): string;
-  /** Signs hook tokens; null when the deployment has no key. */
-  readonly tokens: HookTokenSigner | null;
-  /** Whether secrets that were replaced are kept for a while, to sign under them too. */
-  readonly rotates: boolean;
 }
 
 /** Makes the request of one step of one firing. Every failure is a result with its code; it never rejects. */

@@ -2,7 +2,7 @@ import { DYN } from "../../expressions/cel-types.js";
 import { createBudget, type Names } from "../../expressions/evaluate.js";
 import { evaluateJson, evaluateText, isTemplate } from "../../expressions/templates.js";
 import { type Json, toText, toValue, type Value } from "../../expressions/values.js";
-import type { HookStep } from "../hook.kind.js";
+import type { HookStep } from "../hook.js";
 
 type StepRequest = NonNullable<HookStep["request"]>;
 

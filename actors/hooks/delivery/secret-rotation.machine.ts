@@ -18,7 +18,7 @@ import type { Reading, Writing } from "../../../storage/store.js";
 import { table } from "../../../storage/table.js";
 import type { ResourceChanged } from "../../resources/resource.messages.js";
 import { findResource, type ResourceRow } from "../../resources/resource.table.js";
-import type { HookFields } from "../hook.kind.js";
+import type { HookFields } from "../hook.js";
 
 /** Where the sealed signing secret is kept. */
 export const SIGNING_SECRET = "signing.secret";

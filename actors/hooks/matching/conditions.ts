@@ -3,7 +3,7 @@ import { compile, createBudget, type Outcome } from "../../expressions/evaluate.
 import type { Work } from "../../expressions/meter.js";
 import { isTemplate, onlyExpression, readTemplate } from "../../expressions/templates.js";
 import type { ResourceRow } from "../../resources/resource.table.js";
-import type { HookFields } from "../hook.kind.js";
+import type { HookFields } from "../hook.js";
 import { type EventValues, toHookOwnValues } from "../hook-values.js";
 import { compileGlob } from "./glob.js";
 

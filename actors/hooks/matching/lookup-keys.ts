@@ -1,6 +1,6 @@
 import type { WorkEvent } from "../../events/catalogue.js";
 import type { Work } from "../../expressions/meter.js";
-import type { HookFields } from "../hook.kind.js";
+import type { HookFields } from "../hook.js";
 import { type Condition, eventRepositories, type Subject } from "./conditions.js";
 
 /** The lists that hooks are found by, the one that leaves fewest first. */

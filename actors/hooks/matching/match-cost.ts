@@ -1,5 +1,5 @@
 import type { ResourceRow } from "../../resources/resource.table.js";
-import type { HookFields } from "../hook.kind.js";
+import type { HookFields } from "../hook.js";
 
 /** What reading any hook takes, in units of the meter: at first it is not held. */
 const UNITS_A_HOOK = 300;

@@ -2,7 +2,7 @@ import type { Reading } from "../../../storage/store.js";
 import type { WorkEvent } from "../../events/catalogue.js";
 import type { ResourceRow } from "../../resources/resource.table.js";
 import { listByLookupKey } from "../../resources/resource-indexes.table.js";
-import type { HookFields } from "../hook.kind.js";
+import type { HookFields } from "../hook.js";
 import { toEventValues } from "../hook-values.js";
 import { getConditions, type Subject } from "./conditions.js";
 import { evaluateConditions, eventLookupKeys, lookupKeys } from "./lookup-keys.js";

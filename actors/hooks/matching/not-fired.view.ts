@@ -4,7 +4,7 @@ import type { WorkEvent } from "../../events/catalogue.js";
 import type { Work } from "../../expressions/meter.js";
 import { listResources, type ResourceRow } from "../../resources/resource.table.js";
 import { getTeamKey } from "../../resources/resource-indexes.table.js";
-import type { HookFields } from "../hook.kind.js";
+import type { HookFields } from "../hook.js";
 import { findHookOccurrence } from "../hook-occurrence.table.js";
 import { type Condition, conditionNames, getConditions, type Subject } from "./conditions.js";
 import { hookOccurrenceId } from "./fire-hooks.js";

@@ -2,10 +2,9 @@ import t from "tap";
 import { CONFIRMATION_EFFECT, type Confirmation } from "../../../actors/code-host/confirmation.effects.js";
 import { codeHostConnectionActor } from "../../../actors/code-host/connection.machine.js";
 import { codeHostConnectionRef } from "../../../actors/code-host/connection.messages.js";
+import { findInstallationOwner, listCodeHostConnections } from "../../../actors/code-host/connection.queries.js";
 import {
   type CodeHostConnection,
-  findInstallationOwner,
-  listCodeHostConnections,
   MAX_CONNECTIONS,
   storeCodeHostConnection,
 } from "../../../actors/code-host/connection.table.js";

@@ -3,7 +3,7 @@ import t from "tap";
 import type { WorkEvent } from "../../../../actors/events/catalogue.js";
 import { compile } from "../../../../actors/expressions/evaluate.js";
 import { MAX_UNITS } from "../../../../actors/expressions/meter.js";
-import type { HookFields } from "../../../../actors/hooks/hook.kind.js";
+import type { HookFields } from "../../../../actors/hooks/hook.js";
 import { compileConditions, getConditions } from "../../../../actors/hooks/matching/conditions.js";
 import { evaluateConditions } from "../../../../actors/hooks/matching/lookup-keys.js";
 import { type HookRow, MAX_MATCH_COST, toSubject } from "../../../../actors/hooks/matching/match-hooks.js";

@@ -1,6 +1,7 @@
 import t from "tap";
 import type { WorkEvent } from "../../../../actors/events/catalogue.js";
-import { type HookFields, hookKind } from "../../../../actors/hooks/hook.kind.js";
+import type { HookFields } from "../../../../actors/hooks/hook.js";
+import { hookKind } from "../../../../actors/hooks/hook.kind.js";
 import {
   type HookRow,
   MATCH_START,

@@ -1,0 +1,94 @@
+import { GLOBAL_PARTITION } from "../../storage/keys.js";
+import type { Reading } from "../../storage/store.js";
+import { permit } from "../access/visibility.js";
+import type { Caller, PersonCaller } from "../caller.js";
+import { isRefusal, type Refusal } from "../refusal.js";
+import { findWorkspaceBySlug } from "../workspaces/slug-claims.machine.js";
+import {
+  type CodeHostConnection,
+  codeHostConnections,
+  installationOwners,
+  MAX_CONNECTIONS,
+} from "./connection.table.js";
+import type { InstallationKey } from "./installation.js";
+import { notAWorkspaceAdministrator } from "./refusals.js";
+
+/** The connections of a workspace, in the order of hosts and numbers; there are {@link MAX_CONNECTIONS} at most. */
+export function listCodeHostConnections(reading: Reading, workspaceId: string): CodeHostConnection[] {
+  return codeHostConnections.list(reading, workspaceId, [], { limit: MAX_CONNECTIONS });
+}
+
+/** The workspace that an installation is connected to, or undefined. */
+export function findInstallationOwner(reading: Reading, { host, installationId }: InstallationKey): string | undefined {
+  return installationOwners.get(reading, GLOBAL_PARTITION, host, installationId)?.workspaceId;
+}
+
+/** A workspace, and the person who may connect it to installations and disconnect it. */
+export interface AdministeredWorkspace {
+  readonly workspaceId: string;
+  readonly administrator: PersonCaller;
+}
+
+/**
+ * The workspace, for a person who administers it: `not-found` for those who do not see it, else a refusal that names the
+ * code host. `host` is what that is called, null where none is set up.
+ */
+export function findAdministered(
+  reading: Reading,
+  caller: Caller,
+  { workspaceId, host }: { readonly workspaceId: string; readonly host: string | null },
+): AdministeredWorkspace | Refusal {
+  const refused = permit(reading, caller, workspaceId, "administer", "workspace");
+  if (refused === null && caller.kind === "person") return { workspaceId, administrator: caller };
+  return refused?.refused === "not-found" ? refused : notAWorkspaceAdministrator(host ?? "the code host");
+}
+
+/** The same by the workspace's slug. */
+export function findAdministeredBySlug(
+  reading: Reading,
+  caller: Caller,
+  { slug, host }: { readonly slug: string; readonly host: string | null },
+): AdministeredWorkspace | Refusal {
+  return findAdministered(reading, caller, { workspaceId: findWorkspaceBySlug(reading, slug) ?? "", host });
+}
+
+/** What names a connection on the wire: its workspace's slug, and the installation's number on whichever host. */
+export interface ConnectionName {
+  readonly slug: string;
+  readonly number: string;
+  /** The host whose connection is meant where a workspace has two of that number; null where none is set up. */
+  readonly host: string | null;
+}
+
+/** The connection, for a person who may take it away; refused as {@link findAdministered} does. */
+export function findConnectionToEnd(
+  reading: Reading,
+  caller: Caller,
+  name: ConnectionName,
+): (AdministeredWorkspace & { readonly connection: CodeHostConnection }) | Refusal {
+  const found = findAdministeredBySlug(reading, caller, name);
+  if (isRefusal(found)) return found;
+  const connection = findConnection(reading, found.workspaceId, name);
+  return connection === undefined ? { refused: "not-found" } : { ...found, connection };
+}
+
+/** The connection, for those who may configure the workspace; for anyone else it is not there. */
+export function findConfiguredConnection(
+  reading: Reading,
+  caller: Caller,
+  name: ConnectionName,
+): CodeHostConnection | Refusal {
+  const workspaceId = findWorkspaceBySlug(reading, name.slug) ?? "";
+  const isAllowed = permit(reading, caller, workspaceId, "configure", "workspace") === null;
+  const connection = isAllowed ? findConnection(reading, workspaceId, name) : undefined;
+  return connection ?? { refused: "not-found" };
+}
+
+function findConnection(
+  reading: Reading,
+  workspaceId: string,
+  { number, host }: ConnectionName,
+): CodeHostConnection | undefined {
+  const found = listCodeHostConnections(reading, workspaceId).filter((one) => String(one.installationId) === number);
+  return found.find((one) => one.host === host) ?? found[0];
+}
