@@ -103,6 +103,31 @@ export function parsePendingAuthorization(text: string): PendingAuthorization {
   return pendingAuthorizationSchema.parse(JSON.parse(text));
 }
 
+/** What a person comes back with. */
+export interface AuthorizationReturn {
+  readonly code: string | undefined;
+  /** Whom the answer says it is from. */
+  readonly iss: string | undefined;
+  readonly error: string | undefined;
+}
+
+/** The code that a person comes back with, or why they come with none. */
+export function findCode(
+  pending: Pick<PendingAuthorization, "issuer" | "authorizeOrigin" | "namesItself">,
+  { code, iss, error }: AuthorizationReturn,
+): { readonly code: string } | Refusal {
+  const strange = whyNotFrom(pending, iss);
+  if (strange !== null) return { refused: "bad-request", detail: strange };
+  if (code !== undefined && error === undefined) return { code };
+  const said = error === "access_denied" ? "access was denied" : "it says that something is wrong";
+  return { refused: "conflict", detail: `The host did not link the account: ${said}. Connect it again.` };
+}
+
+/** Why the code came to no connection. */
+export function notLinked(reason: string): Refusal {
+  return { refused: "refused-upstream", detail: `The account was not connected: ${reason}.` };
+}
+
 /**
  * Why an answer is not from the host that the person was sent to, or null (RFC 9207, 2.4). A host whose own name is not
  * known is told by where it stands.

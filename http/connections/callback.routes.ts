@@ -1,22 +1,18 @@
 import { z } from "zod";
 import { consumeOAuthState } from "../../actors/access/oauth-state.js";
 import type { PersonCaller } from "../../actors/caller.js";
-import {
-  type PendingAuthorization,
-  parsePendingAuthorization,
-  whyNotFrom,
-} from "../../actors/integrations/authorization.js";
+import { findCode, notLinked, parsePendingAuthorization } from "../../actors/integrations/authorization.js";
 import { integrationConnectionRef, type LinkConnection } from "../../actors/integrations/connection.messages.js";
-import { findIntegrationConnection } from "../../actors/integrations/connection.table.js";
+import { findLinkedConnection } from "../../actors/integrations/connection.queries.js";
 import { integrationConnectionSchema, integrationConnectionView } from "../../actors/integrations/connection.view.js";
 import type { IntegrationConnectionKey } from "../../actors/integrations/connection-permissions.js";
 import { sealGrant } from "../../actors/integrations/oauth.effects.js";
-import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import type { Sealer } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { type Answer, type Route, route } from "../route.js";
+import { granted, Refused } from "../refused.js";
+import { type Route, route } from "../route.js";
 import { callbackPage } from "./callback-page.js";
-import { listenForEnding } from "./link-ending.js";
+import { listenForLinkEnd } from "./link-ending.js";
 
 export interface CallbackRoutesOptions {
   readonly runtime: Runtime;
@@ -65,61 +61,52 @@ export function callbackRoutes(options: CallbackRoutesOptions): readonly Route[]
       example: { state: "f3w9…", code: "splx…", iss: "https://accounts.example.com" },
       answers: { 200: integrationConnectionSchema },
       problems: ["refused-upstream", "forbidden", "not-found"],
-      handle: ({ caller, body }) => end(options, caller, body),
+      handle: async ({ caller, body }) => {
+        const { place, grant } = await readReturn(options, caller, body);
+        const row = await link(options, caller, { place, grant });
+        return { status: 200, body: integrationConnectionView(options.runtime.reading, row) };
+      },
     }),
   ];
 }
 
-async function end(
-  options: CallbackRoutesOptions,
-  caller: PersonCaller,
-  { state, code, iss, error }: z.output<typeof brought>,
-): Promise<Answer | Refusal> {
-  const terms = await consumeOAuthState(options.runtime, caller, { state, purpose: "integration" });
-  if (isRefusal(terms)) return terms;
-  const { workspaceId = "", integrationId = "", holder = "" } = terms.subject;
-  const away = parsePendingAuthorization(options.sealer.open(terms.sealed ?? ""));
-  const strange = whyNotFrom(away, iss);
-  if (strange !== null) return { refused: "bad-request", detail: strange };
-  if (code === undefined || error !== undefined) {
-    const said = error === "access_denied" ? "access was denied" : "it says that something is wrong";
-    return { refused: "conflict", detail: `The host did not link the account: ${said}. Connect it again.` };
-  }
-  return link(options, caller, { place: { workspaceId, integrationId, holder }, away, code });
+/** Which account is to be connected where. */
+interface Link {
+  readonly place: IntegrationConnectionKey;
+  readonly grant: Parameters<typeof sealGrant>[1];
 }
 
-async function link(
+/** What a person comes back with; throws why they come with nothing. */
+async function readReturn(
   { runtime, sealer }: CallbackRoutesOptions,
   caller: PersonCaller,
-  {
-    place,
-    away,
-    code,
-  }: { readonly place: IntegrationConnectionKey; readonly away: PendingAuthorization; readonly code: string },
-): Promise<Answer | Refusal> {
-  const { verifier, redirectUri, issuer, tokenUrl, clientId } = away;
+  { state, code, iss, error }: z.output<typeof brought>,
+): Promise<Link> {
+  const { subject, sealed } = granted(await consumeOAuthState(runtime, caller, { state, purpose: "integration" }));
+  const { workspaceId = "", integrationId = "", holder = "" } = subject;
+  const pending = parsePendingAuthorization(sealer.open(sealed ?? ""));
+  const given = granted(findCode(pending, { code, iss, error }));
+  const { verifier, redirectUri, issuer, tokenUrl, clientId } = pending;
+  return {
+    place: { workspaceId, integrationId, holder },
+    grant: { ...given, verifier, redirectUri, issuer, tokenUrl, clientId },
+  };
+}
+
+/** Has the code exchanged, and waits for what comes of it; throws why there is no connection. */
+async function link({ runtime, sealer }: CallbackRoutesOptions, caller: PersonCaller, { place, grant }: Link) {
   const exchangeId = runtime.newId("link");
-  const sealedGrant = sealGrant(sealer, { code, verifier, redirectUri, issuer, tokenUrl, clientId });
-  const message: LinkConnection = { type: "connection.link", caller, exchangeId, sealedGrant };
-  const ending = listenForEnding(runtime, place, exchangeId);
+  const message: LinkConnection = {
+    ...{ type: "connection.link", caller, exchangeId },
+    sealedGrant: sealGrant(sealer, grant),
+  };
+  const wait = listenForLinkEnd(runtime, place, exchangeId);
   try {
-    const answer = await runtime.ask(integrationConnectionRef(place), message);
-    if (isRefusal(answer)) return answer;
-    const failed = await ending.failed;
-    if (failed !== null) return notLinked(failed);
-    const { workspaceId, integrationId, holder } = place;
-    const row = findIntegrationConnection(runtime.reading, workspaceId, integrationId, holder);
-    return row === undefined ? notLinked("it was disconnected meanwhile") : shown(runtime, row);
+    granted(await runtime.ask(integrationConnectionRef(place), message));
+    const failed = await wait.outcome;
+    if (failed !== null) throw new Refused(notLinked(failed));
+    return granted(findLinkedConnection(runtime.reading, place));
   } finally {
-    ending.cancel();
+    wait.end();
   }
-}
-
-function shown({ reading }: Runtime, row: Parameters<typeof integrationConnectionView>[1]): Answer {
-  return { status: 200, body: integrationConnectionView(reading, row) };
-}
-
-function notLinked(why: string): Refusal {
-  const reason = why === "unknown" ? "the host has not answered yet" : why;
-  return { refused: "refused-upstream", detail: `The account was not connected: ${reason}.` };
 }

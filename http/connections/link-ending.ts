@@ -1,33 +1,24 @@
 import { integrationConnectionTopic, type LinkEnded } from "../../actors/integrations/connection.messages.js";
 import type { IntegrationConnectionKey } from "../../actors/integrations/connection-permissions.js";
 import type { Runtime } from "../../runtime/runtime.js";
+import { listenForOutcome, type OutcomeWait } from "../outcome-wait.js";
 
 /** How long an answer waits for the host, in milliseconds: three requests of ten seconds at most. */
 const HOST_WAIT_MS = 35_000;
 
-/** The end of an exchange that is to be begun. */
-export interface LinkEnding {
-  /** Why it failed, null when the account is connected; "unknown" when the host takes too long: it may still be. */
-  readonly failed: Promise<string | null | "unknown">;
-  /** Waits no longer. */
-  cancel(): void;
-}
-
-/** Listens for the end of an exchange, from before it is begun. */
-export function listenForEnding(runtime: Runtime, place: IntegrationConnectionKey, exchangeId: string): LinkEnding {
-  let cancel = (): void => undefined;
-  const failed = new Promise<string | null | "unknown">((resolve) => {
-    const unlisten = runtime.feed.listen(place.workspaceId, integrationConnectionTopic(place), ({ data }) => {
-      const told = data as LinkEnded;
-      if (told.exchangeId === exchangeId) end(told.failed);
-    });
-    const cancelWait = runtime.clock.at(runtime.clock.now() + HOST_WAIT_MS, () => end("unknown"));
-    const end = (outcome: string | null | "unknown"): void => {
-      unlisten();
-      cancelWait();
-      resolve(outcome);
-    };
-    cancel = () => end("unknown");
-  });
-  return { failed, cancel };
+/**
+ * Listens for the end of an exchange, from before it is begun: why it failed, or null when the account is connected.
+ * After {@link HOST_WAIT_MS} the account may still be.
+ */
+export function listenForLinkEnd(
+  runtime: Runtime,
+  place: IntegrationConnectionKey,
+  exchangeId: string,
+): OutcomeWait<string | null> {
+  const toOutcome = (data: unknown) => {
+    const told = data as LinkEnded;
+    return told.exchangeId === exchangeId ? told.failed : undefined;
+  };
+  const topic = { workspaceId: place.workspaceId, topic: integrationConnectionTopic(place), toOutcome };
+  return listenForOutcome(runtime, topic, { maxMs: HOST_WAIT_MS, late: "the host has not answered yet" });
 }

@@ -1,0 +1,100 @@
+import type { Reading } from "../../storage/store.js";
+import { permit } from "../access/visibility.js";
+import type { Caller, PersonCaller } from "../caller.js";
+import { type FieldError, isRefusal, type Refusal } from "../refusal.js";
+import { findResource, type ResourceRow } from "../resources/resource.table.js";
+import { locate } from "../resources/resource-location.table.js";
+import { notLinked } from "./authorization.js";
+import {
+  type ConnectionHolder,
+  findIntegrationConnection,
+  type IntegrationConnectionRow,
+  listIntegrationConnectionPage,
+} from "./connection.table.js";
+import { type IntegrationConnectionKey, whyNotLinked } from "./connection-permissions.js";
+import type { IntegrationFields } from "./definition.js";
+
+/** An integration that a caller may see. */
+export type VisibleIntegration = ResourceRow<IntegrationFields>;
+
+/** The integration with this id; refused `not-found` unless the caller may see it. */
+export function findVisibleIntegration(
+  reading: Reading,
+  caller: Caller,
+  integrationId: string,
+): VisibleIntegration | Refusal {
+  const place = locate(reading, integrationId);
+  if (place?.kind !== "integration") return { refused: "not-found" };
+  const { workspaceId } = place;
+  const row = findResource<IntegrationFields>(reading, workspaceId, "integration", integrationId);
+  return permit(reading, caller, workspaceId, "read", "integration") ?? row ?? { refused: "not-found" };
+}
+
+/** The same, for those who administer integrations; for anyone else it is not there. */
+export function findAdministeredIntegration(
+  reading: Reading,
+  caller: Caller,
+  integrationId: string,
+): VisibleIntegration | Refusal {
+  const found = findVisibleIntegration(reading, caller, integrationId);
+  if (isRefusal(found)) return found;
+  const refused = permit(reading, caller, found.workspaceId, "administer", "integration");
+  return refused === null ? found : { refused: "not-found" };
+}
+
+/** A connection that a person may link and take away; it need not be there yet. */
+export interface LinkableConnection {
+  readonly key: IntegrationConnectionKey;
+  readonly integration: VisibleIntegration;
+  readonly person: PersonCaller;
+}
+
+/** The team's connection to an integration, or the caller's own, as far as they may link it. Tokens link none. */
+export function findLinkableConnection(
+  reading: Reading,
+  caller: Caller,
+  { integrationId, whose }: { readonly integrationId: string; readonly whose: "team" | "own" },
+): LinkableConnection | Refusal {
+  const integration = findVisibleIntegration(reading, caller, integrationId);
+  if (isRefusal(integration)) return integration;
+  const holder: ConnectionHolder = whose === "team" || caller.kind === "token" ? "team" : caller.userId;
+  const key = { workspaceId: integration.workspaceId, integrationId: integration.id, holder };
+  const refused = whyNotLinked(reading, caller, key);
+  if (refused !== null) return refused;
+  return caller.kind === "person" ? { key, integration, person: caller } : { refused: "not-found" };
+}
+
+/** Why a person is not asked before calls of these tools: some are none of the integration's. Null when they are. */
+export function refuseAsks({ fields }: VisibleIntegration, tools: readonly string[]): Refusal | null {
+  const errors = tools.flatMap((tool, index): FieldError[] =>
+    Object.hasOwn(fields.tools, tool) ? [] : [{ path: `ask[${index}]`, message: `there is no tool ${tool}` }],
+  );
+  return errors.length === 0 ? null : { refused: "invalid", errors };
+}
+
+/** Connections of an integration, in the order of their holders; `next` is the last holder when there are more. */
+export interface ConnectionPage {
+  readonly rows: readonly IntegrationConnectionRow[];
+  readonly next: ConnectionHolder | null;
+}
+
+/** A page of an integration's connections after a holder; it may be short, for those that hold settings alone are left out. */
+export function listConnections(
+  reading: Reading,
+  { workspaceId, id: integrationId }: VisibleIntegration,
+  { after, limit }: { readonly after: ConnectionHolder | undefined; readonly limit: number },
+): ConnectionPage {
+  const rows = listIntegrationConnectionPage(reading, { workspaceId, integrationId }, { after, limit: limit + 1 });
+  const page = rows.slice(0, limit);
+  const next = rows.length > limit ? (page.at(-1)?.holder ?? null) : null;
+  return { rows: page.filter(({ state }) => state !== "none"), next };
+}
+
+/** A connection that was just linked; refused where it is gone again. */
+export function findLinkedConnection(
+  reading: Reading,
+  { workspaceId, integrationId, holder }: IntegrationConnectionKey,
+): IntegrationConnectionRow | Refusal {
+  const row = findIntegrationConnection(reading, workspaceId, integrationId, holder);
+  return row ?? notLinked("it was disconnected meanwhile");
+}
