@@ -55,14 +55,53 @@ type WorkspaceEvent = Delivered<OpenWorkspace | ResourceMessage | MembershipMess
 /** Why whoever asks for a write may not make it, as of its turn; or null. */
 export type RefuseWrite = (turn: Turn, kind: Kind, message: ResourceMessage) => Refusal | null;
 
+/** What moves it, and what that does. */
+const states = {
+  absent: {
+    on: {
+      "workspace.open": [
+        { guard: "isInTime", target: "open", actions: "open" },
+        { target: "absent", actions: "refuseLate" },
+      ],
+      "name.ask": { target: "absent", actions: "lapseClaim" },
+      "resource.create": { target: "absent", actions: "refuse" },
+    },
+  },
+  open: {
+    on: {
+      "workspace.open": { target: "open", actions: "replay" },
+      "name.ask": { target: "open", actions: "confirmClaim" },
+      "resource.create": { target: "open", actions: "write" },
+      "resource.update": { target: "open", actions: "write" },
+      "resource.delete": [
+        { guard: "closes", target: "closed", actions: "close" },
+        { target: "open", actions: "write" },
+      ],
+      "member.role": { target: "open", actions: "changeMembership" },
+      "member.remove": { target: "open", actions: "changeMembership" },
+      "team.join": { target: "open", actions: "changeMembership" },
+      "team.leave": { target: "open", actions: "changeMembership" },
+      woken: { target: "open", actions: "sweep" },
+    },
+  },
+  closed: {
+    on: {
+      "workspace.open": { target: "closed", actions: "replay" },
+      "name.ask": { target: "closed", actions: "confirmClaim" },
+      "resource.create": { target: "closed", actions: "turnAway" },
+      "resource.update": { target: "closed", actions: "turnAway" },
+      "resource.delete": { target: "closed", actions: "turnAway" },
+      "member.role": { target: "closed", actions: "turnAway" },
+      "member.remove": { target: "closed", actions: "turnAway" },
+      "team.join": { target: "closed", actions: "turnAway" },
+      "team.leave": { target: "closed", actions: "turnAway" },
+    },
+  },
+} as const;
+
 /** The workspace actor over the kinds it writes; `refuses` is asked in the turn of each write. */
 export function workspaceActor(kinds: readonly Kind[], refuses: RefuseWrite): ActorType {
-  const byName = new Map(kinds.map((kind) => [kind.name, kind]));
-  const kindOf = (name: string): Kind => {
-    const kind = byName.get(name);
-    if (kind === undefined) throw new Error(`no kind ${name}`);
-    return kind;
-  };
+  const kindOf = kindFinder(kinds);
   const machine = setup({
     types: { context: {} as { readonly sweeping: boolean }, events: {} as WorkspaceEvent },
     guards: {
@@ -126,50 +165,18 @@ export function workspaceActor(kinds: readonly Kind[], refuses: RefuseWrite): Ac
     id: "workspace",
     context: { sweeping: false },
     initial: "absent",
-    states: {
-      absent: {
-        on: {
-          "workspace.open": [
-            { guard: "isInTime", target: "open", actions: "open" },
-            { target: "absent", actions: "refuseLate" },
-          ],
-          "name.ask": { target: "absent", actions: "lapseClaim" },
-          "resource.create": { target: "absent", actions: "refuse" },
-        },
-      },
-      open: {
-        on: {
-          "workspace.open": { target: "open", actions: "replay" },
-          "name.ask": { target: "open", actions: "confirmClaim" },
-          "resource.create": { target: "open", actions: "write" },
-          "resource.update": { target: "open", actions: "write" },
-          "resource.delete": [
-            { guard: "closes", target: "closed", actions: "close" },
-            { target: "open", actions: "write" },
-          ],
-          "member.role": { target: "open", actions: "changeMembership" },
-          "member.remove": { target: "open", actions: "changeMembership" },
-          "team.join": { target: "open", actions: "changeMembership" },
-          "team.leave": { target: "open", actions: "changeMembership" },
-          woken: { target: "open", actions: "sweep" },
-        },
-      },
-      closed: {
-        on: {
-          "workspace.open": { target: "closed", actions: "replay" },
-          "name.ask": { target: "closed", actions: "confirmClaim" },
-          "resource.create": { target: "closed", actions: "turnAway" },
-          "resource.update": { target: "closed", actions: "turnAway" },
-          "resource.delete": { target: "closed", actions: "turnAway" },
-          "member.role": { target: "closed", actions: "turnAway" },
-          "member.remove": { target: "closed", actions: "turnAway" },
-          "team.join": { target: "closed", actions: "turnAway" },
-          "team.leave": { target: "closed", actions: "turnAway" },
-        },
-      },
-    },
+    states,
   });
   return defineActor(workspaceRef, { machine, version: 1 });
+}
+
+function kindFinder(kinds: readonly Kind[]): (name: string) => Kind {
+  const byName = new Map(kinds.map((kind) => [kind.name, kind]));
+  return (name) => {
+    const kind = byName.get(name);
+    if (kind === undefined) throw new Error(`no kind ${name}`);
+    return kind;
+  };
 }
 
 /** What follows a change: what its stations held and hold no longer goes, and all of it is told. */

@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
 import { writeAnswer } from "./node-answer.js";
@@ -81,21 +81,26 @@ export function createNodeTransport(handlers: TransportHandlers): Transport {
     close: async (graceMs) => {
       draining = true;
       clearInterval(heartbeat);
-      const closed = [
-        new Promise<void>((resolve) => server.close(() => resolve())),
-        ...[...sockets].map((socket) => new Promise<void>((resolve) => socket.once("close", () => resolve()))),
-      ];
-      for (const socket of sockets) socket.close(1001, "the service is going away");
-      server.closeIdleConnections();
       for (const connection of fresh) connection.destroy();
-      const cut = setTimeout(() => {
-        for (const socket of sockets) socket.terminate();
-        server.closeAllConnections();
-      }, graceMs);
-      await Promise.all(closed);
-      clearTimeout(cut);
+      await drain(server, sockets, graceMs);
     },
   };
+}
+
+/** Ends every socket and connection: those under way when they are done, or when the time is up. */
+async function drain(server: Server, sockets: ReadonlySet<WebSocket>, graceMs: number): Promise<void> {
+  const closed = [
+    new Promise<void>((resolve) => server.close(() => resolve())),
+    ...[...sockets].map((socket) => new Promise<void>((resolve) => socket.once("close", () => resolve()))),
+  ];
+  for (const socket of sockets) socket.close(1001, "the service is going away");
+  server.closeIdleConnections();
+  const cut = setTimeout(() => {
+    for (const socket of sockets) socket.terminate();
+    server.closeAllConnections();
+  }, graceMs);
+  await Promise.all(closed);
+  clearTimeout(cut);
 }
 
 async function serve(

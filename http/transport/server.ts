@@ -63,98 +63,121 @@ export interface Credentials {
 export function createHandlers(options: ServerOptions): TransportHandlers {
   const findRoute = createRouter(options.routes);
   const sockets = new Map(options.sockets.map((socket) => [socket.path, socket]));
-
   const unrouted = (refusal: Refusal | EdgeRefusal, path: string): Refusal | EdgeRefusal =>
     sockets.has(path) ? { refused: "upgrade-required", detail: "This address takes WebSocket connections." } : refusal;
-
-  const request = async (incoming: TransportRequest): Promise<TransportAnswer> => {
-    const requestId = options.newRequestId();
-    const begun = options.seconds();
-    const found = findRoute(incoming.method, incoming.path);
-    const route = "route" in found ? found.route : null;
-    let outcome: Outcome;
-    let answer: TransportAnswer;
-    try {
-      if ("route" in found) outcome = await serveRoute(options, found, incoming, requestId);
-      else outcome = options.admission.ofAddress(options.clientAddress(incoming)) ?? unrouted(found, incoming.path);
-      if ("refused" in outcome && outcome.refused === "unauthenticated") {
-        outcome = options.admission.ofFailure(options.clientAddress(incoming)) ?? outcome;
-      }
-      answer = encode(outcome);
-    } catch (error) {
-      outcome = refusalOf(error, requestId, options.failed);
-      answer = problemAnswer(outcome);
-    }
-    if (route !== null) options.answered?.(route, outcome);
-    const served = (isCut: boolean) => {
-      const seconds = options.seconds() - begun;
-      const { status } = answer;
-      options.served({ requestId, method: incoming.method, route: route?.path ?? null, status, seconds, isCut });
-    };
-    const headers = Object.assign(commonHeaders(requestId), answer.headers);
-    if (!("stream" in answer)) {
-      served(false);
-      return { status: answer.status, headers, body: answer.body };
-    }
-    const { stream } = answer;
-    const close = (end: StreamEnd): void => {
-      stream.close(end);
-      if (end.error !== undefined) options.failed(requestId, end.error);
-      served(!end.isWhole);
-    };
-    return { status: answer.status, headers, stream: { ...stream, close } };
-  };
-
-  const upgrade = async (incoming: SocketRequest): Promise<UpgradeAnswer> => {
-    const requestId = options.newRequestId();
-    const begun = options.seconds();
-    const socket = sockets.get(incoming.path);
-    const record = (status: number) => {
-      const seconds = options.seconds() - begun;
-      options.served({ requestId, method: "GET", route: socket?.path ?? null, status, seconds, isCut: false });
-    };
-    const refuse = (refusal: Refusal | EdgeRefusal): UpgradeAnswer => {
-      const answer = problemAnswer(refusal);
-      record(answer.status);
-      return { refused: { ...answer, headers: { ...commonHeaders(requestId), ...answer.headers } } };
-    };
-    if (socket === undefined) return refuse({ refused: "not-found" });
-    const version = checkApiVersion(incoming.header("service-api-version"));
-    if (version !== null) return refuse(version);
-    const remoteAddress = options.clientAddress(incoming);
-    const crowded = options.admission.ofAddress(remoteAddress);
-    if (crowded !== null) return refuse(crowded);
-    try {
-      const admitted = await socket.open({
-        ...{ path: incoming.path, query: incoming.query, header: (name) => incoming.header(name) },
-        ...{ remoteAddress, requestId },
-      });
-      if (isRefusal(admitted)) {
-        const isFailure = admitted.refused === "unauthenticated";
-        return refuse((isFailure ? options.admission.ofFailure(remoteAddress) : null) ?? admitted);
-      }
-      if (!options.openSockets.hasRoom(admitted.holder)) {
-        return refuse({ refused: "too-many-requests", detail: "Too many sockets are open.", retryAfterSeconds: 5 });
-      }
-      record(101);
-      return {
-        maxMessageBytes: socket.maxMessageBytes,
-        open: options.openSockets.counted(admitted),
-        headers: commonHeaders(requestId),
-      };
-    } catch (error) {
-      return refuse(refusalOf(error, requestId, options.failed));
-    }
-  };
-
   return {
-    request,
-    upgrade,
+    request: (incoming) => {
+      const found = findRoute(incoming.method, incoming.path);
+      return answerRequest(options, "route" in found ? found : unrouted(found, incoming.path), incoming);
+    },
+    upgrade: (incoming) => answerUpgrade(options, sockets.get(incoming.path), incoming),
     malformed: (refusal, status) => {
       const answer = problemAnswer(refusal, status);
       return { ...answer, headers: { ...commonHeaders(options.newRequestId()), ...answer.headers } };
     },
   };
+}
+
+async function answerRequest(
+  options: ServerOptions,
+  found: Found | Refusal | EdgeRefusal,
+  incoming: TransportRequest,
+): Promise<TransportAnswer> {
+  const requestId = options.newRequestId();
+  const begun = options.seconds();
+  const route = "route" in found ? found.route : null;
+  const { outcome, answer } = await settleRequest(options, found, incoming, requestId);
+  if (route !== null) options.answered?.(route, outcome);
+  const served = (isCut: boolean) => {
+    const seconds = options.seconds() - begun;
+    const { status } = answer;
+    options.served({ requestId, method: incoming.method, route: route?.path ?? null, status, seconds, isCut });
+  };
+  const headers = Object.assign(commonHeaders(requestId), answer.headers);
+  if (!("stream" in answer)) {
+    served(false);
+    return { status: answer.status, headers, body: answer.body };
+  }
+  const { stream } = answer;
+  const close = (end: StreamEnd): void => {
+    stream.close(end);
+    if (end.error !== undefined) options.failed(requestId, end.error);
+    served(!end.isWhole);
+  };
+  return { status: answer.status, headers, stream: { ...stream, close } };
+}
+
+/** What a request ends in, and that encoded; a throw is a refusal too. */
+async function settleRequest(
+  options: ServerOptions,
+  found: Found | Refusal | EdgeRefusal,
+  incoming: TransportRequest,
+  requestId: string,
+): Promise<{ readonly outcome: Outcome; readonly answer: TransportAnswer }> {
+  try {
+    let outcome: Outcome;
+    if ("route" in found) outcome = await serveRoute(options, found, incoming, requestId);
+    else outcome = options.admission.ofAddress(options.clientAddress(incoming)) ?? found;
+    if ("refused" in outcome && outcome.refused === "unauthenticated") {
+      outcome = options.admission.ofFailure(options.clientAddress(incoming)) ?? outcome;
+    }
+    return { outcome, answer: encode(outcome) };
+  } catch (error) {
+    const outcome = refusalOf(error, requestId, options.failed);
+    return { outcome, answer: problemAnswer(outcome) };
+  }
+}
+
+async function answerUpgrade(
+  options: ServerOptions,
+  socket: SocketRoute | undefined,
+  incoming: SocketRequest,
+): Promise<UpgradeAnswer> {
+  const requestId = options.newRequestId();
+  const begun = options.seconds();
+  const record = (status: number) => {
+    const seconds = options.seconds() - begun;
+    options.served({ requestId, method: "GET", route: socket?.path ?? null, status, seconds, isCut: false });
+  };
+  const admitted = await admitSocket(options, socket, incoming, requestId);
+  if ("refused" in admitted) {
+    const answer = problemAnswer(admitted);
+    record(answer.status);
+    return { refused: { ...answer, headers: { ...commonHeaders(requestId), ...answer.headers } } };
+  }
+  record(101);
+  return { ...admitted, headers: commonHeaders(requestId) };
+}
+
+/** What is to be opened for who asks for a socket. */
+async function admitSocket(
+  options: ServerOptions,
+  socket: SocketRoute | undefined,
+  incoming: SocketRequest,
+  requestId: string,
+): Promise<Omit<Extract<UpgradeAnswer, { readonly open: unknown }>, "headers"> | Refusal | EdgeRefusal> {
+  if (socket === undefined) return { refused: "not-found" };
+  const version = checkApiVersion(incoming.header("service-api-version"));
+  if (version !== null) return version;
+  const remoteAddress = options.clientAddress(incoming);
+  const crowded = options.admission.ofAddress(remoteAddress);
+  if (crowded !== null) return crowded;
+  try {
+    const admitted = await socket.open({
+      ...{ path: incoming.path, query: incoming.query, header: (name) => incoming.header(name) },
+      ...{ remoteAddress, requestId },
+    });
+    if (isRefusal(admitted)) {
+      const isFailure = admitted.refused === "unauthenticated";
+      return (isFailure ? options.admission.ofFailure(remoteAddress) : null) ?? admitted;
+    }
+    if (!options.openSockets.hasRoom(admitted.holder)) {
+      return { refused: "too-many-requests", detail: "Too many sockets are open.", retryAfterSeconds: 5 };
+    }
+    return { maxMessageBytes: socket.maxMessageBytes, open: options.openSockets.counted(admitted) };
+  } catch (error) {
+    return refusalOf(error, requestId, options.failed);
+  }
 }
 
 /** What a request to a route ends in. The one place where a {@link Refused} becomes its refusal. */
