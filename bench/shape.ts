@@ -1,9 +1,9 @@
 import { spawnSync } from "node:child_process";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { functionsOf, importsOf, readProduct } from "../test/support/source-code.js";
 import { knotsOf } from "./shape/knots.js";
 import { rowsWritten } from "./shape/rows.js";
-import { functionsOf, importsOf, readProduct } from "./shape/source.js";
 import { percentile, printTable } from "./support/table.js";
 
 /**

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import t from "tap";
+import { functionsOf, parseSource } from "./support/source-code.js";
 
 /** The house rules that a program can check; each message says what to do instead. */
 
@@ -37,6 +38,20 @@ t.test("no file is longer than 400 lines: split it along its nouns", async (t) =
     sources.filter(({ text }) => text.split("\n").length > 401).map(({ path }) => path),
     [],
   );
+});
+
+/** The longest function, in lines; {@link functionsOf} says what counts as one. */
+const MOST_LINES = 70;
+/** What is being split: to be gone. */
+const notYet = ["http/process/service.ts open", "http/tasks/task.routes.ts taskRoutes"];
+
+t.test("no function is longer than 70 lines: give its parts names", async (t) => {
+  const long = sources
+    .filter(({ path, text }) => !path.startsWith("test/") && text.split("\n").length > MOST_LINES)
+    .flatMap(({ path, text }) => functionsOf(parseSource(path, text)))
+    .filter(({ lines }) => lines > MOST_LINES)
+    .map(({ path, name }) => `${path} ${name}`);
+  t.same(long.sort(), notYet, "and what was split leaves the list");
 });
 
 t.test("files are named by what they are: no utils, helpers, common, manager, types or index", async (t) => {

@@ -1,4 +1,4 @@
-import type { Import } from "./source.js";
+import type { Import } from "../../test/support/source-code.js";
 
 /**
  * The knots of a graph of imports: the greatest sets of files each of which leads to each other (Tarjan's strongly

@@ -37,11 +37,13 @@ export function readProduct(folder: string): readonly SourceFile[] {
   return tracked
     .filter((path) => PRODUCT.test(path))
     .sort()
-    .map((path) => parse(path, readFileSync(join(folder, path), "utf8")));
+    .map((path) => parseSource(path, readFileSync(join(folder, path), "utf8")));
 }
 
-export function parse(path: string, text: string): SourceFile {
-  const tree = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
+/** Parses a file of TypeScript. */
+export function parseSource(path: string, text: string): SourceFile {
+  const options = { languageVersion: ts.ScriptTarget.Latest, jsDocParsingMode: ts.JSDocParsingMode.ParseNone };
+  const tree = ts.createSourceFile(path, text, options);
   return { path, lines: text.split("\n").length - 1, tree };
 }
 
@@ -57,14 +59,14 @@ export function parse(path: string, text: string): SourceFile {
 export function functionsOf({ path, tree }: SourceFile): readonly FunctionSize[] {
   const found: FunctionSize[] = [];
   const lineAt = (position: number) => tree.getLineAndCharacterOfPosition(position).line + 1;
-  const visit = (node: ts.Node): void => {
+  const visit = (node: ts.Node, parent: ts.Node): void => {
     if (isWithBody(node)) {
       const line = lineAt(node.getStart(tree));
-      found.push({ path, name: nameOf(node, tree), line, lines: lineAt(node.end) - line + 1 });
+      found.push({ path, name: nameOf(node, parent, tree), line, lines: lineAt(node.end) - line + 1 });
     }
-    ts.forEachChild(node, visit);
+    ts.forEachChild(node, (child) => visit(child, node));
   };
-  visit(tree);
+  visit(tree, tree);
   return found;
 }
 
@@ -72,8 +74,8 @@ function isWithBody(node: ts.Node): node is ts.FunctionLikeDeclaration {
   return ts.isFunctionLike(node) && "body" in node && node.body !== undefined && ts.isBlock(node.body as ts.Node);
 }
 
-function nameOf(node: ts.FunctionLikeDeclaration, tree: ts.SourceFile): string {
-  const { name, parent } = node;
+function nameOf(node: ts.FunctionLikeDeclaration, parent: ts.Node, tree: ts.SourceFile): string {
+  const { name } = node;
   if (name !== undefined) return name.getText(tree);
   if (ts.isConstructorDeclaration(node)) return "constructor";
   return (ts.isVariableDeclaration(parent) || ts.isPropertyAssignment(parent)) && parent.initializer === node
