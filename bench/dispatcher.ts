@@ -31,7 +31,7 @@ const MANY = 1_000;
 const WAITING = 1_000;
 const NEEDS = 20;
 /** Messages of a kind in one round. */
-const MESSAGES = 400;
+const MESSAGES = 2_000;
 const ROUNDS = 5;
 const IN_FLIGHT = 64;
 /** Runs that are placed as fast as they come, on {@link MANY} runners of two places. */
@@ -98,7 +98,7 @@ async function waitingScene(store: Store, count: number, labelling: Labelling): 
   const waiting = Array.from({ length: WAITING }, (_, n) => queueRun(n, [`missing-${n % NEEDS}`]));
   await tell(runtime, waiting);
   const runners = Array.from({ length: count }, (_, n) =>
-    runnerOf(n, { slots: 64, label: labelling === "own" ? `host-${n}` : `kind-${n % 10}` }),
+    runnerOf(n, { slots: 300, label: labelling === "own" ? `host-${n}` : `kind-${n % 10}` }),
   );
   await tell(
     runtime,

@@ -26,12 +26,27 @@ export interface ReleaseClaim extends Message {
   readonly runId: string;
 }
 
+/** What a lane may hold changes; a lane without limit that nothing is in is forgotten. */
+export interface LimitLane extends Message {
+  readonly type: "lane.limit";
+  readonly lane: string;
+  /** Claims at once; null for no limit. */
+  readonly maxClaims: number | null;
+}
+
 /** A pool was made or changed: what it allows may have changed. */
 export interface PoolsChanged extends Message {
   readonly type: "pools.changed";
 }
 
-export type DispatcherMessage = QueueRun | UnqueueRun | OfferRunner | ForgetRunner | ReleaseClaim | PoolsChanged;
+export type DispatcherMessage =
+  | QueueRun
+  | UnqueueRun
+  | OfferRunner
+  | ForgetRunner
+  | ReleaseClaim
+  | LimitLane
+  | PoolsChanged;
 
 /** The dispatcher of a workspace. */
 export const dispatcherRef = reference<DispatcherMessage, [workspaceId: string]>("dispatcher", (workspaceId) => [

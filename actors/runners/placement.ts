@@ -1,4 +1,9 @@
-import type { QueuedRun, RunNeeds, RunnerRow } from "./runner.table.js";
+import type { FittingRunners } from "./fitting-runners.js";
+import { KnownNeeds } from "./known-needs.js";
+import { LaneLoads } from "./lane-loads.js";
+import { getLane, WORK_LANE } from "./run-queue.table.js";
+import type { ClaimRow, RunNeeds, RunnerRow } from "./runner.table.js";
+import { RunnerGroup, type RunnerLoad } from "./runner-group.js";
 
 /** A pool as placement sees it. */
 export interface PlacementPool {
@@ -10,173 +15,228 @@ export interface PlacementPool {
   readonly concurrency: number | null;
 }
 
-/** Labels or harnesses named in one sentence. */
-const NAMES_SHOWN = 10;
-
-/** Everything placement decides over. */
-export interface PlacementState {
-  readonly runners: readonly RunnerRow[];
+/** What a workspace allows its runs. */
+export interface PlacementRules {
   readonly pools: readonly PlacementPool[];
-  /** Claims by runner id. */
-  readonly held: ReadonlyMap<string, number>;
   /** The pool of runs that name none; null lets them go to any. */
   readonly defaultPoolId: string | null;
   /** Runs at once over all runners of the workspace; null for no bound. */
   readonly maxRuns: number | null;
+  /** How much of each pool's slots the lanes beside `work` may have together, in percent; one slot at least. */
+  readonly besideWorkPercent: number;
 }
 
-export interface Assignment {
-  readonly run: QueuedRun;
-  readonly runner: RunnerRow;
+/** A pool with the counts over its runners. */
+interface PoolLoad {
+  readonly pool: PlacementPool;
+  /** By what their runners offer. */
+  readonly groups: Map<string, RunnerGroup>;
+  /** Slots of its connected runners. */
+  slots: number;
+  /** Claims of its runners, away or not. */
+  held: number;
+  /** Those of the claims that are in other lanes than `work`. */
+  heldBesideWork: number;
+}
+
+/** A runner and where it is counted. */
+interface KnownRunner extends RunnerLoad {
+  heldBesideWork: number;
+  /** Null while it is away, and when its pool is gone. */
+  group: RunnerGroup | null;
 }
 
 /**
- * Gives queued runs to runners: the oldest run first, to the fitting runner with most free slots. A run that none fits
- * holds up no younger one.
+ * The runners of a workspace, what they hold, and which of them has room for what. Owns all counts over them. It is
+ * told of each row that comes, changes or goes, and says at any time what one made of the rows would say. Nothing that
+ * it is told or asked costs more with more runners, but for what it meets for the first time: new needs are held
+ * against each group of runners, and a new group against all known needs.
+ *
+ * 1. A connected runner of a pool that exists stands in the one group of what it offers; no group is empty.
+ * 2. A runner holds as many runs as it has claims. Claims of runners that are gone count for the workspace and the lane.
  */
-export function assignRuns(queue: readonly QueuedRun[], state: PlacementState): Assignment[] {
-  const tally = tallyOf(state);
-  const assignments: Assignment[] = [];
-  for (const run of [...queue].sort(byAge)) {
-    let best: RunnerRow | null = null;
-    for (const runner of state.runners) {
-      if (reasonAgainst(run, runner, tally) !== null) continue;
-      if (best === null || isBetter(runner, best, tally)) best = runner;
-    }
-    if (best === null) continue;
-    take(best, tally);
-    assignments.push({ run, runner: best });
-  }
-  return assignments;
-}
+export class Placement {
+  readonly rules: PlacementRules;
+  readonly lanes = new LaneLoads();
+  readonly needs = new KnownNeeds();
+  readonly #pools: ReadonlyMap<string, PoolLoad>;
+  readonly #runners = new Map<string, KnownRunner>();
+  /** Lanes of the claims by run, by runner. */
+  readonly #claims = new Map<string, Map<string, string>>();
+  #held = 0;
+  #shape = 0;
 
-/** Runs that could be placed at most, whatever they need. */
-export function freePlaces(state: PlacementState): number {
-  const tally = tallyOf(state);
-  const free = state.runners.filter((runner) => runner.connected && tally.pools.has(runner.poolId));
-  const slots = free.reduce((sum, runner) => sum + Math.max(0, freeSlots(runner, tally)), 0);
-  return Math.min(slots, Math.max(0, tally.maxRuns - tally.heldInAll));
-}
-
-/** Why no runner takes the run now, in a sentence for a person; null when one can. */
-export function waitingReason(run: RunNeeds, state: PlacementState): string | null {
-  const tally = tallyOf(state);
-  const wanted = poolOf(run, tally);
-  const pool = wanted === null ? undefined : tally.pools.get(wanted);
-  if (wanted !== null && pool === undefined) return "The pool that the station names is gone.";
-  const where = pool === undefined ? "of the workspace" : `of pool ${pool.key}`;
-  const connected = state.runners.filter((runner) => runner.connected && isInPool(run, runner, tally));
-  if (connected.length === 0) return `No runner ${where} is connected.`;
-  const labelled = connected.filter((runner) => missingLabels(run, runner, tally).length === 0);
-  if (labelled.length === 0) {
-    const had = named(
-      connected.flatMap((runner) => [...runner.labels, ...(tally.pools.get(runner.poolId)?.labels ?? [])]),
+  constructor(rules: PlacementRules) {
+    this.rules = rules;
+    this.#pools = new Map(
+      rules.pools.map((pool) => [pool.id, { pool, groups: new Map(), slots: 0, held: 0, heldBesideWork: 0 }]),
     );
-    return `No connected runner ${where} has ${labelsText(run.labels)}; the connected ones have ${had}.`;
   }
-  const fitting = labelled.filter((runner) => runner.harnesses.includes(run.harness));
-  if (fitting.length === 0) {
-    const offered = named(labelled.flatMap(({ harnesses }) => harnesses));
-    return `No connected runner ${where} offers the harness ${run.harness}; they offer ${offered}.`;
+
+  /** The runner is there, or offers something else. */
+  putRunner(row: RunnerRow): void {
+    const known = this.#runners.get(row.runnerId);
+    if (known?.group != null && row.connected && toSignature(known.row) === toSignature(row)) {
+      this.#countSlots(row.poolId, row.slots - known.row.slots);
+      known.group.change(known, row, known.held);
+      return;
+    }
+    this.removeRunner(row.runnerId);
+    const lanes = [...(this.#claims.get(row.runnerId)?.values() ?? [])];
+    const heldBesideWork = lanes.filter((lane) => lane !== WORK_LANE).length;
+    const held = lanes.length;
+    const runner: KnownRunner = { row, held, free: row.slots - held, heldBesideWork, group: null };
+    this.#runners.set(row.runnerId, runner);
+    this.#countHeld(row.poolId, runner);
+    const pool = this.#pools.get(row.poolId);
+    if (!row.connected || pool === undefined) return;
+    this.#countSlots(row.poolId, row.slots);
+    runner.group = this.#group(pool, row);
+    runner.group.join(runner);
   }
-  const reasons = fitting.map((runner) => reasonAgainst(run, runner, tally));
-  if (reasons.includes(null)) return null;
-  if (tally.heldInAll >= tally.maxRuns) return `The workspace allows no more than ${tally.maxRuns} runs at once.`;
-  return reasons.includes("slots")
-    ? `Every fitting runner ${where} is busy: ${slotsText(fitting, tally)}.`
-    : `No more runs at once are allowed ${where}: ${concurrencyText(fitting, tally)}.`;
-}
 
-function concurrencyText(fitting: readonly RunnerRow[], { pools }: Tally): string {
-  const full = [...new Set(fitting.map(({ poolId }) => poolId))].flatMap((id) => pools.get(id) ?? []);
-  return full.map(({ key, concurrency }) => `the concurrency of ${key} is ${concurrency}`).join(", ");
-}
-
-function slotsText(fitting: readonly RunnerRow[], { held }: Tally): string {
-  const slots = fitting.reduce((sum, runner) => sum + runner.slots, 0);
-  if (slots === 0) return "they are draining";
-  const taken = fitting.reduce((sum, { runnerId }) => sum + (held.get(runnerId) ?? 0), 0);
-  return `${taken} of ${slots} slots are taken`;
-}
-
-/** Names in a sentence, each once, the first of them. */
-function named(names: readonly string[]): string {
-  const all = [...new Set(names)].sort();
-  if (all.length === 0) return "none";
-  const more = all.length - NAMES_SHOWN;
-  return all.slice(0, NAMES_SHOWN).join(", ") + (more > 0 ? ` and ${more} more` : "");
-}
-
-function labelsText(labels: readonly string[]): string {
-  return labels.length === 1 ? `the label ${labels[0]}` : `the labels ${labels.join(", ")}`;
-}
-
-type ReasonAgainst = "away" | "pool" | "labels" | "harness" | "slots" | "concurrency" | "workspace";
-
-function reasonAgainst(run: RunNeeds, runner: RunnerRow, tally: Tally): ReasonAgainst | null {
-  if (tally.heldInAll >= tally.maxRuns) return "workspace";
-  if (!runner.connected) return "away";
-  if (!isInPool(run, runner, tally)) return "pool";
-  if (missingLabels(run, runner, tally).length > 0) return "labels";
-  if (!runner.harnesses.includes(run.harness)) return "harness";
-  if (freeSlots(runner, tally) <= 0) return "slots";
-  const concurrency = tally.pools.get(runner.poolId)?.concurrency ?? null;
-  return concurrency !== null && (tally.heldByPool.get(runner.poolId) ?? 0) >= concurrency ? "concurrency" : null;
-}
-
-/** A runner of a pool that is gone takes nothing more. */
-function isInPool(run: RunNeeds, runner: RunnerRow, tally: Tally): boolean {
-  const wanted = poolOf(run, tally);
-  return tally.pools.has(runner.poolId) && (wanted === null || wanted === runner.poolId);
-}
-
-function poolOf({ poolId }: RunNeeds, { defaultPoolId }: Pick<Tally, "defaultPoolId">): string | null {
-  return poolId ?? defaultPoolId;
-}
-
-function missingLabels(run: RunNeeds, runner: RunnerRow, { pools }: Pick<Tally, "pools">): string[] {
-  const ofPool = pools.get(runner.poolId)?.labels ?? [];
-  return run.labels.filter((label) => !runner.labels.includes(label) && !ofPool.includes(label));
-}
-
-function byAge(left: QueuedRun, right: QueuedRun): number {
-  return left.queuedAtMs - right.queuedAtMs || (left.runId < right.runId ? -1 : 1);
-}
-
-function isBetter(runner: RunnerRow, than: RunnerRow, tally: Tally): boolean {
-  const more = freeSlots(runner, tally) - freeSlots(than, tally);
-  return more > 0 || (more === 0 && runner.runnerId < than.runnerId);
-}
-
-/** The state, counted so that each question about it is one look-up. */
-interface Tally {
-  readonly pools: ReadonlyMap<string, PlacementPool>;
-  readonly held: Map<string, number>;
-  readonly heldByPool: Map<string, number>;
-  readonly defaultPoolId: string | null;
-  readonly maxRuns: number;
-  heldInAll: number;
-}
-
-function tallyOf({ runners, pools, held, defaultPoolId, maxRuns }: PlacementState): Tally {
-  const heldByPool = new Map<string, number>();
-  for (const { runnerId, poolId } of runners) {
-    heldByPool.set(poolId, (heldByPool.get(poolId) ?? 0) + (held.get(runnerId) ?? 0));
+  /** The runner is gone; its claims are not, until they are removed. */
+  removeRunner(runnerId: string): void {
+    const runner = this.#runners.get(runnerId);
+    if (runner === undefined) return;
+    const { row, group, held, heldBesideWork } = runner;
+    this.#runners.delete(runnerId);
+    this.#countHeld(row.poolId, { held: -held, heldBesideWork: -heldBesideWork });
+    if (group === null) return;
+    this.#countSlots(row.poolId, -row.slots);
+    group.leave(runner);
+    if (group.counts.runners > 0) return;
+    this.#pools.get(row.poolId)?.groups.delete(toSignature(row));
+    this.needs.removeGroup(group);
+    this.#shape += 1;
   }
-  return {
-    ...{ pools: new Map(pools.map((pool) => [pool.id, pool])), held: new Map(held), heldByPool },
-    ...{ defaultPoolId, maxRuns: maxRuns ?? Number.POSITIVE_INFINITY },
-    heldInAll: [...held.values()].reduce((sum, count) => sum + count, 0),
-  };
+
+  putClaim(claim: ClaimRow): void {
+    const { runnerId, runId } = claim;
+    this.removeClaim(runnerId, runId);
+    const claims = this.#claims.get(runnerId) ?? new Map<string, string>();
+    this.#claims.set(runnerId, claims.set(runId, getLane(claim)));
+    this.#hold(runnerId, getLane(claim), 1);
+  }
+
+  /** Takes a claim back; one that is not there is fine. Gives back the lane that it was in, or null. */
+  removeClaim(runnerId: string, runId: string): string | null {
+    const claims = this.#claims.get(runnerId);
+    const lane = claims?.get(runId);
+    if (claims === undefined || lane === undefined) return null;
+    claims.delete(runId);
+    if (claims.size === 0) this.#claims.delete(runnerId);
+    this.#hold(runnerId, lane, -1);
+    return lane;
+  }
+
+  /** The workspace has as many runs under way as it allows. */
+  get isFull(): boolean {
+    return this.rules.maxRuns !== null && this.#held >= this.rules.maxRuns;
+  }
+
+  /** Rises when a group of runners comes or goes. */
+  get shape(): number {
+    return this.#shape;
+  }
+
+  pool(id: string): PlacementPool | undefined {
+    return this.#pools.get(id)?.pool;
+  }
+
+  /** The groups of the pool that these needs go to, or of every pool. */
+  groups({ poolId }: RunNeeds): RunnerGroup[] {
+    const pools = poolId === null ? [...this.#pools.values()] : [this.#pools.get(poolId)];
+    return pools.flatMap((pool) => (pool === undefined ? [] : [...pool.groups.values()]));
+  }
+
+  /** The runners that fit a run; they stay what they are now only while nothing else is told. */
+  fitting({ poolId, labels, harness }: RunNeeds): FittingRunners {
+    const needs: RunNeeds = { poolId: poolId ?? this.rules.defaultPoolId, labels, harness };
+    return this.needs.get(needs, () => this.groups(needs));
+  }
+
+  /** The runner that the next run of these needs in that lane goes to; null when it has to wait. */
+  best(fitting: FittingRunners, lane: string): RunnerRow | null {
+    if (this.isFull || this.lanes.isFull(lane)) return null;
+    return fitting.best((poolId) => this.takesMore(poolId, lane))?.row ?? null;
+  }
+
+  /** Whether the pool's own limits let a run of the lane in. */
+  takesMore(poolId: string, lane: string): boolean {
+    const load = this.#pools.get(poolId);
+    if (load === undefined || isAtConcurrency(load)) return false;
+    return lane === WORK_LANE || load.heldBesideWork < this.maxBesideWork(poolId);
+  }
+
+  /** Slots of a pool that the lanes beside `work` may have together. */
+  maxBesideWork(poolId: string): number {
+    const slots = this.#pools.get(poolId)?.slots ?? 0;
+    return Math.max(1, Math.floor((slots * this.rules.besideWorkPercent) / 100));
+  }
+
+  isAtConcurrency(poolId: string): boolean {
+    const load = this.#pools.get(poolId);
+    return load !== undefined && isAtConcurrency(load);
+  }
+
+  /** All that it knows as plain data, but for needs: those are known once they were asked about. */
+  describe(): unknown {
+    const pools = [...this.#pools.values()].map(({ pool, groups, slots, held, heldBesideWork }) => {
+      const byOffer = new Map([...groups].map(([signature, group]) => [signature, group.describe()]));
+      return { pool, slots, held, heldBesideWork, groups: byOffer };
+    });
+    const runners = new Map([...this.#runners].map(([id, { group: _group, ...runner }]) => [id, runner]));
+    const { rules } = this;
+    return { rules, pools, runners, claims: this.#claims, held: this.#held, lanes: this.lanes.describe() };
+  }
+
+  #group(pool: PoolLoad, row: RunnerRow): RunnerGroup {
+    const signature = toSignature(row);
+    const known = pool.groups.get(signature);
+    if (known !== undefined) return known;
+    const group = new RunnerGroup(row, pool.pool.labels);
+    pool.groups.set(signature, group);
+    this.needs.addGroup(group);
+    this.#shape += 1;
+    return group;
+  }
+
+  #hold(runnerId: string, lane: string, more: 1 | -1): void {
+    this.#held += more;
+    this.lanes.hold(lane, more);
+    const runner = this.#runners.get(runnerId);
+    if (runner === undefined) return;
+    const moreBesideWork = lane === WORK_LANE ? 0 : more;
+    this.#countHeld(runner.row.poolId, { held: more, heldBesideWork: moreBesideWork });
+    runner.heldBesideWork += moreBesideWork;
+    const held = runner.held + more;
+    if (runner.group !== null) {
+      runner.group.change(runner, runner.row, held);
+      return;
+    }
+    runner.held = held;
+    runner.free = runner.row.slots - held;
+  }
+
+  #countHeld(poolId: string, more: Pick<KnownRunner, "held" | "heldBesideWork">): void {
+    const pool = this.#pools.get(poolId);
+    if (pool === undefined) return;
+    pool.held += more.held;
+    pool.heldBesideWork += more.heldBesideWork;
+  }
+
+  #countSlots(poolId: string, more: number): void {
+    const pool = this.#pools.get(poolId);
+    if (pool !== undefined) pool.slots += more;
+  }
 }
 
-function take({ runnerId, poolId }: RunnerRow, tally: Tally): void {
-  const { held, heldByPool } = tally;
-  tally.heldInAll += 1;
-  held.set(runnerId, (held.get(runnerId) ?? 0) + 1);
-  heldByPool.set(poolId, (heldByPool.get(poolId) ?? 0) + 1);
+function isAtConcurrency({ pool, held }: PoolLoad): boolean {
+  return pool.concurrency !== null && held >= pool.concurrency;
 }
 
-function freeSlots(runner: RunnerRow, { held }: Tally): number {
-  return runner.slots - (held.get(runner.runnerId) ?? 0);
+/** Runners with the same signature fit the same runs. */
+function toSignature({ poolId, labels, harnesses }: RunnerRow): string {
+  return JSON.stringify([poolId, [...new Set(labels)].sort(), [...new Set(harnesses)].sort()]);
 }

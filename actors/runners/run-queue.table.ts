@@ -1,50 +1,82 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Reading, Writing } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 import type { QueuedRun, RunNeeds } from "./runner.table.js";
 
 /**
- * The queued runs of a workspace, by what they need: runs with the same needs stand in one line, oldest first, so that
- * thousands that no runner fits cost those that one fits nothing. Written by the dispatcher.
+ * The queued runs of a workspace, by lane and by what they need: runs of a lane with the same needs stand in one line,
+ * oldest first, so that thousands that no runner fits cost those that one fits nothing. Written by the dispatcher.
  */
 
-/** `[needs, queuedAtMs, run]` */
-const queuedRuns = table<QueuedRun>("queued-run");
-/** `[needs]`: the needs that some queued run has. */
-const queuedNeeds = table<RunNeeds>("queued-needs");
+/** What the runs of one line have in common. */
+export interface LineRow extends RunNeeds {
+  /** Absent for `work`. */
+  readonly lane?: string;
+}
 
-export function enqueue(writing: Writing, workspaceId: string, run: QueuedRun): void {
+/** What is remembered of a lane beside `work`; one without a row has no limit and was never served. */
+export interface LaneRow {
+  readonly lane: string;
+  /** Claims at once; null for no limit. */
+  readonly maxClaims: number | null;
+  /** When a run of it was placed last, counted over all lanes: the lane that was served longest ago is next. */
+  readonly served: number;
+}
+
+/** The lane of runs that people wait for: it is served first. */
+export const WORK_LANE = "work";
+
+/** `[line, queuedAtMs, run]` */
+const queuedRuns = table<QueuedRun>("queued-run");
+/** `[line]`: the lines that some queued run stands in. */
+const queuedNeeds = table<LineRow>("queued-needs");
+/** `[lane]` */
+export const lanes = table<LaneRow>("run-lane");
+
+/** The tables of the queue, for what is held in memory of them. */
+export const queueTables: readonly string[] = [queuedRuns.name, queuedNeeds.name, lanes.name];
+
+/** The lane of what may not name it. */
+export function getLane({ lane }: { readonly lane?: string }): string {
+  return lane ?? WORK_LANE;
+}
+
+/** The key of the line that a run stands in. Labels may be many and long, a key may not. */
+export function toLineKey(run: LineRow): string {
   const { poolId, labels, harness } = run;
-  const needs = keyOf(run);
-  queuedRuns.put(writing, workspaceId, [needs, run.queuedAtMs, run.runId], run);
-  if (queuedNeeds.get(writing, workspaceId, needs) !== undefined) return;
-  queuedNeeds.put(writing, workspaceId, needs, { poolId, labels, harness });
+  const lane = getLane(run);
+  const parts = [poolId, [...new Set(labels)].sort(), harness, ...(lane === WORK_LANE ? [] : [lane])];
+  return hash("sha256", JSON.stringify(parts), "hex").slice(0, 32);
+}
+
+export function storeQueued(writing: Writing, workspaceId: string, line: string, run: QueuedRun): void {
+  queuedRuns.put(writing, workspaceId, [line, run.queuedAtMs, run.runId], run);
 }
 
 /** Takes a run out; one that is not there is fine. */
-export function dequeue(writing: Writing, workspaceId: string, run: QueuedRun): void {
-  const needs = keyOf(run);
-  queuedRuns.remove(writing, workspaceId, needs, run.queuedAtMs, run.runId);
-  const isLast = queuedRuns.list(writing, workspaceId, [needs], { limit: 1 }).length === 0;
-  if (isLast) queuedNeeds.remove(writing, workspaceId, needs);
+export function removeQueued(writing: Writing, workspaceId: string, line: string, run: QueuedRun): void {
+  queuedRuns.remove(writing, workspaceId, line, run.queuedAtMs, run.runId);
 }
 
-export function isQueued(reading: Reading, workspaceId: string, run: QueuedRun): boolean {
-  return queuedRuns.get(reading, workspaceId, keyOf(run), run.queuedAtMs, run.runId) !== undefined;
+export function storeLine(writing: Writing, workspaceId: string, key: string, line: LineRow): void {
+  const { poolId, labels, harness, lane } = line;
+  queuedNeeds.put(writing, workspaceId, key, { poolId, labels, harness, ...(lane === undefined ? {} : { lane }) });
 }
 
-/** Every distinct set of needs in the queue. */
-export function needsQueued(reading: Reading, workspaceId: string): RunNeeds[] {
+export function removeLine(writing: Writing, workspaceId: string, key: string): void {
+  queuedNeeds.remove(writing, workspaceId, key);
+}
+
+/** Every line that a run stands in. */
+export function listLines(reading: Reading, workspaceId: string): LineRow[] {
   return queuedNeeds.list(reading, workspaceId);
 }
 
-/** The runs with these needs that have waited longest. */
-export function longestWaiting(reading: Reading, workspaceId: string, needs: RunNeeds, limit: number): QueuedRun[] {
-  return queuedRuns.list(reading, workspaceId, [keyOf(needs)], { limit });
+/** The runs that have stood longest in a line. */
+export function listOldest(reading: Reading, workspaceId: string, line: string, limit: number): QueuedRun[] {
+  return queuedRuns.list(reading, workspaceId, [line], { limit });
 }
 
-/** Labels may be many and long, a key may not. */
-function keyOf({ poolId, labels, harness }: RunNeeds): string {
-  const text = JSON.stringify([poolId, [...new Set(labels)].sort(), harness]);
-  return createHash("sha256").update(text).digest("hex").slice(0, 32);
+export function isQueued(reading: Reading, workspaceId: string, run: QueuedRun): boolean {
+  return queuedRuns.get(reading, workspaceId, toLineKey(run), run.queuedAtMs, run.runId) !== undefined;
 }

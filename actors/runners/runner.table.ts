@@ -29,6 +29,8 @@ export interface RunNeeds {
 export interface QueuedRun extends RunNeeds {
   readonly runId: string;
   readonly queuedAtMs: number;
+  /** Where it waits; absent for `work`. */
+  readonly lane?: string;
 }
 
 /** A run that a runner has claimed. Written by the dispatcher. */
@@ -36,6 +38,8 @@ export interface ClaimRow {
   readonly runnerId: string;
   readonly runId: string;
   readonly poolId: string;
+  /** Where the run waited; absent for `work`. */
+  readonly lane?: string;
 }
 
 /** What waits to be sent to a runner; a job is built only when it is written to the socket. */

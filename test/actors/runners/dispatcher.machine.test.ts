@@ -2,6 +2,7 @@ import t from "tap";
 import { resourceAddresses, resources } from "../../../actors/resources/resource.table.js";
 import { dispatcherActor } from "../../../actors/runners/dispatcher.machine.js";
 import { dispatcherRef } from "../../../actors/runners/dispatcher.messages.js";
+import { lanes } from "../../../actors/runners/run-queue.table.js";
 import { claims, type QueuedRun, type RunnerRow, runners } from "../../../actors/runners/runner.table.js";
 import type { Message } from "../../../runtime/turn.js";
 import type { Writing } from "../../../storage/store.js";
@@ -88,6 +89,36 @@ t.test("runs are placed oldest first over different needs, and labels count in a
   const turn = stepping.take(offer({ labels: ["a", "b"], slots: 2 }));
   t.same(placed(turn), ["run_1 run.claim runner_1", "run_2 run.claim runner_1"]);
   t.same(placed(stepping.take(release("run_1"))), ["run_3 run.claim runner_1"]);
+});
+
+t.test("a lane holds no more than its limit, which may change, and leaves nothing once it is idle", async (t) => {
+  const stepping = dispatcher();
+  const limit = (maxClaims: number | null) => ({ type: "lane.limit", lane: "replay:a", maxClaims }) as Message;
+  const copy = (runId: string) => run(runId, { lane: "replay:a" });
+  stepping.take(offer({ slots: 6 }));
+  stepping.take(limit(1));
+  t.same(placed(stepping.take(queue(copy("run_1")))), ["run_1 run.claim runner_1"]);
+  t.same(placed(stepping.take(queue(copy("run_2")))), []);
+  t.same(placed(stepping.take(queue(run("run_3")))), ["run_3 run.claim runner_1"], "work does not wait for it");
+  t.same(placed(stepping.take(limit(2))), ["run_2 run.claim runner_1"]);
+  t.match(claims.list(stepping.rows, workspaceId), [{ lane: "replay:a" }, { lane: "replay:a" }, { runId: "run_3" }]);
+  t.notOk("lane" in (claims.list(stepping.rows, workspaceId)[2] ?? {}), "of work no lane is written");
+  t.same(lanes.list(stepping.rows, workspaceId), [{ lane: "replay:a", maxClaims: 2, served: 2 }]);
+  stepping.take(release("run_1"));
+  stepping.take(limit(null));
+  t.equal(lanes.list(stepping.rows, workspaceId).length, 1, "it holds a claim still");
+  stepping.take(release("run_2"));
+  t.same(lanes.list(stepping.rows, workspaceId), []);
+});
+
+t.test("a copy that comes back goes behind the others of its lane", async (t) => {
+  const stepping = dispatcher();
+  const copy = (runId: string, queuedAtMs: number) => run(runId, { lane: "replay:a", queuedAtMs });
+  stepping.take(offer());
+  for (const n of [1, 2, 3]) stepping.take(queue(copy(`run_${n}`, n)));
+  stepping.take(queue(copy("run_1", 4)));
+  const order = ["run_1", "run_2", "run_3"].map((runId) => placed(stepping.take(release(runId)))[0]);
+  t.same(order, ["run_2 run.claim runner_1", "run_3 run.claim runner_1", "run_1 run.claim runner_1"]);
 });
 
 t.test("thousands of runs that no runner fits cost those that one fits nothing", async (t) => {

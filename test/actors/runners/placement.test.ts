@@ -1,7 +1,21 @@
 import fc from "fast-check";
 import t from "tap";
-import { assignRuns, type PlacementState, waitingReason } from "../../../actors/runners/placement.js";
-import type { QueuedRun, RunnerRow } from "../../../actors/runners/runner.table.js";
+import type { ClaimRow, QueuedRun, RunnerRow } from "../../../actors/runners/runner.table.js";
+import { waitingReason as reasonOf } from "../../../actors/runners/waiting-reason.js";
+import type { PlacementState } from "./naive-placement.js";
+import { place, toPlacement } from "./placing.js";
+
+const assignRuns = (runs: readonly QueuedRun[], state: PlacementState) => place(runs, toPlacement(state));
+const waitingReason = (run: QueuedRun, state: PlacementState) => reasonOf(run, toPlacement(state));
+
+/** So many claims of each runner. */
+function claimsOf(held: ReadonlyMap<string, number>): ClaimRow[] {
+  return [...held].flatMap(([runnerId, count]) =>
+    Array.from({ length: count }, (_, n) => ({ runnerId, runId: `${runnerId}-${n}`, poolId: "" })),
+  );
+}
+
+const noLanes = { lanes: [], besideWorkPercent: 50 };
 
 const label = fc.constantFrom("gpu", "arm", "big");
 const runner = fc.record({
@@ -27,24 +41,25 @@ const scene = fc
   })
   .map(({ runners, queue, concurrency, held, defaultPoolId, maxRuns }) => {
     const rows: RunnerRow[] = runners.map((one, n) => ({ ...one, runnerId: `runner_${n}`, name: "", since: "" }));
+    const counts = new Map(rows.map(({ runnerId }, n) => [runnerId, held[n] ?? 0]));
     const state: PlacementState = {
       runners: rows,
       pools: [
         { id: "pool_a", key: "a", labels: ["arm"], concurrency },
         { id: "pool_b", key: "b", labels: [], concurrency: null },
       ],
-      held: new Map(rows.map(({ runnerId }, n) => [runnerId, held[n] ?? 0])),
-      ...{ defaultPoolId, maxRuns },
+      claims: claimsOf(counts),
+      ...{ defaultPoolId, maxRuns, ...noLanes },
     };
     const runs: QueuedRun[] = queue.map((one, n) => ({ ...one, runId: `run_${n}`, queuedAtMs: n }));
-    return { state, runs };
+    return { state, runs, counts };
   });
 
 t.test("placement gives each run once, only to runners that fit, within slots and concurrency", async () => {
   fc.assert(
-    fc.property(scene, ({ state, runs }) => {
+    fc.property(scene, ({ state, runs, counts }) => {
       const placed = assignRuns(runs, state);
-      const held = new Map(state.held);
+      const held = new Map(counts);
       for (const { run, runner } of placed) {
         held.set(runner.runnerId, (held.get(runner.runnerId) ?? 0) + 1);
         const fits =
@@ -59,12 +74,12 @@ t.test("placement gives each run once, only to runners that fit, within slots an
         if (!fits) return false;
       }
       for (const { id, concurrency } of state.pools) {
-        const before = total(state, state.held, id);
+        const before = total(state, counts, id);
         const after = total(state, held, id);
         if (concurrency !== null && after > Math.max(before, concurrency)) return false;
       }
       const all = (counts: ReadonlyMap<string, number>) => [...counts.values()].reduce((sum, count) => sum + count, 0);
-      if (state.maxRuns !== null && all(held) > Math.max(all(state.held), state.maxRuns)) return false;
+      if (state.maxRuns !== null && all(held) > Math.max(all(counts), state.maxRuns)) return false;
       return new Set(placed.map(({ run }) => run.runId)).size === placed.length;
     }),
     { numRuns: 2_000 },
@@ -97,8 +112,8 @@ t.test("the oldest run goes first, to the runner with most room", async (t) => {
       { ...base, runnerId: "large", slots: 3 },
     ],
     pools: [{ id: "pool_a", key: "a", labels: [], concurrency: null }],
-    held: new Map(),
-    ...{ defaultPoolId: null, maxRuns: null },
+    claims: [],
+    ...{ defaultPoolId: null, maxRuns: null, ...noLanes },
   };
   const run = (runId: string, queuedAtMs: number): QueuedRun => ({
     ...{ runId, queuedAtMs, poolId: null, labels: [], harness: "command" },
@@ -135,9 +150,11 @@ t.test("reasons name what is missing", async (t) => {
       since: "",
     },
   };
-  const unruled = { defaultPoolId: null, maxRuns: null };
+  const unruled = { defaultPoolId: null, maxRuns: null, ...noLanes };
   const why = (runner: Partial<RunnerRow>, held = 0, rules: Partial<PlacementState> = {}) =>
-    waitingReason(run, { runners: [{ ...one, ...runner }], pools, held: new Map([["r", held]]), ...unruled, ...rules });
+    waitingReason(run, {
+      ...{ runners: [{ ...one, ...runner }], pools, claims: claimsOf(new Map([["r", held]])), ...unruled, ...rules },
+    });
   t.equal(why({}), null);
   t.match(why({ connected: false }), /No runner of pool main is connected/);
   t.match(why({ labels: [] }), /has the label gpu; the connected ones have none\./);
@@ -148,7 +165,7 @@ t.test("reasons name what is missing", async (t) => {
   t.match(why({ slots: 0 }), /busy: they are draining/);
   t.match(why({ slots: 2 }, 1), /concurrency of main is 1/);
   t.match(why({ slots: 2 }, 1, { maxRuns: 1 }), /workspace allows no more than 1 runs/);
-  const empty = { runners: [], pools, held: new Map<string, number>(), ...unruled };
+  const empty = { runners: [], pools, claims: [], ...unruled };
   t.match(waitingReason({ ...run, poolId: "pool_x" }, empty), /is gone/);
   const byDefault = waitingReason({ ...run, poolId: null }, { ...empty, defaultPoolId: "pool_a" });
   t.match(byDefault, /No runner of pool main is connected/);

@@ -1,0 +1,94 @@
+import type { Placement } from "./placement.js";
+import { Ranking } from "./ranking.js";
+import { isOlder, type Line, type OldestRuns, type RunQueue } from "./run-queue.js";
+import { WORK_LANE } from "./run-queue.table.js";
+import type { QueuedRun, RunnerRow } from "./runner.table.js";
+
+/** A run that a runner is given. */
+export interface Assignment {
+  readonly run: QueuedRun;
+  readonly line: Line;
+  readonly runner: RunnerRow;
+}
+
+type Assignments = Generator<Assignment, void, void>;
+
+/** What runs are given away of, and to whom. */
+export interface Dispatch {
+  readonly queue: RunQueue;
+  readonly placement: Placement;
+  readonly oldestRuns: OldestRuns;
+}
+
+/**
+ * Gives queued runs to runners, one after another: first those of `work`, then one of each other lane in turn. In a
+ * lane the oldest run goes first, to the fitting runner with most free slots. A run that none fits holds up no younger
+ * one.
+ *
+ * Who takes an assignment takes the run out of the queue, and has the runner and the lane hold it, before asking for
+ * the next one.
+ */
+export function* assignRuns(dispatch: Dispatch): Assignments {
+  const { queue, placement } = dispatch;
+  if (placement.needs.placeable.size === 0 || placement.isFull) return;
+  const lines = queue.placeable();
+  yield* assignOldest(
+    lines.filter(({ lane }) => lane === WORK_LANE),
+    dispatch,
+  );
+  yield* assignInTurn(
+    lines.filter(({ lane }) => lane !== WORK_LANE),
+    dispatch,
+  );
+}
+
+/** One run of each lane, beginning with the lane that was served longest ago, until no lane has one to give. */
+function* assignInTurn(lines: readonly Line[], dispatch: Dispatch): Assignments {
+  const { lanes } = dispatch.placement;
+  const assignments = new Map<string, Assignments>();
+  const inTurn = new Ranking<string>((left, right) => lanes.isNext(left, right));
+  for (const { lane } of lines) {
+    if (assignments.has(lane)) continue;
+    const ofLane = lines.filter((line) => line.lane === lane);
+    assignments.set(lane, assignOldest(ofLane, dispatch));
+    inTurn.put(lane);
+  }
+  for (let lane = inTurn.first; lane !== undefined; lane = inTurn.first) {
+    const next = assignments.get(lane)?.next();
+    if (next === undefined || next.done === true) {
+      inTurn.remove(lane);
+      continue;
+    }
+    yield next.value;
+    inTurn.put(lane);
+  }
+}
+
+/** The oldest runs over lines of one lane. What cannot be placed now cannot be later: room only becomes less. */
+function* assignOldest(lines: readonly Line[], { queue, placement, oldestRuns }: Dispatch): Assignments {
+  const heads = new Map<Line, QueuedRun>();
+  const byAge = new Ranking<Line>((left, right) => {
+    const [older, younger] = [heads.get(left), heads.get(right)];
+    return older !== undefined && younger !== undefined && isOlder(older, younger);
+  });
+  const putHead = (line: Line): void => {
+    const run = queue.has(line.key) ? queue.first(line, oldestRuns) : undefined;
+    if (run === undefined) {
+      byAge.remove(line);
+      return;
+    }
+    heads.set(line, run);
+    byAge.put(line);
+  };
+  for (const line of lines) putHead(line);
+  for (let line = byAge.first; line !== undefined; line = byAge.first) {
+    const run = heads.get(line);
+    const runner = placement.best(line.fitting, line.lane);
+    if (run === undefined || runner === null) {
+      byAge.remove(line);
+      continue;
+    }
+    yield { run, line, runner };
+    putHead(line);
+  }
+}

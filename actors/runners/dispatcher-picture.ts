@@ -1,0 +1,27 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Picture } from "../../runtime/picture.js";
+import type { Placement } from "./placement.js";
+import { placementRows, readPlacement } from "./placement.queries.js";
+import { RunQueue } from "./run-queue.js";
+import { listLines, queueTables } from "./run-queue.table.js";
+
+/** What a dispatcher holds in memory of its workspace's rows. */
+export interface DispatcherPicture {
+  readonly placement: Placement;
+  readonly queue: RunQueue;
+}
+
+/** Reads runners, claims, rules and which lines there are; queued runs are read when their turn comes. */
+export const dispatcherPicture: Picture<DispatcherPicture> = {
+  rows: [...placementRows, ...queueTables.map((table) => [table] as const)],
+  build: (reading, { partition }) => {
+    const placement = readPlacement(reading, partition);
+    return { placement, queue: new RunQueue(placement, listLines(reading, partition)) };
+  },
+  isSame: (held, built) =>
+    isDeepStrictEqual(held.placement.describe(), built.placement.describe()) &&
+    isDeepStrictEqual(held.queue.describe(), built.queue.describe()) &&
+    [...held.placement.needs.all()].every((fitting) =>
+      isDeepStrictEqual(fitting.describe(), built.placement.fitting(fitting.needs).describe()),
+    ),
+};

@@ -1,0 +1,111 @@
+import type { Delivered, Turn } from "../../runtime/turn.js";
+import { assignRuns } from "./assign-runs.js";
+import type {
+  ForgetRunner,
+  LimitLane,
+  OfferRunner,
+  QueueRun,
+  ReleaseClaim,
+  UnqueueRun,
+} from "./dispatcher.messages.js";
+import { dispatcherPicture } from "./dispatcher-picture.js";
+import type { OldestRuns } from "./run-queue.js";
+import {
+  getLane,
+  type LaneRow,
+  lanes,
+  listOldest,
+  removeLine,
+  removeQueued,
+  storeLine,
+  storeQueued,
+  toLineKey,
+  WORK_LANE,
+} from "./run-queue.table.js";
+import { type ClaimRun, runRef } from "./runner.messages.js";
+import { claims, type QueuedRun, runners } from "./runner.table.js";
+
+/** What the dispatcher does with its messages. Each row that it writes changes what it holds in memory in the same way. */
+
+/** A run joins the queue. */
+export function queueRun({ turn, run }: Delivered<QueueRun>): void {
+  const { queue } = turn.picture(dispatcherPicture);
+  const key = toLineKey(run);
+  if (!queue.has(key)) storeLine(turn, turn.self.partition, key, run);
+  storeQueued(turn, turn.self.partition, key, run);
+  queue.add(key, run);
+}
+
+export function unqueueRun({ turn, run }: Delivered<UnqueueRun>): void {
+  dequeue(turn, run, toLineKey(run));
+  forgetIdleLane(turn, getLane(run));
+}
+
+export function putRunner({ turn, runner }: Delivered<OfferRunner>): void {
+  const { placement } = turn.picture(dispatcherPicture);
+  runners.put(turn, turn.self.partition, runner.runnerId, runner);
+  placement.putRunner(runner);
+}
+
+export function removeRunner({ turn, runnerId }: Delivered<ForgetRunner>): void {
+  const { placement } = turn.picture(dispatcherPicture);
+  runners.remove(turn, turn.self.partition, runnerId);
+  placement.removeRunner(runnerId);
+}
+
+export function releaseClaim({ turn, runnerId, runId }: Delivered<ReleaseClaim>): void {
+  const { placement } = turn.picture(dispatcherPicture);
+  claims.remove(turn, turn.self.partition, runnerId, runId);
+  const lane = placement.removeClaim(runnerId, runId);
+  if (lane !== null) forgetIdleLane(turn, lane);
+}
+
+/** Sets what a lane may hold at once. */
+export function limitLane({ turn, lane, maxClaims }: Delivered<LimitLane>): void {
+  const { placement } = turn.picture(dispatcherPicture);
+  putLane(turn, { ...placement.lanes.row(lane), maxClaims });
+  forgetIdleLane(turn, lane);
+}
+
+/** Has every run that can be placed claimed. */
+export function placeRuns(turn: Turn): void {
+  const { placement, queue } = turn.picture(dispatcherPicture);
+  const workspaceId = turn.self.partition;
+  for (const { run, line, runner } of assignRuns({ placement, queue, oldestRuns: oldestIn(turn) })) {
+    const { runnerId, poolId } = runner;
+    const { runId, lane } = run;
+    dequeue(turn, run, line.key);
+    const claim = { runnerId, runId, poolId, ...(lane === undefined ? {} : { lane }) };
+    claims.put(turn, workspaceId, [runnerId, runId], claim);
+    placement.putClaim(claim);
+    if (line.lane !== WORK_LANE) {
+      putLane(turn, { ...placement.lanes.row(line.lane), served: placement.lanes.nextServed() });
+    }
+    const message: ClaimRun = { type: "run.claim", runnerId };
+    turn.send(runRef(workspaceId, runId), message);
+  }
+}
+
+function dequeue(turn: Turn, run: QueuedRun, key: string): void {
+  const { queue } = turn.picture(dispatcherPicture);
+  removeQueued(turn, turn.self.partition, key, run);
+  if (queue.remove(key, run, oldestIn(turn))) removeLine(turn, turn.self.partition, key);
+}
+
+function putLane(turn: Turn, lane: LaneRow): void {
+  lanes.put(turn, turn.self.partition, lane.lane, lane);
+  turn.picture(dispatcherPicture).placement.lanes.put(lane);
+}
+
+/** A lane without limit that nothing waits in or is under way of leaves nothing. */
+function forgetIdleLane(turn: Turn, lane: string): void {
+  const { placement, queue } = turn.picture(dispatcherPicture);
+  const isUsed = placement.lanes.heldIn(lane) > 0 || !queue.isLaneEmpty(lane);
+  if (isUsed || !placement.lanes.has(lane) || placement.lanes.row(lane).maxClaims !== null) return;
+  lanes.remove(turn, turn.self.partition, lane);
+  placement.lanes.remove(lane);
+}
+
+function oldestIn(turn: Turn): OldestRuns {
+  return (line, limit) => listOldest(turn, turn.self.partition, line, limit);
+}

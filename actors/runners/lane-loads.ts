@@ -1,0 +1,66 @@
+import type { LaneRow } from "./run-queue.table.js";
+
+/**
+ * The lanes of a workspace with their limits, how many claims each holds, and whose turn it is. Owns these counts.
+ *
+ * 1. A lane is known while it has a row or holds a claim.
+ */
+export class LaneLoads {
+  readonly #rows = new Map<string, LaneRow>();
+  readonly #held = new Map<string, number>();
+
+  put(row: LaneRow): void {
+    this.#rows.set(row.lane, row);
+  }
+
+  remove(lane: string): void {
+    this.#rows.delete(lane);
+  }
+
+  /** The lane's row, or what stands for it while there is none. */
+  row(lane: string): LaneRow {
+    return this.#rows.get(lane) ?? { lane, maxClaims: null, served: 0 };
+  }
+
+  has(lane: string): boolean {
+    return this.#rows.has(lane);
+  }
+
+  /** All that it knows as plain data. */
+  describe(): unknown {
+    return { rows: this.#rows, held: this.#held };
+  }
+
+  /** The lane holds so many claims more; negative for fewer. */
+  hold(lane: string, more: number): void {
+    const held = this.heldIn(lane) + more;
+    if (held === 0) this.#held.delete(lane);
+    else this.#held.set(lane, held);
+  }
+
+  heldIn(lane: string): number {
+    return this.#held.get(lane) ?? 0;
+  }
+
+  /** Claims that the lane may hold at once; infinite without a limit. */
+  maxClaims(lane: string): number {
+    return this.row(lane).maxClaims ?? Number.POSITIVE_INFINITY;
+  }
+
+  isFull(lane: string): boolean {
+    return this.heldIn(lane) >= this.maxClaims(lane);
+  }
+
+  /** Whether the left lane is served before the right one, when both have a run that can be placed. */
+  isNext(left: string, right: string): boolean {
+    const before = this.row(left).served - this.row(right).served;
+    return before < 0 || (before === 0 && left < right);
+  }
+
+  /** What {@link LaneRow.served} becomes for the lane that is served next. */
+  nextServed(): number {
+    let latest = 0;
+    for (const { served } of this.#rows.values()) latest = Math.max(latest, served);
+    return latest + 1;
+  }
+}

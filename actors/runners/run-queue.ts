@@ -1,0 +1,139 @@
+import type { FittingRunners } from "./fitting-runners.js";
+import type { Placement } from "./placement.js";
+import { getLane, type LineRow, toLineKey } from "./run-queue.table.js";
+import type { QueuedRun } from "./runner.table.js";
+
+/** The oldest queued runs of a line, at most so many, oldest first: as the rows are now. */
+export type OldestRuns = (line: string, limit: number) => readonly QueuedRun[];
+
+/** Runs of a line read at once. */
+const READ_AT_ONCE = 64;
+/** Runs of a line held in memory. */
+const MAX_HELD = 2 * READ_AT_ONCE;
+
+/** A line of queued runs. */
+export interface Line {
+  readonly key: string;
+  readonly lane: string;
+  readonly fitting: FittingRunners;
+  /** The oldest of its runs, oldest first. */
+  readonly oldest: QueuedRun[];
+  /** There are no others. */
+  areAll: boolean;
+}
+
+/**
+ * The queue of a workspace by lane and needs. Owns which lines there are; of each it holds no more than the oldest
+ * runs, and reads more when these are used up.
+ *
+ * 1. There is a line for each row of lines, and each has a run in the rows.
+ * 2. What a line holds are its oldest runs in the rows, without a gap.
+ */
+export class RunQueue {
+  readonly #placement: Placement;
+  readonly #lines = new Map<string, Line>();
+  readonly #byNeeds = new Map<FittingRunners, Set<Line>>();
+  readonly #linesInLane = new Map<string, number>();
+
+  constructor(placement: Placement, lines: Iterable<LineRow>) {
+    this.#placement = placement;
+    for (const line of lines) this.#open(toLineKey(line), line, false);
+  }
+
+  has(line: string): boolean {
+    return this.#lines.has(line);
+  }
+
+  all(): Iterable<Line> {
+    return this.#lines.values();
+  }
+
+  /** Whether nothing waits in the lane. */
+  isLaneEmpty(lane: string): boolean {
+    return !this.#linesInLane.has(lane);
+  }
+
+  /** The lines that have a fitting runner with a free slot, whatever limits say. */
+  placeable(): Line[] {
+    const lines: Line[] = [];
+    for (const fitting of this.#placement.needs.placeable) lines.push(...(this.#byNeeds.get(fitting) ?? []));
+    return lines;
+  }
+
+  /** The run joins its line. */
+  add(key: string, run: QueuedRun): void {
+    const line = this.#lines.get(key) ?? this.#open(key, run, true);
+    const place = placeIn(line.oldest, run);
+    if (line.oldest[place]?.runId === run.runId) line.oldest[place] = run;
+    else if (place < line.oldest.length || line.areAll) line.oldest.splice(place, 0, run);
+    if (line.oldest.length <= MAX_HELD) return;
+    line.oldest.length = MAX_HELD;
+    line.areAll = false;
+  }
+
+  /** The run leaves its line; one that is not there is fine. Tells whether the line is gone with it. */
+  remove(key: string, run: QueuedRun, oldestRuns: OldestRuns): boolean {
+    const line = this.#lines.get(key);
+    if (line === undefined) return false;
+    const place = placeIn(line.oldest, run);
+    if (line.oldest[place]?.runId === run.runId) line.oldest.splice(place, 1);
+    if (this.first(line, oldestRuns) !== undefined) return false;
+    this.#close(line);
+    return true;
+  }
+
+  /** The run that has stood longest in the line. */
+  first(line: Line, oldestRuns: OldestRuns): QueuedRun | undefined {
+    if (line.oldest.length === 0 && !line.areAll) {
+      line.oldest.push(...oldestRuns(line.key, READ_AT_ONCE));
+      line.areAll = line.oldest.length < READ_AT_ONCE;
+    }
+    return line.oldest[0];
+  }
+
+  /** Which lines there are, as plain data. */
+  describe(): unknown {
+    return { lines: new Map([...this.#lines].map(([key, { lane }]) => [key, lane])), lanes: this.#linesInLane };
+  }
+
+  #open(key: string, row: LineRow, areAll: boolean): Line {
+    const fitting = this.#placement.fitting(row);
+    const line: Line = { key, lane: getLane(row), fitting, oldest: [], areAll };
+    this.#lines.set(key, line);
+    this.#byNeeds.set(fitting, (this.#byNeeds.get(fitting) ?? new Set()).add(line));
+    this.#linesInLane.set(line.lane, (this.#linesInLane.get(line.lane) ?? 0) + 1);
+    this.#placement.needs.retain(fitting);
+    return line;
+  }
+
+  #close(line: Line): void {
+    const { key, lane, fitting } = line;
+    this.#lines.delete(key);
+    const left = (this.#linesInLane.get(lane) ?? 0) - 1;
+    if (left > 0) this.#linesInLane.set(lane, left);
+    else this.#linesInLane.delete(lane);
+    const others = this.#byNeeds.get(fitting);
+    others?.delete(line);
+    if (others !== undefined && others.size > 0) return;
+    this.#byNeeds.delete(fitting);
+    this.#placement.needs.release(fitting);
+  }
+}
+
+/** Whether the run has waited longer. */
+export function isOlder(left: QueuedRun, right: QueuedRun): boolean {
+  return left.queuedAtMs < right.queuedAtMs || (left.queuedAtMs === right.queuedAtMs && left.runId < right.runId);
+}
+
+/** Where the run stands, or would stand, among runs that are in order. */
+function placeIn(runs: readonly QueuedRun[], run: QueuedRun): number {
+  let from = 0;
+  let to = runs.length;
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    const other = runs[middle];
+    if (other !== undefined && isOlder(other, run)) from = middle + 1;
+    else to = middle;
+  }
+  return from;
+}

@@ -1,0 +1,88 @@
+import type { FittingRunners, Missing } from "./fitting-runners.js";
+import type { Placement } from "./placement.js";
+import { getLane, type LineRow, WORK_LANE } from "./run-queue.table.js";
+import type { RunNeeds } from "./runner.table.js";
+
+/** Labels or harnesses named in one sentence. */
+const NAMES_SHOWN = 10;
+
+/**
+ * Why no runner takes such a run now, in a sentence for a person; null when one can. It costs no more with more
+ * runners, but where none fits: what is missing is looked for once after a group of runners came or went.
+ */
+export function waitingReason(run: LineRow, placement: Placement): string | null {
+  const lane = getLane(run);
+  const reason = findReason(run, lane, placement);
+  return reason === null || lane === WORK_LANE ? reason : `In the lane ${lane}: ${reason}`;
+}
+
+function findReason(run: LineRow, lane: string, placement: Placement): string | null {
+  const fitting = placement.fitting(run);
+  const { poolId } = fitting.needs;
+  const pool = poolId === null ? undefined : placement.pool(poolId);
+  if (poolId !== null && pool === undefined) return "The pool that the station names is gone.";
+  const where = pool === undefined ? "of the workspace" : `of pool ${pool.key}`;
+  if (fitting.counts.runners === 0) return noneFitsText(run, where, findMissing(fitting, placement));
+  if (placement.best(fitting, lane) !== null) return null;
+  if (placement.isFull) return `The workspace allows no more than ${placement.rules.maxRuns} runs at once.`;
+  if (placement.lanes.isFull(lane)) return `No more than ${placement.lanes.maxClaims(lane)} runs at once are allowed.`;
+  return fitting.counts.busy > 0
+    ? `Every fitting runner ${where} is busy: ${slotsText(fitting)}.`
+    : `No more runs at once are allowed ${where}: ${limitsText(fitting, lane, placement)}.`;
+}
+
+function noneFitsText({ labels, harness }: LineRow, where: string, { what, had }: Missing): string {
+  switch (what) {
+    case "runner":
+      return `No runner ${where} is connected.`;
+    case "labels":
+      return `No connected runner ${where} has ${labelsText(labels)}; the connected ones have ${had}.`;
+    case "harness":
+      return `No connected runner ${where} offers the harness ${harness}; they offer ${had}.`;
+  }
+}
+
+/** What no runner has, as it is now. */
+function findMissing(fitting: FittingRunners, placement: Placement): Missing {
+  const { shape } = placement;
+  if (fitting.missing === null || fitting.missing.shape !== shape) {
+    fitting.missing = { shape, ...whatIsMissing(fitting.needs, placement) };
+  }
+  return fitting.missing;
+}
+
+function whatIsMissing(needs: RunNeeds, placement: Placement): Missing {
+  const connected = placement.groups(needs);
+  if (connected.length === 0) return { what: "runner", had: "" };
+  const labelled = connected.filter(({ labels }) => needs.labels.every((label) => labels.has(label)));
+  return labelled.length === 0
+    ? { what: "labels", had: named(connected.map(({ labels }) => labels)) }
+    : { what: "harness", had: named(labelled.map(({ harnesses }) => harnesses)) };
+}
+
+/** The limits of the fitting runners' pools, each of which lets nothing more of the lane in. */
+function limitsText(fitting: FittingRunners, lane: string, placement: Placement): string {
+  const texts = fitting.poolIds().map((poolId) => {
+    const { key = "", concurrency = null } = placement.pool(poolId) ?? {};
+    return lane === WORK_LANE || placement.isAtConcurrency(poolId)
+      ? `the concurrency of ${key} is ${concurrency}`
+      : `beside work ${placement.maxBesideWork(poolId)} of the slots of ${key} may be taken`;
+  });
+  return texts.join(", ");
+}
+
+function slotsText({ counts }: FittingRunners): string {
+  return counts.slots === 0 ? "they are draining" : `${counts.held} of ${counts.slots} slots are taken`;
+}
+
+/** Names in a sentence, each once, the first of them. */
+function named(names: readonly ReadonlySet<string>[]): string {
+  const all = [...new Set(names.flatMap((some) => [...some]))].sort();
+  if (all.length === 0) return "none";
+  const more = all.length - NAMES_SHOWN;
+  return all.slice(0, NAMES_SHOWN).join(", ") + (more > 0 ? ` and ${more} more` : "");
+}
+
+function labelsText(labels: readonly string[]): string {
+  return labels.length === 1 ? `the label ${labels[0]}` : `the labels ${labels.join(", ")}`;
+}

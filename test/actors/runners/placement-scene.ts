@@ -1,0 +1,82 @@
+import fc from "fast-check";
+import type { LaneRow } from "../../../actors/runners/run-queue.table.js";
+import type { ClaimRow, QueuedRun, RunnerRow } from "../../../actors/runners/runner.table.js";
+import type { PlacementState } from "./naive-placement.js";
+
+/** Small worlds in which everything that placement tells apart comes up often. */
+
+/** Records with the prototype that rows of a store have. */
+function plain<Row>(fields: { [Field in keyof Row]: fc.Arbitrary<Row[Field]> }): fc.Arbitrary<Row> {
+  return fc.record<Row>(fields, { noNullPrototype: true });
+}
+
+const label = fc.constantFrom("gpu", "arm", "big");
+const lane = fc.constantFrom(undefined, undefined, "replay:a", "replay:b", "search:c");
+const runnerId = fc.integer({ min: 0, max: 5 }).map((n) => `runner_${n}`);
+
+export const runnerRow: fc.Arbitrary<RunnerRow> = plain({
+  runnerId,
+  poolId: fc.constantFrom("pool_a", "pool_a", "pool_b", "pool_gone"),
+  name: fc.constant(""),
+  // Few, so that runners often offer the same as others, or as they did before.
+  labels: fc.constantFrom([], [], ["gpu"], ["gpu", "big"], ["big", "gpu", "gpu"]),
+  harnesses: fc.constantFrom(["command"], ["command"], ["other", "command"], []),
+  slots: fc.integer({ min: 0, max: 3 }),
+  connected: fc.boolean(),
+  since: fc.constant(""),
+});
+
+/** What a run needs, and where it waits. */
+export const line = fc
+  .record({
+    poolId: fc.constantFrom(null, "pool_a", "pool_b", "pool_gone"),
+    labels: fc.array(label, { maxLength: 2 }),
+    harness: fc.constantFrom("command", "other"),
+    lane,
+  })
+  .map(({ lane, ...needs }) => (lane === undefined ? needs : { ...needs, lane }));
+
+export const claimRow: fc.Arbitrary<ClaimRow> = fc
+  .record({ runnerId, runId: fc.nat(9).map((n) => `held_${n}`), poolId: fc.constant(""), lane })
+  .map(({ lane, ...claim }) => (lane === undefined ? claim : { ...claim, lane }));
+
+export const laneRow: fc.Arbitrary<LaneRow> = plain({
+  lane: fc.constantFrom("replay:a", "replay:b", "search:c"),
+  maxClaims: fc.option(fc.integer({ min: 0, max: 3 })),
+  served: fc.nat(3),
+});
+
+export const rules = fc
+  .record({
+    concurrency: fc.option(fc.integer({ min: 1, max: 3 })),
+    concurrencyOfB: fc.option(fc.integer({ min: 1, max: 3 })),
+    defaultPoolId: fc.constantFrom(null, null, "pool_a", "pool_b"),
+    maxRuns: fc.option(fc.integer({ min: 1, max: 8 })),
+    besideWorkPercent: fc.constantFrom(0, 50, 100),
+  })
+  .map(({ concurrency, concurrencyOfB, ...rules }) => ({
+    ...rules,
+    pools: [
+      { id: "pool_a", key: "a", labels: ["arm"], concurrency },
+      { id: "pool_b", key: "b", labels: [], concurrency: concurrencyOfB },
+    ],
+  }));
+
+/** Rows as a store holds them: one of each id, in the order of their ids. */
+export const state: fc.Arbitrary<PlacementState> = fc
+  .record({
+    rules,
+    runners: fc.uniqueArray(runnerRow, { selector: (row) => row.runnerId, maxLength: 6 }),
+    claims: fc.uniqueArray(claimRow, { selector: ({ runnerId, runId }) => runnerId + runId, maxLength: 8 }),
+    lanes: fc.uniqueArray(laneRow, { selector: (row) => row.lane, maxLength: 3 }),
+  })
+  .map(({ rules, runners, claims, lanes }) => ({
+    ...rules,
+    runners: [...runners].sort((left, right) => (left.runnerId < right.runnerId ? -1 : 1)),
+    claims,
+    lanes,
+  }));
+
+export const queue: fc.Arbitrary<QueuedRun[]> = fc
+  .array(fc.tuple(line, fc.nat(5)), { maxLength: 12 })
+  .map((lines) => lines.map(([line, queuedAtMs], n) => ({ ...line, runId: `run_${n}`, queuedAtMs })));

@@ -1,0 +1,107 @@
+import fc from "fast-check";
+import t from "tap";
+import { isOlder, RunQueue } from "../../../actors/runners/run-queue.js";
+import { toLineKey } from "../../../actors/runners/run-queue.table.js";
+import type { QueuedRun } from "../../../actors/runners/runner.table.js";
+import { toPlacement } from "./placing.js";
+
+const nothing = {
+  ...{ runners: [], pools: [], claims: [], lanes: [] },
+  ...{ defaultPoolId: null, maxRuns: null, besideWorkPercent: 50 },
+};
+const needs = { poolId: null, labels: ["gpu"], harness: "command" };
+const key = toLineKey(needs);
+const run = (n: number): QueuedRun => ({ ...needs, runId: `run_${n}`, queuedAtMs: Math.floor(n / 3) });
+
+function inOrder(runs: readonly QueuedRun[]): QueuedRun[] {
+  return [...runs].sort((left, right) => (isOlder(left, right) ? -1 : 1));
+}
+
+/** A queue of one line beside its rows, which the test writes as the dispatcher does: before it tells the queue. */
+function lineOf(count: number) {
+  let rows = inOrder(Array.from({ length: count }, (_, n) => run(n)));
+  let read = 0;
+  const queue = new RunQueue(toPlacement(nothing), count > 0 ? [needs] : []);
+  const oldestRuns = (_line: string, limit: number) => {
+    read += 1;
+    return rows.slice(0, limit);
+  };
+  return {
+    queue,
+    oldest: () => rows[0]?.runId,
+    reads: () => read,
+    add(added: QueuedRun) {
+      rows = inOrder([...rows.filter(({ runId }) => runId !== added.runId), added]);
+      queue.add(key, added);
+    },
+    remove(removed: QueuedRun) {
+      rows = rows.filter(({ runId }) => runId !== removed.runId);
+      return queue.remove(key, removed, oldestRuns);
+    },
+    first(): string | undefined {
+      for (const line of queue.all()) return queue.first(line, oldestRuns)?.runId;
+      return undefined;
+    },
+  };
+}
+
+const step = fc.record({ n: fc.nat(400), isRemoved: fc.boolean() });
+
+t.test("the first of a line is its oldest run, whatever came, left, or lies in rows alone", async () => {
+  fc.assert(
+    fc.property(fc.nat(300), fc.array(step, { maxLength: 60 }), (count, steps) => {
+      const line = lineOf(count);
+      return steps.every(({ n, isRemoved }) => {
+        if (isRemoved) line.remove(run(n));
+        else line.add(run(n));
+        return line.first() === line.oldest();
+      });
+    }),
+    { numRuns: 300 },
+  );
+});
+
+/** Takes out the first run again and again, so many times. */
+function drain(line: ReturnType<typeof lineOf>, count: number): (string | undefined)[] {
+  return Array.from({ length: count }, () => {
+    const first = line.first();
+    if (first !== undefined) line.remove(run(Number(first.slice(4))));
+    return first;
+  });
+}
+
+t.test("runs that leave one after another leave none behind, and are read many at once", async (t) => {
+  const line = lineOf(1_000);
+  const all = inOrder(Array.from({ length: 1_000 }, (_, n) => run(n)));
+  t.same(
+    drain(line, 1_000),
+    all.map(({ runId }) => runId),
+  );
+  t.notOk(line.queue.has(key), "the line is gone with its last run");
+  t.ok(line.reads() < 50, `${line.reads()} reads`);
+});
+
+t.test("of a line that grows no more is held than is needed, and none is lost", async (t) => {
+  const line = lineOf(0);
+  const all = inOrder(Array.from({ length: 500 }, (_, n) => run(n)));
+  for (const one of all) line.add(one);
+  for (const { oldest } of line.queue.all()) t.ok(oldest.length < 200, `${oldest.length} are held`);
+  t.same(
+    drain(line, 500),
+    all.map(({ runId }) => runId),
+  );
+  t.notOk(line.queue.has(key));
+});
+
+t.test("a lane is empty when none of its lines is left", async (t) => {
+  const placement = toPlacement(nothing);
+  const queue = new RunQueue(placement, []);
+  const replayed = { ...run(1), lane: "replay:a" };
+  t.not(toLineKey(replayed), key, "the same needs in another lane are another line");
+  queue.add(key, run(1));
+  queue.add(toLineKey(replayed), replayed);
+  t.notOk(queue.isLaneEmpty("replay:a"));
+  queue.remove(toLineKey(replayed), replayed, () => []);
+  t.ok(queue.isLaneEmpty("replay:a"));
+  t.notOk(queue.isLaneEmpty("work"));
+});
