@@ -1,6 +1,9 @@
 import type { Fact, GateQuestion } from "../../runtime/turn.js";
 import { BOOL, DYN, listOf, mapOf, STRING, type Type } from "../expressions/cel-types.js";
 
+/** How many events of a team are kept: the latest ones. */
+export const MAX_EVENTS_KEPT = 1_000;
+
 /** The events that hooks may be on (configuration API, Hook events), as data. */
 export interface WorkEventRule {
   /** A before event waits for its hooks, which may refuse it. */

@@ -1,6 +1,12 @@
 import type { Reading } from "../../storage/store.js";
+import type { Refusal } from "../refusal.js";
 import type { Cursor, Slice } from "../tables/page.js";
-import { type HookOccurrence, type HookOccurrenceState, hookOccurrences } from "./hook-occurrence.table.js";
+import {
+  findHookOccurrence,
+  type HookOccurrence,
+  type HookOccurrenceState,
+  hookOccurrences,
+} from "./hook-occurrence.table.js";
 
 /** The figure that counts firings on after events whose attempts were used up, over all workspaces. */
 export const EXHAUSTED = "hook-occurrences.exhausted";
@@ -17,18 +23,31 @@ export interface HookOccurrencePage {
   /** Only firings before this one. */
   readonly before?: string | undefined;
   readonly limit: number;
-  /** Where the slice before it stopped. */
-  readonly cursor: Cursor<HookOccurrence> | null;
 }
 
-/** A slice of the team's firings that fit, newest first. */
+/** A page of the team's firings that fit, newest first: a function that reads a slice of it. */
 export function listHookOccurrences(
-  reading: Reading,
   { workspaceId, teamId }: { readonly workspaceId: string; readonly teamId: string },
   { hook, event, state }: HookOccurrenceFilter,
-  { before, limit, cursor }: HookOccurrencePage,
-): Slice<HookOccurrence> {
+  { before, limit }: HookOccurrencePage,
+): (reading: Reading, cursor: Cursor<HookOccurrence> | null) => Slice<HookOccurrence> {
   const place = before === undefined ? undefined : [before];
   const filter = { teamId, hook, on: event, state };
-  return hookOccurrences.page(reading, workspaceId, filter, { before: place, limit, cursor });
+  return (reading, cursor) => hookOccurrences.page(reading, workspaceId, filter, { before: place, limit, cursor });
+}
+
+/** A firing of a team. */
+export interface TeamHookOccurrence {
+  readonly workspaceId: string;
+  readonly hookOccurrence: HookOccurrence;
+}
+
+/** The team's firing of this id; refused `not-found` where it has none. */
+export function findTeamHookOccurrence(
+  reading: Reading,
+  { workspaceId, teamId }: { readonly workspaceId: string; readonly teamId: string },
+  id: string,
+): TeamHookOccurrence | Refusal {
+  const hookOccurrence = findHookOccurrence(reading, workspaceId, teamId, id);
+  return hookOccurrence === undefined ? { refused: "not-found" } : { workspaceId, hookOccurrence };
 }

@@ -57,3 +57,27 @@ function waitsForResend(reading: Reading, workspaceId: string, firing: HookOccur
   const latest = resentAs === null ? firing : findHookOccurrence(reading, workspaceId, work.teamId, resentAs);
   return latest?.state === "failed" && findResource(reading, workspaceId, "hook", hookId) !== undefined;
 }
+
+/** Firings that are counted for one answer, and at once. */
+const MAX_COUNTED = 10_000;
+const COUNTED_AT_ONCE = 500;
+
+/** How many firings of a period wait to be sent again. */
+export interface ResendCount {
+  readonly count: number;
+  /** Whether there are more than could be counted. */
+  readonly isMore: boolean;
+}
+
+/** Counts them a slice at a time; the last count that it yields is the answer. */
+export function* countFailed(reading: Reading, team: Team, period: ResendPeriod): Generator<ResendCount> {
+  let count = 0;
+  let { after } = period;
+  do {
+    const slice = { most: COUNTED_AT_ONCE, looks: COUNTED_AT_ONCE };
+    const { found, next } = listFailed(reading, team, { ...period, after }, slice);
+    count += found.length;
+    after = next;
+    yield { count, isMore: after !== null };
+  } while (after !== null && count < MAX_COUNTED);
+}

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { WorkEvent } from "../../actors/events/catalogue.js";
-import { workEventNames } from "../../actors/events/catalogue.js";
-import { findEvent, listLatestEvents, MAX_EVENTS_KEPT } from "../../actors/events/event-log.table.js";
+import { MAX_EVENTS_KEPT, workEventNames } from "../../actors/events/catalogue.js";
+import { findEvent, listLatestEvents } from "../../actors/events/event-log.queries.js";
 import { type HookMatches, hookMatchSchema, listHookMatches } from "../../actors/hooks/matching/not-fired.view.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { cursor, pageSize } from "../paging.js";

@@ -1,20 +1,16 @@
+import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
-import { permit, seesOutcomes } from "../../actors/access/visibility.js";
-import type { Caller } from "../../actors/caller.js";
-import type { HookFields } from "../../actors/hooks/hook.js";
+import type { VisibleTeam } from "../../actors/access/team.queries.js";
+import { toResend, toResendPeriod, toTest } from "../../actors/hooks/fire-by-hand.js";
 import { type FireHook, hookOccurrenceRef } from "../../actors/hooks/hook-occurrence.messages.js";
-import { findHookOccurrenceById } from "../../actors/hooks/hook-occurrence.table.js";
+import { findTeamHookOccurrence } from "../../actors/hooks/hook-occurrence.queries.js";
 import { hookOccurrenceSchema, hookOccurrenceView } from "../../actors/hooks/hook-occurrence.view.js";
-import { hookResenderRef, type ResendFailed } from "../../actors/hooks/resend.messages.js";
-import { listFailed, type ResendPeriod } from "../../actors/hooks/resend.queries.js";
-import { createSampleEvent } from "../../actors/hooks/sample-event.js";
-import { invalid, isRefusal, type Refusal } from "../../actors/refusal.js";
-import { findResource, findResourceAt } from "../../actors/resources/resource.table.js";
-import { getTeamKey } from "../../actors/resources/resource-indexes.table.js";
-import { locate } from "../../actors/resources/resource-location.table.js";
+import { hookResenderRef } from "../../actors/hooks/resend.messages.js";
+import { countFailed, type ResendCount, type ResendPeriod } from "../../actors/hooks/resend.queries.js";
 import type { Runtime } from "../../runtime/runtime.js";
+import { granted } from "../refused.js";
 import { type Answer, type Route, route } from "../route.js";
-import { findFiring } from "./hook.routes.js";
+import { teamRoute } from "../team-route.js";
 
 const time = z.iso.datetime({ offset: true, message: "must be an RFC 3339 time" });
 
@@ -31,23 +27,20 @@ const resending = z
   })
   .meta({ title: "hook-resending" });
 
-/** Firings that are counted for one answer. */
-const MOST_COUNTED = 10_000;
-const COUNTED_AT_ONCE = 500;
-
 /** Firing hooks by hand: again for what happened, or with a sample. */
 export function resendRoutes({ runtime }: { readonly runtime: Runtime }): readonly Route[] {
   return [
-    route({
+    teamRoute(runtime, "outcomes", {
       method: "POST",
       path: "/api/teams/{teamId}/hook-occurrences/{id}/resend",
       summary: "Fire a hook again for the same event",
       access: "any",
       body: z.strictObject({}),
       answers: { 202: hookOccurrenceSchema },
-      handle: ({ caller, params }) => resend(runtime, caller, params),
+      handle: ({ caller, params }, team) =>
+        fire(runtime, granted(toResend(runtime.reading, caller, team, params.id ?? ""))),
     }),
-    route({
+    teamRoute(runtime, "outcomes", {
       method: "POST",
       path: "/api/teams/{teamId}/hook-occurrences/resend",
       summary: "Send again all that failed in a period",
@@ -59,7 +52,10 @@ export function resendRoutes({ runtime }: { readonly runtime: Runtime }): readon
       body: periodBody,
       example: { from: "2026-11-21T09:00:00Z", to: "2026-11-21T10:00:00Z" },
       answers: { 202: resending },
-      handle: ({ caller, params, body }) => resendFailed(runtime, caller, params.teamId ?? "", body),
+      handle: async ({ caller, body }, team) => {
+        const period = granted(toResendPeriod(runtime.reading, caller, team, body));
+        return { status: 202, body: await resendFailed(runtime, team, period) };
+      },
     }),
     route({
       method: "POST",
@@ -72,100 +68,38 @@ export function resendRoutes({ runtime }: { readonly runtime: Runtime }): readon
       access: "any",
       body: z.strictObject({}),
       answers: { 202: hookOccurrenceSchema },
-      handle: ({ caller, params }) => test(runtime, caller, params.hookId ?? ""),
+      handle: ({ caller, params }) => {
+        const sample = { occurrence: runtime.newId("occ"), nowMs: runtime.clock.now() };
+        return fire(runtime, granted(toTest(runtime.reading, caller, params.hookId ?? "", sample)));
+      },
     }),
   ];
 }
 
-async function resend(
-  runtime: Runtime,
-  caller: Caller,
-  params: Readonly<Record<string, string>>,
-): Promise<Answer | Refusal> {
+async function fire(runtime: Runtime, message: FireHook): Promise<Answer> {
   const { reading } = runtime;
-  const found = findFiring(runtime, caller, params);
-  if (isRefusal(found)) return found;
-  const { workspaceId, firing } = found;
-  const refused = permit(reading, caller, workspaceId, "configure", "hook");
-  if (refused !== null) return refused;
-  if (findResource(reading, workspaceId, "hook", firing.hookId) === undefined) {
-    return { refused: "conflict", detail: "The hook is gone, so it cannot fire again." };
-  }
-  return fire(runtime, {
-    type: "hook.fire",
-    hookId: firing.hookId,
-    work: firing.work,
-    resends: firing.resends ?? firing.id,
-  });
-}
-
-async function test(runtime: Runtime, caller: Caller, hookId: string): Promise<Answer | Refusal> {
-  const { reading, clock } = runtime;
-  const place = locate(reading, hookId);
-  if (place?.kind !== "hook") return { refused: "not-found" };
-  const refused = permit(reading, caller, place.workspaceId, "configure", "hook");
-  if (refused !== null) return refused;
-  const hook = findResource<HookFields>(reading, place.workspaceId, "hook", hookId);
-  if (hook === undefined) return { refused: "not-found" };
-  const work = createSampleEvent(hook, { occurrence: runtime.newId("occ"), nowMs: clock.now() });
-  return fire(runtime, { type: "hook.fire", hookId, work, resends: null });
-}
-
-async function fire(runtime: Runtime, message: FireHook): Promise<Answer | Refusal> {
   const { workspaceId } = message.work;
   const id = runtime.newId("occ");
   await runtime.ask(hookOccurrenceRef(workspaceId, id), message);
-  const fired = findHookOccurrenceById(runtime.reading, workspaceId, id);
-  if (fired === undefined) return { refused: "not-found" };
-  return { status: 202, body: hookOccurrenceView(runtime.reading, workspaceId, fired) };
+  const { hookOccurrence } = granted(findTeamHookOccurrence(reading, message.work, id));
+  return { status: 202, body: hookOccurrenceView(reading, workspaceId, hookOccurrence) };
 }
 
-async function resendFailed(
-  runtime: Runtime,
-  caller: Caller,
-  teamId: string,
-  body: z.output<typeof periodBody>,
-): Promise<Answer | Refusal> {
-  const { reading } = runtime;
-  const place = locate(reading, teamId);
-  if (place?.kind !== "team" || !seesOutcomes(reading, caller, place.workspaceId, teamId)) {
-    return { refused: "not-found" };
+async function resendFailed(runtime: Runtime, team: VisibleTeam, period: ResendPeriod): Promise<ResendCount> {
+  const counted = await countInSlices(runtime, team, period);
+  const { workspaceId, teamId } = team;
+  if (counted.count > 0) {
+    granted(await runtime.ask(hookResenderRef(workspaceId, teamId), { type: "hooks.resend", period }));
   }
-  const { workspaceId } = place;
-  const refused = permit(reading, caller, workspaceId, "configure", "hook");
-  if (refused !== null) return refused;
-  const hook = body.hook ?? null;
-  const period: ResendPeriod = { fromMs: Date.parse(body.from), toMs: Date.parse(body.to), hook, after: null };
-  if (period.fromMs >= period.toMs) return invalid("to", "must be after from");
-  if (hook !== null) {
-    const at = `${getTeamKey(reading, workspaceId, teamId)}/${hook}`;
-    if (findResourceAt(reading, workspaceId, "hook", at) === undefined)
-      return invalid("hook", `there is no hook ${hook}`);
-  }
-  const counted = await count(runtime, { workspaceId, teamId }, period);
-  const message: ResendFailed = { type: "hooks.resend", period };
-  const answer = counted.count === 0 ? null : await runtime.ask(hookResenderRef(workspaceId, teamId), message);
-  return isRefusal(answer) ? answer : { status: 202, body: counted };
+  return counted;
 }
 
-/** Counts a slice at a time: others are served in between. */
-async function count(
-  { reading }: Runtime,
-  team: { readonly workspaceId: string; readonly teamId: string },
-  period: ResendPeriod,
-): Promise<z.output<typeof resending>> {
-  let sum = 0;
-  let after = period.after;
-  do {
-    const { found, next } = listFailed(
-      reading,
-      team,
-      { ...period, after },
-      { most: COUNTED_AT_ONCE, looks: COUNTED_AT_ONCE },
-    );
-    sum += found.length;
-    after = next;
-    await new Promise((resolve) => setImmediate(resolve));
-  } while (after !== null && sum < MOST_COUNTED);
-  return { count: sum, isMore: after !== null };
+/** Others are served between two slices. */
+async function countInSlices({ reading }: Runtime, team: VisibleTeam, period: ResendPeriod): Promise<ResendCount> {
+  let counted: ResendCount = { count: 0, isMore: false };
+  for (const count of countFailed(reading, team, period)) {
+    counted = count;
+    await setImmediate();
+  }
+  return counted;
 }

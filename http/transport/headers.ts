@@ -56,3 +56,8 @@ export function idempotencyKey(header: string | undefined): string | Refusal {
   }
   return header;
 }
+
+/** The same where a key may be left out: null then, and where it is empty. */
+export function optionalIdempotencyKey(header: string | undefined): string | null | Refusal {
+  return header === undefined || header === "" ? null : idempotencyKey(header);
+}

@@ -1,6 +1,8 @@
 import t from "tap";
 import type { WorkEvent } from "../../../actors/events/catalogue.js";
-import { findEvent, listLatestEvents, MAX_EVENTS_KEPT, recordEvent } from "../../../actors/events/event-log.table.js";
+import { MAX_EVENTS_KEPT } from "../../../actors/events/catalogue.js";
+import { findEvent, listLatestEvents } from "../../../actors/events/event-log.queries.js";
+import { recordEvent } from "../../../actors/events/event-log.table.js";
 import { memoryRows } from "../../support/turn.js";
 
 const event = (n: number, teamId = "team_1"): WorkEvent => ({

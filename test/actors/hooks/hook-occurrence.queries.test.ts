@@ -45,10 +45,10 @@ function readPage(
   betweenSlices: () => void = () => undefined,
 ): HookOccurrence[] {
   const found: HookOccurrence[] = [];
+  const read = listHookOccurrences({ workspaceId, teamId }, filter, { before, limit: 20 });
   let cursor: Cursor<HookOccurrence> | null = null;
   do {
-    const page = { before, limit: 20, cursor };
-    const slice: Slice<HookOccurrence> = listHookOccurrences(rows, { workspaceId, teamId }, filter, page);
+    const slice: Slice<HookOccurrence> = read(rows, cursor);
     found.push(...slice.rows);
     cursor = slice.next;
     betweenSlices();

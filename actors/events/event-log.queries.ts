@@ -1,0 +1,41 @@
+import type { Reading } from "../../storage/store.js";
+import type { WorkEvent } from "./catalogue.js";
+import { MAX_EVENTS_KEPT } from "./catalogue.js";
+import { events } from "./event-log.table.js";
+
+/** Which events of a team. */
+export interface EventPage {
+  readonly event?: string | undefined;
+  readonly task?: string | undefined;
+  /** Only those before this occurrence. */
+  readonly before?: string | undefined;
+  readonly limit: number;
+}
+
+/** An event of the team by its occurrence; undefined when there was none, or it is not kept any more. */
+export function findEvent(
+  reading: Reading,
+  workspaceId: string,
+  teamId: string,
+  occurrence: string,
+): WorkEvent | undefined {
+  return events.get(reading, workspaceId, teamId, occurrence);
+}
+
+/** The team's latest events that fit, newest first. */
+export function listLatestEvents(
+  reading: Reading,
+  { workspaceId, teamId }: { readonly workspaceId: string; readonly teamId: string },
+  { event, task, before, limit }: EventPage,
+): WorkEvent[] {
+  const page = before === undefined ? {} : { before: [teamId, before] };
+  const isNarrow = event !== undefined || task !== undefined;
+  const found = events.list(reading, workspaceId, [teamId], {
+    ...page,
+    reverse: true,
+    limit: isNarrow ? MAX_EVENTS_KEPT : limit,
+  });
+  return found
+    .filter((work) => (event ?? work.on) === work.on && (task ?? work.task.id) === work.task.id)
+    .slice(0, limit);
+}

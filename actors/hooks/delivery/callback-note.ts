@@ -1,0 +1,18 @@
+import type { Refusal } from "../../refusal.js";
+import type { NoteTask } from "../../tasks/task.messages.js";
+import type { CallbackSubject } from "./callback.queries.js";
+
+/** Longest note of a receiver, in characters. */
+const MAX_NOTE = 20_000;
+
+/** What a receiver says on its task: once under each key, each time where the key is null. */
+export function toCallbackNote(
+  { hookOccurrence }: CallbackSubject,
+  { text, key }: { readonly text: string; readonly key: string | null },
+): NoteTask | Refusal {
+  if (text === "" || [...text].length > MAX_NOTE) {
+    return { refused: "bad-request", detail: "A note has 1 to 20,000 characters." };
+  }
+  const once = key === null ? null : `${hookOccurrence.id} ${key}`;
+  return { type: "note", from: `hook ${hookOccurrence.hook}`, text, key: once };
+}

@@ -1,0 +1,38 @@
+import type { Reading } from "../../../storage/store.js";
+import type { Refusal } from "../../refusal.js";
+import { findResource } from "../../resources/resource.table.js";
+import type { Sealer } from "../../sealer.js";
+import type { TaskRow } from "../../tasks/task.js";
+import { tasks } from "../../tasks/task.table.js";
+import { findHookOccurrenceById, type HookOccurrence } from "../hook-occurrence.table.js";
+import { findCallbackBearer } from "./callback-token.js";
+
+/** What a hook's receiver may call back about. */
+export interface CallbackSubject {
+  readonly workspaceId: string;
+  readonly hookOccurrence: HookOccurrence;
+  readonly task: TaskRow;
+}
+
+/** What a callback token is looked up by. */
+export interface CallbackSource {
+  readonly reading: Reading;
+  readonly sealer: Pick<Sealer, "digest">;
+  readonly nowMs: number;
+}
+
+/** What the firing with this callback token was about. Null is no token; a test is about nothing. */
+export function findCallbackSubject(
+  { reading, sealer, nowMs }: CallbackSource,
+  token: string | null,
+): CallbackSubject | Refusal {
+  const refused: Refusal = { refused: "unauthenticated", detail: "The callback token is missing, unknown or too old." };
+  const bearer = token === null ? null : findCallbackBearer(sealer, token, nowMs);
+  if (bearer === null) return refused;
+  const { workspaceId, hookOccurrenceId } = bearer;
+  const hookOccurrence = findHookOccurrenceById(reading, workspaceId, hookOccurrenceId);
+  if (hookOccurrence === undefined || hookOccurrence.work.test === true) return refused;
+  const task = tasks.get(reading, workspaceId, hookOccurrence.work.task.id);
+  const isOpen = findResource(reading, workspaceId, "workspace", workspaceId) !== undefined;
+  return task === undefined || !isOpen ? refused : { workspaceId, hookOccurrence, task };
+}

@@ -1,0 +1,20 @@
+import { z } from "zod";
+import type { Reading } from "../../../storage/store.js";
+import { toEventTask } from "../../events/event-task.js";
+import { findLine } from "../../lines/line.queries.js";
+import type { CallbackSubject } from "./callback.queries.js";
+
+/** The task as its hook's receiver reads it. */
+export const callbackTaskSchema = z
+  .strictObject({
+    ...{ id: z.string(), title: z.string(), url: z.string(), line: z.string(), station: z.string() },
+    ...{ stationKey: z.string(), marks: z.record(z.string(), z.string()), repositories: z.array(z.string()) },
+    pullRequest: z.looseObject({ url: z.string() }).nullable(),
+    hook: z.string(),
+  })
+  .meta({ title: "callback-task" });
+
+/** The task that a hook fired about, and the hook's key. */
+export function callbackTaskView(reading: Reading, { workspaceId, hookOccurrence, task }: CallbackSubject) {
+  return { ...toEventTask(task, findLine(reading, workspaceId, task.lineId)), hook: hookOccurrence.hook };
+}

@@ -1,0 +1,67 @@
+/** Firing hooks by hand, again for what happened or with a sample: for those who may configure hooks. */
+import type { Reading } from "../../storage/store.js";
+import type { VisibleTeam } from "../access/team.queries.js";
+import { permit } from "../access/visibility.js";
+import type { Caller } from "../caller.js";
+import { invalid, isRefusal, type Refusal } from "../refusal.js";
+import { findResource, findResourceAt } from "../resources/resource.table.js";
+import { locate } from "../resources/resource-location.table.js";
+import type { HookFields } from "./hook.js";
+import type { FireHook } from "./hook-occurrence.messages.js";
+import { findTeamHookOccurrence } from "./hook-occurrence.queries.js";
+import type { ResendPeriod } from "./resend.queries.js";
+import { createSampleEvent } from "./sample-event.js";
+
+/** What fires a hook of the team again, for the event of one of its firings. */
+export function toResend(reading: Reading, caller: Caller, team: VisibleTeam, id: string): FireHook | Refusal {
+  const found = findTeamHookOccurrence(reading, team, id);
+  if (isRefusal(found)) return found;
+  const { workspaceId } = team;
+  const refused = permit(reading, caller, workspaceId, "configure", "hook");
+  if (refused !== null) return refused;
+  const { hookId, work, resends } = found.hookOccurrence;
+  if (findResource(reading, workspaceId, "hook", hookId) === undefined) {
+    return { refused: "conflict", detail: "The hook is gone, so it cannot fire again." };
+  }
+  return { type: "hook.fire", hookId, work, resends: resends ?? id };
+}
+
+/** What fires a hook on a sample of its event; `occurrence` is the event's id. */
+export function toTest(
+  reading: Reading,
+  caller: Caller,
+  hookId: string,
+  sample: { readonly occurrence: string; readonly nowMs: number },
+): FireHook | Refusal {
+  const place = locate(reading, hookId);
+  if (place?.kind !== "hook") return { refused: "not-found" };
+  const { workspaceId } = place;
+  const refused = permit(reading, caller, workspaceId, "configure", "hook");
+  if (refused !== null) return refused;
+  const hook = findResource<HookFields>(reading, workspaceId, "hook", hookId);
+  if (hook === undefined) return { refused: "not-found" };
+  return { type: "hook.fire", hookId, work: createSampleEvent(hook, sample), resends: null };
+}
+
+/** When the events happened whose failed firings are to be sent again, in any offset, and the one hook that is meant. */
+export interface WantedPeriod {
+  readonly from: string;
+  readonly to: string;
+  readonly hook?: string | undefined;
+}
+
+/** The period of a team that is to be sent again. */
+export function toResendPeriod(
+  reading: Reading,
+  caller: Caller,
+  { workspaceId, teamKey }: VisibleTeam,
+  wanted: WantedPeriod,
+): ResendPeriod | Refusal {
+  const refused = permit(reading, caller, workspaceId, "configure", "hook");
+  if (refused !== null) return refused;
+  const { hook = null } = wanted;
+  const period: ResendPeriod = { fromMs: Date.parse(wanted.from), toMs: Date.parse(wanted.to), hook, after: null };
+  if (period.fromMs >= period.toMs) return invalid("to", "must be after from");
+  const isThere = hook === null || findResourceAt(reading, workspaceId, "hook", `${teamKey}/${hook}`) !== undefined;
+  return isThere ? period : invalid("hook", `there is no hook ${hook}`);
+}
