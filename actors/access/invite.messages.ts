@@ -1,17 +1,18 @@
-import type { Message } from "../../runtime/turn.js";
+import { reference } from "../../runtime/reference.js";
+import type { Answered } from "../../runtime/turn.js";
 import type { Refusal } from "../refusal.js";
 import type { Member } from "../workspaces/member.table.js";
 import type { InviteRow } from "./invite.table.js";
 
 /** A link under which an invite goes out. The token itself is only in the sealed mail. */
-interface Link {
+export interface Link {
   /** SHA-256 of the token, in hex. */
   readonly tokenHash: string;
   readonly sealedMail: string;
 }
 
-/** Invites the address; answered with {@link InviteSent}, or with `null` when it is a member's. */
-export interface SendInvite extends Message, Link {
+/** Invites the address; answered with `null` when it is a member's. */
+export interface SendInvite extends Answered<InviteSent | null>, Link {
   readonly type: "invite.send";
   /** The person who invites. */
   readonly by: string;
@@ -19,29 +20,29 @@ export interface SendInvite extends Message, Link {
   readonly teams: readonly string[];
 }
 
-/** Sends an open or expired invite again, under a new link; answered with {@link InviteSent}. */
-export interface ResendInvite extends Message, Link {
+/** Sends an open or expired invite again, under a new link. */
+export interface ResendInvite extends Answered<InviteSent | Refusal>, Link {
   readonly type: "invite.resend";
   readonly inviteId: string;
 }
 
-export interface RevokeInvite extends Message {
+export interface RevokeInvite extends Answered<Refusal | undefined> {
   readonly type: "invite.revoke";
   readonly inviteId: string;
 }
 
-/** Accepts; answered with an {@link AcceptAnswer}. */
-export interface AcceptInvite extends Message {
+/** Accepts; answered with the member that the person is now. */
+export interface AcceptInvite extends Answered<Member | Refusal> {
   readonly type: "invite.accept";
   readonly tokenHash: string;
   readonly userId: string;
   readonly email: string;
 }
 
-/** The member that the person is now. */
-export type AcceptAnswer = Member | Refusal;
-
 export type InviteMessage = SendInvite | ResendInvite | RevokeInvite | AcceptInvite;
+
+/** The invite to a workspace; its id is the mail address. */
+export const inviteRef = reference<InviteMessage>("invite");
 
 /** An invite whose mail is on its way. */
 export interface InviteSent {

@@ -1,9 +1,8 @@
 import { z } from "zod";
-import type { AcceptAnswer, AcceptInvite } from "../../actors/access/invite.messages.js";
+import { type AcceptInvite, inviteRef } from "../../actors/access/invite.messages.js";
 import { type FoundInvite, findInviteByLink } from "../../actors/access/invite.queries.js";
 import { acceptedInviteSchema, acceptedInviteView, offerSchema, offerView } from "../../actors/access/invite.view.js";
 import { sha256Hex } from "../../actors/sealer.js";
-import { address } from "../../runtime/address.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { granted } from "../refused.js";
 import { type Route, route } from "../route.js";
@@ -43,8 +42,7 @@ export function inviteLinkRoutes({ runtime }: { readonly runtime: Runtime }): re
         const { userId, email } = caller;
         const tokenHash = sha256Hex(params.token ?? "");
         const message: AcceptInvite = { type: "invite.accept", tokenHash, userId, email };
-        const to = address(workspaceId, "invite", invite.email);
-        const member = granted((await runtime.ask(to, message)) as AcceptAnswer);
+        const member = granted(await runtime.ask(inviteRef(workspaceId, invite.email), message));
         return { status: 200, body: granted(acceptedInviteView(reading, workspaceId, member)) };
       },
     }),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { InviteMessage, InviteSent } from "../../actors/access/invite.messages.js";
+import { type InviteSent, inviteRef, type ResendInvite, type SendInvite } from "../../actors/access/invite.messages.js";
 import { findInvite, listPendingInvites } from "../../actors/access/invite.queries.js";
 import { inviteMailView, inviteSchema, inviteView } from "../../actors/access/invite.view.js";
 import { MAX_INVITES_AN_HOUR, refuseInvites, tooManyInvites } from "../../actors/access/invite-terms.js";
@@ -9,7 +9,6 @@ import { sealMail } from "../../actors/outbound/mail.effects.js";
 import { inviteMail } from "../../actors/outbound/mail-texts.js";
 import { distinct } from "../../actors/resources/fields.js";
 import { type Sealer, sha256Hex } from "../../actors/sealer.js";
-import { address } from "../../runtime/address.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { MailLimit } from "../limits/mail-limit.js";
 import { cursor, pageSize } from "../paging.js";
@@ -123,8 +122,9 @@ function resendRoute(options: InviteRoutesOptions, countInvites: CountInvites): 
       const invite = granted(findInvite(runtime.reading, workspaceId, params.inviteId ?? ""));
       const { email, inviteId } = invite;
       const link = newLink(options, workspaceId, invite);
-      const sent = await ask(runtime, workspaceId, email, { type: "invite.resend", inviteId, ...link });
-      return { status: 200, body: await outcomeOf(runtime, workspaceId, email, sent as InviteSent) };
+      const message: ResendInvite = { type: "invite.resend", inviteId, ...link };
+      const sent = granted(await runtime.ask(inviteRef(workspaceId, email), message));
+      return { status: 200, body: await outcomeOf(runtime, workspaceId, email, sent) };
     },
   });
 }
@@ -139,7 +139,7 @@ function revokeRoute({ runtime }: InviteRoutesOptions): Route {
     answers: { 204: null },
     handle: async ({ params }, { workspaceId }) => {
       const { email, inviteId } = granted(findInvite(runtime.reading, workspaceId, params.inviteId ?? ""));
-      await ask(runtime, workspaceId, email, { type: "invite.revoke", inviteId });
+      granted(await runtime.ask(inviteRef(workspaceId, email), { type: "invite.revoke", inviteId }));
       return { status: 204 };
     },
   });
@@ -154,10 +154,10 @@ async function inviteAll(
   const { runtime } = options;
   const asked = [...new Set(emails)].map(async (email): Promise<Outcome> => {
     const link = newLink(options, workspaceId, { email, role, teams, invitedBy: caller.userId });
-    const message: InviteMessage = { type: "invite.send", by: caller.userId, role, teams, ...link };
-    const sent = await ask(runtime, workspaceId, email, message);
+    const message: SendInvite = { type: "invite.send", by: caller.userId, role, teams, ...link };
+    const sent = await runtime.ask(inviteRef(workspaceId, email), message);
     if (sent === null) return { email, outcome: "already-a-member", inviteId: null };
-    return outcomeOf(runtime, workspaceId, email, sent as InviteSent);
+    return outcomeOf(runtime, workspaceId, email, sent);
   });
   const settled = await Promise.allSettled(asked);
   return settled.map((each) => {
@@ -181,8 +181,4 @@ function newLink(
   const offer = inviteMailView(runtime.reading, workspaceId, terms);
   const mail = inviteMail({ ...offer, link: `${baseUrl()}/invites/${token}` });
   return { tokenHash: sha256Hex(token), sealedMail: sealMail(sealer, mail) };
-}
-
-async function ask(runtime: Runtime, workspaceId: string, email: string, message: InviteMessage): Promise<unknown> {
-  return granted(await runtime.ask(address(workspaceId, "invite", email), message));
 }

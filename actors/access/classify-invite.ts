@@ -1,0 +1,154 @@
+import { isResultOf } from "../../runtime/effect-type.js";
+import type { EffectEnded, Message, TurnReading, Woken } from "../../runtime/turn.js";
+import { MAIL_EFFECT } from "../outbound/mail.effects.js";
+import type { Refusal } from "../refusal.js";
+import { findResource } from "../resources/resource.table.js";
+import { findMemberByEmail } from "../workspaces/member.table.js";
+import type { AcceptInvite, InviteMessage, Link, ResendInvite, RevokeInvite, SendInvite } from "./invite.messages.js";
+import type { InviteRow } from "./invite.table.js";
+
+/** What is kept of an invite between turns. */
+export interface InviteContext {
+  readonly email: string;
+  readonly invite: InviteRow | null;
+}
+
+/** A message without a field that matters to where it leads. */
+interface Plain<Type extends string> extends Message {
+  readonly type: Type;
+}
+
+/** The invite goes out, anew or again, under a new link. */
+export interface InviteSending<Type extends string> extends Message, Link {
+  readonly type: Type;
+  readonly terms: Pick<InviteRow, "role" | "teams" | "invitedBy">;
+}
+
+/** The invited person is in. */
+export interface InviteAccepted extends Message {
+  readonly type: "accept.taken";
+  readonly userId: string;
+  readonly invite: InviteRow;
+}
+
+/** What was asked does not happen. */
+export interface InviteRefused<Type extends string> extends Message {
+  readonly type: Type;
+  readonly refusal: Refusal;
+}
+
+/** It is over for everybody: expired or revoked. */
+export interface InviteClosed<Type extends string> extends Message {
+  readonly type: Type;
+  readonly invite: InviteRow;
+}
+
+/** The 14 days of an invite are over, which whoever accepts is told. */
+interface AcceptedLate extends InviteClosed<"accept.late"> {
+  readonly refusal: Refusal;
+}
+
+/** The mail of the invite went out, or it did not. */
+export interface InviteMailed extends Message {
+  readonly type: "mail.ended";
+  readonly invite: InviteRow;
+  readonly isSent: boolean;
+}
+
+/** A message by where it leads, with what was read to find that out. */
+export type InviteEvent =
+  | InviteSending<"send.taken">
+  /** The address is a member's. */
+  | Plain<"send.skipped">
+  | InviteSending<"resend.taken">
+  | InviteRefused<"resend.refused">
+  | InviteAccepted
+  | AcceptedLate
+  | InviteRefused<"accept.refused">
+  | InviteClosed<"revoke.taken">
+  | InviteRefused<"revoke.refused">
+  | InviteClosed<"expiry.due">
+  | Plain<"expiry.early">
+  | InviteMailed
+  /** Of an earlier invite. */
+  | EffectEnded;
+
+/** Gives the event of each message to an invite. It reads and does nothing else. */
+export function classifyInvite(
+  message: InviteMessage | EffectEnded | Woken,
+  { context }: { readonly context: InviteContext },
+  turn: TurnReading,
+): InviteEvent {
+  const { email, invite } = context;
+  switch (message.type) {
+    case "invite.send":
+      return classifySend(message, email, turn);
+    case "invite.resend":
+      return classifyResend(message, invite);
+    case "invite.accept":
+      return classifyAccept(message, context, turn);
+    case "invite.revoke":
+      return classifyRevoke(message, invite);
+    case "woken":
+      return invite !== null && invite.expiresAtMs <= turn.now
+        ? { type: "expiry.due", invite }
+        : { type: "expiry.early" };
+    case "effect.ended":
+      if (!isResultOf(MAIL_EFFECT, message) || message.id !== invite?.mailId) return message;
+      return { type: "mail.ended", invite, isSent: message.result.ok };
+  }
+}
+
+function classifySend(message: SendInvite, email: string, turn: TurnReading): InviteEvent {
+  if (findMemberByEmail(turn, turn.self.partition, email) !== undefined) return { type: "send.skipped" };
+  const { tokenHash, sealedMail, role, teams, by } = message;
+  return { type: "send.taken", tokenHash, sealedMail, terms: { role, teams, invitedBy: by } };
+}
+
+function classifyResend({ inviteId, tokenHash, sealedMail }: ResendInvite, invite: InviteRow | null): InviteEvent {
+  if (inviteId !== invite?.inviteId) return { type: "resend.refused", refusal: nothing };
+  if (invite.state === "open" || invite.state === "expired") {
+    return { type: "resend.taken", tokenHash, sealedMail, terms: invite };
+  }
+  const detail = `This invite was ${invite.state}; only an open or expired invite can be sent again.`;
+  return { type: "resend.refused", refusal: conflict(detail) };
+}
+
+function classifyAccept(
+  { tokenHash, userId, email }: AcceptInvite,
+  { email: invited, invite }: InviteContext,
+  turn: TurnReading,
+): InviteEvent {
+  if (invite === null || tokenHash !== invite.linkHash || invite.state === "revoked") {
+    return { type: "accept.refused", refusal: nothing };
+  }
+  const isOpen = findResource(turn, turn.self.partition, "workspace", turn.self.partition) !== undefined;
+  if (invite.state === "open" && invite.expiresAtMs <= turn.now) {
+    return { type: "accept.late", invite, refusal: isOpen ? expired : nothing };
+  }
+  if (!isOpen) return { type: "accept.refused", refusal: nothing };
+  if (invite.state === "expired") return { type: "accept.refused", refusal: expired };
+  if (invite.state === "accepted") {
+    return { type: "accept.refused", refusal: conflict("This invite was accepted already.") };
+  }
+  return email === invited ? { type: "accept.taken", userId, invite } : { type: "accept.refused", refusal: notYours };
+}
+
+function classifyRevoke({ inviteId }: RevokeInvite, invite: InviteRow | null): InviteEvent {
+  if (inviteId !== invite?.inviteId) return { type: "revoke.refused", refusal: nothing };
+  return invite.state === "accepted"
+    ? { type: "revoke.refused", refusal: conflict("An accepted invite cannot be revoked.") }
+    : { type: "revoke.taken", invite };
+}
+
+const nothing: Refusal = { refused: "not-found" };
+const expired = conflict("This invite has expired. Ask for a new one.");
+const notYours: Refusal = {
+  refused: "forbidden",
+  title: "Not your invite",
+  detail: "This invite is for another address: sign in with the address it was sent to.",
+};
+
+function conflict(detail: string): Refusal {
+  return { refused: "conflict", detail };
+}
