@@ -2,7 +2,7 @@ import type { GateAnswer, TurnReading } from "../../runtime/turn.js";
 import { isRefusal } from "../refusal.js";
 import { findAnswerable } from "./approvals.js";
 import { findSentBefore, refuseMessage } from "./conversation.js";
-import type { AnswerApproval, SendMessage } from "./run.messages.js";
+import type { AnswerApproval, SendMessage, StartRun } from "./run.messages.js";
 import { getRunRow, STARTING } from "./run.transitions.js";
 import type { Owned, RunContext, RunEvent, RunMessage, Said } from "./run-events.js";
 import { getRunOwner, type RunOwner } from "./run-owner.js";
@@ -19,7 +19,7 @@ interface RunState {
 export function classifyRun(owners: readonly RunOwner[]) {
   return (message: RunMessage, { value, context }: RunState, turn: TurnReading): RunEvent => {
     // Before its start a run has no row to read, and takes nothing else.
-    if (value === "new") return message.type === "run.start" ? message : { type: "claim.other" };
+    if (value === "new") return message.type === "run.start" ? toStart(message, owners) : { type: "claim.other" };
     const owned = (): Owned => ({ owner: getRunOwner(owners, getRunRow(turn).owner.kind) });
     switch (message.type) {
       case "run.start":
@@ -48,6 +48,12 @@ export function classifyRun(owners: readonly RunOwner[]) {
         return toApprovalEvent(turn, message, owned().owner);
     }
   };
+}
+
+/** Throws where nobody knows who wants the run: it could never be claimed. */
+function toStart(message: StartRun, owners: readonly RunOwner[]): RunEvent {
+  getRunOwner(owners, message.owner.kind);
+  return message;
 }
 
 function toGateEvent({ gate, id, refused }: GateAnswer, owned: () => Owned): RunEvent {

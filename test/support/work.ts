@@ -46,6 +46,12 @@ export function putTeam(rows: Writing): void {
   put(rows, { kind: "team", id: teamId, address: "core", teamId: null, fields: {} });
 }
 
+/** Writes a pool that runners may join. */
+export function putPool(rows: Writing, poolId: string): void {
+  const fields = { key: "main", kind: "pull", labels: [], concurrency: null, push: null };
+  put(rows, { kind: "runner-pool", id: poolId, address: "main", teamId: null, fields });
+}
+
 function put(rows: Writing, row: Pick<ResourceRow, "kind" | "id" | "address" | "teamId" | "fields">): void {
   const { kind, id, address } = row;
   const rest = { version: 1, workspaceId, hidden: {}, added: {}, createdAt: "", updatedAt: "" };
