@@ -7,6 +7,14 @@ const lines = require("./actors/areas.json");
 /** Files of circles of types that are still to be opened. */
 const circles = ["actors/access/invite\\."];
 
+/** Files of the edge that still read tables themselves. */
+const tableReaders = [
+  "hooks/(event|hook|resend)\\.routes",
+  "runners/(mark-disconnected|runner-socket|runner\\.routes)",
+  "streams/topics",
+  "tasks/(run-conversation\\.routes|task\\.queries|task\\.routes)",
+];
+
 const pathOf = (areas) => `^actors/(${areas.join("|")})(/|\\.ts$)`;
 
 const areaRules = [
@@ -57,6 +65,13 @@ module.exports = {
     },
     { name: "actors-know-no-http", severity: "error", from: { path: "^actors/" }, to: { path: "^(http|test|bench)/" } },
     { name: "http-is-the-edge", severity: "error", from: { path: "^http/" }, to: { path: "^(test|bench)/" } },
+    {
+      name: "http-knows-no-table",
+      comment: "The edge asks the queries and views of an area, or the actor itself.",
+      severity: "error",
+      from: { path: "^http/", pathNot: `^http/(${tableReaders.join("|")})\\.ts$` },
+      to: { path: "^actors/.+\\.table\\.ts$" },
+    },
     { name: "resolvable", severity: "error", from: {}, to: { couldNotResolve: true } },
     {
       name: "no-development-packages-in-the-product",

@@ -111,6 +111,20 @@ t.test("every folder and file of actors/ stands in one line", async (t) => {
   t.equal(new Set(listed).size, listed.length);
 });
 
+t.test("the edge is refused the tables of an area, a type as much as a value, and may ask its queries", async (t) => {
+  for (const how of ["values", "types"] as const) {
+    t.same(
+      await broken(t, {
+        "http/insights/probe.ts": { [how]: ["actors/insights/figure.table.ts", "actors/insights/figure.queries.ts"] },
+        "actors/insights/figure.queries.ts": { values: ["actors/insights/figure.table.ts"] },
+        "actors/insights/figure.table.ts": nothing,
+      }),
+      ["http/insights/probe.ts -> actors/insights/figure.table.ts: http-knows-no-table"],
+      how,
+    );
+  }
+});
+
 t.test("two files that know each other by types alone are refused", async (t) => {
   t.same(
     await broken(t, {
