@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { findTopicSubject, type StreamTopic, type TopicSubject } from "../../actors/access/stream-topic.js";
 import type { Caller } from "../../actors/caller.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import type { Kind } from "../../actors/resources/kind.js";
@@ -6,7 +7,7 @@ import type { FeedEntry, Runtime } from "../../runtime/runtime.js";
 import { RateLimit } from "../limits/rate-limit.js";
 import type { Credentials } from "../transport/server.js";
 import type { Socket, SocketHandler, SocketRequest, SocketRoute } from "../transport/socket.js";
-import { type About, aboutOf, createTopics, type Topic } from "./topics.js";
+import { createTopics } from "./topics.js";
 
 export interface StreamOptions {
   readonly runtime: Runtime;
@@ -63,7 +64,7 @@ function callerOf(options: StreamOptions, request: SocketRequest): Caller | Refu
 
 /** What one reader's socket goes by. */
 interface ReaderOptions extends StreamOptions {
-  readonly topics: ReadonlyMap<string, Topic>;
+  readonly topics: ReadonlyMap<string, StreamTopic>;
   readonly wishes: RateLimit;
   /** Whose socket it is. */
   readonly holder: string;
@@ -71,8 +72,8 @@ interface ReaderOptions extends StreamOptions {
 
 interface Subscription {
   readonly name: string;
-  readonly about: About;
-  readonly topic: Topic;
+  readonly subject: TopicSubject;
+  readonly topic: StreamTopic;
   /** The last sequence number that was sent, or that the first picture holds. */
   seq: number;
   /** Set while the reader is too slow: as what it gets a picture, instead of what it missed, when it has caught up. */
@@ -137,17 +138,17 @@ class Stream implements SocketHandler {
     this.#unsubscribe(name);
     const [kind = "", id = "", ...rest] = name.split("/");
     const topic = rest.length === 0 ? topics.get(kind) : undefined;
-    const about = topic === undefined ? undefined : aboutOf(runtime.reading, caller, topic, id);
-    if (topic === undefined || about === undefined || !topic.sees(runtime.reading, caller, about)) {
+    const subject = topic === undefined ? undefined : findTopicSubject(topic, runtime.reading, caller, id);
+    if (topic === undefined || subject === undefined) {
       return this.#send(name, 0, "error", { message: NOTHING_HERE });
     }
     if (this.#subscriptions.size >= MAX_SUBSCRIPTIONS) {
       return this.#send(name, 0, "error", { message: `At most ${MAX_SUBSCRIPTIONS} topics at once.` });
     }
-    const subscription: Subscription = { name, about, topic, seq: after ?? 0, behind: null, end: noop };
+    const subscription: Subscription = { name, subject, topic, seq: after ?? 0, behind: null, end: noop };
     this.#subscriptions.set(name, subscription);
-    const missed = after === undefined ? "too-old" : runtime.feed.since(about.workspaceId, name, after);
-    subscription.end = runtime.feed.listen(about.workspaceId, name, (entry) => this.#hear(subscription, entry));
+    const missed = after === undefined ? "too-old" : runtime.feed.since(subject.workspaceId, name, after);
+    subscription.end = runtime.feed.listen(subject.workspaceId, name, (entry) => this.#hear(subscription, entry));
     if (missed === "too-old") this.#begin(subscription, after === undefined ? "snapshot" : "reset");
     else for (const entry of missed) this.#hear(subscription, entry);
   }
@@ -166,12 +167,12 @@ class Stream implements SocketHandler {
       subscription.behind = kind;
       return;
     }
-    const { name, about, topic } = subscription;
-    const seq = runtime.feed.lastSeq(about.workspaceId);
-    if (!topic.sees(runtime.reading, caller, about)) return this.#gone(name);
+    const { name, subject, topic } = subscription;
+    const seq = runtime.feed.lastSeq(subject.workspaceId);
+    if (!topic.sees(runtime.reading, caller, subject)) return this.#gone(name);
     subscription.seq = seq;
     subscription.behind = null;
-    this.#send(name, seq, kind, topic.view(runtime.reading, about));
+    this.#send(name, seq, kind, topic.view(runtime.reading, subject));
   }
 
   #hear(subscription: Subscription, entry: FeedEntry): void {
@@ -182,11 +183,11 @@ class Stream implements SocketHandler {
     }
     const caller = this.#caller();
     if (caller === null) return;
-    const { name, about, topic } = subscription;
+    const { name, subject, topic } = subscription;
     const { reading } = this.#options.runtime;
-    if (!topic.sees(reading, caller, about)) return this.#gone(name);
+    if (!topic.sees(reading, caller, subject)) return this.#gone(name);
     subscription.seq = entry.seq;
-    const visible = topic.change === undefined ? entry.data : topic.change(reading, caller, about, entry.data);
+    const visible = topic.change === undefined ? entry.data : topic.change(reading, caller, subject, entry.data);
     if (visible !== undefined) this.#send(name, entry.seq, "change", visible);
   }
 

@@ -1,0 +1,59 @@
+import { z } from "zod";
+import type { Kind } from "../resources/kind.js";
+import { toRepresentation } from "../resources/representation.js";
+import { findResource } from "../resources/resource.table.js";
+import { locateWorkspace, type StreamTopic } from "./stream-topic.js";
+import { permit, seesOutcomes } from "./visibility.js";
+
+/** The topic of one resource of a kind, and of what changes below it. */
+export function resourceTopic(kinds: readonly Kind[], name: string): StreamTopic {
+  const kind = kinds.find((one) => one.name === name);
+  if (kind === undefined) throw new Error(`no kind ${name}`);
+  const ofOutcomes = new Set(kinds.filter(({ seenBy }) => seenBy === "outcomes").map((one) => one.name));
+  return {
+    workspaceOf: locateWorkspace,
+    sees: (reading, caller, { workspaceId, id }) =>
+      findResource(reading, workspaceId, name, id) !== undefined &&
+      permit(reading, caller, workspaceId, "read", name) === null,
+    view: (reading, { workspaceId, id }) => {
+      const row = findResource(reading, workspaceId, name, id);
+      return row === undefined ? undefined : toRepresentation(kind, row, reading);
+    },
+    change: (...change) => visibleChange(ofOutcomes, change),
+  };
+}
+
+/**
+ * Who changed what, and how, stands in the change log, which only people who administer the workspace read; others
+ * are told that something changed. How hooks went, and what only those see who may read how the team's work turned out
+ * (`ofOutcomes`), is for them; who came and went is for the people of the workspace, as the list of members is.
+ */
+function visibleChange(
+  ofOutcomes: ReadonlySet<string>,
+  [reading, caller, { workspaceId, id }, data]: Parameters<NonNullable<StreamTopic["change"]>>,
+): unknown {
+  const change = changeSchema.safeParse(data).data;
+  if (change?.type === "hook") return seesOutcomes(reading, caller, workspaceId, id) ? data : undefined;
+  if (change?.type === "member") return caller.kind === "person" ? data : undefined;
+  if (change?.type !== "configuration") return data;
+  const administers =
+    caller.kind === "person" && permit(reading, caller, workspaceId, "administer", "workspace") === null;
+  if (administers) return data;
+  return ofOutcomes.has(change.change.resource) && !seesOutcomes(reading, caller, workspaceId, id) ? undefined : change;
+}
+
+/** The changes that not everyone sees whole, cut to what everyone does. */
+const changeSchema = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("hook") }),
+  z.object({ type: z.literal("member") }),
+  z.object({
+    type: z.literal("configuration"),
+    change: z.object({
+      resource: z.string(),
+      resourceId: z.string(),
+      key: z.string(),
+      action: z.string(),
+      at: z.string(),
+    }),
+  }),
+]);

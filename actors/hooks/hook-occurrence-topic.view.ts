@@ -1,0 +1,22 @@
+import type { StreamTopic } from "../access/stream-topic.js";
+import { seesOutcomes } from "../access/visibility.js";
+import { listMemberships } from "../workspaces/member.table.js";
+import { findHookOccurrenceById } from "./hook-occurrence.table.js";
+import { hookOccurrenceView } from "./hook-occurrence.view.js";
+
+/** The topic of a firing, for those who may read how its team's work turns out. Its id is found within a workspace. */
+export const hookOccurrenceTopicView: StreamTopic = {
+  workspaceOf: (reading, caller, id) => {
+    const workspaces =
+      caller.kind === "token" ? [caller.workspaceId] : listMemberships(reading, caller.userId).map((one) => one.id);
+    return workspaces.find((workspaceId) => findHookOccurrenceById(reading, workspaceId, id) !== undefined);
+  },
+  sees: (reading, caller, { workspaceId, id }) => {
+    const hookOccurrence = findHookOccurrenceById(reading, workspaceId, id);
+    return hookOccurrence !== undefined && seesOutcomes(reading, caller, workspaceId, hookOccurrence.work.teamId);
+  },
+  view: (reading, { workspaceId, id }) => {
+    const hookOccurrence = findHookOccurrenceById(reading, workspaceId, id);
+    return hookOccurrence === undefined ? undefined : hookOccurrenceView(reading, workspaceId, hookOccurrence);
+  },
+};

@@ -1,0 +1,26 @@
+import { locateWorkspace, type StreamTopic } from "../access/stream-topic.js";
+import { seesOutcomes } from "../access/visibility.js";
+import { listOpenApprovals } from "./approval.table.js";
+import { approvalView } from "./approval.view.js";
+import { runs } from "./run.table.js";
+import { runRowView, stepsView } from "./run.view.js";
+
+/** Steps in a run's first picture; the earlier ones are read over the API. */
+const STEPS_SHOWN = 200;
+
+/** The topic of a run, for those who may read how its team's work turns out. */
+export const runTopicView: StreamTopic = {
+  workspaceOf: locateWorkspace,
+  sees: (reading, caller, { workspaceId, id }) => {
+    const run = runs.get(reading, workspaceId, id);
+    return run !== undefined && seesOutcomes(reading, caller, workspaceId, run.teamId);
+  },
+  view: (reading, { workspaceId, id }) => {
+    const run = runs.get(reading, workspaceId, id);
+    if (run === undefined) return undefined;
+    const after = Math.max(-1, run.steps - STEPS_SHOWN - 1);
+    const steps = stepsView(reading, workspaceId, id, { after, limit: STEPS_SHOWN });
+    const approvals = listOpenApprovals(reading, workspaceId, id).map(approvalView);
+    return { run: runRowView(run), steps, approvals };
+  },
+};

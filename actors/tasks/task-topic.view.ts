@@ -1,0 +1,34 @@
+import { locateWorkspace, type StreamTopic } from "../access/stream-topic.js";
+import { permit } from "../access/visibility.js";
+import { tasks } from "./task.table.js";
+import { taskView } from "./task.view.js";
+import { taskItemView } from "./task-item.view.js";
+
+/** Tasks in a team's first picture; the earlier ones are read over the API. */
+const TASKS_SHOWN = 100;
+
+/** The topic of a task, for whoever sees its team. */
+export const taskTopicView: StreamTopic = {
+  workspaceOf: locateWorkspace,
+  sees: (reading, caller, { workspaceId, id }) =>
+    tasks.get(reading, workspaceId, id) !== undefined && permit(reading, caller, workspaceId, "read", "team") === null,
+  view: (reading, { workspaceId, id }) => {
+    const task = tasks.get(reading, workspaceId, id);
+    return task === undefined ? undefined : taskView(reading, workspaceId, task);
+  },
+};
+
+/** The topic of a team as a resource, with its newest tasks. */
+export function teamTopic(team: StreamTopic): StreamTopic {
+  return {
+    ...team,
+    view: (reading, subject) => {
+      const { workspaceId, id } = subject;
+      const work = tasks.all(reading, workspaceId, { teamId: id }, { limit: TASKS_SHOWN });
+      return {
+        team: team.view(reading, subject),
+        tasks: work.map((task) => taskItemView(reading, workspaceId, task)),
+      };
+    },
+  };
+}
