@@ -23,8 +23,10 @@ t.test(
     await runtime.ask(address(workspaceId, "dispatcher", workspaceId), { type: "runner.offer", runner } as Message);
     const start = {
       type: "run.start",
-      taskId: "task_1",
-      config: {},
+      owner: { kind: "task", id: "task_1" },
+      ownerAddress: address(workspaceId, "task", "task_1"),
+      config: { skills: [] },
+      beginning: { line: {}, station: { passesTo: [], next: [] }, checkouts: [] },
       needs: { poolId: null, harness: "command", labels: "none" },
     } as unknown as Message;
     await runtime.ask(address(workspaceId, "run", "run_1"), start);
