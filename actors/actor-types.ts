@@ -6,6 +6,7 @@ import { tokenMinting } from "./access/token-exchange.js";
 import { trustActor } from "./access/trust.machine.js";
 import { refuseInTurn } from "./access/write-permission.js";
 import { codeHostConnectionActor } from "./code-host/connection.machine.js";
+import { installationClaimsActor } from "./code-host/installation-claims.machine.js";
 import { decisionSetActor } from "./decisions/decision-set.machine.js";
 import { hookRotationActor } from "./hooks/delivery/secret-rotation.machine.js";
 import { signingKeysActor } from "./hooks/delivery/signing-keys.machine.js";
@@ -36,6 +37,7 @@ export function createActorTypes(kinds: readonly Kind[]): readonly ActorType[] {
     trustActor(tokenMinting),
     trustActor(poolMinting),
     codeHostConnectionActor,
+    installationClaimsActor,
     integrationConnectionActor,
     dispatcherActor,
     runnerActor,

@@ -3,6 +3,7 @@ import type { EffectEnded, Message, TurnReading, Woken } from "../../runtime/tur
 import { rolePermissions } from "../access/permissions.js";
 import type { Refusal } from "../refusal.js";
 import { findResource } from "../resources/resource.table.js";
+import type { AskHolder } from "../tables/claims.js";
 import { findMember } from "../workspaces/member.table.js";
 import { CONFIRMATION_EFFECT, type Confirmation, type ConfirmedInstallation } from "./confirmation.effects.js";
 import type {
@@ -10,9 +11,10 @@ import type {
   ConfirmInstallation,
   DisconnectInstallation,
   InstallationChanged,
+  InstallationClaimed,
   ReleaseInstallation,
 } from "./connection.messages.js";
-import { findInstallationOwner, listCodeHostConnections } from "./connection.queries.js";
+import { listCodeHostConnections } from "./connection.queries.js";
 import { type CodeHostConnection, MAX_CONNECTIONS } from "./connection.table.js";
 import type { InstallationKey } from "./installation.js";
 import { INSTALLATION_CHECK_EFFECT, type InstallationStatus } from "./installation-check.effects.js";
@@ -23,7 +25,15 @@ export interface CodeHostConnectionContext extends InstallationKey {
   /** Null when it is not connected. */
   readonly connection: CodeHostConnection | null;
   /** Confirmations under way. */
-  readonly attempts: readonly { readonly id: string; readonly by: string }[];
+  readonly attempts: readonly Attempt[];
+}
+
+/** A confirmation under way. */
+export interface Attempt {
+  readonly id: string;
+  readonly by: string;
+  /** What the code host has confirmed, while the installation is claimed for the workspace. */
+  readonly claim?: { readonly key: string; readonly installation: ConfirmedInstallation };
 }
 
 /** Confirmations of one installation under way at once. */
@@ -44,6 +54,30 @@ export interface Confirmed<Type extends string> extends Message {
   readonly type: Type;
   readonly attemptId: string;
   readonly installation: ConfirmedInstallation;
+  /** Whether the claim of the installation was granted for it; else the workspace has it already. */
+  readonly isGranted: boolean;
+}
+
+/** They administer the installation, which the workspace does not have yet. */
+export interface ClaimNeeded extends Message {
+  readonly type: "claim.needed";
+  readonly attemptId: string;
+  readonly installation: ConfirmedInstallation;
+}
+
+/** The installation was granted to who may not connect it any more. */
+export interface ClaimUnused extends Refused<"claim.unused"> {
+  readonly attemptId: string;
+}
+
+/** An answer to a claim that was made again since. */
+interface ClaimVoid extends Message {
+  readonly type: "claim.void";
+}
+
+/** The keeper of claims asks, and the workspace has the installation, or does not. */
+export interface ClaimAsked<Type extends string> extends Omit<AskHolder, "type"> {
+  readonly type: Type;
 }
 
 export interface ConfirmationRefused extends Refused<"confirmation.refused"> {
@@ -74,6 +108,11 @@ export type CodeHostConnectionEvent =
   | Confirmed<"confirmed.connected">
   | Confirmed<"confirmed.suspended">
   | ConfirmationRefused
+  | ClaimNeeded
+  | ClaimUnused
+  | ClaimVoid
+  | ClaimAsked<"claim.kept">
+  | ClaimAsked<"claim.lapsed">
   | ConnectionChanged<"changed.connected">
   | ConnectionChanged<"changed.suspended">
   | ConnectionChanged<"changed.deleted">
@@ -101,6 +140,10 @@ export function classifyConnection(
       if (isResultOf(CONFIRMATION_EFFECT, message)) return classifyConfirmation(message, context, turn);
       if (!isResultOf(INSTALLATION_CHECK_EFFECT, message)) return message;
       return toChangeEvent(message.result.ok ? toSeen(message.result.output) : null, context, false);
+    case "name.claimed":
+      return classifyClaimed(message, context, turn);
+    case "name.ask":
+      return { ...message, type: isHeld(context) ? "claim.kept" : "claim.lapsed" };
     case "installation.release":
     case "woken":
       return message;
@@ -133,8 +176,31 @@ function classifyConfirmation(
     ? evaluateConfirmation(context, { attemptId, confirmation: result.output }, turn)
     : ({ refused: "refused-upstream", detail: `${context.host} could not be asked.` } as const);
   if ("refused" in installation) return { type: "confirmation.refused", attemptId, refusal: installation };
-  const type = installation.isSuspended ? "confirmed.suspended" : "confirmed.connected";
-  return { type, attemptId, installation };
+  if (!isHeld(context)) return { type: "claim.needed", attemptId, installation };
+  return { type: toConfirmed(installation), attemptId, installation, isGranted: false };
+}
+
+function classifyClaimed(
+  { key, isGranted }: InstallationClaimed,
+  context: CodeHostConnectionContext,
+  turn: TurnReading,
+): CodeHostConnectionEvent {
+  const attempt = context.attempts.find(({ claim }) => claim?.key === key);
+  if (attempt?.claim === undefined) return { type: "claim.void" };
+  const { id: attemptId, by, claim } = attempt;
+  if (!isGranted) return { type: "confirmation.refused", attemptId, refusal: connectedElsewhere(context.host) };
+  const refusal = whyNotConnected(context, by, turn);
+  if (refusal !== null) return { type: "claim.unused", attemptId, refusal };
+  return { type: toConfirmed(claim.installation), attemptId, installation: claim.installation, isGranted };
+}
+
+function toConfirmed({ isSuspended }: ConfirmedInstallation): "confirmed.suspended" | "confirmed.connected" {
+  return isSuspended ? "confirmed.suspended" : "confirmed.connected";
+}
+
+/** Whether the installation is the workspace's. */
+export function isHeld({ connection }: CodeHostConnectionContext): boolean {
+  return connection !== null && connection.state !== "deleted";
 }
 
 /** What a confirmation comes to, as things are in this turn. */
@@ -144,17 +210,19 @@ function evaluateConfirmation(
   turn: TurnReading,
 ): ConfirmedInstallation | Refusal {
   const { host } = context;
-  const workspaceId = turn.self.partition;
   if (confirmation.confirmed === "refused") return { refused: "refused-upstream", detail: confirmation.why };
   if (confirmation.confirmed === "unknown") return notConfirmed(host);
   if (confirmation.confirmed === "no") return notAnAdministratorThere(host);
-  if (!mayAdminister(turn, requesterOfAttempt(context, attemptId))) return notAWorkspaceAdministrator(host);
-  const owner = findInstallationOwner(turn, context);
-  if (owner !== undefined && owner !== workspaceId) return connectedElsewhere(host);
-  if (context.connection === null && listCodeHostConnections(turn, workspaceId).length >= MAX_CONNECTIONS) {
-    return { refused: "conflict", detail: `A workspace connects to at most ${MAX_CONNECTIONS} installations.` };
-  }
-  return confirmation.installation;
+  return whyNotConnected(context, requesterOfAttempt(context, attemptId), turn) ?? confirmation.installation;
+}
+
+/** Why the person may not connect the installation, whoever else has it; or null. */
+function whyNotConnected({ host, connection }: CodeHostConnectionContext, by: string, turn: TurnReading) {
+  if (!mayAdminister(turn, by)) return notAWorkspaceAdministrator(host);
+  const isFull = listCodeHostConnections(turn, turn.self.partition).length >= MAX_CONNECTIONS;
+  if (connection !== null || !isFull) return null;
+  const detail = `A workspace connects to at most ${MAX_CONNECTIONS} installations.`;
+  return { refused: "conflict", detail } as const;
 }
 
 /** Who asked for a confirmation under way. */

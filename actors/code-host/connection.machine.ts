@@ -6,9 +6,19 @@
  * |-----------|------------------------------------------------------|-----------|---------------------------------|
  * | any       | confirmation.begun (installation.confirm)            | same      | the code host is asked          |
  * | any       | confirmation.crowded (the same, too many at once)    | same      | refused                         |
- * | any       | confirmed.connected (effect.ended, may connect)      | connected | this workspace's alone; told    |
+ * | absent,   | claim.needed (effect.ended, may connect)             | same      | claimed for the workspace       |
+ * | deleted   |                                                      |           |                                 |
+ * | any       | confirmed.connected (the same where it is connected, | connected | this workspace's alone; told    |
+ * |           | or name.claimed, granted)                            |           |                                 |
  * | any       | confirmed.suspended (the same, suspended there)      | suspended | the same                        |
- * | any       | confirmation.refused (effect.ended, any other)       | same      | told why not                    |
+ * | any       | confirmation.refused (effect.ended, any other, or    | same      | told why not                    |
+ * |           | name.claimed, another's)                             |           |                                 |
+ * | any       | claim.unused (granted to who may connect no more)    | same      | told why not; free              |
+ * | any       | claim.void (answered since it was claimed again)     | same      |                                 |
+ * | connected,| claim.kept (name.ask)                                | same      | the claim is confirmed          |
+ * | suspended |                                                      |           |                                 |
+ * | absent,   | claim.lapsed (the same)                              | same      | the claim lapses                |
+ * | deleted   |                                                      |           |                                 |
  * | connected,| changed.connected, .suspended, .deleted              | as it is  | answered; deleted it is free    |
  * | suspended | (installation.changed, or effect.ended of a look)    |           |                                 |
  * | any       | changed.nothing (the same, known or older)           | same      | answered                        |
@@ -23,8 +33,8 @@
  *
  * A code host does not tell again what was not heard, hence the looks.
  *
- * "May connect": the person is still an owner or admin, the workspace open, the installation no other workspace's, and
- * the workspace has not too many. All of it is looked at in the turn that connects.
+ * "May connect": the person is still an owner or admin, the workspace open, and it has not too many. All of it is looked
+ * at in the turn that connects. That the installation is no other workspace's, the keeper of claims says.
  */
 import { assertEvent, assign, setup } from "xstate";
 import { defineActor } from "../../runtime/define-actor.js";
@@ -75,6 +85,11 @@ const machine = setup({
     "confirmation.refused": {
       actions: [assign(({ context, event }) => steps.publishRefusal(context, event)), "stopWhenDone"],
     },
+    "claim.needed": { actions: assign(({ context, event }) => steps.claim(context, event)) },
+    "claim.unused": { actions: [assign(({ context, event }) => steps.publishUnused(context, event)), "stopWhenDone"] },
+    "claim.void": { actions: "stopWhenDone" },
+    "claim.kept": { actions: ({ context, event }) => steps.confirmClaim(context, event.turn) },
+    "claim.lapsed": { actions: [({ context, event }) => steps.lapseClaim(context, event), "stopWhenDone"] },
     "changed.connected": { target: ".connected", actions: "change" },
     "changed.suspended": { target: ".suspended", actions: "change" },
     "changed.deleted": { target: ".deleted", actions: "change" },

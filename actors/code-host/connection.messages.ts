@@ -1,6 +1,7 @@
 import { reference } from "../../runtime/reference.js";
-import type { Answered } from "../../runtime/turn.js";
+import type { Answered, Message } from "../../runtime/turn.js";
 import type { Refusal } from "../refusal.js";
+import type { AskHolder } from "../tables/claims.js";
 import type { CodeHostConnection } from "./connection.table.js";
 import { type InstallationKey, toActorId } from "./installation.js";
 
@@ -38,11 +39,21 @@ export interface ReleaseInstallation extends Answered<null> {
   readonly type: "installation.release";
 }
 
+/** Whether the installation is the workspace's, as it claimed; from the keeper of claims. */
+export interface InstallationClaimed extends Message {
+  readonly type: "name.claimed";
+  /** As the claim has it. */
+  readonly key: string;
+  readonly isGranted: boolean;
+}
+
 export type CodeHostConnectionMessage =
   | ConfirmInstallation
   | InstallationChanged
   | DisconnectInstallation
-  | ReleaseInstallation;
+  | ReleaseInstallation
+  | InstallationClaimed
+  | AskHolder;
 
 /** The connection of one installation to a workspace. */
 export const codeHostConnectionRef = reference<

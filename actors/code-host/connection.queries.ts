@@ -1,16 +1,12 @@
-import { GLOBAL_PARTITION } from "../../storage/keys.js";
 import type { Reading } from "../../storage/store.js";
 import { permit } from "../access/visibility.js";
 import type { Caller, PersonCaller } from "../caller.js";
 import { isRefusal, type Refusal } from "../refusal.js";
+import { findClaimant } from "../tables/claims.js";
 import { findWorkspaceBySlug } from "../workspaces/slug-claims.machine.js";
-import {
-  type CodeHostConnection,
-  codeHostConnections,
-  installationOwners,
-  MAX_CONNECTIONS,
-} from "./connection.table.js";
+import { type CodeHostConnection, codeHostConnections, MAX_CONNECTIONS } from "./connection.table.js";
 import type { InstallationKey } from "./installation.js";
+import { installationClaims, toName } from "./installation-claims.machine.js";
 import { notAWorkspaceAdministrator } from "./refusals.js";
 
 /** The connections of a workspace, in the order of hosts and numbers; there are {@link MAX_CONNECTIONS} at most. */
@@ -18,9 +14,9 @@ export function listCodeHostConnections(reading: Reading, workspaceId: string): 
   return codeHostConnections.list(reading, workspaceId, [], { limit: MAX_CONNECTIONS });
 }
 
-/** The workspace that an installation is connected to, or undefined. */
-export function findInstallationOwner(reading: Reading, { host, installationId }: InstallationKey): string | undefined {
-  return installationOwners.get(reading, GLOBAL_PARTITION, host, installationId)?.workspaceId;
+/** The workspace that an installation is connected to, or about to be; undefined for none. */
+export function findInstallationOwner(reading: Reading, installation: InstallationKey): string | undefined {
+  return findClaimant(installationClaims, reading, toName(installation));
 }
 
 /** A workspace, and the person who may connect it to installations and disconnect it. */

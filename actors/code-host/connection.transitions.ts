@@ -1,17 +1,23 @@
 import type { Delivered, Turn } from "../../runtime/turn.js";
 import {
+  type Attempt,
+  type ClaimAsked,
+  type ClaimNeeded,
+  type ClaimUnused,
   type CodeHostConnectionContext,
   type ConfirmationBegun,
   type ConfirmationRefused,
   type Confirmed,
   type ConnectionChanged,
+  isHeld,
   requesterOfAttempt,
 } from "./classify-connection.js";
-import { CONFIRMATION_EFFECT } from "./confirmation.effects.js";
+import { CONFIRMATION_EFFECT, type ConfirmedInstallation } from "./confirmation.effects.js";
 import { attemptTopic, type ConnectOutcome } from "./connection.messages.js";
 import { type CodeHostConnection, removeCodeHostConnection, storeCodeHostConnection } from "./connection.table.js";
 import { codeHostConnectionView } from "./connection.view.js";
 import { INSTALLATION_CHECK_EFFECT } from "./installation-check.effects.js";
+import { installationClaimsRef, toName } from "./installation-claims.machine.js";
 
 /** What the transitions of a connection do; the machine says when. */
 
@@ -30,12 +36,60 @@ export function startConfirmation(
   return { ...context, attempts: [...context.attempts, { id: attemptId, by }] };
 }
 
+/** Claims the installation for the workspace; what comes of it is told by `InstallationClaimed`. */
+export function claim(
+  context: CodeHostConnectionContext,
+  { turn, attemptId, installation }: Delivered<ClaimNeeded>,
+): CodeHostConnectionContext {
+  return claimFor(turn, context, ({ id }) => (id === attemptId ? installation : null));
+}
+
+/** Makes a claim for each attempt that `confirmed` tells of what the code host has confirmed. */
+function claimFor(
+  turn: Turn,
+  context: CodeHostConnectionContext,
+  confirmed: (attempt: Attempt) => ConfirmedInstallation | null,
+): CodeHostConnectionContext {
+  const attempts = context.attempts.map((attempt): Attempt => {
+    const installation = confirmed(attempt);
+    if (installation === null) return attempt;
+    const key = turn.newId("claim");
+    turn.send(installationClaimsRef, { type: "name.claim", ...toClaimed(turn, context), key });
+    return { ...attempt, claim: { key, installation } };
+  });
+  return { ...context, attempts };
+}
+
+/** Tells the keeper of claims that the installation is the workspace's. */
+export function confirmClaim(context: CodeHostConnectionContext, turn: Turn): void {
+  turn.send(installationClaimsRef, { type: "name.confirm", ...toClaimed(turn, context) });
+}
+
+/** Tells the keeper of claims that the installation was not taken up. */
+export function lapseClaim(
+  context: CodeHostConnectionContext,
+  { turn, untilMs }: Delivered<ClaimAsked<"claim.lapsed">>,
+): void {
+  turn.send(installationClaimsRef, { type: "name.lapse", ...toClaimed(turn, context), untilMs });
+}
+
+/** Gives the installation back. Who waits for a claim that was made before claims again: what was granted is void. */
+function giveBack(context: CodeHostConnectionContext, turn: Turn): CodeHostConnectionContext {
+  turn.send(installationClaimsRef, { type: "name.release", ...toClaimed(turn, context) });
+  return claimFor(turn, context, ({ claim: made }) => made?.installation ?? null);
+}
+
+function toClaimed(turn: Turn, context: CodeHostConnectionContext) {
+  return { name: toName(context), workspaceId: turn.self.partition };
+}
+
 /** Connects the installation, or brings what is known of it up to date. */
 export function connect(
   context: CodeHostConnectionContext,
-  { turn, attemptId, installation }: Delivered<Confirmed<string>>,
+  { turn, attemptId, installation, isGranted }: Delivered<Confirmed<string>>,
 ): CodeHostConnectionContext {
   const { host, installationId } = context;
+  if (isGranted) confirmClaim(context, turn);
   const earlier = context.connection?.state === "deleted" ? null : context.connection;
   const connection: CodeHostConnection = {
     ...{ host, installationId, account: installation.account },
@@ -60,14 +114,28 @@ export function publishRefusal(
   return withoutAttempt(context, attemptId);
 }
 
+/** The same of what was granted, which is given back unless somebody else of the workspace waits for it. */
+export function publishUnused(
+  context: CodeHostConnectionContext,
+  { turn, attemptId, refusal }: Delivered<ClaimUnused>,
+): CodeHostConnectionContext {
+  const outcome: ConnectOutcome = refusal;
+  turn.publishChange(attemptTopic(attemptId), outcome);
+  const left = withoutAttempt(context, attemptId);
+  const isWanted = isHeld(left) || left.attempts.some(({ claim: made }) => made !== undefined);
+  return isWanted ? left : giveBack(left, turn);
+}
+
 /** Keeps what a change there, or a look at it, led to. */
 export function applyChange(
   context: CodeHostConnectionContext,
   { turn, connection, isTold }: Delivered<ConnectionChanged<string>>,
 ): CodeHostConnectionContext {
   if (isTold) turn.reply(true);
-  if (connection.state === "deleted") turn.cancelWake(CHECK);
-  return storeConnection(turn, context, connection);
+  const changed = storeConnection(turn, context, connection);
+  if (connection.state !== "deleted") return changed;
+  turn.cancelWake(CHECK);
+  return giveBack(changed, turn);
 }
 
 /** Has the code host asked how the installation is, and again in some hours. */
@@ -83,7 +151,8 @@ export function disconnect(context: CodeHostConnectionContext, turn: Turn): Code
   turn.cancelWake(CHECK);
   removeCodeHostConnection(turn, turn.self.partition, context);
   publishConnection(turn, context.connection, "disconnected");
-  return { ...context, connection: null };
+  const left = { ...context, connection: null };
+  return isHeld(context) ? giveBack(left, turn) : left;
 }
 
 function withoutAttempt(context: CodeHostConnectionContext, attemptId: string): CodeHostConnectionContext {

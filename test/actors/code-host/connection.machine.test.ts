@@ -9,23 +9,65 @@ import {
   storeCodeHostConnection,
 } from "../../../actors/code-host/connection.table.js";
 import { INSTALLATION_CHECK_INTERVAL_MS } from "../../../actors/code-host/connection.transitions.js";
+import type { InstallationKey } from "../../../actors/code-host/installation.js";
 import {
   INSTALLATION_CHECK_EFFECT,
   type InstallationStatus,
 } from "../../../actors/code-host/installation-check.effects.js";
+import {
+  installationClaimsActor,
+  installationClaimsRef,
+} from "../../../actors/code-host/installation-claims.machine.js";
 import { type ResourceRow, resources } from "../../../actors/resources/resource.table.js";
 import { putMember } from "../../../actors/workspaces/member.table.js";
+import type { DirectedWriting } from "../../../runtime/directory.js";
 import type { Message } from "../../../runtime/turn.js";
-import { type Stepping, stepByHand, type TurnTaken } from "../../support/turn.js";
+import { GLOBAL_PARTITION } from "../../../storage/keys.js";
+import { memoryRows, type Stepping, stepByHand, type TurnTaken } from "../../support/turn.js";
 
 const WORKSPACE = "ws_1";
 const ELSEWHERE = "ws_2";
 const NAME = { host: "code.example", installationId: 7 };
 const KNOWN_MS = 1_000_000;
 
+/** A connection stepped by hand beside the keeper of claims: what they tell each other is taken before anything else. */
+function settling(workspaceId: string, name: InstallationKey, rows: DirectedWriting): Stepping {
+  const connected = stepByHand(codeHostConnectionActor, codeHostConnectionRef(workspaceId, name), { rows });
+  const keeper = stepByHand(installationClaimsActor, installationClaimsRef, { rows });
+  const take = (message: Message): TurnTaken => {
+    const first = connected.take(message);
+    const turns = [first];
+    for (const { sent } of turns) {
+      for (const claim of sent) {
+        keeper.now = connected.now;
+        for (const answer of keeper.take(claim.message).sent) turns.push(connected.take(answer.message));
+      }
+    }
+    const changes = turns.flatMap((turn) => turn.changes);
+    const wakes = turns.flatMap((turn) => turn.wakes);
+    const started = turns.flatMap((turn) => turn.started);
+    return { ...first, changes, wakes, started, stopped: turns.at(-1)?.stopped ?? false };
+  };
+  return {
+    get now() {
+      return connected.now;
+    },
+    set now(nowMs) {
+      connected.now = nowMs;
+    },
+    get value() {
+      return connected.value;
+    },
+    rows,
+    take,
+    context: <Context>() => connected.context<Context>(),
+    restore: (value, context) => connected.restore(value, context),
+  };
+}
+
 /** The connection of installation 7 to an open workspace whose admin is Ada and whose member is Bob. */
 function connection(): Stepping {
-  const stepping = stepByHand(codeHostConnectionActor, codeHostConnectionRef(WORKSPACE, NAME));
+  const stepping = settling(WORKSPACE, NAME, memoryRows());
   const row: ResourceRow = {
     ...{ id: WORKSPACE, kind: "workspace", version: 1, workspaceId: WORKSPACE, teamId: null, address: "acme" },
     ...{ fields: { name: "Acme" }, hidden: {}, added: {}, createdAt: "", updatedAt: "" },
@@ -107,7 +149,9 @@ const messages: Readonly<Record<string, (stepping: Stepping) => Message>> = {
   "theirs, suspended": () => ended(theirs(true)),
   "theirs, of another workspace": ({ rows }) => {
     if (listCodeHostConnections(rows, WORKSPACE).every(({ state }) => state === "deleted")) {
-      storeCodeHostConnection(rows, ELSEWHERE, rowOf({ state: "connected" }));
+      rows.put([GLOBAL_PARTITION, "row", "code-host-installation", NAME.host, NAME.installationId], {
+        workspaceId: ELSEWHERE,
+      });
     }
     return ended(theirs());
   },
@@ -313,9 +357,7 @@ t.test("a workspace connects to so many installations and no more; what it has i
   }
   t.equal(toldOf(stepping.take(ended(theirs()))), "told");
   const name = { ...NAME, installationId: 8 };
-  const another = stepByHand(codeHostConnectionActor, codeHostConnectionRef(WORKSPACE, name), {
-    rows: stepping.rows,
-  });
+  const another = settling(WORKSPACE, name, stepping.rows);
   another.take(confirm());
   t.equal(toldOf(another.take(ended(theirs()))), "told conflict");
 });

@@ -1,0 +1,89 @@
+/**
+ * Whose every installation is, `installation-claims/all` under the global partition. How a claim goes stands in
+ * `actors/tables/claims.ts`.
+ *
+ * | state   | moved by                       | next    | also                                                         |
+ * |---------|--------------------------------|---------|--------------------------------------------------------------|
+ * | keeping | name.claim                     | keeping | the connection that claims is told whether it has it         |
+ * | keeping | name.confirm, .release, .lapse | keeping |                                                              |
+ * | keeping | woken                          | keeping | the connection that claimed is asked                         |
+ */
+import { setup } from "xstate";
+import { defineActor } from "../../runtime/define-actor.js";
+import { reference } from "../../runtime/reference.js";
+import type { Delivered, Message, Woken } from "../../runtime/turn.js";
+import { GLOBAL_PARTITION } from "../../storage/keys.js";
+import { table } from "../../storage/table.js";
+import {
+  askHolder,
+  type ClaimedName,
+  type ClaimRow,
+  type Claims,
+  type ConfirmName,
+  claimName,
+  confirmName,
+  freeName,
+  type LapseName,
+  type ReleaseName,
+} from "../tables/claims.js";
+import { codeHostConnectionRef, type InstallationClaimed } from "./connection.messages.js";
+import type { InstallationKey } from "./installation.js";
+
+/** Claims an installation for the connection of a workspace, which is answered by {@link InstallationClaimed}. */
+export interface ClaimInstallation extends Message {
+  readonly type: "name.claim";
+  readonly name: ClaimedName;
+  readonly workspaceId: string;
+  /** Comes back in the answer. */
+  readonly key: string;
+}
+
+const references = reference<ClaimInstallation | ConfirmName | ReleaseName | LapseName>("installation-claims");
+/** Who keeps them. */
+export const installationClaimsRef = references(GLOBAL_PARTITION, "all");
+
+/** Whose installations are. */
+export const installationClaims: Claims = {
+  rows: table<ClaimRow>("code-host-installation"),
+  holder: (workspaceId, name) => codeHostConnectionRef(workspaceId, toInstallation(name)),
+};
+
+/** An installation by the parts of its claim's id. */
+export function toName({ host, installationId }: InstallationKey): ClaimedName {
+  return [host, installationId];
+}
+
+function toInstallation([host, installationId]: ClaimedName): InstallationKey {
+  return { host: String(host), installationId: Number(installationId) };
+}
+
+const machine = setup({
+  types: {
+    context: {} as Record<string, never>,
+    events: {} as Delivered<ClaimInstallation | ConfirmName | ReleaseName | LapseName | Woken>,
+  },
+}).createMachine({
+  id: "installation-claims",
+  context: {},
+  initial: "keeping",
+  states: {
+    keeping: {
+      on: {
+        "name.claim": { actions: ({ event }) => claim(event) },
+        "name.confirm": { actions: ({ event }) => confirmName(installationClaims, event.turn, event) },
+        "name.release": { actions: ({ event }) => void freeName(installationClaims, event.turn, event) },
+        "name.lapse": { actions: ({ event }) => void freeName(installationClaims, event.turn, event) },
+        woken: { actions: ({ event }) => askHolder(installationClaims, event.turn, event.name) },
+      },
+    },
+  },
+});
+
+/** See the table above. */
+export const installationClaimsActor = defineActor(references, { machine, version: 1 });
+
+function claim({ turn, name, workspaceId, key }: Delivered<ClaimInstallation>): void {
+  const isGranted = claimName(installationClaims, turn, name, { workspaceId }) !== null;
+  const claimed: InstallationClaimed = { type: "name.claimed", key, isGranted };
+  turn.send(codeHostConnectionRef(workspaceId, toInstallation(name)), claimed);
+}
