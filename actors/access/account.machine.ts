@@ -15,36 +15,15 @@
  * | either  | effect.ended, it was not          | same    | tried again later, while its link lasts           |
  * | either  | woken `mail <id>`                 | same    | the mail is sent again                            |
  */
-import { assign, setup } from "xstate";
-import type { ActorType } from "../../runtime/actor-type.js";
-import { type Address, address } from "../../runtime/address.js";
-import type { Delivered, EffectEnded, Message, Turn, Woken } from "../../runtime/turn.js";
+import { assertEvent, assign, setup } from "xstate";
+import { defineActor } from "../../runtime/define-actor.js";
+import type { Delivered, EffectEnded, Turn, Woken } from "../../runtime/turn.js";
 import { GLOBAL_PARTITION } from "../../storage/keys.js";
 import { MAIL_EFFECT } from "../outbound/mail.effects.js";
 import type { Refusal } from "../refusal.js";
+import { accountRef, type CloseSession, type OpenSession, type SendLink } from "./account.messages.js";
 import { SESSION_MS } from "./session.queries.js";
 import { SIGN_IN_LINK_MS, sessions, signInLinks, users } from "./session.table.js";
-
-/** Asks for a sign-in mail. The token itself is only in the sealed mail. */
-export interface SendLink extends Message {
-  readonly type: "link.send";
-  readonly tokenHash: string;
-  readonly sealedMail: string;
-  /** Where it was asked from, as a digest. */
-  readonly source: string;
-}
-
-/** Uses up a link and opens a session under a token that the edge made. */
-export interface OpenSession extends Message {
-  readonly type: "session.open";
-  readonly linkHash: string;
-  readonly sessionHash: string;
-}
-
-export interface CloseSession extends Message {
-  readonly type: "session.close";
-  readonly sessionHash: string;
-}
 
 interface Kept {
   readonly hash: string;
@@ -85,38 +64,31 @@ const MAIL_RETRIES_MS = [5_000, 30_000, 120_000];
 /** Sessions of one person; the oldest goes when there are more. */
 const MAX_SESSIONS = 50;
 
+const usedUp: Refusal = { refused: "unauthenticated", detail: "This sign-in link is used up or too old." };
+
 const machine = setup({
   types: { context: {} as AccountContext, events: {} as AccountEvent, input: {} as { readonly id: string } },
   guards: {
-    isLive: ({ context, event }) =>
-      event.type === "session.open" &&
-      context.links.some(({ hash, expiresAtMs }) => hash === event.linkHash && expiresAtMs > event.turn.now),
+    isLive: ({ context, event }) => {
+      assertEvent(event, "session.open");
+      return isLive(context, event);
+    },
   },
   actions: {
-    sendLink: assign(({ context, event }) => (event.type === "link.send" ? sendLink(context, event) : context)),
-    openSession: assign(({ context, event }) =>
-      event.type === "session.open" ? openSession(context, event) : context,
-    ),
-    closeSession: assign(({ context, event }) => {
-      if (event.type !== "session.close") return context;
-      sessions.remove(event.turn, GLOBAL_PARTITION, event.sessionHash);
-      return { ...context, sessions: context.sessions.filter(({ hash }) => hash !== event.sessionHash) };
+    openSession: assign(({ context, event }) => {
+      assertEvent(event, "session.open");
+      return openSession(context, event);
     }),
-    refuse: ({ event }) => {
-      const refusal: Refusal = { refused: "unauthenticated", detail: "This sign-in link is used up or too old." };
-      event.turn.reply(refusal);
-    },
-    wake: assign(({ context, event }) => (event.type === "woken" ? wake(context, event) : context)),
-    endMail: assign(({ context, event }) => (event.type === "effect.ended" ? endMail(context, event) : context)),
+    refuse: ({ event }) => event.turn.reply(usedUp),
   },
 }).createMachine({
   id: "account",
   context: ({ input }) => ({ email: input.id, userId: null, links: [], sessions: [], mails: [] }),
   initial: "unknown",
   on: {
-    "link.send": { actions: "sendLink" },
-    woken: { actions: "wake" },
-    "effect.ended": { actions: "endMail" },
+    "link.send": { actions: assign(({ context, event }) => sendLink(context, event)) },
+    woken: { actions: assign(({ context, event }) => wake(context, event)) },
+    "effect.ended": { actions: assign(({ context, event }) => endMail(context, event)) },
   },
   states: {
     unknown: {
@@ -125,19 +97,14 @@ const machine = setup({
     known: {
       on: {
         "session.open": [{ guard: "isLive", actions: "openSession" }, { actions: "refuse" }],
-        "session.close": { actions: "closeSession" },
+        "session.close": { actions: assign(({ context, event }) => closeSession(context, event)) },
       },
     },
   },
 });
 
 /** See the table above. */
-export const accountActor: ActorType = { kind: "account", machine, version: 1 };
-
-/** The account of a mail address. */
-export function accountAddress(email: string): Address {
-  return address(GLOBAL_PARTITION, accountActor.kind, email);
-}
+export const accountActor = defineActor(accountRef, { machine, version: 1 });
 
 function sendLink(context: AccountContext, event: Delivered<SendLink>): AccountContext {
   const { turn, tokenHash, sealedMail, source } = event;
@@ -207,6 +174,15 @@ function openSession(context: AccountContext, event: Delivered<OpenSession>): Ac
   turn.reply({ userId });
   const links = context.links.filter(({ hash }) => hash !== linkHash);
   return expire({ ...context, userId, links, sessions: kept.slice(-MAX_SESSIONS) }, turn);
+}
+
+function isLive({ links }: AccountContext, { linkHash, turn }: Delivered<OpenSession>): boolean {
+  return links.some(({ hash, expiresAtMs }) => hash === linkHash && expiresAtMs > turn.now);
+}
+
+function closeSession(context: AccountContext, { turn, sessionHash }: Delivered<CloseSession>): AccountContext {
+  sessions.remove(turn, GLOBAL_PARTITION, sessionHash);
+  return { ...context, sessions: context.sessions.filter(({ hash }) => hash !== sessionHash) };
 }
 
 /** Takes away what is over and sets the wake-up for what is over next. */

@@ -15,39 +15,17 @@
  * | waiting | woken `expire`                                    | waiting | what is over goes                     |
  * | waiting | the same, when none is left                       | none    | stops                                 |
  */
-import { assign, setup } from "xstate";
-import type { ActorType } from "../../runtime/actor-type.js";
-import type { Delivered, Message, Turn, Woken } from "../../runtime/turn.js";
+import { assertEvent, assign, setup } from "xstate";
+import { defineActor } from "../../runtime/define-actor.js";
+import type { Delivered, Turn, Woken } from "../../runtime/turn.js";
 import type { Refusal } from "../refusal.js";
-
-/** What a person goes elsewhere to link. */
-export interface OAuthStateTerms {
-  /** Which flow it is of: a state made for one is nothing to another. */
-  readonly purpose: "integration" | "code-host";
-  /** What is linked, by its ids. */
-  readonly subject: Readonly<Record<string, string>>;
-  /** What else the way back needs (a PKCE verifier), sealed; null for nothing. */
-  readonly sealed: string | null;
-}
-
-/** Keeps what is begun, under the SHA-256 (hex) of a state that the edge made. Answered with a {@link OAuthStateBegun}. */
-export interface BeginOAuthState extends Message, OAuthStateTerms {
-  readonly type: "link.begin";
-  readonly stateHash: string;
-  readonly sessionId: string;
-}
-
-export interface OAuthStateBegun {
-  readonly expiresAtMs: number;
-}
-
-/** Uses a state up. Answered with its {@link OAuthStateTerms}, or refused `conflict`. */
-export interface UseOAuthState extends Message {
-  readonly type: "link.use";
-  readonly purpose: OAuthStateTerms["purpose"];
-  readonly stateHash: string;
-  readonly sessionId: string;
-}
+import {
+  type BeginOAuthState,
+  type OAuthStateBegun,
+  type OAuthStateTerms,
+  oauthStateRef,
+  type UseOAuthState,
+} from "./oauth-state.messages.js";
 
 interface Begun extends OAuthStateTerms {
   readonly stateHash: string;
@@ -67,23 +45,22 @@ const STATE_LIFETIME_MS = 10 * 60 * 1_000;
 /** What one person may have begun at once. */
 const MAX_BEGUN = 20;
 
+const unknownState: Refusal = {
+  refused: "conflict",
+  detail: "This link was used already, is too old, or was not begun by you in this session: begin it again.",
+};
+
 const machine = setup({
   types: { context: {} as OAuthStateContext, events: {} as OAuthStateEvent },
-  guards: {
-    isBegun: ({ context, event }) => event.type === "link.use" && findState(context, event) !== undefined,
-  },
   actions: {
-    begin: assign(({ context, event }) => (event.type === "link.begin" ? begin(context, event) : context)),
-    use: assign(({ context, event }) => (event.type === "link.use" ? use(context, event) : context)),
-    refuse: ({ event }) => {
-      const detail = "This link was used already, is too old, or was not begun by you in this session: begin it again.";
-      const refusal: Refusal = { refused: "conflict", detail };
-      event.turn.reply(refusal);
-    },
+    begin: assign(({ context, event }) => {
+      assertEvent(event, "link.begin");
+      return begin(context, event);
+    }),
+    refuse: ({ event }) => event.turn.reply(unknownState),
     stopWhenEmpty: ({ context, event }) => {
       if (context.begun.length === 0) event.turn.stop();
     },
-    expire: assign(({ context, event }) => expire(context.begun, event.turn)),
   },
 }).createMachine({
   id: "link",
@@ -100,17 +77,24 @@ const machine = setup({
       on: {
         "link.begin": { target: "waiting", actions: "begin" },
         "link.use": [
-          { guard: "isBegun", target: "waiting", actions: ["use", "stopWhenEmpty"] },
+          {
+            guard: ({ context, event }) => findState(context, event) !== undefined,
+            target: "waiting",
+            actions: [assign(({ context, event }) => use(context, event)), "stopWhenEmpty"],
+          },
           { target: "waiting", actions: "refuse" },
         ],
-        woken: { target: "waiting", actions: ["expire", "stopWhenEmpty"] },
+        woken: {
+          target: "waiting",
+          actions: [assign(({ context, event }) => expire(context.begun, event.turn)), "stopWhenEmpty"],
+        },
       },
     },
   },
 });
 
 /** See the table above. */
-export const oauthStateActor: ActorType = { kind: "link", machine, version: 1 };
+export const oauthStateActor = defineActor(oauthStateRef, { machine, version: 1 });
 
 function begin({ begun }: OAuthStateContext, event: Delivered<BeginOAuthState>): OAuthStateContext {
   const { turn, purpose, subject, sealed, stateHash, sessionId } = event;

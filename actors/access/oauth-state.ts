@@ -6,13 +6,17 @@
  *    another session, another purpose, ten minutes later, a second time.
  */
 
-import { type Address, address } from "../../runtime/address.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { GLOBAL_PARTITION } from "../../storage/keys.js";
 import type { PersonCaller } from "../caller.js";
 import type { Refusal } from "../refusal.js";
 import { sha256Hex } from "../sealer.js";
-import type { BeginOAuthState, OAuthStateBegun, OAuthStateTerms, UseOAuthState } from "./oauth-state.machine.js";
+import {
+  type BeginOAuthState,
+  type OAuthStateBegun,
+  type OAuthStateTerms,
+  oauthStateRef,
+  type UseOAuthState,
+} from "./oauth-state.messages.js";
 
 /** A way that was begun. */
 export interface OAuthState extends OAuthStateBegun {
@@ -29,7 +33,7 @@ export async function beginOAuthState(
   const state = Buffer.from(runtime.randomBytes(32)).toString("base64url");
   const { sessionId } = caller;
   const message: BeginOAuthState = { type: "link.begin", stateHash: sha256Hex(state), sessionId, ...terms };
-  const begun = (await runtime.ask(linkOf(caller), message)) as OAuthStateBegun;
+  const begun = await runtime.ask(oauthStateRef(caller.userId), message);
   return { state, ...begun };
 }
 
@@ -45,9 +49,5 @@ export async function consumeOAuthState(
     stateHash: sha256Hex(state),
     sessionId: caller.sessionId,
   };
-  return (await runtime.ask(linkOf(caller), message)) as OAuthStateTerms | Refusal;
-}
-
-function linkOf({ userId }: PersonCaller): Address {
-  return address(GLOBAL_PARTITION, "link", userId);
+  return runtime.ask(oauthStateRef(caller.userId), message);
 }

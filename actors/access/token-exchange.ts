@@ -1,7 +1,8 @@
+import { reference } from "../../runtime/reference.js";
 import type { TokenCaller } from "../caller.js";
 import { recordChange } from "../resources/change-record.table.js";
 import { storeCredential } from "./minted-credential.table.js";
-import type { Minting } from "./trust.machine.js";
+import type { Minting, TrustMessage } from "./trust.messages.js";
 import type { TokenTrustFields } from "./workspace-token-trust.kind.js";
 
 /**
@@ -9,7 +10,7 @@ import type { TokenTrustFields } from "./workspace-token-trust.kind.js";
  * created workspace token, which no list shows.
  */
 export const tokenMinting: Minting = {
-  actor: "token-trust",
+  actor: reference<TrustMessage>("token-trust"),
   trustKind: "workspace-token-trust",
   mint(trust, { turn, subject, hashes, client }) {
     const { scopes, lifetimeMinutes, key } = trust.fields as TokenTrustFields;

@@ -1,6 +1,7 @@
 /**
  * What goes on at a trust, `token-trust/<id>` or `runner-trust/<id>`: its credentials are minted and end here, and what
- * it refused is kept. The trust itself is configuration, which the workspace writes.
+ * it refused is kept. The trust itself is configuration, which the workspace writes. It has one state: what it keeps
+ * lies in rows.
  *
  * | state   | moved by                                        | next    | also                                      |
  * |---------|-------------------------------------------------|---------|-------------------------------------------|
@@ -12,42 +13,12 @@
  */
 import { assign, setup } from "xstate";
 import type { ActorType } from "../../runtime/actor-type.js";
-import type { Delivered, Message, Turn, Woken } from "../../runtime/turn.js";
+import { defineActor } from "../../runtime/define-actor.js";
+import type { Delivered, Turn, Woken } from "../../runtime/turn.js";
 import { findResource, type ResourceRow } from "../resources/resource.table.js";
 import { sweepCredentials } from "./minted-credential.table.js";
+import type { MintAnswer, MintCredentials, Minting, RefuseWorkload, TrustMessage } from "./trust.messages.js";
 import { REFUSAL_RETENTION_MS, recordRefusal, sweepRefusals } from "./trust-refusal.table.js";
-import type { WorkloadFault } from "./workload-token.js";
-
-/** Asks for credentials on the strength of a workload's token that the trust's terms admit. */
-export interface MintCredentials extends Message {
-  readonly type: "trust.mint";
-  /** The version of the trust whose terms the token was held against. */
-  readonly trustVersion: number;
-  readonly subject: string;
-  /** SHA-256 (hex) of each value that the edge made. */
-  readonly hashes: readonly string[];
-  /** From `Service-Client`, as change records keep it. */
-  readonly client: string | null;
-}
-
-/** Tells of a token that the trust's terms do not admit. */
-export interface RefuseWorkload extends Message, WorkloadFault {
-  readonly type: "trust.refuse";
-}
-
-/** What a mint answers: the credentials' ids in the order of their hashes, or why there are none. */
-export type MintAnswer =
-  | { readonly minted: true; readonly ids: readonly string[]; readonly expiresAtMs: number }
-  | ({ readonly minted: false } & WorkloadFault);
-
-/** What a kind of trust mints. */
-export interface Minting {
-  /** The actor's kind. */
-  readonly actor: "token-trust" | "runner-trust";
-  readonly trustKind: string;
-  /** Keeps the credentials and gives their ids and common end. Called with the trust as it is now. */
-  mint(trust: ResourceRow, message: Delivered<MintCredentials>): Omit<MintAnswer & { minted: true }, "minted">;
-}
 
 interface TrustContext {
   readonly trustId: string;
@@ -57,7 +28,7 @@ interface TrustContext {
   readonly kept: number;
 }
 
-type TrustEvent = Delivered<MintCredentials | RefuseWorkload | Woken>;
+type TrustEvent = Delivered<TrustMessage | Woken>;
 
 /** Shortest time between two sweeps, in milliseconds: credentials that end together go together. */
 const SWEEP_EVERY_MS = 60_000;
@@ -69,28 +40,21 @@ const MAX_CREDENTIALS = 10_000;
 export function trustActor(minting: Minting): ActorType {
   const machine = setup({
     types: { context: {} as TrustContext, events: {} as TrustEvent, input: {} as { readonly id: string } },
-    actions: {
-      mint: assign(({ context, event }) => (event.type === "trust.mint" ? mint(context, event, minting) : context)),
-      refuse: assign(({ context, event }) =>
-        event.type === "trust.refuse" ? refuse(context, event, minting) : context,
-      ),
-      sweep: assign(({ context, event }) => sweep(context, event.turn, minting)),
-    },
   }).createMachine({
-    id: minting.actor,
+    id: minting.actor.kind,
     context: ({ input }) => ({ trustId: input.id, sweepAtMs: null, kept: 0 }),
     initial: "serving",
     states: {
       serving: {
         on: {
-          "trust.mint": { actions: "mint" },
-          "trust.refuse": { actions: "refuse" },
-          woken: { actions: "sweep" },
+          "trust.mint": { actions: assign(({ context, event }) => mint(context, event, minting)) },
+          "trust.refuse": { actions: assign(({ context, event }) => refuse(context, event, minting)) },
+          woken: { actions: assign(({ context, event }) => sweep(context, event.turn, minting)) },
         },
       },
     },
   });
-  return { kind: minting.actor, machine, version: 1 };
+  return defineActor(minting.actor, { machine, version: 1 });
 }
 
 function mint(context: TrustContext, event: Delivered<MintCredentials>, minting: Minting): TrustContext {

@@ -1,9 +1,8 @@
-import { address } from "../../runtime/address.js";
 import type { Runtime, RuntimeLog } from "../../runtime/runtime.js";
 import { findResource, type ResourceRow } from "../resources/resource.table.js";
 import { locate } from "../resources/resource-location.table.js";
 import { sha256Hex } from "../sealer.js";
-import type { MintAnswer, MintCredentials, Minting, RefuseWorkload } from "./trust.machine.js";
+import type { MintCredentials, Minting, RefuseWorkload } from "./trust.messages.js";
 import type { TrustTerms } from "./trust-terms.js";
 import type { WorkloadFault, WorkloadVerifier } from "./workload-token.js";
 
@@ -56,7 +55,7 @@ async function mint<Fields extends TrustTerms>(
   { minting, count }: { readonly minting: Minting; readonly count: (fields: Fields) => number },
 ): Promise<Exchanged<Fields> | null> {
   const { runtime, verifier } = options;
-  const actor = address(trust.workspaceId, minting.actor, trust.id);
+  const actor = minting.actor(trust.workspaceId, trust.id);
   const verdict = await verifier.verify(token, trust.fields);
   if (!verdict.admits) return refuse(options, trust, minting, verdict);
   const values = Array.from({ length: count(trust.fields) }, () =>
@@ -69,7 +68,7 @@ async function mint<Fields extends TrustTerms>(
     hashes: values.map(sha256Hex),
     client,
   };
-  const answer = (await runtime.ask(actor, message)) as MintAnswer;
+  const answer = await runtime.ask(actor, message);
   if (!answer.minted) return refuse(options, trust, minting, answer);
   const credentials = values.map((value, index) => ({ id: answer.ids[index] ?? "", value }));
   return { trust, credentials, expiresAt: new Date(answer.expiresAtMs).toISOString() };
@@ -97,7 +96,7 @@ async function refuse(
   const fault: WorkloadFault = { check, wanted, came, verified };
   log.warn("an exchange was refused", { trust: trust.id, ...fault });
   const message: RefuseWorkload = { type: "trust.refuse", ...fault };
-  await runtime.ask(address(trust.workspaceId, actor, trust.id), message).catch(() => {
+  await runtime.ask(actor(trust.workspaceId, trust.id), message).catch(() => {
     log.warn("a refusal was not kept for those who manage the trust", { trust: trust.id });
   });
   return null;

@@ -1,5 +1,6 @@
+import { reference } from "../../runtime/reference.js";
 import { storeCredential } from "../access/minted-credential.table.js";
-import type { Minting } from "../access/trust.machine.js";
+import type { Minting, TrustMessage } from "../access/trust.messages.js";
 import { findResourceAt } from "../resources/resource.table.js";
 import type { RunnerTrustFields } from "./runner-trust.kind.js";
 
@@ -8,7 +9,7 @@ const ADMISSION_MS = 60 * 60 * 1_000;
 
 /** Mints a pool token for each pool of a runner trust, in the order the trust names them. */
 export const poolMinting: Minting = {
-  actor: "runner-trust",
+  actor: reference<TrustMessage>("runner-trust"),
   trustKind: "runner-trust",
   mint(trust, { turn, hashes }) {
     const { pools } = trust.fields as RunnerTrustFields;

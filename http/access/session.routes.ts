@@ -1,10 +1,10 @@
 import { z } from "zod";
 import {
-  accountAddress,
+  accountRef,
   type CloseSession,
   type OpenSession,
   type SendLink,
-} from "../../actors/access/account.machine.js";
+} from "../../actors/access/account.messages.js";
 import { mailAddress, maySignIn } from "../../actors/access/mail-address.js";
 import { findEmailByLink, SESSION_MS } from "../../actors/access/session.queries.js";
 import { sessionSchema, sessionView } from "../../actors/access/session.view.js";
@@ -96,7 +96,7 @@ function closeRoute({ runtime, baseUrl }: SessionRoutesOptions): Route {
     handle: async ({ caller, header }) => {
       const sessionHash = sha256Hex(sessionToken(header("cookie")) ?? "");
       const message: CloseSession = { type: "session.close", sessionHash };
-      await runtime.ask(accountAddress(caller.email), message);
+      await runtime.ask(accountRef(caller.email), message);
       return { status: 204, headers: { "set-cookie": cookie(baseUrl(), "", 0) } };
     },
   });
@@ -122,7 +122,7 @@ async function sendLink(
   const link = `${options.baseUrl()}/sign-in/${value}`;
   const sealedMail = sealMail(options.sealer, signInMail(to, link));
   const message: SendLink = { type: "link.send", tokenHash: sha256Hex(value), sealedMail, source };
-  granted(await options.runtime.ask(accountAddress(to), message));
+  granted(await options.runtime.ask(accountRef(to), message));
   return { status: 202 };
 }
 
@@ -133,7 +133,7 @@ async function openSession(options: SessionRoutesOptions, linkToken: string): Pr
   if (to === null) return { refused: "unauthenticated", detail: "This sign-in link is used up or too old." };
   const value = makeToken(runtime);
   const message: OpenSession = { type: "session.open", linkHash, sessionHash: sha256Hex(value) };
-  granted(await runtime.ask(accountAddress(to), message));
+  granted(await runtime.ask(accountRef(to), message));
   return { status: 204, headers: { "set-cookie": cookie(options.baseUrl(), value, SESSION_MS / 1_000) } };
 }
 

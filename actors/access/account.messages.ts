@@ -1,0 +1,33 @@
+import { reference } from "../../runtime/reference.js";
+import type { Answered, Message } from "../../runtime/turn.js";
+import { GLOBAL_PARTITION } from "../../storage/keys.js";
+import type { Refusal } from "../refusal.js";
+
+/** What an account is told. */
+
+/** Asks for a sign-in mail. The token itself is only in the sealed mail. */
+export interface SendLink extends Answered<Refusal | undefined> {
+  readonly type: "link.send";
+  readonly tokenHash: string;
+  readonly sealedMail: string;
+  /** Where it was asked from, as a digest. */
+  readonly source: string;
+}
+
+/** Uses up a link and opens a session under a token that the edge made. */
+export interface OpenSession extends Answered<{ readonly userId: string } | Refusal> {
+  readonly type: "session.open";
+  readonly linkHash: string;
+  readonly sessionHash: string;
+}
+
+export interface CloseSession extends Message {
+  readonly type: "session.close";
+  readonly sessionHash: string;
+}
+
+/** The account of a mail address. */
+export const accountRef = reference<SendLink | OpenSession | CloseSession, [email: string]>("account", (email) => [
+  GLOBAL_PARTITION,
+  email,
+]);
