@@ -12,7 +12,7 @@ import {
 
 /** What no connected runner has of the needs, and what those have that come next to it, as text. */
 export interface Missing {
-  readonly what: "runner" | "labels" | "harness";
+  readonly what: "runner" | "labels" | "harness" | "features";
   readonly had: string;
 }
 
@@ -45,12 +45,13 @@ export class FittingRunners implements GroupListener {
     return this.#counts;
   }
 
-  accepts({ poolId, labels, harnesses }: RunnerGroup): boolean {
+  accepts({ poolId, labels, harnesses, features }: RunnerGroup): boolean {
     const { needs } = this;
     return (
       (needs.poolId === null || needs.poolId === poolId) &&
       needs.labels.every((label) => labels.has(label)) &&
-      harnesses.has(needs.harness)
+      harnesses.has(needs.harness) &&
+      (needs.features ?? []).every((feature) => features.has(feature))
     );
   }
 

@@ -1,4 +1,5 @@
 import { FittingRunners } from "./fitting-runners.js";
+import { toNeedsParts } from "./run-queue.table.js";
 import type { RunNeeds } from "./runner.table.js";
 import type { RunnerGroup } from "./runner-group.js";
 
@@ -21,7 +22,7 @@ export class KnownNeeds {
 
   /** The runners that fit these needs; `groups` are those that can, in pools that the needs go to. */
   get(needs: RunNeeds, groups: () => Iterable<RunnerGroup>): FittingRunners {
-    const name = JSON.stringify([needs.poolId, [...new Set(needs.labels)].sort(), needs.harness]);
+    const name = JSON.stringify(toNeedsParts(needs));
     const known = this.#fitting.get(name);
     if (known !== undefined) {
       if (this.#idle.delete(known)) this.#idle.add(known);

@@ -151,8 +151,8 @@ export class Placement {
   }
 
   /** The runners that fit a run; they stay what they are now only while nothing else is told. */
-  fitting({ poolId, labels, harness }: RunNeeds): FittingRunners {
-    const needs: RunNeeds = { poolId: poolId ?? this.rules.defaultPoolId, labels, harness };
+  fitting({ poolId, labels, harness, features = [] }: RunNeeds): FittingRunners {
+    const needs: RunNeeds = { poolId: poolId ?? this.rules.defaultPoolId, labels, harness, features };
     return this.needs.get(needs, () => this.groups(needs));
   }
 
@@ -237,6 +237,6 @@ function isAtConcurrency({ pool, held }: PoolLoad): boolean {
 }
 
 /** Runners with the same signature fit the same runs. */
-function toSignature({ poolId, labels, harnesses }: RunnerRow): string {
-  return JSON.stringify([poolId, [...new Set(labels)].sort(), [...new Set(harnesses)].sort()]);
+function toSignature({ poolId, labels, harnesses, features = [] }: RunnerRow): string {
+  return JSON.stringify([poolId, ...[labels, harnesses, features].map((names) => [...new Set(names)].sort())]);
 }

@@ -41,11 +41,16 @@ export function getLane({ lane }: { readonly lane?: string }): string {
   return lane ?? WORK_LANE;
 }
 
+/** What two needs are the same by, as plain data. */
+export function toNeedsParts({ poolId, labels, harness, features = [] }: RunNeeds): readonly unknown[] {
+  const named = [...new Set(features)].sort();
+  return [poolId, [...new Set(labels)].sort(), harness, ...(named.length === 0 ? [] : [{ features: named }])];
+}
+
 /** The key of the line that a run stands in. Labels may be many and long, a key may not. */
 export function toLineKey(run: LineRow): string {
-  const { poolId, labels, harness } = run;
   const lane = getLane(run);
-  const parts = [poolId, [...new Set(labels)].sort(), harness, ...(lane === WORK_LANE ? [] : [lane])];
+  const parts = [...toNeedsParts(run), ...(lane === WORK_LANE ? [] : [lane])];
   return hash("sha256", JSON.stringify(parts), "hex").slice(0, 32);
 }
 
@@ -59,8 +64,9 @@ export function removeQueued(writing: Writing, workspaceId: string, line: string
 }
 
 export function storeLine(writing: Writing, workspaceId: string, key: string, line: LineRow): void {
-  const { poolId, labels, harness, lane } = line;
-  queuedNeeds.put(writing, workspaceId, key, { poolId, labels, harness, ...(lane === undefined ? {} : { lane }) });
+  const { poolId, labels, harness, features, lane } = line;
+  const row = { poolId, labels, harness, ...(features && { features }), ...(lane === undefined ? {} : { lane }) };
+  queuedNeeds.put(writing, workspaceId, key, row);
 }
 
 export function removeLine(writing: Writing, workspaceId: string, key: string): void {

@@ -42,7 +42,7 @@ export function plus(left: LoadCounts, right: LoadCounts): LoadCounts {
 export const noCounts: LoadCounts = { runners: 0, slots: 0, held: 0, busy: 0 };
 
 /**
- * The connected runners of a pool that offer the same labels and harnesses: what fits one of them fits all. Owns who
+ * The connected runners of a pool that offer the same labels, harnesses and features: what fits one fits all. Owns who
  * belongs to it and their order; what each holds is changed through {@link change} alone.
  *
  * 1. The counts are the sums over its runners, and the listeners were told of every change.
@@ -52,16 +52,18 @@ export class RunnerGroup {
   /** Of its runners and of their pool. */
   readonly labels: ReadonlySet<string>;
   readonly harnesses: ReadonlySet<string>;
+  readonly features: ReadonlySet<string>;
   readonly listeners = new Set<GroupListener>();
   readonly #byRoom = new Ranking<RunnerLoad>(isBetter);
   readonly #byId = new Ranking<RunnerLoad>((left, right) => left.row.runnerId < right.row.runnerId);
   #counts = noCounts;
   #best: RunnerLoad | null = null;
 
-  constructor({ poolId, labels, harnesses }: RunnerRow, labelsOfPool: readonly string[]) {
+  constructor({ poolId, labels, harnesses, features = [] }: RunnerRow, labelsOfPool: readonly string[]) {
     this.poolId = poolId;
     this.labels = new Set([...labels, ...labelsOfPool]);
     this.harnesses = new Set(harnesses);
+    this.features = new Set(features);
   }
 
   get counts(): LoadCounts {
@@ -102,8 +104,9 @@ export class RunnerGroup {
 
   /** All that it knows as plain data. */
   describe(): unknown {
-    const { poolId, labels, harnesses, counts, best, firstId } = this;
-    return { poolId, labels, harnesses, counts, best: best?.row.runnerId ?? null, firstId, size: this.#byRoom.size };
+    const { poolId, labels, harnesses, features, counts, firstId } = this;
+    const offer = { poolId, labels, harnesses, features };
+    return { ...offer, counts, best: this.best?.row.runnerId ?? null, firstId, size: this.#byRoom.size };
   }
 
   #count(more: LoadCounts): void {

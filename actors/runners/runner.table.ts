@@ -23,6 +23,8 @@ export interface RunNeeds {
   readonly poolId: string | null;
   readonly labels: readonly string[];
   readonly harness: string;
+  /** What of the protocol's additions it has to know; absent for none. */
+  readonly features?: readonly RunnerFeature[];
 }
 
 /** A run that waits for a runner. */

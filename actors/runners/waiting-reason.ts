@@ -39,6 +39,8 @@ function noneFitsText({ labels, harness }: LineRow, where: string, { what, had }
       return `No connected runner ${where} has ${labelsText(labels)}; the connected ones have ${had}.`;
     case "harness":
       return `No connected runner ${where} offers the harness ${harness}; they offer ${had}.`;
+    case "features":
+      return `Every connected runner ${where} that would fit is of a release that does not know of such runs.`;
   }
 }
 
@@ -55,8 +57,9 @@ function whatIsMissing(needs: RunNeeds, placement: Placement): Missing {
   const connected = placement.groups(needs);
   if (connected.length === 0) return { what: "runner", had: "" };
   const labelled = connected.filter(({ labels }) => needs.labels.every((label) => labels.has(label)));
-  return labelled.length === 0
-    ? { what: "labels", had: named(connected.map(({ labels }) => labels)) }
+  if (labelled.length === 0) return { what: "labels", had: named(connected.map(({ labels }) => labels)) };
+  return labelled.some(({ harnesses }) => harnesses.has(needs.harness))
+    ? { what: "features", had: "" }
     : { what: "harness", had: named(labelled.map(({ harnesses }) => harnesses)) };
 }
 

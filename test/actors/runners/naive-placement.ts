@@ -105,13 +105,17 @@ function findReason(run: RunNeeds & { readonly lane: string }, state: PlacementS
     const offered = named(labelled.flatMap(({ harnesses }) => harnesses));
     return `No connected runner ${where} offers the harness ${run.harness}; they offer ${offered}.`;
   }
-  const reasons = fitting.map((runner) => reasonAgainst(run, runner, state));
+  if (!fitting.some((runner) => missingFeatures(run, runner).length === 0)) {
+    return `Every connected runner ${where} that would fit is of a release that does not know of such runs.`;
+  }
+  const knowing = fitting.filter((runner) => missingFeatures(run, runner).length === 0);
+  const reasons = knowing.map((runner) => reasonAgainst(run, runner, state));
   if (reasons.includes(null)) return null;
   if (reasons.includes("workspace")) return `The workspace allows no more than ${state.maxRuns} runs at once.`;
   if (reasons.includes("lane")) return `No more than ${findLane(run.lane, state)?.maxClaims} runs at once are allowed.`;
   return reasons.includes("slots")
-    ? `Every fitting runner ${where} is busy: ${slotsText(fitting, state)}.`
-    : `No more runs at once are allowed ${where}: ${limitsText(fitting, run, state)}.`;
+    ? `Every fitting runner ${where} is busy: ${slotsText(knowing, state)}.`
+    : `No more runs at once are allowed ${where}: ${limitsText(knowing, run, state)}.`;
 }
 
 function limitsText(fitting: readonly RunnerRow[], run: RunNeeds & { readonly lane: string }, state: PlacementState) {
@@ -151,6 +155,7 @@ type ReasonAgainst =
   | "pool"
   | "labels"
   | "harness"
+  | "features"
   | "slots"
   | "concurrency"
   | "beside-work";
@@ -169,6 +174,7 @@ function reasonAgainst(
   if (!isInPool(run, runner, state)) return "pool";
   if (missingLabels(run, runner, state).length > 0) return "labels";
   if (!runner.harnesses.includes(run.harness)) return "harness";
+  if (missingFeatures(run, runner).length > 0) return "features";
   if (freeSlots(runner, state) <= 0) return "slots";
   const pool = findPool(runner.poolId, state);
   if (pool === undefined) return "pool";
@@ -214,6 +220,10 @@ function findLane(lane: string, { lanes }: PlacementState): LaneRow | undefined 
 function missingLabels(run: RunNeeds, runner: RunnerRow, state: PlacementState): string[] {
   const ofPool = findPool(runner.poolId, state)?.labels ?? [];
   return run.labels.filter((label) => !runner.labels.includes(label) && !ofPool.includes(label));
+}
+
+function missingFeatures({ features = [] }: RunNeeds, runner: RunnerRow): string[] {
+  return features.filter((feature) => !(runner.features ?? []).includes(feature));
 }
 
 function byAge(left: QueuedRun, right: QueuedRun): number {

@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import type { RunnerFeature } from "../../../actors/runners/protocol.js";
 import type { LaneRow } from "../../../actors/runners/run-queue.table.js";
 import type { ClaimRow, QueuedRun, RunnerRow } from "../../../actors/runners/runner.table.js";
 import type { PlacementState } from "./naive-placement.js";
@@ -22,6 +23,7 @@ export const runnerRow: fc.Arbitrary<RunnerRow> = plain({
   labels: fc.constantFrom([], [], ["gpu"], ["gpu", "big"], ["big", "gpu", "gpu"]),
   harnesses: fc.constantFrom(["command"], ["command"], ["other", "command"], []),
   slots: fc.integer({ min: 0, max: 3 }),
+  features: fc.constantFrom([], [], ["messages"], ["taskless", "messages"], ["messages", "taskless"]),
   connected: fc.boolean(),
   since: fc.constant(""),
 });
@@ -32,9 +34,14 @@ export const line = fc
     poolId: fc.constantFrom(null, "pool_a", "pool_b", "pool_gone"),
     labels: fc.array(label, { maxLength: 2 }),
     harness: fc.constantFrom("command", "other"),
+    features: fc.constantFrom<readonly RunnerFeature[] | undefined>(undefined, undefined, undefined, ["taskless"]),
     lane,
   })
-  .map(({ lane, ...needs }) => (lane === undefined ? needs : { ...needs, lane }));
+  .map(({ lane, features, ...needs }) => ({
+    ...needs,
+    ...(features === undefined ? {} : { features }),
+    ...(lane === undefined ? {} : { lane }),
+  }));
 
 export const claimRow: fc.Arbitrary<ClaimRow> = fc
   .record({ runnerId, runId: fc.nat(9).map((n) => `held_${n}`), poolId: fc.constant(""), lane })
