@@ -50,10 +50,12 @@ export function classifyRun(owners: readonly RunOwner[]) {
   };
 }
 
-/** Throws where nobody knows who wants the run: it could never be claimed. */
+/** What it needs of a runner follows from its owner too. Throws where nobody knows who that is. */
 function toStart(message: StartRun, owners: readonly RunOwner[]): RunEvent {
-  getRunOwner(owners, message.owner.kind);
-  return message;
+  const { brief } = getRunOwner(owners, message.owner.kind);
+  if (brief !== null) return message;
+  const { features = [] } = message.needs;
+  return { ...message, needs: { ...message.needs, features: [...features, "taskless"] } };
 }
 
 function toGateEvent({ gate, id, refused }: GateAnswer, owned: () => Owned): RunEvent {

@@ -10,7 +10,7 @@ import { keepText } from "../tables/text-blobs.js";
 import { closeApprovals } from "./approvals.js";
 import { carryUndelivered } from "./conversation.js";
 import { mayHandOver } from "./hand-over.js";
-import { type RunOutcome, type RunRow, runCheckouts, runs } from "./run.table.js";
+import { type RunOutcome, type RunRow, runCheckouts, runs, toQueuedRun } from "./run.table.js";
 import { getRunRow, putRun, sendToRunner, tellOwner } from "./run.transitions.js";
 import type { ClaimStale, RunContext } from "./run-events.js";
 import { getRunInput } from "./run-input.table.js";
@@ -82,8 +82,7 @@ export function endRun(
 ): void {
   sendToRunner(turn, context, { type: "run.drop", runId: turn.self.id, fence: context.fence });
   if (context.runnerId === null) {
-    const { id: runId, queuedAtMs, needs } = getRunRow(turn);
-    const unqueue: UnqueueRun = { type: "run.unqueue", run: { runId, queuedAtMs, ...needs } };
+    const unqueue: UnqueueRun = { type: "run.unqueue", run: toQueuedRun(getRunRow(turn)) };
     turn.send(dispatcherRef(turn.self.partition), unqueue);
   }
   finish(turn, context, end, owner);

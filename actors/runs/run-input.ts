@@ -15,9 +15,8 @@ export function fixBeginning(turn: Turn, { config, beginning }: StartRun): void 
 export function fixBrief(turn: Turn, run: OwnedRun, owner: RunOwner): void {
   const { partition, id } = turn.self;
   const before = getRunInput(turn, partition, id);
-  const brief = owner.brief(turn, partition, run);
   const claimed: ClaimedInput = {
-    brief: brief === null ? null : toInputBrief(turn, brief),
+    brief: owner.brief === null ? null : toInputBrief(turn, owner.brief(turn, partition, run)),
     secrets: secretVersions(turn, Object.values(before.config.profile?.secrets ?? {})),
   };
   runInputs.put(turn, partition, before, { ...before, claimed });

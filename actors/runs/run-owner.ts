@@ -47,8 +47,8 @@ export interface RunOwner {
   readonly hasApprovals: boolean;
   /** User id, null for nobody; undefined when there is no such owner. */
   assignee(reading: Reading, workspaceId: string, run: OwnedRun): string | null | undefined;
-  /** Null where an agent is told of no task: its job has none. */
-  brief(reading: Reading, workspaceId: string, run: OwnedRun): RunBrief | null;
+  /** Null where no task stands behind a run: its job has none, and goes only to runners that know of such jobs. */
+  readonly brief: ((reading: Reading, workspaceId: string, run: OwnedRun) => RunBrief) | null;
   /** The task as events show it; null where there is none, which no owner with a gate or hooks answers. */
   eventSubject(reading: Reading, workspaceId: string, run: OwnedRun): EventSubject | null;
 }

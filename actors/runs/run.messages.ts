@@ -23,6 +23,8 @@ export interface StartRun extends Message {
   readonly beginning: RunBeginning;
   readonly fingerprint: string;
   readonly needs: RunNeeds;
+  /** Where it waits for a runner; absent for `work`. */
+  readonly lane?: string;
 }
 
 /** From the edge: the claim's job cannot be sent to any runner. */

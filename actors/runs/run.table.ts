@@ -4,7 +4,7 @@ import { rowSource } from "../../runtime/directory-source.js";
 import { table } from "../../storage/table.js";
 import { locationEntry } from "../resources/resource-location.table.js";
 import type { CheckoutResult, RunEnding, RunFailure, RunStep, Spent } from "../runners/protocol.js";
-import type { RunNeeds } from "../runners/runner.table.js";
+import type { QueuedRun, RunNeeds } from "../runners/runner.table.js";
 import { indexedTable } from "../tables/indexed-table.js";
 import type { RunOwnerKey } from "./run-owner.js";
 
@@ -32,6 +32,8 @@ export interface RunRow {
   readonly fence: number;
   readonly fingerprint: string;
   readonly needs: RunNeeds;
+  /** Where it waits for a runner; absent for `work`. */
+  readonly lane?: string;
   readonly passesTo: readonly string[];
   readonly steps: number;
   /** How many of the messages that were said to it its agent was not given; absent for none. */
@@ -75,6 +77,11 @@ export const runCheckouts = indexedTable<RunCheckoutRow>("run-checkout", {
   ...{ under: ["runId"], order: ["repository"] },
   blobs: ({ digest }) => [digest ?? []].flat(),
 });
+
+/** A run as the dispatcher's queue knows it. */
+export function toQueuedRun({ id: runId, queuedAtMs, needs, lane }: RunRow): QueuedRun {
+  return { runId, ...needs, queuedAtMs, ...(lane === undefined ? {} : { lane }) };
+}
 
 /** What makes a run findable by its id. */
 export function runEntry(workspaceId: string, runId: string): DirectoryEntry {

@@ -6,7 +6,7 @@ import type { RunStep, Spent } from "../runners/protocol.js";
 import { type ClaimRun, runnerRef, type SendToRunner } from "../runners/runner.messages.js";
 import type { OutboxMessage } from "../runners/runner.table.js";
 import type { OwnerMessage, StartRun } from "./run.messages.js";
-import { type RunRow, runEntry, runSteps, runs, type StepRow } from "./run.table.js";
+import { type RunRow, runEntry, runSteps, runs, type StepRow, toQueuedRun } from "./run.table.js";
 import { runRowView } from "./run.view.js";
 import type { RunContext } from "./run-events.js";
 import { fixBeginning, fixBrief } from "./run-input.js";
@@ -40,42 +40,20 @@ export function putRun(turn: Turn, row: RunRow): void {
 }
 
 export function queueRun(event: Delivered<StartRun>): void {
-  const { turn, owner, ownerAddress, teamId, lineId, stationId, stationKey, fingerprint, needs } = event;
+  const { turn, owner, ownerAddress, teamId, lineId, stationId, stationKey, fingerprint, needs, lane } = event;
   const { passesTo } = event.beginning.station;
-  const workspaceId = turn.self.partition;
   const row: RunRow = {
-    ...{
-      id: turn.self.id,
-      owner,
-      ownerAddress,
-      taskId: owner.kind === "task" ? owner.id : null,
-      teamId,
-      lineId,
-      stationId,
-      stationKey,
-      passesTo,
-      fingerprint,
-      needs,
-    },
+    ...{ id: turn.self.id, owner, ownerAddress, taskId: owner.kind === "task" ? owner.id : null },
+    ...{ teamId, lineId, stationId, stationKey, passesTo, fingerprint, needs, queuedAtMs: turn.now },
+    ...(lane === undefined ? {} : { lane }),
     ...{ state: "queued", outcome: null, reason: null, runnerId: null, fence: 0, steps: 0, spent: null },
-    ...{
-      handover: null,
-      ending: null,
-      failure: null,
-      check: null,
-      queuedAtMs: turn.now,
-      startedAt: null,
-      endedAt: null,
-    },
+    ...{ handover: null, ending: null, failure: null, check: null, startedAt: null, endedAt: null },
   };
-  turn.direct(runEntry(workspaceId, row.id));
+  turn.direct(runEntry(turn.self.partition, row.id));
   putRun(turn, row);
   fixBeginning(turn, event);
-  const message: QueueRun = {
-    type: "run.queue",
-    run: { runId: row.id, ...needs, queuedAtMs: turn.now },
-  };
-  turn.send(dispatcherRef(workspaceId), message);
+  const message: QueueRun = { type: "run.queue", run: toQueuedRun(row) };
+  turn.send(dispatcherRef(turn.self.partition), message);
 }
 
 /** The gate that is asked before a run starts. */

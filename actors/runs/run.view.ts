@@ -9,7 +9,7 @@ import {
   spentSchema,
 } from "../runners/protocol.js";
 import { getText } from "../tables/text-blobs.js";
-import { type RunRow, runCheckouts, runSteps, type StepRow } from "./run.table.js";
+import { type RunRow, runCheckouts, runSteps, type StepRow, toQueuedRun } from "./run.table.js";
 import { runInputs } from "./run-input.table.js";
 
 /** What it runs with: the station's and the repositories' settings when it was queued. */
@@ -86,7 +86,8 @@ export function runRowView(run: RunRow): z.output<typeof runRowSchema> {
     passesTo: _next,
     fence: _fence,
     queuedAtMs,
-    needs,
+    needs: { poolId, labels, harness },
+    lane: _lane,
     unheard = 0,
     ...shown
   } = run;
@@ -94,14 +95,14 @@ export function runRowView(run: RunRow): z.output<typeof runRowSchema> {
     ...shown,
     taskId: taskId ?? "",
     unheard,
-    needs: { ...needs, labels: [...needs.labels] },
+    needs: { poolId, labels: [...labels], harness },
     station: stationKey,
     queuedAt: new Date(queuedAtMs).toISOString(),
   };
 }
 
 export function runItemView(reading: Reading, workspaceId: string, run: RunRow): z.output<typeof runItemSchema> {
-  const queued = { runId: run.id, queuedAtMs: run.queuedAtMs, ...run.needs };
+  const queued = toQueuedRun(run);
   const reason = run.state === "queued" ? whyWaiting(reading, workspaceId, queued) : null;
   return { ...runRowView(run), waiting: reason === null ? null : { reason } };
 }

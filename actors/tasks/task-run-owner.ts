@@ -7,7 +7,7 @@ export const taskRunOwner: RunOwner = {
   assignee: (reading, workspaceId, { owner }) => tasks.get(reading, workspaceId, owner.id)?.assignee,
   brief: (reading, workspaceId, { owner }) => {
     const task = tasks.get(reading, workspaceId, owner.id);
-    if (task === undefined) return null;
+    if (task === undefined) throw new Error("a run of a task that is not there");
     const { id, title, description, url, marks } = task;
     const notes = listLatestNotes(reading, workspaceId, id).map(({ at, from, text }) => ({ at, from, text }));
     return { id, title, description, url, marks, notes };

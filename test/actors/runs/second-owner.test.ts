@@ -2,6 +2,7 @@ import t from "tap";
 import { workEventNames, workEvents } from "../../../actors/events/catalogue.js";
 import { dispatcherActor } from "../../../actors/runners/dispatcher.machine.js";
 import { RUNNER_FEATURES, type RunnerMessage } from "../../../actors/runners/protocol.js";
+import { listLines } from "../../../actors/runners/run-queue.table.js";
 import { runnerActor } from "../../../actors/runners/runner.machine.js";
 import { type RunnerHello, type RunnerSaid, runnerRef } from "../../../actors/runners/runner.messages.js";
 import { type OutboxMessage, outbox } from "../../../actors/runners/runner.table.js";
@@ -10,6 +11,7 @@ import { buildJob } from "../../../actors/runs/job.js";
 import { runActor } from "../../../actors/runs/run.machine.js";
 import { type EndRun, runRef, type StartRun } from "../../../actors/runs/run.messages.js";
 import { runSteps, runs } from "../../../actors/runs/run.table.js";
+import { runItemView } from "../../../actors/runs/run.view.js";
 import type { RunOwner, RunOwnerKind } from "../../../actors/runs/run-owner.js";
 import { reference } from "../../../runtime/reference.js";
 import type { Turn } from "../../../runtime/turn.js";
@@ -23,7 +25,7 @@ const nobody: RunOwner = {
   ...{ kind: "replay", hasGate: false, hasHooks: false, handOver: "refused" },
   ...{ hasConversation: false, hasApprovals: false },
   assignee: () => null,
-  brief: () => null,
+  brief: null,
   eventSubject: () => null,
 };
 const people: RunOwner = {
@@ -47,7 +49,7 @@ const probeActor = probe("probe", {
     putLine(turn);
     putPool(turn, "pool_1");
   },
-  want: (_context, { runId, owner }, turn) => {
+  want: (_context, { runId, owner, lane }, turn) => {
     const [work] = line.stations;
     const start = {
       type: "run.start",
@@ -60,6 +62,7 @@ const probeActor = probe("probe", {
         checkouts: [{ repository: "acme/app", base: "a".repeat(40), diff: null }],
       },
       needs: { poolId: null, labels: [], harness: "command" },
+      ...(lane === undefined ? {} : { lane }),
     } as unknown as StartRun;
     turn.send(runRef(workspaceId, String(runId)), start);
   },
@@ -101,10 +104,10 @@ class Scene {
   }
 
   /** The runner says hello, as the process named. */
-  async connect(instance: string): Promise<void> {
+  async connect(instance: string, features: readonly string[] = RUNNER_FEATURES): Promise<void> {
     const hello: RunnerHello["hello"] = {
       ...{ instance: `${instance}-0123456789abcdef`, name: "peer", version: "1", labels: [], harnesses: ["command"] },
-      ...{ slots: 1, received: 0, claims: [], features: [...RUNNER_FEATURES] },
+      ...{ slots: 1, received: 0, claims: [], features: [...features] },
     };
     const message = { type: "runner.hello", connection: instance, poolId: "pool_1", leaseMs: 60_000, hello } as const;
     await this.harness.ask(this.#runner, message);
@@ -112,8 +115,8 @@ class Scene {
     this.#said = 0;
   }
 
-  async want(runId: string, owner: RunOwnerKind = "search"): Promise<void> {
-    const message: Note = { type: "want", runId, owner };
+  async want(runId: string, owner: RunOwnerKind = "search", more: object = {}): Promise<void> {
+    const message: Note = { type: "want", runId, owner, ...more };
     await this.harness.ask(probeRef(workspaceId, "1"), message);
   }
 
@@ -146,6 +149,12 @@ class Scene {
 
   run(runId: string) {
     return runs.get(this.harness.durable, workspaceId, runId);
+  }
+
+  waiting(runId: string): string | null {
+    const run = this.run(runId);
+    if (run === undefined) throw new Error(`there is no ${runId}`);
+    return runItemView(this.harness.durable, workspaceId, run).waiting?.reason ?? null;
   }
 
   job(runId: string) {
@@ -261,6 +270,21 @@ t.test("its runs are lost, stopped and withdrawn as those of tasks are", async (
     { type: "run.over", runId: "run_1", outcome: "abandoned" },
     { type: "run.over", runId: "run_2", outcome: "stopped" },
   ]);
+  t.ok(scene.isQuiet());
+});
+
+t.test("a run without a task waits in its lane for a runner that knows of such, and says so", async (t) => {
+  const scene = await Scene.open();
+  await scene.connect("old", ["messages", "permissions"]);
+  await scene.want("run_1", "search", { lane: "search:1" });
+  t.match(scene.run("run_1"), { state: "queued", lane: "search:1" });
+  t.match(scene.waiting("run_1"), /^In the lane search:1: Every connected runner .* does not know of such runs\.$/);
+  await scene.want("run_2", "search", { lane: "search:1" });
+  await scene.end("run_2", "withdrawn");
+  await scene.connect("new");
+  t.match(scene.run("run_1"), { state: "claimed" });
+  t.equal(scene.waiting("run_2"), null, "it left the queue");
+  t.same(listLines(scene.harness.durable, workspaceId), []);
   t.ok(scene.isQuiet());
 });
 
