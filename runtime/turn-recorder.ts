@@ -9,7 +9,8 @@ import { freeze } from "./freeze.js";
 import type { Identities } from "./ids.js";
 import type { Picture } from "./picture.js";
 import type { Pictures } from "./pictures.js";
-import type { ChangeEntry, EffectRequest, Fact, GateQuestion, Message, Turn } from "./turn.js";
+import type { ChangeEntry, Topic } from "./topic.js";
+import type { EffectRequest, Fact, GateQuestion, Message, Turn } from "./turn.js";
 
 /** One intent of a turn, besides rows, the reply and the end of the actor. In the order they were recorded. */
 export type Intent =
@@ -164,8 +165,8 @@ export class TurnRecorder implements Turn {
     this.#record({ kind: "ask", question });
   }
 
-  publishChange(topic: string, data: unknown): void {
-    this.#record({ kind: "change", topic, data });
+  publishChange<Data>({ name }: Topic<Data>, data: NoInfer<Data>): void {
+    this.#record({ kind: "change", topic: name, data });
   }
 
   publishRow(key: Key, entries: readonly ChangeEntry[]): void {

@@ -3,6 +3,7 @@ import type { Address } from "./address.js";
 import type { DirectedWriting } from "./directory.js";
 import type { Picture } from "./picture.js";
 import type { MessageTo, Reference } from "./reference.js";
+import type { ChangeEntry, Topic } from "./topic.js";
 
 /** A message: a type and plain serialisable data. Secrets never travel in one. */
 export interface Message {
@@ -52,12 +53,6 @@ export interface GateAnswer extends Message {
   readonly id: string;
   /** Why the step may not be taken, or null when it may. */
   readonly refused: string | null;
-}
-
-/** What stream readers get, under a topic `<kind>/<id>`. */
-export interface ChangeEntry {
-  readonly topic: string;
-  readonly data: unknown;
 }
 
 /** Work in the outside world, started after the commit. Its result comes back as an {@link EffectEnded}. */
@@ -121,8 +116,8 @@ export interface Turn extends DirectedWriting {
   publish(fact: Fact): void;
   /** Asks the gate; the answer arrives as {@link GateAnswer}. */
   askGate(question: GateQuestion): void;
-  /** Appends to the change feed of this partition, under a topic `<kind>/<id>`. `data` is what stream readers get. */
-  publishChange(topic: string, data: unknown): void;
+  /** Appends to the change feed of this partition something that happened. `data` is what readers of the topic get. */
+  publishChange<Data>(topic: Topic<Data>, data: NoInfer<Data>): void;
   /**
    * Appends to the change feed what a row is now. Of the row under a key that is said once a turn: the entries of an
    * earlier call are taken back, and these stand where the last call was.

@@ -1,4 +1,5 @@
 import { reference } from "../../runtime/reference.js";
+import { topic } from "../../runtime/topic.js";
 import type { Answered } from "../../runtime/turn.js";
 import type { Refusal } from "../refusal.js";
 import type { Member } from "../workspaces/member.table.js";
@@ -50,3 +51,6 @@ export interface InviteSent {
   readonly mailId: string;
   readonly outcome: "invited" | "sent-again";
 }
+
+/** What is told of an invite, and of the mail that was last sent of it. */
+export const inviteTopic = topic<Pick<InviteRow, "state" | "mail">>("invite");

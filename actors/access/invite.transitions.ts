@@ -2,7 +2,7 @@ import type { Delivered, Turn } from "../../runtime/turn.js";
 import { MAIL_EFFECT } from "../outbound/mail.effects.js";
 import { admitMember } from "../workspaces/membership.transitions.js";
 import type { InviteAccepted, InviteClosed, InviteContext, InviteMailed, InviteSending } from "./classify-invite.js";
-import type { InviteSent } from "./invite.messages.js";
+import { type InviteSent, inviteTopic } from "./invite.messages.js";
 import { INVITE_MS, type InviteRow, inviteEntry, invites, openInvites } from "./invite.table.js";
 
 /** What the transitions of an invite do; the machine says when. */
@@ -75,7 +75,7 @@ function storeInvite(turn: Turn, context: InviteContext, invite: InviteRow): Inv
   invites.put(turn, workspaceId, invite.inviteId, invite);
   if (invite.state === "open") openInvites.put(turn, workspaceId, invite.inviteId, true);
   else openInvites.remove(turn, workspaceId, invite.inviteId);
-  turn.publishChange(`invite/${invite.inviteId}`, { state: invite.state, mail: invite.mail });
+  turn.publishChange(inviteTopic(invite.inviteId), { state: invite.state, mail: invite.mail });
   return { ...context, invite };
 }
 

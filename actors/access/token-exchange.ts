@@ -24,7 +24,7 @@ export const tokenMinting: Minting = {
       const caller: TokenCaller = { kind: "token", tokenId: id, workspaceId, scopes, issuedBy, trust: trustId };
       const details = { trust: trustId, subject, scopes, expiresAt: new Date(expiresAtMs).toISOString() };
       const change = { resource: "workspace-token", resourceId: id, key, action: "created", details } as const;
-      recordChange(turn, { ...change, caller, client }, [`workspace/${workspaceId}`]);
+      recordChange(turn, { ...change, caller, client }, null);
       return id;
     });
     return { ids, expiresAtMs };

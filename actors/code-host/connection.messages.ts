@@ -1,4 +1,5 @@
 import { reference } from "../../runtime/reference.js";
+import { topic } from "../../runtime/topic.js";
 import type { Answered, Message } from "../../runtime/turn.js";
 import type { Refusal } from "../refusal.js";
 import type { AskHolder } from "../tables/claims.js";
@@ -62,6 +63,4 @@ export const codeHostConnectionRef = reference<
 >("code-host-connection", (workspaceId, installation) => [workspaceId, toActorId(installation)]);
 
 /** The topic of the change feed where an attempt's outcome is told. */
-export function attemptTopic(attemptId: string): string {
-  return `code-host-attempt/${attemptId}`;
-}
+export const attemptTopic = topic<ConnectOutcome>("code-host-attempt");

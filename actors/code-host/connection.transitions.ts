@@ -1,3 +1,4 @@
+import { topic } from "../../runtime/topic.js";
 import type { Delivered, Turn } from "../../runtime/turn.js";
 import {
   type Attempt,
@@ -169,15 +170,18 @@ function storeConnection(
   return { ...context, connection };
 }
 
+/** What became of a connection. */
+type ConnectionChange = CodeHostConnection["state"] | "disconnected";
+
+/** What readers of the workspace are told of its connections. */
+const workspaceTopic = topic<{
+  readonly type: "code-host";
+  readonly what: ConnectionChange;
+  readonly connection: ReturnType<typeof codeHostConnectionView>;
+}>("workspace");
+
 /** Tells readers of the workspace. */
-function publishConnection(
-  turn: Turn,
-  connection: CodeHostConnection,
-  what: CodeHostConnection["state"] | "disconnected",
-): void {
-  turn.publishChange(`workspace/${turn.self.partition}`, {
-    type: "code-host",
-    what,
-    connection: codeHostConnectionView(connection),
-  });
+function publishConnection(turn: Turn, connection: CodeHostConnection, what: ConnectionChange): void {
+  const data = { type: "code-host", what, connection: codeHostConnectionView(connection) } as const;
+  turn.publishChange(workspaceTopic(turn.self.partition), data);
 }

@@ -1,3 +1,4 @@
+import { entryOf, topic } from "../../runtime/topic.js";
 import type { Key, Reading, Writing } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 import type { WorkEvent } from "../events/catalogue.js";
@@ -79,6 +80,11 @@ export interface HookOccurrenceListed {
   readonly state: HookOccurrenceState;
 }
 
+/** What readers of a firing are told of it. */
+const hookOccurrenceTopic = topic<{ readonly type: "state"; readonly state: HookOccurrenceState }>("hook-occurrence");
+/** What readers of a team are told of its hooks. */
+const teamTopic = topic<{ readonly type: "hook" } & Omit<HookOccurrenceListed, "teamId">>("team");
+
 /** `[team, firing]` */
 const endedHookOccurrences = table<EndedRow>("hook-firing-end");
 /** `[team, firing]` -> true: those that failed. */
@@ -100,9 +106,9 @@ export const hookOccurrences = listedTable<HookOccurrence, HookOccurrenceListed>
   stored: storedAs(toBegun, toHookOccurrence),
   changes: ({ id, teamId, hook, on, state }, _reading, { before }) => {
     if (before?.state === state) return [];
-    const own = before === null ? [] : [{ topic: `hook-occurrence/${id}`, data: { type: "state", state } }];
+    const own = before === null ? [] : [entryOf(hookOccurrenceTopic(id), { type: "state", state })];
     const isOver = state !== "attempting" && state !== "waiting";
-    return isOver ? [...own, { topic: `team/${teamId}`, data: { type: "hook", id, hook, on, state } }] : own;
+    return isOver ? [...own, entryOf(teamTopic(teamId), { type: "hook", id, hook, on, state })] : own;
   },
 });
 /** `[firing, n]`: all but the last of a firing that has ended */

@@ -1,4 +1,5 @@
 import { reference } from "../../runtime/reference.js";
+import { type Topic, topic } from "../../runtime/topic.js";
 import type { Answered, Message } from "../../runtime/turn.js";
 import type { PersonCaller } from "../caller.js";
 import type { Refusal } from "../refusal.js";
@@ -57,6 +58,8 @@ export interface LinkEnded {
 export function integrationConnectionTopic({
   integrationId,
   holder,
-}: Omit<IntegrationConnectionKey, "workspaceId">): string {
-  return `connection/${integrationId}:${holder}`;
+}: Omit<IntegrationConnectionKey, "workspaceId">): Topic<LinkEnded> {
+  return linkTopic(`${integrationId}:${holder}`);
 }
+
+const linkTopic = topic<LinkEnded>("connection");

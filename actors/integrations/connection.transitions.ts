@@ -9,7 +9,7 @@ import {
   type LinkBegun,
   type TokensCame,
 } from "./classify-connection.js";
-import { integrationConnectionTopic, type LinkEnded } from "./connection.messages.js";
+import { integrationConnectionTopic } from "./connection.messages.js";
 import {
   type IntegrationConnectionRow,
   type LinkedAccount,
@@ -202,6 +202,5 @@ function startRevoking(turn: Turn, { sealed, terms }: LinkedAccount): void {
 
 function publishLinkEnd(turn: Turn, context: IntegrationConnectionContext, failed: string | null): void {
   if (context.exchangeId === null) return;
-  const told: LinkEnded = { exchangeId: context.exchangeId, failed };
-  turn.publishChange(integrationConnectionTopic(context), told);
+  turn.publishChange(integrationConnectionTopic(context), { exchangeId: context.exchangeId, failed });
 }

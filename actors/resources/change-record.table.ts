@@ -1,3 +1,4 @@
+import { topic } from "../../runtime/topic.js";
 import type { Turn } from "../../runtime/turn.js";
 import { table } from "../../storage/table.js";
 import type { Caller } from "../caller.js";
@@ -28,11 +29,21 @@ export const records = table<ChangeRecord>("configuration-change");
 /** `["last"]`: the number of the last change; looking for the last record among unflushed ones costs more. */
 const sequence = table<number>("configuration-sequence");
 
+/** What readers of a workspace or a team are told of its configuration. */
+interface ConfigurationChanged {
+  readonly type: "configuration";
+  readonly change: ChangeRecord;
+}
+
+const workspaceTopic = topic<ConfigurationChanged>("workspace");
+const teamTopic = topic<ConfigurationChanged>("team");
+
 /** Appends to the workspace's change log, in the batch of the change itself; without a caller the service made it. */
 export function recordChange(
   turn: Turn,
   change: Omit<ChangeRecord, "seq" | "by" | "at"> & { readonly caller: Caller | null },
-  topics: readonly string[],
+  /** Whose readers are told of it, besides those of the workspace. */
+  teamId: string | null,
 ): void {
   const { caller, ...rest } = change;
   const seq = (sequence.get(turn, turn.self.partition, "last") ?? 0) + 1;
@@ -44,7 +55,9 @@ export function recordChange(
     at: new Date(turn.now).toISOString(),
   };
   records.put(turn, turn.self.partition, record.seq, record);
-  for (const topic of topics) turn.publishChange(topic, { type: "configuration", change: record });
+  const data = { type: "configuration", change: record } as const;
+  turn.publishChange(workspaceTopic(turn.self.partition), data);
+  if (teamId !== null) turn.publishChange(teamTopic(teamId), data);
 }
 
 function toChangedBy(caller: Caller | null): ChangedBy {

@@ -248,11 +248,9 @@ function record(
   previous: ResourceRow | null,
   action: "created" | "updated" | "deleted",
 ): void {
-  const topics = [`workspace/${row.workspaceId}`];
   const teamId = kind.name === "team" ? row.id : row.teamId;
-  if (teamId !== null) topics.push(`team/${teamId}`);
   const key = row.address.slice(row.address.lastIndexOf("/") + 1);
   const details = kind.details?.(row, previous) ?? {};
   const { caller, client } = message;
-  recordChange(turn, { resource: kind.name, resourceId: row.id, key, action, caller, client, details }, topics);
+  recordChange(turn, { resource: kind.name, resourceId: row.id, key, action, caller, client, details }, teamId);
 }

@@ -34,6 +34,7 @@ import {
   type RunnerSaid,
   type RunSaid,
   runnerRef,
+  runnerTopic,
   runRef,
   type SendToRunner,
   type Welcome,
@@ -205,7 +206,7 @@ function greet(context: RunnerContext, event: Delivered<RunnerHello>): RunnerCon
       verdict: claims[runId] === fence ? "keep" : "drop",
     })),
   };
-  turn.publishChange(`runner/${turn.self.id}`, { connection });
+  turn.publishChange(runnerTopic(turn.self.id), { connection });
   turn.reply(welcome);
   return next;
 }
@@ -230,7 +231,7 @@ function sendToRunner(context: RunnerContext, event: Delivered<SendToRunner>): R
   const { turn, message } = event;
   const sent = context.sent + 1;
   outbox.put(turn, turn.self.partition, [turn.self.id, sent], message);
-  turn.publishChange(`runner/${turn.self.id}`, { n: sent });
+  turn.publishChange(runnerTopic(turn.self.id), { n: sent });
   const claims =
     message.type === "run.assign"
       ? { ...context.claims, [message.runId]: message.fence }

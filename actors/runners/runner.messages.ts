@@ -1,4 +1,5 @@
 import { reference } from "../../runtime/reference.js";
+import { topic } from "../../runtime/topic.js";
 import type { Answered, Message } from "../../runtime/turn.js";
 import type { RunnerFrame, RunnerMessage } from "./protocol.js";
 import type { OutboxMessage } from "./runner.table.js";
@@ -77,3 +78,6 @@ export interface ClaimRun extends Message {
 
 /** A run of a workspace, as its runner and the dispatcher know it. */
 export const runRef = reference<RunSaid | ClaimLost | ClaimRun>("run");
+
+/** What the edge hears of a runner: the socket that it is connected by now, or that its outbox has a message more. */
+export const runnerTopic = topic<{ readonly connection: string } | { readonly n: number }>("runner");

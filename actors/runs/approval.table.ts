@@ -1,16 +1,18 @@
+import { entryOf, topic } from "../../runtime/topic.js";
 import type { Reading } from "../../storage/store.js";
 import { indexedTable } from "../tables/indexed-table.js";
 import type { ApprovalRow } from "./approval.js";
 import { approvalView } from "./approval.view.js";
+
+/** What readers of a run are told of what it asks. */
+const runTopic = topic<{ readonly type: "approval"; readonly approval: ReturnType<typeof approvalView> }>("run");
 
 /** `[run, approval]`; ids rise with time */
 export const approvals = indexedTable<ApprovalRow>("approval", {
   under: ["runId"],
   order: ["id"],
   indexes: { "approval-open": { by: ["runId"], only: { state: ["open"] } } },
-  changes: (approval) => [
-    { topic: `run/${approval.runId}`, data: { type: "approval", approval: approvalView(approval) } },
-  ],
+  changes: (approval) => [entryOf(runTopic(approval.runId), { type: "approval", approval: approvalView(approval) })],
 });
 
 /** What a run waits for, oldest first. */

@@ -1,3 +1,4 @@
+import { topic } from "../../runtime/topic.js";
 import type { Delivered, Turn, TurnReading } from "../../runtime/turn.js";
 import type { WorkQuestion } from "../events/catalogue.js";
 import { type EventSubject, recordWorkEvent } from "../events/event-task.js";
@@ -33,10 +34,16 @@ export function getEventSubject(turn: Turn, owner: RunOwner): EventSubject {
   return subject;
 }
 
+/** What readers of a run are told: what it is now, or a step with what that changed of it. */
+const runTopic = topic<
+  | { readonly type: "run"; readonly run: ReturnType<typeof runRowView> }
+  | { readonly type: "step"; readonly step: StepRow; readonly run: Partial<RunRow> }
+>("run");
+
 /** Keeps the row and shows it in the run's stream. */
 export function putRun(turn: Turn, row: RunRow): void {
   runs.put(turn, turn.self.partition, row.id, row);
-  turn.publishChange(`run/${row.id}`, { type: "run", run: runRowView(row) });
+  turn.publishChange(runTopic(row.id), { type: "run", run: runRowView(row) });
 }
 
 export function queueRun(event: Delivered<StartRun>): void {
@@ -121,7 +128,7 @@ export function addStep(turn: Turn, step: StepRow, also: Partial<Pick<RunRow, "s
   runSteps.put(turn, turn.self.partition, [row.id, step.index], step);
   const changed = { ...also, steps: step.index + 1 };
   runs.put(turn, turn.self.partition, row.id, { ...row, ...changed });
-  turn.publishChange(`run/${row.id}`, { type: "step", step, run: changed });
+  turn.publishChange(runTopic(row.id), { type: "step", step, run: changed });
 }
 
 /** How long a runner has to end a run that it is told to stop, in milliseconds: its programs, and the changes read. */

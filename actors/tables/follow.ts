@@ -1,4 +1,5 @@
-import type { ChangeEntry, Turn } from "../../runtime/turn.js";
+import type { ChangeEntry } from "../../runtime/topic.js";
+import type { Turn } from "../../runtime/turn.js";
 import type { Key, Reading, Writing } from "../../storage/store.js";
 import { referToBlobs } from "./blobs.js";
 

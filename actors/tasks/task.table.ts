@@ -1,5 +1,6 @@
 import type { DirectoryEntry } from "../../runtime/directory.js";
 import { rowSource } from "../../runtime/directory-source.js";
+import { entryOf, topic } from "../../runtime/topic.js";
 import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 import type { EventSubject } from "../events/event-task.js";
@@ -18,6 +19,15 @@ export interface TaskNote {
   readonly text: string;
 }
 
+/** What readers of a task, and of its team, are told of it. */
+interface TaskChanged {
+  readonly type: "task";
+  readonly task: ReturnType<typeof taskItemView>;
+}
+
+export const taskTopic = topic<TaskChanged | { readonly type: "note"; readonly note: TaskNote }>("task");
+const teamTopic = topic<TaskChanged>("team");
+
 /**
  * `[task]`; ids rise with time. Every pair of what a list may be narrowed by is the beginning of an index, so that a
  * page of it reads what it shows and nothing else.
@@ -34,11 +44,8 @@ export const tasks = indexedTable<TaskRow>("task", {
     "team-task-by-assignee-station": ["teamId", "assignee", "station"],
   },
   changes: (task, reading, { workspaceId }) => {
-    const data = { type: "task", task: taskItemView(reading, workspaceId, task) };
-    return [
-      { topic: `task/${task.id}`, data },
-      { topic: `team/${task.teamId}`, data },
-    ];
+    const data: TaskChanged = { type: "task", task: taskItemView(reading, workspaceId, task) };
+    return [entryOf(taskTopic(task.id), data), entryOf(teamTopic(task.teamId), data)];
   },
 });
 /** `[task, seq]` */

@@ -11,7 +11,16 @@ import { findMember } from "../workspaces/member.table.js";
 import { queueNextRun } from "./next-run.js";
 import type { TaskRow } from "./task.js";
 import type { NoteTask, OpenTask, UnassignTask } from "./task.messages.js";
-import { noteKeys, taskCauses, taskCheckouts, taskEntry, taskNotes, tasks, toEventSubject } from "./task.table.js";
+import {
+  noteKeys,
+  taskCauses,
+  taskCheckouts,
+  taskEntry,
+  taskNotes,
+  tasks,
+  taskTopic,
+  toEventSubject,
+} from "./task.table.js";
 import type { RunIsOver, TaskContext } from "./task-events.js";
 
 /** What the transitions of a task do; the machine beside it says when. */
@@ -203,7 +212,7 @@ function appendNote(turn: Turn, row: TaskRow, from: string, text: string): void 
   const last = taskNotes.list(turn, turn.self.partition, [row.id], { reverse: true, limit: 1 })[0];
   const note = { seq: (last?.seq ?? 0) + 1, at: new Date(turn.now).toISOString(), from, text };
   taskNotes.put(turn, turn.self.partition, [row.id, note.seq], note);
-  turn.publishChange(`task/${row.id}`, { type: "note", note });
+  turn.publishChange(taskTopic(row.id), { type: "note", note });
 }
 
 function publish(

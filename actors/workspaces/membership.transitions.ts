@@ -1,3 +1,4 @@
+import { topic } from "../../runtime/topic.js";
 import type { Delivered, Fact, Message, Turn } from "../../runtime/turn.js";
 import type { Role } from "../caller.js";
 import type { Refusal } from "../refusal.js";
@@ -162,16 +163,19 @@ function findRoleChange(
   return { caller, target, isLastOwner: target !== undefined && isLastOwner(turn, workspaceId, target) };
 }
 
+type MembershipChange = "joined" | "role" | "removed" | "left-team";
+
+/** What readers of a workspace are told of its people. */
+const workspaceTopic = topic<
+  { readonly type: "member"; readonly what: MembershipChange } & Pick<Member, "userId" | "role" | "teams">
+>("workspace");
+
 /**
  * Tells readers of the workspace, where one who is no more in it learns by it that there is nothing left to see, and
  * whoever hears of people.
  */
-function announceMember(
-  turn: Turn,
-  { userId, role, teams }: Member,
-  what: "joined" | "role" | "removed" | "left-team",
-): void {
+function announceMember(turn: Turn, { userId, role, teams }: Member, what: MembershipChange): void {
   const changed: MemberChanged = { name: "member.changed", userId };
   turn.publish(changed);
-  turn.publishChange(`workspace/${turn.self.partition}`, { type: "member", what, userId, role, teams });
+  turn.publishChange(workspaceTopic(turn.self.partition), { type: "member", what, userId, role, teams });
 }

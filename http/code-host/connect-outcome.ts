@@ -21,7 +21,11 @@ export async function connectOutcome(
   signedIn: Pick<ConfirmInstallation, "by" | "sealedSignIn">,
 ): Promise<ConnectOutcome> {
   const attemptId = runtime.newId("attempt");
-  const topic = { workspaceId, topic: attemptTopic(attemptId), toOutcome: (data: unknown) => data as ConnectOutcome };
+  const topic = {
+    workspaceId,
+    topic: attemptTopic(attemptId).name,
+    toOutcome: (data: unknown) => data as ConnectOutcome,
+  };
   const wait = listenForOutcome(runtime, topic, { maxMs: WAIT_MS, late: notAnswered(installation.host) });
   try {
     const message: ConfirmInstallation = { type: "installation.confirm", attemptId, ...signedIn };

@@ -19,6 +19,6 @@ export function listenForLinkEnd(
     const told = data as LinkEnded;
     return told.exchangeId === exchangeId ? told.failed : undefined;
   };
-  const topic = { workspaceId: place.workspaceId, topic: integrationConnectionTopic(place), toOutcome };
+  const topic = { workspaceId: place.workspaceId, topic: integrationConnectionTopic(place).name, toOutcome };
   return listenForOutcome(runtime, topic, { maxMs: HOST_WAIT_MS, late: "the host has not answered yet" });
 }

@@ -1,4 +1,4 @@
-import type { InviteSent } from "../../actors/access/invite.messages.js";
+import { type InviteSent, inviteTopic } from "../../actors/access/invite.messages.js";
 import { didMailGoOut } from "../../actors/access/invite.queries.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { listenForOutcome } from "../outcome-wait.js";
@@ -9,7 +9,7 @@ const MAIL_WAIT_MS = 10_000;
 /** Waits until the invite's mail went out or could not be sent; false, too, when that is not known in time. */
 export async function mailWentOut(runtime: Runtime, workspaceId: string, sent: InviteSent): Promise<boolean> {
   const look = () => didMailGoOut(runtime.reading, workspaceId, sent);
-  const topic = { workspaceId, topic: `invite/${sent.inviteId}`, toOutcome: look };
+  const topic = { workspaceId, topic: inviteTopic(sent.inviteId).name, toOutcome: look };
   const wait = listenForOutcome(runtime, topic, { maxMs: MAIL_WAIT_MS, late: false });
   try {
     return look() ?? (await wait.outcome);

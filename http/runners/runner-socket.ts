@@ -9,7 +9,14 @@ import {
   type ServiceFrame,
   type ServiceMessage,
 } from "../../actors/runners/protocol.js";
-import type { RunnerBeat, RunnerHello, RunnerLeft, RunnerSaid, Welcome } from "../../actors/runners/runner.messages.js";
+import {
+  type RunnerBeat,
+  type RunnerHello,
+  type RunnerLeft,
+  type RunnerSaid,
+  runnerTopic,
+  type Welcome,
+} from "../../actors/runners/runner.messages.js";
 import { type OutboxMessage, outbox, runners } from "../../actors/runners/runner.table.js";
 import { buildJob, type JobSource } from "../../actors/runs/job.js";
 import type { JobUndeliverable } from "../../actors/runs/run.messages.js";
@@ -217,7 +224,7 @@ class RunnerConnection implements SocketHandler {
       // One that names none may be of a release that takes no such member.
       ...(frame.features === undefined ? {} : { features: [...RUNNER_FEATURES] }),
     });
-    this.#unlisten = this.#runtime.feed.listen(workspaceId, `runner/${runnerId}`, ({ data }) => this.#hear(data));
+    this.#unlisten = this.#runtime.feed.listen(workspaceId, runnerTopic(runnerId).name, ({ data }) => this.#hear(data));
     this.#flush();
     if (makesRequests === true) this.#joinNetwork(workspaceId);
   }

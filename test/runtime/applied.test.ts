@@ -3,6 +3,7 @@ import { cellKey } from "../../runtime/cell-record.js";
 import { feedKey } from "../../runtime/feed.js";
 import type { Picture } from "../../runtime/picture.js";
 import type { FeedEntry } from "../../runtime/runtime.js";
+import { topic } from "../../runtime/topic.js";
 import type { Change } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 import { Harness, partition } from "../support/harness.js";
@@ -21,7 +22,7 @@ const owner = probe(
     put: ({ puts }, { id, n }, turn) => {
       turn.picture(sum).total += Number(n) - (things.get(turn, partition, String(id))?.n ?? 0);
       things.put(turn, partition, String(id), { n: Number(n) });
-      turn.publishChange("thing/1", n);
+      turn.publishChange(topic<unknown>("thing")("1"), n);
       return { puts: Number(puts ?? 0) + 1 };
     },
     total: ({ puts }, _message, turn) => turn.reply({ total: turn.picture(sum).total, puts: puts ?? 0 }),

@@ -1,6 +1,7 @@
 import t from "tap";
 import { ChangeFeed, listStoredEntries } from "../../runtime/feed.js";
 import type { FeedEntry } from "../../runtime/runtime.js";
+import { topic } from "../../runtime/topic.js";
 import { createMemoryStore } from "../../storage/memory-store.js";
 import type { Change } from "../../storage/store.js";
 import { Harness, partition } from "../support/harness.js";
@@ -8,7 +9,7 @@ import { type Note, probe } from "../support/probe.js";
 
 const writer = probe("writer", {
   write: (_context, { topics }, turn) => {
-    for (const topic of topics as string[]) turn.publishChange(topic, { topic, at: turn.now });
+    for (const topic of topics as string[]) turn.publishChange({ name: topic }, { topic, at: turn.now });
   },
 });
 
@@ -16,7 +17,7 @@ const writer = probe("writer", {
 const putter = probe("putter", {
   put: (_context, { puts }, turn) => {
     for (const [row, data] of puts as [string, unknown][]) {
-      if (row === "") turn.publishChange("other/1", data);
+      if (row === "") turn.publishChange(topic<unknown>("other")("1"), data);
       else turn.publishRow([partition, "row", "thing", row], [{ topic: `thing/${row}`, data }]);
     }
   },

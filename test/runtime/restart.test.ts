@@ -8,6 +8,7 @@ import { address } from "../../runtime/address.js";
 import { createEventLoopScheduler, createSystemClock } from "../../runtime/clock.js";
 import { createRuntime } from "../../runtime/host.js";
 import type { Runtime } from "../../runtime/runtime.js";
+import { topic } from "../../runtime/topic.js";
 import { undeliveredSpace } from "../../storage/keys.js";
 import { openLmdbStore } from "../../storage/lmdb-store.js";
 import type { Store } from "../../storage/store.js";
@@ -18,7 +19,7 @@ const worker = probe("worker", {
   begin: (_context, _message, turn) => {
     turn.start({ name: "work", id: "w1", input: { n: 1 } });
     turn.wake("later", turn.now + 3_600_000);
-    turn.publishChange("worker/1", "begun");
+    turn.publishChange(topic<unknown>("worker")("1"), "begun");
     for (let n = 0; n < 3; n++) turn.send(address("ws_0", "worker", "waits"), { type: "hear", n } as Note);
     turn.send(turn.self, { type: "loop" });
   },

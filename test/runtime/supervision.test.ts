@@ -1,5 +1,6 @@
 import t from "tap";
 import { Overloaded, TurnFailed } from "../../runtime/runtime.js";
+import { topic } from "../../runtime/topic.js";
 import { deadLetterSpace } from "../../storage/keys.js";
 import { Harness, partition, settled } from "../support/harness.js";
 import { type Note, probe } from "../support/probe.js";
@@ -14,7 +15,7 @@ const fragile = probe(
     frail: (context, { name, until }, turn) => {
       const tried = (tries.get(String(name)) ?? 0) + 1;
       tries.set(String(name), tried);
-      turn.publishChange("fragile/1", "never seen");
+      turn.publishChange(topic<unknown>("fragile")("1"), "never seen");
       if (tried < Number(until)) throw new Error(`frail ${name}`);
       return { heard: [...((context.heard ?? []) as unknown[]), name] };
     },

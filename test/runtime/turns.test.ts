@@ -1,6 +1,7 @@
 import t from "tap";
 import { cellKey } from "../../runtime/cell-record.js";
 import { NotAccepted, TurnFailed } from "../../runtime/runtime.js";
+import { topic } from "../../runtime/topic.js";
 import { GLOBAL_PARTITION } from "../../storage/keys.js";
 import { table } from "../../storage/table.js";
 import { Harness, partition, settled } from "../support/harness.js";
@@ -12,7 +13,7 @@ const counter = probe("counter", {
   add: (context, { by }, turn) => {
     const n = Number(context.n ?? 0) + Number(by);
     counts.put(turn, partition, turn.self.id, { n });
-    turn.publishChange("counter/1", { n });
+    turn.publishChange(topic<unknown>("counter")("1"), { n });
     turn.reply(n);
     return { n };
   },
@@ -20,7 +21,7 @@ const counter = probe("counter", {
     counts.put(turn, partition, turn.self.id, { n: -1 });
     turn.send({ partition, kind: "counter", id: "other" }, { type: "add", by: 1 } as never);
     turn.wake("never", turn.now);
-    turn.publishChange("counter/1", "never");
+    turn.publishChange(topic<unknown>("counter")("1"), "never");
     throw new Error("spoiled");
   },
   look: (_context, { id }, turn) => turn.reply(counts.get(turn, partition, String(id)) ?? null),

@@ -1,5 +1,6 @@
 import { assign, setup } from "xstate";
 import { type Address, address } from "../../runtime/address.js";
+import { topic } from "../../runtime/topic.js";
 import type {
   Delivered,
   EffectEnded,
@@ -112,7 +113,7 @@ function operate(context: AccountContext, message: Exclude<Operation, { type: "c
   if (operations.get(turn, partition, message.op) !== undefined) violate(turn, `${message.op} was done twice`);
   const created = message.type === "deposit" ? message.amount : 0;
   operations.put(turn, partition, message.op, { kind: message.type, created });
-  turn.publishChange(`account/${id}`, { op: message.op });
+  turn.publishChange(topic<unknown>("account")(id), { op: message.op });
   turn.reply(message.op);
   switch (message.type) {
     case "deposit":

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import t from "tap";
 import { indexedTable, listedTable } from "../../../actors/tables/indexed-table.js";
 import { beside, storedAs } from "../../../actors/tables/table-declaration.js";
+import { topic } from "../../../runtime/topic.js";
 import type { Entry, Writing } from "../../../storage/store.js";
 import { table } from "../../../storage/table.js";
 import { memoryRows, withTurn } from "../../support/turn.js";
@@ -224,12 +225,12 @@ const told = indexedTable<Part>("told-part", {
 t.test("what a table tells of a row is told once a turn, of the last put that has something to tell", async (t) => {
   const { changes } = withTurn({ partition: workspaceId, kind: "probe", id: "1" }, (turn) => {
     told.insert(turn, workspaceId, one);
-    turn.publishChange("other", 1);
+    turn.publishChange(topic<number>("other")("1"), 1);
     told.put(turn, workspaceId, one, { ...one, state: "shut" });
     told.put(turn, workspaceId, { ...one, state: "shut" }, { ...one, state: "shut", line: "b" });
   });
   t.same(changes, [
-    { topic: "other", data: 1 },
+    { topic: "other/1", data: 1 },
     { topic: "part/part_1", data: "open to shut" },
   ]);
 });

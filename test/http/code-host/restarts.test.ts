@@ -63,7 +63,7 @@ async function stoppedWhileAsking(t: Test, pattern: RegExp): Promise<Office> {
 
 /** What an attempt came to, once it has. */
 function outcomeOf(runtime: Runtime, workspaceId: string): Promise<unknown> {
-  const topic = attemptTopic(ATTEMPT);
+  const { name: topic } = attemptTopic(ATTEMPT);
   return new Promise((resolve) => {
     runtime.feed.listen(workspaceId, topic, ({ data }) => resolve(data));
     const told = runtime.feed.since(workspaceId, topic, 0);
