@@ -6,7 +6,7 @@ import { canonicalJson } from "./canonical-json.js";
 import { recordChange } from "./change-record.table.js";
 import { findAttempt, recordAttempt } from "./idempotency.table.js";
 import type { HolderLocation, Kind, WriteScope } from "./kind.js";
-import type { CreateResource, DeleteResource, UpdateResource, WriteResult } from "./resource.messages.js";
+import type { DeleteResource, NewResource, UpdateResource, WriteResult } from "./resource.messages.js";
 import { findResource, type ResourceRow, resourceAddresses } from "./resource.table.js";
 import {
   danglingReferences,
@@ -22,14 +22,11 @@ import {
 /** Users named in an `in-use` answer. */
 const USERS_NAMED = 5;
 
-/** What a create says of what is to be made. */
-type ResourceToCreate = Omit<CreateResource, "type">;
-
 /**
  * The create of any kind, within a turn of the workspace. A repeat under the same key is told from the workspace's own
  * attempts; the workspace itself has its key with the claim of its slug.
  */
-export function createResource(turn: Turn, kind: Kind, message: ResourceToCreate): WriteResult | Refusal {
+export function createResource(turn: Turn, kind: Kind, message: NewResource): WriteResult | Refusal {
   const workspaceId = turn.self.partition;
   const fields = message.fields as Record<string, unknown>;
   const refused = kind.refuses?.({ caller: message.caller, fields, previous: null }) ?? null;
@@ -142,7 +139,7 @@ export function withdrawHeld(turn: Turn, kind: Kind, row: ResourceRow, client: s
 }
 
 /** Where the create is to happen; null when what would hold it is not there. */
-function locateHolder(turn: Turn, kind: Kind, { teamId, station }: ResourceToCreate): HolderLocation | null {
+function locateHolder(turn: Turn, kind: Kind, { teamId, station }: NewResource): HolderLocation | null {
   const { partition } = turn.self;
   switch (kind.heldBy) {
     case "none":

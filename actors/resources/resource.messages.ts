@@ -1,5 +1,6 @@
-import type { Fact, Message } from "../../runtime/turn.js";
+import type { Answered, Fact } from "../../runtime/turn.js";
 import type { Caller } from "../caller.js";
+import type { Refusal } from "../refusal.js";
 import type { StationHolder } from "./kind.js";
 import type { ResourceRow } from "./resource.table.js";
 
@@ -11,6 +12,8 @@ export interface Idempotency {
   /** A digest of the body. */
   readonly digest: string;
 }
+
+type Written = Answered<WriteResult | Refusal>;
 
 interface Write {
   readonly kind: string;
@@ -25,22 +28,26 @@ export interface PreparedBody {
   readonly hidden: Readonly<Record<string, string>>;
 }
 
-export interface CreateResource extends Message, Write, PreparedBody {
-  readonly type: "resource.create";
+/** A resource that is to be made. */
+export interface NewResource extends Write, PreparedBody {
   readonly teamId: string | null;
   /** The station that is to hold it, for a kind that stations hold. */
   readonly station?: StationHolder;
   readonly idempotency: Idempotency;
 }
 
-export interface UpdateResource extends Message, Write, PreparedBody {
+export interface CreateResource extends Written, NewResource {
+  readonly type: "resource.create";
+}
+
+export interface UpdateResource extends Written, Write, PreparedBody {
   readonly type: "resource.update";
   readonly id: string;
   /** The version the write is based on. */
   readonly version: number;
 }
 
-export interface DeleteResource extends Message, Write {
+export interface DeleteResource extends Written, Write {
   readonly type: "resource.delete";
   readonly id: string;
   readonly version: number;

@@ -1,5 +1,5 @@
 import { topic } from "../../runtime/topic.js";
-import type { Delivered, Fact, Message, Turn } from "../../runtime/turn.js";
+import type { Answered, Delivered, Fact, Turn } from "../../runtime/turn.js";
 import type { Role } from "../caller.js";
 import type { Refusal } from "../refusal.js";
 import { findResource } from "../resources/resource.table.js";
@@ -20,7 +20,7 @@ export interface MemberChanged extends Fact {
 }
 
 /** Gives a person a role; answered with the {@link Member}. */
-export interface ChangeRole extends Message {
+export interface ChangeRole extends Answered<MembershipAnswer> {
   readonly type: "member.role";
   /** The person who asks; what they may is looked at in the turn, where nobody can have changed it meanwhile. */
   readonly by: string;
@@ -29,14 +29,14 @@ export interface ChangeRole extends Message {
 }
 
 /** Takes a person from the workspace, or lets them leave; answered with the {@link Member} they were. */
-export interface RemoveMember extends Message {
+export interface RemoveMember extends Answered<MembershipAnswer> {
   readonly type: "member.remove";
   readonly by: string;
   readonly userId: string;
 }
 
 /** Adds a person of the workspace to a team; answered with the {@link Member}. */
-export interface JoinTeam extends Message {
+export interface JoinTeam extends Answered<MembershipAnswer> {
   readonly type: "team.join";
   readonly by: string;
   readonly teamId: string;
@@ -44,7 +44,7 @@ export interface JoinTeam extends Message {
 }
 
 /** Takes a person from a team; answered with the {@link Member}, or `not-found` when they are not on it. */
-export interface LeaveTeam extends Message {
+export interface LeaveTeam extends Answered<MembershipAnswer> {
   readonly type: "team.leave";
   readonly by: string;
   readonly teamId: string;

@@ -19,7 +19,7 @@
  * | closed | any write that was on its way               | closed | refused: there is nothing here               |
  * | open   | woken `sweep`                               | open   | idempotency keys past their window go        |
  */
-import { assign, setup } from "xstate";
+import { assertEvent, assign, setup } from "xstate";
 import type { ActorType } from "../../runtime/actor-type.js";
 import { defineActor } from "../../runtime/define-actor.js";
 import type { Delivered, Fact, Turn, Woken } from "../../runtime/turn.js";
@@ -105,34 +105,39 @@ export function workspaceActor(kinds: readonly Kind[], refuses: RefuseWrite): Ac
   const machine = setup({
     types: { context: {} as { readonly sweeping: boolean }, events: {} as WorkspaceEvent },
     guards: {
-      isInTime: ({ event }) => event.type === "workspace.open" && event.turn.now < event.openBeforeMs,
-      closes: ({ event }) =>
-        event.type === "resource.delete" &&
-        event.kind === "workspace" &&
-        refuses(event.turn, kindOf(event.kind), event) === null &&
-        isCurrent(event),
+      isInTime: ({ event }) => {
+        assertEvent(event, "workspace.open");
+        return event.turn.now < event.openBeforeMs;
+      },
+      closes: ({ event }) => {
+        assertEvent(event, "resource.delete");
+        if (event.kind !== "workspace" || refuses(event.turn, kindOf(event.kind), event) !== null) return false;
+        return isCurrent(event);
+      },
     },
     actions: {
       open: ({ event }) => {
-        if (event.type === "workspace.open") openWorkspace(event, kindOf("workspace"));
+        assertEvent(event, "workspace.open");
+        openWorkspace(event, kindOf("workspace"));
       },
       replay: ({ event }) => {
         const { turn } = event;
-        if (event.type === "workspace.open") turn.reply(replayCreate(turn, kindOf("workspace"), turn.self.partition));
+        turn.reply(replayCreate(turn, kindOf("workspace"), turn.self.partition));
       },
       refuseLate: ({ event }) => {
-        const tooLate: OpenedTooLate = { isTooLate: true };
         event.turn.reply(tooLate);
         event.turn.stop();
       },
       confirmClaim: ({ event }) => {
-        if (event.type === "name.ask") confirmClaim(event.turn, event.name);
+        assertEvent(event, "name.ask");
+        confirmClaim(event.turn, event.name);
       },
       lapseClaim: ({ event }) => {
-        if (event.type === "name.ask") lapseClaim(event);
+        assertEvent(event, "name.ask");
+        lapseClaim(event);
       },
       write: assign(({ context, event }) => {
-        if (event.type === "workspace.open" || !("kind" in event)) return context;
+        assertEvent(event, ["resource.create", "resource.update", "resource.delete"]);
         const kind = kindOf(event.kind);
         const written = refuses(event.turn, kind, event) ?? write(event, kind);
         event.turn.reply(written);
@@ -142,24 +147,20 @@ export function workspaceActor(kinds: readonly Kind[], refuses: RefuseWrite): Ac
         return { sweeping: true };
       }),
       refuse: ({ event }) => {
-        const { turn } = event;
-        if (event.type === "resource.create") turn.reply(createResource(turn, kindOf(event.kind), event));
-        turn.stop();
+        assertEvent(event, "resource.create");
+        event.turn.reply(createResource(event.turn, kindOf(event.kind), event));
+        event.turn.stop();
       },
-      turnAway: ({ event }) => {
-        const gone: Refusal = { refused: "not-found" };
-        event.turn.reply(gone);
-      },
+      turnAway: ({ event }) => event.turn.reply(gone),
       changeMembership: ({ event }) => {
-        if (isMembershipEvent(event)) event.turn.reply(changeMembership(event));
+        assertEvent(event, ["member.role", "member.remove", "team.join", "team.leave"]);
+        event.turn.reply(changeMembership(event));
       },
       close: ({ event }) => {
-        if (event.type === "resource.delete") closeWorkspace(event, kindOf("workspace"));
+        assertEvent(event, "resource.delete");
+        closeWorkspace(event, kindOf("workspace"));
       },
-      sweep: ({ event }) => {
-        const { turn } = event;
-        turn.wake("sweep", turn.now + (sweepAttempts(turn, turn.self.partition) ? 0 : SWEEP_EVERY_MS));
-      },
+      sweep: ({ event }) => sweep(event.turn),
     },
   }).createMachine({
     id: "workspace",
@@ -168,6 +169,13 @@ export function workspaceActor(kinds: readonly Kind[], refuses: RefuseWrite): Ac
     states,
   });
   return defineActor(workspaceRef, { machine, version: 1 });
+}
+
+const tooLate: OpenedTooLate = { isTooLate: true };
+const gone: Refusal = { refused: "not-found" };
+
+function sweep(turn: Turn): void {
+  turn.wake("sweep", turn.now + (sweepAttempts(turn, turn.self.partition) ? 0 : SWEEP_EVERY_MS));
 }
 
 function kindFinder(kinds: readonly Kind[]): (name: string) => Kind {
@@ -224,10 +232,6 @@ function confirmClaim(turn: Turn, name: ClaimedName): void {
 function lapseClaim({ turn, name, untilMs }: Delivered<AskHolder>): void {
   turn.send(slugClaimsRef, { type: "name.lapse", name, workspaceId: turn.self.partition, untilMs });
   turn.stop();
-}
-
-function isMembershipEvent(event: WorkspaceEvent): event is Delivered<MembershipMessage> {
-  return event.type.startsWith("member.") || event.type.startsWith("team.");
 }
 
 function createWithin(event: Delivered<CreateResource>, kind: Kind): WriteResult | Refusal {

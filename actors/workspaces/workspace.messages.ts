@@ -1,12 +1,12 @@
 import { reference } from "../../runtime/reference.js";
 import type { Answered } from "../../runtime/turn.js";
 import type { Refusal } from "../refusal.js";
-import type { CreateResource, ResourceMessage, WriteResult } from "../resources/resource.messages.js";
+import type { NewResource, ResourceMessage, WriteResult } from "../resources/resource.messages.js";
 import type { AskHolder } from "../tables/claims.js";
 import type { MembershipMessage } from "./membership.transitions.js";
 
 /** Opens the workspace that has claimed its slug; one that is open already is answered as it is. */
-export interface OpenWorkspace extends Answered<WriteResult | Refusal | OpenedTooLate>, Omit<CreateResource, "type"> {
+export interface OpenWorkspace extends Answered<WriteResult | Refusal | OpenedTooLate>, NewResource {
   readonly type: "workspace.open";
   /** As the claim has it: from then on the slug may be another's. */
   readonly openBeforeMs: number;

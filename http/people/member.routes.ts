@@ -8,8 +8,8 @@ import {
   type Staffing,
 } from "../../actors/access/member.queries.js";
 import { memberSchema, membersView, memberViewFor } from "../../actors/access/member.view.js";
-import type { MembershipAnswer, MembershipMessage } from "../../actors/workspaces/membership.transitions.js";
-import { address } from "../../runtime/address.js";
+import type { MembershipMessage } from "../../actors/workspaces/membership.transitions.js";
+import { workspaceRef } from "../../actors/workspaces/workspace.messages.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { cursor, pageSize } from "../paging.js";
 import { granted } from "../refused.js";
@@ -125,6 +125,5 @@ async function changed(runtime: Runtime, workspaceId: string, message: Membershi
 }
 
 async function ask(runtime: Runtime, workspaceId: string, message: MembershipMessage) {
-  const to = address(workspaceId, "workspace", workspaceId);
-  return granted((await runtime.ask(to, message)) as MembershipAnswer);
+  return granted(await runtime.ask(workspaceRef(workspaceId), message));
 }

@@ -2,7 +2,6 @@ import { findHolder, type Holder, type VisibleResource } from "../../actors/acce
 import { forbid } from "../../actors/access/visibility.js";
 import { refuseReplay, refuseWrite } from "../../actors/access/write-permission.js";
 import type { Caller } from "../../actors/caller.js";
-import type { Refusal } from "../../actors/refusal.js";
 import { canonicalJson } from "../../actors/resources/canonical-json.js";
 import type { Kind } from "../../actors/resources/kind.js";
 import { readingBack } from "../../actors/resources/read-back.js";
@@ -10,7 +9,7 @@ import { toRepresentation } from "../../actors/resources/representation.js";
 import type { ResourceMessage, WriteResult } from "../../actors/resources/resource.messages.js";
 import type { Sealer } from "../../actors/sealer.js";
 import { openWorkspace } from "../../actors/workspaces/open-workspace.js";
-import { address } from "../../runtime/address.js";
+import { workspaceRef } from "../../actors/workspaces/workspace.messages.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { granted, Refused } from "../refused.js";
 import type { Answer, RouteRequest } from "../route.js";
@@ -115,6 +114,5 @@ function holderOf(kind: Kind, { runtime }: ResourceWriter, { caller, params }: R
 }
 
 async function write(runtime: Runtime, workspaceId: string, message: ResourceMessage): Promise<WriteResult> {
-  const to = address(workspaceId, "workspace", workspaceId);
-  return granted((await runtime.ask(to, message)) as WriteResult | Refusal);
+  return granted(await runtime.ask(workspaceRef(workspaceId), message));
 }
