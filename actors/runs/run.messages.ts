@@ -1,4 +1,4 @@
-import { type Reference, reference } from "../../runtime/reference.js";
+import type { Reference } from "../../runtime/reference.js";
 import type { Answered, Message } from "../../runtime/turn.js";
 import type { RunConfig } from "../lines/fingerprint.js";
 import type { Refusal } from "../refusal.js";
@@ -99,9 +99,6 @@ export interface CarryNote extends Message {
 
 /** What the owner of a run is told. */
 export type OwnerMessage = RunBegan | RunAsking | RunOver | CarryNote;
-
-/** The task that owns a run from before runs named their owner's address. */
-export const taskRef = reference<OwnerMessage>("task");
 
 /** A run of a workspace. */
 export const runRef = placedRunRef.widen<StartRun | EndRun | JobUndeliverable | SendMessage | AnswerApproval>();

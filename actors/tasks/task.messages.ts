@@ -1,6 +1,7 @@
+import { reference } from "../../runtime/reference.js";
 import type { Answered, Message } from "../../runtime/turn.js";
 import type { Refusal } from "../refusal.js";
-import { taskRef as owningTaskRef } from "../runs/run.messages.js";
+import type { OwnerMessage } from "../runs/run.messages.js";
 import type { TaskRow } from "./task.js";
 
 /** The task as it is then, or why not. */
@@ -81,7 +82,8 @@ export interface WithdrawTask extends Message {
 }
 
 /** A task of a workspace. */
-export const taskRef = owningTaskRef.widen<
+export const taskRef = reference<
+  | OwnerMessage
   | OpenTask
   | AnswerTask
   | StopTask
@@ -92,4 +94,4 @@ export const taskRef = owningTaskRef.widen<
   | UnassignTask
   | NoteTask
   | WithdrawTask
->();
+>("task");

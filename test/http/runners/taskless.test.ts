@@ -3,7 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { RUNNER_FEATURES } from "../../../actors/runners/protocol.js";
+import { type RunRow, runs } from "../../../actors/runs/run.table.js";
 import { runInputs } from "../../../actors/runs/run-input.table.js";
+import { address } from "../../../runtime/address.js";
 import { openLmdbStore } from "../../../storage/lmdb-store.js";
 import { openWorkplace } from "../../support/workplace.js";
 
@@ -26,7 +28,7 @@ async function comeAgain(t: Test, features: readonly string[]) {
   const key = [place.workspaceId, "row", runInputs.name, job.runId];
   await store.commit([{ op: "put", key, value: { ...input, claimed } }]);
   const again = await place.runner({ runnerId, features: [...features] });
-  return { place, taskId, job, again };
+  return { place, taskId, job, again, store };
 }
 
 t.test("a job that no task stands behind is sent without one", async (t) => {
@@ -42,4 +44,22 @@ t.test("it is not sent to a runner that does not know of such jobs: the run fail
   t.same(again.messages("run.assign"), []);
   await place.when(`task/${taskId}`, async () => (await place.task(taskId)).state === "inbox");
   t.match(await place.task(taskId), { failure: { code: "not-supported", message: /only works for tasks/ } });
+});
+
+t.test("who may read the team's outcomes reads a run that no task wants; nobody else does", async (t) => {
+  const { place, job, store } = await comeAgain(t, RUNNER_FEATURES);
+  const key = [place.workspaceId, "row", runs.name, job.runId];
+  const ownerAddress = address(place.workspaceId, "search", "sea_1");
+  const row = { ...store.reading.get<RunRow>(key), owner: { kind: "search", id: "sea_1" }, ownerAddress, taskId: null };
+  await store.commit([{ op: "put", key, value: row }]);
+  const path = `/api/runs/${job.runId}`;
+  t.match((await place.ada.request("GET", path)).body, {
+    id: job.runId,
+    taskId: "",
+    station: "work",
+    state: "claimed",
+  });
+  const bob = await place.service.signIn("bob@example.com");
+  t.equal((await bob.request("GET", path)).status, 404);
+  t.equal((await bob.request("GET", `${path}/steps`)).status, 404);
 });
