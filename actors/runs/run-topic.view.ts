@@ -1,7 +1,7 @@
 import { locateWorkspace, type StreamTopic } from "../access/stream-topic.js";
-import { seesOutcomes } from "../access/visibility.js";
 import { listOpenApprovals } from "./approval.table.js";
 import { approvalView } from "./approval.view.js";
+import { seesRun } from "./run.queries.js";
 import { runs } from "./run.table.js";
 import { runRowView, stepsView } from "./run.view.js";
 
@@ -11,10 +11,7 @@ const STEPS_SHOWN = 200;
 /** The topic of a run, for those who may read how its team's work turns out. */
 export const runTopicView: StreamTopic = {
   workspaceOf: locateWorkspace,
-  sees: (reading, caller, { workspaceId, id }) => {
-    const run = runs.get(reading, workspaceId, id);
-    return run !== undefined && seesOutcomes(reading, caller, workspaceId, run.teamId);
-  },
+  sees: (reading, caller, { workspaceId, id }) => seesRun(reading, caller, workspaceId, id),
   view: (reading, { workspaceId, id }) => {
     const run = runs.get(reading, workspaceId, id);
     if (run === undefined) return undefined;

@@ -1,6 +1,5 @@
-import type { RunnerDisconnected } from "../../actors/runners/runner.messages.js";
-import { connectedRunners } from "../../actors/runners/runner.table.js";
-import { address } from "../../runtime/address.js";
+import { type RunnerDisconnected, runnerRef } from "../../actors/runners/runner.messages.js";
+import { listConnectedRunners } from "../../actors/runners/runner.queries.js";
 import { NotAccepted, type Runtime } from "../../runtime/runtime.js";
 
 /**
@@ -10,9 +9,9 @@ import { NotAccepted, type Runtime } from "../../runtime/runtime.js";
 export async function markDisconnected(runtime: Runtime): Promise<void> {
   const message: RunnerDisconnected = { type: "runner.adrift" };
   await Promise.all(
-    connectedRunners.list(runtime.reading).map(async ({ workspaceId, runnerId }) => {
+    listConnectedRunners(runtime.reading).map(async ({ workspaceId, runnerId }) => {
       try {
-        await runtime.ask(address(workspaceId, "runner", runnerId), message);
+        await runtime.ask(runnerRef(workspaceId, runnerId), message);
       } catch (error) {
         // The directory only leads: where there is no runner, none has to be told.
         if (!(error instanceof NotAccepted)) throw error;

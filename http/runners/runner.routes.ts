@@ -1,14 +1,11 @@
 import { z } from "zod";
-import { permit, seesOutcomes } from "../../actors/access/visibility.js";
-import type { Caller } from "../../actors/caller.js";
-import type { Refusal } from "../../actors/refusal.js";
-import { runners } from "../../actors/runners/runner.table.js";
+import { listRunners } from "../../actors/runners/runner.queries.js";
 import { runnerSchema, runnerView } from "../../actors/runners/runner.view.js";
-import { runs } from "../../actors/runs/run.table.js";
-import { findWorkspaceBySlug } from "../../actors/workspaces/slug-claims.machine.js";
+import { seesRun } from "../../actors/runs/run.queries.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { cursor, pageSize } from "../paging.js";
-import { type Answer, type Route, route } from "../route.js";
+import type { Route } from "../route.js";
+import { workspaceRoute } from "../workspace-route.js";
 
 const listing = z.strictObject({
   after: cursor.optional(),
@@ -17,35 +14,20 @@ const listing = z.strictObject({
 
 /** Who runs the workspace's work just now. */
 export function runnerRoutes({ runtime }: { readonly runtime: Runtime }): readonly Route[] {
+  const { reading } = runtime;
   return [
-    route({
+    workspaceRoute(runtime, "sees", {
       method: "GET",
       path: "/api/workspaces/{slug}/runners",
       summary: "The runners that are connected, or away for less than a lease",
       access: "any",
       query: listing,
       answers: { 200: z.strictObject({ items: z.array(runnerSchema) }) },
-      handle: ({ caller, params, query }) => listRunners(runtime, caller, params.slug ?? "", query),
+      handle: ({ caller, query: { after, limit } }, { workspaceId }) => {
+        const sees = (runId: string) => seesRun(reading, caller, workspaceId, runId);
+        const rows = listRunners(reading, workspaceId, { after, limit });
+        return { status: 200, body: { items: rows.map((row) => runnerView(reading, workspaceId, row, sees)) } };
+      },
     }),
   ];
-}
-
-/** In the order of their ids, which is that of their first connections. */
-function listRunners(
-  { reading }: Runtime,
-  caller: Caller,
-  slug: string,
-  query: z.output<typeof listing>,
-): Answer | Refusal {
-  const workspaceId = findWorkspaceBySlug(reading, slug);
-  if (workspaceId === undefined) return { refused: "not-found" };
-  const refused = permit(reading, caller, workspaceId, "read", "workspace");
-  if (refused !== null) return refused;
-  const sees = (runId: string): boolean => {
-    const run = runs.get(reading, workspaceId, runId);
-    return run !== undefined && seesOutcomes(reading, caller, workspaceId, run.teamId);
-  };
-  const after = query.after === undefined ? {} : { after: [query.after] };
-  const items = runners.list(reading, workspaceId, [], { limit: query.limit, ...after });
-  return { status: 200, body: { items: items.map((runner) => runnerView(reading, workspaceId, runner, sees)) } };
 }

@@ -1,0 +1,50 @@
+import type { Reading } from "../../storage/store.js";
+import type { PoolBearer } from "./pool-token.js";
+import { connectedRunners, type OutboxMessage, outbox, type RunnerRow, runners } from "./runner.table.js";
+
+/** A runner of a workspace, by its id. */
+export interface RunnerKey {
+  readonly workspaceId: string;
+  readonly runnerId: string;
+}
+
+/** The workspace's runners that are connected, or away for less than a lease, by their ids: in the order they first came. */
+export function listRunners(
+  reading: Reading,
+  workspaceId: string,
+  { after, limit }: { readonly after: string | undefined; readonly limit: number },
+): RunnerRow[] {
+  return runners.list(reading, workspaceId, [], { limit, ...(after === undefined ? {} : { after: [after] }) });
+}
+
+/** The runners of all workspaces that had a socket last. The directory only leads: some may not be there any more. */
+export function listConnectedRunners(reading: Reading): readonly RunnerKey[] {
+  return connectedRunners.list(reading);
+}
+
+const RUNNER_ID = /^runner_[0-9A-Z]{26}$/;
+
+/**
+ * Whether a runner of the pool may go by the id. It is addressed in the pool's workspace, so an id of another one is
+ * nobody's here; one of another pool's runner would take that runner's claims away.
+ */
+export function mayReturnAs(reading: Reading, { workspaceId, poolId }: PoolBearer, runnerId: string): boolean {
+  const known = runners.get(reading, workspaceId, runnerId);
+  return RUNNER_ID.test(runnerId) && (known === undefined || known.poolId === poolId);
+}
+
+/** A message in a runner's outbox, with its number there. */
+export interface OutgoingMessage {
+  readonly n: number;
+  readonly message: OutboxMessage;
+}
+
+/** What waits to be sent to a runner after the message with number `after`, in order. */
+export function listOutgoing(
+  reading: Reading,
+  { workspaceId, runnerId }: RunnerKey,
+  { after }: { readonly after: number },
+): OutgoingMessage[] {
+  const entries = outbox.entries(reading, workspaceId, [runnerId], { after: [runnerId, after] });
+  return entries.map(({ key, value }) => ({ n: Number(key.at(-1)), message: value }));
+}
