@@ -8,12 +8,7 @@ const lines = require("./actors/areas.json");
 const circles = ["actors/access/invite\\."];
 
 /** Files of the edge that still read tables themselves. */
-const tableReaders = [
-  "hooks/(event|hook|resend)\\.routes",
-  "runners/(mark-disconnected|runner-socket|runner\\.routes)",
-  "streams/topics",
-  "tasks/(run-conversation\\.routes|task\\.queries|task\\.routes)",
-];
+const tableReaders = ["tasks/(run-conversation\\.routes|task\\.queries|task\\.routes)"];
 
 const pathOf = (areas) => `^actors/(${areas.join("|")})(/|\\.ts$)`;
 
