@@ -1,3 +1,4 @@
+import { removeTable } from "../storage/migration-walks.js";
 import type { MigrationStep } from "../storage/migrations.js";
 import { runInputWalks } from "./runs/run-input.migration.js";
 import { compositeTaskIndexes } from "./tasks/task.migration.js";
@@ -20,4 +21,9 @@ import { compositeTaskIndexes } from "./tasks/task.migration.js";
 export const migrations: readonly MigrationStep[] = [
   { to: 2, title: "tasks have composite indexes", walks: compositeTaskIndexes },
   { to: 3, title: "runs have owners and inputs", walks: runInputWalks },
+  {
+    to: 4,
+    title: "firings over all workspaces are not counted on disk",
+    walks: [removeTable("hook-given-up", { of: "service" })],
+  },
 ];

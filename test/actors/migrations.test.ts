@@ -3,7 +3,7 @@ import { migrations } from "../../actors/migrations.js";
 import { openLmdbStore } from "../../storage/lmdb-store.js";
 import type { Entry } from "../../storage/store.js";
 import { unpackFixture } from "../fixtures/unpack.js";
-import { bringUp, bringUpThroughKills, entriesOf, storeWith } from "../support/migrating.js";
+import { bringUp, bringUpThroughKills, entriesOf, stepped, storeWith } from "../support/migrating.js";
 
 /** The catalogue of migrations on the store of the first release, whatever steps there are. */
 
@@ -38,4 +38,12 @@ t.test("each step may be taken again, and changes nothing then", async (t) => {
     t.same(entriesOf(again), entriesOf(once), `${to}, ${title}`);
     entries = once.reading.range({ prefix: [] });
   }
+});
+
+t.test("firings that were counted over all workspaces are counted no more, and nothing else goes", async (t) => {
+  const step = migrations.find(({ title }) => title.startsWith("firings over all workspaces"));
+  if (step === undefined) throw new Error("there is no such step");
+  const slug: Entry = { key: ["~", "row", "workspace-slug", "acme"], value: { workspaceId: "ws_1" } };
+  const count: Entry = { key: ["~", "row", "hook-given-up", "total"], value: 3 };
+  t.same(await stepped(step, [count, slug]), [slug]);
 });
