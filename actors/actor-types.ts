@@ -14,6 +14,7 @@ import { hookOccurrenceActor } from "./hooks/hook-occurrence.machine.js";
 import { hookMatcherActor } from "./hooks/matching/hook-matcher.machine.js";
 import { hookResendActor } from "./hooks/resend.machine.js";
 import { integrationConnectionActor } from "./integrations/connection.machine.js";
+import { hashReservationsActor } from "./resources/hash-reservations.machine.js";
 import type { Kind } from "./resources/kind.js";
 import { runOwners } from "./run-owners.js";
 import { dispatcherActor } from "./runners/dispatcher.machine.js";
@@ -31,6 +32,7 @@ export function createActorTypes(kinds: readonly Kind[]): readonly ActorType[] {
   return [
     workspaceActor(kinds, refuseInTurn),
     slugClaimsActor,
+    hashReservationsActor,
     accountActor,
     inviteActor,
     oauthStateActor,

@@ -48,8 +48,18 @@ export interface HiddenField<Fields = Record<string, unknown>> {
   readonly path: string;
   /** `sealed` can be opened again by the service (AES-256-GCM); `hash` only compared (SHA-256, hex). */
   readonly keep: "sealed" | "hash";
+  /** For a hash: one resource's alone, over all workspaces. */
+  readonly unique?: UniqueHash;
   /** Whether a value written earlier belongs to these fields still; without it, to all. What does not is forgotten. */
   staysWith?(fields: Fields): boolean;
+}
+
+/** A hash that no two resources of a kind keep, in whatever workspaces. */
+export interface UniqueHash {
+  /** What is said of a value that is another's: `admits to another pool already`. */
+  readonly taken: string;
+  /** Whether it is another's; asked before the turn that keeps it, in which only its own workspace is looked at. */
+  isTaken(reading: Reading, hash: string, keeper: { readonly id: string | null; readonly nowMs: number }): boolean;
 }
 
 /** A long text that stands in a file of its own. */

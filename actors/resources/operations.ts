@@ -6,8 +6,15 @@ import { canonicalJson } from "./canonical-json.js";
 import { recordChange } from "./change-record.table.js";
 import { findAttempt, recordAttempt } from "./idempotency.table.js";
 import type { HolderLocation, Kind, WriteScope } from "./kind.js";
-import type { DeleteResource, NewResource, UpdateResource, WriteResult } from "./resource.messages.js";
-import { findResource, type ResourceRow, resourceAddresses } from "./resource.table.js";
+import type {
+  DeleteResource,
+  NewResource,
+  PreparedBody,
+  ReservedHashes,
+  UpdateResource,
+  WriteResult,
+} from "./resource.messages.js";
+import { findResource, listResources, type ResourceRow, resourceAddresses } from "./resource.table.js";
 import {
   danglingReferences,
   findLostKey,
@@ -39,7 +46,7 @@ export function createResource(turn: Turn, kind: Kind, message: NewResource): Wr
   if (holder === null) return { refused: "not-found" };
   const { teamId } = holder;
   const scope = scopeOf(turn, { ...message, teamId, station: message.station ?? null, previous: null });
-  const checked = checkFields(turn, kind, message.fields, scope);
+  const checked = checkFields(turn, kind, message, scope);
   if (isRefusal(checked)) return checked;
   const address = kind.address(checked.fields, holder.address);
   if (resourceAddresses.get(turn, workspaceId, kind.name, address) !== undefined) return addressTaken(kind, address);
@@ -80,7 +87,7 @@ export function updateResource(turn: Turn, kind: Kind, message: UpdateResource):
   const scope = scopeOf(turn, { ...message, teamId: previous.teamId, station: null, previous });
   const fixed = changedFixed(kind, previous.fields, message.fields);
   if (fixed.length > 0) return { refused: "invalid", errors: fixed };
-  const checked = checkFields(turn, kind, message.fields, scope);
+  const checked = checkFields(turn, kind, message, scope);
   if (isRefusal(checked)) return checked;
   const use = kind.updateInUse?.(checked.fields, previous, turn) ?? refuseLostKey(turn, kind, previous, checked.fields);
   if (use !== null) return { refused: "in-use", detail: use };
@@ -198,15 +205,38 @@ function mergeHidden(kind: Kind, previous: ResourceRow, fields: ResourceRow["fie
 function checkFields(
   turn: Turn,
   kind: Kind,
-  body: unknown,
+  { fields: body, reserved }: PreparedBody,
   scope: WriteScope<Record<string, unknown>>,
 ): Checked | Refusal {
+  if (reserved !== undefined && turn.now >= reserved.beforeMs) return tooLate;
   const fields = body as Record<string, unknown>;
   const references = kind.references(fields, scope.teamKey);
   const dangling = danglingReferences(turn, scope.workspaceId, { references, teamId: scope.teamId });
-  const errors = [...(kind.validate?.(fields, scope) ?? []), ...dangling.map(missingReference)];
+  const errors = [
+    ...(kind.validate?.(fields, scope) ?? []),
+    ...findTakenHashes(kind, scope, reserved),
+    ...dangling.map(missingReference),
+  ];
   if (errors.length > 0) return { refused: "invalid", errors };
   return kind.complete?.(fields, scope) ?? { fields, added: scope.previous?.added ?? {} };
+}
+
+const tooLate: Refusal = { refused: "conflict", detail: "This waited too long for its turn. Please try it again." };
+
+/** The hashes that another resource keeps: of another workspace, as they were reserved, or of this one. */
+function findTakenHashes(
+  kind: Kind,
+  { reading, workspaceId, previous, hidden }: WriteScope<Record<string, unknown>>,
+  reserved: ReservedHashes | undefined,
+): FieldError[] {
+  if (reserved === undefined) return [];
+  return kind.hidden.flatMap(({ path, unique }) => {
+    const hash = hidden[path];
+    if (unique === undefined || hash === undefined) return [];
+    const keeps = (row: ResourceRow) => row.id !== previous?.id && row.hidden[path] === hash;
+    const isTaken = reserved.taken.includes(path) || listResources(reading, workspaceId, kind.name).some(keeps);
+    return isTaken ? [{ path, message: unique.taken }] : [];
+  });
 }
 
 function changedFixed(kind: Kind, before: unknown, after: unknown): FieldError[] {

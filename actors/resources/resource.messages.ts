@@ -26,6 +26,16 @@ interface Write {
 export interface PreparedBody {
   readonly fields: unknown;
   readonly hidden: Readonly<Record<string, string>>;
+  /** Of the hidden fields those that are to be unique over all workspaces, as they were reserved. */
+  readonly reserved?: ReservedHashes | undefined;
+}
+
+/** Hashes that were reserved for a write; see `reserve-hashes.ts`. */
+export interface ReservedHashes {
+  /** Paths of those that are another's. */
+  readonly taken: readonly string[];
+  /** From then on they may be another's. */
+  readonly beforeMs: number;
 }
 
 /** A resource that is to be made. */

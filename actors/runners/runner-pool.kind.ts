@@ -3,7 +3,7 @@ import type { Reading } from "../../storage/store.js";
 import { type AllowList, findRefusalReason } from "../outbound/allow-list.js";
 import type { FieldError } from "../refusal.js";
 import { labels, slug } from "../resources/fields.js";
-import type { Kind, Warning, WriteScope } from "../resources/kind.js";
+import type { Kind, UniqueHash, Warning } from "../resources/kind.js";
 import { unboundWarnings } from "../workspaces/secret-hosts.js";
 import { findPoolByToken } from "./pool-token.js";
 
@@ -50,14 +50,13 @@ export function runnerPoolKind({ allowList }: { readonly allowList: AllowList })
     schema,
     fixed: ["key", "kind"],
     hcl: {},
-    hidden: [{ path: TOKEN, keep: "hash" }],
+    // A host is sent where its token belongs: one that admits to a pool, in whatever workspace, is no other's. Who runs
+    // a host knows its token, and may open a workspace.
+    hidden: [{ path: TOKEN, keep: "hash", unique: { taken: "admits to another pool already", isTaken } }],
     reveals: { path: TOKEN, header: "service-pool-token", when: (fields) => fields.kind === "pull" },
     address: (fields) => fields.key,
     references: ({ push }) => (push === null ? [] : [{ path: "push.secret", kind: "secret", address: push.secret }]),
-    validate: (fields, scope) => [
-      ...validateKind(fields, { isTokenGiven: scope.hidden[TOKEN] !== undefined, allowList }),
-      ...validateToken(scope),
-    ],
+    validate: (fields, { hidden }) => validateKind(fields, { isTokenGiven: hidden[TOKEN] !== undefined, allowList }),
     warnings: ({ push }, reading, { workspaceId }) => (push === null ? [] : pushWarnings(push, reading, workspaceId)),
   };
 }
@@ -73,17 +72,10 @@ function validateKind(
   return reason === null ? errors : [...errors, { path: "push.url", message: reason }];
 }
 
-/**
- * A host is sent where its token belongs: one that admits to a pool, in whatever workspace, is no other's. Who runs a
- * host knows its token, and may open a workspace.
- */
-function validateToken({ hidden, reading, now, previous }: WriteScope<RunnerPoolFields>): readonly FieldError[] {
-  const given = hidden[TOKEN];
-  const bearer = given === undefined ? null : findPoolByToken(reading, given, now);
-  return bearer === null || bearer.poolId === previous?.id
-    ? []
-    : [{ path: TOKEN, message: "admits to another pool already" }];
-}
+const isTaken: UniqueHash["isTaken"] = (reading, hash, { id, nowMs }) => {
+  const bearer = findPoolByToken(reading, hash, nowMs);
+  return bearer !== null && bearer.poolId !== id;
+};
 
 function pushWarnings(
   push: NonNullable<RunnerPoolFields["push"]>,

@@ -6,6 +6,7 @@ import { canonicalJson } from "../../actors/resources/canonical-json.js";
 import type { Kind } from "../../actors/resources/kind.js";
 import { readingBack } from "../../actors/resources/read-back.js";
 import { toRepresentation } from "../../actors/resources/representation.js";
+import { reserveHashes } from "../../actors/resources/reserve-hashes.js";
 import type { ResourceMessage, WriteResult } from "../../actors/resources/resource.messages.js";
 import type { Sealer } from "../../actors/sealer.js";
 import { openWorkspace } from "../../actors/workspaces/open-workspace.js";
@@ -33,9 +34,12 @@ export async function createOne(kind: Kind, writer: ResourceWriter, request: Req
   const { revealed, fields, hidden } = granted(prepare(kind, request.body, sealer, makeToken));
   const { caller, client } = request;
   const { workspaceId, ...place } = holder;
+  // Nobody else has what was made up just now.
+  const reserved =
+    revealed === null ? await reserveHashes(runtime, kind, hidden, { workspaceId, id: null }) : undefined;
   const digest = sealer.digest(canonicalJson(request.body ?? null));
   const wanted = {
-    ...{ kind: kind.name, caller, client, ...place, fields, hidden },
+    ...{ kind: kind.name, caller, client, ...place, fields, hidden, reserved },
     idempotency: { scope: scopeOf(kind, caller, holder), key, digest },
   };
   const { resource, replayed } =
@@ -67,8 +71,9 @@ export async function replaceOne(
   const version = granted(ifMatchVersion(request.header("if-match")));
   const based = { row, version, body };
   const { fields, hidden } = granted(readingBack(kind, based, (changed) => prepare(kind, changed, sealer, null)));
+  const reserved = await reserveHashes(runtime, kind, hidden, { workspaceId, id });
   const { resource } = await write(runtime, workspaceId, {
-    ...{ type: "resource.update", kind: kind.name, caller, client, id, version, fields, hidden },
+    ...{ type: "resource.update", kind: kind.name, caller, client, id, version, fields, hidden, reserved },
   });
   return {
     status: 200,
