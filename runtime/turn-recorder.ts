@@ -1,7 +1,7 @@
 import { checkValue } from "../storage/change-check.js";
 import { checkKey } from "../storage/key-check.js";
 import { compareKeys } from "../storage/key-order.js";
-import { GLOBAL_PARTITION, rowSpace } from "../storage/keys.js";
+import { rowSpace } from "../storage/keys.js";
 import type { Entry, Key, Range, Writing } from "../storage/store.js";
 import type { Address } from "./address.js";
 import { type DirectoryEntry, directoryKey } from "./directory.js";
@@ -31,7 +31,8 @@ const NOWHERE: Address = { partition: "", kind: "", id: "" };
  * which the owner of the turn keeps or throws away. One recorder serves one turn after another.
  *
  * 1. Outside `begin` and `end` every call throws, so a turn kept beyond its time does no harm.
- * 2. Rows are written in the partition of `self` and in the global one, in the row space only.
+ * 2. Rows are read and written in the partition of `self` alone, written in the row space only. What leads to them from
+ *    elsewhere is declared ({@link direct}).
  */
 export class TurnRecorder implements Turn {
   now = 0;
@@ -74,16 +75,20 @@ export class TurnRecorder implements Turn {
   }
 
   get<Value = unknown>(key: Key): Value | undefined {
-    return this.#open().get<Value>(key);
+    const writing = this.#open();
+    if (key[0] !== this.self.partition) this.#refuseForeign(key, "reads");
+    return writing.get<Value>(key);
   }
 
   range<Value = unknown>(range: Range): Entry<Value>[] {
-    return this.#open().range<Value>(range);
+    const writing = this.#open();
+    if (range.prefix[0] !== this.self.partition) this.#refuseForeign(range.prefix, "reads");
+    return writing.range<Value>(range);
   }
 
   put(key: Key, value: unknown): void {
     const writing = this.#open();
-    this.#refuseForeign(key);
+    this.#checkOwn(key);
     checkKey(key);
     checkValue(value);
     this.#noteWritten(key);
@@ -93,7 +98,7 @@ export class TurnRecorder implements Turn {
 
   remove(key: Key): void {
     const writing = this.#open();
-    this.#refuseForeign(key);
+    this.#checkOwn(key);
     checkKey(key);
     this.#noteWritten(key);
     writing.remove(key);
@@ -213,11 +218,13 @@ export class TurnRecorder implements Turn {
     return this.#writing;
   }
 
-  #refuseForeign(key: Key): void {
+  #checkOwn(key: Key): void {
     const [partition, space] = key;
-    if (partition !== this.self.partition && partition !== GLOBAL_PARTITION) {
-      throw new Error(`a turn in partition ${this.self.partition} writes a row of partition ${partition}`);
-    }
+    if (partition !== this.self.partition) this.#refuseForeign(key, "writes");
     if (space !== rowSpace) throw new Error(`a turn writes rows, not the space ${space}`);
+  }
+
+  #refuseForeign([partition]: Key, what: "reads" | "writes"): never {
+    throw new Error(`a turn in partition ${this.self.partition} ${what} a row of partition ${partition}`);
   }
 }

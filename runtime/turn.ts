@@ -88,7 +88,8 @@ export interface Woken extends Message {
  * earlier turn and this turn's own writes, and a recorder for intents. Recording is all that a call does: nothing is
  * sent, started or shown before the batch is on disk, and all of it vanishes if the turn throws.
  *
- * Rows may be written in the actor's own partition and under the global partition, nowhere else.
+ * Rows are read and written in the actor's own partition, nowhere else; what leads to them from elsewhere is declared to
+ * directories.
  */
 export interface Turn extends DirectedWriting {
   /** Milliseconds since the epoch, one value for the whole turn. */

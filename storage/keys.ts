@@ -1,9 +1,9 @@
 /**
  * The only list of key spaces. Every key is `[partition, space, ...]`. A partition is the unit that can live on
- * another node; what is looked up across partitions stands under {@link GLOBAL_PARTITION}.
+ * another node; what leads to one from elsewhere, and what is claimed over all, stands under {@link GLOBAL_PARTITION}.
  */
 
-/** The partition of index rows that are looked up without knowing a partition, and of the service's own actors. */
+/** The partition of directories (`runtime/directory.ts`) and of the service's own actors. */
 export const GLOBAL_PARTITION = "~";
 
 /** `[partition, "row", table, ...id]`: rows of the domain. */

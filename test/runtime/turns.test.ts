@@ -1,5 +1,6 @@
 import t from "tap";
 import { cellKey } from "../../runtime/cell-record.js";
+import { directory } from "../../runtime/directory.js";
 import { NotAccepted, TurnFailed } from "../../runtime/runtime.js";
 import { topic } from "../../runtime/topic.js";
 import { GLOBAL_PARTITION } from "../../storage/keys.js";
@@ -8,6 +9,7 @@ import { Harness, partition, settled } from "../support/harness.js";
 import { probe } from "../support/probe.js";
 
 const counts = table<{ readonly n: number }>("count");
+const leads = directory<{ readonly n: number }>("lead");
 
 const counter = probe("counter", {
   add: (context, { by }, turn) => {
@@ -34,10 +36,14 @@ const counter = probe("counter", {
       counts.list(turn, partition).map(({ n }) => n),
       counts.list(turn, partition, [], { reverse: true, limit: 1 }).map(({ n }) => n),
       counts.list(turn, partition, [], { after: ["a"], before: ["c"] }).map(({ n }) => n),
-      turn.range({ prefix: [] }).length > 0,
+      turn.range({ prefix: [partition] }).length > 0,
     ]);
   },
   foreign: (_context, { where }, turn) => counts.put(turn, String(where), "x", { n: 1 }),
+  foreignRead: (_context, { where }, turn) => turn.reply(counts.get(turn, String(where), "x") ?? null),
+  foreignRange: (_context, { prefix }, turn) => turn.reply(turn.range({ prefix: prefix as string[] }).length),
+  direct: (_context, _message, turn) => turn.direct(leads.entry("x", { n: 2 })),
+  undirect: (_context, _message, turn) => turn.undirect(leads.entry("x", { n: 2 })),
   otherSpace: (_context, _message, turn) => turn.put([partition, "actor", "x", "y"], 1),
   badKey: (_context, { id }, turn) => counts.put(turn, partition, id as string, { n: 1 }),
   nothing: (_context, _message, turn) => turn.put([partition, "row", "count", "x"], undefined),
@@ -155,13 +161,30 @@ t.test("a message that is taken without a reply is answered undefined", async (t
   t.equal(await harness.ask(harness.to("counter"), { type: "quiet" }), undefined);
 });
 
-t.test("rows are written in the own partition and the global one only", async (t) => {
+t.test("rows are read and written in the own partition only, and written among rows only", async (t) => {
   const harness = await started();
-  await harness.ask(harness.to("counter"), { type: "foreign", where: GLOBAL_PARTITION } as never);
-  t.same(counts.get(harness.durable, GLOBAL_PARTITION, "x"), { n: 1 });
-  await t.rejects(harness.ask(harness.to("counter"), { type: "foreign", where: "ws_2" } as never), TurnFailed);
+  for (const where of [GLOBAL_PARTITION, "ws_2"]) {
+    await t.rejects(harness.ask(harness.to("counter"), { type: "foreign", where } as never), TurnFailed);
+    await t.rejects(harness.ask(harness.to("counter"), { type: "foreignRead", where } as never), TurnFailed);
+    t.equal(counts.get(harness.durable, where, "x"), undefined);
+  }
+  for (const prefix of [[], [GLOBAL_PARTITION], ["ws_2", "row"]]) {
+    await t.rejects(harness.ask(harness.to("counter"), { type: "foreignRange", prefix } as never), TurnFailed);
+  }
   await t.rejects(harness.ask(harness.to("counter"), { type: "otherSpace" }), TurnFailed);
-  t.equal(counts.get(harness.durable, "ws_2", "x"), undefined);
+  const global = { partition: GLOBAL_PARTITION, kind: "counter", id: "1" };
+  await harness.ask(global, { type: "foreign", where: GLOBAL_PARTITION } as never);
+  t.equal(await harness.ask(global, { type: "foreignRange", prefix: [GLOBAL_PARTITION, "row"] } as never), 1);
+});
+
+t.test("a directory leads elsewhere with the batch of the turn that declares it", async (t) => {
+  const harness = await started();
+  await harness.ask(harness.to("counter"), { type: "direct" });
+  t.same(leads.find(harness.durable, "x"), { n: 2 });
+  t.equal(harness.batches.filter((batch) => batch.some(({ key }) => key[2] === leads.name)).length, 1);
+  t.equal(harness.batches.length, 1);
+  await harness.ask(harness.to("counter"), { type: "undirect" });
+  t.equal(leads.find(harness.durable, "x"), undefined);
 });
 
 t.test("a key or a row that no store takes fails the turn, not the batch", async (t) => {

@@ -12,7 +12,7 @@ import type {
   Woken,
 } from "../../runtime/turn.js";
 import type { Hurry, PaidOut, PayOut } from "./payer.machine.js";
-import { arrive, operations, reminders, violate } from "./rows.js";
+import { arrive, operations, recordOperation, reminders, violate } from "./rows.js";
 
 /** An operation that a client asks for; `op` is its id everywhere. */
 export type Operation = Message & { readonly op: string } & (
@@ -100,7 +100,7 @@ function act(context: AccountContext, message: AccountMessage, turn: Turn, tries
     case "gate.answered":
       return hearGate(context, message, turn);
     case "crash":
-      operations.put(turn, turn.self.partition, message.op, { kind: "crash", created: 0 });
+      recordOperation(turn, message.op, { kind: "crash", created: 0 });
       turn.send(turn.self, { type: "poison" });
       throw new Error("crash");
     default:
@@ -112,7 +112,7 @@ function operate(context: AccountContext, message: Exclude<Operation, { type: "c
   const { partition, id } = turn.self;
   if (operations.get(turn, partition, message.op) !== undefined) violate(turn, `${message.op} was done twice`);
   const created = message.type === "deposit" ? message.amount : 0;
-  operations.put(turn, partition, message.op, { kind: message.type, created });
+  recordOperation(turn, message.op, { kind: message.type, created });
   turn.publishChange(topic<unknown>("account")(id), { op: message.op });
   turn.reply(message.op);
   switch (message.type) {
@@ -140,7 +140,7 @@ function operate(context: AccountContext, message: Exclude<Operation, { type: "c
       return {};
     case "cancel-ping":
       turn.cancelEffect(message.target);
-      operations.put(turn, partition, `cancelled-${id}-${message.target}`, { kind: "cancelled", created: 0 });
+      recordOperation(turn, `cancelled-${id}-${message.target}`, { kind: "cancelled", created: 0 });
       return {};
     default:
       return operateBesides(message, turn);

@@ -1,12 +1,13 @@
 import type { CellRecord } from "../../runtime/cell-record.js";
 import { listDeadLetters } from "../../runtime/dead-letters.js";
+import { directoryKey } from "../../runtime/directory.js";
 import { listStoredEntries } from "../../runtime/feed.js";
 import { gateKind } from "../../runtime/gate.machine.js";
 import { actorSpace, effectSpace, GLOBAL_PARTITION, timerSpace, undeliveredSpace } from "../../storage/keys.js";
 import type { Reading } from "../../storage/store.js";
 import type { Told } from "./clients.js";
 import type { Outside } from "./outside.js";
-import { arrivals, operations, partitions, reminders, violations } from "./rows.js";
+import { arrivals, operations, partitions, reminders, takenAt, violations } from "./rows.js";
 
 /** Nothing acknowledged is lost, at any time. */
 export function checkAcknowledged(durable: Reading, told: Told): string[] {
@@ -28,6 +29,7 @@ export function checkAtRest(durable: Reading, told: Told, outside: Outside): str
     ...partitions.flatMap((partition) => checkFeed(durable, partition)),
     ...checkMoney(durable, outside),
     ...checkLeftovers(durable),
+    ...checkDirectory(durable),
     ...outside.complaints,
   ];
 }
@@ -93,6 +95,19 @@ function checkMoney(durable: Reading, outside: Outside): string[] {
     }
   }
   return held === created ? open : [...open, `${created} of money was made, ${held} is there`];
+}
+
+/** The directory leads to every operation, and to no other. */
+function checkDirectory(durable: Reading): string[] {
+  const led = durable.range<{ readonly partition: string }>({
+    prefix: directoryKey({ directory: takenAt.name, id: [] }),
+  });
+  const found = led.map(({ key, value }) => `${value.partition}/${key.at(-1)}`).sort();
+  const taken = partitions
+    .flatMap((partition) => operations.entries(durable, partition))
+    .map(({ key }) => `${key[0]}/${key.at(-1)}`)
+    .sort();
+  return found.join() === taken.join() ? [] : [`the directory leads to ${found.length} of ${taken.length} operations`];
 }
 
 /** Nothing is left of what is over. */

@@ -27,6 +27,8 @@ interface Life {
 
 /** The process under test: it is killed, its disk fails, it is stopped, and it comes back over the same disk. */
 export class SimulatedProcess {
+  /** Pictures that did not say what their rows do. */
+  readonly complaints: string[] = [];
   lives = 0;
   readonly #world: World;
   readonly #chance: Chance;
@@ -72,7 +74,7 @@ export class SimulatedProcess {
       clock: this.#world.clock,
       scheduler: this.#world.scheduler,
       randomBytes: (count) => this.#chance.bytes(count),
-      log: { warn: () => undefined, error: () => undefined },
+      log: { warn: () => undefined, error: (_message, { error }) => this.#note(error) },
       limits,
       freezes: true,
       cachedTables: [reminders.name, arrivals.name],
@@ -82,6 +84,10 @@ export class SimulatedProcess {
     this.#life = life;
     this.#onStart(runtime);
     for (const hear of this.#waiting.splice(0)) hear(life);
+  }
+
+  #note(error: unknown): void {
+    if (error instanceof Error && /another picture/.test(error.message)) this.complaints.push(error.message);
   }
 
   /** Ends the process at once, and lets the next one start some time later. */

@@ -1,11 +1,29 @@
+import { directory } from "../../runtime/directory.js";
+import type { Picture } from "../../runtime/picture.js";
+import type { Turn } from "../../runtime/turn.js";
 import type { Writing } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 
 /** The partitions that the simulated accounts live in. */
 export const partitions = ["north", "south"] as const;
 
+interface OperationRow {
+  readonly kind: string;
+  readonly created: number;
+}
+
 /** One row for each operation that was taken, written in its turn. `created` is the money it brought into the world. */
-export const operations = table<{ readonly kind: string; readonly created: number }>("operation");
+export const operations = table<OperationRow>("operation");
+/** Where each operation was taken. */
+export const takenAt = directory<{ readonly partition: string }>("taken-at");
+/** The operations of a partition as each of its accounts holds them in memory: every turn's end is held to the rows. */
+export const ledger: Picture<{ count: number; created: number }> = {
+  rows: [[operations.name]],
+  build: (reading, { partition }) => {
+    const all = operations.list(reading, partition);
+    return { count: all.length, created: all.reduce((sum, { created }) => sum + created, 0) };
+  },
+};
 /** One row for each message that must arrive exactly once. */
 export const arrivals = table<{ readonly at: string }>("arrival");
 /** Reminders that are set, by account and name. */
@@ -26,4 +44,14 @@ export function arrive(
   const { partition, id } = turn.self;
   if (arrivals.get(turn, partition, name) !== undefined) violate(turn, `${name} arrived twice`);
   arrivals.put(turn, partition, name, { at: id });
+}
+
+/** Writes an operation and what leads to it. */
+export function recordOperation(turn: Turn, op: string, row: OperationRow): void {
+  const { partition } = turn.self;
+  const held = turn.picture(ledger);
+  held.count += operations.get(turn, partition, op) === undefined ? 1 : 0;
+  held.created += row.created - (operations.get(turn, partition, op)?.created ?? 0);
+  operations.put(turn, partition, op, row);
+  turn.direct(takenAt.entry(op, { partition }));
 }

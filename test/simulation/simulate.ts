@@ -80,6 +80,7 @@ export async function simulate(options: SimulationOptions): Promise<SimulationRe
   if (steps >= MOST_STEPS) complaints.push("the system does not come to rest");
   else await operator;
   complaints.push(...checkAtRest(disk.reading, told, outside), ...readers.flatMap((reader) => reader.check()));
+  complaints.push(...process.complaints);
   history.note(JSON.stringify(complaints));
   for (const { key, value } of disk.reading.range({ prefix: [] })) history.note(JSON.stringify([key, value]));
   const { lives } = process;

@@ -5,7 +5,7 @@ import type { Delivered, Message, Woken } from "../../runtime/turn.js";
 import { GLOBAL_PARTITION } from "../../storage/keys.js";
 import { accountMachine, type Large, type Transferred, type Tries } from "./account.machine.js";
 import { payerMachine } from "./payer.machine.js";
-import { arrive } from "./rows.js";
+import { arrive, ledger } from "./rows.js";
 
 /** Accounts in each partition. */
 export const accountIds = ["a", "b", "c"] as const;
@@ -86,7 +86,7 @@ export function createCatalogue(tries: Tries, effects: readonly Effect[]): Catal
   const supervision = { attempts: 2, maxRestarts: 4, withinMs: 1_000, backoffMs: 4_000 };
   return {
     actors: [
-      { kind: "account", machine: accountMachine(tries), version: 1, supervision },
+      { kind: "account", machine: accountMachine(tries), version: 1, supervision, pictures: [ledger] },
       { kind: "keeper", machine: keeperMachine, version: 1 },
       { kind: "payer", machine: payerMachine, version: 1 },
       { kind: "auditor", machine: auditorMachine, version: 1 },
