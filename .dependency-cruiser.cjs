@@ -7,9 +7,6 @@ const lines = require("./actors/areas.json");
 /** Files of circles of types that are still to be opened. */
 const circles = ["actors/access/invite\\."];
 
-/** Files of the edge that still read tables themselves. */
-const tableReaders = ["tasks/(run-conversation\\.routes|task\\.queries|task\\.routes)"];
-
 const pathOf = (areas) => `^actors/(${areas.join("|")})(/|\\.ts$)`;
 
 const areaRules = [
@@ -64,8 +61,15 @@ module.exports = {
       name: "http-knows-no-table",
       comment: "The edge asks the queries and views of an area, or the actor itself.",
       severity: "error",
-      from: { path: "^http/", pathNot: `^http/(${tableReaders.join("|")})\\.ts$` },
+      from: { path: "^http/" },
       to: { path: "^actors/.+\\.table\\.ts$" },
+    },
+    {
+      name: "http-knows-no-storage",
+      comment: "Only the process and its commands open and close stores; the edge reads through the runtime.",
+      severity: "error",
+      from: { path: "^http/", pathNot: "^http/(process|cli)/" },
+      to: { path: "^storage/" },
     },
     { name: "resolvable", severity: "error", from: {}, to: { couldNotResolve: true } },
     {

@@ -4,7 +4,7 @@ import type { Caller } from "../actors/caller.js";
 import type { Refusal } from "../actors/refusal.js";
 import { sha256Hex } from "../actors/sealer.js";
 import type { Clock } from "../runtime/clock.js";
-import type { Reading } from "../storage/store.js";
+import type { Runtime } from "../runtime/runtime.js";
 import type { Credentials } from "./transport/server.js";
 
 /** The cookie that carries a session. */
@@ -17,7 +17,7 @@ export const SESSION_COOKIE = "session";
  */
 export function authenticate(
   request: Credentials,
-  reading: Reading,
+  reading: Runtime["reading"],
   clock: Clock,
   origin: string,
 ): Caller | null | Refusal {

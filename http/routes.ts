@@ -38,6 +38,7 @@ import type { Route } from "./route.js";
 import { runnerRoutes } from "./runners/runner.routes.js";
 import { runnerSocket } from "./runners/runner-socket.js";
 import { streamSocket } from "./streams/stream-socket.js";
+import { runRoutes } from "./tasks/run.routes.js";
 import { runConversationRoutes } from "./tasks/run-conversation.routes.js";
 import { taskRoutes } from "./tasks/task.routes.js";
 import type { Credentials } from "./transport/server.js";
@@ -76,7 +77,7 @@ export function createRoutes(parts: RouteParts): readonly Route[] {
     ...under("Sessions", sessionRoutes({ runtime, sealer, baseUrl, signInDomains: config.signInDomains })),
     ...resourceRoutes({ runtime, kinds, sealer }),
     ...under("Trusts", workloadExchangeRoutes({ runtime, kinds, verifier, log })),
-    ...under("Expressions", expressionRoutes({ reading: runtime.reading, kinds })),
+    ...under("Expressions", expressionRoutes({ runtime, kinds })),
     ...under("Export", exportRoutes({ runtime, kinds })),
     ...under("Configuration changes", changeRoutes({ runtime })),
     ...under("Members", memberRoutes({ runtime })),
@@ -88,6 +89,7 @@ export function createRoutes(parts: RouteParts): readonly Route[] {
     ...under("Connections", connectionRoutes({ runtime, sealer, servers, allowList, baseUrl })),
     ...under("Connections", callbackRoutes({ runtime, sealer })),
     ...under("Tasks and runs", taskRoutes({ runtime })),
+    ...under("Tasks and runs", runRoutes({ runtime })),
     ...under("Tasks and runs", runConversationRoutes({ runtime })),
     ...under("Decisions", decisionRoutes({ runtime })),
     ...under("Runners", runnerRoutes({ runtime })),

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import type { Caller } from "../actors/caller.js";
 import { isRefusal, type Refusal } from "../actors/refusal.js";
 import type { ProblemSlug } from "./problem.js";
 import { granted } from "./refused.js";
@@ -7,11 +8,14 @@ import { type Outcome, type Route, type RouteAccess, type RouteRequest, route, t
 /** Access of routes that have a caller. */
 export type SignedInAccess = Exclude<RouteAccess, "public">;
 
-type SubjectRequest<Access extends SignedInAccess> = Pick<RouteRequest<Access>, "caller" | "params">;
+/** What a subject is found by. */
+interface SubjectRequest extends Pick<RouteRequest, "params"> {
+  readonly caller: Caller;
+}
 
 /** What a route is about, found by its path as far as the caller may see it and do this there. */
-export interface Subject<Found, Access extends SignedInAccess = "any"> {
-  find(request: SubjectRequest<Access>): Found | Refusal;
+export interface Subject<Found> {
+  readonly find: (request: SubjectRequest) => Found | Refusal;
   /** Problems it is refused with that do not follow from the route's path and method. */
   readonly problems?: readonly ProblemSlug[];
 }
@@ -30,9 +34,9 @@ export function subjectRoute<
   Access extends SignedInAccess,
   Body extends z.ZodType = z.ZodUndefined,
   Query extends z.ZodType = z.ZodUndefined,
->(subject: Subject<Found, NoInfer<Access>>, definition: SubjectRoute<Found, Access, Body, Query>): Route {
+>(subject: Subject<Found>, definition: SubjectRoute<Found, Access, Body, Query>): Route {
   const { isToldFirst = false, handle, problems = [], ...declared } = definition;
-  const refusal = (request: SubjectRequest<Access>): Refusal | null => {
+  const refusal = (request: SubjectRequest): Refusal | null => {
     const found = subject.find(request);
     return isRefusal(found) ? found : null;
   };

@@ -19,13 +19,3 @@ export const approvals = indexedTable<ApprovalRow>("approval", {
 export function listOpenApprovals(reading: Reading, workspaceId: string, runId: string): ApprovalRow[] {
   return approvals.all(reading, workspaceId, { runId, state: "open" }).reverse();
 }
-
-/** The approvals of a run, newest first. */
-export function listApprovals(
-  reading: Reading,
-  { workspaceId, runId }: { readonly workspaceId: string; readonly runId: string },
-  /** `before`: only those asked for before this one. */
-  { before, limit }: { readonly before?: string | undefined; readonly limit: number },
-): ApprovalRow[] {
-  return approvals.all(reading, workspaceId, { runId }, { limit, before: before === undefined ? undefined : [before] });
-}

@@ -1,10 +1,53 @@
 import type { Reading } from "../../storage/store.js";
+import { refuseTeamWork } from "../access/team-work.js";
 import { seesOutcomes } from "../access/visibility.js";
 import type { Caller } from "../caller.js";
-import { runs } from "./run.table.js";
+import { isRefusal, type Refusal } from "../refusal.js";
+import { findLocation } from "../resources/resource-location.table.js";
+import type { ApprovalRow } from "./approval.js";
+import { approvals } from "./approval.table.js";
+import { type RunRow, runs } from "./run.table.js";
 
 /** Whether there is such a run of the workspace and the caller may read how it goes. */
 export function seesRun(reading: Reading, caller: Caller, workspaceId: string, runId: string): boolean {
   const run = runs.get(reading, workspaceId, runId);
   return run !== undefined && seesOutcomes(reading, caller, workspaceId, run.teamId);
+}
+
+/** A run of a team whose outcomes a caller may read. */
+export interface VisibleRun {
+  readonly workspaceId: string;
+  readonly run: RunRow;
+}
+
+/** The run; refused `not-found` unless the caller may read how its team's work turned out. */
+export function findVisibleRun(reading: Reading, caller: Caller, runId: string): VisibleRun | Refusal {
+  const place = findLocation(reading, runId);
+  if (place?.kind !== "run") return { refused: "not-found" };
+  const { workspaceId } = place;
+  const run = runs.get(reading, workspaceId, runId);
+  const sees = run !== undefined && seesRun(reading, caller, workspaceId, runId);
+  return sees ? { workspaceId, run } : { refused: "not-found" };
+}
+
+/** The run, for those who work on its team's tasks; who may read it alone is told so. */
+export function findRunToWorkOn(reading: Reading, caller: Caller, runId: string): VisibleRun | Refusal {
+  const found = findVisibleRun(reading, caller, runId);
+  if (isRefusal(found)) return found;
+  const { workspaceId, run } = found;
+  return refuseTeamWork(reading, caller, { workspaceId, teamId: run.teamId }) ?? found;
+}
+
+/** Which approvals of a run. */
+export interface ApprovalPage {
+  /** Only those asked for before this one. */
+  readonly before?: string | undefined;
+  readonly limit: number;
+}
+
+/** The approvals of a run, newest first. */
+export function listApprovals(reading: Reading, { workspaceId, run }: VisibleRun, page: ApprovalPage): ApprovalRow[] {
+  const { before, limit } = page;
+  const place = before === undefined ? undefined : [before];
+  return approvals.all(reading, workspaceId, { runId: run.id }, { limit, before: place });
 }

@@ -1,7 +1,15 @@
 import type { Reading } from "../../storage/store.js";
+import type { VisibleTeam } from "../access/team.queries.js";
+import { refuseTeamWork } from "../access/team-work.js";
+import { permit, seesOutcomes } from "../access/visibility.js";
+import type { Caller } from "../caller.js";
+import { isRefusal, type Refusal } from "../refusal.js";
+import { findResourceAt } from "../resources/resource.table.js";
+import { findLocation } from "../resources/resource-location.table.js";
+import { type RunRow, runs } from "../runs/run.table.js";
 import type { Cursor, Slice } from "../tables/page.js";
 import type { TaskRow } from "./task.js";
-import { tasks } from "./task.table.js";
+import { taskRuns, tasks } from "./task.table.js";
 
 /** What a list may be narrowed by; a task has to fit all that is given. */
 export interface TaskFilter {
@@ -10,6 +18,26 @@ export interface TaskFilter {
   readonly station?: string | undefined;
   /** User id; null for the tasks of nobody. */
   readonly assignee?: string | null | undefined;
+}
+
+/** What a list is narrowed by, in the words of those who ask. */
+export interface WantedTasks extends Pick<TaskFilter, "state" | "station"> {
+  /** The line's key. */
+  readonly line?: string | undefined;
+  /** User id, or `none` for the tasks of nobody. */
+  readonly assignee?: string | undefined;
+}
+
+/** The filter of the team's tasks that are wanted; null where there is no such line, and so no task. */
+export function findTaskFilter(
+  reading: Reading,
+  { workspaceId, teamKey }: VisibleTeam,
+  { line, assignee, state, station }: WantedTasks,
+): TaskFilter | null {
+  const rest = { state, station, assignee: assignee === "none" ? null : assignee };
+  if (line === undefined) return rest;
+  const lineId = findResourceAt(reading, workspaceId, "line", `${teamKey}/${line}`)?.id;
+  return lineId === undefined ? null : { ...rest, lineId };
 }
 
 export interface TaskPage {
@@ -29,4 +57,54 @@ export function listTeamTasks(
 ): Slice<TaskRow> {
   const place = before === undefined ? undefined : [before];
   return tasks.page(reading, workspaceId, { ...filter, teamId }, { before: place, limit, cursor });
+}
+
+/** A task that a caller sees. */
+export interface VisibleTask {
+  readonly workspaceId: string;
+  readonly task: TaskRow;
+}
+
+/** The task; refused `not-found` unless the caller sees its workspace. */
+export function findVisibleTask(reading: Reading, caller: Caller, taskId: string): VisibleTask | Refusal {
+  const place = findLocation(reading, taskId);
+  if (place?.kind !== "task") return { refused: "not-found" };
+  const { workspaceId } = place;
+  const refused = permit(reading, caller, workspaceId, "read", "team");
+  if (refused !== null) return refused;
+  const task = tasks.get(reading, workspaceId, taskId);
+  return task === undefined ? { refused: "not-found" } : { workspaceId, task };
+}
+
+/** The task, for those who work on it; who sees it alone is told so. */
+export function findTaskToWorkOn(reading: Reading, caller: Caller, taskId: string): VisibleTask | Refusal {
+  const found = findVisibleTask(reading, caller, taskId);
+  if (isRefusal(found)) return found;
+  const { workspaceId, task } = found;
+  return refuseTeamWork(reading, caller, { workspaceId, teamId: task.teamId }) ?? found;
+}
+
+/** The task, for those who may read how its work turned out; to others it is not there. */
+export function findTaskOfOutcomes(reading: Reading, caller: Caller, taskId: string): VisibleTask | Refusal {
+  const found = findVisibleTask(reading, caller, taskId);
+  if (isRefusal(found)) return found;
+  const { workspaceId, task } = found;
+  return seesOutcomes(reading, caller, workspaceId, task.teamId) ? found : { refused: "not-found" };
+}
+
+/** The task as it is now. */
+export function getTaskNow(reading: Reading, { workspaceId, task }: VisibleTask): TaskRow {
+  return tasks.get(reading, workspaceId, task.id) ?? task;
+}
+
+/** The runs of a task, newest first; those before one of them. */
+export function listTaskRuns(
+  reading: Reading,
+  { workspaceId, task }: VisibleTask,
+  { before, limit }: { readonly before?: string | undefined; readonly limit: number },
+): RunRow[] {
+  const page = { reverse: true, limit, ...(before === undefined ? {} : { before: [task.id, before] }) };
+  return taskRuns
+    .entries(reading, workspaceId, [task.id], page)
+    .flatMap(({ key }) => runs.get(reading, workspaceId, String(key.at(-1))) ?? []);
 }

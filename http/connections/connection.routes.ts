@@ -98,7 +98,7 @@ function listRoute({ runtime }: ConnectionRoutesOptions): Route {
 }
 
 function ownRoute({ runtime }: ConnectionRoutesOptions): Route {
-  const integration: Subject<VisibleIntegration, "person"> = {
+  const integration: Subject<VisibleIntegration> = {
     find: ({ caller, params }) => findVisibleIntegration(runtime.reading, caller, params.integrationId ?? ""),
   };
   return subjectRoute(integration, {
@@ -150,7 +150,7 @@ function connectingRoutes(options: ConnectionRoutesOptions, whose: "team" | "own
 
 function asksRoute({ runtime }: ConnectionRoutesOptions): Route {
   const { reading } = runtime;
-  const own: Subject<LinkableConnection, "person"> = {
+  const own: Subject<LinkableConnection> = {
     find: ({ caller, params }) =>
       findLinkableConnection(reading, caller, { integrationId: params.integrationId ?? "", whose: "own" }),
   };

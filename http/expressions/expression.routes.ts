@@ -23,7 +23,7 @@ import { hookLanguage } from "../../actors/hooks/hook-expressions.js";
 import { integrationLanguage } from "../../actors/integrations/integration-expressions.js";
 import { type FieldError, pathText, type Refusal } from "../../actors/refusal.js";
 import type { Kind } from "../../actors/resources/kind.js";
-import type { Reading } from "../../storage/store.js";
+import type { Runtime } from "../../runtime/runtime.js";
 import { parseBy } from "../field-errors.js";
 import { type Answer, type Route, route } from "../route.js";
 
@@ -72,7 +72,10 @@ const positionAnswer = z
   .meta({ title: "expression-position" });
 
 /** What checks an expression where it would be written, and every place where one may be. */
-export function expressionRoutes(options: { readonly reading: Reading; readonly kinds: readonly Kind[] }): Route[] {
+export function expressionRoutes(options: {
+  readonly runtime: Pick<Runtime, "reading">;
+  readonly kinds: readonly Kind[];
+}): Route[] {
   return [
     route({
       method: "POST",
@@ -82,7 +85,9 @@ export function expressionRoutes(options: { readonly reading: Reading; readonly 
       body: checkBody,
       answers: { 200: checkAnswer },
       admits: ({ caller }) =>
-        caller.kind === "token" ? permit(options.reading, caller, caller.workspaceId, "plan", "workspace") : null,
+        caller.kind === "token"
+          ? permit(options.runtime.reading, caller, caller.workspaceId, "plan", "workspace")
+          : null,
       handle: ({ body }) => check(options.kinds, body),
     }),
     route({

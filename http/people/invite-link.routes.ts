@@ -12,7 +12,7 @@ import { invitePage } from "./invite-page.js";
 /** What whoever has an invite link does with it. A link that was replaced or revoked leads nowhere. */
 export function inviteLinkRoutes({ runtime }: { readonly runtime: Runtime }): readonly Route[] {
   const { reading } = runtime;
-  const linked: Subject<FoundInvite, "person"> = {
+  const linked: Subject<FoundInvite> = {
     find: ({ params }) => findInviteByLink(reading, sha256Hex(params.token ?? "")) ?? { refused: "not-found" },
   };
   return [

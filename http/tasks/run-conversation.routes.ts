@@ -1,18 +1,16 @@
 import { z } from "zod";
-import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import { inputsSchema } from "../../actors/runners/call-inputs.js";
 import { MAX_MESSAGE_CHARACTERS, MAX_REASON_CHARACTERS } from "../../actors/runners/protocol.js";
-import type { ApprovalRow } from "../../actors/runs/approval.js";
-import { listApprovals } from "../../actors/runs/approval.table.js";
 import { approvalSchema, approvalView } from "../../actors/runs/approval.view.js";
-import type { AnswerApproval, MessageSent, SendMessage } from "../../actors/runs/run.messages.js";
+import { type AnswerApproval, runRef, type SendMessage } from "../../actors/runs/run.messages.js";
+import { findRunToWorkOn, findVisibleRun, listApprovals, type VisibleRun } from "../../actors/runs/run.queries.js";
 import { stepSchema, stepView } from "../../actors/runs/run.view.js";
-import { address } from "../../runtime/address.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { cursor, pageSize } from "../paging.js";
-import { type Answer, type Route, type RouteRequest, route } from "../route.js";
-import { idempotencyKey } from "../transport/headers.js";
-import { findRun, isOnTaskTeam, notOnTeam } from "./task.queries.js";
+import { granted } from "../refused.js";
+import type { Route } from "../route.js";
+import { type Subject, subjectRoute } from "../subject-route.js";
+import { optionalIdempotencyKey } from "../transport/headers.js";
 
 const speech = z.strictObject({
   text: z
@@ -31,8 +29,12 @@ const dismissal = z.strictObject({
 
 /** What is said between a run and the assignee of its task. */
 export function runConversationRoutes({ runtime }: { readonly runtime: Runtime }): readonly Route[] {
+  const { reading } = runtime;
+  const visibleRun: Subject<VisibleRun> = {
+    find: ({ caller, params }) => findVisibleRun(reading, caller, params.runId ?? ""),
+  };
   return [
-    route({
+    subjectRoute(runToWorkOn(runtime), {
       method: "POST",
       path: "/api/runs/{runId}/messages",
       summary: "Say something to a run that an agent works on (its task's assignee)",
@@ -45,22 +47,25 @@ export function runConversationRoutes({ runtime }: { readonly runtime: Runtime }
           headers: { "idempotent-replayed": "`true` when it was said before, under this key." },
         },
       },
-      handle: (request) => sendMessage(runtime, request),
+      handle: async ({ caller, body, header }, { workspaceId, run }) => {
+        const key = granted(optionalIdempotencyKey(header("idempotency-key")));
+        const message: SendMessage = { type: "run.speak", by: caller.userId, text: body.text, key };
+        const { step, replayed } = granted(await runtime.ask(runRef(workspaceId, run.id), message));
+        const headers: Record<string, string> = replayed ? { "idempotent-replayed": "true" } : {};
+        return { status: 201, body: stepView(step), headers };
+      },
     }),
-    route({
+    subjectRoute(visibleRun, {
       method: "GET",
       path: "/api/runs/{runId}/approvals",
       summary: "The calls that a run's agent wanted leave for, newest first",
       access: "any",
       query: z.strictObject({ before: cursor.optional(), limit: pageSize() }),
       answers: { 200: z.strictObject({ items: z.array(approvalSchema) }) },
-      handle: ({ caller, params, query }) => {
-        const found = findRun(runtime, caller, params.runId ?? "");
-        if (isRefusal(found)) return found;
-        const { workspaceId, run } = found;
-        const items = listApprovals(runtime.reading, { workspaceId, runId: run.id }, query).map(approvalView);
-        return { status: 200, body: { items } };
-      },
+      handle: ({ query }, found) => ({
+        status: 200,
+        body: { items: listApprovals(reading, found, query).map(approvalView) },
+      }),
     }),
     answerRoute(runtime, {
       name: "approve",
@@ -95,45 +100,22 @@ function answerRoute<Body extends z.ZodType>(
   runtime: Runtime,
   { name, summary, body, answerOf }: AnswerRoute<Body>,
 ): Route {
-  return route({
+  return subjectRoute(runToWorkOn(runtime), {
     method: "POST",
     path: `/api/runs/{runId}/approvals/{approvalId}/${name}`,
     summary,
     access: "person",
     body,
     answers: { 200: approvalSchema },
-    handle: async ({ caller, params, body: given }) => {
-      const found = findWork(runtime, caller, params.runId ?? "");
-      if (isRefusal(found)) return found;
-      const { workspaceId, run } = found;
+    handle: async ({ caller, params, body: given }, { workspaceId, run }) => {
       const { approvalId = "" } = params;
       const message: AnswerApproval = { type: "approval.answer", by: caller.userId, approvalId, ...answerOf(given) };
-      const answer = (await runtime.ask(address(workspaceId, "run", run.id), message)) as ApprovalRow | Refusal;
-      return isRefusal(answer) ? answer : { status: 200, body: approvalView(answer) };
+      const approval = granted(await runtime.ask(runRef(workspaceId, run.id), message));
+      return { status: 200, body: approvalView(approval) };
     },
   });
 }
 
-/** A run that the caller, a person on its team, works with. */
-function findWork(runtime: Runtime, caller: RouteRequest<"person", unknown, unknown>["caller"], runId: string) {
-  const found = findRun(runtime, caller, runId);
-  if (isRefusal(found)) return found;
-  return isOnTaskTeam(runtime, caller, found.workspaceId, found.run.teamId) ? found : notOnTeam();
-}
-
-async function sendMessage(
-  runtime: Runtime,
-  { caller, params, body, header }: RouteRequest<"person", z.output<typeof speech>, unknown>,
-): Promise<Answer | Refusal> {
-  const found = findWork(runtime, caller, params.runId ?? "");
-  if (isRefusal(found)) return found;
-  const { workspaceId, run } = found;
-  const given = header("idempotency-key");
-  const key = given === undefined || given === "" ? null : idempotencyKey(given);
-  if (isRefusal(key)) return key;
-  const message: SendMessage = { type: "run.speak", by: caller.userId, text: body.text, key };
-  const answer = (await runtime.ask(address(workspaceId, "run", run.id), message)) as MessageSent | Refusal;
-  if (isRefusal(answer)) return answer;
-  const headers: Record<string, string> = answer.replayed ? { "idempotent-replayed": "true" } : {};
-  return { status: 201, body: stepView(answer.step), headers };
+function runToWorkOn({ reading }: Runtime): Subject<VisibleRun> {
+  return { find: ({ caller, params }) => findRunToWorkOn(reading, caller, params.runId ?? "") };
 }

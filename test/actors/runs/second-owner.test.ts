@@ -6,7 +6,7 @@ import { listLines } from "../../../actors/runners/run-queue.table.js";
 import { runnerActor } from "../../../actors/runners/runner.machine.js";
 import { type RunnerHello, type RunnerSaid, runnerRef } from "../../../actors/runners/runner.messages.js";
 import { type OutboxMessage, outbox } from "../../../actors/runners/runner.table.js";
-import { listApprovals } from "../../../actors/runs/approval.table.js";
+import { listOpenApprovals } from "../../../actors/runs/approval.table.js";
 import { buildJob } from "../../../actors/runs/job.js";
 import { runActor } from "../../../actors/runs/run.machine.js";
 import { type EndRun, runRef, type StartRun } from "../../../actors/runs/run.messages.js";
@@ -199,7 +199,7 @@ t.test("a run that no task wants is claimed, worked, talked to and handed over; 
   );
 
   await scene.say("run_1", { type: "run.permission", id: "1-1", tool: "shell", inputs: "{}", reason: "" });
-  const [approval] = listApprovals(scene.harness.durable, { workspaceId, runId: "run_1" }, { limit: 10 });
+  const [approval] = listOpenApprovals(scene.harness.durable, workspaceId, "run_1");
   const answer = { type: "approval.answer", by: "usr_1", approvalId: approval?.id, verdict: "approved", edited: null };
   await scene.harness.ask(run, { ...answer, note: null } as Note);
   t.match(scene.told().slice(1), [

@@ -1,0 +1,55 @@
+import { z } from "zod";
+import { findVisibleRun, type VisibleRun } from "../../actors/runs/run.queries.js";
+import { runItemSchema, runItemView, runSchema, runView, stepSchema, stepsView } from "../../actors/runs/run.view.js";
+import { findTaskOfOutcomes, listTaskRuns, type VisibleTask } from "../../actors/tasks/task.queries.js";
+import type { Runtime } from "../../runtime/runtime.js";
+import { cursor, pageSize } from "../paging.js";
+import type { Route } from "../route.js";
+import { type Subject, subjectRoute } from "../subject-route.js";
+
+/** Runs, for those who may read how a team's work turned out. */
+export function runRoutes({ runtime: { reading } }: { readonly runtime: Runtime }): readonly Route[] {
+  const taskOfOutcomes: Subject<VisibleTask> = {
+    find: ({ caller, params }) => findTaskOfOutcomes(reading, caller, params.taskId ?? ""),
+  };
+  const visibleRun: Subject<VisibleRun> = {
+    find: ({ caller, params }) => findVisibleRun(reading, caller, params.runId ?? ""),
+  };
+  return [
+    subjectRoute(taskOfOutcomes, {
+      method: "GET",
+      path: "/api/tasks/{taskId}/runs",
+      summary: "The runs of a task, newest first",
+      access: "any",
+      query: z.strictObject({ before: cursor.optional(), limit: pageSize() }),
+      answers: { 200: z.strictObject({ items: z.array(runItemSchema) }) },
+      handle: ({ query }, found) => {
+        const items = listTaskRuns(reading, found, query).map((run) => runItemView(reading, found.workspaceId, run));
+        return { status: 200, body: { items } };
+      },
+    }),
+    subjectRoute(visibleRun, {
+      method: "GET",
+      path: "/api/runs/{runId}",
+      summary: "Read a run",
+      access: "any",
+      answers: { 200: runSchema },
+      handle: (_request, { workspaceId, run }) => ({ status: 200, body: runView(reading, workspaceId, run) }),
+    }),
+    subjectRoute(visibleRun, {
+      method: "GET",
+      path: "/api/runs/{runId}/steps",
+      summary: "The steps of a run, in order",
+      access: "any",
+      query: z.strictObject({
+        after: z.coerce.number("must be a number").int().min(-1).default(-1),
+        limit: pageSize(200),
+      }),
+      answers: { 200: z.strictObject({ items: z.array(stepSchema) }) },
+      handle: ({ query }, { workspaceId, run }) => ({
+        status: 200,
+        body: { items: stepsView(reading, workspaceId, run.id, query) },
+      }),
+    }),
+  ];
+}
