@@ -1,72 +1,56 @@
 /**
- * A runner, `runner/<id>`: what it took and was sent, its lease, the claims it was given.
+ * A runner, `runner/<id>`: what it took and was sent, its lease, the claims it was given. Messages are classified
+ * before the step (`classify-runner.ts`): behind an event stands the message that it is made of, where it has another
+ * name.
  *
  * | state     | moved by                          | next      | also                                                    |
  * |-----------|-----------------------------------|-----------|---------------------------------------------------------|
- * | absent    | runner.hello                      | connected | the dispatcher learns what it offers                    |
- * | absent    | tell with a claim                 | absent    | the run learns that the claim is lost                   |
- * | connected,| runner.hello, same instance       | connected | claims it does not hold any more are lost               |
- * | away      | runner.hello, another instance    | connected | every claim is lost: that process is gone               |
- * | connected | runner.said                       | connected | taken once, by its number                               |
+ * | absent    | runner.began (runner.hello)       | connected | the dispatcher learns what it offers                    |
+ * | absent    | claim.given (tell)                | absent    | the run learns that the claim is lost                   |
+ * | absent    | tell, claim.dropped (tell)        | absent    |                                                         |
+ * | connected,| runner.returned (runner.hello)    | connected | claims it does not hold any more are lost               |
+ * | away      | runner.began (runner.hello)       | connected | every claim is lost: that process is gone               |
+ * | connected | slots.said (runner.said)          | connected | the dispatcher learns of it                             |
+ * | connected | run.said (runner.said)            | connected | the run is told, once                                   |
+ * | connected | said.before (runner.said)         | connected | acknowledged again                                      |
  * | connected | runner.beat                       | connected | the lease begins anew                                   |
  * | connected | runner.left                       | away      | nothing new is placed there; the lease goes on          |
  * | either    | tell                              | same      | joins the outbox                                        |
+ * | either    | claim.given (tell)                | same      | likewise; the claim is known                            |
+ * | either    | claim.dropped (tell)              | same      | likewise; the claim is forgotten                        |
  * | either    | claim.ended                       | same      | the claim is forgotten                                  |
  * | connected | runner.adrift                     | away      | the service was down: one more lease                    |
  * | away      | runner.adrift                     | away      | likewise                                                |
- * | either    | woken `lease`, late               | same      | likewise                                                |
- * | connected | woken `lease`                     | away      | every claim is lost; nothing is placed there until it   |
+ * | either    | lease.late (woken `lease`)        | same      | likewise                                                |
+ * | connected | lease.over (woken `lease`)        | away      | every claim is lost; nothing is placed there until it   |
  * |           |                                   |           | says hello                                              |
- * | away      | woken `lease`                     | (ended)   | every claim is lost; the runner is forgotten            |
+ * | away      | lease.over (woken `lease`)        | (ended)   | every claim is lost; the runner is forgotten            |
+ *
+ * What is said on a connection that another has taken the place of (connection.old) is refused.
  */
-import { assign, setup } from "xstate";
+import { assertEvent, assign, setup } from "xstate";
 import { defineActor } from "../../runtime/define-actor.js";
 import { stateSource } from "../../runtime/directory-source.js";
-import type { Delivered, Turn, Woken } from "../../runtime/turn.js";
-import { dispatcherRef, type ForgetRunner, type OfferRunner } from "./dispatcher.messages.js";
+import type { Delivered } from "../../runtime/turn.js";
+import { classifyRunner, type RunnerContext, type RunnerEvent } from "./classify-runner.js";
+import { runnerRef } from "./runner.messages.js";
+import { connectedRunnerEntry } from "./runner.table.js";
 import {
-  type ClaimEnded,
-  type ClaimLost,
-  type RunnerBeat,
-  type RunnerDisconnected,
-  type RunnerHello,
-  type RunnerLeft,
-  type RunnerSaid,
-  type RunSaid,
-  runnerRef,
-  runnerTopic,
-  runRef,
-  type SendToRunner,
-  type Welcome,
-} from "./runner.messages.js";
-import { connectedRunnerEntry, outbox } from "./runner.table.js";
-
-interface RunnerContext {
-  readonly instance: string;
-  readonly connection: string;
-  readonly poolId: string;
-  readonly leaseMs: number;
-  readonly name: string;
-  readonly labels: readonly string[];
-  readonly harnesses: readonly string[];
-  readonly slots: number;
-  /** What it knows of the protocol's additions. */
-  readonly features: readonly string[];
-  readonly since: string;
-  /** The last message taken. */
-  readonly received: number;
-  /** The last message put into the outbox. */
-  readonly sent: number;
-  /** Fences by run id. */
-  readonly claims: Readonly<Record<string, number>>;
-}
-
-type RunnerEvent = Delivered<
-  RunnerHello | RunnerSaid | RunnerBeat | RunnerLeft | RunnerDisconnected | SendToRunner | ClaimEnded | Woken
->;
-
-/** A wake-up that comes later than this was due while the service was down, or as good as down. */
-const LATE_MS = 250;
+  acknowledge,
+  acknowledgeSaid,
+  endClaim,
+  extendLease,
+  forget,
+  giveClaim,
+  leave,
+  loseAll,
+  loseClaim,
+  sendToRunner,
+  takeSaid,
+  takeSlots,
+  welcome,
+  welcomeBack,
+} from "./runner.transitions.js";
 
 const nobody: RunnerContext = {
   instance: "",
@@ -84,43 +68,65 @@ const nobody: RunnerContext = {
   claims: {},
 };
 
+/** What a runner takes, connected or away. */
+const known = {
+  "runner.returned": { target: "connected", actions: "welcomeBack" },
+  "runner.began": { target: "connected", actions: "welcome" },
+  tell: { actions: "send" },
+  "claim.given": { actions: ["send", "giveClaim"] },
+  "claim.dropped": { actions: ["send", "endClaim"] },
+  "claim.ended": { actions: "endClaim" },
+  "lease.late": { actions: "extend" },
+} as const;
+
 const machine = setup({
-  types: { context: {} as RunnerContext, events: {} as RunnerEvent },
-  guards: {
-    isCurrent: ({ context, event }) => "connection" in event && event.connection === context.connection,
-    isLate: ({ event }) => event.type === "woken" && event.turn.now - event.dueMs > LATE_MS,
-  },
+  types: { context: {} as RunnerContext, events: {} as Delivered<RunnerEvent> },
   actions: {
-    greet: assign(({ context, event }) => (event.type === "runner.hello" ? greet(context, event) : context)),
-    take: assign(({ context, event }) => (event.type === "runner.said" ? take(context, event) : context)),
-    beat: assign(({ context, event }) => {
-      if (event.type !== "runner.beat") return context;
+    welcome: assign(({ context, event }) => {
+      assertEvent(event, "runner.began");
+      return welcome(event, context);
+    }),
+    welcomeBack: assign(({ context, event }) => {
+      assertEvent(event, "runner.returned");
+      return welcomeBack(event, context);
+    }),
+    takeSlots: assign(({ context, event }) => {
+      assertEvent(event, "slots.said");
+      return takeSlots(event, context);
+    }),
+    takeSaid: assign(({ context, event }) => {
+      assertEvent(event, "run.said");
+      return takeSaid(event, context);
+    }),
+    acknowledgeAgain: ({ context, event }) => {
+      assertEvent(event, "said.before");
+      acknowledgeSaid(event.turn, { ack: event.ack, received: context.received });
+    },
+    acknowledge: ({ event }) => {
+      assertEvent(event, "runner.beat");
       acknowledge(event.turn, event.ack);
-      event.turn.wake("lease", event.turn.now + context.leaseMs);
-      return context;
+    },
+    send: assign(({ context, event }) => {
+      assertEvent(event, ["tell", "claim.given", "claim.dropped"]);
+      return sendToRunner(event, context);
     }),
-    leave: ({ context, event }) => {
-      event.turn.undirect(connectedRunnerEntry(event.turn.self.partition, event.turn.self.id));
-      offer(context, event.turn, false);
-    },
-    sendToRunner: assign(({ context, event }) => (event.type === "tell" ? sendToRunner(context, event) : context)),
-    refuseClaim: ({ event }) => {
-      if (event.type === "tell" && event.message.type === "run.assign") loseClaim(event.turn, event.message.runId);
-    },
-    endClaim: assign(({ context, event }) =>
-      event.type === "claim.ended" ? { ...context, claims: without(context.claims, [event.runId]) } : context,
-    ),
-    extend: ({ context, event }) => event.turn.wake("lease", event.turn.now + context.leaseMs),
-    loseAll: assign(({ context, event }) => {
-      for (const runId of Object.keys(context.claims)) loseClaim(event.turn, runId);
-      return { ...context, claims: {} };
+    giveClaim: assign(({ context, event }) => {
+      assertEvent(event, "claim.given");
+      return giveClaim(event, context);
     }),
-    forget: ({ event }) => {
-      const message: ForgetRunner = { type: "runner.forget", runnerId: event.turn.self.id };
-      event.turn.send(dispatcherRef(event.turn.self.partition), message);
-      emptyOutbox(event.turn);
-      event.turn.stop();
+    endClaim: assign(({ context, event }) => {
+      assertEvent(event, ["claim.ended", "claim.dropped"]);
+      return endClaim(event.runId, context);
+    }),
+    loseClaim: ({ event }) => {
+      assertEvent(event, "claim.given");
+      loseClaim(event.turn, event.message.runId);
     },
+    leave: ({ context, event }) => leave(event.turn, context),
+    extend: ({ context, event }) => extendLease(event.turn, context),
+    loseAll: assign(({ context, event }) => loseAll(event.turn, context)),
+    forget: ({ event }) => forget(event.turn),
+    ignore: () => undefined,
   },
 }).createMachine({
   id: "runner",
@@ -129,32 +135,29 @@ const machine = setup({
   states: {
     absent: {
       on: {
-        "runner.hello": { target: "connected", actions: "greet" },
-        tell: { actions: "refuseClaim" },
+        "runner.began": { target: "connected", actions: "welcome" },
+        "claim.given": { actions: "loseClaim" },
+        "claim.dropped": { actions: "ignore" },
+        tell: { actions: "ignore" },
       },
     },
     connected: {
       on: {
-        "runner.hello": { actions: "greet" },
-        "runner.said": { guard: "isCurrent", actions: "take" },
-        "runner.beat": { guard: "isCurrent", actions: "beat" },
-        "runner.left": { guard: "isCurrent", target: "away", actions: "leave" },
+        ...known,
+        "slots.said": { actions: "takeSlots" },
+        "run.said": { actions: "takeSaid" },
+        "said.before": { actions: "acknowledgeAgain" },
+        "runner.beat": { actions: ["acknowledge", "extend"] },
+        "runner.left": { target: "away", actions: "leave" },
         "runner.adrift": { target: "away", actions: ["leave", "extend"] },
-        tell: { actions: "sendToRunner" },
-        "claim.ended": { actions: "endClaim" },
-        woken: [
-          { guard: "isLate", actions: "extend" },
-          { target: "away", actions: ["loseAll", "leave", "extend"] },
-        ],
+        "lease.over": { target: "away", actions: ["loseAll", "leave", "extend"] },
       },
     },
     away: {
       on: {
+        ...known,
         "runner.adrift": { actions: "extend" },
-        "runner.hello": { target: "connected", actions: "greet" },
-        tell: { actions: "sendToRunner" },
-        "claim.ended": { actions: "endClaim" },
-        woken: [{ guard: "isLate", actions: "extend" }, { actions: ["loseAll", "forget"] }],
+        "lease.over": { actions: ["loseAll", "forget"] },
       },
     },
   },
@@ -162,7 +165,7 @@ const machine = setup({
 
 /** See the table above. */
 export const runnerActor = defineActor(runnerRef, {
-  machine,
+  ...{ machine, classify: classifyRunner },
   version: 2,
   // Before version 2 no runner named a feature.
   migrate: ({ value, context }) => ({ value, context: Object.assign({}, nobody, context) }),
@@ -172,103 +175,3 @@ export const runnerActor = defineActor(runnerRef, {
 export const connectedRunnerSource = stateSource("runner", ({ value }, { partition, id }) =>
   value === "connected" ? [connectedRunnerEntry(partition, id)] : [],
 );
-
-function greet(context: RunnerContext, event: Delivered<RunnerHello>): RunnerContext {
-  const { turn, hello, connection, poolId, leaseMs } = event;
-  const returns = context.instance === hello.instance;
-  const held = new Map(hello.claims.map(({ runId, fence }) => [runId, fence]));
-  acknowledge(turn, hello.received);
-  const unsent = returns ? unsentClaims(turn) : new Set<string>();
-  const lost = Object.keys(context.claims).filter(
-    (runId) => !unsent.has(runId) && !(returns && held.get(runId) === context.claims[runId]),
-  );
-  for (const runId of lost) loseClaim(turn, runId);
-  if (!returns) {
-    emptyOutbox(turn);
-  }
-  const claims = without(context.claims, lost);
-  const { instance, name, labels, harnesses, slots, features = [] } = hello;
-  const since = new Date(turn.now).toISOString();
-  const next: RunnerContext = {
-    ...{ instance, name, labels, harnesses, slots, features, connection, poolId, leaseMs, since, claims },
-    received: returns ? context.received : 0,
-    // Numbers go on after what the runner took, so that it drops nothing as seen before.
-    sent: returns ? Math.max(context.sent, hello.received) : hello.received,
-  };
-  offer(next, turn, true);
-  turn.direct(connectedRunnerEntry(turn.self.partition, turn.self.id));
-  turn.wake("lease", turn.now + leaseMs);
-  const welcome: Welcome = {
-    received: next.received,
-    claims: hello.claims.map(({ runId, fence }) => ({
-      runId,
-      fence,
-      verdict: claims[runId] === fence ? "keep" : "drop",
-    })),
-  };
-  turn.publishChange(runnerTopic(turn.self.id), { connection });
-  turn.reply(welcome);
-  return next;
-}
-
-function take(context: RunnerContext, event: Delivered<RunnerSaid>): RunnerContext {
-  const { turn, n, message } = event;
-  acknowledge(turn, event.ack);
-  turn.reply({ received: Math.max(n, context.received) });
-  if (n <= context.received) return context;
-  const next = { ...context, received: n };
-  if (message.type === "offer") {
-    const offered = { ...next, slots: message.slots };
-    offer(offered, turn, true);
-    return offered;
-  }
-  const said: RunSaid = { type: "run.said", runnerId: turn.self.id, said: message };
-  turn.send(runRef(turn.self.partition, message.runId), said);
-  return next;
-}
-
-function sendToRunner(context: RunnerContext, event: Delivered<SendToRunner>): RunnerContext {
-  const { turn, message } = event;
-  const sent = context.sent + 1;
-  outbox.put(turn, turn.self.partition, [turn.self.id, sent], message);
-  turn.publishChange(runnerTopic(turn.self.id), { n: sent });
-  const claims =
-    message.type === "run.assign"
-      ? { ...context.claims, [message.runId]: message.fence }
-      : message.type === "run.drop" && context.claims[message.runId] === message.fence
-        ? without(context.claims, [message.runId])
-        : context.claims;
-  return { ...context, sent, claims };
-}
-
-function offer(context: RunnerContext, turn: Turn, connected: boolean): void {
-  const { poolId, name, labels, harnesses, slots, features, since } = context;
-  const runner = { runnerId: turn.self.id, poolId, name, labels, harnesses, slots, features, connected, since };
-  const message: OfferRunner = { type: "runner.offer", runner };
-  turn.send(dispatcherRef(turn.self.partition), message);
-}
-
-function loseClaim(turn: Turn, runId: string): void {
-  const message: ClaimLost = { type: "claim.lost", runnerId: turn.self.id };
-  turn.send(runRef(turn.self.partition, runId), message);
-}
-
-/** Takes what the runner has taken out of the outbox. */
-function acknowledge(turn: Turn, upTo: number): void {
-  const taken = outbox.entries(turn, turn.self.partition, [turn.self.id], { before: [turn.self.id, upTo + 1] });
-  for (const { key } of taken) turn.remove(key);
-}
-
-function emptyOutbox(turn: Turn): void {
-  for (const { key } of outbox.entries(turn, turn.self.partition, [turn.self.id])) turn.remove(key);
-}
-
-/** Runs whose assignment the runner has not taken yet: it cannot know of them. */
-function unsentClaims(turn: Turn): Set<string> {
-  const waiting = outbox.list(turn, turn.self.partition, [turn.self.id]);
-  return new Set(waiting.flatMap((message) => (message.type === "run.assign" ? [message.runId] : [])));
-}
-
-function without(claims: Readonly<Record<string, number>>, runIds: readonly string[]): Record<string, number> {
-  return Object.fromEntries(Object.entries(claims).filter(([runId]) => !runIds.includes(runId)));
-}

@@ -1,0 +1,131 @@
+import type { Delivered, Turn } from "../../runtime/turn.js";
+import type { Greeting, RunnerContext, SaidOfRun, Sending, SlotsSaid } from "./classify-runner.js";
+import { dispatcherRef, type ForgetRunner, type OfferRunner } from "./dispatcher.messages.js";
+import { type ClaimLost, type RunSaid, runnerTopic, runRef, type Welcome } from "./runner.messages.js";
+import { connectedRunnerEntry, outbox } from "./runner.table.js";
+
+/** What the transitions of a runner do; the machine beside it says when. */
+
+/** The process that was there before is back: it goes on where it was. */
+export function welcomeBack(event: Delivered<Greeting>, context: RunnerContext): RunnerContext {
+  const { turn, hello } = event;
+  acknowledge(turn, hello.received);
+  // Numbers go on after what the runner took, so that it drops nothing as seen before.
+  return greet(event, { ...context, sent: Math.max(context.sent, hello.received) });
+}
+
+/** Another process: what was sent to the one before is gone with it. */
+export function welcome(event: Delivered<Greeting>, context: RunnerContext): RunnerContext {
+  emptyOutbox(event.turn);
+  return greet(event, { ...context, received: 0, sent: event.hello.received });
+}
+
+function greet(event: Delivered<Greeting>, context: RunnerContext): RunnerContext {
+  const { turn, hello, connection, poolId, leaseMs, lost } = event;
+  for (const runId of lost) loseClaim(turn, runId);
+  const claims = without(context.claims, lost);
+  const { instance, name, labels, harnesses, slots, features = [] } = hello;
+  const since = new Date(turn.now).toISOString();
+  const next: RunnerContext = {
+    ...context,
+    ...{ instance, name, labels, harnesses, slots, features, connection, poolId, leaseMs, since, claims },
+  };
+  offer(turn, next, true);
+  turn.direct(connectedRunnerEntry(turn.self.partition, turn.self.id));
+  extendLease(turn, next);
+  const verdictOn = (runId: string, fence: number) => (claims[runId] === fence ? "keep" : "drop");
+  const answer: Welcome = {
+    received: next.received,
+    claims: hello.claims.map(({ runId, fence }) => ({ runId, fence, verdict: verdictOn(runId, fence) })),
+  };
+  turn.publishChange(runnerTopic(turn.self.id), { connection });
+  turn.reply(answer);
+  return next;
+}
+
+/** The runner has no socket any more; nothing new is placed there. */
+export function leave(turn: Turn, context: RunnerContext): void {
+  turn.undirect(connectedRunnerEntry(turn.self.partition, turn.self.id));
+  offer(turn, context, false);
+}
+
+export function extendLease(turn: Turn, { leaseMs }: Pick<RunnerContext, "leaseMs">): void {
+  turn.wake("lease", turn.now + leaseMs);
+}
+
+/** Tells the runner up to where its messages were taken, and takes what it has taken out of the outbox. */
+export function acknowledgeSaid(turn: Turn, { ack, received }: { readonly ack: number; readonly received: number }) {
+  acknowledge(turn, ack);
+  turn.reply({ received });
+}
+
+export function takeSlots(event: Delivered<SlotsSaid>, context: RunnerContext): RunnerContext {
+  const { turn, n, ack, slots } = event;
+  acknowledgeSaid(turn, { ack, received: n });
+  const next = { ...context, received: n, slots };
+  offer(turn, next, true);
+  return next;
+}
+
+/** Hands on to the run what its runner said of it. */
+export function takeSaid(event: Delivered<SaidOfRun>, context: RunnerContext): RunnerContext {
+  const { turn, n, ack, said } = event;
+  acknowledgeSaid(turn, { ack, received: n });
+  const message: RunSaid = { type: "run.said", runnerId: turn.self.id, said };
+  turn.send(runRef(turn.self.partition, said.runId), message);
+  return { ...context, received: n };
+}
+
+/** Puts a message into the outbox, from where the edge sends it. */
+export function sendToRunner({ turn, message }: Delivered<Sending>, context: RunnerContext): RunnerContext {
+  const sent = context.sent + 1;
+  outbox.put(turn, turn.self.partition, [turn.self.id, sent], message);
+  turn.publishChange(runnerTopic(turn.self.id), { n: sent });
+  return { ...context, sent };
+}
+
+export function giveClaim({ message }: Delivered<Sending>, context: RunnerContext): RunnerContext {
+  return { ...context, claims: { ...context.claims, [message.runId]: message.fence } };
+}
+
+export function endClaim(runId: string, context: RunnerContext): RunnerContext {
+  return { ...context, claims: without(context.claims, [runId]) };
+}
+
+export function loseClaim(turn: Turn, runId: string): void {
+  const message: ClaimLost = { type: "claim.lost", runnerId: turn.self.id };
+  turn.send(runRef(turn.self.partition, runId), message);
+}
+
+export function loseAll(turn: Turn, context: RunnerContext): RunnerContext {
+  for (const runId of Object.keys(context.claims)) loseClaim(turn, runId);
+  return { ...context, claims: {} };
+}
+
+export function forget(turn: Turn): void {
+  const message: ForgetRunner = { type: "runner.forget", runnerId: turn.self.id };
+  turn.send(dispatcherRef(turn.self.partition), message);
+  emptyOutbox(turn);
+  turn.stop();
+}
+
+/** Takes what the runner has taken out of the outbox. */
+export function acknowledge(turn: Turn, upTo: number): void {
+  const taken = outbox.entries(turn, turn.self.partition, [turn.self.id], { before: [turn.self.id, upTo + 1] });
+  for (const { key } of taken) turn.remove(key);
+}
+
+function offer(turn: Turn, context: RunnerContext, connected: boolean): void {
+  const { poolId, name, labels, harnesses, slots, features, since } = context;
+  const runner = { runnerId: turn.self.id, poolId, name, labels, harnesses, slots, features, connected, since };
+  const message: OfferRunner = { type: "runner.offer", runner };
+  turn.send(dispatcherRef(turn.self.partition), message);
+}
+
+function emptyOutbox(turn: Turn): void {
+  for (const { key } of outbox.entries(turn, turn.self.partition, [turn.self.id])) turn.remove(key);
+}
+
+function without(claims: Readonly<Record<string, number>>, runIds: readonly string[]): Record<string, number> {
+  return Object.fromEntries(Object.entries(claims).filter(([runId]) => !runIds.includes(runId)));
+}
