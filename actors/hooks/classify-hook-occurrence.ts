@@ -7,22 +7,22 @@ import { findHookOccurrence, type HookOccurrenceState } from "./hook-occurrence.
 import { type ChangeFired, checkLoop } from "./loop-guard.js";
 import { type HookOccurrenceContext, type StepOutcome, toDeliveryResult, toStepOutcome } from "./step-outcome.js";
 
-/** A firing that was not there before. */
+/** A new hook occurrence. */
 export interface FirstFiring extends Message {
   readonly type: "fire.first";
   readonly fire: FireHook;
-  /** What the loop guard counts it by; null for what it does not count. */
+  /** The key that the loop guard counts it under; null for what is not counted. */
   readonly change: ChangeFired | null;
 }
 
-/** The same, stopped by the loop guard. */
+/** A new hook occurrence that the loop guard stops. */
 export interface LoopedFiring extends Message {
   readonly type: "fire.looped";
   readonly fire: FireHook;
   readonly why: string;
 }
 
-/** A firing that has begun before, and may be over. No state takes it. */
+/** A hook occurrence that has begun before, and may have ended. No state takes it. */
 interface RepeatedFiring extends Message {
   readonly type: "fire.repeated";
 }
@@ -46,7 +46,7 @@ export type DeliveryEnded = {
   };
 }[DeliveryClass];
 
-/** A message by where it leads, with what was read to find that out. */
+/** A classified message, with what was read to classify it. */
 export type HookOccurrenceEvent =
   | FirstFiring
   | LoopedFiring
@@ -61,7 +61,7 @@ interface HookOccurrenceMachineState {
   readonly context: HookOccurrenceContext;
 }
 
-/** Gives the event of each message to a firing. It reads and does nothing else. */
+/** Classifies each message to a hook occurrence as an event of its machine. Reads only. */
 export function classifyHookOccurrence(
   message: FireHook | EffectEnded | GatekeeperTimedOut | Woken,
   { context }: HookOccurrenceMachineState,
@@ -76,7 +76,7 @@ export function classifyHookOccurrence(
 
 function classifyFiring(fire: FireHook, turn: TurnReading): FirstFiring | LoopedFiring | RepeatedFiring {
   const { why, change } = checkLoop(turn, fire);
-  // What was never counted cannot have fired, which spares looking for it.
+  // A hook without a count cannot have fired, so the look-up is skipped.
   const mayHaveFired = change === null || change.times.length > 0;
   if (mayHaveFired && findHookOccurrence(turn, turn.self.partition, fire.work.teamId, turn.self.id) !== undefined) {
     return { type: "fire.repeated" };

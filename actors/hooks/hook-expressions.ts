@@ -13,7 +13,7 @@ import {
 import { firstFaults, toSentence, validateField } from "../expressions/validate-expression.js";
 import { type FieldError, pathText } from "../refusal.js";
 
-/** What hooks say of their expressions: the fields of their event, their vars, the steps before. */
+/** The names that expressions of hooks may use: the fields of their event, their vars, the earlier steps. */
 export const hookLanguage: Language = {
   name: "hook",
   positions: hookPositions,
@@ -34,13 +34,13 @@ export const hookLanguage: Language = {
   },
 };
 
-/** Why a body, as it came, holds too many expressions for a hook. */
+/** Why a body, as received, holds too many expressions for a hook. */
 export function hookSizeErrors(body: unknown): FieldError[] {
   const tooMuch = findSizeFault(hookLanguage, body);
   return tooMuch === null ? [] : [{ path: "steps", message: tooMuch }];
 }
 
-/** What is wrong with the expressions of a hook: one error a fault, at the path of its field. */
+/** The errors in the expressions of a hook, each at the path of its field. */
 export function expressionErrors(definition: Readonly<Record<string, unknown>>): FieldError[] {
   return firstFaults(listExpressions(hookLanguage, definition), (placed) => {
     const { position, path, text } = placed;

@@ -4,7 +4,9 @@ import { listMemberships } from "../workspaces/member.table.js";
 import { findHookOccurrenceById } from "./hook-occurrence.table.js";
 import { hookOccurrenceView } from "./hook-occurrence.view.js";
 
-/** The topic of a firing, for those who may read how its team's work turns out. Its id is found within a workspace. */
+/**
+ * The topic of a hook occurrence, for those who may read its team's outcomes. Its id is looked up within a workspace.
+ */
 export const hookOccurrenceTopicView: StreamTopic = {
   workspaceOf: (reading, caller, id) => {
     const workspaces =

@@ -1,6 +1,6 @@
 /**
- * One firing of a hook, `hook-occurrence/<id>`. How it ended stands in its rows; the actor itself is gone by then,
- * and the rows keep it from firing again.
+ * One hook occurrence, `hook-occurrence/<id>`. Its result is in its rows; the actor itself has ended by then, and the
+ * rows keep it from firing again.
  *
  * | state      | moved by                                            | next       | also                              |
  * |------------|-----------------------------------------------------|------------|-----------------------------------|
@@ -13,7 +13,7 @@
  * |            |                                                     |            | 1 h                               |
  * | attempting | delivery.failed (effect.ended, failed otherwise)    | failed     | block refuses a before event;     |
  * |            |                                                     |            | reported; stops                   |
- * | attempting | keeper.late: the event's time is over               | failed     | with timeout; block refuses the   |
+ * | attempting | keeper.late: the event's time is up                 | failed     | with timeout; block refuses the   |
  * |            |                                                     |            | event                             |
  * | waiting    | woken                                               | attempting | the same step again               |
  */

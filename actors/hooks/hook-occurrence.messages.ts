@@ -3,18 +3,18 @@ import { reference } from "../../runtime/reference.js";
 import type { Message } from "../../runtime/turn.js";
 import type { WorkEvent } from "../events/catalogue.js";
 
-/** What a firing is told. */
+/** Messages to a hook occurrence. */
 
-/** A hook fires; the id in the address is the firing's own. Taken once. */
+/** Fires a hook; the id in the address is the hook occurrence's own. Accepted once. */
 export interface FireHook extends Message {
   readonly type: "hook.fire";
   readonly hookId: string;
   readonly work: WorkEvent;
-  /** The firing that is sent again, or null. */
+  /** The hook occurrence that this one sends again, or null. */
   readonly resends: string | null;
   /** Set by the runtime when a before event waits for the answer. */
   readonly gate?: ReplyTo;
 }
 
-/** A firing of a hook in a workspace. */
+/** The actor of a hook occurrence in a workspace. */
 export const hookOccurrenceRef = reference<FireHook | GatekeeperTimedOut>("hook-occurrence");

@@ -8,10 +8,10 @@ import {
   hookOccurrences,
 } from "./hook-occurrence.table.js";
 
-/** The figure that counts firings on after events whose attempts were used up, over all workspaces. */
+/** The metric that counts exhausted hook occurrences on after events, over all workspaces. */
 export const EXHAUSTED = "hook-occurrences.exhausted";
 
-/** What a list may be narrowed by; a firing has to fit all that is given. */
+/** Filters of a list; a hook occurrence has to match all that are given. */
 export interface HookOccurrenceFilter {
   /** The hook's key. */
   readonly hook?: string | undefined;
@@ -20,12 +20,12 @@ export interface HookOccurrenceFilter {
 }
 
 export interface HookOccurrencePage {
-  /** Only firings before this one. */
+  /** Only hook occurrences before this one. */
   readonly before?: string | undefined;
   readonly limit: number;
 }
 
-/** A page of the team's firings that fit, newest first: a function that reads a slice of it. */
+/** A page of the team's hook occurrences that match, newest first: a function that reads a slice of it. */
 export function listHookOccurrences(
   { workspaceId, teamId }: { readonly workspaceId: string; readonly teamId: string },
   { hook, event, state }: HookOccurrenceFilter,
@@ -36,13 +36,13 @@ export function listHookOccurrences(
   return (reading, cursor) => hookOccurrences.page(reading, workspaceId, filter, { before: place, limit, cursor });
 }
 
-/** A firing of a team. */
+/** A hook occurrence of a team. */
 export interface TeamHookOccurrence {
   readonly workspaceId: string;
   readonly hookOccurrence: HookOccurrence;
 }
 
-/** The team's firing of this id; refused `not-found` where it has none. */
+/** The team's hook occurrence of this id; refused `not-found` where it has none. */
 export function findTeamHookOccurrence(
   reading: Reading,
   { workspaceId, teamId }: { readonly workspaceId: string; readonly teamId: string },

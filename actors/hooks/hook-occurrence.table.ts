@@ -9,13 +9,13 @@ import { storedAs } from "../tables/table-declaration.js";
 import type { HookFailureCode } from "./delivery/retry-policy.js";
 
 /**
- * The rows of a firing. Most firings are delivered at their first attempt, and those are written twice only: once when
- * they begin, with their event, and once when they end, with their last attempt.
+ * The rows of a hook occurrence. Most are delivered at the first attempt; these are written only twice: at the
+ * beginning, with their event, and at the end, with their last attempt.
  */
 
 export type HookOccurrenceState = "attempting" | "waiting" | "delivered" | "failed" | "refused";
 
-/** Where a firing stands. */
+/** The status of a hook occurrence. */
 interface HookOccurrenceStatus {
   readonly state: HookOccurrenceState;
   /** Why it failed, or null. */
@@ -25,7 +25,7 @@ interface HookOccurrenceStatus {
   readonly endedAt: string | null;
 }
 
-/** A firing from its beginning on; its key holds team and id. */
+/** A hook occurrence from its beginning on; its key holds team and id. */
 interface BegunRow extends HookOccurrenceStatus {
   readonly hookId: string;
   readonly hook: string;
@@ -35,29 +35,29 @@ interface BegunRow extends HookOccurrenceStatus {
   readonly reason: string | null;
   /** When it is tried again, while it waits. */
   readonly retryAt: string | null;
-  /** The firing that this one sends again, or null. */
+  /** The hook occurrence that this one sends again, or null. */
   readonly resends: string | null;
-  /** The last firing that sent this one again, or null. */
+  /** The last hook occurrence that sent this one again, or null. */
   readonly resentAs: string | null;
 }
 
-/** How a firing ended that made a request; it counts before what the other row says. */
+/** How a hook occurrence that made a request ended; it takes precedence over the other row. */
 interface EndedRow extends HookOccurrenceStatus {
   readonly attempt: AttemptRow;
 }
 
-/** One firing of a hook, as its history shows it; the attempts are read beside it. */
+/** A hook occurrence as its history shows it; the attempts are read separately. */
 export interface HookOccurrence extends BegunRow {
   readonly id: string;
 }
 
-/** One request that a firing made, or could not make. */
+/** One request that a hook occurrence made, or could not make. */
 export interface AttemptRow {
   readonly n: number;
   readonly step: string;
   readonly at: string;
   readonly tookMs: number;
-  /** As sent; signatures, tokens and secrets left out. */
+  /** As sent, without signatures, tokens and secrets. */
   readonly requestHeaders: Readonly<Record<string, string>>;
   /** Null when nothing responded. */
   readonly status: number | null;
@@ -65,11 +65,11 @@ export interface AttemptRow {
   readonly body: string;
   readonly code: HookFailureCode | null;
   readonly reason: string | null;
-  /** How long the receiver asked to be left alone, at most an hour. */
+  /** The wait that the receiver asked for, at most an hour. */
   readonly retryAfterMs?: number | null;
 }
 
-/** What lists find a firing by, and streams are told of it. */
+/** What lists find a hook occurrence by, and what its streams publish. */
 export interface HookOccurrenceListed {
   readonly id: string;
   readonly teamId: string;
@@ -80,9 +80,9 @@ export interface HookOccurrenceListed {
   readonly state: HookOccurrenceState;
 }
 
-/** What readers of a firing are told of it. */
+/** What readers of a hook occurrence receive. */
 const hookOccurrenceTopic = topic<{ readonly type: "state"; readonly state: HookOccurrenceState }>("hook-occurrence");
-/** What readers of a team are told of its hooks. */
+/** What readers of a team receive about its hooks. */
 const teamTopic = topic<{ readonly type: "hook" } & Omit<HookOccurrenceListed, "teamId">>("team");
 
 /** `[team, firing]` */
@@ -91,8 +91,8 @@ const endedHookOccurrences = table<EndedRow>("hook-firing-end");
 export const failedHookOccurrences = table<true>("hook-firing-failed");
 
 /**
- * `[team, firing]`; ids rise with time. Of those that went the common way (attempting, delivered) no row of their state
- * is kept. Nobody can follow a firing before it is there, so there is nothing to tell of a new one that goes on.
+ * `[team, firing]`; ids rise with time. The most common states (attempting, delivered) are not in the index by state.
+ * Nobody can follow a hook occurrence before it exists, so a new one that continues publishes nothing.
  */
 export const hookOccurrences = listedTable<HookOccurrence, HookOccurrenceListed>("hook-firing", {
   under: ["teamId"],
@@ -111,7 +111,7 @@ export const hookOccurrences = listedTable<HookOccurrence, HookOccurrenceListed>
     return isOver ? [...own, entryOf(teamTopic(teamId), { type: "hook", id, hook, on, state })] : own;
   },
 });
-/** `[firing, n]`: all but the last of a firing that has ended */
+/** `[firing, n]`: all but the last of a hook occurrence that has ended */
 const attempts = table<AttemptRow>("hook-attempt");
 
 export function findHookOccurrence(
@@ -123,7 +123,7 @@ export function findHookOccurrence(
   return hookOccurrences.get(reading, workspaceId, teamId, id);
 }
 
-/** The workspace's firing of that id, whatever its team; undefined when it has none. */
+/** The workspace's hook occurrence of that id, in any team; undefined when it has none. */
 export function findHookOccurrenceById(reading: Reading, workspaceId: string, id: string): HookOccurrence | undefined {
   for (const team of listResources(reading, workspaceId, "team")) {
     const firing = findHookOccurrence(reading, workspaceId, team.id, id);
@@ -132,14 +132,14 @@ export function findHookOccurrenceById(reading: Reading, workspaceId: string, id
   return undefined;
 }
 
-/** The attempts of a firing so far, in order. */
+/** The attempts of a hook occurrence so far, in order. */
 export function listAttempts(reading: Reading, workspaceId: string, teamId: string, id: string): AttemptRow[] {
   const ended = endedHookOccurrences.get(reading, workspaceId, teamId, id);
   const earlier = attempts.list(reading, workspaceId, [id]);
   return ended === undefined ? earlier : [...earlier, ended.attempt];
 }
 
-/** Writes how a firing ended; `before` is what lists found it by. */
+/** Writes how a hook occurrence ended; `before` is what lists found it by. */
 export function storeEnded(
   writing: TellingWriting,
   workspaceId: string,
@@ -150,7 +150,7 @@ export function storeEnded(
   hookOccurrences.relist(writing, workspaceId, before, { ...before, state: ended.state });
 }
 
-/** Keeps an attempt after which the firing goes on. */
+/** Records an attempt after which the hook occurrence continues. */
 export function storeAttempt(writing: Writing, workspaceId: string, id: string, attempt: AttemptRow): void {
   attempts.put(writing, workspaceId, [id, attempt.n], attempt);
 }

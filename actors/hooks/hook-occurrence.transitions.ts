@@ -30,9 +30,9 @@ import { recordFired } from "./loop-guard.js";
 import { recordHookOccurrence, recordLoop } from "./record-hook-occurrence.js";
 import { type HookOccurrenceContext, toStepOutcome } from "./step-outcome.js";
 
-/** What the transitions of a firing do; the machine beside it says when. */
+/** The transitions of a hook occurrence (`hook-occurrence.machine.ts` says when each runs). */
 
-/** The hook fires: its first request starts. */
+/** Starts the first request. */
 export function fire({ turn, fire: fired, change }: Delivered<FirstFiring>): HookOccurrenceContext {
   const { hookId, work, gate } = fired;
   const hook = findHook(turn, turn.self.partition, hookId);
@@ -60,7 +60,7 @@ export function fire({ turn, fire: fired, change }: Delivered<FirstFiring>): Hoo
   return context;
 }
 
-/** Keeps that the loop guard stopped it. */
+/** Records that the loop guard stopped it. */
 export function stopLoop({ turn, fire: fired, why }: Delivered<LoopedFiring>): void {
   const hook = findHook(turn, turn.self.partition, fired.hookId)?.key ?? "";
   recordLoop(turn, fired, hook, why);
@@ -76,7 +76,7 @@ function startRequest(turn: Turn, context: HookOccurrenceContext, memo?: WorkEve
   turn.start(DELIVERY_EFFECT.request(String(context.requests), input, memo));
 }
 
-/** The next step, after one that was done. */
+/** Starts the next step after a completed one. */
 export function startNextStep(
   { turn, result }: Delivered<DeliveryEnded>,
   context: HookOccurrenceContext,
@@ -87,7 +87,7 @@ export function startNextStep(
   return next;
 }
 
-/** The same step again, after its wait. */
+/** Starts the same step again after its wait. */
 export function retry(turn: Turn, context: HookOccurrenceContext): HookOccurrenceContext {
   recordState(turn, context, { state: "attempting", retryAt: null });
   const next = { ...context, attempt: context.attempt + 1, requests: context.requests + 1 };
@@ -95,16 +95,16 @@ export function retry(turn: Turn, context: HookOccurrenceContext): HookOccurrenc
   return next;
 }
 
-/** Has itself woken to try the step again. */
+/** Schedules the wake-up that tries the step again. */
 export function waitForRetry({ turn, result }: Delivered<DeliveryEnded>, context: HookOccurrenceContext): void {
   storeAttempt(turn, turn.self.partition, turn.self.id, toAttempt(result, context));
-  // What the receiver asks for counts where it is later.
+  // The receiver's own time counts when it is later.
   const atMs = turn.now + Math.max(retryWaitMs(context.attempt), result.retryAfterMs ?? 0);
   recordState(turn, context, { state: "waiting", retryAt: timeText(atMs) });
   turn.wake("retry", atMs);
 }
 
-/** Fails the step under way: the hooks on the event have used up their time together. */
+/** Fails the current step: the hooks on the event have used up their common time limit. */
 export function failOutOfTime(turn: Turn, context: HookOccurrenceContext): void {
   turn.cancelEffect(String(context.requests));
   const step = context.steps[context.step] ?? "";
@@ -113,7 +113,7 @@ export function failOutOfTime(turn: Turn, context: HookOccurrenceContext): void 
   finish({ turn, result, outcome: toStepOutcome(result, context, turn.now) }, context);
 }
 
-/** Keeps how it ended and ends the actor, answers a waiting event, and tells the task of a failure that still concerns it. */
+/** Records the result, ends the actor, answers a waiting event, and reports a failure that still concerns the task. */
 export function finish(
   { turn, result, outcome }: Pick<Delivered<DeliveryEnded>, "turn" | "result" | "outcome">,
   context: HookOccurrenceContext,
@@ -142,12 +142,12 @@ export function finish(
   turn.send(taskRef(workspaceId, firing.work.task.id), note);
 }
 
-/** Whether it would have been tried again, had it any attempts left. */
+/** Whether it would be tried again if it had attempts left. */
 function isExhausted({ gate, attempt, mostAttempts }: HookOccurrenceContext, code: HookFailureCode): boolean {
   return gate === null && isRetried(code) && attempt > 1 && attempt >= mostAttempts;
 }
 
-/** Whether the task has left the station the hook fired at, is finished or gone. */
+/** Whether the task has left the station the hook fired at, has finished or was deleted. */
 function hasTaskMovedOn(turn: Turn, { task: then, test }: WorkEvent): boolean {
   if (test === true) return false;
   const task = tasks.get(turn, turn.self.partition, then.id);
@@ -165,7 +165,7 @@ function getHookOccurrence(turn: Turn, { teamId }: HookOccurrenceContext): HookO
   return firing;
 }
 
-/** Writes where a firing stands that has not ended. */
+/** Writes the status of a hook occurrence that has not ended. */
 function recordState(turn: Turn, context: HookOccurrenceContext, to: Pick<HookOccurrence, "state" | "retryAt">): void {
   const before = getHookOccurrence(turn, context);
   hookOccurrences.put(turn, turn.self.partition, before, { ...before, ...to });

@@ -15,7 +15,7 @@ const attemptSchema = z.strictObject({
   retryAfterMs: z.number().nullable().describe("How long the receiver asked to be left alone, at most an hour."),
 });
 
-/** A firing as its history shows it. */
+/** A hook occurrence as its history shows it. */
 export const hookOccurrenceSchema = z
   .strictObject({
     id: z.string(),

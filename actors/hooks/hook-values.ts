@@ -12,7 +12,7 @@ export interface EventValues {
   readonly run: Value;
 }
 
-/** Those of an event as long as it is held in memory: conditions and requests of all its hooks see the same. */
+/** Cached while an event is in memory: conditions and requests of all its hooks share the same values. */
 const cachedValues = new WeakMap<WorkEvent, EventValues>();
 
 /** The event, its task and its run, as expressions see them. */
@@ -34,7 +34,7 @@ export function toHookOwnValues({ key, vars }: Pick<HookFields, "key" | "vars">)
   return { vars: toValue(vars, DYN), hook: new Map([["key", key]]) };
 }
 
-/** All names of one hook, but the outputs of its steps. */
+/** All names that one hook's expressions see, except the outputs of its steps. */
 export function toHookValues(hook: Pick<HookFields, "key" | "vars">, values: EventValues): Names {
   return { ...values, ...toHookOwnValues(hook) };
 }

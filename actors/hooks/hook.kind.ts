@@ -15,7 +15,7 @@ import { hookWarnings } from "./unsupported-steps.js";
 export function hookKind(deployment: {
   readonly allowList: AllowList;
   readonly signsTokens: boolean;
-  /** How long requests are signed under the secret before, too, once it was rotated; 0 for not at all. */
+  /** How long requests are also signed under the earlier secret after a rotation; 0 for not at all. */
   readonly rotationHours?: number;
 }): Kind<HookFields> {
   const rotationMs = (deployment.rotationHours ?? 0) * 60 * 60 * 1_000;
@@ -39,7 +39,7 @@ export function hookKind(deployment: {
     afterUpdate: (writing, { row, previous }, now) => {
       if (rotationMs > 0) storePreviousSecret(writing, row, previous, now + rotationMs);
     },
-    // Where the deployment sends requests is no matter of the definition.
+    // Where the deployment sends requests does not belong to the definition.
     validateDefinition: (fields) => [...checkEvent(fields), ...checkSteps(fields, null)],
     validate: (fields, scope) => [
       ...checkEvent(fields),
@@ -131,7 +131,7 @@ function whyNotAdmitted(url: string, from: "service" | "network", allowList: All
   return allowList === null ? null : findRefusalReason(url, allowList);
 }
 
-/** An address with a letter for each of its expressions; null when they say its host, which is looked at when sending. */
+/** An address with a letter for each expression; null when expressions set its host, which is checked when sending. */
 function withoutExpressions(url: string): string | null {
   if (!isTemplate(url)) return url;
   const read = readTemplate(url);
@@ -139,7 +139,7 @@ function withoutExpressions(url: string): string | null {
   return read.template.map((part) => (typeof part === "string" ? part : "x")).join("");
 }
 
-/** A host of the workspace reaches what it reaches, plain http included. */
+/** A host of the workspace may reach any address of its network, including plain http. */
 function networkFault(url: string): string | null {
   return /^https?:\/\//i.test(url) && URL.canParse(url)
     ? null

@@ -3,7 +3,7 @@ import { workEventNames } from "../events/catalogue.js";
 import { condition, jsonTemplate, template } from "../expressions/schemas.js";
 import { repositoryName, slug, toolName } from "../resources/fields.js";
 
-/** A key that is written after a dot, and the name of a variable. */
+/** A key that can be written after a dot, and the name of a variable. */
 export const plainName = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const headerName = z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, "must be a header name");
 const headerValue = template
@@ -31,7 +31,7 @@ const signing = z.strictObject({
   oidc: z.strictObject({ audience: z.string().min(1, "must not be empty").max(255) }).optional(),
 });
 
-/** What is written of a hook. */
+/** The definition of a hook. */
 export const hookSchema = z.strictObject({
   key: slug,
   on: z.enum(workEventNames, "must be an event"),

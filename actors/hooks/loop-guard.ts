@@ -1,11 +1,12 @@
 /**
- * The loop guard (configuration API, Loop guard). A firing of a hook on an after event carries the chain that led to
- * it: the events and firings in `WorkEvent.causes`, oldest first, and its own event. It is stopped when
+ * The loop guard (configuration API, Loop guard). A hook occurrence on an after event carries the chain that led to it:
+ * the events and hook occurrences in `WorkEvent.causes`, oldest first, and its own event. It is stopped when
  *
- * 1. the chain holds a firing of the same hook about the same task already: it would fire again for what it caused;
- * 2. the chain holds 8 causes already;
- * 3. the hook fired 3 times for the same change within 10 minutes, which also ends loops that tell no cause. The same
- *    change is the same hook, task and event with the same fields but `at`; the events of two runs are two changes.
+ * 1. the chain already holds an occurrence of the same hook about the same task: it would fire again for its own
+ *    effect;
+ * 2. the chain already holds 8 causes;
+ * 3. the hook fired 3 times for the same change within 10 minutes, which also ends loops that name no cause. The same
+ *    change is the same hook, task and event with the same fields except `at`; the events of two runs are two changes.
  *
  * What a person sends again, and a test, is never stopped and never counted.
  */
@@ -18,38 +19,38 @@ import { workEvents } from "../events/catalogue.js";
 import type { FireHook } from "./hook-occurrence.messages.js";
 import { findHookOccurrence, findHookOccurrenceById } from "./hook-occurrence.table.js";
 
-/** How many causes a chain may hold before the next firing is stopped. */
+/** How many causes a chain may hold before the next hook occurrence is stopped. */
 export const MAX_CAUSES = 8;
 /** How often a hook may fire for the same change within {@link WINDOW_MS}. */
 const MAX_TIMES_FIRED = 3;
 const WINDOW_MS = 10 * 60 * 1_000;
-/** What rows are kept and taken away by: longer than the window, so that one row mostly says all. */
+/** Length of a period, by which rows are stored and removed: longer than the window, so one row is mostly enough. */
 const PERIOD_MS = 60 * 60 * 1_000;
-/** One firing in so many takes old counts away, up to so many of them: more than are made in between. */
+/** One hook occurrence in so many removes old counts, up to so many of them: more than are created in between. */
 const SWEEPS_ONE_IN = 32;
 const SWEPT_AT_ONCE = 256;
 
 /**
- * `[period, task, change]` -> when it fired, in milliseconds since 1970: at most {@link MAX_TIMES_FIRED} times. Under their
- * tasks, rows that are written together lie together.
+ * `[period, task, change]` -> when it fired, in milliseconds since 1970: at most {@link MAX_TIMES_FIRED} times. With
+ * the task in the key, rows that are written together are adjacent.
  */
 const changesFired = table<readonly number[]>("hook-change-fired");
 
-/** What a firing is counted by, and when it fired for that in the last ten minutes, oldest first. */
+/** The key that a hook occurrence is counted under, and its times in the last ten minutes, oldest first. */
 export interface ChangeFired {
   readonly change: string;
   readonly times: readonly number[];
 }
 
-/** How the guard sees a firing. */
+/** The loop guard's decision on a hook occurrence. */
 interface LoopCheck {
-  /** Why it is stopped, in words; null when it may go on. */
+  /** Why it is stopped, for people; null when it may continue. */
   readonly why: string | null;
   /** Null for what is never stopped and never counted. */
   readonly change: ChangeFired | null;
 }
 
-/** Whether a firing that has not begun is stopped. Reads only. */
+/** Whether a hook occurrence that has not begun is stopped. Reads only. */
 export function checkLoop(turn: TurnReading, fire: FireHook): LoopCheck {
   const { hookId, work, resends } = fire;
   if (resends !== null || work.test === true || workEvents[work.on].timing !== "after") {
@@ -71,20 +72,20 @@ function whyLooped(turn: TurnReading, { hookId, work }: FireHook, { times }: Cha
     : null;
 }
 
-/** Counts a firing that goes on. */
+/** Counts a hook occurrence that continues. */
 export function recordFired(turn: Turn, { work }: FireHook, { change, times }: ChangeFired): void {
   const period = toPeriod(turn.now);
   changesFired.put(turn, turn.self.partition, [period, work.task.id, change], [...times, turn.now]);
   if (turn.random() * SWEEPS_ONE_IN >= 1) return;
-  // Of the period before this one some times may still count.
+  // Some times of the period before this one may still count.
   const old = changesFired.entries(turn, turn.self.partition, [], { before: [period - 1], limit: SWEPT_AT_ONCE });
   for (const { key } of old) turn.remove(key);
 }
 
 /**
- * The chain of what somebody does who names its cause: the firing's own chain, its event, and the firing. A cause is
- * the id of a firing (what `service-cause` says) or the `webhook-id` of one of its requests; one that names no firing
- * of the workspace has no chain.
+ * The chain of an action whose caller names its cause: the hook occurrence's own chain, its event, and the hook
+ * occurrence. A cause is the id of a hook occurrence (the value of `service-cause`) or the `webhook-id` of one of its
+ * requests; one that matches no hook occurrence of the workspace has no chain.
  */
 export function chainFrom(reading: Reading, workspaceId: string, cause: string): readonly string[] {
   const id = /^msg_([^_]+)_[^_]+$/.exec(cause)?.[1];
@@ -103,7 +104,7 @@ function listTimesFired(turn: TurnReading, taskId: string, change: string): read
   const since = turn.now - WINDOW_MS;
   const [period, before] = [toPeriod(turn.now), toPeriod(since)];
   const row = (which: number) => changesFired.get(turn, turn.self.partition, which, taskId, change);
-  // The row of this period holds those of the one before that still counted when it was written.
+  // The row of this period includes the times of the one before that still counted when it was written.
   const times = row(period) ?? (before === period ? undefined : row(before)) ?? [];
   return times.filter((at) => at > since);
 }

@@ -4,7 +4,7 @@ import { timeText } from "../time-text.js";
 import type { FireHook } from "./hook-occurrence.messages.js";
 import { findHookOccurrence, type HookOccurrence, hookOccurrences } from "./hook-occurrence.table.js";
 
-/** Writes a new firing with its event. */
+/** Writes a new hook occurrence with its event. */
 export function recordHookOccurrence(
   turn: Turn,
   { hookId, work, resends }: FireHook,
@@ -35,7 +35,9 @@ export function recordHookOccurrence(
   return firing;
 }
 
-/** Records a firing that the loop guard stops, tells the task, and ends the actor: no request is made. */
+/**
+ * Records a hook occurrence that the loop guard stops, reports it on the task and ends the actor: no request is made.
+ */
 export function recordLoop(turn: Turn, fire: FireHook, hook: string, why: string): void {
   const { work } = fire;
   const endedAt = timeText(turn.now);

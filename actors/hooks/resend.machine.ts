@@ -1,15 +1,15 @@
 /**
- * Sends again what failed in a period, `hook-resender/<team id>`, so many a second: a receiver that was down for an
- * hour is not knocked over when it comes back. What was sent again and has not failed anew is left alone, so a period
- * that is asked for twice is sent once.
+ * Sends failed hook occurrences of a period again, `hook-resender/<team id>`, a limited number per second, so that a
+ * receiver that was down for an hour is not overloaded when it comes back. An occurrence that was sent again and has
+ * not failed since is skipped, so a period that is requested twice is sent once.
  *
  * | state   | moved by                                  | next    | also                                            |
  * |---------|-------------------------------------------|---------|-------------------------------------------------|
  * | idle    | hooks.resend                              | sending | wake-up at once                                 |
- * | sending | hooks.resend, few wait                    | sending | waits its turn                                  |
- * | sending | hooks.resend, too many wait               | sending | refused                                         |
- * | sending | woken, more may be left                   | sending | up to 20 are fired; wake-up a second later      |
- * | sending | woken, nothing is left and none waits     | idle    | the last ones are fired; stops                  |
+ * | sending | hooks.resend, few waiting                 | sending | waits its turn                                  |
+ * | sending | hooks.resend, too many waiting            | sending | refused                                         |
+ * | sending | woken, more may be left                   | sending | fires up to 20; wake-up a second later          |
+ * | sending | woken, nothing left, none waiting         | idle    | fires the last ones; stops                      |
  */
 import { assertEvent, assign, setup } from "xstate";
 import { defineActor } from "../../runtime/define-actor.js";
@@ -20,15 +20,15 @@ import { hookResenderRef, type ResendFailed } from "./resend.messages.js";
 import { listFailed, type ResendPeriod } from "./resend.queries.js";
 
 interface ResendContext {
-  /** The one under way first. */
+  /** The current one first. */
   readonly periods: readonly ResendPeriod[];
 }
 
-/** How many are sent again in a second. */
+/** Hook occurrences sent again per second. */
 const SENT_A_SECOND = 20;
-/** Firings looked at in one turn. */
+/** Hook occurrences scanned in one turn. */
 const SCAN_LIMIT = 200;
-/** How many periods one team may ask for before the first is done. */
+/** Periods that may wait for one team. */
 const MAX_PERIODS = 10;
 
 const tooManyPeriods: Refusal = {
@@ -94,7 +94,7 @@ function nextFailed(turn: Turn, { periods: [period] }: ResendContext) {
     : listFailed(turn, team, period, { most: SENT_A_SECOND, looks: SCAN_LIMIT });
 }
 
-/** The periods as they are after this second's: the first goes on behind what was looked at, or is done. */
+/** The periods after this second: the first one continues after the last row scanned, or is done and removed. */
 function remainingPeriods(turn: Turn, context: ResendContext): readonly ResendPeriod[] {
   const [period, ...others] = context.periods;
   const { next } = nextFailed(turn, context);

@@ -3,11 +3,11 @@ import type { Answered } from "../../runtime/turn.js";
 import type { Refusal } from "../refusal.js";
 import type { ResendPeriod } from "./resend.queries.js";
 
-/** Sends again what failed in a period. */
+/** Sends the failed hook occurrences of a period again. */
 export interface ResendFailed extends Answered<Refusal | null> {
   readonly type: "hooks.resend";
   readonly period: ResendPeriod;
 }
 
-/** What sends again for a team, whose id it has. */
+/** The actor that sends again for a team; its id is the team's. */
 export const hookResenderRef = reference<ResendFailed>("hook-resender");

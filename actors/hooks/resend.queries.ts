@@ -3,14 +3,14 @@ import type { Reading } from "../../storage/store.js";
 import { findResource } from "../resources/resource.table.js";
 import { failedHookOccurrences, findHookOccurrence, type HookOccurrence } from "./hook-occurrence.table.js";
 
-/** Which failed firings of a team are meant: those whose events happened in a time, from begin to end. */
+/** Selects failed hook occurrences of a team: those whose events happened between begin and end. */
 export interface ResendPeriod {
   readonly fromMs: number;
-  /** Not included. */
+  /** Exclusive. */
   readonly toMs: number;
-  /** Those of one hook alone, by its key. */
+  /** Only those of one hook, by its key. */
   readonly hook: string | null;
-  /** Only those after this firing. */
+  /** Only those after this hook occurrence. */
   readonly after: string | null;
 }
 
@@ -20,11 +20,10 @@ interface Team {
 }
 
 /**
- * The first of a period's firings that failed and wait to be sent again, oldest first: at most `most`, and no more than
- * `looks` are looked at. `next` is where to go on, or null when the period is through.
+ * The first of a period's hook occurrences that failed and wait to be sent again, oldest first: at most `most`,
+ * scanning at most `looks`. `next` is where to continue, or null at the end of the period.
  *
- * Not meant are what the loop guard stopped, what was sent again and has not failed since, tests, and hooks that are
- * gone.
+ * Left out: what the loop guard stopped, what was sent again and has not failed since, tests, and deleted hooks.
  */
 export function listFailed(
   reading: Reading,
@@ -58,18 +57,18 @@ function waitsForResend(reading: Reading, workspaceId: string, firing: HookOccur
   return latest?.state === "failed" && findResource(reading, workspaceId, "hook", hookId) !== undefined;
 }
 
-/** Firings that are counted for one answer, and at once. */
+/** Hook occurrences counted for one answer, and in one slice. */
 const MAX_COUNTED = 10_000;
 const COUNTED_AT_ONCE = 500;
 
-/** How many firings of a period wait to be sent again. */
+/** How many hook occurrences of a period wait to be sent again. */
 export interface ResendCount {
   readonly count: number;
-  /** Whether there are more than could be counted. */
+  /** Whether there are more than the limit of counting. */
   readonly isMore: boolean;
 }
 
-/** Counts them a slice at a time; the last count that it yields is the answer. */
+/** Counts in slices; the last count that it yields is the answer. */
 export function* countFailed(reading: Reading, team: Team, period: ResendPeriod): Generator<ResendCount> {
   let count = 0;
   let { after } = period;

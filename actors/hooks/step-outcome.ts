@@ -5,28 +5,28 @@ import type { DeliveryResult } from "./delivery/delivery.effects.js";
 import { type HookFailureCode, isRetried, toRefusal } from "./delivery/retry-policy.js";
 import type { HookOccurrenceState } from "./hook-occurrence.table.js";
 
-/** All that the end of a request is judged by, so that judging it reads no rows. */
+/** Everything that decides what the end of a request means, so that the decision reads no rows. */
 export interface HookOccurrenceContext {
   readonly hookId: string;
   readonly hook: string;
   readonly on: WorkEvent["on"];
   readonly teamId: string;
   readonly attempt: number;
-  /** A test is tried once. */
+  /** A test has one attempt. */
   readonly mostAttempts: number;
   readonly step: number;
   /** Requests made so far, over all attempts and steps. */
   readonly requests: number;
-  /** Names of the hook's steps as they were when it fired. */
+  /** Names of the hook's steps when the hook fired. */
   readonly steps: readonly string[];
   readonly timeoutMs: number;
   readonly blocks: boolean;
-  /** When a hook on a before event must be done; 0 on an after event. */
+  /** Deadline of a hook on a before event; 0 on an after event. */
   readonly deadlineMs: number;
   readonly gate: ReplyTo | null;
 }
 
-/** What the end of a step's request means for the firing. */
+/** What the end of a step's request means for the hook occurrence. */
 export interface StepOutcome {
   readonly next: HookOccurrenceState;
   readonly code: HookFailureCode | null;
@@ -34,7 +34,7 @@ export interface StepOutcome {
   readonly refused: string | null;
 }
 
-/** What the end of a step's request means, when it is `nowMs`. */
+/** What the end of a step's request means at `nowMs`. */
 export function toStepOutcome(result: DeliveryResult, context: HookOccurrenceContext, nowMs: number): StepOutcome {
   const before = context.gate !== null;
   if (result.code !== null) {
@@ -48,13 +48,13 @@ export function toStepOutcome(result: DeliveryResult, context: HookOccurrenceCon
   }
   const next = context.steps[context.step + 1];
   if (next === undefined) return { next: "delivered", code: null, refused: null };
-  // The hook's time as a whole is over before the next step begins.
+  // The deadline of the whole hook passes before the next step begins.
   return context.deadlineMs > 0 && nowMs >= context.deadlineMs
     ? toFailedOutcome(context, { code: "timeout", step: next, reason: "the hook's time ran out" })
     : { next: "attempting", code: null, refused: null };
 }
 
-/** An effect that could not report is a step that `errored`. */
+/** A step whose effect ended without a result counts as `errored`. */
 export function toDeliveryResult({ result }: EffectEnded<DeliveryResult>): DeliveryResult {
   if (result.ok) return result.output;
   const none = { step: "", at: "", tookMs: 0, requestHeaders: {}, status: null, body: "" };
@@ -70,7 +70,7 @@ function toFailedOutcome(
   return { next: "failed", code, refused };
 }
 
-/** The reason in an answer that refuses: a JSON object whose `refuse` is a text that is not empty. */
+/** The reason in an answer that refuses: a JSON object whose `refuse` is a non-empty string. */
 function findRefusal(body: string): string | null {
   try {
     const answer: unknown = JSON.parse(body);

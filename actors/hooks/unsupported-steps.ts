@@ -8,13 +8,13 @@ import { getTeamKey } from "../resources/resource-indexes.table.js";
 import type { HookFailureCode } from "./delivery/retry-policy.js";
 import type { HookFields, HookStep } from "./hook.js";
 
-/** Why a step fails whatever its event. */
+/** Why a step fails for every event. */
 export interface UnsupportedStep {
   readonly code: HookFailureCode;
   readonly reason: string;
 }
 
-/** Why a step is not made at all: it calls a tool that hooks may not call, or wants what is not there; or null. */
+/** Why a step is never made, or null: it calls a tool that hooks may not call, or needs something missing. */
 export function whyUnsupported(
   reading: Reading,
   { workspaceId, teamId }: Pick<ResourceRow, "workspaceId" | "teamId">,
@@ -33,7 +33,7 @@ function whyNotCalled(tool: ReturnType<typeof findOfferedTool>, name: string): s
   return `the tool ${name} is not called: integrations do not act yet`;
 }
 
-/** What of a hook is accepted and does not happen. */
+/** The parts of a hook that are accepted and have no effect. */
 export function hookWarnings(
   { on, steps }: HookFields,
   reading: Reading,

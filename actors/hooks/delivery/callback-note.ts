@@ -5,7 +5,7 @@ import type { CallbackSubject } from "./callback.queries.js";
 /** Longest note of a receiver, in characters. */
 const MAX_NOTE = 20_000;
 
-/** What a receiver says on its task: once under each key, each time where the key is null. */
+/** A note that a receiver adds to its task: once per key; with a null key, each time. */
 export function toCallbackNote(
   { hookOccurrence }: CallbackSubject,
   { text, key }: { readonly text: string; readonly key: string | null },

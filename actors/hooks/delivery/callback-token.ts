@@ -1,16 +1,18 @@
 import { timingSafeEqual } from "node:crypto";
 import type { Sealer } from "../../sealer.js";
 
-/** How long a callback token admits (configuration API, Limits), in milliseconds. */
+/** Lifetime of a callback token (configuration API, Limits), in milliseconds. */
 const CALLBACK_MS = 15 * 60 * 1_000;
 
-/** The firing that a callback speaks for. */
+/** The hook occurrence that a callback acts for. */
 export interface CallbackBearer {
   readonly workspaceId: string;
   readonly hookOccurrenceId: string;
 }
 
-/** A token for the callbacks of one firing, good for 15 minutes: what it is for, until when, and a proof of both. */
+/**
+ * A token for the callbacks of one hook occurrence, valid for 15 minutes: its subject, its end, and a proof of both.
+ */
 export function createCallbackToken(
   sealer: Pick<Sealer, "digest">,
   of: CallbackBearer & { readonly nowMs: number },
@@ -19,7 +21,7 @@ export function createCallbackToken(
   return `${claim}.${sealer.digest(`callback ${claim}`)}`;
 }
 
-/** Whom the token speaks for; null when it is not ours or too old. */
+/** The hook occurrence that the token acts for; null when the token is not ours or has expired. */
 export function findCallbackBearer(
   sealer: Pick<Sealer, "digest">,
   token: string,

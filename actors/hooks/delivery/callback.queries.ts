@@ -7,21 +7,21 @@ import { tasks } from "../../tasks/task.table.js";
 import { findHookOccurrenceById, type HookOccurrence } from "../hook-occurrence.table.js";
 import { findCallbackBearer } from "./callback-token.js";
 
-/** What a hook's receiver may call back about. */
+/** The subject of a hook receiver's callbacks. */
 export interface CallbackSubject {
   readonly workspaceId: string;
   readonly hookOccurrence: HookOccurrence;
   readonly task: TaskRow;
 }
 
-/** What a callback token is looked up by. */
+/** What a callback token is looked up with. */
 export interface CallbackSource {
   readonly reading: Reading;
   readonly sealer: Pick<Sealer, "digest">;
   readonly nowMs: number;
 }
 
-/** What the firing with this callback token was about. Null is no token; a test is about nothing. */
+/** The subject of the hook occurrence with this callback token. Null for an invalid token; a test has no subject. */
 export function findCallbackSubject(
   { reading, sealer, nowMs }: CallbackSource,
   token: string | null,

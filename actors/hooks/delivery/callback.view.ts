@@ -4,7 +4,7 @@ import { toEventTask } from "../../events/event-task.js";
 import { findLine } from "../../lines/line.queries.js";
 import type { CallbackSubject } from "./callback.queries.js";
 
-/** The task as its hook's receiver reads it. */
+/** The task as the receiver of its hook sees it. */
 export const callbackTaskSchema = z
   .strictObject({
     ...{ id: z.string(), title: z.string(), url: z.string(), line: z.string(), station: z.string() },

@@ -15,7 +15,7 @@ import type { HookFailureCode } from "./retry-policy.js";
 import { findPreviousSecret, SIGNING_SECRET } from "./secret-rotation.machine.js";
 import { signMessage } from "./signature.js";
 
-/** One step of one firing. */
+/** One step of a hook occurrence. */
 export interface Delivery {
   readonly workspaceId: string;
   readonly teamId: string;
@@ -23,11 +23,11 @@ export interface Delivery {
   readonly hookOccurrenceId: string;
   /** From 0. */
   readonly step: number;
-  /** The event, where it need not be read. */
+  /** The event, when it need not be read. */
   readonly event: WorkEvent | undefined;
 }
 
-/** What a request is made with. */
+/** The services that making a request needs. */
 export interface RequestOptions {
   readonly reading: () => Reading;
   readonly sealer: Sealer;
@@ -35,11 +35,11 @@ export interface RequestOptions {
   newId(prefix: string): string;
   /** Signs hook tokens; null when the deployment has no key. */
   readonly tokens: HookTokenSigner | null;
-  /** Whether secrets that were replaced are kept for a while, to sign under them too. */
+  /** Whether replaced secrets are stored for some time, to sign under them too. */
   readonly rotates: boolean;
 }
 
-/** A request that is ready to be sent. */
+/** A request ready to send. */
 export interface PreparedRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
@@ -49,14 +49,14 @@ export interface PreparedRequest {
   readonly from: "service" | "network";
 }
 
-/** Why there is no request to send. */
+/** Why there is no request. */
 export interface UnpreparedRequest {
   readonly step: string;
   readonly code: HookFailureCode;
   readonly reason: string;
 }
 
-/** The request of one step, rendered and signed, from the hook as it is now. */
+/** The request of one step, rendered and signed, from the hook's current definition. */
 export function prepareRequest(
   options: RequestOptions,
   delivery: Delivery,
@@ -102,7 +102,7 @@ export function prepareRequest(
   return { url: rendered.url, headers, body, step: step.name, from: step.request.from };
 }
 
-/** What the expressions of a step see: the event, and the outputs of the steps that were done before it. */
+/** What the expressions of a step see: the event, and the outputs of the earlier steps. */
 function expressionNames(reading: Reading, delivery: Delivery, hook: ResourceRow<HookFields>, work: WorkEvent): Names {
   const before = new Set(hook.fields.steps.slice(0, delivery.step).map(({ name }) => name));
   const outputs = new Map<string, Value>();
@@ -121,7 +121,7 @@ function expressionNames(reading: Reading, delivery: Delivery, hook: ResourceRow
   return { ...toHookValues(hook.fields, toEventValues(work)), step: outputs };
 }
 
-/** The header that proves whom the request is from; null when it cannot be signed. */
+/** The header that authenticates the request; null when it cannot be signed. */
 function createProof(
   { sealer, tokens, baseUrl, newId, rotates, reading }: RequestOptions,
   hook: ResourceRow<HookFields>,
@@ -154,10 +154,10 @@ function openSecret(sealer: Pick<Sealer, "open">, sealed: string | undefined): s
   }
 }
 
-/** Secrets kept open: opening one takes longer than signing with it. */
+/** Number of opened secrets to cache: opening one takes longer than signing with it. */
 const MAX_CACHED_SECRETS = 1_000;
 
-/** A sealer that keeps what it opened last. */
+/** A sealer that caches what it opened last. */
 export function cachingSealer(sealer: Sealer): Sealer {
   const opened = new Map<string, string>();
   return {

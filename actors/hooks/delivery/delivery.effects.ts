@@ -18,36 +18,38 @@ import {
 } from "./delivery-request.js";
 import { requestedWaitMs, toFailureCode } from "./retry-policy.js";
 
-/** Makes the request of one step of one firing; the memo is the event, where it need not be read. */
+/** Makes the request of one step of a hook occurrence; the memo is the event, when it need not be read. */
 export const DELIVERY_EFFECT = effect<DeliveryInput, DeliveryResult, WorkEvent>("hook-delivery");
 
-/** Longest output kept of a step, in bytes. */
+/** Longest stored output of a step, in bytes. */
 export const MAX_OUTPUT_BYTES = 16 * 1024;
 
-/** How many deliveries are under way at once. */
+/** Deliveries that may run at once. */
 const CONCURRENCY = 512;
 
-/** The effect's input: everything else is read when it runs, so that a retry goes by the hook as it is then. */
+/**
+ * The effect's input: everything else is read when the effect runs, so that a retry uses the hook's current definition.
+ */
 export interface DeliveryInput {
   readonly teamId: string;
   readonly hookId: string;
   readonly step: number;
   readonly timeoutMs: number;
-  /** When a hook on a before event must be done; it may begin late, and again after a crash. */
+  /** Deadline of a hook on a before event; the effect may begin late, and again after a crash. */
   readonly deadlineMs?: number;
 }
 
-/** What the effect gives back; numbered by the actor. */
+/** The effect's result; the actor numbers it. */
 export type DeliveryResult = Omit<AttemptRow, "n">;
 
 export interface DeliveryOptions extends RequestOptions {
   readonly outbound: Outbound;
-  /** Where requests from the workspace's network go. */
+  /** Carries requests from the workspace's network. */
   readonly network: Pick<NetworkRequests, "post">;
   readonly clock: Clock;
 }
 
-/** Makes the request of one step of one firing. Every failure is a result with its code; it never rejects. */
+/** Makes the request of one step of a hook occurrence. Every failure is a result with its code; it never rejects. */
 export function deliveryEffect(given: DeliveryOptions): Effect {
   const options = { ...given, sealer: cachingSealer(given.sealer) };
   return DELIVERY_EFFECT.implement(CONCURRENCY, (input, context) => deliver(options, input, context));
@@ -86,7 +88,7 @@ async function deliver(
   }
 }
 
-/** A request that is not made: the hook's time ran out before it could begin. */
+/** A request that was not made: the hook's time ran out before it could begin. */
 function toTimeout({ reading }: DeliveryOptions, { workspaceId, hookId, step }: Delivery): UnpreparedRequest {
   const hook = findResource<HookFields>(reading(), workspaceId, "hook", hookId);
   return { step: hook?.fields.steps[step]?.name ?? "", code: "timeout", reason: "the hook's time ran out" };
@@ -97,7 +99,7 @@ const RECORDED_HEADERS: ReadonlySet<string> = new Set([
   ...["service-cause", "service-test"],
 ]);
 
-/** What history keeps of the headers: nothing that admits or proves anything, none of the hook's own values. */
+/** The headers that history stores: none that authenticates anything, none with the hook's own values. */
 function toRecordedHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
   const shown: Record<string, string> = { ...headers };
   for (const name in headers) if (!RECORDED_HEADERS.has(name)) shown[name] = "(left out)";

@@ -1,9 +1,9 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign } from "node:crypto";
 
-/** How long a hook token admits (configuration API, Limits), in seconds. */
+/** Lifetime of a hook token (configuration API, Limits), in seconds. */
 export const HOOK_TOKEN_SECONDS = 5 * 60;
 
-/** The public half of a signing key, as it is published (RFC 7517). */
+/** The public half of a signing key, as published (RFC 7517). */
 export interface PublicKey {
   readonly kty: string;
   readonly crv: string;
@@ -21,7 +21,7 @@ export interface HookTokenSigner {
   sign(about: HookTokenClaims): string;
 }
 
-/** What a token says of its request (configuration API, Hook request authentication). */
+/** The claims of a token about its request (configuration API, Hook request authentication). */
 export interface HookTokenClaims {
   readonly issuer: string;
   readonly audience: string;
@@ -35,7 +35,7 @@ export interface HookTokenClaims {
   readonly nowMs: number;
 }
 
-/** A signer over an ES256 private key, in PEM (PKCS8) or as a JWK. Throws when it is none. */
+/** A signer over an ES256 private key, in PEM (PKCS8) or as a JWK. Throws when it is not one. */
 export function createHookTokenSigner(privateKey: string): HookTokenSigner {
   const key = readKey(privateKey);
   const publicKey = publicKeyOf(key);
@@ -56,14 +56,14 @@ export function createHookTokenSigner(privateKey: string): HookTokenSigner {
         body_sha256: createHash("sha256").update(about.body).digest("base64url"),
       });
       const signed = `${header}.${claims}`;
-      // JWS wants r and s side by side, not in DER (RFC 7518, 3.4).
+      // JWS concatenates r and s instead of using DER (RFC 7518, 3.4).
       const signature = sign("sha256", Buffer.from(signed), { key, dsaEncoding: "ieee-p1363" });
       return `${signed}.${signature.toString("base64url")}`;
     },
   };
 }
 
-/** An ES256 private key, in PEM (PKCS8) or as a JWK. Throws when it is none. */
+/** Parses an ES256 private key, in PEM (PKCS8) or as a JWK. Throws when it is not one. */
 function readKey(text: string): KeyObject {
   const key = text.trimStart().startsWith("{")
     ? createPrivateKey({ key: JSON.parse(text), format: "jwk" })

@@ -13,7 +13,7 @@ export interface RenderedRequest {
   readonly body: Json;
 }
 
-/** Evaluates a request's expressions; an error says which field could not be written, and why. */
+/** Evaluates a request's expressions; an error says which field failed, and why. */
 export function renderRequest(request: StepRequest, names: () => Names): RenderedRequest | { readonly error: string } {
   const known = parsedRequests.get(request);
   if (known !== undefined) return known;
@@ -38,7 +38,7 @@ export function renderRequest(request: StepRequest, names: () => Names): Rendere
   return "error" in body ? { error: `body: ${body.error}` } : parseRequest(toText(url.value), headers, body.value);
 }
 
-/** What later steps see of one that was done: its answer, as JSON where it is JSON. */
+/** What later steps see of a completed step: its answer, parsed where it is JSON. */
 export function toStepOutput(body: string): Value {
   try {
     return toValue(JSON.parse(body), DYN);
@@ -53,7 +53,7 @@ function parseRequest(
   body: Json,
 ): RenderedRequest | { readonly error: string } {
   if (!URL.canParse(url)) return { error: "url: it is no address" };
-  // One name, however it is written: what the service sets stands beside nothing of the same name.
+  // Lower-case names: a header then never stands twice beside one that the service sets.
   const named = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
   return { url: new URL(url), headers: named, body };
 }
@@ -62,9 +62,9 @@ function isHeaderValue(text: string): boolean {
   return text.length <= 8_192 && /^[\t\x20-\x7e\x80-\xff]*$/.test(text);
 }
 
-/** Requests without expressions, read once as long as they are held in memory. */
+/** Whether a request has no expressions, read once while the request is in memory. */
 const parsedRequests = new WeakMap<StepRequest, ReturnType<typeof parseRequest>>();
-/** Looked at once for a request as long as it is held in memory. */
+/** Computed once for a request while it is in memory. */
 const expressionFlags = new WeakMap<StepRequest, boolean>();
 
 function holdsExpressions(request: StepRequest): boolean {

@@ -27,7 +27,7 @@ export function isRetried(code: HookFailureCode): boolean {
   return retriedCodes.has(code);
 }
 
-/** Attempts of a hook on an after event, in all. */
+/** Total attempts of a hook on an after event. */
 export const MAX_ATTEMPTS = 8;
 
 const FIRST_WAIT_MS = 2_000;
@@ -49,19 +49,19 @@ export function requestedWaitMs(retryAfter: string | null, nowMs: number): numbe
   return wait > 0 ? Math.min(MAX_WAIT_MS, wait) : null;
 }
 
-/** Milliseconds since 1970; NaN for what is no date. */
+/** Milliseconds since 1970; NaN when it is not a date. */
 function httpDate(text: string): number {
   return /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? /.test(text) ? Date.parse(text) : Number.NaN;
 }
 
-/** What a response status means; null for one that is no failure. */
+/** The failure that a response status means; null for a success. */
 export function toFailureCode(status: number): HookFailureCode | null {
   if (status >= 200 && status < 300) return null;
   if (status === 408 || status === 425 || status === 429) return "throttled";
   return status >= 500 ? "server-error" : "rejected";
 }
 
-/** Why a step failed with `timeout` where the hooks on a before event used up the time that they have together. */
+/** Message of a `timeout` where the hooks on a before event used up their common time limit. */
 export const BEFORE_EVENT_TIMEOUT = "the hooks on the event had their 60 seconds";
 
 /** The message of a hook that blocks on failure (configuration API, Refusing an event). */

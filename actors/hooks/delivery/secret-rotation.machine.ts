@@ -1,13 +1,13 @@
 /**
  * The signing secret that a hook had before its last rotation, `hook-rotation/<hook id>`: requests are signed under it
- * too for some hours, so that no receiver breaks, and then it is gone.
+ * as well for some hours, so that receivers keep working, and then it is removed.
  *
  * | state   | moved by                               | next    | also                                            |
  * |---------|----------------------------------------|---------|-------------------------------------------------|
  * | none    | rotation.begun                         | keeping | wake-up when the hours are over                 |
- * | keeping | rotation.begun                         | keeping | the same; the secret before last is gone        |
- * | keeping | woken                                  | none    | the secret goes; stops                          |
- * | any     | rotation.over, the hook was deleted    | none    | the secret goes; stops                          |
+ * | keeping | rotation.begun                         | keeping | the same; replaces the earlier secret           |
+ * | keeping | woken                                  | none    | removes the secret; stops                       |
+ * | any     | rotation.over, the hook was deleted    | none    | removes the secret; stops                       |
  */
 import { setup } from "xstate";
 import type { Subscriber } from "../../../runtime/actor-type.js";
@@ -20,7 +20,7 @@ import type { ResourceChanged } from "../../resources/resource.messages.js";
 import { findResource, type ResourceRow } from "../../resources/resource.table.js";
 import type { HookFields } from "../hook.js";
 
-/** Where the sealed signing secret is kept. */
+/** Where the sealed signing secret is stored. */
 export const SIGNING_SECRET = "signing.secret";
 
 interface RotationBegun extends Message {
@@ -35,14 +35,14 @@ const hookRotationRef = reference<RotationBegun | RotationOver>("hook-rotation")
 
 interface PreviousSecret {
   readonly sealed: string;
-  /** When it goes, in milliseconds since 1970. */
+  /** When it is removed, in milliseconds since 1970. */
   readonly untilMs: number;
 }
 
 /** `[hook]` */
 const previousSecrets = table<PreviousSecret>("hook-previous-secret");
 
-/** The sealed secret that requests are signed under as well, or null. */
+/** The second sealed secret to sign requests under, or null. */
 export function findPreviousSecret(
   reading: Reading,
   { workspaceId, id }: Pick<ResourceRow, "workspaceId" | "id">,
@@ -52,7 +52,7 @@ export function findPreviousSecret(
   return previous !== undefined && previous.untilMs > nowMs ? previous.sealed : null;
 }
 
-/** Keeps the secret that an update replaces, until `untilMs`; an update that replaces none keeps nothing. */
+/** Stores the secret that an update replaces, until `untilMs`; an update that replaces none stores nothing. */
 export function storePreviousSecret(
   writing: Writing,
   row: ResourceRow<HookFields>,
@@ -65,7 +65,7 @@ export function storePreviousSecret(
   previousSecrets.put(writing, row.workspaceId, row.id, { sealed, untilMs });
 }
 
-/** Watches over the secrets that were kept. */
+/** Removes the stored secrets when their time is over. */
 export const secretRotationSubscriber: Subscriber<ResourceChanged<"hook">> = {
   name: "secrets of hooks go after their rotation",
   facts: ["hook.changed"],

@@ -1,11 +1,11 @@
 /**
- * The keys that hook tokens are signed with, `signing-keys/hooks` under the global partition: the one in use, and those
- * before it until no token that they signed is good any more.
+ * The keys that sign hook tokens, `signing-keys/hooks` under the global partition: the current one, and earlier ones
+ * until every token they signed has expired.
  *
  * | state   | moved by    | next    | also                                                             |
  * |---------|-------------|---------|------------------------------------------------------------------|
- * | keeping | keys.use    | keeping | the key is published; others are published for a while longer    |
- * | keeping | woken       | keeping | keys whose time is over go                                       |
+ * | keeping | keys.use    | keeping | publishes the key; earlier ones stay for a limited time          |
+ * | keeping | woken       | keeping | removes expired keys                                             |
  */
 import { setup } from "xstate";
 import { defineActor } from "../../../runtime/define-actor.js";
@@ -16,7 +16,7 @@ import type { Reading } from "../../../storage/store.js";
 import { table } from "../../../storage/table.js";
 import { HOOK_TOKEN_SECONDS, type PublicKey } from "./hook-token.js";
 
-/** The key that signs from now on; null when there is none any more. */
+/** Sets the key that signs from now on; null for none. */
 export interface UseKey extends Answered<null> {
   readonly type: "keys.use";
   readonly key: PublicKey | null;
@@ -24,7 +24,7 @@ export interface UseKey extends Answered<null> {
 
 interface PublishedKey {
   readonly key: PublicKey;
-  /** When it goes, in milliseconds since 1970; null for the one in use. */
+  /** When it is removed, in milliseconds since 1970; null for the current one. */
   readonly untilMs: number | null;
 }
 
@@ -32,13 +32,13 @@ interface PublishedKey {
 const published = table<PublishedKey>("hook-signing-key");
 
 const signingKeys = reference<UseKey>("signing-keys");
-/** Where the keys are kept. */
+/** The actor that stores the keys. */
 export const signingKeysRef = signingKeys(GLOBAL_PARTITION, "hooks");
 
-/** Longer than a token lives, by what clocks may differ. */
+/** A token's lifetime plus the allowed clock skew. */
 const RETENTION_MS = (HOOK_TOKEN_SECONDS + 60) * 1_000;
 
-/** The keys that tokens which are still good were signed with, by their ids. */
+/** The keys of all tokens that are still valid, by key id. */
 export function listPublishedKeys(reading: Reading, nowMs: number): PublicKey[] {
   return published
     .list(reading, GLOBAL_PARTITION)

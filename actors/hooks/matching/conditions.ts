@@ -7,41 +7,43 @@ import type { HookFields } from "../hook.js";
 import { type EventValues, toHookOwnValues } from "../hook-values.js";
 import { compileGlob } from "./glob.js";
 
-/** What a hook's condition may test: the match lists, and `when`. */
+/** What a hook's conditions may test: the match lists, and `when`. */
 export const conditionNames = ["lines", "stations", "repositories", "tools", "paths", "when"] as const;
 
-/** An event as the conditions of many hooks look at it. */
+/** An event as the conditions of many hooks read it. */
 export interface Subject {
   readonly work: WorkEvent;
-  /** Made when the first `when` looks at them. */
+  /** Computed when the first `when` reads them. */
   readonly values: () => EventValues;
 }
 
 /**
- * One of the conditions that all have to hold for a hook to fire (configuration API, Hook): every match list that is
- * not empty, then `when`.
+ * One of the conditions that must all hold for a hook to fire (configuration API, Hook): each match list that is not
+ * empty, then `when`.
  */
 export interface Condition {
   readonly name: (typeof conditionNames)[number];
-  /** What the hook asks for, as it is written. */
+  /** What the hook asks for, as written. */
   readonly wanted: readonly string[] | string;
   /** The same as an expression: a `when` that holds for the same events. */
   readonly expression: string;
-  /** What it looks at of an event. */
+  /** The part of an event that it reads. */
   saw(work: WorkEvent): unknown;
-  /** Takes what it costs from `work`; null when that was too little to tell, and less than the condition may take. */
+  /**
+   * Takes its cost from `work`; null when the work left was too little to decide, and less than the condition may take.
+   */
   holds(subject: Subject, work: Work): boolean | null;
-  /** What it comes to, where it is an expression that a person wrote; takes what that costs from `work`. */
+  /** Its value, where it is an expression written by a person; takes the cost from `work`. */
   outcome(subject: Subject, work: Work): Outcome | null;
 }
 
-/** What a hook is judged by. */
+/** All conditions of a hook. */
 type MatchedFields = Pick<HookFields, "key" | "on" | "match" | "vars" | "when">;
 
-/** Bytes of the conditions that are kept, by estimate; those that were made first go first. */
+/** Bytes of cached conditions, by estimate; the oldest are evicted first. */
 const MAX_CACHED_BYTES = 128_000_000;
 const BYTES_A_HOOK = 2_000;
-/** Of a list's name or glob, and of a `when`, whose program is kept with it. */
+/** Estimated bytes of a list's name or glob, and of a `when` with its cached program. */
 const BYTES_A_CHARACTER = 8;
 const BYTES_A_CHARACTER_OF_WHEN = 200;
 
@@ -54,7 +56,7 @@ interface CachedConditions {
 const cachedConditions = new Map<string, CachedConditions>();
 let cachedBytes = 0;
 
-/** The conditions of a hook as it is stored, in the order in which they are looked at; made once for each version. */
+/** The conditions of a stored hook, in the order they are evaluated; built once for each version. */
 export function getConditions({ id, version, fields }: ResourceRow<HookFields>): readonly Condition[] {
   const known = cachedConditions.get(id);
   if (known?.version === version) return known.conditions;
@@ -79,7 +81,7 @@ function estimateBytes({ match, when }: MatchedFields): number {
   return BYTES_A_HOOK + BYTES_A_CHARACTER * lists + BYTES_A_CHARACTER_OF_WHEN * (when?.length ?? 0);
 }
 
-/** The match lists of a hook and its `when` as conditions of one kind. */
+/** The match lists of a hook and its `when`, as conditions of one type. */
 export function compileConditions(hook: MatchedFields): readonly Condition[] {
   const { on, match, when } = hook;
   return [
@@ -101,7 +103,7 @@ export function compileConditions(hook: MatchedFields): readonly Condition[] {
   ];
 }
 
-/** A pull request is in one repository; any other event is about all of the line's. */
+/** A pull request is in one repository; any other event concerns all repositories of the line. */
 export function eventRepositories({ event, task }: WorkEvent): readonly string[] {
   return typeof event.repository === "string" ? [event.repository] : task.repositories;
 }
@@ -110,7 +112,7 @@ type ConditionSource = ({ readonly expression: string } | { readonly list: strin
   readonly saw: (work: WorkEvent) => readonly string[];
 };
 
-/** What is looked at has to be one of the names, or one of it when it is several. */
+/** The value must be one of the names; of several values, one must be. */
 function nameCondition(name: Condition["name"], wanted: readonly string[], looked: ConditionSource): Condition[] {
   if (wanted.length === 0) return [];
   const names = new Set(wanted);
@@ -130,8 +132,8 @@ function nameCondition(name: Condition["name"], wanted: readonly string[], looke
 }
 
 /**
- * What looking at the paths of one change may cost, in units of the meter. A change that is too large to be looked
- * through counts as one that touches the paths: none goes past a hook that guards them for its size.
+ * The most that matching the paths of one change may cost, in units of the meter. A change too large for that counts as
+ * touching the paths, so that size never bypasses a hook that guards them.
  */
 const MAX_PATH_UNITS = 60_000;
 

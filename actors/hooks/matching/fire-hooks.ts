@@ -13,9 +13,9 @@ import { type FireHook, hookOccurrenceRef } from "../hook-occurrence.messages.js
 import { hookMatcherRef, type MatchHooks } from "./hook-matcher.messages.js";
 import { type HookRow, MATCH_START, matchHooks } from "./match-hooks.js";
 
-/** How long the hooks on one before event have together (configuration API, Refusing an event). */
+/** Time limit for all hooks on one before event together (configuration API, Refusing an event). */
 const BEFORE_EVENT_MS = 60_000;
-/** What judging the hooks of an event may cost in the turn that it is heard in, in units; a judge does the rest. */
+/** Units that matching the hooks of an event may cost in the turn that receives it; the hook matcher does the rest. */
 const MATCH_UNITS_IN_TURN = 15_000;
 
 /** Fires the hooks that match an after event. */
@@ -46,7 +46,7 @@ export function fireHook(turn: Turn, hook: HookRow, work: WorkEvent): void {
   turn.send(hookOccurrenceRef(work.workspaceId, hookOccurrenceId(work, hook)), toFire(hook, work));
 }
 
-/** What a hook is asked by a before event. One that is never heard of again goes by its `failure`. */
+/** Asks a hook to decide on a before event. When no answer ever comes, the hook's `failure` setting decides. */
 export function toFireRequest(hook: HookRow, work: WorkEvent): GatekeeperRequest {
   const to = hookOccurrenceRef(work.workspaceId, hookOccurrenceId(work, hook));
   return { to, message: toFire(hook, work), whenSilent: timeoutRefusal(hook) };
@@ -56,7 +56,7 @@ function toFire(hook: HookRow, work: WorkEvent): FireHook {
   return { type: "hook.fire", hookId: hook.id, work, resends: null };
 }
 
-/** Why a hook refuses a before event whose time is over; null when it lets it go on. */
+/** Why a hook refuses a before event whose time is over; null when it allows the event. */
 export function timeoutRefusal({ fields }: HookRow): string | null {
   const step = fields.steps[0]?.name ?? "";
   return fields.failure === "block" ? toRefusal({ hook: fields.key, step, reason: BEFORE_EVENT_TIMEOUT }) : null;
@@ -66,7 +66,7 @@ function toMatchHooks(from: MatchHooks["from"], work: WorkEvent): MatchHooks {
   return { type: "hook.judge", work, from };
 }
 
-/** One firing for each occurrence and hook, with an id that sorts by the occurrence's time. */
+/** One hook occurrence for each event and hook; its id sorts by the event's time. */
 export function hookOccurrenceId(work: WorkEvent, hook: HookRow): string {
   return `${work.occurrence}-${hook.id.slice(-8)}`;
 }

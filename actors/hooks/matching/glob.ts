@@ -1,19 +1,21 @@
-/** Globs of changed paths (configuration API, Hook): `**`, `*`, `?`, and a trailing `/` for all that is below. */
+/**
+ * Globs of changed paths (configuration API, Hook): `**`, `*`, `?`, and a trailing `/` for everything below a folder.
+ */
 
 import type { Work } from "../../expressions/meter.js";
 
 export interface PathPattern {
-  /** Whether the whole path is matched. False, too, once the work is used up. */
+  /** Whether the glob matches the whole path. Also false once the work is used up. */
   matches(path: string, work?: Work): boolean;
 }
 
-/** Places looked at in the time of one unit, and what beginning with a path costs that may match. */
+/** Positions tested for one unit, and the cost of starting on a path that may match. */
 const PLACES_A_UNIT = 10;
 const UNITS_TO_BEGIN = 5;
 
 /**
- * A glob, ready to be matched in time linear in the path for each of its places. It is read as a row of single
- * characters, between which runs of others may stand.
+ * A glob, compiled to match in time linear in the path for each of its positions. It is a sequence of single characters
+ * with optional runs of other characters between them.
  */
 export function compileGlob(glob: string): PathPattern {
   const whole = glob.endsWith("/") ? `${glob}**` : glob;
@@ -28,11 +30,11 @@ export function compileGlob(glob: string): PathPattern {
   };
 }
 
-/** Stands for any single character but `/`. */
+/** Matches any single character but `/`. */
 const ONE = -1;
 const SLASH = 0x2f;
 
-/** What may stand at a place beside the single character there: nothing, a run within a name, or any run. */
+/** What may stand at a position besides its single character: nothing, a run within a name, or any run. */
 const NO_RUN = 0;
 const RUN_IN_NAME = 1;
 const ANY_RUN = 2;
@@ -59,9 +61,9 @@ function placesOf(glob: string): Places {
   return { singles: Int32Array.from(singles), runs: Uint8Array.from(runs) };
 }
 
-/** Follows every way through the places at once: at which of them the path may have come, character by character. */
+/** Follows all ways through the glob at once: the set of positions reached after each character of the path. */
 function matches({ singles, runs }: Places, path: string, work: Work): boolean {
-  // In rising order; a place leads to itself and to the one after it, so that none comes twice but beside itself.
+  // In rising order: a position leads to itself and to the next one, so duplicates are always adjacent.
   let places = new Int32Array(runs.length);
   let next = new Int32Array(runs.length);
   let count = 1;

@@ -1,13 +1,13 @@
 /**
- * Judges hooks whose events would take too long in one turn, `hook-judge/<team id>`: events wait in rows, and each
- * wake-up takes the first of them on by what one turn may cost. Before events go first. So a team with many dear
- * conditions holds up nobody but itself. It has one state: what waits lies in rows.
+ * Matches hooks of events that would take too long in one turn, `hook-judge/<team id>`: events wait in rows, and each
+ * wake-up spends the cost limit of one turn on the first of them. Before events go first. A team with many expensive
+ * conditions thus delays only itself. There is one state: what waits is in rows.
  *
  * | state   | moved by                            | next    | also                                             |
  * |---------|-------------------------------------|---------|--------------------------------------------------|
  * | judging | hook.judge, not known yet           | judging | the event waits; wake-up at once                 |
- * | judging | woken, hooks or events are left     | judging | fires what matches; wake-up at once              |
- * | judging | woken, none is left                 | judging | fires what matches; answers its gate; stops      |
+ * | judging | woken, hooks or events left         | judging | fires what matches; wake-up at once              |
+ * | judging | woken, none left                    | judging | fires what matches; answers its gate; stops      |
  * | judging | keeper.late, its event waits        | judging | from here on only match lists count, and a hook  |
  * |         |                                     |         | that blocks on failure refuses                   |
  */
@@ -21,7 +21,7 @@ import { fireHook, timeoutRefusal, toFireRequest } from "./fire-hooks.js";
 import { hookMatcherRef, type MatchHooks } from "./hook-matcher.messages.js";
 import { type HookRow, MAX_MATCH_COST, type MatchCursor, matchHooks } from "./match-hooks.js";
 
-/** An event some of whose hooks are not judged yet. */
+/** An event with hooks that are not matched yet. */
 interface WaitingEvent {
   readonly work: WorkEvent;
   readonly from: MatchCursor;
@@ -29,7 +29,7 @@ interface WaitingEvent {
   readonly isLate: boolean;
 }
 
-/** `[team, rank, occurrence]`, in the order in which they are taken on. */
+/** `[team, rank, occurrence]`, in the order of processing. */
 const waiting = table<WaitingEvent>("hook-judging");
 const BEFORE_EVENTS = 0;
 const AFTER_EVENTS = 1;
@@ -71,7 +71,7 @@ function findWaiting({ turn, ...judge }: Delivered<MatchHooks>): WaitingEvent | 
 }
 
 function enqueue({ turn, work, from, gate }: Delivered<MatchHooks>): void {
-  // With others waiting a wake-up is set already; setting it anew would put it off.
+  // When others are waiting, a wake-up is set already; setting it again would delay it.
   const isFirst = waiting.list(turn, turn.self.partition, [turn.self.id], { limit: 1 }).length === 0;
   put(turn, { work, from, gate: gate ?? null, isLate: false });
   if (isFirst) turn.wake(MATCH, turn.now);
@@ -81,7 +81,7 @@ function put(turn: Turn, row: WaitingEvent): void {
   waiting.put(turn, turn.self.partition, waitingKey(turn, row), row);
 }
 
-/** Takes the first event on. */
+/** Continues with the first event. */
 function matchNext(turn: Turn): void {
   const [row, more] = waiting.list(turn, turn.self.partition, [turn.self.id], { limit: 2 });
   if (row === undefined) return turn.stop();
@@ -102,7 +102,7 @@ function matchNext(turn: Turn): void {
   else turn.wake(MATCH, turn.now);
 }
 
-/** Lets hooks on a before event decide, too. */
+/** Asks hooks on a before event for their decision, too. */
 function callMatchedHooks(
   turn: Turn,
   { replyTo, key }: ReplyTo,
@@ -117,7 +117,7 @@ function callMatchedHooks(
   turn.send(replyTo, call);
 }
 
-/** Why one of the hooks that were not judged in time refuses: it might have fired, and blocks on failure. */
+/** Why one of the hooks that were not matched in time refuses: it might have fired, and blocks on failure. */
 function firstRefusal(hooks: readonly HookRow[]): string | null {
   for (const hook of hooks) {
     const refused = timeoutRefusal(hook);

@@ -13,7 +13,7 @@ export interface MatchHooks extends Message {
   readonly gate?: ReplyTo;
 }
 
-/** What matches the hooks of an event's team. */
+/** The actor that matches the hooks of an event's team. */
 export const hookMatcherRef = reference<
   MatchHooks | GatekeeperTimedOut,
   [work: Pick<WorkEvent, "workspaceId" | "teamId">]

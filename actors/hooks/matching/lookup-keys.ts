@@ -3,10 +3,10 @@ import type { Work } from "../../expressions/meter.js";
 import type { HookFields } from "../hook.js";
 import { type Condition, eventRepositories, type Subject } from "./conditions.js";
 
-/** The lists that hooks are found by, the one that leaves fewest first. */
+/** The lists that hooks are looked up by, the most selective first. */
 const indexedLists = ["lines", "stations", "repositories", "tools"] as const;
 
-/** The words that a hook is listed under: those of one of its lists, or its event alone when it has none. */
+/** The lookup keys of a hook: the entries of one of its lists, or its event alone when it has none. */
 export function lookupKeys({ on, match }: Pick<HookFields, "on" | "match">): string[] {
   const list = indexedLists.find((name) => match[name].length > 0);
   return list === undefined ? [on] : match[list].map((value) => lookupKey(on, list, value));
@@ -16,7 +16,7 @@ function lookupKey(on: string, list: (typeof indexedLists)[number], value: strin
   return `${on} ${list} ${value}`;
 }
 
-/** The words that every hook which could match an event is listed under: no other has to be looked at. */
+/** The lookup keys that cover every hook that could match an event; no other hook needs matching. */
 export function eventLookupKeys(work: WorkEvent): string[] {
   const { on, task, event } = work;
   const words: string[] = [on, lookupKey(on, "lines", task.line), lookupKey(on, "stations", task.stationKey)];
@@ -25,10 +25,10 @@ export function eventLookupKeys(work: WorkEvent): string[] {
   return words;
 }
 
-/** Whether all conditions hold: all of them, none but the first that does not, or too little work was left to tell. */
+/** Whether all conditions hold: yes, no with the first that does not, or too little work was left to decide. */
 export type MatchResult = "holds" | "undecided" | Condition;
 
-/** Looks at the conditions in their order, and takes what that costs from `work`. */
+/** Evaluates the conditions in order, and takes the cost from `work`. */
 export function evaluateConditions(conditions: readonly Condition[], subject: Subject, work: Work): MatchResult {
   for (const condition of conditions) {
     const holds = condition.holds(subject, work);

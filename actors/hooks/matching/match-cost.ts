@@ -1,20 +1,20 @@
 import type { ResourceRow } from "../../resources/resource.table.js";
 import type { HookFields } from "../hook.js";
 
-/** What reading any hook takes, in units of the meter: at first it is not held. */
+/** Cost of reading any hook, in units of the meter, when it is not cached. */
 const UNITS_A_HOOK = 300;
-/** What making its conditions takes, for each character of a `when` and of a glob. */
+/** Cost of building its conditions, for each character of a `when` and of a glob. */
 const UNITS_A_CHARACTER_OF_WHEN = 4;
 const UNITS_A_CHARACTER_OF_GLOB = 1;
-/** What reading takes besides, for each value in it and for its text. */
+/** Additional cost of reading, for each value in it and for its text. */
 const UNITS_A_VALUE = 3;
 const CHARACTERS_A_UNIT = 32;
 
 const known = new WeakMap<ResourceRow<HookFields>, number>();
 
 /**
- * What it costs to look at a hook, in units of the meter, before its conditions look at an event: to read it and to make
- * its conditions, as if neither had been done before. A hook may be as long as a request's body.
+ * The cost of preparing a hook for matching, in units of the meter: reading it and building its conditions, as if
+ * neither had been done before. A hook may be as long as a request's body.
  */
 export function matchCost(hook: ResourceRow<HookFields>): number {
   const before = known.get(hook);

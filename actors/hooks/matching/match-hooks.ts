@@ -10,7 +10,7 @@ import { matchCost } from "./match-cost.js";
 
 export type HookRow = ResourceRow<HookFields>;
 
-/** Where judging an event's hooks goes on: at one of the event's words, by its number, after a hook. */
+/** Cursor into the candidate hooks: index of the lookup key, then the last hook id. */
 export interface MatchCursor {
   readonly word: number;
   readonly after: string | null;
@@ -18,23 +18,23 @@ export interface MatchCursor {
 
 export const MATCH_START: MatchCursor = { word: 0, after: null };
 
-/** Some hooks of an event's team, judged. */
+/** The result of matching some hooks of an event's team. */
 export interface MatchedHooks {
-  /** Those whose conditions all hold. */
+  /** Hooks whose conditions all hold. */
   readonly fires: readonly HookRow[];
-  /** Where the others are; null when there are none. */
+  /** Where the remaining hooks begin; null when there are none. */
   readonly next: MatchCursor | null;
 }
 
-/** What hooks are judged by: all of their conditions, or only what can be told without evaluating a `when`. */
+/** What hooks are matched by: all of their conditions, or only those that need no evaluation of a `when`. */
 export type MatchMode = "all conditions" | "match lists";
 
-/** Units of the meter that are enough to judge any one hook: what a `when` and looking through paths cost, and the rest. */
+/** Units of the meter that are enough to match any single hook: its `when`, its paths, and the rest. */
 export const MAX_MATCH_COST = 100_000;
 
 /**
- * Judges the hooks that could match an event, from a place on and in an order that is always the same, until `units`
- * are spent. With {@link MAX_MATCH_COST} it gets on by one hook at least.
+ * Matches the hooks that could match an event, starting at a cursor, in an order that never changes, until `units` are
+ * spent. With {@link MAX_MATCH_COST} it always matches at least one hook.
  */
 export function matchHooks(
   reading: Reading,
@@ -63,7 +63,7 @@ export function matchHooks(
         if (verdict === "undecided") return { fires, next: { word, after } };
         if (verdict === "holds") fires.push(hook);
       }
-      // The first one is looked at whatever that takes, so that there is always one that is.
+      // The first hook is always matched, whatever it costs, so that every call makes progress.
       left.units -= toLook;
       if (left.units < 0) return { fires, next: { word, after: hook.id } };
       isFirst = false;
@@ -73,7 +73,7 @@ export function matchHooks(
   return { fires, next: null };
 }
 
-/** An event as conditions look at it. */
+/** An event as conditions read it. */
 export function toSubject(work: WorkEvent): Subject {
   return { work, values: () => toEventValues(work) };
 }
@@ -87,7 +87,7 @@ interface KeyCursor {
   readonly after: string | null;
 }
 
-/** A hook is listed under each name of a list, of which an event may have several: it is judged at the first. */
+/** A hook is listed under each name of a list, and an event may have several of them: match it at the first only. */
 function isFirstKey({ fields }: HookRow, words: readonly string[], word: number): boolean {
   const own = lookupKeys(fields);
   return own.length === 1 || words.findIndex((each) => own.includes(each)) === word;

@@ -23,7 +23,7 @@ const mismatchSchema = z.strictObject({
   error: z.string().nullable().describe("Why `when` came to nothing, when it did."),
 });
 
-/** What an event meant to one hook: exactly one of the two is there. */
+/** What an event meant to one hook: exactly one of the two fields is set. */
 export const hookMatchSchema = z
   .strictObject({
     hookId: z.string(),
@@ -43,16 +43,16 @@ export interface HookMatchPage {
 
 export interface HookMatches {
   readonly hooks: readonly HookMatch[];
-  /** The key after which the next page begins; null when there is none. */
+  /** The key after which the next page begins; null on the last page. */
   readonly next: string | null;
 }
 
-/** What one page may cost, in units of the meter, beyond its first hook. */
+/** Cost limit of one page, in units of the meter; its first hook is always included. */
 const UNITS_A_PAGE = 50_000;
 
 /**
- * What an event meant to each hook of its team, by key: the firing it led to, or the first condition that does not
- * hold. Conditions are those that the hook has now. A page is shorter where conditions are dear.
+ * What an event meant to each hook of its team, by key: the hook occurrence it created, or the first condition that
+ * does not hold. The conditions are the hook's current ones. A page is shorter where conditions are expensive.
  */
 export function listHookMatches(reading: Reading, work: WorkEvent, { after, limit }: HookMatchPage): HookMatches {
   const { workspaceId, teamId } = work;
@@ -84,7 +84,7 @@ function whyNotFired(hook: ResourceRow<HookFields>, subject: Subject, left: Work
   return toMismatch(verdict, subject, left);
 }
 
-/** What a condition saw that did not hold, and why it came to nothing, where it did. */
+/** The values that a failing condition read, and its result where it has one. */
 function toMismatch(condition: Condition, subject: Subject, left: Work): NonNullable<HookMatch["notFired"]> {
   const { name, wanted, expression, saw } = condition;
   const outcome = condition.outcome(subject, left);
