@@ -96,6 +96,9 @@ export function classifyInvite(
     case "effect.ended":
       if (!isResultOf(MAIL_EFFECT, message) || message.id !== invite?.mailId) return message;
       return { type: "mail.ended", invite, isSent: message.result.ok };
+    // What it does not know, no transition takes.
+    default:
+      return message;
   }
 }
 

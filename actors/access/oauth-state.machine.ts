@@ -10,10 +10,10 @@
  * | none    | link.begin                                        | waiting | kept                                  |
  * | waiting | link.begin                                        | waiting | kept; the oldest of too many goes     |
  * | waiting | link.use with a live state of this session        | waiting | answered with what was begun; it goes |
- * | waiting | the same, of the last one                         | none    | the same; stops                       |
+ * | waiting | the same, of the last one                         | (ended) | the same                              |
  * | either  | link.use with any other                           | same    | refused                               |
  * | waiting | woken `expire`                                    | waiting | what is over goes                     |
- * | waiting | the same, when none is left                       | none    | stops                                 |
+ * | waiting | the same, when none is left                       | (ended) |                                       |
  */
 import { assertEvent, assign, setup } from "xstate";
 import { defineActor } from "../../runtime/define-actor.js";

@@ -144,8 +144,8 @@ export function classifyConnection(
       return classifyClaimed(message, context, turn);
     case "name.ask":
       return { ...message, type: isHeld(context) ? "claim.kept" : "claim.lapsed" };
-    case "installation.release":
-    case "woken":
+    // Also what it does not know, which no transition takes.
+    default:
       return message;
   }
 }

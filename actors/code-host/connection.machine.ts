@@ -6,8 +6,8 @@
  * |-----------|------------------------------------------------------|-----------|---------------------------------|
  * | any       | confirmation.begun (installation.confirm)            | same      | the code host is asked          |
  * | any       | confirmation.crowded (the same, too many at once)    | same      | refused                         |
- * | absent,   | claim.needed (effect.ended, may connect)             | same      | claimed for the workspace       |
- * | deleted   |                                                      |           |                                 |
+ * | any       | claim.needed (effect.ended, may connect, and it is   | same      | claimed for the workspace       |
+ * |           | not the workspace's)                                 |           |                                 |
  * | any       | confirmed.connected (the same where it is connected, | connected | this workspace's alone; told    |
  * |           | or name.claimed, granted)                            |           |                                 |
  * | any       | confirmed.suspended (the same, suspended there)      | suspended | the same                        |
@@ -15,19 +15,17 @@
  * |           | name.claimed, another's)                             |           |                                 |
  * | any       | claim.unused (granted to who may connect no more)    | same      | told why not; free              |
  * | any       | claim.void (answered since it was claimed again)     | same      |                                 |
- * | connected,| claim.kept (name.ask)                                | same      | the claim is confirmed          |
- * | suspended |                                                      |           |                                 |
- * | absent,   | claim.lapsed (the same)                              | same      | the claim lapses                |
- * | deleted   |                                                      |           |                                 |
- * | connected,| changed.connected, .suspended, .deleted              | as it is  | answered; deleted it is free    |
- * | suspended | (installation.changed, or effect.ended of a look)    |           |                                 |
+ * | any       | claim.kept (name.ask, where it is the workspace's)   | same      | the claim is confirmed          |
+ * | any       | claim.lapsed (the same, where it is not)             | same      | the claim lapses                |
+ * | any       | changed.connected, .suspended, .deleted              | as it is  | answered; deleted it is free    |
+ * |           | (installation.changed, or effect.ended of a look,    |           |                                 |
+ * |           | where it is the workspace's)                         |           |                                 |
  * | any       | changed.nothing (the same, known or older)           | same      | answered                        |
  * | connected,| woken `look`                                         | same      | the code host is asked how it   |
  * | suspended |                                                      |           | is; again in six hours          |
  * | any other | the same                                             | same      |                                 |
- * | connected,| disconnect.allowed (installation.disconnect, by an   | absent    | free; nothing is left of it     |
- * | suspended,| owner or admin)                                      |           |                                 |
- * | deleted   |                                                      |           |                                 |
+ * | any       | disconnect.allowed (installation.disconnect, by an   | absent    | free; nothing is left of it     |
+ * |           | owner or admin, where there is a connection)         |           |                                 |
  * | any       | disconnect.refused (the same, any other)             | same      | refused                         |
  * | any       | installation.release                                 | absent    | free; nothing is left of it     |
  *

@@ -126,6 +126,9 @@ export function classifyConnection(
       const canRenew = getRow(context, turn).linked?.canRenew === true;
       return { type: value === "refreshing" || canRenew ? "renewal.due" : "renewal.impossible" };
     }
+    // What it does not know, no transition takes.
+    default:
+      return message;
   }
 }
 

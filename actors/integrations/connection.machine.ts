@@ -13,8 +13,10 @@
  * | connected, | link.begun                                        | same       | the code is exchanged; an earlier   |
  * | refreshing,|                                                   |            | exchange under way is forgotten     |
  * | broken     | exchange.failed                                   | same       | told                                |
- * | any        | exchange.done (effect.ended)                      | connected  | tokens kept; told; woken to renew   |
- * | any        | exchange.in-vain (the same, of what may not be    | revoking   | the host is to forget them          |
+ * | any but    | exchange.done (effect.ended)                      | connected  | tokens kept; told; woken to renew   |
+ * | none,      |                                                   |            |                                     |
+ * | revoking   |                                                   |            |                                     |
+ * | the same   | exchange.in-vain (the same, of what may not be    | revoking   | the host is to forget them          |
  * |            | any more)                                         |            |                                     |
  * | connected  | renewal.due (woken `renew`)                       | refreshing | asks for new tokens                 |
  * | connected  | renewal.impossible (the same, with nothing to     | broken     | tokens go                           |
@@ -36,8 +38,11 @@
  * | any        | asks.set (connection.ask, by whose it is)         | same       | what they want to be asked about    |
  * | any        | link.refused, disconnect.refused, asks.refused    | same       | refused                             |
  * | any        | check.kept                                        | same       |                                     |
+ * | none,      | check.over                                        | same       |                                     |
+ * | revoking   |                                                   |            |                                     |
  * | any but    | effect.ended of an effect not waited for          | same       |                                     |
- * | none       |                                                   |            |                                     |
+ * | none,      |                                                   |            |                                     |
+ * | revoking   |                                                   |            |                                     |
  */
 import { assertEvent, assign, setup } from "xstate";
 import { defineActor } from "../../runtime/define-actor.js";

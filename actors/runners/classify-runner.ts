@@ -123,8 +123,8 @@ export function classifyRunner(
       return toSending(message, context);
     case "woken":
       return { type: turn.now - message.dueMs > LATE_MS ? "lease.late" : "lease.over" };
-    case "runner.adrift":
-    case "claim.ended":
+    // Also what it does not know, which no transition takes.
+    default:
       return message;
   }
 }

@@ -46,6 +46,9 @@ export function classifyRun(owners: readonly RunOwner[]) {
         return toSpeechEvent(turn, context, message, owned().owner);
       case "approval.answer":
         return toApprovalEvent(turn, message, owned().owner);
+      // What it does not know, no transition takes.
+      default:
+        return message;
     }
   };
 }

@@ -6,7 +6,7 @@
  * | idle    | blobs.unused |                   | waiting | is woken when the first of them was unused a day  |
  * | waiting | blobs.unused |                   | waiting |                                                   |
  * | waiting | woken        | others are unused | waiting | some whose time is over go; is woken for the next |
- * | waiting | woken        | none is           | idle    | likewise                                          |
+ * | waiting | woken        | none is           | (ended) | likewise                                          |
  */
 import { setup } from "xstate";
 import type { ActorType } from "../../runtime/actor-type.js";

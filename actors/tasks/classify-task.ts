@@ -55,9 +55,8 @@ function toWorkEvent(message: WorkMessage, runId: string | null, turn: TurnReadi
       return unlessRefused(message, "move.refused", refuseUnlessStation(turn, message.to));
     case "task.assign":
       return unlessRefused(message, "assignment.refused", refuseUnlessMember(turn, message.assignee));
-    case "task.close":
-    case "task.withdraw":
-    case "task.unassign":
+    // Also what it does not know, which no transition takes.
+    default:
       return message;
   }
 }
