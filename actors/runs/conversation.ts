@@ -3,9 +3,10 @@ import type { Refusal } from "../refusal.js";
 import { MAX_UNDELIVERED } from "../runners/protocol.js";
 import { hasFeature } from "../runners/runner.table.js";
 import { refuseUnlessAssigneeOf } from "./assignee.js";
+import type { RunRow, StepRow } from "./run.js";
 import type { MessageSent, SendMessage } from "./run.messages.js";
-import { type RunRow, runMessageKeys, runMessages, runSteps, type StepRow } from "./run.table.js";
-import { addStep, getRunRow, putRun, sendToRunner, tellOwner } from "./run.transitions.js";
+import { runMessageKeys, runMessages, runSteps, runs } from "./run.table.js";
+import { addStep, getRunRow, sendToRunner, tellOwner } from "./run.transitions.js";
 import type { RunContext, SpeechTaken } from "./run-events.js";
 import type { RunOwner } from "./run-owner.js";
 
@@ -78,7 +79,8 @@ export function sendMessage(event: Delivered<SpeechTaken>, context: RunContext):
 export function recordDelivered(turn: Turn, { said }: RunContext, n: number): void {
   const row = getRunRow(turn);
   const unheard = said - n;
-  if (unheard >= 0 && unheard < (row.unheard ?? 0)) putRun(turn, { ...row, unheard });
+  if (unheard < 0 || unheard >= (row.unheard ?? 0)) return;
+  runs.put(turn, turn.self.partition, row, { ...row, unheard });
 }
 
 /**

@@ -2,8 +2,9 @@ import type { GateAnswer, Turn } from "../../runtime/turn.js";
 import type { WorkQuestion } from "../events/catalogue.js";
 import { recordWorkEvent } from "../events/event-task.js";
 import type { RunnerMessage } from "../runners/protocol.js";
-import type { RunRow } from "./run.table.js";
-import { getEventSubject, getRunRow, putRun, sendToRunner } from "./run.transitions.js";
+import type { RunRow } from "./run.js";
+import { runs } from "./run.table.js";
+import { getEventSubject, getRunRow, sendToRunner } from "./run.transitions.js";
 import type { RunContext } from "./run-events.js";
 import type { RunOwner } from "./run-owner.js";
 
@@ -57,7 +58,8 @@ function decide(
   { id, to }: Pick<HandoverWish, "id" | "to">,
   refused: string | null,
 ): void {
-  putRun(turn, { ...getRunRow(turn), handover: { to, refused } });
+  const row = getRunRow(turn);
+  runs.put(turn, turn.self.partition, row, { ...row, handover: { to, refused } });
   answer(turn, context, id, refused);
 }
 

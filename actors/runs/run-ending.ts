@@ -10,8 +10,9 @@ import { keepText } from "../tables/text-blobs.js";
 import { closeApprovals } from "./approvals.js";
 import { carryUndelivered } from "./conversation.js";
 import { mayHandOver } from "./hand-over.js";
-import { type RunOutcome, type RunRow, runCheckouts, runs, toQueuedRun } from "./run.table.js";
-import { getRunRow, putRun, sendToRunner, tellOwner } from "./run.transitions.js";
+import type { RunOutcome, RunRow } from "./run.js";
+import { runCheckouts, runs, toQueuedRun } from "./run.table.js";
+import { getRunRow, sendToRunner, tellOwner } from "./run.transitions.js";
 import type { ClaimStale, RunContext } from "./run-events.js";
 import { getRunInput } from "./run-input.table.js";
 import type { RunOwner } from "./run-owner.js";
@@ -26,7 +27,7 @@ export function endByReport(turn: Turn, context: RunContext, report: EndReport, 
   recordCheckouts(turn, report.checkouts);
   const { outcome, failure } = acceptedOutcome(row, report);
   const spent = report.spent ?? row.spent;
-  runs.put(turn, turn.self.partition, row.id, { ...row, ending: report.ending, failure, check: report.check, spent });
+  runs.put(turn, turn.self.partition, row, { ...row, ending: report.ending, failure, check: report.check, spent });
   const ended: ClaimEnded = { type: "claim.ended", runId: row.id };
   if (context.runnerId !== null) turn.send(runnerRef(turn.self.partition, context.runnerId), ended);
   finish(turn, context, { outcome, reason: failure?.message ?? null }, owner);
@@ -55,7 +56,8 @@ function acceptedOutcome(row: RunRow, report: EndReport): Pick<EndReport, "outco
 /** The run can never be sent to a runner. */
 export function endUndeliverable(turn: Turn, context: RunContext, why: string, owner: RunOwner): void {
   const failure: RunFailure = { code: "not-supported", message: why, output: "" };
-  runs.put(turn, turn.self.partition, turn.self.id, { ...getRunRow(turn), failure });
+  const row = getRunRow(turn);
+  runs.put(turn, turn.self.partition, row, { ...row, failure });
   endRun(turn, context, { outcome: "failed", reason: why }, owner);
 }
 
@@ -95,10 +97,11 @@ function finish(
   owner: RunOwner,
 ): void {
   const at = new Date(turn.now).toISOString();
-  const row: RunRow = { ...getRunRow(turn), state: "ended", outcome, reason, endedAt: at };
+  const before = getRunRow(turn);
+  const row: RunRow = { ...before, state: "ended", outcome, reason, endedAt: at };
   closeApprovals(turn, "The run is over.");
   turn.cancelWake("stop");
-  putRun(turn, row);
+  runs.put(turn, turn.self.partition, before, row);
   if (context.runnerId !== null) releaseClaim(turn, context.runnerId);
   if (owner.hasHooks) publishEnded(turn, row, { at, outcome }, owner);
   carryUndelivered(turn, context, row);

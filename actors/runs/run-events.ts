@@ -2,8 +2,8 @@ import type { GateAnswer, Message, Woken } from "../../runtime/turn.js";
 import type { Refusal } from "../refusal.js";
 import type { ClaimLost, ClaimRun, RunSaid } from "../runners/runner.messages.js";
 import type { ApprovalRow } from "./approval.js";
+import type { StepRow } from "./run.js";
 import type { AnswerApproval, EndRun, JobUndeliverable, SendMessage, StartRun } from "./run.messages.js";
-import type { StepRow } from "./run.table.js";
 import type { RunOwner } from "./run-owner.js";
 
 /** What a run holds, what it is told, and what its machine takes: each message by what it means. */

@@ -3,7 +3,8 @@ import { listOpenApprovals } from "./approval.table.js";
 import { approvalView } from "./approval.view.js";
 import { seesRun } from "./run.queries.js";
 import { runs } from "./run.table.js";
-import { runRowView, stepsView } from "./run.view.js";
+import { stepsView } from "./run.view.js";
+import { runRowView } from "./run-row.view.js";
 
 /** Steps in a run's first picture; the earlier ones are read over the API. */
 const STEPS_SHOWN = 200;

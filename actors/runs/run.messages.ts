@@ -5,7 +5,7 @@ import type { Refusal } from "../refusal.js";
 import { runRef as placedRunRef } from "../runners/runner.messages.js";
 import type { RunNeeds } from "../runners/runner.table.js";
 import type { ApprovalRow } from "./approval.js";
-import type { RunOutcome, StepRow } from "./run.table.js";
+import type { RunOutcome, StepRow } from "./run.js";
 import type { RunBeginning } from "./run-input.table.js";
 import type { RunOwnerKey } from "./run-owner.js";
 

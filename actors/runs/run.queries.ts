@@ -6,7 +6,8 @@ import { isRefusal, type Refusal } from "../refusal.js";
 import { findLocation } from "../resources/resource-location.table.js";
 import type { ApprovalRow } from "./approval.js";
 import { approvals } from "./approval.table.js";
-import { type RunRow, runs } from "./run.table.js";
+import type { RunRow } from "./run.js";
+import { runs } from "./run.table.js";
 
 /** Whether there is such a run of the workspace and the caller may read how it goes. */
 export function seesRun(reading: Reading, caller: Caller, workspaceId: string, runId: string): boolean {

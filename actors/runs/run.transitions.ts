@@ -6,9 +6,9 @@ import { dispatcherRef, type QueueRun } from "../runners/dispatcher.messages.js"
 import type { RunStep, Spent } from "../runners/protocol.js";
 import { type ClaimRun, runnerRef, type SendToRunner } from "../runners/runner.messages.js";
 import type { OutboxMessage } from "../runners/runner.table.js";
+import type { RunRow, StepRow } from "./run.js";
 import type { OwnerMessage, StartRun } from "./run.messages.js";
-import { type RunRow, runEntry, runSteps, runs, type StepRow, toQueuedRun } from "./run.table.js";
-import { runRowView } from "./run.view.js";
+import { runEntry, runSteps, runs, toQueuedRun } from "./run.table.js";
 import type { RunContext } from "./run-events.js";
 import { fixBeginning, fixBrief } from "./run-input.js";
 import type { RunOwner } from "./run-owner.js";
@@ -34,17 +34,8 @@ export function getEventSubject(turn: Turn, owner: RunOwner): EventSubject {
   return subject;
 }
 
-/** What readers of a run are told: what it is now, or a step with what that changed of it. */
-const runTopic = topic<
-  | { readonly type: "run"; readonly run: ReturnType<typeof runRowView> }
-  | { readonly type: "step"; readonly step: StepRow; readonly run: Partial<RunRow> }
->("run");
-
-/** Keeps the row and shows it in the run's stream. */
-export function putRun(turn: Turn, row: RunRow): void {
-  runs.put(turn, turn.self.partition, row.id, row);
-  turn.publishChange(runTopic(row.id), { type: "run", run: runRowView(row) });
-}
+/** What readers of a run are told of its steps: each with what it changed of the run. */
+const stepTopic = topic<{ readonly type: "step"; readonly step: StepRow; readonly run: Partial<RunRow> }>("run");
 
 export function queueRun(event: Delivered<StartRun>): void {
   const { turn, owner, ownerAddress, teamId, lineId, stationId, stationKey, fingerprint, needs, lane } = event;
@@ -57,7 +48,7 @@ export function queueRun(event: Delivered<StartRun>): void {
     ...{ handover: null, ending: null, failure: null, check: null, startedAt: null, endedAt: null },
   };
   turn.direct(runEntry(turn.self.partition, row.id));
-  putRun(turn, row);
+  runs.insert(turn, turn.self.partition, row);
   fixBeginning(turn, event);
   const message: QueueRun = { type: "run.queue", run: toQueuedRun(row) };
   turn.send(dispatcherRef(turn.self.partition), message);
@@ -71,7 +62,7 @@ export function claimRun(context: RunContext, event: Delivered<ClaimRun>, owner:
   const { turn, runnerId } = event;
   const row = getRunRow(turn);
   const fence = context.fence + 1;
-  putRun(turn, { ...row, state: "claimed", runnerId, fence });
+  runs.put(turn, turn.self.partition, row, { ...row, state: "claimed", runnerId, fence });
   fixBrief(turn, row, owner);
   const claimed = { ...context, fence, runnerId, assigned: false };
   if (!owner.hasGate) return assignRunner(turn, claimed);
@@ -110,7 +101,7 @@ export function sendToRunner(turn: Turn, context: Pick<RunContext, "runnerId">, 
 export function beginRun(turn: Turn): void {
   const row = getRunRow(turn);
   const startedAt = new Date(turn.now).toISOString();
-  putRun(turn, { ...row, state: "running", startedAt });
+  runs.put(turn, turn.self.partition, row, { ...row, state: "running", startedAt });
   tellOwner(turn, { type: "run.began", runId: row.id });
 }
 
@@ -127,8 +118,8 @@ export function addStep(turn: Turn, step: StepRow, also: Partial<Pick<RunRow, "s
   const row = getRunRow(turn);
   runSteps.put(turn, turn.self.partition, [row.id, step.index], step);
   const changed = { ...also, steps: step.index + 1 };
-  runs.put(turn, turn.self.partition, row.id, { ...row, ...changed });
-  turn.publishChange(runTopic(row.id), { type: "step", step, run: changed });
+  runs.put(turn, turn.self.partition, row, { ...row, ...changed });
+  turn.publishChange(stepTopic(row.id), { type: "step", step, run: changed });
 }
 
 /** How long a runner has to end a run that it is told to stop, in milliseconds: its programs, and the changes read. */

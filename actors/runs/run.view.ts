@@ -1,16 +1,12 @@
 import { z } from "zod";
 import type { Reading } from "../../storage/store.js";
 import { whyWaiting } from "../runners/placement.queries.js";
-import {
-  checkoutResultSchema,
-  endingSchema,
-  failureSchema,
-  stepSchema as runnerStepSchema,
-  spentSchema,
-} from "../runners/protocol.js";
+import { checkoutResultSchema, stepSchema as runnerStepSchema } from "../runners/protocol.js";
 import { getText } from "../tables/text-blobs.js";
-import { type RunRow, runCheckouts, runSteps, type StepRow, toQueuedRun } from "./run.table.js";
+import type { RunRow, StepRow } from "./run.js";
+import { runCheckouts, runSteps, toQueuedRun } from "./run.table.js";
 import { runInputs } from "./run-input.table.js";
+import { runRowSchema, runRowView } from "./run-row.view.js";
 
 /** What it runs with: the station's and the repositories' settings when it was queued. */
 const configSchema = z.looseObject({
@@ -23,34 +19,6 @@ const configSchema = z.looseObject({
   repositories: z.array(
     z.strictObject({ name: z.string(), setup: z.string().nullable(), image: z.string().nullable() }),
   ),
-});
-
-/** What a run's own row says: what its stream shows. */
-const runRowSchema = z.strictObject({
-  id: z.string(),
-  /** Empty where the run is no task's. */
-  taskId: z.string(),
-  lineId: z.string(),
-  stationId: z.string(),
-  station: z.string(),
-  state: z.enum(["queued", "claimed", "running", "ended"]),
-  outcome: z.enum(["completed", "failed", "stopped", "abandoned", "withdrawn", "superseded"]).nullable(),
-  reason: z.string().nullable(),
-  runnerId: z.string().nullable(),
-  /** What it needs of a runner. */
-  needs: z.strictObject({ poolId: z.string().nullable(), labels: z.array(z.string()), harness: z.string() }),
-  steps: z.int(),
-  /** How many of the messages that were said to it its agent was not given. */
-  unheard: z.int(),
-  spent: spentSchema.nullable(),
-  handover: z.strictObject({ to: z.string(), refused: z.string().nullable() }).nullable(),
-  ending: endingSchema.nullable(),
-  failure: failureSchema.nullable(),
-  check: z.strictObject({ passed: z.boolean(), exitCode: z.int().nullable(), output: z.string() }).nullable(),
-  fingerprint: z.string(),
-  queuedAt: z.string(),
-  startedAt: z.string().nullable(),
-  endedAt: z.string().nullable(),
 });
 
 /** A run as lists show it. */
@@ -74,32 +42,6 @@ export const stepSchema = runnerStepSchema
     at: z.string(),
   })
   .meta({ title: "step" });
-
-/** The run without what it is weighed down by, as its stream shows it. */
-export function runRowView(run: RunRow): z.output<typeof runRowSchema> {
-  const {
-    owner: _owner,
-    ownerAddress: _address,
-    teamId: _team,
-    taskId,
-    stationKey,
-    passesTo: _next,
-    fence: _fence,
-    queuedAtMs,
-    needs: { poolId, labels, harness },
-    lane: _lane,
-    unheard = 0,
-    ...shown
-  } = run;
-  return {
-    ...shown,
-    taskId: taskId ?? "",
-    unheard,
-    needs: { poolId, labels: [...labels], harness },
-    station: stationKey,
-    queuedAt: new Date(queuedAtMs).toISOString(),
-  };
-}
 
 export function runItemView(reading: Reading, workspaceId: string, run: RunRow): z.output<typeof runItemSchema> {
   const queued = toQueuedRun(run);

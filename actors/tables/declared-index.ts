@@ -21,6 +21,8 @@ export interface IndexDeclaration<Listed> {
   readonly by: readonly Field<Listed>[];
   /** Only rows whose fields have one of these values. */
   readonly only?: { readonly [Name in Field<Listed>]?: readonly string[] };
+  /** Only rows in which these fields are not null. */
+  readonly has?: readonly Field<Listed>[];
   /** Its rows hold the whole row, so that a page of it looks up nothing. */
   readonly holdsRow?: boolean;
 }
@@ -32,22 +34,23 @@ export interface StoredIndex {
   readonly by: readonly string[];
   readonly order: readonly string[];
   readonly only: readonly (readonly [field: string, values: readonly string[]])[];
+  readonly has: readonly string[];
   readonly holdsRow: boolean;
 }
 
 /** In a key, what no text is: sorts before every text. */
-const NONE = 0;
+export const NONE = 0;
 
 /** The index of a declaration. */
 export function storedIndex<Listed>(
   name: string,
-  { by, only = {}, holdsRow = false }: IndexDeclaration<Listed>,
+  { by, only = {}, has = [], holdsRow = false }: IndexDeclaration<Listed>,
   order: readonly string[],
 ): StoredIndex {
   const limits = Object.entries<readonly string[] | undefined>(only).flatMap(([field, values]) =>
     values === undefined ? [] : [[field, values] as const],
   );
-  return { name, by, order, only: limits, holdsRow };
+  return { name, by, order, only: limits, has, holdsRow };
 }
 
 /** The key of a row in an index; null when the index does not hold it. */
@@ -56,6 +59,7 @@ export function keyIn(index: StoredIndex, partition: string, row: object): Key |
     const part = partOf(row, field);
     if (typeof part !== "string" || !values.includes(part)) return null;
   }
+  for (const field of index.has) if (partOf(row, field) === NONE) return null;
   const key: KeyPart[] = [partition, rowSpace, index.name];
   for (const field of index.by) key.push(partOf(row, field));
   for (const field of index.order) key.push(partOf(row, field));

@@ -1,5 +1,5 @@
 import type { KeyPart } from "../../storage/store.js";
-import { type StoredIndex, toPart } from "./declared-index.js";
+import { NONE, type StoredIndex, toPart } from "./declared-index.js";
 
 /**
  * How a page is read: the rows of one index that begin with `under` stand in lines, one for each mix of values of the
@@ -40,9 +40,9 @@ interface Candidate {
 }
 
 function candidateOf(index: StoredIndex, asked: ReadonlyMap<string, KeyPart>): Candidate | null {
-  const { by, only } = index;
+  const { by, only, has } = index;
   const holds = only.every(([field, values]) => values.some((value) => value === asked.get(field)));
-  if (!holds) return null;
+  if (!holds || !has.every((field) => (asked.get(field) ?? NONE) !== NONE)) return null;
   const told = [...asked.keys()].filter((field) => tells(index, field)).length;
   return { index, told, open: by.length - firstOf(index, asked) };
 }

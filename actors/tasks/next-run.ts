@@ -11,7 +11,7 @@ import { runRef, type StartRun } from "../runs/run.messages.js";
 import type { RunBeginning } from "../runs/run-input.table.js";
 import type { TaskRow } from "./task.js";
 import { taskRef } from "./task.messages.js";
-import { taskCheckouts, taskRuns } from "./task.table.js";
+import { taskCheckouts } from "./task.table.js";
 
 /** Has a run queued at the station where the task stands, with what that is now; gives its id. */
 export function queueNextRun(turn: Turn, task: TaskRow): string {
@@ -31,7 +31,6 @@ export function queueNextRun(turn: Turn, task: TaskRow): string {
     ...{ config, fingerprint: fingerprintOf(config), beginning: beginningOf(turn, task, line, station) },
     needs: needsOf(turn, station),
   };
-  taskRuns.put(turn, workspaceId, [task.id, runId], true);
   turn.send(runRef(workspaceId, runId), start);
   return runId;
 }

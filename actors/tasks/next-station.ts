@@ -1,7 +1,7 @@
 import type { TurnReading } from "../../runtime/turn.js";
 import { findLine, findStation, laterStations } from "../lines/line.queries.js";
+import type { RunRow } from "../runs/run.js";
 import type { RunOver } from "../runs/run.messages.js";
-import type { RunRow } from "../runs/run.table.js";
 import type { NextStation, TaskContext } from "./task-events.js";
 
 /** Attempts that may be abandoned in a row before a person has a look. */

@@ -1,7 +1,7 @@
 import type { Message } from "../../runtime/turn.js";
 import type { Refusal } from "../refusal.js";
+import type { RunRow } from "../runs/run.js";
 import type { RunAsking, RunBegan, RunOver } from "../runs/run.messages.js";
-import type { RunRow } from "../runs/run.table.js";
 import type * as messages from "./task.messages.js";
 
 /** What a task holds, what it is told, and what its machine takes: each message by what it means. */

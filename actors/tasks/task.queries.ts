@@ -6,10 +6,11 @@ import type { Caller } from "../caller.js";
 import { isRefusal, type Refusal } from "../refusal.js";
 import { findResourceAt } from "../resources/resource.table.js";
 import { findLocation } from "../resources/resource-location.table.js";
-import { type RunRow, runs } from "../runs/run.table.js";
+import type { RunRow } from "../runs/run.js";
+import { runs } from "../runs/run.table.js";
 import type { Cursor, Slice } from "../tables/page.js";
 import type { TaskRow } from "./task.js";
-import { taskRuns, tasks } from "./task.table.js";
+import { tasks } from "./task.table.js";
 
 /** What a list may be narrowed by; a task has to fit all that is given. */
 export interface TaskFilter {
@@ -103,8 +104,6 @@ export function listTaskRuns(
   { workspaceId, task }: VisibleTask,
   { before, limit }: { readonly before?: string | undefined; readonly limit: number },
 ): RunRow[] {
-  const page = { reverse: true, limit, ...(before === undefined ? {} : { before: [task.id, before] }) };
-  return taskRuns
-    .entries(reading, workspaceId, [task.id], page)
-    .flatMap(({ key }) => runs.get(reading, workspaceId, String(key.at(-1))) ?? []);
+  const place = before === undefined ? undefined : [before];
+  return runs.all(reading, workspaceId, { taskId: task.id }, { before: place, limit });
 }

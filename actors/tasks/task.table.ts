@@ -66,8 +66,6 @@ export const taskCheckouts = indexedTable<TaskCheckoutRow>("task-checkout", {
 });
 /** `[task]`: the firings and events behind what was done to it last, oldest first; no row when there are none. */
 export const taskCauses = table<readonly string[]>("task-causes");
-/** `[task, run]` -> true */
-export const taskRuns = table<true>("task-run");
 
 /** What makes a task findable by its id. */
 export function taskEntry(workspaceId: string, taskId: string): DirectoryEntry {

@@ -1,6 +1,7 @@
 import t from "tap";
 import type { RunEnding } from "../../../actors/runners/protocol.js";
-import { type RunOutcome, type RunRow, runs } from "../../../actors/runs/run.table.js";
+import type { RunOutcome } from "../../../actors/runs/run.js";
+import { runs } from "../../../actors/runs/run.table.js";
 import { taskActor } from "../../../actors/tasks/task.machine.js";
 import { taskNotes, tasks } from "../../../actors/tasks/task.table.js";
 import { address } from "../../../runtime/address.js";
@@ -50,7 +51,7 @@ function over(stepping: Stepping, name: string): Message {
     reason: "said so",
     ...ended,
   };
-  runs.put(stepping.rows, workspaceId, id, row as unknown as RunRow);
+  stepping.rows.put(runs.key(workspaceId, id), row);
   return { type: "run.over", runId: id, outcome: ended?.outcome } as Message;
 }
 

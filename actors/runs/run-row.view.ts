@@ -1,0 +1,57 @@
+import { z } from "zod";
+import { endingSchema, failureSchema, spentSchema } from "../runners/protocol.js";
+import type { RunRow } from "./run.js";
+
+/** What a run's own row says: what its stream shows. */
+export const runRowSchema = z.strictObject({
+  id: z.string(),
+  /** Empty where the run is no task's. */
+  taskId: z.string(),
+  lineId: z.string(),
+  stationId: z.string(),
+  station: z.string(),
+  state: z.enum(["queued", "claimed", "running", "ended"]),
+  outcome: z.enum(["completed", "failed", "stopped", "abandoned", "withdrawn", "superseded"]).nullable(),
+  reason: z.string().nullable(),
+  runnerId: z.string().nullable(),
+  /** What it needs of a runner. */
+  needs: z.strictObject({ poolId: z.string().nullable(), labels: z.array(z.string()), harness: z.string() }),
+  steps: z.int(),
+  /** How many of the messages that were said to it its agent was not given. */
+  unheard: z.int(),
+  spent: spentSchema.nullable(),
+  handover: z.strictObject({ to: z.string(), refused: z.string().nullable() }).nullable(),
+  ending: endingSchema.nullable(),
+  failure: failureSchema.nullable(),
+  check: z.strictObject({ passed: z.boolean(), exitCode: z.int().nullable(), output: z.string() }).nullable(),
+  fingerprint: z.string(),
+  queuedAt: z.string(),
+  startedAt: z.string().nullable(),
+  endedAt: z.string().nullable(),
+});
+
+/** The run without what it is weighed down by, as its stream shows it. */
+export function runRowView(run: RunRow): z.output<typeof runRowSchema> {
+  const {
+    owner: _owner,
+    ownerAddress: _address,
+    teamId: _team,
+    taskId,
+    stationKey,
+    passesTo: _next,
+    fence: _fence,
+    queuedAtMs,
+    needs: { poolId, labels, harness },
+    lane: _lane,
+    unheard = 0,
+    ...shown
+  } = run;
+  return {
+    ...shown,
+    taskId: taskId ?? "",
+    unheard,
+    needs: { poolId, labels: [...labels], harness },
+    station: stationKey,
+    queuedAt: new Date(queuedAtMs).toISOString(),
+  };
+}
