@@ -1,52 +1,37 @@
 /**
  * What was decided in a task, `decisions/<task>`: one set, drafted after runs and shown with the task's pull request.
+ * Messages are classified before the step (`classify-decision-set.ts`).
  *
- * | state     | moved by         | condition                | next      | also                                       |
- * |-----------|------------------|--------------------------|-----------|--------------------------------------------|
- * | none      | decisions.draft  | the task is there        | proposed  | the set is kept                            |
- * | proposed  | decisions.draft  |                          | proposed  | the set takes the place of the earlier one |
- * | discarded | decisions.draft  |                          | proposed  | likewise                                   |
- * | proposed  | decisions.merged |                          | stands    | lists find the set                         |
- * | proposed  | decisions.closed |                          | discarded | for a pull request closed without merging  |
- * | stands    | any              |                          | stands    | nothing is drafted for the task again      |
+ * | state     | moved by                                       | next      | also                                       |
+ * |-----------|------------------------------------------------|-----------|--------------------------------------------|
+ * | none      | draft.taken (decisions.draft)                  | proposed  | the set is kept                            |
+ * | none      | draft.of-nothing (the same, no task is there)  | (ended)   |                                            |
+ * | none      | decisions.merged, decisions.closed             | (ended)   |                                            |
+ * | proposed  | draft.taken                                    | proposed  | the set takes the place of the earlier one |
+ * | discarded | draft.taken                                    | proposed  | likewise                                   |
+ * | proposed, | draft.of-nothing                               | same      |                                            |
+ * | discarded |                                                |           |                                            |
+ * | proposed  | decisions.merged                               | stands    | lists find the set                         |
+ * | proposed  | decisions.closed                               | discarded | for a pull request closed without merging  |
+ * | discarded | decisions.merged, decisions.closed             | discarded |                                            |
+ * | stands    | any                                            | stands    | nothing is drafted for the task again      |
+ *
+ * Its rows have no state of their own: in `none` there are none, and lists find them in `stands` alone.
  */
-import { setup } from "xstate";
-import type { ActorType } from "../../runtime/actor-type.js";
-import type { Delivered, Message } from "../../runtime/turn.js";
-import { tasks } from "../tasks/task.table.js";
+import { assertEvent, setup } from "xstate";
+import { defineActor } from "../../runtime/define-actor.js";
+import type { Delivered } from "../../runtime/turn.js";
+import { classifyDecisionSet, type DecisionSetEvent, type DraftTaken } from "./classify-decision-set.js";
 import { parseDraftedDecisions } from "./decision.js";
-import { indexDecisionSet, type Merge, replaceDecisionSet } from "./decision.table.js";
-
-/** Brings what was drafted from a completed run; what breaks a limit is dropped. */
-export interface DraftDecisions extends Message {
-  readonly type: "decisions.draft";
-  readonly runId: string;
-  readonly decisions: readonly unknown[];
-}
-
-/** Tells that the task's pull request was merged. */
-export interface MergeDecisions extends Message, Merge {
-  readonly type: "decisions.merged";
-}
-
-/** Tells that the task's pull request was closed without merging. */
-export interface DiscardDecisions extends Message {
-  readonly type: "decisions.closed";
-}
-
-type DecisionsEvent = Delivered<DraftDecisions | MergeDecisions | DiscardDecisions>;
+import { indexDecisionSet, replaceDecisionSet } from "./decision.table.js";
+import { decisionSetRef } from "./decision-set.messages.js";
 
 const machine = setup({
-  types: { events: {} as DecisionsEvent },
-  guards: {
-    isThere: ({ event: { turn } }) => tasks.get(turn, turn.self.partition, turn.self.id) !== undefined,
-  },
+  types: { events: {} as Delivered<DecisionSetEvent> },
   actions: {
     keep: ({ event }) => {
-      if (event.type === "decisions.draft") storeDraft(event);
-    },
-    list: ({ event }) => {
-      if (event.type === "decisions.merged") indexDecisionSet(event.turn, event);
+      assertEvent(event, "draft.taken");
+      storeDraft(event);
     },
     stop: ({ event }) => event.turn.stop(),
   },
@@ -56,31 +41,32 @@ const machine = setup({
   states: {
     none: {
       on: {
-        "decisions.draft": [
-          { guard: "isThere", target: "proposed", actions: "keep" },
-          { target: "none", actions: "stop" },
-        ],
+        "draft.taken": { target: "proposed", actions: "keep" },
+        "draft.of-nothing": { target: "none", actions: "stop" },
         "decisions.merged": { target: "none", actions: "stop" },
         "decisions.closed": { target: "none", actions: "stop" },
       },
     },
     proposed: {
       on: {
-        "decisions.draft": { target: "proposed", actions: "keep" },
-        "decisions.merged": { target: "stands", actions: "list" },
+        "draft.taken": { target: "proposed", actions: "keep" },
+        "draft.of-nothing": { target: "proposed" },
+        "decisions.merged": { target: "stands", actions: ({ event }) => indexDecisionSet(event.turn, event) },
         "decisions.closed": { target: "discarded" },
       },
     },
     discarded: {
       on: {
-        "decisions.draft": { target: "proposed", actions: "keep" },
+        "draft.taken": { target: "proposed", actions: "keep" },
+        "draft.of-nothing": { target: "discarded" },
         "decisions.merged": { target: "discarded" },
         "decisions.closed": { target: "discarded" },
       },
     },
     stands: {
       on: {
-        "decisions.draft": { target: "stands" },
+        "draft.taken": { target: "stands" },
+        "draft.of-nothing": { target: "stands" },
         "decisions.merged": { target: "stands" },
         "decisions.closed": { target: "stands" },
       },
@@ -89,9 +75,8 @@ const machine = setup({
 });
 
 /** See the table above. */
-export const decisionSetActor: ActorType = { kind: "decisions", machine, version: 1 };
+export const decisionSetActor = defineActor(decisionSetRef, { machine, classify: classifyDecisionSet, version: 1 });
 
-function storeDraft({ turn, runId, decisions }: Delivered<DraftDecisions>): void {
-  const task = tasks.get(turn, turn.self.partition, turn.self.id);
-  if (task !== undefined) replaceDecisionSet(turn, { teamId: task.teamId, runId }, parseDraftedDecisions(decisions));
+function storeDraft({ turn, teamId, runId, decisions }: Delivered<DraftTaken>): void {
+  replaceDecisionSet(turn, { teamId, runId }, parseDraftedDecisions(decisions));
 }

@@ -1,15 +1,15 @@
 import t from "tap";
 import { parseDraftedDecisions } from "../../../actors/decisions/decision.js";
 import { decisions, standingDecisions } from "../../../actors/decisions/decision.table.js";
+import { decisionSetActor } from "../../../actors/decisions/decision-set.machine.js";
 import {
   type DiscardDecisions,
   type DraftDecisions,
-  decisionSetActor,
+  decisionSetRef,
   type MergeDecisions,
-} from "../../../actors/decisions/decision-set.machine.js";
+} from "../../../actors/decisions/decision-set.messages.js";
 import type { TaskRow } from "../../../actors/tasks/task.js";
 import { tasks } from "../../../actors/tasks/task.table.js";
-import { address } from "../../../runtime/address.js";
 import { memoryRows, type Stepping, stepByHand } from "../../support/turn.js";
 
 const workspaceId = "ws_1";
@@ -39,7 +39,7 @@ const closed: DiscardDecisions = { type: "decisions.closed" };
 function setOf(isTaskThere = true): Stepping {
   const rows = memoryRows();
   if (isTaskThere) rows.put(tasks.key(workspaceId, taskId), { id: taskId, teamId: "team_1" } as TaskRow);
-  return stepByHand(decisionSetActor, address(workspaceId, "decisions", taskId), { rows });
+  return stepByHand(decisionSetActor, decisionSetRef(workspaceId, taskId), { rows });
 }
 
 const titles = ({ rows }: Stepping) => decisions.list(rows, workspaceId, [taskId]).map(({ title }) => title);
@@ -78,6 +78,37 @@ t.test("nothing is kept for a task that is not there, and nothing stays of what 
   t.equal(gone.take(draft("one")).stopped, true);
   t.same([gone.value, titles(gone)], ["none", []]);
   t.equal(setOf().take(merged).stopped, true);
+});
+
+t.test("whatever comes in whatever order, rows say what the machine does", async (t) => {
+  const messages = [draft("one"), merged, closed];
+  const orders = Array.from({ length: 4 }).reduce<(typeof messages)[]>(
+    (shorter) => shorter.flatMap((order) => messages.map((message) => [...order, message])),
+    [[]],
+  );
+  t.equal(orders.length, 81);
+  for (const order of orders) {
+    const set = setOf();
+    for (const message of order) {
+      set.take(message);
+      const rows = titles(set).length === 0 ? ["none"] : listed(set) > 0 ? ["stands"] : ["proposed", "discarded"];
+      if (!rows.includes(String(set.value))) t.fail(`${order.map(({ type }) => type)}: ${set.value}, rows ${rows}`);
+    }
+  }
+});
+
+t.test("a set of a task that is gone stays as it is", async (t) => {
+  for (const [last, state] of [
+    [[], "proposed"],
+    [[closed], "discarded"],
+    [[merged], "stands"],
+  ] as const) {
+    const set = setOf();
+    for (const message of [draft("old"), ...last]) set.take(message);
+    set.rows.remove(tasks.key(workspaceId, taskId));
+    t.equal(set.take(draft("new")).taken, true);
+    t.same([set.value, titles(set)], [state, ["old"]]);
+  }
 });
 
 t.test("a set that stands is found by when, and where, it was merged", async (t) => {

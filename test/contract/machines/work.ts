@@ -131,10 +131,30 @@ export const workMachines: Readonly<Record<string, MachineTable>> = {
     },
   },
   decisions: {
-    none: { "decisions.draft": "proposed | same", "decisions.merged": "same", "decisions.closed": "same" },
-    proposed: { "decisions.draft": "same", "decisions.merged": "stands", "decisions.closed": "discarded" },
-    discarded: { "decisions.draft": "proposed", "decisions.merged": "same", "decisions.closed": "same" },
-    stands: { "decisions.draft": "same", "decisions.merged": "same", "decisions.closed": "same" },
+    none: {
+      "draft.taken": "proposed",
+      "draft.of-nothing": "same",
+      "decisions.merged": "same",
+      "decisions.closed": "same",
+    },
+    proposed: {
+      "draft.taken": "same",
+      "draft.of-nothing": "same",
+      "decisions.merged": "stands",
+      "decisions.closed": "discarded",
+    },
+    discarded: {
+      "draft.taken": "proposed",
+      "draft.of-nothing": "same",
+      "decisions.merged": "same",
+      "decisions.closed": "same",
+    },
+    stands: {
+      "draft.taken": "same",
+      "draft.of-nothing": "same",
+      "decisions.merged": "same",
+      "decisions.closed": "same",
+    },
   },
   dispatcher: {
     placing: {

@@ -1,6 +1,9 @@
 import t, { type Test } from "tap";
-import type { DraftDecisions, MergeDecisions } from "../../../actors/decisions/decision-set.machine.js";
-import { address } from "../../../runtime/address.js";
+import {
+  type DraftDecisions,
+  decisionSetRef,
+  type MergeDecisions,
+} from "../../../actors/decisions/decision-set.messages.js";
 import { join, type Person } from "../../support/people.js";
 import { bearer, itemsOf, workspaceWithTeam } from "../../support/resources.js";
 import { type Client, startTestService, type TestService } from "../../support/service.js";
@@ -27,7 +30,7 @@ async function openOffice(t: Test): Promise<Office> {
     (await ada.create(`/api/resources/teams/${of}/lines`, { key: "dev", name: "Dev", stations })).id;
   const lines = new Map([[teamId, await line(teamId)]]);
   const tell = (taskId: string, message: DraftDecisions | MergeDecisions) =>
-    service.runtime.ask(address(workspaceId, "decisions", taskId), message);
+    service.runtime.ask(decisionSetRef(workspaceId, taskId), message);
   return {
     ...{ service, ada, workspaceId, teamId },
     team: async (key) => {

@@ -1,0 +1,25 @@
+import type { Message, TurnReading } from "../../runtime/turn.js";
+import { tasks } from "../tasks/task.table.js";
+import type { DecisionSetMessage, DiscardDecisions, DraftDecisions, MergeDecisions } from "./decision-set.messages.js";
+
+/** A set was drafted for a task that is there. */
+export interface DraftTaken extends Omit<DraftDecisions, "type"> {
+  readonly type: "draft.taken";
+  /** The task's. */
+  readonly teamId: string;
+}
+
+/** A set was drafted for a task that is not there. */
+interface DraftOfNothing extends Message {
+  readonly type: "draft.of-nothing";
+}
+
+/** A message by where it leads, with what was read to find that out. */
+export type DecisionSetEvent = DraftTaken | DraftOfNothing | MergeDecisions | DiscardDecisions;
+
+/** Gives the event of a message. It reads and does nothing else. */
+export function classifyDecisionSet(message: DecisionSetMessage, _state: unknown, turn: TurnReading): DecisionSetEvent {
+  if (message.type !== "decisions.draft") return message;
+  const task = tasks.get(turn, turn.self.partition, turn.self.id);
+  return task === undefined ? { type: "draft.of-nothing" } : { ...message, type: "draft.taken", teamId: task.teamId };
+}
