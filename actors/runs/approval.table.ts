@@ -4,7 +4,7 @@ import { indexedTable } from "../tables/indexed-table.js";
 import type { ApprovalRow } from "./approval.js";
 import { approvalView } from "./approval.view.js";
 
-/** What readers of a run are told of what it asks. */
+/** What the streams of a run publish of its approvals. */
 const runTopic = topic<{ readonly type: "approval"; readonly approval: ReturnType<typeof approvalView> }>("run");
 
 /** `[run, approval]`; ids rise with time */
@@ -15,7 +15,7 @@ export const approvals = indexedTable<ApprovalRow>("approval", {
   changes: (approval) => [entryOf(runTopic(approval.runId), { type: "approval", approval: approvalView(approval) })],
 });
 
-/** What a run waits for, oldest first. */
+/** The open approvals of a run, oldest first. */
 export function listOpenApprovals(reading: Reading, workspaceId: string, runId: string): ApprovalRow[] {
   return approvals.all(reading, workspaceId, { runId, state: "open" }).reverse();
 }

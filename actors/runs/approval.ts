@@ -1,20 +1,20 @@
-/** A call that waits for leave, or waited for it. */
+/** A call that needs approval, open or decided. */
 export interface ApprovalRow {
   readonly id: string;
   readonly runId: string;
-  /** What wants to make the call: the agent's harness. */
+  /** Who asks for the approval: the agent's harness. */
   readonly kind: "permission";
-  /** The id under which the runner asked, which it is answered with. */
+  /** The id of the runner's request; the answer carries it too. */
   readonly request: string;
   readonly tool: string;
   /** The JSON text of an object. */
   readonly inputs: string;
-  /** Why the agent wants it, in its own words; may be empty. */
+  /** The agent's reason in its own words; may be empty. */
   readonly reason: string;
   readonly state: "open" | "approved" | "dismissed" | "closed";
-  /** The inputs that it was approved with in place of those (JSON text); null for as they were asked. */
+  /** The inputs that replaced `inputs` on approval (JSON text); null when unchanged. */
   readonly edited: string | null;
-  /** Why it was dismissed, if that was said, or closed. */
+  /** Why it was dismissed (if a reason was given) or closed. */
   readonly note: string | null;
   readonly askedAt: string;
   readonly answeredAt: string | null;

@@ -4,7 +4,7 @@ import type { ApprovalRow } from "./approval.js";
 
 const inputsSchema = z.record(z.string(), z.unknown());
 
-/** A call that waits for leave, or waited for it, as it is read. */
+/** A call that needs approval, open or decided, as the API returns it. */
 export const approvalSchema = z
   .strictObject({
     id: z.string(),
@@ -12,14 +12,14 @@ export const approvalSchema = z
     /** `permission`: the agent's harness asks. */
     kind: z.literal("permission"),
     tool: z.string(),
-    /** What it would be called with, as the agent asked. */
+    /** The inputs of the call as the agent asked for them. */
     inputs: inputsSchema,
     reason: z.string(),
-    /** `closed`: the run ended, or was told to, before anybody answered. */
+    /** `closed`: the run ended, or was told to stop, before anybody answered. */
     state: z.enum(["open", "approved", "dismissed", "closed"]),
-    /** What it was approved with in place of `inputs`; null for as it was asked. */
+    /** The inputs that replaced `inputs` on approval; null when unchanged. */
     edited: inputsSchema.nullable(),
-    /** Why it was dismissed, if that was said, or closed. */
+    /** Why it was dismissed (if a reason was given) or closed. */
     note: z.string().nullable(),
     askedAt: z.string(),
     answeredAt: z.string().nullable(),

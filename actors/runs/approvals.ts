@@ -10,15 +10,15 @@ import type { ApprovalAnswered, RunContext } from "./run-events.js";
 import type { RunOwner } from "./run-owner.js";
 
 /**
- * What a run's agent wants leave for. A request is open until the assignee of the run's owner answers it, or the run
- * ends or is told to; the runner is told in the batch in which it is answered, once.
+ * Approvals that a run's agent asks for. An approval is open until the assignee of the run's owner answers it, or the
+ * run ends or is told to stop. The runner gets the answer once, in the batch of the answer.
  */
 
 type PermissionWish = Extract<RunnerMessage, { type: "run.permission" }>;
 
 /**
- * Keeps what is asked and brings it to the owner; where it has nobody to ask, and beyond what may be open, it is
- * dismissed at once.
+ * Records the approval and notifies the owner. Dismisses it at once when there is nobody to ask, or when the run has as
+ * many open approvals as it may.
  */
 export function askPermission(turn: Turn, context: RunContext, wish: PermissionWish, owner: RunOwner): void {
   const { id: request, tool, inputs, reason } = wish;
@@ -41,7 +41,7 @@ function whyDismissed({ stopping }: RunContext, { hasApprovals }: RunOwner, open
   return `${MAX_OPEN_PERMISSIONS} permissions of this run wait for an answer already.`;
 }
 
-/** The approval that the person may answer, or why they may not, or not any more. Reads only. */
+/** The approval if the person may answer it, else the refusal. Reads only. */
 export function findAnswerable(
   turn: TurnReading,
   { by, approvalId }: AnswerApproval,
@@ -61,7 +61,7 @@ export function findAnswerable(
   return { refused: "conflict", detail };
 }
 
-/** Keeps the answer and has the runner told. */
+/** Records the answer and sends it to the runner. */
 export function answerApproval(event: Delivered<ApprovalAnswered>, context: RunContext): void {
   const { turn, by, approval, verdict, edited, note } = event;
   const answeredAt = new Date(turn.now).toISOString();
@@ -72,12 +72,12 @@ export function answerApproval(event: Delivered<ApprovalAnswered>, context: RunC
   turn.reply(answered);
 }
 
-/** The run is told to stop: nobody is asked any more. */
+/** Closes the open approvals because the run is told to stop. */
 export function closeApprovalsOnStop(turn: Turn): void {
   if (closeApprovals(turn, "The run is being stopped.") > 0) notifyOwner(turn);
 }
 
-/** Closes what is open, since nobody waits for it any more; gives how many that were. */
+/** Closes the open approvals, which nobody waits for any more; returns how many there were. */
 export function closeApprovals(turn: Turn, note: string): number {
   const { partition, id } = turn.self;
   const open = listOpenApprovals(turn, partition, id);
@@ -98,7 +98,7 @@ function sendAnswer(
   sendToRunner(turn, context, { ...answer, verdict, inputs: edited, reason: note });
 }
 
-/** Brings to the owner what the run waits for now. */
+/** Tells the owner what the run waits for now. */
 function notifyOwner(turn: Turn): void {
   const { id: runId } = turn.self;
   const [first, ...others] = listOpenApprovals(turn, turn.self.partition, runId);

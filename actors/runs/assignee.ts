@@ -1,6 +1,6 @@
 import type { Refusal } from "../refusal.js";
 
-/** The 403 for what is the assignee's to do, or null for the assignee. */
+/** The 403 for anyone but the assignee; null for the assignee. */
 export function refuseUnlessAssigneeOf({ assignee }: { readonly assignee: string | null }, by: string): Refusal | null {
   if (assignee === by) return null;
   const detail = assignee === null ? "The task has no assignee: assign it first." : "Only the task's assignee may.";

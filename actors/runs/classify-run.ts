@@ -7,7 +7,7 @@ import { getRunRow, STARTING } from "./run.transitions.js";
 import type { Owned, RunContext, RunEvent, RunMessage, Said } from "./run-events.js";
 import { getRunOwner, type RunOwner } from "./run-owner.js";
 
-/** A wake-up that comes later than this was due while the service was down, in milliseconds. */
+/** A wake-up that is later than this, in milliseconds, was due while the service was down. */
 const LATE_MS = 5_000;
 
 interface RunState {
@@ -15,10 +15,10 @@ interface RunState {
   readonly context: RunContext;
 }
 
-/** Gives the event of each message to a run whose owners are among these. It reads and does nothing else. */
+/** The event of each message to a run; `owners` are the kinds that its owner may have. Reads only. */
 export function classifyRun(owners: readonly RunOwner[]) {
   return (message: RunMessage, { value, context }: RunState, turn: TurnReading): RunEvent => {
-    // Before its start a run has no row to read, and takes nothing else.
+    // Before its start a run has no row and takes no other message.
     if (value === "new") return message.type === "run.start" ? toStart(message, owners) : { type: "claim.other" };
     const owned = (): Owned => ({ owner: getRunOwner(owners, getRunRow(turn).owner.kind) });
     switch (message.type) {
@@ -53,7 +53,7 @@ export function classifyRun(owners: readonly RunOwner[]) {
   };
 }
 
-/** What it needs of a runner follows from its owner too. Throws where nobody knows who that is. */
+/** What the run needs of a runner depends on its owner too. Throws when the kind of owner is unknown. */
 function toStart(message: StartRun, owners: readonly RunOwner[]): RunEvent {
   const { brief } = getRunOwner(owners, message.owner.kind);
   if (brief !== null) return message;

@@ -11,18 +11,18 @@ import type { RunContext, SpeechTaken } from "./run-events.js";
 import type { RunOwner } from "./run-owner.js";
 
 /**
- * What people say to a run. Each message is a step of the run and is sent to the run's runner, in the same batch; what
- * the agent was not given by the run's end becomes notes of its owner, which the next run is given.
+ * Messages that people send to a run. Each is recorded as a step of the run and sent to its runner in the same batch.
+ * Messages that the agent did not get before the run's end become notes of the owner, which the next run gets.
  */
 
-/** What was said before under the message's key, or null. Reads only. */
+/** The step of an earlier message with the same idempotency key, or null. Reads only. */
 export function findSentBefore(turn: TurnReading, { by, key }: SendMessage): StepRow | null {
   const { partition, id } = turn.self;
   const once = key === null ? undefined : runMessageKeys.get(turn, partition, id, by, key);
   return once === undefined ? null : (runSteps.get(turn, partition, id, once.index) ?? null);
 }
 
-/** Why nothing may be said to the run now, or null when it may; `before` was said under the same key. Reads only. */
+/** Why the run takes no message now, or null; `before` is the earlier message with the same key. Reads only. */
 export function refuseMessage(
   turn: TurnReading,
   context: RunContext,
@@ -54,7 +54,7 @@ function refuseByState(turn: TurnReading, context: RunContext, run: RunRow): Ref
   return conflict(`The run's agent has not been given the last ${MAX_UNDELIVERED} messages yet.`);
 }
 
-/** Keeps the message and has the runner told; one said before under its key is only answered again. */
+/** Records the message and sends it to the runner; a repeat under the same key is only answered again. */
 export function sendMessage(event: Delivered<SpeechTaken>, context: RunContext): RunContext {
   const { turn, by, text, key, before } = event;
   const workspaceId = turn.self.partition;
@@ -75,7 +75,7 @@ export function sendMessage(event: Delivered<SpeechTaken>, context: RunContext):
   return { ...context, said };
 }
 
-/** The agent was given everything up to the n-th message. */
+/** The agent got all messages up to the n-th. */
 export function recordDelivered(turn: Turn, { said }: RunContext, n: number): void {
   const row = getRunRow(turn);
   const unheard = said - n;
@@ -84,8 +84,8 @@ export function recordDelivered(turn: Turn, { said }: RunContext, n: number): vo
 }
 
 /**
- * Hands on to the owner what the run's agent was not given, so that the next run begins with it. Of an abandoned run
- * that is everything, the latest of it: its agent is gone with all that it was told.
+ * Sends the owner the messages that the run's agent did not get, so that the next run begins with them. For an
+ * abandoned run these are all its messages, the latest of them: its agent is gone with everything it got.
  */
 export function carryUndelivered(turn: Turn, { said }: RunContext, { id, outcome, unheard = 0 }: RunRow): void {
   const workspaceId = turn.self.partition;

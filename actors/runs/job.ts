@@ -15,8 +15,8 @@ export interface JobSource {
 }
 
 /**
- * Everything a runner needs for a run, or undefined when the claim is not the run's current one any more. It is made of
- * the run's input, so that it is the same as often as it is sent; secrets alone have the values that they have now.
+ * Everything a runner needs for a run, or undefined when the claim is not the run's current one any more. Built from
+ * the run's input, so that it is the same each time it is sent. Only secrets have their current values.
  */
 export function buildJob(
   source: JobSource,
@@ -80,7 +80,7 @@ function toCheckouts(
   });
 }
 
-/** The values of secrets by environment name; names of those that are gone, or cannot be opened, apart. */
+/** The values of secrets by environment name, and the names of secrets that are gone or cannot be opened. */
 function openSecrets(
   { reading, sealer }: JobSource,
   workspaceId: string,

@@ -2,13 +2,13 @@ import type { ServiceMessage } from "../runners/protocol.js";
 import type { OutgoingMessage } from "../runners/runner.queries.js";
 import { buildJob, type JobSource } from "./job.js";
 
-/** Why a job that fits no frame cannot be sent, for a person. */
+/** Why a job that is too large for a frame cannot be sent, for a person. */
 export const TOO_LARGE = "What the task has changed and what was said on it are too large to be sent to a runner.";
 const NOT_KNOWN = "The runner is of a release that only works for tasks.";
 
 /**
- * What stands in a runner's outbox, as it is sent. A job is built, its secrets opened, only here; one whose claim is
- * over becomes the word to drop it.
+ * A message of a runner's outbox in the form that is sent. Only here are a job built and its secrets opened. A job
+ * whose claim is over becomes `run.drop`.
  */
 export function toServiceMessage(source: JobSource, workspaceId: string, { message }: OutgoingMessage): ServiceMessage {
   if (message.type !== "run.assign") return message;
@@ -17,7 +17,7 @@ export function toServiceMessage(source: JobSource, workspaceId: string, { messa
   return job === undefined ? { type: "run.drop", runId, fence } : { type: "run.assign", job };
 }
 
-/** Why a runner that knows these additions to the protocol cannot take the message, for a person; null where it can. */
+/** Why a runner with these protocol features cannot take the message, for a person; null when it can. */
 export function whyNotKnown(message: ServiceMessage, features: readonly string[]): string | null {
   const isKnown = message.type !== "run.assign" || message.job.task !== undefined || features.includes("taskless");
   return isKnown ? null : NOT_KNOWN;

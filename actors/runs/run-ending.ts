@@ -17,7 +17,7 @@ import type { ClaimStale, RunContext } from "./run-events.js";
 import { getRunInput } from "./run-input.table.js";
 import type { RunOwner } from "./run-owner.js";
 
-/** What the ends of a run do; the machine beside it says when. */
+/** What each end of a run does; `run.machine.ts` says when. */
 
 type EndReport = Extract<RunnerMessage, { type: "run.ended" }>;
 
@@ -36,7 +36,7 @@ export function endByReport(turn: Turn, context: RunContext, report: EndReport, 
 function recordCheckouts(turn: Turn, checkouts: EndReport["checkouts"]): void {
   const { partition, id: runId } = turn.self;
   const { repositories } = getRunInput(turn, partition, runId).config;
-  // A runner has nothing to say of a repository that it was not given; what it says twice, it says last.
+  // Of two reports about a repository the last counts. Repositories that the runner was not given are ignored.
   const last = new Map(checkouts.map((checkout) => [checkout.repository, checkout]));
   for (const { repository, base, diff } of last.values()) {
     if (!repositories.some(({ name }) => name === repository)) continue;
@@ -44,7 +44,7 @@ function recordCheckouts(turn: Turn, checkouts: EndReport["checkouts"]): void {
   }
 }
 
-/** A handover counts only when leave was given for it; whatever a runner says, a gate is not passed by. */
+/** A handover counts only when it was accepted before: no report of a runner can skip a gate. */
 function acceptedOutcome(row: RunRow, report: EndReport): Pick<EndReport, "outcome" | "failure"> {
   const { outcome, ending, failure } = report;
   if (outcome !== "completed" || ending?.kind !== "handover" || mayHandOver(row, ending.to))
@@ -53,7 +53,7 @@ function acceptedOutcome(row: RunRow, report: EndReport): Pick<EndReport, "outco
   return { outcome: "failed", failure: { code: "runner-error", message, output: "" } };
 }
 
-/** The run can never be sent to a runner. */
+/** Ends a run that can never be sent to a runner. */
 export function endUndeliverable(turn: Turn, context: RunContext, why: string, owner: RunOwner): void {
   const failure: RunFailure = { code: "not-supported", message: why, output: "" };
   const row = getRunRow(turn);
@@ -61,13 +61,13 @@ export function endUndeliverable(turn: Turn, context: RunContext, why: string, o
   endRun(turn, context, { outcome: "failed", reason: why }, owner);
 }
 
-/** The runner did not say within its time that it ended what it was told to stop. */
+/** Ends a run whose runner did not report in time that it stopped. */
 export function endUnanswered(turn: Turn, context: RunContext, owner: RunOwner): void {
   const end = { outcome: "stopped", reason: "The run was stopped; its runner did not answer." } as const;
   endRun(turn, context, end, owner);
 }
 
-/** The runner is gone; what it was told to stop has stopped with it. */
+/** Ends a run whose runner is gone: stopped if the runner was told to stop, else abandoned. */
 export function endLost(turn: Turn, context: RunContext, owner: RunOwner): void {
   const lost = context.stopping
     ? ({ outcome: "stopped", reason: "The run was stopped; its runner was lost meanwhile." } as const)
@@ -75,7 +75,7 @@ export function endLost(turn: Turn, context: RunContext, owner: RunOwner): void 
   endRun(turn, context, lost, owner);
 }
 
-/** The end that the service decides on; whoever holds the claim drops it. */
+/** Ends the run by decision of the service; the runner that holds the claim drops it. */
 export function endRun(
   turn: Turn,
   context: RunContext,
@@ -116,7 +116,7 @@ function publishEnded(
 ): void {
   const workspaceId = turn.self.partition;
   const subject = owner.eventSubject(turn, workspaceId, row);
-  // Of a workspace that is closed nobody hears any more.
+  // A closed workspace publishes no more facts.
   if (subject === null || findResource(turn, workspaceId, "workspace", workspaceId) === undefined) return;
   const on = "run.ended";
   const of = { on, occurrence: turn.newId("occ"), run: { id: row.id }, event } as const;
@@ -130,7 +130,7 @@ export function releaseClaim(turn: Turn, runnerId: string): void {
   turn.send(dispatcherRef(turn.self.partition), release);
 }
 
-/** Answers a message of a claim that is over: that runner kills what it runs for it. */
+/** Answers a message of a claim that is over with `run.drop`: that runner kills what it runs for the claim. */
 export function dropStale(turn: Turn, event: ClaimStale): void {
   const drop: OutboxMessage = { type: "run.drop", runId: turn.self.id, fence: event.said.fence };
   if (event.said.type !== "run.ended") sendToRunner(turn, { runnerId: event.runnerId }, drop);

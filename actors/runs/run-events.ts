@@ -6,16 +6,16 @@ import type { StepRow } from "./run.js";
 import type { AnswerApproval, EndRun, JobUndeliverable, SendMessage, StartRun } from "./run.messages.js";
 import type { RunOwner } from "./run-owner.js";
 
-/** What a run holds, what it is told, and what its machine takes: each message by what it means. */
+/** The context of a run, the messages it gets, and the events of its machine: what each message means. */
 
-/** Small on purpose: what is read of a run stands in its row. */
+/** Small on purpose: readers of a run use its row. */
 export interface RunContext {
   readonly fence: number;
   readonly runnerId: string | null;
   /** Whether the runner was given the run. */
   readonly assigned: boolean;
   readonly handover: PendingHandover | null;
-  /** Messages that people said to it so far. */
+  /** Number of messages that people sent to it so far. */
   readonly said: number;
   /** Whether its runner was told to stop. */
   readonly stopping: boolean;
@@ -28,7 +28,7 @@ export interface PendingHandover {
   readonly question: string;
 }
 
-/** What a run is told. */
+/** The messages that a run gets. */
 export type RunMessage =
   | StartRun
   | ClaimRun
@@ -41,7 +41,7 @@ export type RunMessage =
   | AnswerApproval
   | Woken;
 
-/** Who wants the run, where what follows depends on it. */
+/** The owner of the run, for events whose effect depends on it. */
 export interface Owned {
   readonly owner: RunOwner;
 }
@@ -63,23 +63,23 @@ interface HandoverAnswered extends Message {
   readonly id: string;
   readonly refused: string | null;
 }
-/** What a runner says of a claim that is not the run's, or not any more. */
+/** A runner's message about a claim that is not, or no longer, the run's. */
 export interface ClaimStale extends Message {
   readonly type: "claim.stale";
   readonly runnerId: string;
   readonly said: Said;
 }
-/** A person speaks to the run, and may. */
+/** A person sends a message to the run and is allowed to. */
 export interface SpeechTaken extends Omit<SendMessage, "type"> {
   readonly type: "speech.taken";
-  /** What was said before under its key, or null. */
+  /** The earlier message with the same key, or null. */
   readonly before: StepRow | null;
 }
 interface SpeechRefused extends Message {
   readonly type: "speech.refused";
   readonly refusal: Refusal;
 }
-/** A person answers what the run's agent wants leave for, and may. */
+/** A person answers an approval of the run and is allowed to. */
 export interface ApprovalAnswered extends Omit<AnswerApproval, "type"> {
   readonly type: "approval.answered";
   readonly approval: ApprovalRow;
@@ -88,25 +88,25 @@ interface ApprovalRefused extends Message {
   readonly type: "approval.refused";
   readonly refusal: Refusal;
 }
-/** `run.end` with `stopped` of a run that its runner was given. */
+/** `run.end` with `stopped`, for a run that is assigned to a runner. */
 interface StopRun extends Message {
   readonly type: "run.stop";
   readonly reason: string;
 }
-/** The runner did not end the run that it was told to stop. */
+/** The runner was told to stop the run and did not report its end in time. */
 interface StopUnanswered extends Message, Owned {
   readonly type: "stop.unanswered";
 }
-/** The same, but the service was down when the runner's time was over. */
+/** The same, but the service was down when the time was over. */
 interface StopLate extends Message {
   readonly type: "stop.late";
 }
-/** What concerns another claim. No state takes it. */
+/** A message about another claim. No state takes it. */
 interface ClaimOther extends Message {
   readonly type: "claim.other";
 }
 
-/** A message by where it leads, with what was read to find that out. */
+/** A message classified by its effect, with what was read to classify it. */
 export type RunEvent =
   | StartRun
   | (ClaimRun & Owned)

@@ -6,16 +6,16 @@ import type { Slice, Walk } from "../../storage/migrations.js";
 import type { Change, Entry, Reading } from "../../storage/store.js";
 
 /**
- * Runs have owners, and a row of what they are given; diffs and skills become bodies. Of a run that had ended only its
- * config was kept. What one under way was given is what stands now in the rows that its job was made of.
+ * Gives runs an owner and an input row; turns diffs and skills into bodies. Of a run that had ended only its config was
+ * stored. The input of a run under way is what the rows hold now that its job was built from.
  */
 
 interface Checkout {
   readonly repository: string;
   readonly base: string;
-  /** As it was. */
+  /** The form before the migration. */
   readonly diff?: string;
-  /** As it is now. */
+  /** The form after the migration. */
   readonly digest?: string | null;
 }
 interface Config {
@@ -29,7 +29,7 @@ interface Run {
   readonly stationKey: string;
   readonly passesTo: readonly string[];
   readonly state: string;
-  /** As it is now. */
+  /** The form after the migration. */
   readonly owner?: unknown;
 }
 interface StartRun extends Message, Omit<Run, "id" | "state" | "owner"> {
@@ -61,12 +61,12 @@ interface Skill {
   readonly files: readonly { readonly path: string; readonly content: string }[];
 }
 
-/** Notes that a run was given, the latest of them. */
+/** How many notes a run was given: the latest ones. */
 const NOTES_GIVEN = 200;
-/** Entries in a slice where each may take megabytes. */
+/** Entries in a slice when each entry may take megabytes. */
 const HEAVY = 8;
 
-/** Diffs become bodies. */
+/** Turns diffs into bodies. */
 function checkoutChanges({ partition, entries, reading }: Slice, table: string): readonly Change[] {
   const bodies = new Bodies(partition, reading);
   const rows = entries.flatMap(({ key, value }) => {
@@ -144,7 +144,7 @@ function briefOf({ partition, reading, bodies }: Scope, taskId: string) {
   return { id, title, description, url, marks, notes: notes.length === 0 ? null : bodies.keep(JSON.stringify(notes)) };
 }
 
-/** Keeps the skills of a config as bodies, whose digests are the same; gives those that are there. */
+/** Stores those skills of a config that exist as bodies, with the same digests; returns the digests of all. */
 function keepSkills({ partition, reading, bodies }: Scope, { skills = [] }: Config): string[] {
   return skills.map(({ digest }) => {
     const skill = reading.get<Skill>([partition, rowSpace, "run-skill", digest]);
@@ -157,7 +157,7 @@ function keepSkills({ partition, reading, bodies }: Scope, { skills = [] }: Conf
   });
 }
 
-/** A run that was to be started, where that was not delivered or set aside, is told what it begins from. */
+/** Adds the owner and the beginning of the run to each `run.start` that is undelivered or a dead letter. */
 function messageWalk(under: Walk["under"]): Walk {
   return {
     under,
@@ -182,7 +182,7 @@ function ownedByTask(partition: string, taskId: string) {
   return { owner: { kind: "task", id: taskId }, ownerAddress: { partition, kind: "task", id: taskId } };
 }
 
-/** Bodies that the rows of a slice begin to refer to; counts go on from those that stand. */
+/** Bodies that the rows of a slice begin to refer to; adds to the stored counts. */
 class Bodies {
   readonly #partition: string;
   readonly #reading: Reading;
@@ -201,7 +201,7 @@ class Bodies {
     return digest;
   }
 
-  /** Counts a row that refers to these. */
+  /** Counts a row that refers to these bodies. */
   refer(digests: readonly (string | null)[]): void {
     for (const digest of new Set(digests)) {
       if (digest !== null) this.#added.set(digest, (this.#added.get(digest) ?? 0) + 1);

@@ -4,20 +4,20 @@ import { indexedTable } from "../tables/indexed-table.js";
 import type { RunBrief } from "./run-owner.js";
 
 /**
- * What a run is given, one row a run. The job that a runner gets is made of it, with the values of secrets as the only
- * addition. It is kept with the run, so that the run can be repeated. Diffs, notes and skills are bodies
+ * The input of a run, one row for each run. The job of the runner is built from it; only the values of secrets are
+ * added. It is stored with the run, so that the run can be repeated. Diffs, notes and skills are bodies
  * (`tables/blobs.ts`), named by their digests.
  *
- * 1. What a run runs with and begins from is fixed in the turn that queues it.
+ * 1. The config and the beginning of a run are fixed in the turn that queues it.
  * 2. What its agent is told is fixed in the turn that claims it.
  */
 export interface RunInputRow {
   readonly runId: string;
   /** The station's and the repositories' settings. */
   readonly config: RunConfig;
-  /** What the run begins from; null for a run that ended before this was kept. */
+  /** What the run begins from; null for a run that ended before this was stored. */
   readonly beginning: RunBeginning | null;
-  /** What its agent is told; null before a runner claimed the run, and for a run that ended before this was kept. */
+  /** What its agent is told; null until a runner claims the run, and for a run that ended before this was stored. */
   readonly claimed: ClaimedInput | null;
 }
 
@@ -25,9 +25,9 @@ export interface RunBeginning {
   readonly line: { readonly key: string; readonly name: string };
   readonly station: {
     readonly name: string;
-    /** Keys of the stations that it may hand over to. */
+    /** Keys of the stations that the run may hand over to. */
     readonly passesTo: readonly string[];
-    /** Those of them that come later in the line. */
+    /** Those of `passesTo` that come later in the line. */
     readonly next: readonly string[];
   };
   /** One for each repository of the config, in the same order. */
@@ -38,14 +38,14 @@ export interface InputCheckout {
   readonly repository: string;
   /** The commit to begin from; null for the head of the default branch. */
   readonly base: string | null;
-  /** Digest of what was changed since `base`, to apply first; null for nothing. */
+  /** Digest of the diff since `base` to apply first; null for none. */
   readonly diff: string | null;
 }
 
 export interface ClaimedInput {
-  /** Null where no task stands behind the run. */
+  /** Null for a run without a task. */
   readonly brief: InputBrief | null;
-  /** By name, the version of each secret's value; null for one that is gone. */
+  /** The version of each secret's value, by name; null for a secret that is gone. */
   readonly secrets: Readonly<Record<string, number | null>>;
 }
 
@@ -63,7 +63,7 @@ function bodiesOf({ config, beginning, claimed }: RunInputRow): string[] {
   return [...skills, ...diffs, claimed?.brief?.notes ?? null].filter((digest) => digest !== null);
 }
 
-/** The input of a run that was queued. */
+/** The input of a run, which exists from `run.start` on. */
 export function getRunInput(reading: Reading, workspaceId: string, runId: string): RunInputRow {
   const input = runInputs.get(reading, workspaceId, runId);
   if (input === undefined) throw new Error("a run without its input");

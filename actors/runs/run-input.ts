@@ -6,12 +6,12 @@ import type { StartRun } from "./run.messages.js";
 import { type ClaimedInput, getRunInput, type InputBrief, runInputs } from "./run-input.table.js";
 import type { OwnedRun, RunBrief, RunOwner } from "./run-owner.js";
 
-/** Fixes what a run runs with and begins from, in the turn that queues it. */
+/** Records the config and the beginning of a run, in the turn that queues it. */
 export function fixBeginning(turn: Turn, { config, beginning }: StartRun): void {
   runInputs.insert(turn, turn.self.partition, { runId: turn.self.id, config, beginning, claimed: null });
 }
 
-/** Fixes what a run's agent is told, in the turn that claims it. */
+/** Records what the run's agent is told, in the turn that claims the run. */
 export function fixBrief(turn: Turn, run: OwnedRun, owner: RunOwner): void {
   const { partition, id } = turn.self;
   const before = getRunInput(turn, partition, id);

@@ -1,22 +1,22 @@
 import type { Reading } from "../../storage/store.js";
 import type { EventSubject } from "../events/event-task.js";
 
-/** Who may want a run. */
+/** The kinds of actor that may own a run. */
 export type RunOwnerKind = "task" | "replay" | "search" | "stack-check";
 
-/** Who wants a run. */
+/** The owner of a run. */
 export interface RunOwnerKey {
   readonly kind: RunOwnerKind;
   readonly id: string;
 }
 
-/** A run, as its owner is asked about it. */
+/** What the functions of an owner get of a run. */
 export interface OwnedRun {
   readonly id: string;
   readonly owner: RunOwnerKey;
 }
 
-/** What a run's agent is told of the work, as it stands when a runner claims the run. */
+/** What a run's agent is told of the work; read when a runner claims the run. */
 export interface RunBrief {
   /** The id of the task. */
   readonly id: string;
@@ -24,32 +24,32 @@ export interface RunBrief {
   readonly description: string;
   readonly url: string;
   readonly marks: Readonly<Record<string, string>>;
-  /** What was said so far, oldest first. */
+  /** The notes so far, oldest first. */
   readonly notes: readonly { readonly at: string; readonly from: string; readonly text: string }[];
 }
 
 /**
- * What runs need of their owners of one kind, in the turn of a run: whether there are hooks, handovers and people, and
- * what is read for one run. They read and do nothing else. What becomes of a run its owner is told at the address
- * that it gave (`run.began`, `run.asking`, `run.over`).
+ * What runs need to know of the owners of one kind, in the turn of a run: whether there are hooks, handovers and
+ * people, and what to read for one run. The functions read only. A run reports to its owner with messages to the
+ * address that the owner gave (`run.began`, `run.asking`, `run.over`).
  */
 export interface RunOwner {
   readonly kind: RunOwnerKind;
   /** Whether hooks are asked before a run starts: gate `run.starting`. */
   readonly hasGate: boolean;
-  /** Whether hooks hear that a run ended: fact `run.ended`. */
+  /** Whether hooks get the end of a run: fact `run.ended`. */
   readonly hasHooks: boolean;
-  /** What is said to a handover that the run's station allows: hooks are asked (`handover.giving`), or one answer to all. */
+  /** The answer to a handover that the run's station allows: by hooks (gate `handover.giving`), or always the same. */
   readonly handOver: "gate" | "accepted" | "refused";
-  /** Whether its assignee may speak to a run. What a run's agent was not given is sent to the owner as `note`. */
+  /** Whether the assignee may send messages to a run. Those that the agent did not get go to the owner as `note`. */
   readonly hasConversation: boolean;
-  /** Whether its assignee is asked for leave to make a call; where there is nobody to ask, none is given. */
+  /** Whether the assignee is asked for approvals; without anybody to ask they are dismissed. */
   readonly hasApprovals: boolean;
-  /** User id, null for nobody; undefined when there is no such owner. */
+  /** User id, or null for nobody; undefined when the owner does not exist. */
   assignee(reading: Reading, workspaceId: string, run: OwnedRun): string | null | undefined;
-  /** Null where no task stands behind a run: its job has none, and goes only to runners that know of such jobs. */
+  /** Null for runs without a task: their jobs have none and go only to runners that know such jobs. */
   readonly brief: ((reading: Reading, workspaceId: string, run: OwnedRun) => RunBrief) | null;
-  /** The task as events show it; null where there is none, which no owner with a gate or hooks answers. */
+  /** The task as events show it; null without a task, which an owner with a gate or hooks never returns. */
   eventSubject(reading: Reading, workspaceId: string, run: OwnedRun): EventSubject | null;
 }
 

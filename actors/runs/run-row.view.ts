@@ -2,10 +2,10 @@ import { z } from "zod";
 import { endingSchema, failureSchema, spentSchema } from "../runners/protocol.js";
 import type { RunRow } from "./run.js";
 
-/** What a run's own row says: what its stream shows. */
+/** The fields from the run's own row, which its stream publishes. */
 export const runRowSchema = z.strictObject({
   id: z.string(),
-  /** Empty where the run is no task's. */
+  /** Empty for a run without a task. */
   taskId: z.string(),
   lineId: z.string(),
   stationId: z.string(),
@@ -17,7 +17,7 @@ export const runRowSchema = z.strictObject({
   /** What it needs of a runner. */
   needs: z.strictObject({ poolId: z.string().nullable(), labels: z.array(z.string()), harness: z.string() }),
   steps: z.int(),
-  /** How many of the messages that were said to it its agent was not given. */
+  /** Number of messages to the run that its agent did not get. */
   unheard: z.int(),
   spent: spentSchema.nullable(),
   handover: z.strictObject({ to: z.string(), refused: z.string().nullable() }).nullable(),
@@ -30,7 +30,7 @@ export const runRowSchema = z.strictObject({
   endedAt: z.string().nullable(),
 });
 
-/** The run without what it is weighed down by, as its stream shows it. */
+/** The run without its large parts, as its stream publishes it. */
 export function runRowView(run: RunRow): z.output<typeof runRowSchema> {
   const {
     owner: _owner,

@@ -6,10 +6,10 @@ import { runs } from "./run.table.js";
 import { stepsView } from "./run.view.js";
 import { runRowView } from "./run-row.view.js";
 
-/** Steps in a run's first picture; the earlier ones are read over the API. */
+/** Steps in the first view of a run's stream; the API returns the earlier ones. */
 const STEPS_SHOWN = 200;
 
-/** The topic of a run, for those who may read how its team's work turns out. */
+/** The topic of a run, for callers who may read the outcomes of its team. */
 export const runTopicView: StreamTopic = {
   workspaceOf: locateWorkspace,
   sees: (reading, caller, { workspaceId, id }) => seesRun(reading, caller, workspaceId, id),

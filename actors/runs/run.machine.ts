@@ -1,34 +1,34 @@
 /**
- * One attempt of an agent at a station, `run/<id>`. Messages are classified before the step (`classify-run.ts`): behind
- * an event stands the message that it is made of, where it has another name.
+ * One attempt of an agent at a station, `run/<id>`. Messages are classified before the step (`classify-run.ts`). Where
+ * an event has another name than its message, the message follows in brackets.
  *
  * | state           | moved by                                  | next           | also                                    |
  * |-----------------|-------------------------------------------|----------------|-----------------------------------------|
  * | new             | run.start                                 | queued         | joins the dispatcher's queue            |
  * | queued          | run.claim                                 | claimed        | the fence rises; gate `run.starting`,   |
- * |                 |                                           |                | or the runner is assigned the run       |
- * | claimed         | start.agreed (gate.answered)              | claimed        | the runner is assigned the run          |
+ * |                 |                                           |                | or the runner is assigned to the run    |
+ * | claimed         | start.agreed (gate.answered)              | claimed        | the runner is assigned to the run       |
  * | claimed         | start.refused (gate.answered)             | ended          | withdrawn, with the refusal             |
- * | claimed         | run.started (run.said)                    | running        | the owner is told                       |
- * | claimed,running | run.step (run.said)                       | same           | kept, shown in the stream               |
- * | any but new     | speech.taken (run.speak)                  | same           | a step; the runner is told              |
+ * | claimed         | run.started (run.said)                    | running        | the owner is notified                   |
+ * | claimed,running | run.step (run.said)                       | same           | recorded, published in the stream       |
+ * | any but new     | speech.taken (run.speak)                  | same           | a step; sent to the runner              |
  * | any but new     | speech.refused (run.speak)                | same           | refused                                 |
  * | claimed,running | run.heard (run.said)                      | same           |                                         |
  * | claimed,running | run.permission (run.said)                 | same           | waits for the assignee, the owner is    |
- * |                 |                                           |                | told; dismissed when too many do        |
- * | any but new     | approval.answered (approval.answer)       | same           | the runner is answered                  |
+ * |                 |                                           |                | notified; dismissed when too many wait  |
+ * | any but new     | approval.answered (approval.answer)       | same           | the answer is sent to the runner        |
  * | any but new     | approval.refused (approval.answer)        | same           | refused                                 |
  * | claimed,running | run.handover (run.said)                   | same           | gate `handover.giving`, or answered     |
- * | claimed,running | handover.answered (gate.answered)         | same           | the runner is answered                  |
+ * | claimed,running | handover.answered (gate.answered)         | same           | the answer is sent to the runner        |
  * | running         | start.agreed, start.refused               | running        |                                         |
  * | claimed,running | run.ended (run.said)                      | ended          | completed, failed or stopped; failed    |
- * |                 |                                           |                | when it hands over without leave        |
+ * |                 |                                           |                | when its handover was not accepted      |
  * | claimed         | job.undeliverable                         | ended          | failed: no runner could take the job    |
  * | claimed,running | claim.lost                                | ended          | abandoned; stopped when it was told to  |
- * | claimed,running | run.stop (run.end `stopped`, assigned)    | same           | the runner is told to stop; what waits  |
- * |                 |                                           |                | for leave is closed, as at every end    |
+ * | claimed,running | run.stop (run.end `stopped`, assigned)    | same           | the runner is told to stop; open        |
+ * |                 |                                           |                | approvals close, as at every end        |
  * | claimed,running | stop.unanswered (woken `stop`)            | ended          | stopped: the runner did not answer      |
- * | claimed,running | stop.late (woken `stop`)                  | same           | the service was down: the same time     |
+ * | claimed,running | stop.late (woken `stop`)                  | same           | the service was down: waits as long     |
  * |                 |                                           |                | again                                   |
  * | queued,claimed, | run.end                                   | ended          | with its outcome; the runner drops it   |
  * | running         |                                           |                |                                         |
@@ -59,7 +59,7 @@ import type { RunOwner } from "./run-owner.js";
 
 const begun: RunContext = { fence: 0, runnerId: null, assigned: false, handover: null, said: 0, stopping: false };
 
-/** What a run takes in every state after its start. */
+/** Transitions of every state after the start. */
 const always = {
   "speech.taken": { actions: "sendMessage" },
   "speech.refused": { actions: "refuse" },
@@ -68,7 +68,7 @@ const always = {
   "claim.stale": { actions: "dropStale" },
 } as const;
 
-/** What a run takes as long as a runner holds it. */
+/** Transitions of the states in which a runner holds the run. */
 const held = {
   ...always,
   "run.step": { actions: "recordStep" },
@@ -192,11 +192,11 @@ const machine = setup({
   },
 });
 
-/** See the table above; `owners` is the catalogue of who may want a run. */
+/** See the table above; `owners` is the catalogue of the kinds of owner. */
 export function runActor(owners: readonly RunOwner[]): ActorType {
   return defineActor(runRef, {
     ...{ machine, classify: classifyRun(owners), version: 2 },
-    // Before version 2 nobody spoke to a run.
+    // Before version 2 nobody could send messages to a run.
     migrate: ({ value, context }) => ({ value, context: Object.assign({}, begun, context) }),
   });
 }

@@ -9,11 +9,11 @@ import type { RunOutcome, StepRow } from "./run.js";
 import type { RunBeginning } from "./run-input.table.js";
 import type { RunOwnerKey } from "./run-owner.js";
 
-/** From whoever wants it: the run to queue. */
+/** From the owner: queues the run. */
 export interface StartRun extends Message {
   readonly type: "run.start";
   readonly owner: RunOwnerKey;
-  /** Where it is told what becomes of the run. */
+  /** Where the run sends its reports. */
   readonly ownerAddress: Reference<OwnerMessage>;
   readonly teamId: string;
   readonly lineId: string;
@@ -23,7 +23,7 @@ export interface StartRun extends Message {
   readonly beginning: RunBeginning;
   readonly fingerprint: string;
   readonly needs: RunNeeds;
-  /** Where it waits for a runner; absent for `work`. */
+  /** The lane in which the run waits for a runner; absent for `work`. */
   readonly lane?: string;
 }
 
@@ -35,60 +35,60 @@ export interface JobUndeliverable extends Message {
   readonly why: string;
 }
 
-/** From its owner: end the run so, whatever it does. `stopped` lets the runner end it and report. */
+/** From the owner: ends the run with this outcome, in any state. `stopped` lets the runner end it and report. */
 export interface EndRun extends Message {
   readonly type: "run.end";
   readonly outcome: "stopped" | "withdrawn" | "superseded";
   readonly reason: string;
 }
 
-/** From the edge: a person speaks to the run. */
+/** From the edge: a person sends a message to the run. */
 export interface SendMessage extends Answered<MessageSent | Refusal> {
   readonly type: "run.speak";
   readonly by: string;
   readonly text: string;
-  /** Said once for each key of a person; null says it anew. */
+  /** Idempotency key: a message is taken once for each key of a person; null takes it each time. */
   readonly key: string | null;
 }
 export interface MessageSent {
   readonly step: StepRow;
-  /** Whether it was said before, under the same key. */
+  /** Whether the message was sent before, under the same key. */
   readonly replayed: boolean;
 }
 
-/** From the edge: a person answers what the run's agent wants leave for. */
+/** From the edge: a person answers an approval of the run. */
 export interface AnswerApproval extends Answered<ApprovalRow | Refusal> {
   readonly type: "approval.answer";
   readonly by: string;
   readonly approvalId: string;
   readonly verdict: "approved" | "dismissed";
-  /** What to make the call with in place of what was asked (JSON text); null for as it was asked. */
+  /** The inputs to call the tool with instead of those asked for (JSON text); null for no change. */
   readonly edited: string | null;
-  /** Why it is dismissed, if the person says so. */
+  /** Why it is dismissed, if the person gives a reason. */
   readonly note: string | null;
 }
 
-/** To the owner: what the run waits for, in a sentence; null when it waits for nobody any more. */
+/** To the owner: what the run waits for, in a sentence; null when it does not wait any more. */
 export interface RunAsking extends Message {
   readonly type: "run.asking";
   readonly runId: string;
   readonly asks: string | null;
 }
 
-/** To the owner, once: the run is over; what it left is in its rows. */
+/** To the owner, once: the run is over; its results are in its rows. */
 export interface RunOver extends Message {
   readonly type: "run.over";
   readonly runId: string;
   readonly outcome: RunOutcome;
 }
 
-/** To the owner: the runner has begun. */
+/** To the owner: the runner has started the run. */
 export interface RunBegan extends Message {
   readonly type: "run.began";
   readonly runId: string;
 }
 
-/** To an owner that has conversation: what a person said to the run and its agent was not given; once for each key. */
+/** To an owner with conversation: a person's message that the run's agent did not get; once for each key. */
 export interface CarryNote extends Message {
   readonly type: "note";
   /** `person <id>`. */
@@ -97,7 +97,7 @@ export interface CarryNote extends Message {
   readonly key: string;
 }
 
-/** What the owner of a run is told. */
+/** The messages that a run sends to its owner. */
 export type OwnerMessage = RunBegan | RunAsking | RunOver | CarryNote;
 
 /** A run of a workspace. */

@@ -9,7 +9,7 @@ import { approvals } from "./approval.table.js";
 import type { RunRow } from "./run.js";
 import { runs } from "./run.table.js";
 
-/** Whether there is such a run of the workspace and the caller may read how it goes. */
+/** Whether the workspace has such a run and the caller may read its progress. */
 export function seesRun(reading: Reading, caller: Caller, workspaceId: string, runId: string): boolean {
   const run = runs.get(reading, workspaceId, runId);
   return run !== undefined && seesOutcomes(reading, caller, workspaceId, run.teamId);

@@ -25,9 +25,9 @@ export const runs = indexedTable<RunRow>("run", {
 export const runSteps = table<StepRow>("run-step");
 /** `[run, n]`: the step that holds the n-th message to the run, from 1. */
 export const runMessages = table<{ readonly index: number; readonly by: string }>("run-said");
-/** `[run, person, idempotency key]`: the step that was said under it. */
+/** `[run, person, idempotency key]`: the step of the message with that key. */
 export const runMessageKeys = table<{ readonly index: number }>("run-said-once");
-/** What a run left of a repository. */
+/** The changes of a run in one repository. */
 export interface RunCheckoutRow extends Omit<CheckoutResult, "diff"> {
   readonly runId: string;
   /** Digest of the diff against `base`; null for no change. */
@@ -40,15 +40,15 @@ export const runCheckouts = indexedTable<RunCheckoutRow>("run-checkout", {
   blobs: ({ digest }) => [digest ?? []].flat(),
 });
 
-/** A run as the dispatcher's queue knows it. */
+/** The run in the form of the dispatcher's queue. */
 export function toQueuedRun({ id: runId, queuedAtMs, needs, lane }: RunRow): QueuedRun {
   return { runId, ...needs, queuedAtMs, ...(lane === undefined ? {} : { lane }) };
 }
 
-/** What makes a run findable by its id. */
+/** The directory entry by which a run is found by its id. */
 export function runEntry(workspaceId: string, runId: string): DirectoryEntry {
   return locationEntry(runId, { workspaceId, kind: "run" });
 }
 
-/** Runs are found by their ids. */
+/** The directory entries of runs, by their ids. */
 export const runSource = rowSource(runs, ({ id }, { partition }) => [runEntry(partition, id)]);

@@ -13,21 +13,21 @@ import type { RunContext } from "./run-events.js";
 import { fixBeginning, fixBrief } from "./run-input.js";
 import type { RunOwner } from "./run-owner.js";
 
-/** What the transitions of a run do until its end; the machine beside it says when. */
+/** What the transitions of a run do until its end; `run.machine.ts` says when. */
 
-/** The run's row; there is one from `run.start` on. */
+/** The run's row, which exists from `run.start` on. */
 export function getRunRow(turn: TurnReading): RunRow {
   const row = runs.get(turn, turn.self.partition, turn.self.id);
   if (row === undefined) throw new Error("a run without its row");
   return row;
 }
 
-/** Tells the run's owner. */
+/** Sends a message to the run's owner. */
 export function tellOwner(turn: Turn, message: OwnerMessage): void {
   turn.send(getRunRow(turn).ownerAddress, message);
 }
 
-/** What events say of the run's task. Throws where the owner has none although its runs have a gate or hooks. */
+/** The run's task as events show it. Throws when there is none although the owner's runs have a gate or hooks. */
 export function getEventSubject(turn: Turn, owner: RunOwner): EventSubject {
   const subject = owner.eventSubject(turn, turn.self.partition, getRunRow(turn));
   if (subject === null) throw new Error(`the ${owner.kind} of a run has no task for events to show`);
@@ -57,7 +57,7 @@ export function queueRun(event: Delivered<StartRun>): void {
 /** The gate that is asked before a run starts. */
 export const STARTING = "run.starting";
 
-/** Takes the claim; where the owner has no gate, the runner is given the run at once. */
+/** Takes the claim; without a gate of the owner, assigns the runner at once. */
 export function claimRun(context: RunContext, event: Delivered<ClaimRun>, owner: RunOwner): RunContext {
   const { turn, runnerId } = event;
   const row = getRunRow(turn);
@@ -84,7 +84,7 @@ function askStarting(turn: Turn, owner: RunOwner, fence: number): void {
   turn.askGate(question);
 }
 
-/** Gives the run to the runner that claimed it. */
+/** Assigns the run to the runner that claimed it. */
 export function assignRunner(turn: Turn, context: RunContext): RunContext {
   sendToRunner(turn, context, { type: "run.assign", runId: turn.self.id, fence: context.fence });
   return { ...context, assigned: true };
@@ -97,7 +97,7 @@ export function sendToRunner(turn: Turn, context: Pick<RunContext, "runnerId">, 
   turn.send(runnerRef(turn.self.partition, context.runnerId), command);
 }
 
-/** The runner has taken it up; the owner is told. */
+/** The runner has started the run; notifies the owner. */
 export function beginRun(turn: Turn): void {
   const row = getRunRow(turn);
   const startedAt = new Date(turn.now).toISOString();
@@ -105,7 +105,7 @@ export function beginRun(turn: Turn): void {
   tellOwner(turn, { type: "run.began", runId: row.id });
 }
 
-/** Keeps the runner's step that comes next; any other was kept before. Steps of people stand between the runner's. */
+/** Records the runner's next step; any other was recorded before. People's messages are steps between the runner's. */
 export function recordStep(turn: Turn, context: Pick<RunContext, "said">, step: RunStep): void {
   const row = getRunRow(turn);
   if (step.index !== row.steps - context.said) return;
@@ -113,7 +113,7 @@ export function recordStep(turn: Turn, context: Pick<RunContext, "said">, step: 
   addStep(turn, { ...step, index: row.steps, from: "agent", at }, { spent: addSpent(row.spent, step.spent) });
 }
 
-/** Adds a step, the next one by its index, and what else it changes of the run's row. */
+/** Adds a step with the next index, and changes `also` in the run's row. */
 export function addStep(turn: Turn, step: StepRow, also: Partial<Pick<RunRow, "spent" | "unheard">>): void {
   const row = getRunRow(turn);
   runSteps.put(turn, turn.self.partition, [row.id, step.index], step);
@@ -122,10 +122,10 @@ export function addStep(turn: Turn, step: StepRow, also: Partial<Pick<RunRow, "s
   turn.publishChange(stepTopic(row.id), { type: "step", step, run: changed });
 }
 
-/** How long a runner has to end a run that it is told to stop, in milliseconds: its programs, and the changes read. */
+/** How long a runner has to stop a run, in milliseconds: to end its programs and to read the changes. */
 const STOP_MS = 60_000;
 
-/** Has the runner stop the run, once; it is given a time to. */
+/** Tells the runner to stop the run, once, and sets its time limit. */
 export function stopRun(turn: Turn, context: RunContext, reason: string): RunContext {
   if (context.stopping) return context;
   awaitStop(turn);
@@ -133,12 +133,12 @@ export function stopRun(turn: Turn, context: RunContext, reason: string): RunCon
   return { ...context, stopping: true };
 }
 
-/** Wakes the run when its runner should have ended it. */
+/** Sets the wake-up at which the runner should have ended the run. */
 export function awaitStop(turn: Turn): void {
   turn.wake("stop", turn.now + STOP_MS);
 }
 
-/** Money of another currency cannot be added; the runner's report at the end says what came of it. */
+/** Does not add money of another currency; the runner's report at the end gives the final sum. */
 function addSpent(before: Spent | null, more: Spent | null): Spent | null {
   if (before === null || more === null) return before ?? more;
   return before.currency === more.currency ? { ...before, amount: before.amount + more.amount } : before;

@@ -6,13 +6,13 @@ import type { RunOwnerKey } from "./run-owner.js";
 export type RunState = "queued" | "claimed" | "running" | "ended";
 export type RunOutcome = "completed" | "failed" | "stopped" | "abandoned" | "withdrawn" | "superseded";
 
-/** A run as it is read; its config, steps and diffs stand in rows of their own. */
+/** A run; its config, steps and diffs have rows of their own. */
 export interface RunRow {
   readonly id: string;
   readonly owner: RunOwnerKey;
-  /** Where the owner is told what becomes of the run. */
+  /** Where the run sends its reports to the owner. */
   readonly ownerAddress: Address;
-  /** The owner's id where that is a task, else null. */
+  /** The owner's id if the owner is a task, else null. */
   readonly taskId: string | null;
   readonly teamId: string;
   readonly lineId: string;
@@ -20,22 +20,22 @@ export interface RunRow {
   readonly stationKey: string;
   readonly state: RunState;
   readonly outcome: RunOutcome | null;
-  /** Why it ended so, in a sentence, where the outcome does not say it. */
+  /** Why the run ended, in a sentence, where the outcome does not say it. */
   readonly reason: string | null;
   readonly runnerId: string | null;
-  /** Rises with each claim; a message that carries another changes nothing. */
+  /** Rises with each claim; a message with another fence changes nothing. */
   readonly fence: number;
   readonly fingerprint: string;
   readonly needs: RunNeeds;
-  /** Where it waits for a runner; absent for `work`. */
+  /** The lane in which it waits for a runner; absent for `work`. */
   readonly lane?: string;
   readonly passesTo: readonly string[];
   readonly steps: number;
-  /** How many of the messages that were said to it its agent was not given; absent for none. */
+  /** Number of messages to the run that its agent did not get; absent for none. */
   readonly unheard?: number;
-  /** What its steps said so far, in the currency of the first that said any; at the end what the runner reports. */
+  /** The sum over its steps so far, in the currency of the first that named one; at the end what the runner reports. */
   readonly spent: Spent | null;
-  /** The last handover that was decided on: where to, and why it may not be given (null when it may). */
+  /** The last handover that was decided: its station, and why it was refused (null when accepted). */
   readonly handover: { readonly to: string; readonly refused: string | null } | null;
   readonly ending: RunEnding | null;
   readonly failure: RunFailure | null;
@@ -45,9 +45,9 @@ export interface RunRow {
   readonly endedAt: string | null;
 }
 
-/** A step as it is kept. */
+/** A step as it is stored. */
 export interface StepRow extends RunStep {
-  /** `agent`, `person <id>`; absent in rows from before people spoke to runs, for the agent. */
+  /** `agent` or `person <id>`; absent in rows from before people sent messages to runs, meaning the agent. */
   readonly from?: string;
   readonly at: string;
 }

@@ -8,7 +8,7 @@ import { runCheckouts, runSteps, toQueuedRun } from "./run.table.js";
 import { runInputs } from "./run-input.table.js";
 import { runRowSchema, runRowView } from "./run-row.view.js";
 
-/** What it runs with: the station's and the repositories' settings when it was queued. */
+/** The config of the run: the settings of the station and the repositories when it was queued. */
 const configSchema = z.looseObject({
   station: z.looseObject({
     key: z.string(),
@@ -21,23 +21,23 @@ const configSchema = z.looseObject({
   ),
 });
 
-/** A run as lists show it. */
+/** A run as lists return it. */
 export const runItemSchema = runRowSchema
   .extend({
-    /** Why no runner has taken it; null when it is not queued, or one is about to. */
+    /** Why no runner has taken it; null when it is not queued, or a runner is about to take it. */
     waiting: z.strictObject({ reason: z.string() }).nullable(),
   })
   .meta({ title: "run in a list" });
 
-/** A run as it is read. */
+/** A run as the API returns it. */
 export const runSchema = runItemSchema
   .extend({ checkouts: z.array(checkoutResultSchema), config: configSchema.nullable() })
   .meta({ title: "run" });
 
-/** A step as it is read. */
+/** A step as the API returns it. */
 export const stepSchema = runnerStepSchema
   .extend({
-    /** `agent`, or `person <id>` for what was said to the run. */
+    /** `agent`, or `person <id>` for a message to the run. */
     from: z.string(),
     at: z.string(),
   })
@@ -66,7 +66,7 @@ function configView(reading: Reading, workspaceId: string, runId: string): z.out
   return config === undefined ? null : { station: { ...config.station }, repositories: [...config.repositories] };
 }
 
-/** A step as it is read. */
+/** Converts a step to its API form. */
 export function stepView(step: StepRow): z.output<typeof stepSchema> {
   return { ...step, from: step.from ?? "agent" };
 }
