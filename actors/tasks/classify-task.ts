@@ -18,7 +18,7 @@ interface TaskState {
   readonly context: TaskContext;
 }
 
-/** Gives the event of a message. It reads and does nothing else. */
+/** The event of a message. Reads only. */
 export function classifyTask(message: TaskMessage, { value, context }: TaskState, turn: TurnReading): TaskEvent {
   const { runId } = context;
   switch (message.type) {
@@ -31,7 +31,7 @@ export function classifyTask(message: TaskMessage, { value, context }: TaskState
     case "task.open":
       return unlessRefused(message, "opening.refused", refuseUnlessOpens(turn, message));
     default:
-      // Before it is opened a task has no row to read, and takes nothing else but notes.
+      // Before it is opened a task has no row and takes no other messages but notes.
       return value === "new" || message.type === "note" ? message : toWorkEvent(message, runId, turn);
   }
 }

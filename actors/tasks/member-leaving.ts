@@ -6,7 +6,7 @@ import { openStates } from "./task.js";
 import { taskRef, type UnassignTask } from "./task.messages.js";
 import { tasks } from "./task.table.js";
 
-/** Open tasks of whoever left become nobody's, so that others can take them over. */
+/** Unassigns the open tasks of a person who left, so that others can take them over. */
 export const unassignsWhoLeft: Subscriber<MemberLeft> = {
   name: "tasks lose an assignee who left",
   facts: ["member.left"],

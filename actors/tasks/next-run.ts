@@ -13,7 +13,7 @@ import type { TaskRow } from "./task.js";
 import { taskRef } from "./task.messages.js";
 import { taskCheckouts } from "./task.table.js";
 
-/** Has a run queued at the station where the task stands, with what that is now; gives its id. */
+/** Queues a run at the task's station, with the station's current config; returns the run's id. */
 export function queueNextRun(turn: Turn, task: TaskRow): string {
   const workspaceId = turn.self.partition;
   const { teamId, lineId } = task;
@@ -35,7 +35,7 @@ export function queueNextRun(turn: Turn, task: TaskRow): string {
   return runId;
 }
 
-/** A run begins where the task's last completed one left off. */
+/** What a run begins from: the state that the task's last completed run left. */
 function beginningOf(turn: Turn, task: TaskRow, line: LineFields, station: Station): RunBeginning {
   const { key, name, passesTo } = station;
   return {

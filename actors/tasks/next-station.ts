@@ -4,10 +4,10 @@ import type { RunRow } from "../runs/run.js";
 import type { RunOver } from "../runs/run.messages.js";
 import type { NextStation, TaskContext } from "./task-events.js";
 
-/** Attempts that may be abandoned in a row before a person has a look. */
+/** Attempts that may be abandoned in a row before the task goes to a person. */
 const MAX_ABANDONED = 5;
 
-/** What becomes of the task now that its run is over. Reads only. */
+/** Where the task goes now that its run is over. Reads only. */
 export function nextStation(
   turn: TurnReading,
   run: RunRow | undefined,

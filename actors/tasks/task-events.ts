@@ -4,7 +4,7 @@ import type { RunRow } from "../runs/run.js";
 import type { RunAsking, RunBegan, RunOver } from "../runs/run.messages.js";
 import type * as messages from "./task.messages.js";
 
-/** What a task holds, what it is told, and what its machine takes: each message by what it means. */
+/** The context of a task, the messages it gets, and the events of its machine: what each message means. */
 
 export interface TaskContext {
   /** The run under way, or null. */
@@ -13,16 +13,16 @@ export interface TaskContext {
   readonly abandoned: number;
 }
 
-/** Where a run that is over leaves its task. */
+/** Where a task goes after its run is over. */
 export interface NextStation {
   readonly next: "queued" | "inbox" | "done";
-  /** The station it moves to, when it was handed over. */
+  /** The station it moves to, when the run handed over. */
   readonly to?: string;
-  /** What the assignee is asked or told. */
+  /** The question or notice for the assignee. */
   readonly asks?: string;
 }
 
-/** What a task is told. */
+/** The messages that a task gets. */
 export type TaskMessage =
   | messages.OpenTask
   | messages.AnswerTask
@@ -38,7 +38,7 @@ export type TaskMessage =
   | RunAsking
   | RunOver;
 
-/** What is refused, by what was wanted. */
+/** A refused message; the type says what was wanted. */
 export interface TaskRefused extends Message {
   readonly type:
     | "opening.refused"
@@ -50,7 +50,7 @@ export interface TaskRefused extends Message {
   readonly refusal: Refusal;
 }
 
-/** The task's run waits for leave to make a call. */
+/** The task's run waits for the approval of a call. */
 interface LeaveWanted extends Message {
   readonly type: "leave.wanted";
   readonly asks: string;
@@ -59,19 +59,19 @@ interface LeaveNotWanted extends Message {
   readonly type: "leave.not-wanted";
 }
 
-/** The task's run is over, by where that leaves the task. */
+/** The task's run is over; the type says where the task goes. */
 export interface RunIsOver extends Omit<RunOver, "type"> {
   readonly type: "over.queued" | "over.inbox" | "over.done";
   readonly run: RunRow | undefined;
   readonly decided: NextStation;
 }
 
-/** What a run says that is not the task's, or not any more; a stop where no run is. */
+/** A message of a run that is not, or no longer, the task's; a stop without a run. */
 interface ConcernsNoRun extends Message {
   readonly type: "began.other" | "asking.other" | "over.other" | "stop.of-nothing";
 }
 
-/** A message by where it leads, with what was read to find that out. */
+/** A message classified by its effect, with what was read to classify it. */
 export type TaskEvent =
   | Exclude<TaskMessage, RunAsking | RunOver>
   | TaskRefused

@@ -5,7 +5,7 @@ import { failureSchema } from "../runners/protocol.js";
 import { listOpenApprovals } from "../runs/approval.table.js";
 import type { TaskRow } from "./task.js";
 
-/** A task as lists and streams show it. */
+/** A task as lists and streams return it. */
 export const taskItemSchema = z
   .strictObject({
     id: z.string(),
@@ -22,9 +22,9 @@ export const taskItemSchema = z
     marks: z.record(z.string(), z.string()),
     pullRequest: z.null(),
     runId: z.string().nullable(),
-    /** What is asked of its assignee, or told them. */
+    /** The question or notice for its assignee. */
     asks: z.string().nullable(),
-    /** What its run waits for leave to do, oldest first; the assignee answers. */
+    /** The open approvals of its run, oldest first; the assignee answers them. */
     approvals: z.array(z.strictObject({ id: z.string(), runId: z.string(), tool: z.string(), askedAt: z.string() })),
     failure: failureSchema.nullable(),
     openedAt: z.string(),
@@ -32,13 +32,13 @@ export const taskItemSchema = z
   })
   .meta({ title: "task in a list" });
 
-/** The task without what was said on it. */
+/** The task without its notes. */
 export function taskItemView(reading: Reading, workspaceId: string, task: TaskRow): z.output<typeof taskItemSchema> {
   const line = findLine(reading, workspaceId, task.lineId)?.key ?? "";
   return { ...task, marks: { ...task.marks }, line, approvals: openApprovalsView(reading, workspaceId, task) };
 }
 
-/** What is asked for, without what it would be done with: that is for those who may read how the work goes. */
+/** Open approvals without the inputs of the calls, which only callers see who may read outcomes. */
 function openApprovalsView(reading: Reading, workspaceId: string, { state, runId }: TaskRow) {
   if (state !== "inbox" || runId === null) return [];
   const open = listOpenApprovals(reading, workspaceId, runId);

@@ -1,7 +1,7 @@
 import type { RunOwner } from "../runs/run-owner.js";
 import { listLatestNotes, tasks, toEventSubject } from "./task.table.js";
 
-/** What the runs of tasks read of their tasks. */
+/** Tasks as owners of runs. */
 export const taskRunOwner: RunOwner = {
   ...{ kind: "task", hasGate: true, hasHooks: true, handOver: "gate", hasConversation: true, hasApprovals: true },
   assignee: (reading, workspaceId, { owner }) => tasks.get(reading, workspaceId, owner.id)?.assignee,

@@ -4,10 +4,10 @@ import { tasks } from "./task.table.js";
 import { taskView } from "./task.view.js";
 import { taskItemView } from "./task-item.view.js";
 
-/** Tasks in a team's first picture; the earlier ones are read over the API. */
+/** Tasks in the first view of a team's stream; the API returns the earlier ones. */
 const TASKS_SHOWN = 100;
 
-/** The topic of a task, for whoever sees its team. */
+/** The topic of a task, for callers who see its team. */
 export const taskTopicView: StreamTopic = {
   workspaceOf: locateWorkspace,
   sees: (reading, caller, { workspaceId, id }) =>

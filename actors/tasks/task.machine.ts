@@ -1,6 +1,6 @@
 /**
  * A task, `task/<id>`, moving through the stations of its line. Messages are classified before the step
- * (`classify-task.ts`): behind an event stands the message that it is made of, where it has another name.
+ * (`classify-task.ts`). Where an event has another name than its message, the message follows in brackets.
  *
  * | state          | moved by                               | next    | also                                          |
  * |----------------|----------------------------------------|---------|-----------------------------------------------|
@@ -8,13 +8,13 @@
  * | new            | opening.refused (task.open): line,     | new     | refused                                       |
  * |                | station or assignee gone               |         |                                               |
  * | queued         | run.began                              | running |                                               |
- * | any open       | leave.wanted (run.asking)              | inbox   | its run waits; the assignee is told for what  |
- * | any open       | leave.not-wanted (run.asking)          | running | its run waits for nobody any more             |
+ * | any open       | leave.wanted (run.asking)              | inbox   | its run waits; `asks` says what for           |
+ * | any open       | leave.not-wanted (run.asking)          | running | its run does not wait any more                |
  * | any open       | over.queued (run.over), handed over    | queued  | fact `task.moved`; a run at the next station  |
  * | any open       | over.queued (run.over), abandoned      | queued  | another attempt, five in a row at most        |
  * | any open       | over.done (run.over), finished where   | done    |                                               |
  * |                | none follows                           |         |                                               |
- * | any open       | over.inbox (run.over), otherwise       | inbox   | waits on its assignee, who is told why        |
+ * | any open       | over.inbox (run.over), otherwise       | inbox   | waits for its assignee; `asks` says why       |
  * | any open       | task.stop by the assignee              | same    | the run is told to end                        |
  * | any open       | stop.refused (task.stop)               | same    | refused; not taken where no run is            |
  * | inbox          | task.answer by the assignee            | queued  | the answer reaches the next run               |
@@ -32,7 +32,7 @@
  * | any but new    | asking.other, over.other (run.asking,  | same    |                                               |
  * |                | run.over of another run)               |         |                                               |
  * | queued         | began.other (run.began of another run) | queued  |                                               |
- * | any            | note                                   | same    | said once for each key                        |
+ * | any            | note                                   | same    | added once for each key                       |
  */
 import { assertEvent, assign, setup } from "xstate";
 import { defineActor } from "../../runtime/define-actor.js";
@@ -54,7 +54,7 @@ import {
 } from "./task.transitions.js";
 import type { TaskContext, TaskEvent } from "./task-events.js";
 
-/** What a task takes in every state in which there is still something to do. */
+/** Transitions of every open state. */
 const open = {
   "leave.wanted": { target: "inbox", actions: "setAsks" },
   "leave.not-wanted": { target: "running", actions: "setAsksNothing" },
@@ -74,7 +74,7 @@ const open = {
   "over.other": { actions: "ignore" },
 } as const;
 
-/** What still comes to a task that is over. */
+/** Transitions of a task that is over. */
 const over = {
   "task.unassign": { actions: "ignore" },
   "asking.other": { actions: "ignore" },

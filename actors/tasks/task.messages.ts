@@ -4,12 +4,12 @@ import type { Refusal } from "../refusal.js";
 import type { OwnerMessage } from "../runs/run.messages.js";
 import type { TaskRow } from "./task.js";
 
-/** The task as it is then, or why not. */
+/** The task after the message, or the refusal. */
 export type TaskAnswer = { readonly task: TaskRow } | Refusal;
 
-/** What may have been caused by a hook. */
+/** A message that a hook may have caused. */
 interface Caused extends Answered<TaskAnswer> {
-  /** The firings and events that led to it, oldest first; none when nobody told of any. */
+  /** The hook occurrences and events that led to it, oldest first; empty when none are given. */
   readonly causes?: readonly string[];
 }
 
@@ -21,14 +21,14 @@ export interface OpenTask extends Caused {
   readonly title: string;
   readonly description: string;
   readonly url: string;
-  /** Where it begins; null takes the line's first station. */
+  /** Key of the station where it begins; null for the first of the line. */
   readonly station: string | null;
   readonly assignee: string | null;
   /** The person who opens it. */
   readonly by: string;
 }
 
-/** What only the assignee may do. */
+/** Only the assignee may do this. */
 export interface AnswerTask extends Caused {
   readonly type: "task.answer";
   readonly by: string;
@@ -39,7 +39,7 @@ export interface StopTask extends Caused {
   readonly by: string;
 }
 
-/** What anyone on the team may do. */
+/** Anyone on the team may do this. */
 export interface RetryTask extends Caused {
   readonly type: "task.retry";
   readonly by: string;
@@ -59,7 +59,7 @@ export interface AssignTask extends Answered<TaskAnswer> {
   readonly assignee: string | null;
 }
 
-/** The person left: a task of theirs is nobody's then. */
+/** The person left: the task has no assignee any more if it was theirs. */
 export interface UnassignTask extends Message {
   readonly type: "task.unassign";
   readonly userId: string;
@@ -67,7 +67,7 @@ export interface UnassignTask extends Message {
   readonly left: "team" | "workspace";
 }
 
-/** Says something on the task; once for each `key`. */
+/** Adds a note to the task; once for each `key`. */
 export interface NoteTask extends Message {
   readonly type: "note";
   /** `person <id>`, `hook <key>`. */
@@ -76,7 +76,7 @@ export interface NoteTask extends Message {
   readonly key: string | null;
 }
 
-/** The workspace is closed: nothing goes on. */
+/** The workspace is closed: the task closes and its run ends. */
 export interface WithdrawTask extends Message {
   readonly type: "task.withdraw";
 }

@@ -1,7 +1,7 @@
 import { eachRow, putRow, removeTable } from "../../storage/migration-walks.js";
 import type { Walk } from "../../storage/migrations.js";
 
-/** What of a task its indexes are made of. */
+/** The fields of a task that its indexes use. */
 interface IndexedTask {
   readonly id: string;
   readonly teamId: string;
@@ -12,12 +12,12 @@ interface IndexedTask {
 }
 
 /**
- * A task was found by a row for every mix of state, line, station and assignee; it is by a row for each of six indexes,
- * of which any two of them are the beginning of one.
+ * Tasks had an index row for every mix of state, line, station and assignee. Now they have one row in each of six
+ * indexes; any two of these fields are the beginning of one index.
  */
 export const compositeTaskIndexes: readonly Walk[] = [
   eachRow<IndexedTask>("task", ({ id, teamId, state, lineId, station, assignee }, place) => {
-    // What no text is stands for nobody.
+    // A value that is no text stands for nobody.
     const of = assignee ?? 0;
     return [
       putRow(place, "team-task-by-station", [teamId, station, state, id], true),

@@ -12,12 +12,12 @@ import type { Cursor, Slice } from "../tables/page.js";
 import type { TaskRow } from "./task.js";
 import { tasks } from "./task.table.js";
 
-/** What a list may be narrowed by; a task has to fit all that is given. */
+/** Filters of a list; a task has to match all that are given. */
 export interface TaskFilter {
   readonly state?: TaskRow["state"] | undefined;
   readonly lineId?: string | undefined;
   readonly station?: string | undefined;
-  /** User id; null for the tasks of nobody. */
+  /** User id; null for tasks without an assignee. */
   readonly assignee?: string | null | undefined;
 }
 
@@ -45,11 +45,11 @@ export interface TaskPage {
   /** Only tasks opened before this one. */
   readonly before?: string | undefined;
   readonly limit: number;
-  /** Where the slice before it stopped. */
+  /** Where the previous slice stopped. */
   readonly cursor: Cursor<TaskRow> | null;
 }
 
-/** A slice of the team's tasks that fit, newest first. */
+/** A slice of the team's tasks that match, newest first. */
 export function listTeamTasks(
   reading: Reading,
   { workspaceId, teamId }: { readonly workspaceId: string; readonly teamId: string },

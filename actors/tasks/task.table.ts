@@ -10,7 +10,7 @@ import { indexedTable } from "../tables/indexed-table.js";
 import type { TaskRow } from "./task.js";
 import { taskItemView } from "./task-item.view.js";
 
-/** Something that was said on a task. */
+/** A note on a task. */
 export interface TaskNote {
   readonly seq: number;
   readonly at: string;
@@ -19,7 +19,7 @@ export interface TaskNote {
   readonly text: string;
 }
 
-/** What readers of a task, and of its team, are told of it. */
+/** What the streams of a task and of its team publish. */
 interface TaskChanged {
   readonly type: "task";
   readonly task: ReturnType<typeof taskItemView>;
@@ -29,8 +29,8 @@ export const taskTopic = topic<TaskChanged | { readonly type: "note"; readonly n
 const teamTopic = topic<TaskChanged>("team");
 
 /**
- * `[task]`; ids rise with time. Every pair of what a list may be narrowed by is the beginning of an index, so that a
- * page of it reads what it shows and nothing else.
+ * `[task]`; ids rise with time. Every pair of the filters of a list is the beginning of an index, so that a page reads
+ * only the rows that it returns.
  */
 export const tasks = indexedTable<TaskRow>("task", {
   order: ["id"],
@@ -50,9 +50,9 @@ export const tasks = indexedTable<TaskRow>("task", {
 });
 /** `[task, seq]` */
 export const taskNotes = table<TaskNote>("task-note");
-/** `[task, key]`: notes that may be said once only. */
+/** `[task, key]`: the keys of notes that are added once only. */
 export const noteKeys = table<true>("task-note-once");
-/** What a task has changed of a repository so far. */
+/** The changes of a task in one repository so far. */
 export interface TaskCheckoutRow extends Omit<CheckoutResult, "diff"> {
   readonly taskId: string;
   /** Digest of the diff against `base`; null for no change. */
@@ -64,18 +64,18 @@ export const taskCheckouts = indexedTable<TaskCheckoutRow>("task-checkout", {
   ...{ under: ["taskId"], order: ["repository"] },
   blobs: ({ digest }) => [digest ?? []].flat(),
 });
-/** `[task]`: the firings and events behind what was done to it last, oldest first; no row when there are none. */
+/** `[task]`: the hook occurrences and events that caused its last change, oldest first; no row when there are none. */
 export const taskCauses = table<readonly string[]>("task-causes");
 
-/** What makes a task findable by its id. */
+/** The directory entry by which a task is found by its id. */
 export function taskEntry(workspaceId: string, taskId: string): DirectoryEntry {
   return locationEntry(taskId, { workspaceId, kind: "task" });
 }
 
-/** Tasks are found by their ids. */
+/** The directory entries of tasks, by their ids. */
 export const taskSource = rowSource(tasks, ({ id }, { partition }) => [taskEntry(partition, id)]);
 
-/** Notes that a reader or a run is shown, the latest of them. */
+/** How many notes a reader or a run gets: the latest ones. */
 const NOTES_SHOWN = 200;
 
 /** The latest notes of a task, oldest first. */
@@ -83,7 +83,7 @@ export function listLatestNotes(reading: Reading, workspaceId: string, taskId: s
   return taskNotes.list(reading, workspaceId, [taskId], { reverse: true, limit: NOTES_SHOWN }).reverse();
 }
 
-/** What events say of a task, and what caused them. */
+/** The task as events show it, with the causes of its last change. */
 export function toEventSubject(reading: Reading, workspaceId: string, task: TaskRow): EventSubject {
   return { task, causes: taskCauses.get(reading, workspaceId, task.id) ?? [] };
 }

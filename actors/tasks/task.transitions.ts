@@ -23,22 +23,22 @@ import {
 } from "./task.table.js";
 import type { RunIsOver, TaskContext } from "./task-events.js";
 
-/** What the transitions of a task do; the machine beside it says when. */
+/** What the transitions of a task do; `task.machine.ts` says when. */
 
-/** The task's row; there is one from `task.open` on. */
+/** The task's row, which exists from `task.open` on. */
 export function taskRow(turn: TurnReading): TaskRow {
   const row = tasks.get(turn, turn.self.partition, turn.self.id);
   if (row === undefined) throw new Error("a task without its row");
   return row;
 }
 
-/** Writes the row in the place of `before`, as it was last. */
+/** Stores the row, replacing `before`, the row as it was last. */
 function put(turn: Turn, before: TaskRow | null, row: TaskRow): TaskRow {
   tasks.put(turn, turn.self.partition, before, row);
   return row;
 }
 
-/** The 422 for a line, a station or an assignee that went away while the task was on its way, or null. */
+/** The 422 when the line, the station or the assignee is gone by the turn that opens the task; else null. */
 export function refuseUnlessOpens(turn: TurnReading, { lineId, station, assignee }: OpenTask): Refusal | null {
   const line = findLine(turn, turn.self.partition, lineId);
   if (line === undefined) return invalid("line", "there is no such line any more");
@@ -72,7 +72,7 @@ export function markRunning(turn: Turn): void {
   put(turn, row, { ...row, state: "running" });
 }
 
-/** Goes on from a run that is over, as was decided. */
+/** Continues after a run that is over, as the event says. */
 export function advance(event: Delivered<RunIsOver>, context: TaskContext): TaskContext {
   const { turn, run, decided } = event;
   const row = taskRow(turn);
@@ -90,19 +90,19 @@ export function advance(event: Delivered<RunIsOver>, context: TaskContext): Task
   return { runId: null, abandoned };
 }
 
-/** The run waits for its assignee's leave, or for nobody any more. */
+/** Sets what the run waits for the assignee's approval of; null when it does not wait any more. */
 export function setAsks(turn: Turn, asks: string | null): void {
   const row = taskRow(turn);
   put(turn, row, { ...row, state: asks === null ? "running" : "inbox", asks });
 }
 
-/** The 409 for what there is to do only once no run is under way any more. */
+/** The 409 for commands that have to wait until no run is under way. */
 export const refusedWhileAsked: Refusal = {
   refused: "conflict",
   detail: "The task's run waits for leave to make a call: approve, edit or dismiss it, or stop the run.",
 };
 
-/** A new run at the station, after an answer, a retry or a move by hand. */
+/** Queues a new run at the station, after an answer, a retry or a move by hand. */
 export function resume(
   turn: Turn,
   context: TaskContext,
@@ -138,7 +138,7 @@ export function reassign(turn: Turn, assignee: string | null): void {
   turn.reply({ task: put(turn, row, { ...row, assignee }) });
 }
 
-/** Takes the task from whoever left; from anyone else it is not taken. */
+/** Unassigns the task if its assignee is the person who left. */
 export function unassign(turn: Turn, { userId, left }: UnassignTask): void {
   const row = taskRow(turn);
   if (row.assignee !== userId) return;
@@ -146,7 +146,7 @@ export function unassign(turn: Turn, { userId, left }: UnassignTask): void {
   appendNote(turn, unassigned, "service", `Its assignee left the ${left}: the task has no assignee now.`);
 }
 
-/** The 422 for an assignee who is not in the workspace, or not any more; null for one who is, and for nobody. */
+/** The 422 for an assignee who is not, or no longer, in the workspace; null for a member and for no assignee. */
 export function refuseUnlessMember(turn: TurnReading, assignee: string | null): Refusal | null {
   return assignee === null || findMember(turn, turn.self.partition, assignee) !== undefined
     ? null
@@ -162,18 +162,18 @@ export function addNote(turn: Turn, note: NoteTask): void {
   appendNote(turn, taskRow(turn), note.from, note.text);
 }
 
-/** The 403 for what is the assignee's to do, or null. */
+/** The 403 for anyone but the assignee; null for the assignee. */
 export function refuseUnlessAssignee(turn: TurnReading, by: string): Refusal | null {
   return refuseUnlessAssigneeOf(taskRow(turn), by);
 }
 
-/** The 422 for a station that the line does not have, or null. */
+/** The 422 for a station that the line does not have; else null. */
 export function refuseUnlessStation(turn: TurnReading, to: string): Refusal | null {
   const line = findLine(turn, turn.self.partition, taskRow(turn).lineId);
   return findStation(line, to) === undefined ? invalid("to", `there is no station ${to}`) : null;
 }
 
-/** Whatever the task does from here on was caused by what led to this. */
+/** Records the causes of this message as the causes of what the task does from now on. */
 export function recordCauses(turn: Turn, { causes = [] }: { readonly causes?: readonly string[] }): void {
   const { partition, id } = turn.self;
   if (causes.length > 0) taskCauses.put(turn, partition, id, causes);
@@ -199,7 +199,7 @@ function stationUse(row: TaskRow) {
   return { lineId: row.lineId, stationKey: row.station, taskId: row.id };
 }
 
-/** What a completed run changed is where the next one begins. */
+/** Carries the diffs of a completed run over to the task, for its next run to begin from. */
 function carryDiffs(turn: Turn, runId: string): void {
   const { partition, id: taskId } = turn.self;
   for (const { repository, base, digest } of runCheckouts.list(turn, partition, [runId])) {

@@ -2,10 +2,10 @@ import type { RunFailure } from "../runners/protocol.js";
 
 export type TaskState = "queued" | "running" | "inbox" | "done" | "closed";
 
-/** The states in which there is still something to do. */
+/** The states of an open task. */
 export const openStates = ["queued", "running", "inbox"] as const satisfies readonly TaskState[];
 
-/** A task as it is read. */
+/** A stored task. */
 export interface TaskRow {
   readonly id: string;
   readonly teamId: string;
@@ -13,7 +13,7 @@ export interface TaskRow {
   readonly title: string;
   readonly description: string;
   readonly url: string;
-  /** Key of the station it stands at. */
+  /** Key of its current station. */
   readonly station: string;
   readonly state: TaskState;
   /** User id, or null. */
@@ -23,9 +23,9 @@ export interface TaskRow {
   readonly pullRequest: null;
   /** The run under way, or the last one. */
   readonly runId: string | null;
-  /** Why it is in the inbox: what is asked of its assignee. */
+  /** Why it is in the inbox: the question or notice for its assignee. */
   readonly asks: string | null;
-  /** What went wrong in the last run, with the program's output. */
+  /** The failure of the last run, with the program's output. */
   readonly failure: RunFailure | null;
   readonly openedAt: string;
   readonly movedAt: string;

@@ -2,7 +2,7 @@ import type { Subscriber } from "../../runtime/actor-type.js";
 import { openTaskIds } from "../lines/station-use.table.js";
 import { taskRef, type WithdrawTask } from "./task.messages.js";
 
-/** Ends what goes on in a workspace that was closed. */
+/** Withdraws the open tasks of a workspace that was closed. */
 export const withdrawsWork: Subscriber = {
   name: "tasks withdraw when their workspace closes",
   facts: ["workspace.closed"],
