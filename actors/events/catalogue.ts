@@ -1,20 +1,20 @@
 import type { Fact, GateQuestion } from "../../runtime/turn.js";
 import { BOOL, DYN, listOf, mapOf, STRING, type Type } from "../expressions/cel-types.js";
 
-/** How many events of a team are kept: the latest ones. */
+/** How many events of a team are stored: the latest ones. */
 export const MAX_EVENTS_KEPT = 1_000;
 
-/** The events that hooks may be on (configuration API, Hook events), as data. */
+/** The rules of an event that hooks may be on (configuration API, Hook events). */
 export interface WorkEventRule {
-  /** A before event waits for its hooks, which may refuse it. */
+  /** A `before` event waits for its hooks, which may refuse it. */
   readonly timing: "before" | "after";
   readonly tools: boolean;
   readonly paths: boolean;
-  /** Whether it happens within a run, which expressions then see. */
+  /** Whether it happens within a run; expressions then see the run. */
   readonly inRun: boolean;
   /** The event's fields beside `at`. */
   readonly fields: Readonly<Record<string, Type>>;
-  /** Whether the work that this release does produces it. */
+  /** Whether this release produces it. */
   readonly served: boolean;
 }
 
@@ -76,12 +76,12 @@ type NamesTimed<Timing extends WorkEventRule["timing"]> = {
   [Name in WorkEventName]: (typeof workEvents)[Name]["timing"] extends Timing ? Name : never;
 }[WorkEventName];
 
-/** What has happened: published as a fact of this name. */
+/** Events that have happened: published as a fact of this name. */
 export type AfterEventName = NamesTimed<"after">;
-/** What is about to happen: asked about as a gate of this name. */
+/** Events that are about to happen: asked about as a gate of this name. */
 export type BeforeEventName = NamesTimed<"before">;
 
-/** Whether it happens before it is heard of. */
+/** Whether it has happened when hooks get it. */
 export function isAfterEvent(name: WorkEventName): name is AfterEventName {
   return workEvents[name].timing === "after";
 }
@@ -108,10 +108,10 @@ export interface EventTask {
   readonly pullRequest: string | null;
 }
 
-/** What happened, or is about to: the payload that facts and gate questions about work share. */
+/** An event that happened or is about to: the payload that facts and gate questions about work share. */
 export interface WorkEvent {
   readonly on: WorkEventName;
-  /** The event occurrence; one may fire several hooks. A `occ_...` id. */
+  /** Id of the event (`occ_...`); one event may fire several hooks. */
   readonly occurrence: string;
   readonly workspaceId: string;
   readonly teamId: string;
@@ -122,7 +122,7 @@ export interface WorkEvent {
   readonly run: { readonly id: string } | null;
   /** The event's own fields, `at` (ISO 8601) among them: `from` and `to` station keys, `outcome`, `note`. */
   readonly event: Readonly<Record<string, unknown>> & { readonly at: string };
-  /** The firings (hook-occurrence ids) and events that caused this, oldest first. */
+  /** Ids of the hook occurrences and events that caused this, oldest first. */
   readonly causes: readonly string[];
   /** A sample that is about no task. */
   readonly test?: true;

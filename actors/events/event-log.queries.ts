@@ -3,16 +3,16 @@ import type { WorkEvent } from "./catalogue.js";
 import { MAX_EVENTS_KEPT } from "./catalogue.js";
 import { events } from "./event-log.table.js";
 
-/** Which events of a team. */
+/** Selects events of a team. */
 export interface EventPage {
   readonly event?: string | undefined;
   readonly task?: string | undefined;
-  /** Only those before this occurrence. */
+  /** Only events before this occurrence. */
   readonly before?: string | undefined;
   readonly limit: number;
 }
 
-/** An event of the team by its occurrence; undefined when there was none, or it is not kept any more. */
+/** An event of the team by its occurrence; undefined when there was none, or it is not stored any more. */
 export function findEvent(
   reading: Reading,
   workspaceId: string,
@@ -22,7 +22,7 @@ export function findEvent(
   return events.get(reading, workspaceId, teamId, occurrence);
 }
 
-/** The team's latest events that fit, newest first. */
+/** The team's latest events that match, newest first. */
 export function listLatestEvents(
   reading: Reading,
   { workspaceId, teamId }: { readonly workspaceId: string; readonly teamId: string },

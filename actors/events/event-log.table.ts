@@ -7,7 +7,7 @@ export const events = table<WorkEvent>("work-event");
 /** `[team]` -> how many there are */
 const counts = table<number>("work-event-count");
 
-/** Keeps an event among the latest of its team; in the batch in which it happens. */
+/** Stores an event among the latest of its team, in the batch in which it happens. */
 export function recordEvent(writing: Writing, work: WorkEvent): void {
   const { workspaceId, teamId, occurrence } = work;
   events.put(writing, workspaceId, [teamId, occurrence], work);

@@ -4,14 +4,14 @@ import { findLine, findStation } from "../lines/line.queries.js";
 import type { EventTask, WorkEvent } from "./catalogue.js";
 import { recordEvent } from "./event-log.table.js";
 
-/** What events say of a task, as plain values. */
+/** The values of a task that events show. */
 export interface EventTaskValues {
   readonly id: string;
   readonly title: string;
   readonly url: string;
   readonly teamId: string;
   readonly lineId: string;
-  /** Key of the station it stands at. */
+  /** Key of its current station. */
   readonly station: string;
   readonly marks: Readonly<Record<string, string>>;
 }
@@ -19,7 +19,7 @@ export interface EventTaskValues {
 /** What an event is about. */
 export interface EventSubject {
   readonly task: EventTaskValues;
-  /** The firings and events behind what was done to it last, oldest first. */
+  /** The hook occurrences and events that caused its last change, oldest first. */
   readonly causes: readonly string[];
 }
 
@@ -39,8 +39,8 @@ export function toEventTask(task: EventTaskValues, line: LineFields | undefined)
 }
 
 /**
- * An event about a task, caused by what was done to it last, and kept among the latest of the team; in the turn in
- * which it happens, or is asked about.
+ * Makes an event about a task, with the causes of its last change, and stores it among the latest of the team. For the
+ * turn in which the event happens or is asked about.
  */
 export function recordWorkEvent(
   writing: Writing,
