@@ -4,7 +4,7 @@ import type { LineFields } from "./line.js";
 import type { RunSetup } from "./run-setup.js";
 import type { StationBody } from "./station.js";
 
-/** Everything that affects how a run at a station goes. */
+/** Everything that affects a run at a station. */
 export interface RunConfig extends RunSetup {
   readonly station: Omit<StationBody, "id" | "name" | "passesTo" | "alerts" | "runners">;
   readonly repositories: LineFields["repositories"];

@@ -4,7 +4,7 @@ import { isHarnessOffered } from "../runners/runner.table.js";
 import type { LineBody } from "./line.js";
 import type { StationBody } from "./station.js";
 
-/** What of a line is accepted and does not happen yet. */
+/** Warnings for fields of a line that are accepted and have no effect yet. */
 export function lineWarnings(
   { repositories, replayCheck, stations }: LineBody,
   reading: Reading,
@@ -31,7 +31,7 @@ export function lineWarnings(
   ];
 }
 
-/** Per field of a station that nothing acts on yet: what does not happen. */
+/** For each field of a station that has no effect yet: what does not happen. */
 const unservedFields: readonly [field: keyof StationBody, message: string, isSet: (station: StationBody) => boolean][] =
   [
     ["tools", "agents are not given the tools of integrations yet", ({ tools }) => tools.length > 0],

@@ -64,7 +64,7 @@ export function validateLine(fields: LineBody, scope: WriteScope<LineBody>): rea
   ];
 }
 
-/** Ids are taken back as they were read. */
+/** A given id has to be the one that was read. */
 function validateId(station: StationBody, path: string, scope: WriteScope<LineBody>): FieldError[] {
   const known = scope.previous?.fields.stations.find(({ key }) => key === station.key)?.id;
   return station.id === undefined || station.id === known ? [] : [{ path: `${path}.id`, message: "is read-only" }];
@@ -88,7 +88,7 @@ function prompts({ stations }: LineBody): FileText[] {
   return stations.flatMap(({ key, prompt }, index) => textOf(key, `stations[${index}].prompt`, prompt));
 }
 
-/** Each station's rubric; a judge with claims alone has none. */
+/** Each station's rubric; a judge with claims only has none. */
 function judges({ stations }: LineBody): FileText[] {
   return stations.flatMap(({ key, judge }, index) =>
     textOf(key, `stations[${index}].judge.rubric`, judge?.rubric ?? ""),

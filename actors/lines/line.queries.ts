@@ -13,7 +13,7 @@ export function findStation(line: LineFields | undefined, key: string): Station 
   return line?.stations.find((station) => station.key === key);
 }
 
-/** Those of the stations that come later in the line than `key`; passing to any other sends back. */
+/** Those of `passesTo` that come later in the line than `key`; passing to any other sends the task back. */
 export function laterStations(line: LineFields | undefined, key: string, passesTo: readonly string[]): string[] {
   const order = line?.stations.map((station) => station.key) ?? [];
   return passesTo.filter((to) => order.indexOf(to) > order.indexOf(key));

@@ -13,10 +13,10 @@ const repository = z.strictObject({
   image: z.string().min(1, "must not be empty").max(512, "must be at most 512 characters").nullable().default(null),
 });
 
-/** The gain that counts as real where a line names none (replays, Limits). */
+/** The gain that counts as real when a line names none (replays, Limits). */
 const DEFAULT_MIN_GAIN = 0.05;
 
-/** What is written of a line. */
+/** The body of a line. */
 export const lineSchema = z.strictObject({
   key: slug,
   name: displayName,
@@ -43,5 +43,5 @@ export const lineSchema = z.strictObject({
 
 export type LineBody = z.output<typeof lineSchema>;
 
-/** A line as it is kept: its stations have ids. */
+/** A stored line: its stations have ids. */
 export type LineFields = Omit<LineBody, "stations"> & { readonly stations: readonly Station[] };

@@ -7,20 +7,20 @@ import type { HarnessProfileFields } from "./harness-profile.kind.js";
 import type { SkillFields } from "./skill.kind.js";
 import type { Station } from "./station.js";
 
-/** A skill as a run was given it; its digest names the body that it was kept as. */
+/** A skill that a run was given; its digest names the stored body. */
 export interface SkillUsed {
   readonly key: string;
   /** SHA-256 (hex) over its name, description and files. */
   readonly digest: string;
 }
 
-/** What a station's skills and profile were when a run was queued: later changes do not reach it. */
+/** A station's skills and profile when a run was queued; later changes do not affect the run. */
 export interface RunSetup {
   readonly skills: readonly SkillUsed[];
   readonly profile: Omit<HarnessProfileFields, "key" | "harness"> | null;
 }
 
-/** Where a station's line stands. */
+/** The location of a station's line. */
 export interface StationLocation {
   readonly workspaceId: string;
   readonly teamKey: string;
@@ -44,12 +44,12 @@ export function setupOf(
   return { skills, profile };
 }
 
-/** Keeps what the station's skills hold now as bodies under their digests, for runs that use them. */
+/** Stores the current contents of the station's skills as bodies under their digests, for runs that use them. */
 export function storeSkills(writing: Writing, place: StationLocation, keys: readonly string[]): void {
   for (const { skill } of currentSkills(writing, place, keys)) keepText(writing, place.workspaceId, toBody(skill));
 }
 
-/** What a skill held when a run that uses it was queued. */
+/** The contents of a skill when a run that uses it was queued. */
 export function getStoredSkill(reading: Reading, workspaceId: string, digest: string): SkillContents {
   const [name = "", description = "", ...files] = bodySchema.parse(JSON.parse(getText(reading, workspaceId, digest)));
   const paths = files.filter((_, index) => index % 2 === 0);
@@ -67,7 +67,7 @@ type SkillContents = Pick<SkillFields, "name" | "description" | "files">;
 
 const bodySchema = z.array(z.string());
 
-/** A skill as a body: name, description, then path and content of each file. The order of the files is no difference. */
+/** A skill as a body: name, description, then path and content of each file. The order of files does not matter. */
 function toBody({ name, description, files }: SkillContents): string {
   const sorted = [...files].sort((left, right) => (left.path < right.path ? -1 : 1));
   return JSON.stringify([name, description, ...sorted.flatMap(({ path, content }) => [path, content])]);

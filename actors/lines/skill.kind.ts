@@ -28,7 +28,7 @@ const schema = z.strictObject({
 
 export type SkillFields = z.output<typeof schema>;
 
-/** Files that teach an agent how something is done; stations name the skills their runs are given. */
+/** Files that teach an agent how to do something; stations name the skills that their runs get. */
 export const skillKind: Kind<SkillFields> = {
   name: "skill",
   plural: "skills",

@@ -5,7 +5,7 @@ import { findResourceAt } from "../resources/resource.table.js";
 import type { HarnessProfileFields } from "./harness-profile.kind.js";
 import type { StationBody } from "./station.js";
 
-/** What a station names of its team and workspace. */
+/** The references of a station to resources of its team and workspace. */
 export function stationReferences(station: StationBody, path: string, teamKey: string): Reference[] {
   const { runners, profile, skills, tools } = station;
   const pools =
@@ -20,7 +20,7 @@ export function stationReferences(station: StationBody, path: string, teamKey: s
   ];
 }
 
-/** Where a station stands while its rules are checked. */
+/** The location of a station while its rules are checked. */
 export interface StationScope {
   /** `stations[0]` */
   readonly path: string;
@@ -40,7 +40,7 @@ export function validateStation(station: StationBody, at: StationScope): FieldEr
   ];
 }
 
-/** Indexes of the values that stand earlier already. */
+/** Indexes of the values that also occur earlier. */
 export function repeated(values: readonly string[]): number[] {
   return values.flatMap((value, index) => (values.indexOf(value) < index ? [index] : []));
 }

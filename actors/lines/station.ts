@@ -27,7 +27,7 @@ const alert = z.strictObject({
   over: z.int("must be a whole number").min(1, "must be at least 1").max(500, "must be at most 500"),
 });
 
-/** A way that runners start an agent. */
+/** Name of a harness: how runners start an agent. */
 export const harnessName = text(64).regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, "must be lowercase words joined by dashes");
 
 /** How long a run may take. */
@@ -36,7 +36,7 @@ export const timeoutMinutes = z
   .positive("must be above 0")
   .max(24 * 60, "must be at most a day");
 
-/** One station of a line as a body gives it. `id` is read-only: taken back as it was read, never set. */
+/** One station of a line as a body gives it. `id` is read-only: it may be sent back unchanged, never set. */
 export const stationSchema = z.strictObject({
   id: z.string().optional(),
   key: slug,
@@ -72,7 +72,7 @@ export const stationSchema = z.strictObject({
 
 /** A station as a body gives it, defaults filled in. */
 export type StationBody = z.output<typeof stationSchema>;
-/** A station as it is kept: with its id. */
+/** A stored station: with its id. */
 export type Station = StationBody & { readonly id: string };
 
 /** A money amount's currency (ISO 4217). */
