@@ -8,10 +8,10 @@ import type { ResourceRow } from "../resources/resource.table.js";
 import { danglingReferences, missingReference } from "../resources/resource-indexes.table.js";
 import { isHarnessOffered } from "../runners/runner.table.js";
 
-/** The line of a candidate, as it is at the proposal. */
+/** The line of a candidate, as it is at the time of the proposal. */
 export type LineRow = ResourceRow<LineFields>;
 
-/** What is wrong with a block as the station of its line, at its path under `station`. */
+/** The errors of a block as the station of its line, each at its path under `station`. */
 export function checkBlock(
   block: StationBody,
   line: LineRow,
@@ -49,7 +49,7 @@ function replaced({ stations, ...line }: LineFields, place: number, block: Stati
   return { ...line, stations: stations.map((station, index) => (index === place ? block : station)) };
 }
 
-/** What the line would be told of elsewhere is told of the block as a whole. */
+/** Reports an error that the line would have outside its station as an error of the whole block. */
 function underStation(path: string, own: string, message: string): FieldError {
   if (path.startsWith(own)) return { path: `station${path.slice(own.length)}`, message };
   return { path: "station", message: `${path} ${message}` };

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { StationBody } from "../lines/station.js";
 
-/** What of a station's config a change is about (replays, Replay candidate). */
+/** The parts of a station's config that a change may be about (replays, Replay candidate). */
 export const changeParts = [
   ...(["prompt", "harness", "model", "effort", "profile", "image", "repository"] as const),
   ...(["skill", "tool", "decisions", "memories", "judge"] as const),
@@ -10,10 +10,10 @@ export const changeParts = [
 /** One difference between two configs of a station. */
 export interface ConfigChange {
   readonly part: (typeof changeParts)[number];
-  /** Which skill, tool or field of the judge; null where the part is one thing. */
+  /** Which skill, tool or field of the judge; null when the part is a single value. */
   readonly name: string | null;
   readonly kind: "added" | "removed" | "changed";
-  /** Null where the value is hidden (prompts, skills, rubrics), and where there is none. */
+  /** Null when the value is hidden (prompts, skills, rubrics), and when there is none. */
   readonly was: unknown;
   readonly now: unknown;
 }
@@ -23,7 +23,7 @@ type Judge = NonNullable<StationBody["judge"]>;
 /** Texts that a change does not show. */
 const hiddenOfJudge: ReadonlySet<keyof Judge> = new Set(["rubric", "claims"]);
 
-/** What is different from `live` in `planned`, part by part. */
+/** The differences of `planned` from `live`, part by part. */
 export function listConfigChanges(live: StationBody, planned: StationBody): readonly ConfigChange[] {
   return [
     ...(live.prompt === planned.prompt

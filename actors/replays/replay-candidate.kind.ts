@@ -9,7 +9,7 @@ import { findResource } from "../resources/resource.table.js";
 import { checkBlock, type LineRow } from "./candidate-rules.js";
 import { changeParts, listConfigChanges } from "./config-changes.js";
 
-/** Names of what the service itself replays. */
+/** Name prefixes of the replays that the service makes itself. */
 const reservedPrefixes = ["Live config", "Planned change", "With the answer"] as const;
 
 const name = z.string().superRefine((text, context) => {
@@ -44,7 +44,7 @@ const change = z.strictObject({
   now: z.unknown().describe("Null where it is hidden, or is not there."),
 });
 
-/** A station block proposed to be replayed; it is never applied to the line. */
+/** A station block that is proposed for replays; it is never applied to the line. */
 export const replayCandidateKind: Kind<ReplayCandidateFields> = {
   name: "replay-candidate",
   plural: "replay-candidates",
@@ -59,7 +59,7 @@ export const replayCandidateKind: Kind<ReplayCandidateFields> = {
   hcl: null,
   hidden: [],
   address: (fields, station) => `${station}/${fields.name}`,
-  // A proposal holds nothing in place: whoever plans may not stand in the way of whoever configures.
+  // A proposal holds no references: it must never block a change of the configuration.
   references: () => [],
   validate: (fields, scope) => {
     const found = findStation(scope);
