@@ -1,4 +1,4 @@
-/** A value as JSON that is the same for equal values, whatever the order of their members; `undefined` ones are left out. */
+/** A value as JSON that is the same for equal values, whatever the order of members; omits `undefined` members. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";

@@ -1,7 +1,7 @@
 import type { Reading } from "../../storage/store.js";
 import { type ChangeRecord, records } from "./change-record.table.js";
 
-/** Changes below `before`, newest first. */
+/** Changes with a number below `before`, newest first. */
 export function listChangeRecords(
   reading: Reading,
   workspaceId: string,

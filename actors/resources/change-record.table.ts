@@ -3,7 +3,7 @@ import type { Turn } from "../../runtime/turn.js";
 import { table } from "../../storage/table.js";
 import type { Caller } from "../caller.js";
 
-/** Who a change record names. */
+/** The author of a change. */
 interface ChangedBy {
   readonly kind: "person" | "token" | "service";
   readonly userId: string | null;
@@ -26,10 +26,10 @@ export interface ChangeRecord {
 
 /** `[seq]` */
 export const records = table<ChangeRecord>("configuration-change");
-/** `["last"]`: the number of the last change; looking for the last record among unflushed ones costs more. */
+/** `["last"]`: the number of the last change; to search the unflushed records for it would cost more. */
 const sequence = table<number>("configuration-sequence");
 
-/** What readers of a workspace or a team are told of its configuration. */
+/** What the streams of a workspace or a team publish of its configuration. */
 interface ConfigurationChanged {
   readonly type: "configuration";
   readonly change: ChangeRecord;
@@ -38,11 +38,11 @@ interface ConfigurationChanged {
 const workspaceTopic = topic<ConfigurationChanged>("workspace");
 const teamTopic = topic<ConfigurationChanged>("team");
 
-/** Appends to the workspace's change log, in the batch of the change itself; without a caller the service made it. */
+/** Appends to the workspace's change log, in the batch of the change; without a caller the service made the change. */
 export function recordChange(
   turn: Turn,
   change: Omit<ChangeRecord, "seq" | "by" | "at"> & { readonly caller: Caller | null },
-  /** Whose readers are told of it, besides those of the workspace. */
+  /** The team whose stream publishes the change, besides the workspace's. */
   teamId: string | null,
 ): void {
   const { caller, ...rest } = change;

@@ -18,7 +18,7 @@ const label = z
   .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, "must be letters, digits, dots, dashes or underscores")
   .max(64, "must be at most 64 characters");
 
-/** Labels that a station asks for and a runner offers. */
+/** Labels that a station requires and a runner offers. */
 export const labels = distinct(label, "must name each label once").max(50, "must be at most 50 labels").default([]);
 
 /** A tool of an integration of the team, `<integration>.<tool>`. */
@@ -33,24 +33,24 @@ export const repositoryName = z
   .max(200, "must be at most 200 characters")
   .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*\/[A-Za-z0-9_][A-Za-z0-9._-]*$/, "must be a repository as owner/name");
 
-/** A host name that something is bound to. */
+/** A host name to which a secret or connection is bound. */
 export const hostName = z
   .string()
   .max(255, "must be at most 255 characters")
   .regex(/^(\*\.)?[a-z0-9.-]+(:\d{1,5})?$/, "must be a host, optionally with *. before it or a port after it");
 
-/** Whether everything that `host` means is meant by one of `hosts` too. */
+/** Whether one of `hosts` covers every host that `host` covers. */
 export function coversHost(hosts: readonly string[], host: string): boolean {
   return hosts.some((one) => one === host || (one.startsWith("*.") && host.endsWith(one.slice(1))));
 }
 
-/** Whether one of `hosts` means where an address leads, its port written or not. */
+/** Whether one of `hosts` covers the host of an address, with or without its port. */
 export function coversAddress(hosts: readonly string[], { host, hostname, port, protocol }: URL): boolean {
   const usual = protocol === "https:" ? "443" : "80";
   return coversHost(hosts, host) || (port === "" && coversHost(hosts, `${hostname}:${usual}`));
 }
 
-/** A list whose entries each stand once. */
+/** A list without repeated entries. */
 export function distinct<T extends z.ZodType>(item: T, message: string) {
   return z
     .array(item)

@@ -5,7 +5,7 @@ import type { Idempotency } from "./resource.messages.js";
 
 /** How long a repeated create is recognised (configuration API, Limits). */
 export const IDEMPOTENCY_WINDOW_MS = 24 * 60 * 60 * 1_000;
-/** Rows taken away in one turn. */
+/** Rows removed in one turn. */
 const SWEEP_SLICE = 500;
 
 interface Attempt {
@@ -20,7 +20,7 @@ const attempts = table<Attempt>("idempotency");
 /** `[atMs, scope, key]`, oldest first. */
 const ages = table<true>("idempotency-age");
 
-/** The attempt that came before under this key within the window, a refusal when its body differed, or null. */
+/** The earlier attempt with this key within the window, a refusal when its body differed, or null. */
 export function findAttempt(turn: Turn, partition: string, idempotency: Idempotency): Attempt | Refusal | null {
   const found = attempts.get(turn, partition, idempotency.scope, idempotency.key);
   if (found === undefined || found.atMs + IDEMPOTENCY_WINDOW_MS <= turn.now) return null;
@@ -31,7 +31,7 @@ export function findAttempt(turn: Turn, partition: string, idempotency: Idempote
   };
 }
 
-/** Remembers what a create made, in the batch that makes it. */
+/** Records what a create made, in the batch of the create. */
 export function recordAttempt(
   turn: Turn,
   partition: string,
@@ -45,7 +45,7 @@ export function recordAttempt(
   ages.put(turn, partition, [turn.now, scope, key], true);
 }
 
-/** Forgets an attempt that has come to nothing; none is fine. */
+/** Removes a failed attempt; does nothing when there is none. */
 export function forgetAttempt(turn: Turn, partition: string, { scope, key }: Omit<Idempotency, "digest">): void {
   const found = attempts.get(turn, partition, scope, key);
   if (found === undefined) return;
@@ -53,7 +53,7 @@ export function forgetAttempt(turn: Turn, partition: string, { scope, key }: Omi
   ages.remove(turn, partition, found.atMs, scope, key);
 }
 
-/** Takes away what is past the window, a slice at a time; true when more is left. */
+/** Removes attempts older than the window, one slice; true when more are left. */
 export function sweepAttempts(turn: Turn, partition: string): boolean {
   const expired = ages.entries(turn, partition, [], {
     before: [turn.now - IDEMPOTENCY_WINDOW_MS],

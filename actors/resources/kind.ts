@@ -14,35 +14,35 @@ export interface Warning {
 
 /** A field that names another resource of the same workspace. */
 export interface AddressReference {
-  /** Where it stands: `stations[0].runners.pool`. */
+  /** Path of the field: `stations[0].runners.pool`. */
   readonly path: string;
   readonly kind: string;
-  /** The full address of what is named: `<team key>/<key>` for a team-held kind. */
+  /** The full address of the target: `<team key>/<key>` for a kind that teams hold. */
   readonly address: string;
 }
 
-/** A field that names what some resource of the same team is listed under: a tool of an integration. */
+/** A field that names a lookup key of a resource of the same team: a tool of an integration. */
 export interface KeyReference {
   readonly path: string;
   readonly kind: string;
   readonly word: string;
-  /** The address of the only one that can be listed under it. */
+  /** The address of the only resource that can have the lookup key. */
   readonly address?: string;
-  /** What is said where no resource of that kind is listed under the word. */
+  /** The message when no resource of that kind has the lookup key. */
   readonly missing: string;
 }
 
-/** What a field names; it must be there when it is written, and stays until nothing names it. */
+/** A reference of a field. Its target must exist at the write, and can not go while something refers to it. */
 export type Reference = AddressReference | KeyReference;
 
-/** Words that a team's resources of a kind are found by. */
+/** The lookup keys by which a team's resources of a kind are found. */
 export interface LookupKeys<Fields> {
-  /** What a word is: `tool`, `station`, `event`. */
+  /** What a lookup key is: `tool`, `station`, `event`. */
   readonly what: string;
   keys(fields: Fields): readonly string[];
 }
 
-/** A field that is taken but never given back. */
+/** A write-only field: accepted, but never returned. */
 export interface HiddenField<Fields = Record<string, unknown>> {
   /** Dotted path in the body: `value`, `signing.secret`. */
   readonly path: string;
@@ -50,7 +50,7 @@ export interface HiddenField<Fields = Record<string, unknown>> {
   readonly keep: "sealed" | "hash";
   /** For a hash: one resource's alone, over all workspaces. */
   readonly unique?: UniqueHash;
-  /** Whether a value written earlier belongs to these fields still; without it, to all. What does not is forgotten. */
+  /** Whether an earlier value still belongs to these fields, else it is removed. Without this it always belongs. */
   staysWith?(fields: Fields): boolean;
 }
 
@@ -62,16 +62,16 @@ export interface UniqueHash {
   isTaken(reading: Reading, hash: string, keeper: { readonly id: string | null; readonly nowMs: number }): boolean;
 }
 
-/** A long text that stands in a file of its own. */
+/** A long text that is exported as a file of its own. */
 export interface FileText {
-  /** Where the text is in the body: `stations[0].prompt`. */
+  /** Path of the text in the body: `stations[0].prompt`. */
   readonly path: string;
   /** The file's name below its resource. */
   readonly name: string;
   readonly content: string;
 }
 
-/** Long texts of a kind, each exported as `<folder>/<address>/<name>`. A folder is one kind's alone. */
+/** Long texts of a kind, each exported as `<folder>/<address>/<name>`. Each folder belongs to one kind. */
 export interface TextFolder<Fields = Record<string, unknown>> {
   readonly folder: string;
   texts(fields: Fields): readonly FileText[];
@@ -84,20 +84,20 @@ export interface HclForm<Fields> {
   readonly folders?: readonly TextFolder<Fields>[];
 }
 
-/** A station of a line, where a resource is created that a station holds. */
+/** The station of a line that is to hold a new resource. */
 export interface StationHolder {
   readonly lineId: string;
   readonly stationKey: string;
 }
 
-/** Where a resource is created. */
+/** The location in which a resource is created. */
 export interface HolderLocation {
-  /** What addresses below it begin with. */
+  /** The prefix of the addresses below it. */
   readonly address: string;
   readonly teamId: string | null;
 }
 
-/** What the rules of a kind may look at: the turn's reads and where the resource stands. */
+/** What the rules of a kind may read: the turn's reads and the location of the resource. */
 export interface WriteScope<Fields> {
   readonly reading: Reading;
   readonly workspaceId: string;
@@ -108,14 +108,14 @@ export interface WriteScope<Fields> {
   readonly station: StationHolder | null;
   /** Null on create. */
   readonly previous: ResourceRow<Fields> | null;
-  /** Hidden fields that this write brings, sealed or hashed, by path. */
+  /** Hidden fields in this write, sealed or hashed, by path. */
   readonly hidden: Readonly<Record<string, string>>;
   readonly caller: Caller;
   readonly now: number;
   newId(prefix: string): string;
 }
 
-/** Who writes what over what: no fields on a delete, nothing before on a create. */
+/** A write: its caller, the new fields (none on a delete) and the previous ones (none on a create). */
 export interface WriteAttempt<Fields> {
   readonly caller: Caller;
   readonly fields: Fields | null;
@@ -136,57 +136,57 @@ export interface Kind<Fields = Record<string, unknown>> {
   /** Prefix of its ids: `pool`. */
   readonly idPrefix: string;
   readonly heldBy: "none" | "workspace" | "team" | "station";
-  /** For what a station holds: where the station is, or null when there is none such. */
+  /** For a kind that stations hold: the location of the station, or null when it does not exist. */
   locateStation?(reading: Reading, workspaceId: string, station: StationHolder): HolderLocation | null;
-  /** True for a kind without an update: what is to be different is made anew. */
+  /** True for a kind without an update: to change a resource, delete and create it. */
   readonly isNeverReplaced?: boolean;
-  /** `outcomes`: seen by those alone who may read how the team's work turned out; else by all who see the workspace. */
+  /** `outcomes`: only callers see it who may read the team's outcomes; else everyone who sees the workspace. */
   readonly seenBy?: "outcomes";
-  /** What create, update and delete need. */
+  /** The permission that create, update and delete need. */
   readonly permission: Permission;
   /** True when only a signed-in person may write it, whatever a token's scopes. */
   readonly peopleOnly?: boolean;
   /** The body with every field, hidden ones included; what it yields is what is stored and read. */
   readonly schema: z.ZodType<Fields>;
-  /** Why a body, as it came, is not read by `schema` at all: that would take too long. */
+  /** Errors of a raw body that is too large to parse with `schema` in reasonable time. */
   findSizeErrors?(body: unknown): readonly FieldError[];
-  /** Paths an update may not change; the first is the field that the address ends with. */
+  /** Paths an update may not change; the first is the field at the end of the address. */
   readonly fixed: readonly string[];
   readonly hidden: readonly HiddenField<Fields>[];
-  /** A hidden field whose value the service makes when it is not given, told once in a response header on create. */
+  /** A hidden field whose value the service makes when none is given; returned once, in a response header on create. */
   readonly reveals?: { readonly path: string; readonly header: string; when(fields: Fields): boolean };
-  /** `holder` is the address of what holds it: a workspace's slug, a team's key; "" for what nothing holds. */
+  /** `holder` is the address of its holder: a workspace's slug, a team's key; "" without a holder. */
   address(fields: Fields, holder: string): string;
-  /** `teamKey` is "" for a kind that no team holds. */
+  /** `teamKey` is "" for a kind that teams do not hold. */
   references(fields: Fields, teamKey: string): readonly Reference[];
-  /** Why this caller may not make this write, although they hold `permission`; or null. Asked before anything else. */
+  /** Why this caller may not make this write although they have `permission`; or null. Checked first. */
   refuses?(attempt: WriteAttempt<Fields>): Refusal | null;
-  /** Those of the rules that look at the definition alone, wherever it is written; {@link validate} has them, too. */
+  /** The rules that need only the definition, not its location; {@link validate} includes them. */
   validateDefinition?(fields: Fields): readonly FieldError[];
   /** Rules beyond the schema and references. */
   validate?(fields: Fields, scope: WriteScope<Fields>): readonly FieldError[];
   warnings?(fields: Fields, reading: Reading, row: ResourceRow<Fields>): readonly Warning[];
-  /** Read-only fields, computed at each write and kept in `row.added`; `fields` may be completed too (station ids). */
+  /** Read-only fields, computed at each write and stored in `row.added`; may complete `fields` too (station ids). */
   complete?(
     fields: Fields,
     scope: WriteScope<Fields>,
   ): { readonly fields: Fields; readonly added: Readonly<Record<string, unknown>> };
-  /** The schemas of the fields that `complete` gives in `added`; answers are held against them. */
+  /** The schemas of the fields that `complete` returns in `added`; answers are checked against them. */
   readonly added?: Readonly<Record<string, z.ZodType>>;
   /** Why it may not be deleted although nothing refers to it (a team with open tasks), or null. */
   inUse?(row: ResourceRow<Fields>, reading: Reading): string | null;
-  /** Why this update may not be made: it would remove something that is still used (a station with tasks); or null. */
+  /** Why an update is refused that would remove something in use (a station with tasks); or null. */
   updateInUse?(fields: Fields, previous: ResourceRow<Fields>, reading: Reading): string | null;
-  /** What a team's resources of the kind are found by, and others of the team may name (see `resourcesUnder`). */
+  /** Lookup keys of the kind's resources, which other resources of the team may name (see `listByLookupKey`). */
   readonly lookupKeys?: LookupKeys<Fields>;
-  /** How it is exported; null for a kind that is not. */
+  /** How it is exported; null for a kind without export. */
   readonly hcl: HclForm<Fields> | null;
-  /** Rows of the kind's own that an update changes too, in the same batch. `now` is the turn's. */
+  /** Changes other rows of the kind after an update, in the same batch. `now` is the turn's time. */
   afterUpdate?(
     writing: Writing,
     change: { readonly row: ResourceRow<Fields>; readonly previous: ResourceRow<Fields> },
     now: number,
   ): void;
-  /** What a change record keeps beyond the action. */
+  /** Details of a change record beyond the action. */
   details?(row: ResourceRow<Fields>, previous: ResourceRow<Fields> | null): Readonly<Record<string, unknown>>;
 }

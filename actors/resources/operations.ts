@@ -30,8 +30,8 @@ import {
 const USERS_NAMED = 5;
 
 /**
- * The create of any kind, within a turn of the workspace. A repeat under the same key is told from the workspace's own
- * attempts; the workspace itself has its key with the claim of its slug.
+ * The create of any kind, within a turn of the workspace. A repeat under the same key is recognised by the workspace's
+ * own attempts; the key of the workspace itself is stored with the claim of its slug.
  */
 export function createResource(turn: Turn, kind: Kind, message: NewResource): WriteResult | Refusal {
   const workspaceId = turn.self.partition;
@@ -72,9 +72,9 @@ export function createResource(turn: Turn, kind: Kind, message: NewResource): Wr
 }
 
 /**
- * The update of any kind: replaces the whole resource. One that brings what is there already is no change: the version
- * stays, nothing is recorded, and what counts from the last change (a trust's tokens) goes on. A sealed value is a
- * change whatever it is.
+ * The update of any kind: replaces the whole resource. An update with equal fields is no change: the version stays,
+ * nothing is recorded, and what counts from the last change (a trust's tokens) stays valid. A sealed value always
+ * counts as a change.
  */
 export function updateResource(turn: Turn, kind: Kind, message: UpdateResource): WriteResult | Refusal {
   const workspaceId = turn.self.partition;
@@ -111,7 +111,7 @@ function isAsBefore(next: Pick<ResourceRow, "fields" | "hidden" | "added">, prev
   return canonicalJson(next) === canonicalJson({ fields, hidden, added });
 }
 
-/** The delete of any kind; `in-use` names what uses it. */
+/** The delete of any kind; `in-use` names the resources that use it. */
 export function deleteResource(turn: Turn, kind: Kind, message: DeleteResource): WriteResult | Refusal {
   const row = findResource(turn, turn.self.partition, kind.name, message.id);
   if (row === undefined) return { refused: "not-found" };
@@ -127,7 +127,7 @@ export function deleteResource(turn: Turn, kind: Kind, message: DeleteResource):
   return { resource: row, replayed: false };
 }
 
-/** Why what `row` is listed under may not vanish with this write, or null. */
+/** Why this write may not remove a lookup key of `row`, or null. */
 function refuseLostKey(turn: Turn, kind: Kind, row: ResourceRow, next: ResourceRow["fields"] | null): string | null {
   const lost = findLostKey(turn, kind, row, { next, limit: USERS_NAMED + 1 });
   if (lost === null) return null;
@@ -139,13 +139,13 @@ function usedBy(what: string, users: readonly Referrer[]): string {
   return `${what} is used by ${named.join(", ")}${users.length > USERS_NAMED ? " and more" : ""}.`;
 }
 
-/** Takes away a resource that goes with what held it; the change is the service's. */
+/** Removes a resource whose holder is gone; the change is recorded as the service's. */
 export function withdrawHeld(turn: Turn, kind: Kind, row: ResourceRow, client: string | null): void {
   removeResource(turn, kind, row);
   record(turn, kind, { caller: null, client }, row, row, "deleted");
 }
 
-/** Where the create is to happen; null when what would hold it is not there. */
+/** The location for the create; null when the holder does not exist. */
 function locateHolder(turn: Turn, kind: Kind, { teamId, station }: NewResource): HolderLocation | null {
   const { partition } = turn.self;
   switch (kind.heldBy) {
@@ -164,7 +164,7 @@ function locateHolder(turn: Turn, kind: Kind, { teamId, station }: NewResource):
   }
 }
 
-/** What a create answers whose key has made the resource already. */
+/** The answer to a create whose key has made the resource before. */
 export function replayCreate(turn: Turn, kind: Kind, resourceId: string): WriteResult | Refusal {
   const made = findResource(turn, turn.self.partition, kind.name, resourceId);
   if (made !== undefined) return { resource: made, replayed: true };
@@ -195,13 +195,13 @@ function scopeOf(
 
 type Checked = { readonly fields: Record<string, unknown>; readonly added: Readonly<Record<string, unknown>> };
 
-/** What was hidden before, as far as it belongs to the new fields too. */
+/** The previous hidden values that still belong to the new fields. */
 function mergeHidden(kind: Kind, previous: ResourceRow, fields: ResourceRow["fields"]): ResourceRow["hidden"] {
   const gone = kind.hidden.filter(({ staysWith }) => staysWith?.(fields) === false).map(({ path }) => path);
   return Object.fromEntries(Object.entries(previous.hidden).filter(([path]) => !gone.includes(path)));
 }
 
-/** Everything that can be wrong with a body beyond its schema, found at once. */
+/** All errors of a body beyond its schema. */
 function checkFields(
   turn: Turn,
   kind: Kind,
@@ -251,7 +251,7 @@ function valueAt(fields: unknown, path: string): unknown {
     .reduce<unknown>((value, name) => (value as Record<string, unknown> | null | undefined)?.[name], fields);
 }
 
-/** The 409 for an address that something stands at already. */
+/** The 409 for an address that is taken. */
 export function addressTaken(kind: Kind, address: string): Refusal {
   return {
     refused: "already-exists",

@@ -4,8 +4,8 @@ import { withdrawHeld } from "./operations.js";
 import { findResource, listAddresses, type ResourceRow } from "./resource.table.js";
 
 /**
- * Takes away what stations held that the line has no longer (all of them once it is gone), and gives it back. The
- * changes are the service's; `client` is what brought them about. Only what goes is read.
+ * Removes and returns the resources of stations that the line no longer has (of all stations when the line is gone).
+ * The changes are recorded as the service's; `client` is the client that caused them. Reads only what it removes.
  */
 export function withdrawOrphaned(
   turn: Turn,

@@ -5,8 +5,8 @@ import { readOnlyFields } from "./representation.js";
 import type { ResourceRow } from "./resource.table.js";
 
 /**
- * What was read, with some of it changed, may be written back whole: read-only fields say what the resource says, or
- * are refused. `warnings` say nothing of it; `version` is the one that the write is based on.
+ * Lets a client write back the whole representation that it read, with some fields changed: read-only fields must equal
+ * the resource's, or are refused. `warnings` are ignored; `version` is the one that the write is based on.
  */
 export function readingBack<Prepared extends object>(
   kind: Kind,

@@ -2,14 +2,14 @@ import type { Reading } from "../../storage/store.js";
 import type { Kind } from "./kind.js";
 import type { ResourceRow } from "./resource.table.js";
 
-/** A resource as every answer shows it: common fields, its own with defaults, read-only ones; never a hidden one. */
+/** A resource as answers return it: common fields, its own with defaults, read-only ones; never a hidden one. */
 export function toRepresentation(kind: Kind, row: ResourceRow, reading: Reading): Readonly<Record<string, unknown>> {
   const shown = Object.assign(commonFields(kind, row), row.fields, row.added);
   shown.warnings = kind.warnings?.(row.fields, reading, row) ?? [];
   return shown;
 }
 
-/** The read-only fields of a resource, but for `warnings`, which follow from others: all but `version` for good. */
+/** The read-only fields of a resource except `warnings`, which follow from others; only `version` ever changes. */
 export function readOnlyFields(kind: Kind, row: ResourceRow): Readonly<Record<string, unknown>> {
   return Object.assign(commonFields(kind, row), row.added);
 }

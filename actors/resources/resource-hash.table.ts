@@ -2,7 +2,7 @@ import { type DirectoryEntry, directory } from "../../runtime/directory.js";
 import type { Reading } from "../../storage/store.js";
 import { findResource, type ResourceRow } from "./resource.table.js";
 
-/** Where the bearer of a hashed value belongs. */
+/** The resource to which a hashed value belongs. */
 export interface HashOwner {
   readonly workspaceId: string;
   readonly id: string;
@@ -11,7 +11,7 @@ export interface HashOwner {
 /** `[kind, hash]` */
 export const resourceHashes = directory<HashOwner>("resource-hash");
 
-/** The resource of that kind that keeps this hash (SHA-256, hex), in whatever workspace. */
+/** The resource of that kind with this hash (SHA-256, hex), in any workspace. */
 export function findResourceByHash<Fields>(
   reading: Reading,
   kind: string,
@@ -23,12 +23,12 @@ export function findResourceByHash<Fields>(
   return row !== undefined && Object.values(row.hidden).includes(hash) ? row : undefined;
 }
 
-/** What should keep this hash; whether it does, its row tells. */
+/** The owner of this hash by the directory; check its row, which decides. */
 export function findHashOwner(reading: Reading, kind: string, hash: string): HashOwner | undefined {
   return resourceHashes.find(reading, kind, hash);
 }
 
-/** What makes a hash findable; for the turn that writes the thing itself. */
+/** The directory entry of a hash; for the turn that writes the resource itself. */
 export function hashEntry(kind: string, hash: string, owner: HashOwner): DirectoryEntry {
   return resourceHashes.entry([kind, hash], owner);
 }

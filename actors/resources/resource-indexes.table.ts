@@ -11,38 +11,38 @@ import { findResource, type ResourceRow, resourceAddresses, resources } from "./
 import { hashEntry } from "./resource-hash.table.js";
 import { locationEntry } from "./resource-location.table.js";
 
-/** What names another resource. */
+/** A resource that refers to another. */
 export interface Referrer {
   readonly kind: string;
   readonly address: string;
 }
 
-/** `[target kind, target id, source kind, source id]` -> who refers to it. */
+/** `[target kind, target id, source kind, source id]` -> the referrer. */
 const referrers = table<Referrer>("reference");
-/** `[team, kind, id]` -> what a team holds. */
+/** `[team, kind, id]` -> a resource that the team holds. */
 const teamHoldings = table<Referrer>("held");
 
-/** `[kind, team, word, id]` -> true */
+/** `[kind, team, lookup key, id]` -> true */
 const lookupKeys = table<true>("resource-word");
-/** `[target kind, team, word, source kind, source id]` -> who names the word. */
+/** `[target kind, team, lookup key, source kind, source id]` -> the referrer. */
 const keyReferrers = table<Referrer>("word-reference");
 
-/** Tables that work reads at every step and configuration alone writes. */
+/** Tables that work reads at every step and only configuration changes write. */
 export const configurationTables: readonly string[] = [resources.name, lookupKeys.name];
 
-/** Which resources of a team are looked for by a word. */
+/** Selects resources of a team by a lookup key. */
 export interface LookupKeyQuery {
   readonly kind: string;
   readonly teamId: string;
   readonly key: string;
 }
 
-/** Places of an index read at once. */
+/** Index rows read at once. */
 const PAGE = 64;
 
 /**
- * The resources of a team that their kind lists under a word, by id, those after `after`. Each is read when it is come
- * to: one may be large, and whoever goes through them may end at any.
+ * The resources of a team with a lookup key, by id, after the id `after`. Each is read only when the caller asks for
+ * it: a resource may be large, and callers may stop early.
  */
 export function* listByLookupKey<Fields>(
   reading: Reading,
@@ -63,12 +63,12 @@ export function* listByLookupKey<Fields>(
   }
 }
 
-/** How a team-held address begins. */
+/** The key of a team, with which the addresses of what it holds begin. */
 export function getTeamKey(reading: Reading, workspaceId: string, teamId: string | null): string {
   return teamId === null ? "" : (resources.get(reading, workspaceId, "team", teamId)?.address ?? "");
 }
 
-/** Writes a resource and everything it is found by, in the place of `previous`. */
+/** Writes a resource with its index rows, replacing `previous`. */
 export function putResource(
   writing: DirectedWriting,
   kind: Kind,
@@ -82,7 +82,7 @@ export function putResource(
   for (const entry of after) if (!isAmong(before, entry)) writing.direct(entry);
 }
 
-/** Takes away a resource and everything it is found by. */
+/** Removes a resource with its index rows. */
 export function removeResource(writing: DirectedWriting, kind: Kind, row: ResourceRow): void {
   for (const entry of listResourceEntries(kind, row)) writing.undirect(entry);
   tableOf(kind).remove(writing, row.workspaceId, row);
@@ -92,7 +92,7 @@ type ResourceTable = ReturnType<typeof declareResources>;
 
 const tables = new WeakMap<Kind, ResourceTable>();
 
-/** The resources of a kind with what they are found by; the same table for all kinds, declared once for each. */
+/** The resources of a kind with their indexes; the same table for all kinds, declared once for each. */
 function tableOf(kind: Kind): ResourceTable {
   const known = tables.get(kind) ?? declareResources(kind);
   tables.set(kind, known);
@@ -109,7 +109,7 @@ function declareResources(kind: Kind) {
       beside(lookupKeys, (row) =>
         getLookupKeys(kind, row.fields).map((key) => [[kind.name, row.teamId ?? "", key, row.id], true]),
       ),
-      // A resource may refer to itself: by now its own address is there.
+      // A resource may refer to itself: its own address is written by now.
       { rowsOf: (reading, partition, row) => listReferrerRows(reading, partition, kind, row) },
     ],
   });
@@ -132,7 +132,7 @@ function isAmong(entries: readonly DirectoryEntry[], entry: DirectoryEntry): boo
   return entries.some((one) => isDeepStrictEqual(one, entry));
 }
 
-/** What directories say of a resource: its location, and whose its hashed values are. */
+/** The directory entries of a resource: its location, and its hashed values. */
 function listResourceEntries(kind: Kind, row: ResourceRow): DirectoryEntry[] {
   const { id, workspaceId } = row;
   return [
@@ -141,7 +141,7 @@ function listResourceEntries(kind: Kind, row: ResourceRow): DirectoryEntry[] {
   ];
 }
 
-/** Resources are found by their ids, and by the hashes that they keep. */
+/** The directory entries of resources, by their ids and by their hashes. */
 export function resourceSource(kinds: readonly Kind[]): DirectorySource {
   const byName = new Map(kinds.map((kind) => [kind.name, kind]));
   return rowSource(resources, (row) => {
@@ -150,21 +150,21 @@ export function resourceSource(kinds: readonly Kind[]): DirectorySource {
   });
 }
 
-/** Who uses the resource: what refers to it, and for a team what it holds. At most `limit`. */
+/** The users of the resource: what refers to it, and for a team what it holds. At most `limit`. */
 export function listReferrers(reading: Reading, row: ResourceRow, limit: number): readonly Referrer[] {
   const referring = referrers.list(reading, row.workspaceId, [row.kind, row.id], { limit });
   const holding = row.kind === "team" ? teamHoldings.list(reading, row.workspaceId, [row.id], { limit }) : [];
   return [...referring, ...holding].slice(0, limit);
 }
 
-/** A word that a resource alone is listed under, with those of the team that name it. */
+/** A lookup key that only one resource has, with the resources of the team that name it. */
 export interface KeyInUse {
   readonly key: string;
   readonly users: readonly Referrer[];
 }
 
 /**
- * The first word that others of the team name and nothing would be listed under any more if `row` had the fields
+ * The first lookup key that others of the team name and that no resource would have any more if `row` had the fields
  * `next` (null: if it were gone); null when there is none. At most `limit` users.
  */
 export function findLostKey(
@@ -184,7 +184,7 @@ export function findLostKey(
   return null;
 }
 
-/** Those of the references that name nothing that is there. */
+/** The references whose target does not exist. */
 export function danglingReferences(
   reading: Reading,
   workspaceId: string,
@@ -199,7 +199,7 @@ export function danglingReferences(
   });
 }
 
-/** What is said of a reference that names nothing that is there. */
+/** The error for a reference whose target does not exist. */
 export function missingReference(reference: Reference): FieldError {
   const { path, kind } = reference;
   return { path, message: "word" in reference ? reference.missing : `there is no ${kind} ${reference.address}` };

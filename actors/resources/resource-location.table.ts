@@ -2,7 +2,7 @@ import { type DirectoryEntry, directory } from "../../runtime/directory.js";
 import type { Reading } from "../../storage/store.js";
 import { findResource } from "./resource.table.js";
 
-/** Where something that the API names by its id alone is kept. */
+/** The location of something that the API names by its id alone. */
 export interface ResourceLocation {
   readonly workspaceId: string;
   /** `line`, `task`, `run`, ... */
@@ -19,12 +19,12 @@ export function locate(reading: Reading, id: string): ResourceLocation | undefin
   return findResource(reading, location.workspaceId, location.kind, id) === undefined ? undefined : location;
 }
 
-/** Where whatever has this id should be kept, a task or run too; whether it is there, the row tells. */
+/** The location of this id by the directory, of a task or run too; check its row, which decides. */
 export function findLocation(reading: Reading, id: string): ResourceLocation | undefined {
   return resourceLocations.find(reading, id);
 }
 
-/** What makes an id findable; for the turn that writes the thing itself. */
+/** The directory entry of an id; for the turn that writes the row itself. */
 export function locationEntry(id: string, location: ResourceLocation): DirectoryEntry {
   return resourceLocations.entry(id, location);
 }

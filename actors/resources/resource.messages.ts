@@ -4,9 +4,9 @@ import type { Refusal } from "../refusal.js";
 import type { StationHolder } from "./kind.js";
 import type { ResourceRow } from "./resource.table.js";
 
-/** Makes a repeat of a create safe: who asked, under which key, with which body. */
+/** Makes a repeated create safe: who asked, under which key, with which body. */
 export interface Idempotency {
-  /** Keys of one caller on one collection do not meet those of another. */
+  /** Separates the keys of each caller and collection from all others. */
   readonly scope: string;
   readonly key: string;
   /** A digest of the body. */
@@ -18,11 +18,11 @@ type Written = Answered<WriteResult | Refusal>;
 interface Write {
   readonly kind: string;
   readonly caller: Caller;
-  /** From `Service-Client`, as change records keep it. */
+  /** From `Service-Client`, as change records store it. */
   readonly client: string | null;
 }
 
-/** A parsed body; hidden fields are taken out of `fields` and stand in `hidden`, sealed or hashed. */
+/** A parsed body; hidden fields are not in `fields` but in `hidden`, sealed or hashed. */
 export interface PreparedBody {
   readonly fields: unknown;
   readonly hidden: Readonly<Record<string, string>>;
@@ -38,10 +38,10 @@ export interface ReservedHashes {
   readonly beforeMs: number;
 }
 
-/** A resource that is to be made. */
+/** A resource to create. */
 export interface NewResource extends Write, PreparedBody {
   readonly teamId: string | null;
-  /** The station that is to hold it, for a kind that stations hold. */
+  /** The station that will hold it, for a kind that stations hold. */
   readonly station?: StationHolder;
   readonly idempotency: Idempotency;
 }
@@ -65,13 +65,13 @@ export interface DeleteResource extends Written, Write {
 
 export type ResourceMessage = CreateResource | UpdateResource | DeleteResource;
 
-/** Heard as `<kind>.changed` when a resource of the kind was created, updated or deleted. */
+/** Published as `<kind>.changed` when a resource of the kind was created, updated or deleted. */
 export interface ResourceChanged<Kind extends string = string> extends Fact {
   readonly name: `${Kind}.changed`;
   readonly id: string;
 }
 
-/** What a write answers unless it is refused. */
+/** The answer to a write that is not refused. */
 export interface WriteResult {
   readonly resource: ResourceRow;
   /** True when an earlier attempt with the same key had made it. */

@@ -3,7 +3,7 @@ import { table } from "../../storage/table.js";
 
 /**
  * A stored resource of any kind. `fields` are the fields of the kind's schema with defaults filled in and
- * write-only fields taken out; those stand in `hidden`, sealed or hashed, and are never part of a representation.
+ * without the write-only fields; those are in `hidden`, sealed or hashed, and never part of a representation.
  */
 export interface ResourceRow<Fields = Record<string, unknown>> {
   readonly id: string;
@@ -48,16 +48,16 @@ export function findResourceAt<Fields = Record<string, unknown>>(
   return id === undefined ? undefined : findResource<Fields>(reading, workspaceId, kind, id);
 }
 
-/** Which resources of a kind, in address order. */
+/** Selects resources of a kind, in address order. */
 export interface ResourcePage {
-  /** Only those whose address begins with this and a slash. */
+  /** Only resources whose address begins with this and a slash. */
   readonly under?: string;
-  /** Only those after this address. */
+  /** Only resources after this address. */
   readonly after?: string;
   readonly limit?: number;
 }
 
-/** The resources of that kind, in address order; all of them unless `page` says less. */
+/** The resources of that kind, in address order; all of them unless `page` limits them. */
 export function listResources<Fields = Record<string, unknown>>(
   reading: Reading,
   workspaceId: string,
@@ -69,7 +69,7 @@ export function listResources<Fields = Record<string, unknown>>(
     .filter((row): row is ResourceRow<Fields> => row !== undefined);
 }
 
-/** As {@link listResources}, without reading the resources themselves: where they are. "0" is the character after "/". */
+/** As {@link listResources}, but reads only the addresses. "0" is the character after "/". */
 export function listAddresses(
   reading: Reading,
   workspaceId: string,
