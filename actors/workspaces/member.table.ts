@@ -8,7 +8,7 @@ import { findResource } from "../resources/resource.table.js";
 /** A person in a workspace. */
 export interface Member {
   readonly userId: string;
-  /** In lower case, as accounts are kept. */
+  /** In lower case, as accounts are stored. */
   readonly email: string;
   readonly role: Role;
   /** Ids of the teams they are on. */
@@ -25,7 +25,7 @@ const owners = table<true>("owner");
 /** `[user, workspace]`: which workspaces a person is in. */
 export const memberships = directory<{ readonly workspaceId: string }>("membership");
 
-/** The person's place in the workspace, or undefined when they have none. */
+/** The person's membership of the workspace, or undefined. */
 export function findMember(reading: Reading, workspaceId: string, userId: string): Member | undefined {
   return members.get(reading, workspaceId, userId);
 }
@@ -36,7 +36,7 @@ export function findMemberByEmail(reading: Reading, workspaceId: string, email: 
   return userId === undefined ? undefined : findMember(reading, workspaceId, userId);
 }
 
-/** Members in the order of their ids, at most `limit`, those after `after` when it is given. */
+/** Members in the order of their ids, at most `limit`, after the id `after` when it is given. */
 export function listWorkspaceMembers(
   reading: Reading,
   workspaceId: string,
@@ -46,13 +46,13 @@ export function listWorkspaceMembers(
   return members.list(reading, workspaceId, [], { limit: page.limit, ...after });
 }
 
-/** Whether the member, and nobody else, owns the workspace. */
+/** Whether the member is the only owner of the workspace. */
 export function isLastOwner(reading: Reading, workspaceId: string, { userId, role }: Member): boolean {
   if (role !== "owner") return false;
   return owners.entries(reading, workspaceId, [], { limit: 2 }).every(({ key }) => key.at(-1) === userId);
 }
 
-/** Adds a person or replaces what is kept of them; in a turn in the workspace. */
+/** Adds or replaces a member; in a turn in the workspace. */
 export function putMember(writing: DirectedWriting, workspaceId: string, member: Member): void {
   const { userId } = member;
   members.put(writing, workspaceId, userId, member);
@@ -62,7 +62,7 @@ export function putMember(writing: DirectedWriting, workspaceId: string, member:
   writing.direct(membershipEntry(workspaceId, userId));
 }
 
-/** Takes a person and their places on teams from the workspace; in a turn in the workspace. */
+/** Removes a person from the workspace and its teams; in a turn in the workspace. */
 export function removeMember(writing: DirectedWriting, workspaceId: string, { userId, email }: Member): void {
   members.remove(writing, workspaceId, userId);
   memberEmails.remove(writing, workspaceId, email);
@@ -70,7 +70,7 @@ export function removeMember(writing: DirectedWriting, workspaceId: string, { us
   writing.undirect(membershipEntry(workspaceId, userId));
 }
 
-/** Takes everyone off a team that is no more. */
+/** Removes everyone from a team that was deleted. */
 export function dissolveTeam(writing: DirectedWriting, workspaceId: string, teamId: string): void {
   for (const member of members.list(writing, workspaceId)) {
     if (!member.teams.includes(teamId)) continue;
@@ -78,14 +78,14 @@ export function dissolveTeam(writing: DirectedWriting, workspaceId: string, team
   }
 }
 
-/** Takes everyone's membership from the index, so that a closed workspace is in nobody's list. */
+/** Removes all memberships from the index, so that nobody's list shows a closed workspace. */
 export function forgetMemberships(writing: DirectedWriting, workspaceId: string): void {
   for (const member of members.list(writing, workspaceId)) {
     writing.undirect(membershipEntry(workspaceId, member.userId));
   }
 }
 
-/** The workspaces of a person are found by their id, while they are open. */
+/** The directory entries of memberships, by the person's id, while the workspace is open. */
 export const memberSource = rowSource(members, ({ userId }, { reading, partition }) =>
   findResource(reading, partition, "workspace", partition) === undefined ? [] : [membershipEntry(partition, userId)],
 );
@@ -94,7 +94,7 @@ function membershipEntry(workspaceId: string, userId: string): DirectoryEntry {
   return memberships.entry([userId, workspaceId], { workspaceId });
 }
 
-/** A workspace as its member sees it in a list. */
+/** A workspace as lists of a member return it. */
 export interface Membership {
   readonly id: string;
   readonly slug: string;

@@ -13,7 +13,7 @@ import {
   refuseTeamChange,
 } from "./role-change.js";
 
-/** Heard when a person joined, left, or has another role or other teams. */
+/** Published when a person joined, left, or has another role or other teams. */
 export interface MemberChanged extends Fact {
   readonly name: "member.changed";
   readonly userId: string;
@@ -22,13 +22,13 @@ export interface MemberChanged extends Fact {
 /** Gives a person a role; answered with the {@link Member}. */
 export interface ChangeRole extends Answered<MembershipAnswer> {
   readonly type: "member.role";
-  /** The person who asks; what they may is looked at in the turn, where nobody can have changed it meanwhile. */
+  /** The person who asks; the turn checks their role, where nobody can change it meanwhile. */
   readonly by: string;
   readonly userId: string;
   readonly role: Role;
 }
 
-/** Takes a person from the workspace, or lets them leave; answered with the {@link Member} they were. */
+/** Removes a person from the workspace, or lets them leave; answered with the {@link Member} they were. */
 export interface RemoveMember extends Answered<MembershipAnswer> {
   readonly type: "member.remove";
   readonly by: string;
@@ -43,7 +43,7 @@ export interface JoinTeam extends Answered<MembershipAnswer> {
   readonly userId: string;
 }
 
-/** Takes a person from a team; answered with the {@link Member}, or `not-found` when they are not on it. */
+/** Removes a person from a team; answered with the {@link Member}, or `not-found` when they are not on it. */
 export interface LeaveTeam extends Answered<MembershipAnswer> {
   readonly type: "team.leave";
   readonly by: string;
@@ -51,7 +51,7 @@ export interface LeaveTeam extends Answered<MembershipAnswer> {
   readonly userId: string;
 }
 
-/** A person left a team, or was taken from it, or the whole workspace. */
+/** A person left, or was removed from, a team or the whole workspace. */
 export interface MemberLeft extends Fact {
   readonly name: "member.left";
   readonly userId: string;
@@ -62,7 +62,7 @@ export interface MemberLeft extends Fact {
 export type MembershipMessage = ChangeRole | RemoveMember | JoinTeam | LeaveTeam;
 export type MembershipAnswer = Member | Refusal;
 
-/** What a change of the people of a workspace does, within its turn. */
+/** Handles a membership message, within a turn of the workspace. */
 export function changeMembership(event: Delivered<MembershipMessage>): MembershipAnswer {
   switch (event.type) {
     case "member.role":
@@ -76,7 +76,7 @@ export function changeMembership(event: Delivered<MembershipMessage>): Membershi
   }
 }
 
-/** Lets a person in, in a turn in the workspace: as `role` and on those teams; one who is in keeps their role. */
+/** Adds a person with `role` and to those teams, in a turn in the workspace; a member keeps their role. */
 export function admitMember(
   turn: Turn,
   person: { readonly userId: string; readonly email: string },
@@ -151,7 +151,7 @@ function publishLeft(turn: Turn, of: Omit<MemberLeft, "name">): void {
   turn.publish(left);
 }
 
-/** Who asks and whom it is about; null when who asks is not in the workspace any more. */
+/** The caller and the target; null when the caller is not in the workspace any more. */
 function findRoleChange(
   event: Delivered<ChangeRole | RemoveMember>,
 ): (Omit<RoleChange, "target"> & { readonly target: Member | undefined }) | null {
@@ -165,14 +165,14 @@ function findRoleChange(
 
 type MembershipChange = "joined" | "role" | "removed" | "left-team";
 
-/** What readers of a workspace are told of its people. */
+/** What the stream of a workspace publishes of its people. */
 const workspaceTopic = topic<
   { readonly type: "member"; readonly what: MembershipChange } & Pick<Member, "userId" | "role" | "teams">
 >("workspace");
 
 /**
- * Tells readers of the workspace, where one who is no more in it learns by it that there is nothing left to see, and
- * whoever hears of people.
+ * Publishes the change as a fact and in the workspace's stream, from which a person who is not in the workspace any
+ * more learns that they see nothing more.
  */
 function announceMember(turn: Turn, { userId, role, teams }: Member, what: MembershipChange): void {
   const changed: MemberChanged = { name: "member.changed", userId };

@@ -5,12 +5,12 @@ import { slugClaimsRef } from "./slug-claims.machine.js";
 import type { WorkspaceFields } from "./workspace.kind.js";
 import { type OpenWorkspace, workspaceRef } from "./workspace.messages.js";
 
-/** How often a slug is claimed for one request: only a service that hardly moves lets a claim's time pass. */
+/** Claims of a slug for one request. A claim's time passes only on a badly overloaded service. */
 const MAX_CLAIMS = 3;
 
 /**
- * Opens a workspace: its slug is claimed over all workspaces, then the workspace takes its first turn. Who was cut off
- * in between gets the same workspace under the same key; a claim that nobody comes back for lapses.
+ * Opens a workspace: claims its slug over all workspaces, then the workspace takes its first turn. A client that was
+ * cut off in between gets the same workspace under the same key; a claim that is not taken up lapses.
  */
 export async function openWorkspace(
   runtime: Pick<Runtime, "ask" | "newId">,

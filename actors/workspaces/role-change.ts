@@ -6,31 +6,31 @@ const roles: readonly Role[] = ["owner", "admin", "member"];
 
 const ranks: Readonly<Record<Role, number>> = { owner: 2, admin: 1, member: 0 };
 
-/** Someone of the workspace, as far as roles depend on them. */
+/** A person of the workspace with what the rules of roles need. */
 export interface Ranked {
   readonly userId: string;
   readonly role: Role;
 }
 
-/** Who would change whom. */
+/** The caller and the target of a change. */
 export interface RoleChange {
   readonly caller: Ranked;
   readonly target: Ranked;
-  /** Whether nobody but the target owns the workspace. */
+  /** Whether the target is the only owner of the workspace. */
   readonly isLastOwner: boolean;
 }
 
-/** The 403 for a person who was never, or is no more, in the workspace. */
+/** The 403 for a person who is not, or no longer, in the workspace. */
 export const notAMember: Refusal = {
   refused: "forbidden",
   title: "Not a member",
   detail: "This person is not a member of this workspace.",
 };
 
-/** The 403 for callers who may set nobody's role, tokens included. */
+/** The 403 for callers who may not set roles, tokens included. */
 export const onlyLeadsSetRoles: Refusal = forbidden("Only an owner or an admin can set roles.", "administer");
 
-/** The 409 that keeps an owner in every workspace. */
+/** The 409 for a change that would leave the workspace without an owner. */
 const needsAnOwner: Refusal = {
   refused: "conflict",
   detail: "The workspace needs at least one owner. Please make someone else an owner first.",
@@ -48,7 +48,7 @@ export function refuseRole({ caller, target, isLastOwner }: RoleChange, role: Ro
   return isLastOwner ? needsAnOwner : null;
 }
 
-/** Why the target may not be taken from the workspace, or null. Everyone may leave but the last owner. */
+/** Why the target may not be removed from the workspace, or null. Everyone but the last owner may leave. */
 export function refuseRemoval({ caller, target, isLastOwner }: RoleChange): Refusal | null {
   if (target.userId !== caller.userId) {
     if (caller.role === "member") return forbidden("Only an owner or an admin can remove people.", "administer");
@@ -59,7 +59,7 @@ export function refuseRemoval({ caller, target, isLastOwner }: RoleChange): Refu
   return isLastOwner ? needsAnOwner : null;
 }
 
-/** Why someone may not say who is on a team, or null; undefined is who is in the workspace no more. */
+/** Why the caller may not change a team's members, or null. An undefined caller is no longer in the workspace. */
 export function refuseTeamChange(caller: Ranked | undefined): Refusal | null {
   if (caller === undefined) return { refused: "not-found" };
   if (caller.role !== "member") return null;
@@ -67,7 +67,7 @@ export function refuseTeamChange(caller: Ranked | undefined): Refusal | null {
   return { refused: "forbidden", title: "Not allowed to administer the team", detail, permission: "administer" };
 }
 
-/** The roles that the caller may give the target beside the one they hold, the highest first. */
+/** The roles that the caller may give the target, besides the target's own, the highest first. */
 export function assignableRoles(standing: RoleChange): Role[] {
   return roles.filter((role) => role !== standing.target.role && refuseRole(standing, role) === null);
 }

@@ -1,10 +1,10 @@
 /**
- * What the key that secrets are sealed with is told by, `sealing-key/secrets` under the global partition: a start with
- * another key is refused, before hooks and connections fail for what cannot be opened.
+ * The mark of the key that seals secrets, `sealing-key/secrets` under the global partition. The service refuses to start
+ * with another key, before hooks and connections fail because secrets cannot be opened.
  *
  * | state   | moved by    | next    | also                                       |
  * |---------|-------------|---------|--------------------------------------------|
- * | keeping | sealing.use | keeping | what this key is told by is kept           |
+ * | keeping | sealing.use | keeping | the mark of the key is stored              |
  */
 import { setup } from "xstate";
 import { defineActor } from "../../runtime/define-actor.js";
@@ -15,7 +15,7 @@ import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 import type { Sealer } from "../sealer.js";
 
-/** The key that is used from now on, by its {@link toKeyMark}. */
+/** Announces the key in use from now on, by its {@link toKeyMark}. */
 export interface UseSealingKey extends Answered<null> {
   readonly type: "sealing.use";
   readonly mark: string;
@@ -26,15 +26,15 @@ const ID = "secrets";
 const marks = table<{ readonly mark: string }>("sealing-key");
 
 const sealingKeys = reference<UseSealingKey>("sealing-key");
-/** Who keeps it. */
+/** The actor that stores the mark. */
 export const sealingKeyRef = sealingKeys(GLOBAL_PARTITION, ID);
 
-/** What the key that this was last sealed with is told by; null in a store that no service was started over. */
+/** The mark of the last key in use; null in a store that no service was started on. */
 export function findSealingKeyMark(reading: Reading): string | null {
   return marks.get(reading, GLOBAL_PARTITION, ID)?.mark ?? null;
 }
 
-/** What a sealer's key is told by. It gives away nothing of the key. */
+/** The mark by which a sealer's key is recognised. It reveals nothing of the key. */
 export function toKeyMark(sealer: Sealer): string {
   return sealer.digest("the key that secrets are sealed with");
 }

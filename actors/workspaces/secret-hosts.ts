@@ -4,7 +4,7 @@ import type { Warning } from "../resources/kind.js";
 import { findResourceAt } from "../resources/resource.table.js";
 import type { SecretFields } from "./secret.kind.js";
 
-/** Warns at `path` when the secret named there is bound to none of the hosts it would be sent to. */
+/** Warns at `path` when the secret named there is not bound to any host that it would be sent to. */
 export function unboundWarnings(
   reading: Reading,
   workspaceId: string,

@@ -18,7 +18,7 @@ const schema = z.strictObject({
 
 export type SecretFields = z.output<typeof schema>;
 
-/** A value kept sealed, sent only to its hosts. Its value is never returned or logged. */
+/** A value that is stored sealed and sent only to its hosts. It is never returned or logged. */
 export const secretKind: Kind<SecretFields> = {
   name: "secret",
   plural: "secrets",
@@ -35,7 +35,7 @@ export const secretKind: Kind<SecretFields> = {
   details: (row) => ({ valueVersion: row.fields.valueVersion, hosts: row.fields.hosts }),
 };
 
-/** A value comes with a new version, and a new version with a value. */
+/** A write with a value needs a new version, and the other way round. */
 function checkValue(fields: SecretFields, scope: WriteScope<SecretFields>): readonly FieldError[] {
   const given = scope.hidden.value !== undefined;
   const isNew = scope.previous === null || scope.previous.fields.valueVersion !== fields.valueVersion;

@@ -1,6 +1,6 @@
 /**
- * Whose every workspace's slug is, `slug-claims/all` under the global partition, and the keys under which workspaces
- * were asked for. How a claim goes stands in `actors/tables/claims.ts`.
+ * The owners of all workspace slugs, `slug-claims/all` under the global partition, and the idempotency keys of their
+ * requests. `actors/tables/claims.ts` describes the course of a claim.
  *
  * | state   | moved by                       | condition               | next    | also                                  |
  * |---------|--------------------------------|-------------------------|---------|---------------------------------------|
@@ -8,8 +8,8 @@
  * | keeping | the same                       | a known key, same body  | keeping | answered with the workspace it had    |
  * | keeping | the same                       | another body            | keeping | refused                               |
  * | keeping | the same                       | a slug that is taken    | keeping | refused                               |
- * | keeping | name.confirm, .release, .lapse |                         | keeping | what is freed takes its key with it   |
- * | keeping | woken `sweep`                  |                         | keeping | keys past their window go             |
+ * | keeping | name.confirm, .release, .lapse |                         | keeping | the key of a freed slug is removed    |
+ * | keeping | woken `sweep`                  |                         | keeping | removes keys older than the window    |
  * | keeping | woken, any other               |                         | keeping | the workspace is asked                |
  *
  * A workspace that was closed keeps its slug.
@@ -46,31 +46,31 @@ import {
 import { workspaceKind } from "./workspace.kind.js";
 import { workspaceRef } from "./workspace.messages.js";
 
-/** Claims a slug for a workspace that is to be opened, under the key that it was asked for with. */
+/** Claims a slug for a workspace to open, under the idempotency key of the request. */
 export interface ClaimSlug extends Answered<SlugClaimed | Refusal> {
   readonly type: "slug.claim";
   readonly slug: string;
-  /** The workspace to be, unless the key has one already. */
+  /** The id for the new workspace, unless the key already has one. */
   readonly workspaceId: string;
   readonly idempotency: Idempotency;
 }
 
-/** The workspace that has the slug under the key: open already, or to be opened in time. */
+/** The workspace that has the slug under the key: open, or to be opened in time. */
 export interface SlugClaimed {
   readonly workspaceId: string;
   readonly openBeforeMs: number;
 }
 
 /**
- * The last of a claim's minute, in milliseconds, in which its workspace is opened no more: as far as the clocks of two
- * nodes may differ.
+ * The last part of a claim's minute, in milliseconds, in which its workspace is not opened any more: how far the clocks
+ * of two nodes may differ.
  */
 const MARGIN_MS = 10_000;
 const SWEEP_EVERY_MS = 60 * 60 * 1_000;
 const SWEEP = "sweep";
 
 const references = reference<ClaimSlug | ConfirmName | ReleaseName | LapseName>("slug-claims");
-/** Who keeps them. */
+/** The actor that stores the claims. */
 export const slugClaimsRef = references(GLOBAL_PARTITION, "all");
 
 const claims: Claims = {
@@ -84,7 +84,7 @@ export function findWorkspaceBySlug(reading: Reading, slug: string): string | un
 }
 
 interface SlugClaimsContext {
-  /** It has itself woken to sweep. */
+  /** Whether a wake-up for the sweep is set. */
   readonly sweeping: boolean;
 }
 

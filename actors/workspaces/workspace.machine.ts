@@ -5,19 +5,19 @@
  * |--------|--------------------------------------------|--------|----------------------------------------------|
  * | absent | workspace.open, in the claim's time         | open   | its creator is the owner; the claim of the   |
  * |        |                                            |        | slug is confirmed                            |
- * | absent | workspace.open, later; any create           | absent | refused; nothing is left of it               |
+ * | absent | workspace.open, later; any create           | absent | refused; leaves no rows                      |
  * | absent | name.ask                                    | absent | the claim of the slug lapses                 |
  * | open   | workspace.open                              | open   | a repeat: answered with the workspace        |
  * | either | name.ask                                    | same   | the claim of the slug is confirmed           |
  * | open   | resource.create, .update, .delete           | open   | rows, indexes, change record, one batch;     |
  * |        |                                            |        | fact `<kind>.changed`                        |
  * | open   | the same, by who may not any more           | open   | refused                                      |
- * | open   | member.role, .remove, team.join, .leave     | open   | the person's row; always an owner is left;   |
+ * | open   | member.role, .remove, team.join, .leave     | open   | the person's row; one owner always remains;  |
  * |        |                                            |        | fact `member.left`                           |
  * | open   | resource.delete of the workspace            | closed | fact `workspace.closed`; the slug stays taken|
  * | closed | workspace.open                              | closed | refused: what the key made is gone           |
- * | closed | any write that was on its way               | closed | refused: there is nothing here               |
- * | open   | woken `sweep`                               | open   | idempotency keys past their window go        |
+ * | closed | any write sent before the closing           | closed | refused: not found                           |
+ * | open   | woken `sweep`                               | open   | removes idempotency keys past their window   |
  */
 import { assertEvent, assign, setup } from "xstate";
 import type { ActorType } from "../../runtime/actor-type.js";
@@ -42,7 +42,7 @@ import { changeMembership, type MembershipMessage } from "./membership.transitio
 import { slugClaimsRef } from "./slug-claims.machine.js";
 import { type OpenedTooLate, type OpenWorkspace, workspaceRef } from "./workspace.messages.js";
 
-/** Heard when a workspace is closed. */
+/** Published when a workspace is closed. */
 export interface WorkspaceClosed extends Fact {
   readonly name: "workspace.closed";
   readonly workspaceId: string;
@@ -52,10 +52,10 @@ const SWEEP_EVERY_MS = 60 * 60 * 1_000;
 
 type WorkspaceEvent = Delivered<OpenWorkspace | ResourceMessage | MembershipMessage | AskHolder | Woken>;
 
-/** Why whoever asks for a write may not make it, as of its turn; or null. */
+/** Why the caller may not make a write, as of its turn; or null. */
 export type RefuseWrite = (turn: Turn, kind: Kind, message: ResourceMessage) => Refusal | null;
 
-/** What moves it, and what that does. */
+/** The transitions by state. */
 const states = {
   absent: {
     on: {
@@ -99,7 +99,7 @@ const states = {
   },
 } as const;
 
-/** The workspace actor over the kinds it writes; `refuses` is asked in the turn of each write. */
+/** The workspace actor for these kinds; it calls `refuses` in the turn of each write. */
 export function workspaceActor(kinds: readonly Kind[], refuses: RefuseWrite): ActorType {
   const kindOf = kindFinder(kinds);
   const machine = setup({
@@ -187,7 +187,7 @@ function kindFinder(kinds: readonly Kind[]): (name: string) => Kind {
   };
 }
 
-/** What follows a change: what its stations held and hold no longer goes, and all of it is told. */
+/** After a change: removes orphaned resources of stations, and publishes all changes. */
 function settle(event: Delivered<ResourceMessage>, resource: ResourceRow, kinds: readonly Kind[]): void {
   const withdrawn = resource.kind === "line" ? withdrawOrphaned(event.turn, kinds, resource, event.client) : [];
   for (const each of [resource, ...withdrawn]) announce(event.turn, each);
@@ -228,7 +228,7 @@ function confirmClaim(turn: Turn, name: ClaimedName): void {
   turn.send(slugClaimsRef, { type: "name.confirm", name, workspaceId: turn.self.partition });
 }
 
-/** The workspace was not opened, and is not from now on: the time of the claim is over. */
+/** The time of the claim is over: the workspace was not opened and will not be. */
 function lapseClaim({ turn, name, untilMs }: Delivered<AskHolder>): void {
   turn.send(slugClaimsRef, { type: "name.lapse", name, workspaceId: turn.self.partition, untilMs });
   turn.stop();

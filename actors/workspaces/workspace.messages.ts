@@ -5,14 +5,14 @@ import type { NewResource, ResourceMessage, WriteResult } from "../resources/res
 import type { AskHolder } from "../tables/claims.js";
 import type { MembershipMessage } from "./membership.transitions.js";
 
-/** Opens the workspace that has claimed its slug; one that is open already is answered as it is. */
+/** Opens the workspace that has claimed its slug; answers with the workspace when it is open already. */
 export interface OpenWorkspace extends Answered<WriteResult | Refusal | OpenedTooLate>, NewResource {
   readonly type: "workspace.open";
-  /** As the claim has it: from then on the slug may be another's. */
+  /** From the claim: after this time another workspace may get the slug. */
   readonly openBeforeMs: number;
 }
 
-/** The claim's time was over; it is to be made again. */
+/** The claim's time was over; claim the slug again. */
 export interface OpenedTooLate {
   readonly isTooLate: true;
 }
