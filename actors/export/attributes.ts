@@ -4,28 +4,28 @@ import type { Entries, HclValue } from "./hcl.js";
 
 type Schema = z.core.JSONSchema.JSONSchema;
 
-/** What is written otherwise than as the text or number it is. */
+/** Values that are not written as their plain text or number. */
 export interface Substitutions {
-  /** What stands for the text at a path of the body, or null to write it as it is. */
+  /** The replacement of the text at a path of the body, or null to write the text itself. */
   at(path: readonly PropertyKey[], text: string): HclValue | null;
-  /** The value of a field that is never read back, or null to leave it out. */
+  /** The value to write for a write-only field, or null to omit it. */
   hidden(path: string): HclValue | null;
-  /** The paths of such fields. */
+  /** The paths of the write-only fields. */
   readonly hiddenPaths: readonly string[];
-  /** Fields left out, by their path with empty brackets for an index: `stations[].id`. */
+  /** Omitted fields, by path with empty brackets for an index: `stations[].id`. */
   readonly omitted: readonly string[];
 }
 
 /**
  * The fields of a resource as attributes, in the order of its schema. Names of the schema become snake_case; names
- * that a user chose (of a map, within free JSON) stay, sorted. What is null is left out, as an attribute that is not
- * set, but for null within free JSON. A write-only field is `<name>_wo`, what counts its versions `<name>_wo_version`.
+ * that a user chose (of a map, within free JSON) stay, sorted. Null is omitted as an unset attribute, except within
+ * free JSON. A write-only field is `<name>_wo`, its version `<name>_wo_version`.
  */
 export function toAttributes(schema: z.ZodType, fields: unknown, substitutions: Substitutions): Entries {
   return structEntries(propertiesOf(shapeOf(schema)), fields, [], substitutions);
 }
 
-/** A schema is described once: a workspace may hold thousands of one kind. */
+/** Caches the description of each schema: a workspace may have thousands of resources of one kind. */
 const shapes = new WeakMap<z.ZodType, Schema>();
 
 function shapeOf(schema: z.ZodType): Schema {
@@ -61,7 +61,7 @@ function structEntries(
   return entries;
 }
 
-/** The fields right below a path that are never read back. */
+/** The write-only fields directly below a path. */
 function hiddenAt(path: readonly PropertyKey[], { hiddenPaths }: Substitutions): readonly string[] {
   if (hiddenPaths.length === 0) return [];
   const under = path.length === 0 ? "" : `${pathText(path)}.`;
@@ -97,7 +97,7 @@ function valueFor(
   };
 }
 
-/** Of a schema's alternatives the one that the value was read by; the schema itself when there are none. */
+/** The alternative of a schema that matches the value; the schema itself when it has no alternatives. */
 function branchFor(schema: Schema, value: unknown): Schema {
   const alternatives = (schema.anyOf ?? schema.oneOf ?? []).filter((each): each is Schema => typeof each === "object");
   if (alternatives.length === 0) return schema;
@@ -114,7 +114,7 @@ function branchFor(schema: Schema, value: unknown): Schema {
   );
 }
 
-/** The fields of an object by their names, in the order of the schema; none of what is no object with known fields. */
+/** The fields of an object by name, in the order of the schema; empty for anything but an object with known fields. */
 type Properties = ReadonlyMap<string, { readonly schema: Schema; readonly snake: string }>;
 
 const described = new WeakMap<Schema, Properties>();

@@ -1,15 +1,15 @@
 /**
- * HCL native syntax, written so that formatting it again changes nothing (hclwrite's canonical form): two spaces a
- * level, and the `=` of lines that follow each other aligned, a line that opens a bracket apart.
+ * HCL native syntax in hclwrite's canonical form, which formatting does not change: two spaces for each level, and the
+ * `=` of consecutive lines aligned, except for a line that opens a bracket.
  * Source: the HCL native syntax specification, hashicorp/hcl, `hclsyntax/spec.md` and `hclwrite/format.go`.
  */
 
-/** An expression that is written as it stands: `service_team.core.id`. */
+/** An expression that is written unquoted: `service_team.core.id`. */
 export interface Expression {
   readonly expression: string;
 }
 
-/** Named values in order: attributes of a block, or an object. Names are written as they are when they may be. */
+/** Named values in order: attributes of a block, or an object. Names are quoted only when needed. */
 export type Entries = readonly (readonly [name: string, value: HclValue])[];
 
 export interface ObjectValue {
@@ -26,9 +26,9 @@ export interface Block {
 }
 
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_-]*$/;
-/** Names that mean something else where an expression may stand. */
+/** Names with another meaning in an expression. */
 const KEYWORDS = new Set(["true", "false", "null", "for", "if", "in", "each", "self"]);
-/** What text may hold as it is: no control character, none that ends or starts something in a quoted template. */
+/** Characters to escape: control characters, and those that end or start something in a quoted template. */
 const ESCAPED = /["\\\p{Cc}\ufeff\u2028\u2029]|[$%](?=\{)/gu;
 const NAMED: Readonly<Record<string, string>> = {
   "\n": "\\n",
@@ -40,7 +40,7 @@ const NAMED: Readonly<Record<string, string>> = {
   "%": "%%",
 };
 
-/** Blocks with an empty line between them, a newline at the end; "" for none. */
+/** Writes blocks with an empty line between them and a newline at the end; "" for none. */
 export function writeBlocks(blocks: readonly Block[]): string {
   return blocks.map(writeBlock).join("\n");
 }
@@ -50,12 +50,12 @@ function writeBlock({ type, labels, attributes }: Block): string {
   return `${head} {\n${writeEntries(attributes, "  ", (name) => name)}}\n`;
 }
 
-/** Text in quotes; what HCL would read as a template is escaped. */
+/** Text in quotes; escapes what HCL would read as a template. */
 export function quoted(text: string): string {
   return `"${escaped(text)}"`;
 }
 
-/** Text as it stands within quotes. */
+/** Escaped text, for use within quotes. */
 export function escaped(text: string): string {
   return text.replace(ESCAPED, (found) => NAMED[found] ?? unicodeEscape(found));
 }
@@ -80,7 +80,7 @@ function writeEntries(entries: Entries, indent: string, nameOf: (name: string) =
     .join("");
 }
 
-/** Lines whose `=` stand below each other; one with a value of several lines is alone. */
+/** Groups of lines with aligned `=`; a line whose value has several lines is a group of its own. */
 function chains(lines: readonly Line[]): Line[][] {
   const found: Line[][] = [];
   let open: Line[] | null = null;
@@ -111,7 +111,7 @@ function writeList(values: readonly HclValue[], indent: string): string {
   return `[\n${written.map((value) => `${indent}  ${value},\n`).join("")}${indent}]`;
 }
 
-/** Quoted where it is no plain name; in ASCII alone, so that its width is its length. */
+/** A name, quoted when it is not plain; only ASCII, so that its width is its length. */
 function objectName(name: string): string {
   if (IDENTIFIER.test(name) && !KEYWORDS.has(name)) return name;
   return quoted(name).replace(/[^\x20-\x7e]/gu, unicodeEscape);

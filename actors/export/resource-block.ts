@@ -10,17 +10,17 @@ export interface ExportedFile {
   readonly content: string;
 }
 
-/** One resource as HCL: what it reads from outside, and itself with its import. */
+/** One resource as HCL: the variables that it reads, and its own blocks with the import. */
 export interface ExportedResource {
   readonly variables: readonly Block[];
   readonly blocks: readonly Block[];
 }
 
-/** How a block names another resource: the resource of that kind and address, or null to write its key instead. */
+/** The block name of the resource with that kind and address, for a reference; null to write its key instead. */
 export type Refer = (kind: string, address: string) => string | null;
 
 /**
- * Writes a resource. `holders` are the attributes that say what holds it (`workspace_id`, `team_id`), `teamKey` is ""
+ * Writes a resource. `holders` are the attributes that name its holders (`workspace_id`, `team_id`); `teamKey` is ""
  * for a resource that no team holds.
  */
 export function exportResource(
@@ -76,7 +76,7 @@ export function exportResource(
   };
 }
 
-/** The texts of a resource that stand in a folder, in the order of their paths. */
+/** The texts of a resource that are exported to a folder, in the order of their paths. */
 export function filesIn({ folder, texts }: TextFolder, row: ResourceRow): readonly ExportedFile[] {
   return texts(row.fields)
     .map((text) => ({ path: filePath(folder, row, text), content: text.content }))
@@ -92,18 +92,18 @@ export function resourceType({ name }: Pick<Kind, "name">): string {
   return `service_${snakeCase(name)}`;
 }
 
-/** `core/web-app` -> `core_web-app`: keys hold no underscore, so that no two addresses share a name. */
+/** `core/web-app` -> `core_web-app`: keys contain no underscore, so that names are unique. */
 export function blockName(address: string): string {
   const name = address.replaceAll("/", "_");
   return /^[0-9]/.test(name) ? `_${name}` : name;
 }
 
-/** What the provider imports by: the workspace and the address in it, as the import operation takes them. */
+/** The provider's import id: the workspace and the address in it, as the import operation takes them. */
 function importId(kind: Kind, row: ResourceRow): string {
   return kind.heldBy === "none" ? row.address : `${row.workspaceId}/${row.address}`;
 }
 
-/** A value that is the key of what it names, or begins with it (a tool of an integration). */
+/** Writes a value that is the key of its target, or begins with it (a tool of an integration), as a reference. */
 function referenceTo(block: string | null, { address }: { readonly address: string }, text: string): HclValue | null {
   if (block === null) return null;
   const key = address.slice(address.lastIndexOf("/") + 1);

@@ -7,8 +7,8 @@ import { byCodeUnits } from "./path-order.js";
 import { type ExportedFile, exportResource, filesIn } from "./resource-block.js";
 
 /**
- * One resource as HCL that stands alone: its variables, an import block that adopts it, and the resource, which names
- * others by their ids and keys. `files` are those that it reads.
+ * One resource as complete HCL: its variables, an import block that adopts it, and the resource, which names others by
+ * their ids and keys. `files` are the files that it reads.
  */
 export function exportOne(
   reading: Reading,

@@ -6,7 +6,7 @@ import { type Entries, writeBlocks } from "./hcl.js";
 import { byCodeUnits, inPathOrder } from "./path-order.js";
 import { blockName, type ExportedResource, exportResource, filesIn, resourceType } from "./resource-block.js";
 
-/** A piece of a file of the export. Those of one file follow each other. */
+/** A piece of a file of the export. The pieces of a file follow each other. */
 export interface FilePiece {
   readonly path: string;
   readonly text: string;
@@ -17,27 +17,27 @@ const VARIABLES = "variables.tf";
 
 /** Addresses read at once. */
 const PAGE = 100;
-/** Where a step ends: resources it looked at, characters it wrote. */
+/** The limits of a step: resources read, characters written. */
 const STEP = { resources: 50, characters: 32 * 1024 };
 
-/** What all parts of one export are made from. */
+/** The input of all parts of one export. */
 interface Source {
   readonly reading: Reading;
   readonly workspace: ResourceRow;
-  /** The exported kinds, in the catalogue's order, and each one's place in it. */
+  /** The exported kinds, in the catalogue's order, and each one's position in it. */
   readonly kinds: readonly Kind[];
   readonly places: ReadonlyMap<string, number>;
 }
 
 /**
  * A whole workspace as an HCL module, file by file in the order of their paths: `main.tf` with every resource and its
- * import, kinds in the catalogue's order and each in address order; `variables.tf` with what is never read back; and
- * the files that `main.tf` reads. The same pieces as long as nothing changes, whatever order things were made in.
- * Each step is a little work and a few pieces, or none, so that others may have their turn in between; what is held at
- * once is no more than the largest resource. `reading` has to stay as it is until the end.
+ * import, kinds in the catalogue's order and each in address order; `variables.tf` with the write-only fields; and the
+ * files that `main.tf` reads. The pieces depend only on the contents, not on the order in which resources were made.
+ * Each step does little work and yields a few pieces, or none, so that other work runs in between. It holds no more
+ * than the largest resource in memory. `reading` must not change until the end.
  *
- * Resources refer to one another by expressions. One that is written earlier is named by its key where it names a
- * later one, since a module may hold no circle.
+ * Resources refer to one another by expressions. A resource names a later one by its key instead, since a module may
+ * have no cycles.
  */
 export function* exportWorkspace(
   reading: Reading,
@@ -60,7 +60,7 @@ export function* exportWorkspace(
   for (const { pieces } of parts.sort((left, right) => byCodeUnits(left.path, right.path))) yield* inSteps(pieces());
 }
 
-/** The blocks of all resources of these kinds, an empty line between them. */
+/** The blocks of all resources of these kinds, with an empty line between them. */
 function* blocksFile(
   path: string,
   source: Source,
@@ -78,7 +78,7 @@ function* blocksFile(
   }
 }
 
-/** The texts of a kind's resources that stand in a folder. */
+/** The texts of a kind's resources that are exported to a folder. */
 function* textFiles(source: Source, kind: Kind, folder: TextFolder): Generator<FilePiece | null> {
   for (const place of inPathOrder(listExportLocations(source, kind))) {
     const files = filesIn(folder, rowAt(source, kind, place));
@@ -87,7 +87,7 @@ function* textFiles(source: Source, kind: Kind, folder: TextFolder): Generator<F
   }
 }
 
-/** Groups pieces; null stands for a resource that gave none. */
+/** Groups pieces into steps; null stands for a resource without pieces. */
 function* inSteps(pieces: Iterable<FilePiece | null>): Generator<readonly FilePiece[]> {
   let step: FilePiece[] = [];
   let looked = 0;
@@ -112,7 +112,7 @@ interface ExportLocation {
   readonly id: string;
 }
 
-/** Where the resources of a kind are, in address order, read a page at a time. */
+/** The locations of a kind's resources, in address order, read a page at a time. */
 function* listExportLocations({ reading, workspace }: Source, kind: Kind): Generator<ExportLocation> {
   let after: string | undefined;
   for (;;) {
