@@ -1,19 +1,19 @@
 /**
- * A person's way in, `account/<mail address>` under the global partition: sign-in links, sessions, the account itself.
+ * A person's account, `account/<mail address>` under the global partition: sign-in links, sessions, the account itself.
  *
  * | state   | moved by                          | next    | also                                              |
  * |---------|-----------------------------------|---------|---------------------------------------------------|
- * | unknown | link.send                         | unknown | link kept by its hash, mail sent; or too many     |
- * | unknown | session.open with a live link     | known   | the account is made, the link is used up          |
+ * | unknown | link.send                         | unknown | stores the link's hash, sends mail; or too many   |
+ * | unknown | session.open with a live link     | known   | creates the account, uses up the link             |
  * | known   | link.send                         | known   | as above                                          |
- * | known   | session.open with a live link     | known   | the link is used up                               |
+ * | known   | session.open with a live link     | known   | uses up the link                                  |
  * | either  | session.open with no live link    | same    | refused `unauthenticated`                         |
- * | known   | session.close                     | known   | the session admits nobody from that moment        |
- * | either  | woken `expire`                    | same    | links and sessions that are over go               |
- * | unknown | the same, when none is left       | (ended) | an address that somebody wrote leaves nothing     |
- * | either  | effect.ended, the mail was sent   | same    | the mail is forgotten                             |
- * | either  | effect.ended, it was not          | same    | tried again later, while its link lasts           |
- * | either  | woken `mail <id>`                 | same    | the mail is sent again                            |
+ * | known   | session.close                     | known   | the session ends at once                          |
+ * | either  | woken `expire`                    | same    | removes expired links and sessions                |
+ * | unknown | the same, when none is left       | (ended) | an address without account leaves nothing         |
+ * | either  | effect.ended, the mail was sent   | same    | removes the mail                                  |
+ * | either  | effect.ended, it was not          | same    | tries again later, while its link is valid        |
+ * | either  | woken `mail <id>`                 | same    | sends the mail again                              |
  */
 import { assertEvent, assign, setup } from "xstate";
 import { defineActor } from "../../runtime/define-actor.js";
@@ -31,7 +31,7 @@ interface Kept {
 }
 
 interface Link extends Kept {
-  /** Where it was asked from; links of an earlier release do not say. */
+  /** The source of the request; links of an earlier release have none. */
   readonly source?: string;
 }
 
@@ -40,7 +40,7 @@ interface AccountContext {
   readonly userId: string | null;
   readonly links: readonly Link[];
   readonly sessions: readonly Kept[];
-  /** Mails that are not known to have gone out. */
+  /** Mails that are not known to be sent. */
   readonly mails: readonly OpenMail[];
 }
 
@@ -53,15 +53,17 @@ interface OpenMail {
 
 type AccountEvent = Delivered<SendLink | OpenSession | CloseSession | Woken | EffectEnded>;
 
-/** Mails to one address within the time a link lasts that one source may ask for. */
+/** Mails to one address that one source may request within the lifetime of a link. */
 const MAX_LINKS_OF_SOURCE = 5;
-/** Mails to one address past which a source that has had none may ask for one: nobody keeps a person out for others. */
+/** Mails to one address beyond which only a new source may request one: nobody can lock a person out. */
 const MANY_LINKS = 20;
-/** Mails to one address whoever asks. */
+/** Mails to one address from all sources. */
 const MAX_LINKS = 100;
-/** Waits before a mail is tried again, in milliseconds; after the last it is given up, and the person asks anew. */
+/**
+ * Waits before a mail is tried again, in milliseconds; after the last, retries are exhausted and the person asks anew.
+ */
 const MAIL_RETRIES_MS = [5_000, 30_000, 120_000];
-/** Sessions of one person; the oldest goes when there are more. */
+/** Sessions of one person; the oldest is removed when there are more. */
 const MAX_SESSIONS = 50;
 
 const usedUp: Refusal = { refused: "unauthenticated", detail: "This sign-in link is used up or too old." };
@@ -121,7 +123,7 @@ function sendLink(context: AccountContext, event: Delivered<SendLink>): AccountC
   return expire({ ...context, mails, links: [...context.links, { hash: tokenHash, expiresAtMs, source }] }, turn);
 }
 
-/** Why a source is sent no more mails to this address just now, or null. */
+/** Why a source may not request another mail to this address now, or null. */
 function tooMany(links: readonly Link[], { turn, source }: Delivered<SendLink>): Refusal | null {
   const live = links.filter(({ expiresAtMs }) => expiresAtMs > turn.now);
   const own = live.filter((link) => link.source === source);
@@ -136,7 +138,7 @@ function tooMany(links: readonly Link[], { turn, source }: Delivered<SendLink>):
   };
 }
 
-/** Forgets a mail that went out; one that did not is tried again while its link still admits. */
+/** Removes a mail that was sent; a failed one is tried again while its link is valid. */
 function endMail(context: AccountContext, { turn, id, result }: Delivered<EffectEnded>): AccountContext {
   const mail = context.mails.find((open) => open.id === id);
   const others = context.mails.filter((open) => open.id !== id);
@@ -185,7 +187,7 @@ function closeSession(context: AccountContext, { turn, sessionHash }: Delivered<
   return { ...context, sessions: context.sessions.filter(({ hash }) => hash !== sessionHash) };
 }
 
-/** Takes away what is over and sets the wake-up for what is over next. */
+/** Removes what has expired and sets the wake-up for the next. */
 function expire(context: AccountContext, turn: Turn): AccountContext {
   const isLive = ({ expiresAtMs }: Kept) => expiresAtMs > turn.now;
   for (const { hash } of context.links.filter((link) => !isLive(link))) {

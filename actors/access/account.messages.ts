@@ -3,14 +3,14 @@ import type { Answered, Message } from "../../runtime/turn.js";
 import { GLOBAL_PARTITION } from "../../storage/keys.js";
 import type { Refusal } from "../refusal.js";
 
-/** What an account is told. */
+/** Messages to an account. */
 
 /** Asks for a sign-in mail. The token itself is only in the sealed mail. */
 export interface SendLink extends Answered<Refusal | undefined> {
   readonly type: "link.send";
   readonly tokenHash: string;
   readonly sealedMail: string;
-  /** Where it was asked from, as a digest. */
+  /** The source of the request, as a digest. */
   readonly source: string;
 }
 

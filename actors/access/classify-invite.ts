@@ -7,58 +7,58 @@ import { findMemberByEmail } from "../workspaces/member.table.js";
 import type { AcceptInvite, InviteMessage, Link, ResendInvite, RevokeInvite, SendInvite } from "./invite.messages.js";
 import type { InviteRow } from "./invite.table.js";
 
-/** What is kept of an invite between turns. */
+/** The stored state of an invite between turns. */
 export interface InviteContext {
   readonly email: string;
   readonly invite: InviteRow | null;
 }
 
-/** A message without a field that matters to where it leads. */
+/** A message without a field that affects how it is classified. */
 interface Plain<Type extends string> extends Message {
   readonly type: Type;
 }
 
-/** The invite goes out, anew or again, under a new link. */
+/** The invite is sent, for the first time or again, under a new link. */
 export interface InviteSending<Type extends string> extends Message, Link {
   readonly type: Type;
   readonly terms: Pick<InviteRow, "role" | "teams" | "invitedBy">;
 }
 
-/** The invited person is in. */
+/** The invited person is a member now. */
 export interface InviteAccepted extends Message {
   readonly type: "accept.taken";
   readonly userId: string;
   readonly invite: InviteRow;
 }
 
-/** What was asked does not happen. */
+/** The request is refused. */
 export interface InviteRefused<Type extends string> extends Message {
   readonly type: Type;
   readonly refusal: Refusal;
 }
 
-/** It is over for everybody: expired or revoked. */
+/** It has ended for everybody: expired or revoked. */
 export interface InviteClosed<Type extends string> extends Message {
   readonly type: Type;
   readonly invite: InviteRow;
 }
 
-/** The 14 days of an invite are over, which whoever accepts is told. */
+/** The 14 days of an invite are over; the person who tries to accept is refused. */
 interface AcceptedLate extends InviteClosed<"accept.late"> {
   readonly refusal: Refusal;
 }
 
-/** The mail of the invite went out, or it did not. */
+/** The mail of the invite was sent, or failed. */
 export interface InviteMailed extends Message {
   readonly type: "mail.ended";
   readonly invite: InviteRow;
   readonly isSent: boolean;
 }
 
-/** A message by where it leads, with what was read to find that out. */
+/** A classified message, with what was read to classify it. */
 export type InviteEvent =
   | InviteSending<"send.taken">
-  /** The address is a member's. */
+  /** The address belongs to a member. */
   | Plain<"send.skipped">
   | InviteSending<"resend.taken">
   | InviteRefused<"resend.refused">
@@ -73,7 +73,7 @@ export type InviteEvent =
   /** Of an earlier invite. */
   | EffectEnded;
 
-/** Gives the event of each message to an invite. It reads and does nothing else. */
+/** Classifies each message to an invite as an event of its machine. Reads only. */
 export function classifyInvite(
   message: InviteMessage | EffectEnded | Woken,
   { context }: { readonly context: InviteContext },

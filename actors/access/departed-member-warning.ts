@@ -5,7 +5,7 @@ import { findMember } from "../workspaces/member.table.js";
 
 /**
  * Warns of a credential or trust whose person (`path` is the read-only field that names them) left the workspace: it
- * goes on, since what runs on it is the workspace's and not theirs, but somebody else should answer for it.
+ * stays valid, since it belongs to the workspace, but somebody else should take responsibility for it.
  */
 export function departedMemberWarning(reading: Reading, row: ResourceRow<unknown>, path: string): readonly Warning[] {
   if (findMember(reading, row.workspaceId, String(row.added[path])) !== undefined) return [];

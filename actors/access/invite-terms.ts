@@ -3,15 +3,15 @@ import type { FieldError, Refusal } from "../refusal.js";
 import { findResource } from "../resources/resource.table.js";
 import { maySignIn } from "./mail-address.js";
 
-/** Invites that one person may send in an hour, in whatever workspaces: mails go to people who did not ask for them. */
+/** Invites that one person may send in an hour, over all workspaces: mails go to people who did not ask for them. */
 export const MAX_INVITES_AN_HOUR = 1_000;
 
-/** The 429 past {@link MAX_INVITES_AN_HOUR}. */
+/** The 429 beyond {@link MAX_INVITES_AN_HOUR}. */
 export function tooManyInvites(retryAfterSeconds: number): Refusal {
   return { refused: "too-many-requests", detail: "You have sent too many invites.", retryAfterSeconds };
 }
 
-/** Whom to invite where; `signInDomains` are those whose people may sign in, null for any. */
+/** Whom to invite where; people of `signInDomains` may sign in, null for any domain. */
 export interface InviteTerms {
   readonly workspaceId: string;
   readonly emails: readonly string[];
@@ -19,7 +19,7 @@ export interface InviteTerms {
   readonly signInDomains: readonly string[] | null;
 }
 
-/** Why an invite that nobody could accept is not sent, for each address and team that cannot be; or null. */
+/** Why an invite that nobody could accept is not sent, for each address and team that cannot be invited; or null. */
 export function refuseInvites(reading: Reading, terms: InviteTerms): Refusal | null {
   const { workspaceId, emails, teams, signInDomains } = terms;
   const barred = emails.flatMap((email, index): FieldError[] =>

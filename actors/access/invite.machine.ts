@@ -4,7 +4,7 @@
  *
  * | state    | moved by                                                     | next     | also                         |
  * |----------|--------------------------------------------------------------|----------|------------------------------|
- * | any      | send.skipped (invite.send to a member's address)             | same     | nothing is sent              |
+ * | any      | send.skipped (invite.send to a member's address)             | same     | sends nothing                |
  * | none,    | send.taken (invite.send otherwise)                           | open     | mail, link, 14 days          |
  * | revoked, |                                                              |          |                              |
  * | accepted |                                                              |          |                              |
@@ -19,7 +19,7 @@
  * | revoked  | the same                                                     | revoked  |                              |
  * | open     | expiry.due (woken `expire`, 14 days have passed)             | expired  |                              |
  * | open     | expiry.early (woken `expire`, sent again meanwhile)          | open     |                              |
- * | open,    | mail.ended (effect.ended)                                    | same     | whether it went out is noted |
+ * | open,    | mail.ended (effect.ended)                                    | same     | records the result           |
  * | expired  |                                                              |          |                              |
  * | open,    | effect.ended, of an earlier invite                           | same     |                              |
  * | expired  |                                                              |          |                              |
@@ -35,7 +35,7 @@ import { classifyInvite, type InviteContext, type InviteEvent } from "./classify
 import { inviteRef } from "./invite.messages.js";
 import { acceptInvite, expireInvite, recordMailOutcome, revokeInvite, sendInvite } from "./invite.transitions.js";
 
-/** What is asked of an invite and does not happen. */
+/** Requests to an invite that are refused. */
 function refusals<State extends string>(state: State) {
   return {
     "send.skipped": { target: state, actions: "skipMember" },

@@ -5,14 +5,14 @@ import type { Refusal } from "../refusal.js";
 import type { Member } from "../workspaces/member.table.js";
 import type { InviteRow } from "./invite.table.js";
 
-/** A link under which an invite goes out. The token itself is only in the sealed mail. */
+/** The link of an invite. The token itself is only in the sealed mail. */
 export interface Link {
   /** SHA-256 of the token, in hex. */
   readonly tokenHash: string;
   readonly sealedMail: string;
 }
 
-/** Invites the address; answered with `null` when it is a member's. */
+/** Invites the address; answered with `null` when it belongs to a member. */
 export interface SendInvite extends Answered<InviteSent | null>, Link {
   readonly type: "invite.send";
   /** The person who invites. */
@@ -32,7 +32,7 @@ export interface RevokeInvite extends Answered<Refusal | undefined> {
   readonly inviteId: string;
 }
 
-/** Accepts; answered with the member that the person is now. */
+/** Accepts; answered with the membership that the person has now. */
 export interface AcceptInvite extends Answered<Member | Refusal> {
   readonly type: "invite.accept";
   readonly tokenHash: string;
@@ -45,12 +45,12 @@ export type InviteMessage = SendInvite | ResendInvite | RevokeInvite | AcceptInv
 /** The invite to a workspace; its id is the mail address. */
 export const inviteRef = reference<InviteMessage>("invite");
 
-/** An invite whose mail is on its way. */
+/** An invite whose mail is being sent. */
 export interface InviteSent {
   readonly inviteId: string;
   readonly mailId: string;
   readonly outcome: "invited" | "sent-again";
 }
 
-/** What is told of an invite, and of the mail that was last sent of it. */
+/** What is published about an invite and its last mail. */
 export const inviteTopic = topic<Pick<InviteRow, "state" | "mail">>("invite");

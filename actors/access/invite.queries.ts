@@ -5,7 +5,7 @@ import { findHashOwner } from "../resources/resource-hash.table.js";
 import type { InviteSent } from "./invite.messages.js";
 import { INVITE_LINK, type InviteRow, invites, leads, openInvites } from "./invite.table.js";
 
-/** The open invites of a workspace, newest first; those before `before` when it is given. */
+/** The open invites of a workspace, newest first; only those before `before` when it is given. */
 export function listPendingInvites(
   reading: Reading,
   workspaceId: string,
@@ -18,13 +18,13 @@ export function listPendingInvites(
     .filter(({ expiresAtMs }) => expiresAtMs > page.nowMs);
 }
 
-/** Where the invite behind a link's hash stands. */
+/** Location of the invite behind a link's hash. */
 export interface FoundInvite {
   readonly workspaceId: string;
   readonly invite: InviteRow;
 }
 
-/** The invite of an open workspace that the link with this hash leads to, or undefined. */
+/** The invite that the link with this hash leads to, in an open workspace, or undefined. */
 export function findInviteByLink(reading: Reading, linkHash: string): FoundInvite | undefined {
   const place = findHashOwner(reading, INVITE_LINK, linkHash);
   if (place === undefined) return undefined;
@@ -40,8 +40,8 @@ export function findInvite(reading: Reading, workspaceId: string, inviteId: stri
 }
 
 /**
- * Whether an invite's mail went out, or undefined while that is not known. False, too, when someone else has sent the
- * invite again or revoked it meanwhile: the mail may still go out then, and the list of open invites tells.
+ * Whether an invite's mail was sent, or undefined while that is not known. Also false when someone else has sent the
+ * invite again or revoked it meanwhile: the mail may still be sent then, and the list of open invites shows it.
  */
 export function didMailGoOut(
   reading: Reading,

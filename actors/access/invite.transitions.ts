@@ -5,9 +5,9 @@ import type { InviteAccepted, InviteClosed, InviteContext, InviteMailed, InviteS
 import { type InviteSent, inviteTopic } from "./invite.messages.js";
 import { INVITE_MS, type InviteRow, inviteEntry, invites, openInvites } from "./invite.table.js";
 
-/** What the transitions of an invite do; the machine says when. */
+/** The transitions of an invite; the machine says when each runs. */
 
-/** Sends the mail of a new invite, or that of an open or expired one again, under a new link. */
+/** Sends the mail of a new invite, or of an open or expired one again, under a new link. */
 export function sendInvite(
   context: InviteContext,
   { turn, tokenHash, sealedMail, terms }: Delivered<InviteSending<string>>,
@@ -37,7 +37,7 @@ export function sendInvite(
   return storeInvite(turn, context, invite);
 }
 
-/** Lets the person in; an existing member keeps their role and joins the teams. */
+/** Adds the person; an existing member keeps their role and joins the teams. */
 export function acceptInvite(
   context: InviteContext,
   { turn, userId, invite }: Delivered<InviteAccepted>,
@@ -48,12 +48,12 @@ export function acceptInvite(
   return storeInvite(turn, context, { ...invite, state: "accepted" });
 }
 
-/** Ends an invite that nobody has accepted in time. */
+/** Expires an invite that nobody has accepted in time. */
 export function expireInvite(context: InviteContext, { turn, invite }: Delivered<InviteClosed<string>>): InviteContext {
   return storeInvite(turn, context, { ...invite, state: "expired" });
 }
 
-/** Takes an invite back; its link leads nowhere. */
+/** Revokes an invite; its link stops working. */
 export function revokeInvite(context: InviteContext, { turn, invite }: Delivered<InviteClosed<string>>): InviteContext {
   turn.cancelWake("expire");
   turn.cancelEffect(invite.mailId);
@@ -61,7 +61,7 @@ export function revokeInvite(context: InviteContext, { turn, invite }: Delivered
   return storeInvite(turn, context, { ...invite, state: "revoked" });
 }
 
-/** Notes whether the mail went out. */
+/** Records whether the mail was sent. */
 export function recordMailOutcome(
   context: InviteContext,
   { turn, invite, isSent }: Delivered<InviteMailed>,
@@ -69,7 +69,7 @@ export function recordMailOutcome(
   return storeInvite(turn, context, { ...invite, mail: isSent ? "sent" : "not-sent" });
 }
 
-/** Writes the invite, and tells who waits for what becomes of its mail. */
+/** Writes the invite, and publishes it to whoever waits for the result of its mail. */
 function storeInvite(turn: Turn, context: InviteContext, invite: InviteRow): InviteContext {
   const workspaceId = turn.self.partition;
   invites.put(turn, workspaceId, invite.inviteId, invite);
@@ -79,7 +79,7 @@ function storeInvite(turn: Turn, context: InviteContext, invite: InviteRow): Inv
   return { ...context, invite };
 }
 
-/** Takes away what the invite that is about to be replaced was found by, and its mail if that is still on its way. */
+/** Removes the directory entry of the invite to be replaced, and its mail if that is still being sent. */
 function removeInvite(turn: Turn, invite: InviteRow): void {
   turn.undirect(inviteEntry(turn.self.partition, invite));
   turn.cancelEffect(invite.mailId);

@@ -11,7 +11,7 @@ import { findUser } from "./session.queries.js";
 
 const role = z.enum(["admin", "member"]);
 
-/** A pending invite as those who administer the workspace see it. */
+/** A pending invite as people who administer the workspace see it. */
 export const inviteSchema = z
   .strictObject({
     id: z.string(),
@@ -19,7 +19,7 @@ export const inviteSchema = z
     role,
     teams: z.array(teamSchema),
     invitedBy: z.strictObject({ userId: z.string(), name: z.string() }),
-    /** Whether the mail that was last sent is on its way, went out, or could not be sent. */
+    /** Whether the last mail is being sent, was sent, or failed. */
     mail: z.enum(["sending", "sent", "not-sent"]),
     createdAt: z.string(),
     sentAt: z.string(),
@@ -27,7 +27,7 @@ export const inviteSchema = z
   })
   .meta({ title: "invite" });
 
-/** A pending invite; teams that are gone are left out. */
+/** A pending invite; deleted teams are left out. */
 export function inviteView(reading: Reading, workspaceId: string, invite: InviteRow): z.output<typeof inviteSchema> {
   return {
     id: invite.inviteId,
@@ -42,7 +42,7 @@ export function inviteView(reading: Reading, workspaceId: string, invite: Invite
   };
 }
 
-/** What an invite link offers to whoever has it. */
+/** What an invite link shows to anyone who has it. */
 export const offerSchema = z
   .strictObject({
     workspace: z.strictObject({ slug: z.string(), name: z.string() }),
@@ -55,7 +55,7 @@ export const offerSchema = z
   })
   .meta({ title: "invite-offer" });
 
-/** The offer behind a link; it holds no id, and of people only the address invited and the inviter's name. */
+/** The view of a link; it holds no id, and about people only the invited address and the inviter's name. */
 export function offerView(
   reading: Reading,
   { workspaceId, invite }: FoundInvite,
@@ -74,7 +74,7 @@ export function offerView(
   };
 }
 
-/** What an invite's mail tells, but for its link. */
+/** The content of an invite's mail, without its link. */
 export function inviteMailView(
   reading: Reading,
   workspaceId: string,
@@ -91,7 +91,7 @@ export function inviteMailView(
   };
 }
 
-/** What the person who accepted an invite is a member of now. */
+/** The membership of the person who accepted an invite. */
 export const acceptedInviteSchema = z
   .strictObject({
     workspace: z.strictObject({ id: z.string(), slug: z.string(), name: z.string() }),

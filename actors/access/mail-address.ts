@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** A mail address, which is the same however it is written: in lower case from here on. */
+/** A mail address, normalised to lower case. */
 export const mailAddress = z
   .email("must be a mail address")
   .max(254, "must be at most 254 characters")

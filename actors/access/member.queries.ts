@@ -7,13 +7,13 @@ import { findVisibleTeam } from "./team.queries.js";
 import { permit } from "./visibility.js";
 import { findVisibleWorkspace } from "./workspace.queries.js";
 
-/** A workspace, and the person of it who asks. */
+/** A workspace, and the member who asks. */
 export interface OwnWorkspace {
   readonly workspaceId: string;
   readonly own: Member;
 }
 
-/** The workspace, for its people: for a token it is not there. */
+/** The workspace, for its people; `not-found` for tokens. */
 export function findOwnWorkspace(reading: Reading, caller: Caller, slug: string): OwnWorkspace | Refusal {
   const found = findVisibleWorkspace(reading, caller, slug);
   if (isRefusal(found)) return found;
@@ -21,14 +21,14 @@ export function findOwnWorkspace(reading: Reading, caller: Caller, slug: string)
   return own === undefined ? { refused: "not-found" } : { ...found, own };
 }
 
-/** Where the caller would change people, and who the caller is. */
+/** Where the caller wants to change people, and who the caller is. */
 export interface Staffing {
   readonly workspaceId: string;
-  /** The person who asks; what they may do to whom is looked at in the turn. */
+  /** The person who asks; the turn checks what they may do to whom. */
   readonly by: string;
 }
 
-/** The workspace, for those who may set roles in it; who sees it alone is told so. */
+/** The workspace, for those who may set roles in it; a caller who may only see it is refused with the reason. */
 export function findWorkspaceOfRoles(reading: Reading, caller: Caller, slug: string): Staffing | Refusal {
   const found = findVisibleWorkspace(reading, caller, slug);
   if (isRefusal(found)) return found;
@@ -39,14 +39,14 @@ export function findWorkspaceOfRoles(reading: Reading, caller: Caller, slug: str
   return { workspaceId, by: caller.userId };
 }
 
-/** The workspace of a team, for those who say who is on it: never a token, whatever its scopes. */
+/** The workspace of a team, for those who decide who is on it: never a token, whatever its scopes. */
 export function findTeamToStaff(reading: Reading, caller: Caller, teamId: string): Staffing | Refusal {
   const team = findVisibleTeam(reading, caller, teamId);
   if (isRefusal(team)) return team;
   return permit(reading, caller, team.workspaceId, "administer", "team") ?? toStaffing(team, caller);
 }
 
-/** The same for who takes a person from the team; anyone may leave it. */
+/** The same for removing a person from the team; anyone may leave it. */
 export function findTeamToLeave(
   reading: Reading,
   caller: Caller,

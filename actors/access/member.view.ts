@@ -7,10 +7,10 @@ import { assignableRoles, type Ranked } from "../workspaces/role-change.js";
 import { findUser } from "./session.queries.js";
 
 const role = z.enum(["owner", "admin", "member"]);
-/** A team as it is shown beside people. */
+/** A team as shown in lists of people. */
 export const teamSchema = z.strictObject({ id: z.string(), key: z.string(), name: z.string() });
 
-/** A person of a workspace as another of it sees them. */
+/** A person of a workspace as another member sees them. */
 export const memberSchema = z
   .strictObject({
     userId: z.string(),
@@ -18,13 +18,13 @@ export const memberSchema = z
     email: z.string(),
     role,
     teams: z.array(teamSchema),
-    /** The roles that the caller may give them beside the one they hold, the highest first. */
+    /** The roles that the caller may give them besides their own, the highest first. */
     assignableRoles: z.array(role),
     since: z.string(),
   })
   .meta({ title: "member" });
 
-/** A member as the caller, a member too, sees them. */
+/** A member as the caller, also a member, sees them. */
 function memberView(
   reading: Reading,
   workspaceId: string,
@@ -44,7 +44,7 @@ function memberView(
   };
 }
 
-/** A member as the person `by` sees them; `not-found` for who is in the workspace no more. */
+/** A member as the person `by` sees them; `not-found` for a person who has left the workspace. */
 export function memberViewFor(
   reading: Reading,
   workspaceId: string,
@@ -58,11 +58,11 @@ export function memberViewFor(
 /** A page of the people of a workspace, as one of them sees them. */
 export interface MembersView {
   readonly items: readonly z.output<typeof memberSchema>[];
-  /** The `after` of the next page; null when there is none. */
+  /** The `after` of the next page; null on the last page. */
   readonly next: string | null;
 }
 
-/** The people of a workspace after one of them, in the order of their ids. */
+/** The people of a workspace after one of them, ordered by id. */
 export function membersView(
   reading: Reading,
   { workspaceId, own }: { readonly workspaceId: string; readonly own: Ranked },
@@ -75,7 +75,7 @@ export function membersView(
   return { items: page.map((member) => memberView(reading, workspaceId, member, own)), next };
 }
 
-/** The teams that are still there, by id. */
+/** The teams that still exist, by id. */
 export function teamNames(
   reading: Reading,
   workspaceId: string,

@@ -11,7 +11,7 @@ type Grant =
   | { readonly kind: "token"; readonly scopes: readonly Scope[]; readonly issuedBy: string }
   | { readonly kind: "pool"; readonly poolId: string };
 
-/** A credential that was minted through a trust. Of its value only a SHA-256 hash is kept. */
+/** A credential that was minted through a trust. Only a SHA-256 hash of its value is stored. */
 export interface MintedCredential {
   readonly id: string;
   /** SHA-256 in hex. */
@@ -19,7 +19,7 @@ export interface MintedCredential {
   /** `workspace-token-trust` or `runner-trust`. */
   readonly trustKind: string;
   readonly trustId: string;
-  /** The trust's version that its terms were of; under any other the credential admits nobody. */
+  /** The version of the trust that it was minted under; under any other version the credential is not valid. */
   readonly trustVersion: number;
   readonly expiresAtMs: number;
   readonly grant: Grant;
@@ -34,10 +34,10 @@ export const mintedHashes = directory<{
   readonly id: string;
 }>("minted-hash");
 
-/** Credentials removed in one turn; the rest follows in the next. */
+/** Credentials removed in one turn; the next turn continues. */
 const SWEEP_LIMIT = 500;
 
-/** Keeps a credential; in a turn of its trust's actor. */
+/** Stores a credential; in a turn of its trust's actor. */
 export function storeCredential(turn: Turn, credential: MintedCredential): void {
   const { id, trustId } = credential;
   credentials.put(turn, turn.self.partition, [trustId, id], credential);
@@ -45,8 +45,8 @@ export function storeCredential(turn: Turn, credential: MintedCredential): void 
 }
 
 /**
- * The credential with this hash and its workspace, while it admits: before its end, under a trust that is as it was,
- * in an open workspace.
+ * The credential with this hash and its workspace, while it is valid: before its end, under an unchanged trust, in an
+ * open workspace.
  */
 export function findLiveCredential(
   reading: Reading,
@@ -64,7 +64,7 @@ export function findLiveCredential(
   return isOver(credential, trust, nowMs) ? null : { ...credential, workspaceId };
 }
 
-/** Whether a credential of the workspace admits still, as far as its end and its trust go. */
+/** Whether a credential of the workspace is still valid, by its end and its trust. */
 export function isCredentialLive(
   reading: Reading,
   workspaceId: string,
@@ -76,7 +76,7 @@ export function isCredentialLive(
   return !isOver(credential, findResource(reading, workspaceId, credential.trustKind, trustId), nowMs);
 }
 
-/** Credentials are found by their hashes. */
+/** Looks up credentials by their hashes. */
 export const credentialSource = rowSource(credentials, (credential, { partition }) => [
   credentialEntry(partition, credential),
 ]);
@@ -85,13 +85,13 @@ function credentialEntry(workspaceId: string, { id, hash, trustId }: MintedCrede
   return mintedHashes.entry(hash, { workspaceId, trustId, id });
 }
 
-/** What a sweep removed, and when the next credential ends: now when there are more, null when none is left. */
+/** What a sweep removed, and when the next credential ends: now when more are due, null when none is left. */
 export interface SweepResult {
   readonly removed: number;
   readonly nextMs: number | null;
 }
 
-/** Removes the trust's credentials that admit nobody any more, the oldest first. */
+/** Removes the trust's credentials that are no longer valid, the oldest first. */
 export function sweepCredentials(turn: Turn, trustId: string, trust: ResourceRow | undefined): SweepResult {
   const { partition } = turn.self;
   let removed = 0;

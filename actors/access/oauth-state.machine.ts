@@ -1,18 +1,18 @@
 /**
- * What a person went elsewhere to link and has not come back from, `link/<user id>` under the global partition. The
- * state that they are to bring back (RFC 6749, 10.12) is kept as its hash alone.
+ * The OAuth links that a person began and has not finished, `link/<user id>` under the global partition. Only the hash
+ * of the state that they bring back (RFC 6749, 10.12) is stored.
  *
- * 1. A state admits the person it was made for, in the session it was made in, for what it was made for: once.
- * 2. It is over after ten minutes, and when the person has begun twenty more.
+ * 1. A state is valid once, for its person, in its session, for its purpose.
+ * 2. It ends after ten minutes, or when the person has begun twenty more.
  *
  * | state   | moved by                                          | next    | also                                  |
  * |---------|---------------------------------------------------|---------|---------------------------------------|
- * | none    | link.begin                                        | waiting | kept                                  |
- * | waiting | link.begin                                        | waiting | kept; the oldest of too many goes     |
- * | waiting | link.use with a live state of this session        | waiting | answered with what was begun; it goes |
+ * | none    | link.begin                                        | waiting | stored                                |
+ * | waiting | link.begin                                        | waiting | stored; drops the oldest of too many  |
+ * | waiting | link.use with a live state of this session        | waiting | answered; removes the state           |
  * | waiting | the same, of the last one                         | (ended) | the same                              |
  * | either  | link.use with any other                           | same    | refused                               |
- * | waiting | woken `expire`                                    | waiting | what is over goes                     |
+ * | waiting | woken `expire`                                    | waiting | removes expired states                |
  * | waiting | the same, when none is left                       | (ended) |                                       |
  */
 import { assertEvent, assign, setup } from "xstate";
@@ -40,9 +40,9 @@ interface OAuthStateContext {
 
 type OAuthStateEvent = Delivered<BeginOAuthState | UseOAuthState | Woken>;
 
-/** How long a person may be away, in milliseconds. */
+/** Lifetime of a state, in milliseconds. */
 const STATE_LIFETIME_MS = 10 * 60 * 1_000;
-/** What one person may have begun at once. */
+/** States that one person may have at once. */
 const MAX_BEGUN = 20;
 
 const unknownState: Refusal = {
@@ -126,7 +126,7 @@ function findState({ begun }: OAuthStateContext, event: Delivered<UseOAuthState>
   );
 }
 
-/** Takes away what is over and has itself woken when the next will be. */
+/** Removes expired states and sets the wake-up for the next one. */
 function expire(begun: readonly Begun[], turn: Turn): OAuthStateContext {
   const live = begun.filter(({ expiresAtMs }) => expiresAtMs > turn.now);
   const [first] = live;

@@ -1,9 +1,9 @@
 /**
- * The state of a way to another host and back (OAuth's authorization request and redirection):
+ * The `state` parameter of an OAuth link, from the authorization request to the redirection back:
  *
- * 1. {@link beginOAuthState}, when the person sets out: what it gives as `state` goes into the address they are sent to.
- * 2. The person comes back with it. {@link consumeOAuthState} uses it up and tells what was begun, or refuses: another person,
- *    another session, another purpose, ten minutes later, a second time.
+ * 1. {@link beginOAuthState} when the person leaves: the `state` it returns goes into the address they are sent to.
+ * 2. {@link consumeOAuthState} when the person comes back: it uses up the state and returns what was begun, or refuses:
+ *    another person, another session, another purpose, ten minutes later, a second time.
  */
 
 import type { Runtime } from "../../runtime/runtime.js";
@@ -18,13 +18,13 @@ import {
   type UseOAuthState,
 } from "./oauth-state.messages.js";
 
-/** A way that was begun. */
+/** An OAuth link that was begun. */
 export interface OAuthState extends OAuthStateBegun {
-  /** To be brought back; kept nowhere but as its hash. */
+  /** To be brought back; only its hash is stored. */
   readonly state: string;
 }
 
-/** Begins a way for the person in their session. */
+/** Begins a link for the person in their session. */
 export async function beginOAuthState(
   runtime: Runtime,
   caller: PersonCaller,
@@ -37,7 +37,7 @@ export async function beginOAuthState(
   return { state, ...begun };
 }
 
-/** Ends a way: what was begun, once. */
+/** Ends a link: returns what was begun, once. */
 export async function consumeOAuthState(
   runtime: Runtime,
   caller: PersonCaller,

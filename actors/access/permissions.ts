@@ -19,7 +19,7 @@ export const rolePermissions: Readonly<Record<Role, readonly Permission[]>> = {
   member: memberPermissions,
 };
 
-/** What each scope allows, what it also grants included (configuration API, Token scopes). */
+/** What each scope allows, including the scopes that it also grants (configuration API, Token scopes). */
 export const scopePermissions: Readonly<Record<Scope, readonly Permission[]>> = {
   read: ["read"],
   plan: ["read", "plan"],
@@ -29,7 +29,7 @@ export const scopePermissions: Readonly<Record<Scope, readonly Permission[]>> = 
   trusts: ["read", "manage-token-trusts"],
 };
 
-/** What a scope also grants (configuration API, Token scopes). */
+/** The scopes that a scope also grants (configuration API, Token scopes). */
 const alsoGrants: Readonly<Record<Scope, readonly Scope[]>> = {
   read: [],
   plan: ["read"],
@@ -39,12 +39,12 @@ const alsoGrants: Readonly<Record<Scope, readonly Scope[]>> = {
   trusts: ["read"],
 };
 
-/** Whether the bearer of some scopes holds every one of others, what theirs also grant included. */
+/** Whether the held scopes, with what they also grant, include every wanted one. */
 export function holdsScopes(held: readonly Scope[], wanted: readonly Scope[]): boolean {
   return wanted.every((scope) => held.some((own) => own === scope || alsoGrants[own].includes(scope)));
 }
 
-/** The title of a 403 for a missing permission; `about` is the kind it is about (configuration API, Titles). */
+/** The title of a 403 for a missing permission; `about` is the resource kind (configuration API, Titles). */
 export function forbiddenTitle(permission: Permission, about: string): string {
   if (permission === "plan") return "Not allowed to plan";
   if (permission === "open-workspaces") return "Not allowed to open a workspace";

@@ -5,7 +5,7 @@ import { findResource } from "../resources/resource.table.js";
 import { locateWorkspace, type StreamTopic } from "./stream-topic.js";
 import { permit, seesOutcomes } from "./visibility.js";
 
-/** The topic of one resource of a kind, and of what changes below it. */
+/** The topic of one resource of a kind, and of changes below it. */
 export function resourceTopic(kinds: readonly Kind[], name: string): StreamTopic {
   const kind = kinds.find((one) => one.name === name);
   if (kind === undefined) throw new Error(`no kind ${name}`);
@@ -24,9 +24,9 @@ export function resourceTopic(kinds: readonly Kind[], name: string): StreamTopic
 }
 
 /**
- * Who changed what, and how, stands in the change log, which only people who administer the workspace read; others
- * are told that something changed. How hooks went, and what only those see who may read how the team's work turned out
- * (`ofOutcomes`), is for them; who came and went is for the people of the workspace, as the list of members is.
+ * Who changed what, and how, is in the change log, which only people who administer the workspace read; other callers
+ * learn that something changed. Results of hooks, and changes that belong to a team's outcomes (`ofOutcomes`), go to
+ * those who may read these; changes of members go to the people of the workspace, like the list of members.
  */
 function visibleChange(
   ofOutcomes: ReadonlySet<string>,
@@ -42,7 +42,7 @@ function visibleChange(
   return ofOutcomes.has(change.change.resource) && !seesOutcomes(reading, caller, workspaceId, id) ? undefined : change;
 }
 
-/** The changes that not everyone sees whole, cut to what everyone does. */
+/** The changes that not everyone sees whole, cut to what everyone may see. */
 const changeSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("hook") }),
   z.object({ type: z.literal("member") }),

@@ -35,7 +35,7 @@ export function findVisibleResource(
   return row !== undefined && isVisible(kind, reading, caller, row) ? row : { refused: "not-found" };
 }
 
-/** Where a resource is named: the workspace (undefined for a workspace itself), and its address there or its slug. */
+/** How a resource is named: its workspace (undefined for a workspace itself), and its address there or its slug. */
 export interface ResourceName {
   readonly workspaceId: string | undefined;
   readonly address: string;
@@ -60,18 +60,18 @@ export function findVisibleResourceAt(
   return row !== undefined && isVisible(kind, reading, caller, row) ? row : { refused: "not-found" };
 }
 
-/** Which resources of a kind are listed: those of a workspace, and of one station of it where its address is given. */
+/** Which resources of a kind to list: those of a workspace, or of one station of it when its address is given. */
 export interface ResourceListing {
   readonly workspaceId: string;
   readonly station: string | undefined;
 }
 
-/** Rows read at once. */
+/** Rows read in one slice. */
 const PAGE = 200;
 
 /**
- * Those of the kind that the caller may see, in address order, a page at a time: a change between two pages may be in
- * them or not. Of workspaces, all that the caller is in.
+ * The resources of the kind that the caller may see, in address order, a page at a time: pages may or may not include a
+ * change made between them. For workspaces, all that the caller is a member of.
  */
 export function listVisibleResources(
   kind: Kind,
@@ -112,7 +112,7 @@ function listVisibleWorkspaces(reading: Reading, caller: Caller): VisibleResourc
   return ids.flatMap((id) => findResource(reading, id, "workspace", id) ?? []);
 }
 
-/** Whether a caller who sees the workspace sees this of it. */
+/** Whether a caller who sees the workspace sees this resource of it. */
 function isVisible(
   kind: Kind,
   reading: Reading,
@@ -122,14 +122,14 @@ function isVisible(
   return kind.seenBy === undefined || (teamId !== null && seesOutcomes(reading, caller, workspaceId, teamId));
 }
 
-/** Where a create goes. */
+/** Where to create a resource. */
 export interface Holder {
   readonly workspaceId: string;
   readonly teamId: string | null;
   readonly station?: { readonly lineId: string; readonly stationKey: string };
 }
 
-/** What is named as the holder of a resource to be; which of the ids are given follows from what holds the kind. */
+/** The named holder of a resource to be created; what holds the kind decides which of the ids are given. */
 export interface HolderName {
   readonly workspaceId?: string;
   readonly teamId?: string;
@@ -137,7 +137,7 @@ export interface HolderName {
   readonly stationKey?: string;
 }
 
-/** The holder; refused `not-found` unless the caller may see it. Whether it may hold one more is not looked at. */
+/** The holder; refused `not-found` unless the caller may see it. Does not check whether it may hold one more. */
 export function findHolder(kind: Kind, reading: Reading, caller: Caller, name: HolderName): Holder | Refusal {
   if (kind.heldBy !== "team" && kind.heldBy !== "station") {
     return { workspaceId: name.workspaceId ?? "", teamId: null };

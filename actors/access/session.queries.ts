@@ -3,10 +3,10 @@ import type { Reading } from "../../storage/store.js";
 import type { PersonCaller } from "../caller.js";
 import { sessions, signInLinks, type User, users } from "./session.table.js";
 
-/** How long a session lasts, in milliseconds. */
+/** Lifetime of a session, in milliseconds. */
 export const SESSION_MS = 30 * 24 * 60 * 60 * 1_000;
 
-/** The person signed in under a session token's SHA-256 (hex); null when there is none or it is over. */
+/** The person signed in under a session token's SHA-256 (hex); null when there is no such session or it has expired. */
 export function findSessionCaller(reading: Reading, tokenHash: string, nowMs: number): PersonCaller | null {
   const session = sessions.get(reading, GLOBAL_PARTITION, tokenHash);
   if (session === undefined || session.expiresAtMs <= nowMs) return null;

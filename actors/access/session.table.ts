@@ -1,6 +1,6 @@
 import { table } from "../../storage/table.js";
 
-/** How long a sign-in link admits, in milliseconds. */
+/** Lifetime of a sign-in link, in milliseconds. */
 export const SIGN_IN_LINK_MS = 15 * 60 * 1_000;
 /** A person with an account. */
 export interface User {

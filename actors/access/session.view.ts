@@ -4,7 +4,7 @@ import type { PersonCaller } from "../caller.js";
 import { listMemberships } from "../workspaces/member.table.js";
 import { findUser } from "./session.queries.js";
 
-/** Who is signed in, and in which workspaces they are. */
+/** The signed-in person and their workspaces. */
 export const sessionSchema = z.strictObject({
   userId: z.string(),
   email: z.string(),

@@ -9,7 +9,7 @@ import { permit, seesOutcomes } from "./visibility.js";
 export interface VisibleTeam {
   readonly workspaceId: string;
   readonly teamId: string;
-  /** How the addresses of what the team holds begin. */
+  /** Prefix of the addresses of everything that the team holds. */
   readonly teamKey: string;
 }
 
@@ -20,7 +20,7 @@ export function findVisibleTeam(reading: Reading, caller: Caller, teamId: string
   return permit(reading, caller, team.workspaceId, "read", "team") ?? team;
 }
 
-/** The team; refused `not-found` unless the caller may read how its work turned out. */
+/** The team; refused `not-found` unless the caller may read its outcomes. */
 export function findTeamOfOutcomes(reading: Reading, caller: Caller, teamId: string): VisibleTeam | Refusal {
   const team = findTeam(reading, teamId);
   return team !== undefined && seesOutcomes(reading, caller, team.workspaceId, teamId)

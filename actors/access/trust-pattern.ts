@@ -1,9 +1,9 @@
 /**
- * Patterns of a trust: one word, in which `*` stands for any run of characters, colons included (configuration API,
+ * Patterns of a trust: one string, in which `*` stands for any run of characters, including colons (configuration API,
  * Workspace token trust).
  */
 
-/** Whether the whole of `text` is of the pattern's form. Takes time in proportion to both, whatever they are. */
+/** Whether the pattern matches the whole of `text`. Takes time in proportion to both lengths, for any input. */
 export function matchesPattern(pattern: string, text: string): boolean {
   const [first = "", ...rest] = pattern.split("*");
   const last = rest.pop();
@@ -18,7 +18,7 @@ export function matchesPattern(pattern: string, text: string): boolean {
   return text.length - last.length >= at && text.endsWith(last);
 }
 
-/** Whether a subject with a `*` says whose it is before it; one without names everything. */
+/** Whether a subject pattern with a `*` names an owner before it; one without `*` names everything. */
 export function namesOwner(subject: string): boolean {
   const star = subject.indexOf("*");
   return star === -1 || subject.slice(0, star).includes("/");
@@ -27,8 +27,8 @@ export function namesOwner(subject: string): boolean {
 const WITH_ID = /@\d+$/;
 
 /**
- * What a code host's subject pattern cannot match, as a sentence, or null for one that is no code host's. Subjects of
- * code hosts come in two forms, with names alone (`repo:acme/app:…`) or with immutable ids in them
+ * Why a pattern for a code host's subjects cannot match, as a sentence; null for one that is not for a code host.
+ * Subjects of code hosts have two forms, with names alone (`repo:acme/app:…`) or with immutable ids in them
  * (`repo:acme@123/app@456:…`); the owner stands before the first `*`, so a pattern fits one of them at most.
  */
 export function unmatchedForm(subject: string): string | null {

@@ -2,23 +2,23 @@ import type { Turn } from "../../runtime/turn.js";
 import { table } from "../../storage/table.js";
 import type { WorkloadFault } from "./workload-token.js";
 
-/** An exchange that a trust refused, as those see it who manage the trust. */
+/** An exchange that a trust refused, as people who manage the trust see it. */
 export interface TrustRefusal extends WorkloadFault {
-  /** When it came last. */
+  /** When it last occurred. */
   readonly at: string;
-  /** How often the same came since it was first seen. */
+  /** How often the same refusal has occurred since the first. */
   readonly times: number;
 }
 
-/** `[trust, id]`, in the order they came last. */
+/** `[trust, id]`, in the order they last occurred. */
 export const refusals = table<TrustRefusal>("trust-refusal");
 
-/** Refusals kept of one trust; the one that came longest ago goes first. */
+/** Refusals stored per trust; the one that occurred longest ago is removed first. */
 export const MAX_REFUSALS = 20;
-/** How long a refusal is kept, in milliseconds. */
+/** How long a refusal is stored, in milliseconds. */
 export const REFUSAL_RETENTION_MS = 7 * 24 * 60 * 60 * 1_000;
 
-/** Keeps a refusal; the same one again is counted, so that one workload does not push out all others. */
+/** Records a refusal; repeats of the same one are counted, so that one workload does not push out all others. */
 export function recordRefusal(turn: Turn, trustId: string, fault: WorkloadFault): void {
   const { partition } = turn.self;
   const kept = refusals.entries(turn, partition, [trustId]);
@@ -31,7 +31,7 @@ export function recordRefusal(turn: Turn, trustId: string, fault: WorkloadFault)
   refusals.put(turn, partition, [trustId, turn.newId("refusal")], refusal);
 }
 
-/** Removes refusals that are too old, or all. Gives when to look again; null when none is left. */
+/** Removes refusals that are too old, or all. Returns when to sweep again; null when none is left. */
 export function sweepRefusals(turn: Turn, trustId: string, which: "old" | "all"): number | null {
   const kept = refusals.entries(turn, turn.self.partition, [trustId]);
   const staying = kept.filter(({ value }) => which === "old" && Date.parse(value.at) + REFUSAL_RETENTION_MS > turn.now);

@@ -8,7 +8,7 @@ const MAX_LENGTH = 255;
 const MAX_CLAIMS = 16;
 const tooLong = `must be at most ${MAX_LENGTH} characters`;
 
-/** What the service looks at itself, or what names one token alone. */
+/** Claims that the service checks itself, or that identify a single token. */
 const reservedClaims = new Set(["iss", "sub", "aud", "exp", "nbf", "iat", "jti"]);
 
 const word = z
@@ -25,7 +25,7 @@ const issuer = z
     if (message !== null) context.addIssue({ code: "custom", message });
   });
 
-/** Why a text is no issuer, or null. It is looked at as it is written: it must equal a token's `iss` to the letter. */
+/** Why a text is not an issuer, or null. Checked as written: it must equal a token's `iss` exactly. */
 function issuerFault(text: string): string | null {
   if (/[\s\p{Cc}\\]/u.test(text) || !/^https?:\/\/[^/]/.test(text) || !URL.canParse(text)) {
     return "must be an https address, or http for localhost, 127.0.0.1 or [::1]";
@@ -47,7 +47,7 @@ const claimName = z
     "may not be named: iss, sub, aud, exp, nbf, iat and jti have rules of their own",
   );
 
-/** The fields of a trust that say which workload tokens it admits; token trusts and runner trusts have them alike. */
+/** The fields of a trust that say which workload tokens it admits; token trusts and runner trusts share them. */
 export const trustTerms = {
   issuer,
   audience: word.default("service"),
@@ -66,7 +66,7 @@ export interface TrustTerms {
   readonly claims: Readonly<Record<string, string>>;
 }
 
-/** What of the terms cannot be honoured as written. */
+/** The terms that cannot be applied as written. */
 export function termWarnings(terms: TrustTerms, allowList: AllowList): readonly Warning[] {
   const form = unmatchedForm(terms.subject);
   const isOutOfReach = !reachesIssuer(allowList, new URL(terms.issuer));

@@ -1,15 +1,14 @@
 /**
- * What goes on at a trust, `token-trust/<id>` or `runner-trust/<id>`: its credentials are minted and end here, and what
- * it refused is kept. The trust itself is configuration, which the workspace writes. It has one state: what it keeps
- * lies in rows.
+ * The activity of a trust, `token-trust/<id>` or `runner-trust/<id>`: it mints and ends its credentials and records its
+ * refusals. The trust itself is configuration, which the workspace writes. There is one state: everything is in rows.
  *
  * | state   | moved by                                        | next    | also                                      |
  * |---------|-------------------------------------------------|---------|-------------------------------------------|
- * | serving | trust.mint, verified under the trust as it is   | serving | credentials are kept by their hash        |
+ * | serving | trust.mint, verified under the trust as it is   | serving | stores credentials by their hash          |
  * | serving | trust.mint, the trust changed or is gone        | serving | refused                                   |
- * | serving | trust.mint, too many are out already            | serving | refused                                   |
- * | serving | trust.refuse                                    | serving | among the latest refusals                 |
- * | serving | woken `sweep`                                   | serving | what is over goes; with the trust, all    |
+ * | serving | trust.mint, too many are stored                 | serving | refused                                   |
+ * | serving | trust.refuse                                    | serving | records the refusal                       |
+ * | serving | woken `sweep`                                   | serving | removes the expired; without trust, all   |
  */
 import { assign, setup } from "xstate";
 import type { ActorType } from "../../runtime/actor-type.js";
@@ -22,18 +21,18 @@ import { REFUSAL_RETENTION_MS, recordRefusal, sweepRefusals } from "./trust-refu
 
 interface TrustContext {
   readonly trustId: string;
-  /** When the sweep is set for, or null. */
+  /** When the next sweep is due, or null. */
   readonly sweepAtMs: number | null;
-  /** Credentials that are kept, those included that are over and not swept yet. */
+  /** Number of stored credentials, including expired ones that are not swept yet. */
   readonly kept: number;
 }
 
 type TrustEvent = Delivered<TrustMessage | Woken>;
 
-/** Shortest time between two sweeps, in milliseconds: credentials that end together go together. */
+/** Shortest time between two sweeps, in milliseconds: one sweep removes credentials that end at about the same time. */
 const SWEEP_EVERY_MS = 60_000;
 
-/** Credentials of one trust kept at once: what one workload can fill the store with. */
+/** Stored credentials of one trust: the limit of what one workload can fill the store with. */
 const MAX_CREDENTIALS = 10_000;
 
 /** See the table above. */
@@ -97,7 +96,7 @@ function trustOf(turn: Turn, { trustKind }: Minting, trustId: string): ResourceR
   return isOpen ? findResource(turn, partition, trustKind, trustId) : undefined;
 }
 
-/** Removes what is over and has itself woken when more will be; an actor that keeps nothing for no trust ends. */
+/** Removes what has expired and sets the next wake-up; without trust and credentials the actor ends. */
 function sweep(context: TrustContext, turn: Turn, minting: Minting): TrustContext {
   const trust = trustOf(turn, minting, context.trustId);
   const { removed, nextMs } = sweepCredentials(turn, context.trustId, trust);
@@ -109,7 +108,7 @@ function sweep(context: TrustContext, turn: Turn, minting: Minting): TrustContex
   return swept;
 }
 
-/** Sees to it that what is over at a time is swept soon after it. */
+/** Ensures a sweep soon after a time. */
 function sweepBy(context: TrustContext, turn: Turn, endMs: number): TrustContext {
   const atMs = endMs <= turn.now ? turn.now : Math.max(endMs, turn.now + SWEEP_EVERY_MS);
   if (context.sweepAtMs !== null && context.sweepAtMs <= atMs) return context;

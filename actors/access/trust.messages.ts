@@ -3,26 +3,26 @@ import type { Answered, Delivered, Message } from "../../runtime/turn.js";
 import type { ResourceRow } from "../resources/resource.table.js";
 import type { WorkloadFault } from "./workload-token.js";
 
-/** What goes on at trusts of any kind. */
+/** Messages to trusts of any kind. */
 
-/** Asks for credentials on the strength of a workload's token that the trust's terms admit. */
+/** Requests credentials for a workload's token that the trust's terms admit. */
 export interface MintCredentials extends Answered<MintAnswer> {
   readonly type: "trust.mint";
-  /** The version of the trust whose terms the token was held against. */
+  /** The version of the trust whose terms the token was checked against. */
   readonly trustVersion: number;
   readonly subject: string;
   /** SHA-256 (hex) of each value that the edge made. */
   readonly hashes: readonly string[];
-  /** From `Service-Client`, as change records keep it. */
+  /** From `Service-Client`, as change records store it. */
   readonly client: string | null;
 }
 
-/** Tells of a token that the trust's terms do not admit. */
+/** Reports a token that the trust's terms do not admit. */
 export interface RefuseWorkload extends Message, WorkloadFault {
   readonly type: "trust.refuse";
 }
 
-/** What a mint answers: the credentials' ids in the order of their hashes, or why there are none. */
+/** The answer to a mint: the credentials' ids in the order of their hashes, or why there are none. */
 export type MintAnswer =
   | { readonly minted: true; readonly ids: readonly string[]; readonly expiresAtMs: number }
   | ({ readonly minted: false } & WorkloadFault);
@@ -34,6 +34,6 @@ export interface Minting {
   /** The actors of its trusts. */
   readonly actor: ReferenceTo<TrustMessage>;
   readonly trustKind: string;
-  /** Keeps the credentials and gives their ids and common end. Called with the trust as it is now. */
+  /** Stores the credentials and returns their ids and common end. Called with the current trust. */
   mint(trust: ResourceRow, message: Delivered<MintCredentials>): Omit<MintAnswer & { minted: true }, "minted">;
 }

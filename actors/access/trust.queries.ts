@@ -12,7 +12,7 @@ export interface ManagedTrust {
   readonly id: string;
 }
 
-/** The trust of the kind, for those who may manage it: who sees its workspace alone is told what permission is missing. */
+/** The trust of the kind, for those who may manage it: a caller who may only see it gets the missing permission. */
 export function findManagedTrust(
   reading: Reading,
   caller: Caller,

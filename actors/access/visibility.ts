@@ -6,7 +6,7 @@ import { findResource } from "../resources/resource.table.js";
 import { findMember } from "../workspaces/member.table.js";
 import { forbiddenTitle, rolePermissions, scopePermissions } from "./permissions.js";
 
-/** What the caller may do in the workspace; empty when they may not even see it, closed ones included. */
+/** What the caller may do in the workspace; empty when they may not see it, or when it is closed. */
 export function listPermissions(reading: Reading, caller: Caller, workspaceId: string): readonly Permission[] {
   if (findResource(reading, workspaceId, "workspace", workspaceId) === undefined) return [];
   if (caller.kind === "token") {
@@ -17,7 +17,7 @@ export function listPermissions(reading: Reading, caller: Caller, workspaceId: s
 }
 
 /**
- * Null when the caller may; `not-found`, the same as for what does not exist, when they may not see the workspace;
+ * Null when the caller may; `not-found`, as for something that does not exist, when they may not see the workspace;
  * else `forbidden`, naming the permission, with the title for `about` (a resource kind or `workspace`).
  */
 export function permit(
@@ -47,7 +47,7 @@ export function isOnTeam(reading: Reading, userId: string, workspaceId: string, 
   return findMember(reading, workspaceId, userId)?.teams.includes(teamId) ?? false;
 }
 
-/** Whether the caller may read how the team's work turned out (configuration API, Visibility). */
+/** Whether the caller may read the team's outcomes (configuration API, Visibility). */
 export function seesOutcomes(reading: Reading, caller: Caller, workspaceId: string, teamId: string): boolean {
   const held = listPermissions(reading, caller, workspaceId);
   if (!held.includes("read")) return false;

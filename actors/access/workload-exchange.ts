@@ -6,11 +6,11 @@ import type { MintCredentials, Minting, RefuseWorkload } from "./trust.messages.
 import type { TrustTerms } from "./trust-terms.js";
 import type { WorkloadFault, WorkloadVerifier } from "./workload-token.js";
 
-/** What exchanges are made through. */
+/** The services that exchanges use. */
 export interface WorkloadExchangeOptions {
   readonly runtime: Pick<Runtime, "ask" | "reading" | "randomBytes">;
   readonly verifier: WorkloadVerifier;
-  /** Told why an exchange was refused, which its caller is not. */
+  /** Receives why an exchange was refused; its caller does not. */
   readonly log: RuntimeLog;
 }
 
@@ -32,9 +32,9 @@ export interface Exchanged<Fields> {
 const TRUST_ID = /^r?trust_[0-9A-HJKMNP-TV-Z]{26}$/;
 
 /**
- * Exchanges the OIDC token of a workload or host for `count` credentials: it is verified here, outside any turn, and
- * the trust's actor mints if the trust is still as it was verified under. Null where it was refused: the log and those
- * who manage the trust are told why, and nobody else.
+ * Exchanges the OIDC token of a workload or host for `count` credentials. The token is verified here, outside any turn,
+ * and the trust's actor mints if the trust is unchanged since. Null when refused: only the log and the people who
+ * manage the trust learn why.
  */
 export async function exchangeWorkloadToken<Fields extends TrustTerms>(
   options: WorkloadExchangeOptions,
@@ -86,7 +86,7 @@ function findTrust<Fields>(
   return isOpen ? (findResource<Fields>(reading, place.workspaceId, trustKind, id) ?? null) : null;
 }
 
-/** Tells the log and the trust why. A trust that is told too much at once leaves some of it to the log. */
+/** Reports why to the log and the trust. A trust that gets too many reports at once leaves some to the log alone. */
 async function refuse(
   { runtime, log }: WorkloadExchangeOptions,
   trust: Pick<ResourceRow, "id" | "workspaceId">,

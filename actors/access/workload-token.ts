@@ -3,14 +3,14 @@ import { type IssuerKeys, KeysUnavailable } from "../outbound/oidc-discovery.js"
 import { matchesPattern } from "./trust-pattern.js";
 import type { TrustTerms } from "./trust-terms.js";
 
-/** Why a workload's token was not taken: for the log and for who manages the trust, never for who sent it. */
+/** Why a workload's token was refused: for the log and the people who manage the trust, never for the sender. */
 export interface WorkloadFault {
-  /** What was looked at: `alg`, `keys`, `signature`, `iss`, `aud`, `sub`, `exp`, `claims.<name>`, ... */
+  /** What was checked: `alg`, `keys`, `signature`, `iss`, `aud`, `sub`, `exp`, `claims.<name>`, ... */
   readonly check: string;
   readonly wanted: string;
-  /** What came instead, cut to a bound; the token itself never. */
+  /** The actual value, truncated; never the token itself. */
   readonly came: string;
-  /** Whether the issuer signed what came: else it may be anyone's words. */
+  /** Whether the issuer signed the value; otherwise anyone may have written it. */
   readonly verified: boolean;
 }
 
@@ -20,20 +20,20 @@ export type TokenVerdict =
 
 /** Verifies the OIDC tokens of workloads and hosts. */
 export interface WorkloadVerifier {
-  /** Whether the terms of a trust admit the bearer of a token, now. Never rejects for anything the token holds. */
+  /** Whether the terms of a trust admit the bearer of a token, now. Never rejects because of the token's content. */
   verify(token: string, terms: TrustTerms): Promise<TokenVerdict>;
 }
 
-/** The algorithms taken, and no other (configuration API, Workspace token exchange). */
+/** The only accepted algorithms (configuration API, Workspace token exchange). */
 const ALGORITHMS = ["RS256", "RS384", "RS512", "ES256", "ES384", "PS256"];
-/** How far clocks may be apart, in seconds. */
+/** Allowed clock skew, in seconds. */
 const TOLERANCE_SECONDS = 30;
 /** Longest token, in characters. */
 const MAX_TOKEN_LENGTH = 16 * 1024;
-/** Longest text of what came that is kept, in characters. */
+/** Longest stored text of an actual value, in characters. */
 const MAX_SHOWN_LENGTH = 255;
 
-/** A verifier over the keys of issuers. */
+/** A verifier that uses the keys of issuers. */
 export function createWorkloadVerifier(options: {
   readonly keys: IssuerKeys;
   readonly now: () => number;
@@ -59,7 +59,7 @@ export function createWorkloadVerifier(options: {
   };
 }
 
-/** What is wrong with a token as far as can be told without the keys of its issuer, which then are not asked for. */
+/** The faults of a token that show without the keys of its issuer; for such a token the keys are not requested. */
 function faultBeforeKeys(token: string, terms: TrustTerms): WorkloadFault | null {
   if (token.length > MAX_TOKEN_LENGTH) {
     return fault("token", `at most ${MAX_TOKEN_LENGTH} characters`, token.length);
@@ -74,7 +74,7 @@ function faultBeforeKeys(token: string, terms: TrustTerms): WorkloadFault | null
   }
 }
 
-/** What the terms say of claims that the issuer signed. */
+/** Checks the claims that the issuer signed against the terms. */
 function toTokenVerdict(payload: JWTPayload, terms: TrustTerms, nowMs: number): TokenVerdict {
   const { sub, iat } = payload;
   const refuse = (check: string, wanted: string, came: unknown): TokenVerdict => ({
@@ -93,7 +93,7 @@ function toTokenVerdict(payload: JWTPayload, terms: TrustTerms, nowMs: number): 
   return { admits: true, subject: sub };
 }
 
-/** What an error of the verification says. Every one that can come is the token's fault, or the keys'. */
+/** Converts a verification error. Every possible error is a fault of the token or of the keys. */
 function toFault(
   error: unknown,
   of: { readonly token: string; readonly terms: TrustTerms; readonly nowMs: number },

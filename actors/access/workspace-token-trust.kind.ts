@@ -25,9 +25,9 @@ const KIND = "workspace-token-trust";
 const PERMISSION = "manage-token-trusts";
 
 /**
- * Which workloads may have a workspace token, and with which scopes, for the OIDC token of their platform. What ends
- * its tokens is their lifetime, a changed term or its delete (configuration API, States); not that who defined it has
- * another role or left: it is the workspace's configuration, which jobs rely on.
+ * Which workloads may get a workspace token for their platform's OIDC token, and with which scopes. Its tokens end by
+ * their lifetime, by a changed term or with the trust's delete (configuration API, States); not when the person who
+ * defined it changes role or leaves: it is the workspace's configuration, which jobs rely on.
  */
 export function tokenTrustKind({ allowList }: { readonly allowList: AllowList }): Kind<TokenTrustFields> {
   return {
@@ -59,12 +59,12 @@ export function tokenTrustKind({ allowList }: { readonly allowList: AllowList })
   };
 }
 
-/** A token may pass on only what it holds itself (configuration API, Trust-defined tokens). */
+/** A token may grant only what it holds itself (configuration API, Trust-defined tokens). */
 function passesOn(caller: Caller, scopes: TokenTrustFields["scopes"]): Refusal | null {
   return caller.kind === "person" || holdsScopes(caller.scopes, scopes) ? null : forbid(PERMISSION, KIND);
 }
 
-/** The person whom minted tokens act for: who defined the trust first, whoever changes it later. */
+/** The person whom minted tokens act for: the one who first defined the trust, whoever changes it later. */
 function definerOf({ previous, caller }: WriteScope<TokenTrustFields>): unknown {
   return previous?.added.definedBy ?? (caller.kind === "person" ? caller.userId : caller.issuedBy);
 }

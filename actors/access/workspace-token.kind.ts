@@ -7,7 +7,7 @@ import { departedMemberWarning } from "./departed-member-warning.js";
 
 const NEEDS_A_BASE = "must include read, plan or configure; secrets, runners and trusts need one of them";
 
-/** Scopes of a token, as a body gives them; {@link checkScopes} has the rules between them. */
+/** Scopes of a token, as a body gives them; {@link checkScopes} checks the rules between them. */
 export const tokenScopes = z
   .array(z.enum(["read", "plan", "configure", "secrets", "runners", "trusts"], "must be a scope"))
   .min(1, NEEDS_A_BASE);
@@ -26,12 +26,12 @@ const schema = z.strictObject({
 
 export type WorkspaceTokenFields = z.output<typeof schema>;
 
-/** The field its hash is kept under. */
+/** The field that its hash is stored under. */
 export const TOKEN_FIELD = "token";
 
 /**
- * A bearer credential of one workspace. Its value is told once; only a hash is kept. It is the workspace's: it ends by
- * its time or by being revoked (configuration API, States), not when who issued it has another role or leaves.
+ * A bearer credential of one workspace. Its value is returned once; only a hash is stored. It belongs to the workspace:
+ * it ends by its time or by being revoked (configuration API, States), not when its issuer changes role or leaves.
  */
 export const workspaceTokenKind: Kind<WorkspaceTokenFields> = {
   name: "workspace-token",
@@ -62,13 +62,13 @@ export const workspaceTokenKind: Kind<WorkspaceTokenFields> = {
   },
 };
 
-/** A time as every answer shows times, so that the same instant written otherwise is no change. */
+/** Normalises a time to the format of all answers, so that the same instant written differently is no change. */
 function inUtc(text: string): string {
   const ms = Date.parse(text);
   return Number.isNaN(ms) ? text : new Date(ms).toISOString();
 }
 
-/** A later one has a sign before its year, which is no RFC 3339 time any more. */
+/** A later time would have a sign before its year, which is not RFC 3339. */
 function isBeforeYear10000(text: string): boolean {
   return !text.startsWith("+");
 }

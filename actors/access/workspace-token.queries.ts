@@ -7,13 +7,15 @@ import type { WorkspaceTokenFields } from "./workspace-token.kind.js";
 
 /**
  * The bearer of a token by its SHA-256 (hex), issued or minted; null for one that is unknown, revoked, expired, of a
- * trust that changed since, or of a closed workspace.
+ * trust that has changed since, or of a closed workspace.
  */
 export function findTokenCaller(reading: Reading, tokenHash: string, nowMs: number): TokenCaller | null {
   return findIssuedCaller(reading, tokenHash, nowMs) ?? findMintedCaller(reading, tokenHash, nowMs);
 }
 
-/** Whether a token that was good when its bearer came is revoked, expired or of a trust that changed since. */
+/**
+ * Whether a token that was valid when its request arrived is now revoked, expired or of a trust that has changed since.
+ */
 export function isTokenOver(reading: Reading, { workspaceId, tokenId, trust }: TokenCaller, nowMs: number): boolean {
   if (trust !== null) return !isCredentialLive(reading, workspaceId, { trustId: trust, id: tokenId }, nowMs);
   const token = findResource<WorkspaceTokenFields>(reading, workspaceId, "workspace-token", tokenId);

@@ -16,7 +16,7 @@ export function findVisibleWorkspace(reading: Reading, caller: Caller, slug: str
   return permit(reading, caller, workspaceId, "read", "workspace") ?? { workspaceId };
 }
 
-/** The same for those who administer it; for anyone else it is not there. */
+/** The same for those who administer it; `not-found` for anyone else. */
 export function findAdministeredWorkspace(reading: Reading, caller: Caller, slug: string): VisibleWorkspace | Refusal {
   const workspaceId = findWorkspaceBySlug(reading, slug);
   const isAllowed =

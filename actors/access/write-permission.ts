@@ -7,14 +7,16 @@ import type { ResourceMessage } from "../resources/resource.messages.js";
 import { forbid, permit } from "./visibility.js";
 import { isTokenOver } from "./workspace-token.queries.js";
 
-/** A write of a resource, as far as rights depend on it. */
+/** A write of a resource, with what permissions depend on. */
 export interface RequestedWrite {
   readonly workspaceId: string;
   readonly kind: Kind;
   readonly action: "create" | "update" | "delete";
 }
 
-/** Why the caller may not write the kind there, or null (configuration API, Permissions). A workspace is not created so. */
+/**
+ * Why the caller may not write the kind there, or null (configuration API, Permissions). Not for creating a workspace.
+ */
 export function refuseWrite(
   reading: Reading,
   caller: Caller,
@@ -27,7 +29,7 @@ export function refuseWrite(
   return kind.peopleOnly === true && caller.kind === "token" ? forbid(permission, kind.name) : null;
 }
 
-/** Why a repeat of a create is not answered with what it made, or null: who made it may see it no more. */
+/** Why a repeated create does not return its resource, or null: the caller who made it may no longer see it. */
 export function refuseReplay(
   reading: Reading,
   caller: Caller,
@@ -41,8 +43,8 @@ export function refuseReplay(
 const actions = { "resource.create": "create", "resource.update": "update", "resource.delete": "delete" } as const;
 
 /**
- * The same within the turn of the write, where a token that was revoked, or a role that was taken, while the write
- * waited for its turn is so already: nothing stands in the change log by a token after its end.
+ * Checks again within the turn of the write: while the write waited, its token may have been revoked or its caller's
+ * role removed. The change log thus has no entry by a token after its end.
  */
 export function refuseInTurn(turn: Turn, kind: Kind, { type, caller }: ResourceMessage): Refusal | null {
   const action = actions[type];
