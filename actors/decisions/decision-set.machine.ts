@@ -1,14 +1,14 @@
 /**
- * What was decided in a task, `decisions/<task>`: one set, drafted after runs and shown with the task's pull request.
+ * The decisions of a task, `decisions/<task>`: one set, drafted after runs and shown with the task's pull request.
  * Messages are classified before the step (`classify-decision-set.ts`).
  *
  * | state     | moved by                                       | next      | also                                       |
  * |-----------|------------------------------------------------|-----------|--------------------------------------------|
- * | none      | draft.taken (decisions.draft)                  | proposed  | the set is kept                            |
+ * | none      | draft.taken (decisions.draft)                  | proposed  | stores the set                             |
  * | none      | draft.of-nothing (the same, no task is there)  | (ended)   |                                            |
  * | none      | decisions.merged, decisions.closed             | (ended)   |                                            |
- * | proposed  | draft.taken                                    | proposed  | the set takes the place of the earlier one |
- * | discarded | draft.taken                                    | proposed  | likewise                                   |
+ * | proposed  | draft.taken                                    | proposed  | the set replaces the earlier one           |
+ * | discarded | draft.taken                                    | proposed  | the same                                   |
  * | proposed, | draft.of-nothing                               | same      |                                            |
  * | discarded |                                                |           |                                            |
  * | proposed  | decisions.merged                               | stands    | lists find the set                         |

@@ -4,19 +4,19 @@ import { indexedTable } from "../tables/indexed-table.js";
 import { storedAs } from "../tables/table-declaration.js";
 import type { DraftedDecision } from "./decision.js";
 
-/** Someone of the team does not agree with a decision, at one of its files. */
+/** A dissent of a team member from a decision, at one of its files. */
 interface Dispute {
   readonly file: string;
   readonly userId: string;
   readonly reason: string;
 }
 
-/** A decision on record. */
+/** A recorded decision. */
 export interface DecisionRow extends DraftedDecision {
   readonly id: string;
   readonly taskId: string;
   readonly teamId: string;
-  /** The run that it was made in. */
+  /** The run that made it. */
   readonly runId: string;
   readonly disputes: readonly Dispute[];
   readonly draftedAt: string;
@@ -26,12 +26,12 @@ export interface DecisionRow extends DraftedDecision {
 export interface Merge {
   /** `owner/name` */
   readonly repository: string;
-  /** Where the pull request is to be seen. */
+  /** Address of the pull request for people. */
   readonly url: string;
   readonly atMs: number;
 }
 
-/** A decision that stands, where lists find it. */
+/** A decision that stands, as lists find it. */
 export interface StandingDecision {
   readonly id: string;
   readonly mergedAtMs: number;
@@ -42,7 +42,7 @@ export interface StandingDecision {
   readonly paths: readonly string[];
 }
 
-/** `[task, decision]`: the set that the task has now. */
+/** `[task, decision]`: the current set of the task. */
 export const decisions = table<DecisionRow>("decision");
 /** `[merged at (ms), decision]`: those that stand. */
 export const standingDecisions = indexedTable<StandingDecision>("decision-standing", {
@@ -54,7 +54,7 @@ export const standingDecisions = indexedTable<StandingDecision>("decision-standi
   ),
 });
 
-/** Puts a set in the place of the one that the task has. In a turn of the task's decisions. */
+/** Replaces the task's set. In a turn of the task's decisions. */
 export function replaceDecisionSet(
   turn: Turn,
   of: Pick<DecisionRow, "teamId" | "runId">,
@@ -69,7 +69,7 @@ export function replaceDecisionSet(
   }
 }
 
-/** Has lists find the task's set: it stands since its pull request was merged. In a turn of the task's decisions. */
+/** Adds the task's set to the lists: it stands since its pull request was merged. In a turn of the task's decisions. */
 export function indexDecisionSet(turn: Turn, { repository, url, atMs }: Merge): void {
   const { partition, id: taskId } = turn.self;
   for (const { id, teamId, paths } of decisions.list(turn, partition, [taskId])) {

@@ -3,12 +3,12 @@ import { z } from "zod";
 /** The kinds of a decision (expressions and insights, Change stack and decisions). */
 export const decisionKinds = ["trade-off", "assumption", "limitation", "rejected-approach", "deviation"] as const;
 
-/** Decisions of one set that are kept; a drafter that finds more found noise. */
+/** Most decisions stored of one set; a drafter that finds more found noise. */
 const MAX_DECISIONS = 100;
 /** Longest path of a file, in characters. */
 export const MAX_PATH = 1_024;
 
-/** What an agent decided in a run, as it is drafted. */
+/** What an agent decided in a run, as drafted. */
 const drafted = z.object({
   kind: z.enum(decisionKinds),
   title: z.string().min(1).max(120),
@@ -20,7 +20,7 @@ const drafted = z.object({
 
 export type DraftedDecision = Readonly<z.output<typeof drafted>>;
 
-/** Of what was drafted, the decisions that keep to the limits, in their order; others are dropped. */
+/** The drafted decisions that keep the limits, in their order; others are dropped. */
 export function parseDraftedDecisions(given: readonly unknown[]): readonly DraftedDecision[] {
   return given
     .flatMap((each) => {

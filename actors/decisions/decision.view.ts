@@ -28,30 +28,30 @@ export const decisionSchema = z
 
 type DecisionView = z.output<typeof decisionSchema>;
 
-/** What a list is narrowed by; a decision has to fit all that is given. */
+/** Filters of a list; a decision has to match all that are given. */
 export interface DecisionFilter {
   readonly repository: string | undefined;
-  /** A file, or with `/` at its end everything under that folder. */
+  /** A file, or a folder with a trailing `/` and everything under it. */
   readonly path: string | undefined;
-  /** Merged then or later. */
+  /** Merged at this time or later. */
   readonly sinceMs: number | undefined;
-  /** Merged before. */
+  /** Merged before this time. */
   readonly untilMs: number | undefined;
-  /** Whether the reader may know how the team's work turned out. */
+  /** Whether the reader may see the team's outcomes. */
   readonly seesTeam: (teamId: string) => boolean;
 }
 
-/** A decision's place in the list. */
+/** A decision's position in the list. */
 export interface DecisionPlace {
   readonly mergedAtMs: number;
   readonly id: string;
 }
 
 export interface DecisionPage {
-  /** Only decisions after this place, which were merged before. */
+  /** Only decisions after this position, which were merged before. */
   readonly after: DecisionPlace | null;
   readonly limit: number;
-  /** Where the slice before it stopped. */
+  /** Where the previous slice stopped. */
   readonly cursor: Cursor<StandingDecision> | null;
 }
 
@@ -69,7 +69,7 @@ export function listStandingDecisions(
     workspaceId,
     { repository },
     {
-      // A time that is passed over is passed over with all that were merged at it.
+      // Skipping a time skips all decisions that were merged at it.
       after: sinceMs === undefined ? undefined : [sinceMs - 1],
       before: after === null ? until : [after.mergedAtMs, after.id],
       ...{ limit, cursor, fits: (standing) => fits(standing, filter) },
@@ -83,7 +83,7 @@ function fits({ teamId, paths }: StandingDecision, { path, seesTeam }: DecisionF
   return paths.some((each) => (path.endsWith("/") ? each.startsWith(path) : each === path));
 }
 
-/** As a list shows it; none when it is gone. */
+/** A decision as a list shows it; nothing when it is gone. */
 export function decisionView(
   reading: Reading,
   workspaceId: string,
