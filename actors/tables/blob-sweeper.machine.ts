@@ -9,9 +9,9 @@
  * | waiting | woken        | none is           | (ended) | likewise                                          |
  */
 import { setup } from "xstate";
-import type { ActorType } from "../../runtime/actor-type.js";
+import { defineActor } from "../../runtime/define-actor.js";
 import type { Delivered, Woken } from "../../runtime/turn.js";
-import { type BlobsUnused, sweepBlobs, UNUSED_MS } from "./blobs.js";
+import { type BlobsUnused, blobSweeperRef, sweepBlobs, UNUSED_MS } from "./blobs.js";
 
 /** Bodies taken away in one turn. */
 const SWEPT_AT_ONCE = 50;
@@ -39,4 +39,4 @@ const machine = setup({
 });
 
 /** See the table above. */
-export const blobSweeperActor: ActorType = { kind: "blob-sweeper", machine, version: 1 };
+export const blobSweeperActor = defineActor(blobSweeperRef, { machine, version: 1 });

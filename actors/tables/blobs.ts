@@ -10,7 +10,7 @@
  */
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import { type Address, address } from "../../runtime/address.js";
+import { reference } from "../../runtime/reference.js";
 import type { Message, Turn } from "../../runtime/turn.js";
 import type { Change, Entry, KeyPart, Reading, Writing } from "../../storage/store.js";
 import { type Table, table } from "../../storage/table.js";
@@ -43,9 +43,10 @@ export interface BlobsUnused extends Message {
 }
 
 /** The sweeper of a workspace's bodies. */
-export function blobSweeperOf(workspaceId: string): Address {
-  return address(workspaceId, "blob-sweeper", "unused");
-}
+export const blobSweeperRef = reference<BlobsUnused, [workspaceId: string]>("blob-sweeper", (workspaceId) => [
+  workspaceId,
+  "unused",
+]);
 
 /** Keeps a body, in the turn in which a row first refers to it; gives its SHA-256 in hex, by which rows do. */
 export function keepBlob(writing: Writing, workspaceId: string, body: Uint8Array): string {
@@ -92,8 +93,7 @@ function letGo(turn: Turn, workspaceId: string, digest: string): void {
   unused.put(turn, workspaceId, [turn.now, digest], true);
   if (sweeping.get(turn, workspaceId, WAITS) !== undefined) return;
   sweeping.put(turn, workspaceId, WAITS, true);
-  const message: BlobsUnused = { type: "blobs.unused" };
-  turn.send(blobSweeperOf(workspaceId), message);
+  turn.send(blobSweeperRef(workspaceId), { type: "blobs.unused" });
 }
 
 /**

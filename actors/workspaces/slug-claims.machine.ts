@@ -93,7 +93,6 @@ const machine = setup({
     context: {} as SlugClaimsContext,
     events: {} as Delivered<ClaimSlug | ConfirmName | ReleaseName | LapseName | Woken>,
   },
-  guards: { sweeps: ({ event }) => event.type === "woken" && event.name === SWEEP },
 }).createMachine({
   id: "slug-claims",
   context: { sweeping: false },
@@ -111,10 +110,9 @@ const machine = setup({
         "name.confirm": { actions: ({ event }) => confirmName(claims, event.turn, event) },
         "name.release": { actions: ({ event }) => free(event.turn, event) },
         "name.lapse": { actions: ({ event }) => free(event.turn, event) },
-        woken: [
-          { guard: "sweeps", actions: ({ event }) => sweep(event.turn) },
-          { actions: ({ event }) => askHolder(claims, event.turn, event.name) },
-        ],
+        woken: {
+          actions: ({ event: { turn, name } }) => (name === SWEEP ? sweep(turn) : askHolder(claims, turn, name)),
+        },
       },
     },
   },

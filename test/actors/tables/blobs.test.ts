@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import t from "tap";
 import { blobSweeperActor } from "../../../actors/tables/blob-sweeper.machine.js";
-import { blobOf, blobSweeperOf, countedBlobs, keepBlob, UNUSED_MS } from "../../../actors/tables/blobs.js";
+import { blobOf, blobSweeperRef, countedBlobs, keepBlob, UNUSED_MS } from "../../../actors/tables/blobs.js";
 import { indexedTable } from "../../../actors/tables/indexed-table.js";
 import { address } from "../../../runtime/address.js";
 import type { Woken } from "../../../runtime/turn.js";
@@ -78,10 +78,10 @@ t.test("a row cannot refer to a body that was not kept", async (t) => {
 
 t.test("the sweeper takes away what no row refers to for a day, and is told once", async (t) => {
   const { rows, write, remove } = desk();
-  const sweeper = stepByHand(blobSweeperActor, blobSweeperOf(partition), { rows, now: startMs });
+  const sweeper = stepByHand(blobSweeperActor, blobSweeperRef(partition), { rows, now: startMs });
   write("a", ["first", "second", "third"]);
   const told = write("a", ["third"]).sent;
-  t.same(told, [{ to: blobSweeperOf(partition), message: { type: "blobs.unused" } }]);
+  t.same(told, [{ to: blobSweeperRef(partition), message: { type: "blobs.unused" } }]);
   t.same(sweeper.take({ type: "blobs.unused" }).wakes, [{ name: "sweep", dueMs: startMs + UNUSED_MS }]);
   t.same(remove("a", startMs + 1_000).sent, []);
   write("b", ["second"], startMs + 2_000);
@@ -119,7 +119,7 @@ t.test("a body that comes back within the day is not written again", async (t) =
 
 t.test("many bodies go in slices", async (t) => {
   const { rows, write, remove } = desk();
-  const sweeper = stepByHand(blobSweeperActor, blobSweeperOf(partition), { rows, now: startMs });
+  const sweeper = stepByHand(blobSweeperActor, blobSweeperRef(partition), { rows, now: startMs });
   write(
     "a",
     Array.from({ length: 120 }, (_, n) => `body ${n}`),
