@@ -1,5 +1,5 @@
 /**
- * Takes away bodies that no row refers to any more, `blob-sweeper/unused`, one a workspace.
+ * Removes bodies that no row refers to any more, `blob-sweeper/unused`, one for each workspace.
  *
  * | state   | moved by     | condition         | next    | also                                              |
  * |---------|--------------|-------------------|---------|---------------------------------------------------|
@@ -13,7 +13,7 @@ import { defineActor } from "../../runtime/define-actor.js";
 import type { Delivered, Woken } from "../../runtime/turn.js";
 import { type BlobsUnused, blobSweeperRef, sweepBlobs, UNUSED_MS } from "./blobs.js";
 
-/** Bodies taken away in one turn. */
+/** Bodies removed in one turn. */
 const SWEPT_AT_ONCE = 50;
 
 const machine = setup({

@@ -1,12 +1,12 @@
 /**
- * Big bodies of a workspace, each kept once, under its SHA-256, with a count of the rows that refer to it. They are
- * keyed under their workspace: a digest must not tell what another has.
+ * Big bodies of a workspace, each stored once, under its SHA-256, with a count of the rows that refer to it. They are
+ * keyed under their workspace: a digest must not reveal what another workspace has.
  *
  * 1. A body is written in the batch of the row that refers to it first, and counted in the batch of every one that
  *    does: tables declare which bodies their rows refer to.
  * 2. One that no row refers to stays for {@link UNUSED_MS}, so that what goes and comes back is not written twice;
- *    then its sweeper takes it away (`blob-sweeper.machine.ts`).
- * 3. A body is as long as its rows refer to it: {@link countedBlobs} counts them anew.
+ *    then its sweeper removes it (`blob-sweeper.machine.ts`).
+ * 3. A body exists as long as rows refer to it: {@link countedBlobs} counts the references again.
  */
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
@@ -15,7 +15,7 @@ import type { Message, Turn } from "../../runtime/turn.js";
 import type { Change, Entry, KeyPart, Reading, Writing } from "../../storage/store.js";
 import { type Table, table } from "../../storage/table.js";
 
-/** How long a body stays that no row refers to, in milliseconds. */
+/** How long a body stays without references, in milliseconds. */
 export const UNUSED_MS = 24 * 60 * 60 * 1_000;
 
 const WAITS = "waits";
@@ -48,7 +48,7 @@ export const blobSweeperRef = reference<BlobsUnused, [workspaceId: string]>("blo
   "unused",
 ]);
 
-/** Keeps a body, in the turn in which a row first refers to it; gives its SHA-256 in hex, by which rows do. */
+/** Stores a body, in the turn in which a row first refers to it; returns its SHA-256 in hex, the reference. */
 export function keepBlob(writing: Writing, workspaceId: string, body: Uint8Array): string {
   const digest = createHash("sha256").update(body).digest("hex");
   if (uses.get(writing, workspaceId, digest) === undefined) bodies.put(writing, workspaceId, digest, body);
@@ -60,7 +60,7 @@ export function blobOf(reading: Reading, workspaceId: string, digest: string): U
   return bodies.get(reading, workspaceId, digest);
 }
 
-/** Counts what a row refers to now, and what it did before. Throws where a body was not kept. */
+/** Updates the counts for the references of a row, now and before. Throws when a body is not stored. */
 export function referToBlobs(
   turn: Turn,
   workspaceId: string,
@@ -97,8 +97,8 @@ function letGo(turn: Turn, workspaceId: string, digest: string): void {
 }
 
 /**
- * Takes away bodies whose time is over, those unused for longest first, `limit` at most; gives when the next one's
- * time is over, or null when none is unused.
+ * Removes bodies whose time is over, longest unused first, at most `limit`; returns when the time of the next one is
+ * over, or null when none is unused.
  */
 export function sweepBlobs(turn: Turn, workspaceId: string, limit: number): number | null {
   const found = unused.entries(turn, workspaceId, [], { limit: limit + 1 }).map(unusedOf);

@@ -1,6 +1,6 @@
 /**
- * Names that are one workspace's alone over all workspaces: its slug, an installation of the code host. Their claims are
- * rows of an actor of the global partition, which is told of a name before the turn of the workspace that takes it up.
+ * Names that are unique over all workspaces: a slug, an installation of the code host. Their claims are rows of an
+ * actor of the global partition, which gets the claim before the turn of the workspace that takes the name up.
  *
  * | claim     | moved by                         | next      | also                                           |
  * |-----------|----------------------------------|-----------|------------------------------------------------|
@@ -14,7 +14,7 @@
  * | either    | name.claim, another workspace    | same      | refused                                        |
  * | either    | name.release, the same workspace | free      |                                                |
  *
- * 1. A pending claim lapses by the word of its holder alone: a confirmation may be on its way for as long as it likes.
+ * 1. A pending claim lapses only when its holder says so: a confirmation may be under way for any length of time.
  * 2. The holder confirms in the turn in which it takes the name up, and releases in the turn in which it gives it back.
  */
 import type { Reference } from "../../runtime/reference.js";
@@ -42,7 +42,7 @@ interface PendingClaim {
   readonly attempt?: { readonly scope: string; readonly key: string };
 }
 
-/** What the holder of a name tells the keeper of its claims. */
+/** A message of a name's holder to the actor of its claims. */
 interface AboutName extends Message {
   readonly name: ClaimedName;
   readonly workspaceId: string;
@@ -84,7 +84,7 @@ export function findClaimant({ rows }: Claims, reading: Reading, name: ClaimedNa
   return rows.get(reading, GLOBAL_PARTITION, ...name)?.workspaceId;
 }
 
-/** The claim as it stands now that the workspace has made it; null when the name is another's. */
+/** Claims the name for the workspace and returns the claim; null when another workspace has the name. */
 export function claimName(
   { rows }: Claims,
   turn: Turn,
@@ -125,7 +125,7 @@ export function freeName({ rows }: Claims, turn: Turn, message: ReleaseName | La
   return found;
 }
 
-/** Asks the holder of the pending claim that a wake-up is about, and sees to it that it is asked again. */
+/** Asks the holder of the pending claim that a wake-up is about, and sets the wake-up to ask again. */
 export function askHolder({ rows, holder }: Claims, turn: Turn, wakeUp: string): void {
   const name: ClaimedName = JSON.parse(wakeUp);
   const found = rows.get(turn, GLOBAL_PARTITION, ...name);

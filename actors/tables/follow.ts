@@ -3,10 +3,10 @@ import type { Turn } from "../../runtime/turn.js";
 import type { Key, Reading, Writing } from "../../storage/store.js";
 import { referToBlobs } from "./blobs.js";
 
-/** Writes, by a turn, of rows that are told of. */
+/** A turn's writes of rows that streams publish. */
 export type TellingWriting = Writing & Pick<Turn, "publishRow">;
 
-/** Rows that streams are told of. */
+/** Rows that streams publish. */
 export interface Told<Listed> {
   /**
    * The stream entries of a row as it is now. Once a turn: those of the last put, in its place. A put of which there is
@@ -15,7 +15,7 @@ export interface Told<Listed> {
   readonly changes: (row: Listed, reading: Reading, write: ToldWrite<Listed>) => readonly ChangeEntry[];
 }
 
-/** The write that is told of. */
+/** The write that is published. */
 export interface ToldWrite<Listed> {
   readonly workspaceId: string;
   /** The row as it was; null of a new one. */
@@ -43,7 +43,7 @@ export interface Follows<Listed, Into> {
 /** For rows from whose writes nothing follows. */
 export const nothingFollows: Follows<unknown, unknown> = { write: () => undefined, blobsOf: () => [] };
 
-/** For rows that are told of. */
+/** For rows that streams publish. */
 export function tells<Listed>({ changes }: Told<Listed>): Follows<Listed, TellingWriting> {
   return {
     blobsOf: () => [],
@@ -54,7 +54,7 @@ export function tells<Listed>({ changes }: Told<Listed>): Follows<Listed, Tellin
   };
 }
 
-/** For rows that refer to bodies, and may be told of. */
+/** For rows that refer to bodies, and that streams may publish. */
 export function refers<Listed>({ blobs, changes }: Referring<Listed> & Partial<Told<Listed>>): Follows<Listed, Turn> {
   const told = changes === undefined ? null : tells({ changes });
   const blobsOf = (row: Listed | null) => (row === null ? [] : blobs(row));

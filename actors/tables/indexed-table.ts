@@ -103,12 +103,12 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
     return this.#form.range(reading, range).map(({ value }) => value);
   }
 
-  /** Writes a row of a key that nothing stands under. */
+  /** Writes a row with a new key. */
   insert(into: Into, partition: string, row: Row): void {
     this.put(into, partition, null, row);
   }
 
-  /** Writes a row in the place of `before`, as it was stored last; null when none stands there. */
+  /** Writes a row, replacing `before`, the row as it was stored last; null for a new row. */
   put(into: Into, partition: string, before: Row | null, row: Row): void {
     const listed = this.#listed(row);
     const was = before === null ? null : this.#listed(before);
@@ -122,7 +122,7 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
     this.#writeIndexes(into, partition, before, after);
   }
 
-  /** Takes a row away, as it was stored last. */
+  /** Removes a row; `before` is the row as it was stored last. */
   remove(into: Into, partition: string, before: Row): void {
     const listed = this.#listed(before);
     const rowsBeside = this.#besideOf(into, partition, listed).flat();
@@ -135,7 +135,7 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
   }
 
   /**
-   * The rows that fit, last ones first: a slice of the page, and where it goes on (`page.ts`). The best index is taken
+   * The rows that match, last ones first: a slice of the page and its cursor (`page.ts`). Uses the best index
    * for the filter; what it does not tell is looked for in the rows.
    */
   page(

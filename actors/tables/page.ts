@@ -1,7 +1,7 @@
 /**
  * Pages of a table, newest first, read in slices: a slice is a synchronous function of a reading and of where the one
- * before it stopped, and looks at no more than {@link LOOKS_A_SLICE} rows, so that who reads a page may let other work
- * have its turn in between.
+ * before it stopped, and reads at most {@link LOOKS_A_SLICE} rows, so that other work can run between the slices of a
+ * page.
  *
  * 1. A page ends when it has what was asked for, or when there is no more: it is never short while more fits.
  * 2. The slices of a page are read from one view; from another state of the rows they would not fit together.
@@ -12,7 +12,7 @@ import type { Key, KeyPart, Range, Reading } from "../../storage/store.js";
 import { partOf } from "./declared-index.js";
 import type { PagePlan } from "./page-plan.js";
 
-/** Rows looked at in one slice: about a millisecond of them. */
+/** Rows read in one slice: about a millisecond of work. */
 export const LOOKS_A_SLICE = 250;
 /** Rows of a line read at once: with one line alone, and with others beside it. */
 const LONGEST_READ = 64;
@@ -27,14 +27,14 @@ export interface PageOf<Row> {
   readonly after?: Key | undefined;
   /** How many rows at most; all that there are when it is not given. */
   readonly limit?: number | undefined;
-  /** What else a row has to be like. */
+  /** A further condition on rows. */
   readonly fits?: ((row: Row) => boolean) | undefined;
 }
 
 /** A part of a page. */
 export interface Slice<Row> {
   readonly rows: readonly Row[];
-  /** Where the page goes on; null at its end. */
+  /** Where the page continues; null at its end. */
   readonly next: Cursor<Row> | null;
 }
 

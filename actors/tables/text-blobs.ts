@@ -1,12 +1,12 @@
 import type { Reading, Writing } from "../../storage/store.js";
 import { blobOf, keepBlob } from "./blobs.js";
 
-/** Keeps a text as a body; gives its digest, by which rows refer to it, or null for the empty text. */
+/** Stores a text as a body; returns its digest, by which rows refer to it, or null for the empty text. */
 export function keepText(writing: Writing, workspaceId: string, text: string): string | null {
   return text === "" ? null : keepBlob(writing, workspaceId, Buffer.from(text));
 }
 
-/** The text of a digest, empty for null. Throws where there is none: a row that refers to it keeps it. */
+/** The text of a digest, empty for null. Throws when there is none: a body stays while rows refer to it. */
 export function getText(reading: Reading, workspaceId: string, digest: string | null): string {
   if (digest === null) return "";
   const body = blobOf(reading, workspaceId, digest);
