@@ -1,7 +1,7 @@
 import type { Subscriber } from "../../runtime/actor-type.js";
 import { dispatcherRef, type PoolsChanged } from "./dispatcher.messages.js";
 
-/** A pool or workspace that allows more than before takes at once what waited for that. */
+/** Places waiting runs at once when a pool or workspace allows more than before. */
 export const placesAfterPoolChanges: Subscriber = {
   name: "runs are placed when a runner pool changes",
   facts: ["runner-pool.changed", "workspace-runners.changed"],

@@ -1,6 +1,6 @@
 /**
- * What a runner and the service say to each other over one WebSocket, `GET /api/runner`, with the pool's token as
- * bearer. Text frames of JSON, each a {@link runnerFrame} or a {@link serviceFrame}.
+ * The protocol between a runner and the service over one WebSocket, `GET /api/runner`, with the pool's token as bearer.
+ * Text frames of JSON, each a {@link runnerFrame} or a {@link serviceFrame}.
  *
  * Phases:
  * 1. The runner says `hello`: who it is, what it can run, the last service message it took, the claims it still holds.
@@ -17,8 +17,8 @@
  *    made again.
  * 6. What a person says to a run is sent as `run.message`; the runner gives it to the agent and says by `run.heard` how
  *    far it got. What an agent was not given by the end of its run, the task's next run finds among its notes.
- * 7. An agent that wants leave for a call asks by `run.permission` and waits; the answer of the task's assignee comes as
- *    `run.permission-answered`. What is still open when the run ends is answered no more.
+ * 7. An agent that needs approval for a call asks by `run.permission` and waits; the answer of the task's assignee
+ *    comes as `run.permission-answered`. Approvals that are open when the run ends get no answer.
  *
  * Every message about a run carries the fence of its claim: a message with another fence than the run's current one
  * changes nothing and is answered by `run.drop`.
@@ -158,7 +158,7 @@ export const runnerMessageSchema = z.discriminatedUnion("type", [
       .nullable(),
     spent: spentSchema.nullable(),
   }),
-  /** The agent wants leave to call a tool; answered by `run.permission-answered` with the same id. */
+  /** The agent needs approval to call a tool; answered by `run.permission-answered` with the same id. */
   z.object({
     type: z.literal("run.permission"),
     ...claim,
@@ -169,9 +169,9 @@ export const runnerMessageSchema = z.discriminatedUnion("type", [
     inputs: inputsTextSchema,
     reason: z.string().max(MAX_REASON_CHARACTERS),
   }),
-  /** The agent was given everything up to message `n` of those that were said to it. */
+  /** The agent got all messages to it up to message `n`. */
   z.object({ type: z.literal("run.heard"), ...claim, n: z.int().min(1) }),
-  /** The runner says again what it can do (it is draining: slots 0). */
+  /** A new offer of the runner (when it drains: slots 0). */
   z.object({ type: z.literal("offer"), slots: z.int().min(0).max(1_000) }),
 ]);
 export type RunnerMessage = z.infer<typeof runnerMessageSchema>;
@@ -259,7 +259,7 @@ export const serviceMessageSchema = z.discriminatedUnion("type", [
     from: z.string().max(255),
     text: z.string().min(1).max(MAX_MESSAGE_CHARACTERS),
   }),
-  /** Leave for a call, or none. */
+  /** The approval of a call, or its dismissal. */
   z.object({
     type: z.literal("run.permission-answered"),
     ...claim,

@@ -37,8 +37,8 @@ export type RunnerPoolFields = z.output<typeof schema>;
 const TOKEN = "token";
 
 /**
- * A pool of runners. Runners come to a pull pool with its token, which is kept as a hash and told once when it is
- * issued; a push pool is told of work at an address.
+ * A pool of runners. Runners connect to a pull pool with its token, which is stored as a hash and returned once, when
+ * it is issued. A push pool gets notice of work at an address.
  */
 export function runnerPoolKind({ allowList }: { readonly allowList: AllowList }): Kind<RunnerPoolFields> {
   return {

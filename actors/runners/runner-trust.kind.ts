@@ -41,7 +41,7 @@ export function runnerTrustKind({ allowList }: { readonly allowList: AllowList }
   };
 }
 
-/** Runners connect to pull pools; a push pool is told of work instead. */
+/** Runners connect to pull pools only; a push pool gets notice of work instead. */
 function validatePools({ pools }: RunnerTrustFields, scope: WriteScope<RunnerTrustFields>): readonly FieldError[] {
   return pools.flatMap((key, index) => {
     const pool = findResourceAt<RunnerPoolFields>(scope.reading, scope.workspaceId, "runner-pool", key);

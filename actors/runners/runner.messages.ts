@@ -4,7 +4,7 @@ import type { Answered, Message } from "../../runtime/turn.js";
 import type { RunnerFrame, RunnerMessage } from "./protocol.js";
 import type { OutboxMessage } from "./runner.table.js";
 
-/** What a runner's actor is told by the edge, and what runs and runners' actors say to each other. */
+/** The messages of the edge to a runner's actor, and those between runs and runners' actors. */
 
 export interface RunnerHello extends Answered<Welcome> {
   readonly type: "runner.hello";
@@ -30,7 +30,7 @@ export interface RunnerLeft extends Message {
   readonly type: "runner.left";
   readonly connection: string;
 }
-/** From the service when it starts: whatever socket there was is gone with the process before. */
+/** From the service when it starts: the socket of the previous process is gone. */
 export interface RunnerDisconnected extends Message {
   readonly type: "runner.adrift";
 }
@@ -57,7 +57,7 @@ export const runnerRef = reference<
   RunnerHello | RunnerSaid | RunnerBeat | RunnerLeft | RunnerDisconnected | SendToRunner | ClaimEnded
 >("runner");
 
-/** To a run: what its runner said about it. */
+/** To a run: a message of its runner about it. */
 export interface RunSaid extends Message {
   readonly type: "run.said";
   readonly runnerId: string;
@@ -70,7 +70,7 @@ export interface ClaimLost extends Message {
   readonly runnerId: string;
 }
 
-/** To a run: it is placed. Whether it takes the claim is its own to decide. */
+/** To a run: it is placed. The run decides whether it takes the claim. */
 export interface ClaimRun extends Message {
   readonly type: "run.claim";
   readonly runnerId: string;

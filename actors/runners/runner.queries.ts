@@ -17,7 +17,7 @@ export function listRunners(
   return runners.list(reading, workspaceId, [], { limit, ...(after === undefined ? {} : { after: [after] }) });
 }
 
-/** The runners of all workspaces that had a socket last. The directory only leads: some may not be there any more. */
+/** The runners of all workspaces that had a socket last, by the directory: some may not exist any more. */
 export function listConnectedRunners(reading: Reading): readonly RunnerKey[] {
   return connectedRunners.list(reading);
 }
@@ -25,8 +25,8 @@ export function listConnectedRunners(reading: Reading): readonly RunnerKey[] {
 const RUNNER_ID = /^runner_[0-9A-Z]{26}$/;
 
 /**
- * Whether a runner of the pool may go by the id. It is addressed in the pool's workspace, so an id of another one is
- * nobody's here; one of another pool's runner would take that runner's claims away.
+ * Whether a runner of the pool may use the id. The id is looked up in the pool's workspace, so an id of another
+ * workspace is free here. With the id of another pool's runner it would take that runner's claims.
  */
 export function mayReturnAs(reading: Reading, { workspaceId, poolId }: PoolBearer, runnerId: string): boolean {
   const known = runners.get(reading, workspaceId, runnerId);

@@ -3,7 +3,7 @@ import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 import type { RunnerFeature } from "./protocol.js";
 
-/** What a runner offers, as it said last. Written by the dispatcher. */
+/** The latest offer of a runner. Written by the dispatcher. */
 export interface RunnerRow {
   readonly runnerId: string;
   readonly poolId: string;
@@ -11,7 +11,7 @@ export interface RunnerRow {
   readonly labels: readonly string[];
   readonly harnesses: readonly string[];
   readonly slots: number;
-  /** What it knows of the protocol's additions; absent in rows from before there were any. */
+  /** The protocol features that it knows; absent in rows from before there were any. */
   readonly features?: readonly string[];
   readonly connected: boolean;
   readonly since: string;
@@ -23,7 +23,7 @@ export interface RunNeeds {
   readonly poolId: string | null;
   readonly labels: readonly string[];
   readonly harness: string;
-  /** What of the protocol's additions it has to know; absent for none. */
+  /** The protocol features that the runner has to know; absent for none. */
   readonly features?: readonly RunnerFeature[];
 }
 
