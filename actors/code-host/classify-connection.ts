@@ -20,15 +20,15 @@ import type { InstallationKey } from "./installation.js";
 import { INSTALLATION_CHECK_EFFECT, type InstallationStatus } from "./installation-check.effects.js";
 import { connectedElsewhere, notAnAdministratorThere, notAWorkspaceAdministrator, notConfirmed } from "./refusals.js";
 
-/** What a connection keeps between turns. */
+/** The stored state of a connection between turns. */
 export interface CodeHostConnectionContext extends InstallationKey {
   /** Null when it is not connected. */
   readonly connection: CodeHostConnection | null;
-  /** Confirmations under way. */
+  /** Confirmations in progress. */
   readonly attempts: readonly Attempt[];
 }
 
-/** A confirmation under way. */
+/** A confirmation in progress. */
 export interface Attempt {
   readonly id: string;
   readonly by: string;
@@ -36,20 +36,20 @@ export interface Attempt {
   readonly claim?: { readonly key: string; readonly installation: ConfirmedInstallation };
 }
 
-/** Confirmations of one installation under way at once. */
+/** Most confirmations of one installation at once. */
 const MAX_ATTEMPTS = 5;
 
 export interface ConfirmationBegun extends Omit<ConfirmInstallation, "type"> {
   readonly type: "confirmation.begun";
 }
 
-/** A message that is answered with why nothing comes of it. */
+/** A message that is refused with the reason. */
 interface Refused<Type extends string> extends Message {
   readonly type: Type;
   readonly refusal: Refusal;
 }
 
-/** They administer the installation, and it may be connected; it is as it is there. */
+/** They administer the installation, and it may be connected; it has the code host's current status. */
 export interface Confirmed<Type extends string> extends Message {
   readonly type: Type;
   readonly attemptId: string;
@@ -65,17 +65,17 @@ export interface ClaimNeeded extends Message {
   readonly installation: ConfirmedInstallation;
 }
 
-/** The installation was granted to who may not connect it any more. */
+/** The installation was granted, but the person may no longer connect it. */
 export interface ClaimUnused extends Refused<"claim.unused"> {
   readonly attemptId: string;
 }
 
-/** An answer to a claim that was made again since. */
+/** The answer to a claim that has been repeated since. */
 interface ClaimVoid extends Message {
   readonly type: "claim.void";
 }
 
-/** The keeper of claims asks, and the workspace has the installation, or does not. */
+/** The claims actor asks whether the workspace has the installation. */
 export interface ClaimAsked<Type extends string> extends Omit<AskHolder, "type"> {
   readonly type: Type;
 }
@@ -84,11 +84,11 @@ export interface ConfirmationRefused extends Refused<"confirmation.refused"> {
   readonly attemptId: string;
 }
 
-/** The installation is otherwise than known, as it was told or seen there. */
+/** The installation's status differs from the stored one, by a delivery or a check. */
 export interface ConnectionChanged<Type extends string> extends Message {
   readonly type: Type;
   readonly connection: CodeHostConnection;
-  /** Whether somebody told it, who is answered. */
+  /** Whether it came with a message, whose sender gets an answer. */
   readonly isTold: boolean;
 }
 
@@ -101,7 +101,7 @@ export interface DisconnectAllowed extends Omit<DisconnectInstallation, "type"> 
   readonly type: "disconnect.allowed";
 }
 
-/** A message by where it leads, with what was read to find that out. */
+/** A classified message, with what was read to classify it. */
 export type CodeHostConnectionEvent =
   | ConfirmationBegun
   | Refused<"confirmation.crowded">
@@ -123,7 +123,7 @@ export type CodeHostConnectionEvent =
   | EffectEnded
   | Woken;
 
-/** Gives the event of each message to a connection. It reads and does nothing else. */
+/** Classifies each message to a connection as an event of its machine. Reads only. */
 export function classifyConnection(
   message: CodeHostConnectionMessage | EffectEnded | Woken,
   { context }: { readonly context: CodeHostConnectionContext },
@@ -198,12 +198,12 @@ function toConfirmed({ isSuspended }: ConfirmedInstallation): "confirmed.suspend
   return isSuspended ? "confirmed.suspended" : "confirmed.connected";
 }
 
-/** Whether the installation is the workspace's. */
+/** Whether the workspace has the installation. */
 export function isHeld({ connection }: CodeHostConnectionContext): boolean {
   return connection !== null && connection.state !== "deleted";
 }
 
-/** What a confirmation comes to, as things are in this turn. */
+/** The result of a confirmation, by the rows of this turn. */
 function evaluateConfirmation(
   context: CodeHostConnectionContext,
   { attemptId, confirmation }: { readonly attemptId: string; readonly confirmation: Confirmation },
@@ -216,7 +216,7 @@ function evaluateConfirmation(
   return whyNotConnected(context, requesterOfAttempt(context, attemptId), turn) ?? confirmation.installation;
 }
 
-/** Why the person may not connect the installation, whoever else has it; or null. */
+/** Why the person may not connect the installation, apart from other workspaces' claims; or null. */
 function whyNotConnected({ host, connection }: CodeHostConnectionContext, by: string, turn: TurnReading) {
   if (!mayAdminister(turn, by)) return notAWorkspaceAdministrator(host);
   const isFull = listCodeHostConnections(turn, turn.self.partition).length >= MAX_CONNECTIONS;
@@ -225,7 +225,7 @@ function whyNotConnected({ host, connection }: CodeHostConnectionContext, by: st
   return { refused: "conflict", detail } as const;
 }
 
-/** Who asked for a confirmation under way. */
+/** The person whose confirmation is in progress. */
 export function requesterOfAttempt({ attempts }: CodeHostConnectionContext, attemptId: string): string {
   return attempts.find(({ id }) => id === attemptId)?.by ?? "";
 }
@@ -273,11 +273,11 @@ function toChangeEvent(
   return { type: changeClasses[connection.state], connection, isTold };
 }
 
-/** The connection as the code host has told of it since; null when that is nothing new. */
+/** The connection with the code host's news applied; null when nothing is new. */
 function findChange(known: CodeHostConnection, reported: ReportedInstallation): CodeHostConnection | null {
   if (known.state === "deleted") return null;
   if (reported.state === "deleted") return { ...known, state: "deleted" };
-  // Deliveries may come in another order than they were sent in.
+  // Deliveries may arrive out of order.
   if (reported.asOfMs < known.asOfMs) return null;
   const account = reported.account ?? known.account;
   const isSame = reported.state === known.state && account.login === known.account.login;

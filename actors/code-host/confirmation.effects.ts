@@ -5,7 +5,7 @@ import type { CodeHost, Installation } from "../outbound/code-host.js";
 import { CodeHostRefused } from "../outbound/code-host-requests.js";
 import type { Sealer } from "../sealer.js";
 
-/** The effect. Its input is a {@link SignInGrant} sealed as JSON: it admits to the person's account. */
+/** The effect. Its input is a {@link SignInGrant} sealed as JSON, because it gives access to the person's account. */
 export const CONFIRMATION_EFFECT = effect<string, Confirmation>("code-host-confirmation");
 
 const signInGrantSchema = z.strictObject({
@@ -15,7 +15,7 @@ const signInGrantSchema = z.strictObject({
   redirectUri: z.string(),
 });
 
-/** What a person came back with from the code host, and what for. */
+/** What a person brought back from the code host, and its purpose. */
 export type SignInGrant = z.output<typeof signInGrantSchema>;
 
 /** Seals it for the effect's input. */
@@ -23,13 +23,13 @@ export function sealSignInGrant(sealer: Pick<Sealer, "seal">, signedIn: SignInGr
   return sealer.seal(JSON.stringify(signedIn));
 }
 
-/** What the code host says of a person and an installation. */
+/** The code host's answer about a person and an installation. */
 export type Confirmation =
   | { readonly confirmed: "yes"; readonly installation: ConfirmedInstallation }
-  /** Not theirs, or not there at all. */
+  /** The person does not administer it, or it does not exist. */
   | { readonly confirmed: "no" }
   | { readonly confirmed: "unknown" }
-  /** The code host refused; `why` may be shown. */
+  /** The code host refused; `why` may be shown to people. */
   | { readonly confirmed: "refused"; readonly why: string };
 
 export interface ConfirmedInstallation extends Pick<Installation, "isSuspended" | "updatedAtMs"> {
@@ -37,17 +37,17 @@ export interface ConfirmedInstallation extends Pick<Installation, "isSuspended" 
 }
 
 export interface ConfirmationOptions {
-  /** Null when none is set up (any more). */
+  /** Null when none is set up (any longer). */
   readonly codeHost: CodeHost | null;
   readonly sealer: Pick<Sealer, "open">;
 }
 
-/** Confirmations under way at once. */
+/** Confirmations that may run at once. */
 const CONCURRENCY = 16;
 
 /**
- * Asks the code host whether a person administers an installation. Their token is got, used and dropped here. Run again
- * after a crash, the code is used up, and the answer `unknown`: they sign in again.
+ * Asks the code host whether a person administers an installation. The person's token is fetched, used and dropped
+ * here. When the effect runs again after a crash, the code is used up and the answer is `unknown`: they sign in again.
  */
 export function confirmationEffect({ codeHost, sealer }: ConfirmationOptions): Effect {
   return CONFIRMATION_EFFECT.implement(CONCURRENCY, async (sealed) => {
@@ -72,7 +72,10 @@ async function confirm(codeHost: CodeHost, { installationId, ...back }: SignInGr
   return administers === "yes" ? { confirmed: "yes", installation } : { confirmed: administers };
 }
 
-/** What is kept of an installation; null of one on neither an organisation nor a person, which nobody can confirm. */
+/**
+ * The stored data of an installation; null when it belongs to neither an organisation nor a person: nobody can confirm
+ * it.
+ */
 export function toConfirmedInstallation({
   account,
   isSuspended,

@@ -4,35 +4,35 @@
  *
  * | state     | moved by                                             | next      | also                            |
  * |-----------|------------------------------------------------------|-----------|---------------------------------|
- * | any       | confirmation.begun (installation.confirm)            | same      | the code host is asked          |
+ * | any       | confirmation.begun (installation.confirm)            | same      | asks the code host              |
  * | any       | confirmation.crowded (the same, too many at once)    | same      | refused                         |
- * | any       | claim.needed (effect.ended, may connect, and it is   | same      | claimed for the workspace       |
+ * | any       | claim.needed (effect.ended, may connect, and it is   | same      | claims it for the workspace     |
  * |           | not the workspace's)                                 |           |                                 |
- * | any       | confirmed.connected (the same where it is connected, | connected | this workspace's alone; told    |
+ * | any       | confirmed.connected (the same where it is connected, | connected | connects it; reports that       |
  * |           | or name.claimed, granted)                            |           |                                 |
  * | any       | confirmed.suspended (the same, suspended there)      | suspended | the same                        |
- * | any       | confirmation.refused (effect.ended, any other, or    | same      | told why not                    |
+ * | any       | confirmation.refused (effect.ended, any other, or    | same      | reports why not                 |
  * |           | name.claimed, another's)                             |           |                                 |
- * | any       | claim.unused (granted to who may connect no more)    | same      | told why not; free              |
+ * | any       | claim.unused (granted to who may connect no more)    | same      | reports why; releases it        |
  * | any       | claim.void (answered since it was claimed again)     | same      |                                 |
- * | any       | claim.kept (name.ask, where it is the workspace's)   | same      | the claim is confirmed          |
- * | any       | claim.lapsed (the same, where it is not)             | same      | the claim lapses                |
- * | any       | changed.connected, .suspended, .deleted              | as it is  | answered; deleted it is free    |
+ * | any       | claim.kept (name.ask, where it is the workspace's)   | same      | confirms the claim              |
+ * | any       | claim.lapsed (the same, where it is not)             | same      | lets the claim lapse            |
+ * | any       | changed.connected, .suspended, .deleted              | as it is  | answers; releases a deleted one |
  * |           | (installation.changed, or effect.ended of a look,    |           |                                 |
  * |           | where it is the workspace's)                         |           |                                 |
- * | any       | changed.nothing (the same, known or older)           | same      | answered                        |
- * | connected,| woken `look`                                         | same      | the code host is asked how it   |
- * | suspended |                                                      |           | is; again in six hours          |
+ * | any       | changed.nothing (the same, known or older)           | same      | answers                         |
+ * | connected,| woken `look`                                         | same      | asks the code host for its      |
+ * | suspended |                                                      |           | status; again in six hours      |
  * | any other | the same                                             | same      |                                 |
- * | any       | disconnect.allowed (installation.disconnect, by an   | absent    | free; nothing is left of it     |
+ * | any       | disconnect.allowed (installation.disconnect, by an   | absent    | releases and removes it         |
  * |           | owner or admin, where there is a connection)         |           |                                 |
  * | any       | disconnect.refused (the same, any other)             | same      | refused                         |
- * | any       | installation.release                                 | absent    | free; nothing is left of it     |
+ * | any       | installation.release                                 | absent    | releases and removes it         |
  *
- * A code host does not tell again what was not heard, hence the looks.
+ * A code host does not send a missed delivery again, so the connection checks regularly.
  *
- * "May connect": the person is still an owner or admin, the workspace open, and it has not too many. All of it is looked
- * at in the turn that connects. That the installation is no other workspace's, the keeper of claims says.
+ * "May connect": the person is still an owner or admin, the workspace is open and has not too many connections. All of
+ * it is checked in the turn that connects. The claims actor ensures that no other workspace has the installation.
  */
 import { assertEvent, assign, setup } from "xstate";
 import { defineActor } from "../../runtime/define-actor.js";

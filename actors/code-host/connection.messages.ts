@@ -7,8 +7,8 @@ import type { CodeHostConnection } from "./connection.table.js";
 import { type InstallationKey, toActorId } from "./installation.js";
 
 /**
- * Has the code host asked whether a person administers the installation, and connects it if so. Answered at once; what
- * comes of it is told as a {@link ConnectOutcome} on the feed, under {@link attemptTopic}.
+ * Asks the code host whether a person administers the installation, and connects it if so. Answered at once; the result
+ * is published as a {@link ConnectOutcome} on the feed, under {@link attemptTopic}.
  */
 export interface ConfirmInstallation extends Answered<Refusal | null> {
   readonly type: "installation.confirm";
@@ -18,18 +18,18 @@ export interface ConfirmInstallation extends Answered<Refusal | null> {
   readonly sealedSignIn: string;
 }
 
-/** What came of a confirmation. */
+/** The result of a confirmation. */
 export type ConnectOutcome = { readonly connection: CodeHostConnection } | Refusal;
 
-/** Something happened to the installation there. Answered with whether it changed anything here. */
+/** The installation changed at the code host. Answered with whether anything changed here. */
 export interface InstallationChanged extends Answered<boolean> {
   readonly type: "installation.changed";
   readonly change: "deleted" | "suspended" | "unsuspended";
-  /** The code host's own time of it. */
+  /** The code host's timestamp of the change. */
   readonly atMs: number;
 }
 
-/** Takes the connection away. */
+/** Removes the connection. */
 export interface DisconnectInstallation extends Answered<Refusal | null> {
   readonly type: "installation.disconnect";
   readonly by: string;
@@ -40,10 +40,10 @@ export interface ReleaseInstallation extends Answered<null> {
   readonly type: "installation.release";
 }
 
-/** Whether the installation is the workspace's, as it claimed; from the keeper of claims. */
+/** Whether the workspace got the installation it claimed; from the claims actor. */
 export interface InstallationClaimed extends Message {
   readonly type: "name.claimed";
-  /** As the claim has it. */
+  /** As in the claim. */
   readonly key: string;
   readonly isGranted: boolean;
 }
@@ -62,5 +62,5 @@ export const codeHostConnectionRef = reference<
   [workspaceId: string, installation: InstallationKey]
 >("code-host-connection", (workspaceId, installation) => [workspaceId, toActorId(installation)]);
 
-/** The topic of the change feed where an attempt's outcome is told. */
+/** The topic of the change feed where an attempt's outcome is published. */
 export const attemptTopic = topic<ConnectOutcome>("code-host-attempt");

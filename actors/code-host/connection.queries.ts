@@ -9,12 +9,12 @@ import type { InstallationKey } from "./installation.js";
 import { installationClaims, toName } from "./installation-claims.machine.js";
 import { notAWorkspaceAdministrator } from "./refusals.js";
 
-/** The connections of a workspace, in the order of hosts and numbers; there are {@link MAX_CONNECTIONS} at most. */
+/** The connections of a workspace, ordered by host and number; {@link MAX_CONNECTIONS} at most. */
 export function listCodeHostConnections(reading: Reading, workspaceId: string): CodeHostConnection[] {
   return codeHostConnections.list(reading, workspaceId, [], { limit: MAX_CONNECTIONS });
 }
 
-/** The workspace that an installation is connected to, or about to be; undefined for none. */
+/** The workspace that an installation is connected to, or is being connected to; undefined for none. */
 export function findInstallationOwner(reading: Reading, installation: InstallationKey): string | undefined {
   return findClaimant(installationClaims, reading, toName(installation));
 }
@@ -26,8 +26,8 @@ export interface AdministeredWorkspace {
 }
 
 /**
- * The workspace, for a person who administers it: `not-found` for those who do not see it, else a refusal that names the
- * code host. `host` is what that is called, null where none is set up.
+ * The workspace, for a person who administers it: `not-found` for those who do not see it, else a refusal that names
+ * the code host. `host` is the code host's name, null where none is set up.
  */
 export function findAdministered(
   reading: Reading,
@@ -48,15 +48,15 @@ export function findAdministeredBySlug(
   return findAdministered(reading, caller, { workspaceId: findWorkspaceBySlug(reading, slug) ?? "", host });
 }
 
-/** What names a connection on the wire: its workspace's slug, and the installation's number on whichever host. */
+/** Names a connection on the wire: its workspace's slug, and the installation's number on any host. */
 export interface ConnectionName {
   readonly slug: string;
   readonly number: string;
-  /** The host whose connection is meant where a workspace has two of that number; null where none is set up. */
+  /** The host of the connection, where a workspace has two of that number; null where none is set up. */
   readonly host: string | null;
 }
 
-/** The connection, for a person who may take it away; refused as {@link findAdministered} does. */
+/** The connection, for a person who may remove it; refused as {@link findAdministered} does. */
 export function findConnectionToEnd(
   reading: Reading,
   caller: Caller,
@@ -68,7 +68,7 @@ export function findConnectionToEnd(
   return connection === undefined ? { refused: "not-found" } : { ...found, connection };
 }
 
-/** The connection, for those who may configure the workspace; for anyone else it is not there. */
+/** The connection, for those who may configure the workspace; `not-found` for anyone else. */
 export function findConfiguredConnection(
   reading: Reading,
   caller: Caller,

@@ -8,14 +8,14 @@ export interface CodeHostConnection extends InstallationKey {
   readonly state: "connected" | "suspended" | "deleted";
   readonly connectedBy: string;
   readonly connectedAtMs: number;
-  /** The code host's own time of what is known of it. */
+  /** The code host's timestamp of the stored data. */
   readonly asOfMs: number;
 }
 
 /** `[host, installation]` */
 export const codeHostConnections = table<CodeHostConnection>("code-host-connection");
 
-/** Installations that one workspace connects to, at most. */
+/** Most installations that one workspace connects to. */
 export const MAX_CONNECTIONS = 100;
 
 /** Writes a connection. */
@@ -23,7 +23,7 @@ export function storeCodeHostConnection(writing: Writing, workspaceId: string, c
   codeHostConnections.put(writing, workspaceId, [connection.host, connection.installationId], connection);
 }
 
-/** Takes a connection away. */
+/** Removes a connection. */
 export function removeCodeHostConnection(writing: Writing, workspaceId: string, name: InstallationKey): void {
   codeHostConnections.remove(writing, workspaceId, name.host, name.installationId);
 }

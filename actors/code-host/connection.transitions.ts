@@ -20,14 +20,14 @@ import { codeHostConnectionView } from "./connection.view.js";
 import { INSTALLATION_CHECK_EFFECT } from "./installation-check.effects.js";
 import { installationClaimsRef, toName } from "./installation-claims.machine.js";
 
-/** What the transitions of a connection do; the machine says when. */
+/** The transitions of a connection; the machine says when each runs. */
 
-/** How often the code host is asked how an installation is, in milliseconds. */
+/** Time between two checks of an installation at the code host, in milliseconds. */
 export const INSTALLATION_CHECK_INTERVAL_MS = 6 * 60 * 60 * 1_000;
-/** The wake-up for it. */
+/** The wake-up for a check. */
 const CHECK = "look";
 
-/** Has the code host asked. */
+/** Asks the code host. */
 export function startConfirmation(
   context: CodeHostConnectionContext,
   { turn, attemptId, by, sealedSignIn }: Delivered<ConfirmationBegun>,
@@ -37,7 +37,7 @@ export function startConfirmation(
   return { ...context, attempts: [...context.attempts, { id: attemptId, by }] };
 }
 
-/** Claims the installation for the workspace; what comes of it is told by `InstallationClaimed`. */
+/** Claims the installation for the workspace; `InstallationClaimed` brings the result. */
 export function claim(
   context: CodeHostConnectionContext,
   { turn, attemptId, installation }: Delivered<ClaimNeeded>,
@@ -45,7 +45,7 @@ export function claim(
   return claimFor(turn, context, ({ id }) => (id === attemptId ? installation : null));
 }
 
-/** Makes a claim for each attempt that `confirmed` tells of what the code host has confirmed. */
+/** Makes a claim for each attempt in `confirmed`, with what the code host has confirmed. */
 function claimFor(
   turn: Turn,
   context: CodeHostConnectionContext,
@@ -61,12 +61,12 @@ function claimFor(
   return { ...context, attempts };
 }
 
-/** Tells the keeper of claims that the installation is the workspace's. */
+/** Confirms to the claims actor that the workspace has the installation. */
 export function confirmClaim(context: CodeHostConnectionContext, turn: Turn): void {
   turn.send(installationClaimsRef, { type: "name.confirm", ...toClaimed(turn, context) });
 }
 
-/** Tells the keeper of claims that the installation was not taken up. */
+/** Reports to the claims actor that the installation was not used. */
 export function lapseClaim(
   context: CodeHostConnectionContext,
   { turn, untilMs }: Delivered<ClaimAsked<"claim.lapsed">>,
@@ -74,7 +74,7 @@ export function lapseClaim(
   turn.send(installationClaimsRef, { type: "name.lapse", ...toClaimed(turn, context), untilMs });
 }
 
-/** Gives the installation back. Who waits for a claim that was made before claims again: what was granted is void. */
+/** Releases the installation. Attempts that wait for an earlier claim claim again: what was granted is void. */
 function giveBack(context: CodeHostConnectionContext, turn: Turn): CodeHostConnectionContext {
   turn.send(installationClaimsRef, { type: "name.release", ...toClaimed(turn, context) });
   return claimFor(turn, context, ({ claim: made }) => made?.installation ?? null);
@@ -84,7 +84,7 @@ function toClaimed(turn: Turn, context: CodeHostConnectionContext) {
   return { name: toName(context), workspaceId: turn.self.partition };
 }
 
-/** Connects the installation, or brings what is known of it up to date. */
+/** Connects the installation, or updates its stored data. */
 export function connect(
   context: CodeHostConnectionContext,
   { turn, attemptId, installation, isGranted }: Delivered<Confirmed<string>>,
@@ -105,7 +105,7 @@ export function connect(
   return storeConnection(turn, withoutAttempt(context, attemptId), connection);
 }
 
-/** Tells who waits for a confirmation why it came to nothing. */
+/** Reports why a confirmation failed to whoever waits for it. */
 export function publishRefusal(
   context: CodeHostConnectionContext,
   { turn, attemptId, refusal }: Delivered<ConfirmationRefused>,
@@ -115,7 +115,7 @@ export function publishRefusal(
   return withoutAttempt(context, attemptId);
 }
 
-/** The same of what was granted, which is given back unless somebody else of the workspace waits for it. */
+/** The same after a grant, which is released unless somebody else of the workspace waits for it. */
 export function publishUnused(
   context: CodeHostConnectionContext,
   { turn, attemptId, refusal }: Delivered<ClaimUnused>,
@@ -127,7 +127,7 @@ export function publishUnused(
   return isWanted ? left : giveBack(left, turn);
 }
 
-/** Keeps what a change there, or a look at it, led to. */
+/** Stores the result of a change at the code host, or of a check. */
 export function applyChange(
   context: CodeHostConnectionContext,
   { turn, connection, isTold }: Delivered<ConnectionChanged<string>>,
@@ -139,13 +139,13 @@ export function applyChange(
   return giveBack(changed, turn);
 }
 
-/** Has the code host asked how the installation is, and again in some hours. */
+/** Checks the installation at the code host, and schedules the next check. */
 export function startInstallationCheck({ host, installationId }: CodeHostConnectionContext, turn: Turn): void {
   turn.start(INSTALLATION_CHECK_EFFECT.request(turn.newId("look"), { host, installationId }));
   turn.wake(CHECK, turn.now + INSTALLATION_CHECK_INTERVAL_MS);
 }
 
-/** Takes the connection away. */
+/** Removes the connection. */
 export function disconnect(context: CodeHostConnectionContext, turn: Turn): CodeHostConnectionContext {
   turn.reply(null);
   if (context.connection === null) return context;
@@ -170,17 +170,17 @@ function storeConnection(
   return { ...context, connection };
 }
 
-/** What became of a connection. */
+/** What happened to a connection. */
 type ConnectionChange = CodeHostConnection["state"] | "disconnected";
 
-/** What readers of the workspace are told of its connections. */
+/** What readers of the workspace receive about its connections. */
 const workspaceTopic = topic<{
   readonly type: "code-host";
   readonly what: ConnectionChange;
   readonly connection: ReturnType<typeof codeHostConnectionView>;
 }>("workspace");
 
-/** Tells readers of the workspace. */
+/** Publishes to readers of the workspace. */
 function publishConnection(turn: Turn, connection: CodeHostConnection, what: ConnectionChange): void {
   const data = { type: "code-host", what, connection: codeHostConnectionView(connection) } as const;
   turn.publishChange(workspaceTopic(turn.self.partition), data);

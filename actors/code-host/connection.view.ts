@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { CodeHostConnection } from "./connection.table.js";
 
-/** A connection as who may see the workspace sees it. */
+/** A connection as callers who may see the workspace see it. */
 export const codeHostConnectionSchema = z
   .strictObject({
     installationId: z.int().describe("The installation's number on the code host."),
@@ -15,7 +15,7 @@ export const codeHostConnectionSchema = z
   })
   .meta({ title: "code-host-connection" });
 
-/** A connection, shown. */
+/** The view of a connection. */
 export function codeHostConnectionView(connection: CodeHostConnection): z.output<typeof codeHostConnectionSchema> {
   const { installationId, host, account, state, connectedBy, connectedAtMs } = connection;
   const { login, kind } = account;

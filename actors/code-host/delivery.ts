@@ -9,10 +9,10 @@ export function isSignatureValid(secret: string, body: Uint8Array, signature: st
   return timingSafeEqual(createHmac("sha256", secret).update(body).digest(), Buffer.from(given, "hex"));
 }
 
-/** The event of installations, by its name in `x-github-event`; no other is looked at. */
+/** The event of installations, by its name in `x-github-event`; all others are ignored. */
 export const INSTALLATION_EVENT = "installation";
 
-/** GitHub tells times as seconds or as text, by the event. */
+/** GitHub sends times as seconds or as text, depending on the event. */
 const hostTime = z.union([
   z
     .int()
@@ -22,7 +22,7 @@ const hostTime = z.union([
   z.iso.datetime({ offset: true }).transform((text) => Date.parse(text)),
 ]);
 
-/** A delivery about an installation, as far as it is looked at. */
+/** The fields of a delivery about an installation that the service reads. */
 export const installationEventSchema = z.object({
   action: z.string(),
   installation: z.object({ id: z.int().positive(), updated_at: hostTime }),
@@ -34,7 +34,7 @@ const changes: Readonly<Record<string, InstallationChanged["change"]>> = {
   unsuspend: "unsuspended",
 };
 
-/** What an event means for the connection of its installation; null for nothing. */
+/** What an event means for the installation's connection; null for no effect. */
 export function toInstallationChange({
   action,
   installation,

@@ -4,7 +4,7 @@ import type { Refusal } from "../refusal.js";
 import type { CodeHostConnection } from "./connection.table.js";
 import { notSetUp } from "./refusals.js";
 
-/** The code host that a connection's repositories are asked of, or why there is none; null is one that is not set up. */
+/** The code host to ask for a connection's repositories, or why there is none; null means that none is set up. */
 export function findHostOf({ host, state }: CodeHostConnection, codeHost: CodeHost | null): CodeHost | Refusal {
   if (codeHost === null) return notSetUp;
   if (codeHost.name !== host) {
@@ -24,7 +24,7 @@ export interface HostedRepositoryPage {
   readonly next: number | null;
 }
 
-/** A page of what an installation reaches, from 1, as the code host tells it now; refused in its words. */
+/** A page of the repositories an installation reaches now, from 1; a refusal carries the code host's message. */
 export async function listHostedRepositories(
   codeHost: CodeHost,
   { installationId }: CodeHostConnection,

@@ -5,21 +5,21 @@ import type { CodeHost } from "../outbound/code-host.js";
 import { CodeHostRefused } from "../outbound/code-host-requests.js";
 import { type ConfirmedInstallation, toConfirmedInstallation } from "./confirmation.effects.js";
 
-/** The effect: looks how an installation is there. */
+/** The effect: reads the status of an installation at the code host. */
 export const INSTALLATION_CHECK_EFFECT = effect<z.output<typeof nameSchema>, InstallationStatus>("code-host-look");
 
 const nameSchema = z.strictObject({ host: z.string(), installationId: z.int().positive() });
 
-/** How an installation is there; `unknown` when the code host did not tell. */
+/** The status of an installation at the code host; `unknown` when it did not answer. */
 export type InstallationStatus =
   | { readonly seen: "there"; readonly installation: ConfirmedInstallation }
   | { readonly seen: "gone" }
   | { readonly seen: "unknown" };
 
-/** Installations looked at at once: of many that are due together, the code host is asked for a few. */
+/** Checks that may run at once: of many that are due together, only a few go to the code host. */
 const CONCURRENCY = 4;
 
-/** Looks how an installation is there; `codeHost` is null when none is set up (any more). */
+/** Reads the status of an installation; `codeHost` is null when none is set up (any longer). */
 export function installationCheckEffect(codeHost: CodeHost | null): Effect {
   return INSTALLATION_CHECK_EFFECT.implement(CONCURRENCY, async (input) => {
     const { host, installationId } = nameSchema.parse(input);

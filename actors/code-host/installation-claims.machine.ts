@@ -1,12 +1,12 @@
 /**
- * Whose every installation is, `installation-claims/all` under the global partition. How a claim goes stands in
- * `actors/tables/claims.ts`.
+ * The workspace that each installation belongs to, `installation-claims/all` under the global partition. The steps of a
+ * claim are described in `actors/tables/claims.ts`.
  *
  * | state   | moved by                       | next    | also                                                         |
  * |---------|--------------------------------|---------|--------------------------------------------------------------|
- * | keeping | name.claim                     | keeping | the connection that claims is told whether it has it         |
+ * | keeping | name.claim                     | keeping | tells the claiming connection whether it has it              |
  * | keeping | name.confirm, .release, .lapse | keeping |                                                              |
- * | keeping | woken                          | keeping | the connection that claimed is asked                         |
+ * | keeping | woken                          | keeping | asks the connection that claimed                             |
  */
 import { setup } from "xstate";
 import { defineActor } from "../../runtime/define-actor.js";
@@ -29,20 +29,20 @@ import {
 import { codeHostConnectionRef, type InstallationClaimed } from "./connection.messages.js";
 import type { InstallationKey } from "./installation.js";
 
-/** Claims an installation for the connection of a workspace, which is answered by {@link InstallationClaimed}. */
+/** Claims an installation for the connection of a workspace; {@link InstallationClaimed} is the answer. */
 export interface ClaimInstallation extends Message {
   readonly type: "name.claim";
   readonly name: ClaimedName;
   readonly workspaceId: string;
-  /** Comes back in the answer. */
+  /** Returned in the answer. */
   readonly key: string;
 }
 
 const references = reference<ClaimInstallation | ConfirmName | ReleaseName | LapseName>("installation-claims");
-/** Who keeps them. */
+/** The actor that stores the claims. */
 export const installationClaimsRef = references(GLOBAL_PARTITION, "all");
 
-/** Whose installations are. */
+/** The claims of installations. */
 export const installationClaims: Claims = {
   rows: table<ClaimRow>("code-host-installation"),
   holder: (workspaceId, name) => codeHostConnectionRef(workspaceId, toInstallation(name)),

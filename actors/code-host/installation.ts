@@ -1,6 +1,6 @@
-/** An installation, by what the code host is called and its number there. */
+/** An installation, by the name of its code host and its number there. */
 export interface InstallationKey {
-  /** The host that people know the code host by, such as `github.com`. */
+  /** The host name that people use for the code host, such as `github.com`. */
   readonly host: string;
   readonly installationId: number;
 }

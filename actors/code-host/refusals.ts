@@ -1,9 +1,9 @@
 import { forbiddenTitle } from "../access/permissions.js";
 import type { Refusal } from "../refusal.js";
 
-/** Why an installation is not connected (configuration API, Errors); `host` is what the code host is called. */
+/** Why an installation is not connected (configuration API, Errors); `host` is the code host's name. */
 
-/** The caller is no owner or admin of the workspace. */
+/** The caller is not an owner or admin of the workspace. */
 export function notAWorkspaceAdministrator(host: string): Refusal {
   return {
     refused: "forbidden",
@@ -13,7 +13,7 @@ export function notAWorkspaceAdministrator(host: string): Refusal {
   };
 }
 
-/** The caller does not administer the installation; told, too, of one that is not there. */
+/** The caller does not administer the installation; also the answer for one that does not exist. */
 export function notAnAdministratorThere(host: string): Refusal {
   return {
     refused: "forbidden",
@@ -22,7 +22,7 @@ export function notAnAdministratorThere(host: string): Refusal {
   };
 }
 
-/** The code host does not tell whether the caller administers it. */
+/** The code host does not say whether the caller administers it. */
 export function notConfirmed(host: string): Refusal {
   return {
     refused: "forbidden",
@@ -39,13 +39,13 @@ export function connectedElsewhere(host: string): Refusal {
   };
 }
 
-/** Nobody has named a code host. */
+/** No code host is configured. */
 export const notSetUp: Refusal = {
   refused: "conflict",
   detail: "No code host is set up here. Whoever runs this service sets CODE_HOST_URL and the settings that go with it.",
 };
 
-/** The caller has asked the code host too often. */
+/** The caller has sent too many requests to the code host. */
 export function askedTooOften(retryAfterSeconds: number): Refusal {
   return { refused: "too-many-requests", detail: "You have the code host asked too often.", retryAfterSeconds };
 }

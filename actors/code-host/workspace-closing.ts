@@ -2,7 +2,7 @@ import type { Subscriber } from "../../runtime/actor-type.js";
 import { codeHostConnectionRef, type ReleaseInstallation } from "./connection.messages.js";
 import { listCodeHostConnections } from "./connection.queries.js";
 
-/** Gives the installations of a workspace free when it closes. */
+/** Releases the installations of a workspace when it closes. */
 export const workspaceClosingSubscriber: Subscriber = {
   name: "installations are given free when their workspace closes",
   facts: ["workspace.closed"],
