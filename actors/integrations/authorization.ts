@@ -1,4 +1,4 @@
-/** The way of a person to the host and back: where they are sent (RFC 6749, 4.1.1), and whether they come from there. */
+/** A person's authorization at the host: where they are sent (RFC 6749, 4.1.1), and whether they come from there. */
 import { z } from "zod";
 import type { Reading } from "../../storage/store.js";
 import { type AllowList, findRefusalReason, maySignInAt } from "../outbound/allow-list.js";
@@ -10,12 +10,12 @@ import type { ConnectionTarget } from "./connection-permissions.js";
 import { resolveEndpoint } from "./oauth-terms.js";
 import type { OAuth2 } from "./oauth2.js";
 
-/** Where a person is sent, and whom they are then to come from. */
+/** Where a person is sent, and the issuer expected on the way back. */
 export interface Destination {
   readonly authorizeUrl: string;
-  /** What the host calls itself, or null. */
+  /** The host's issuer, or null. */
   readonly issuer: string | null;
-  /** Whether the host's answer always says whom it is from (RFC 9207). */
+  /** Whether the host's answer always names its issuer (RFC 9207). */
   readonly namesItself: boolean;
 }
 
@@ -25,7 +25,7 @@ export interface DestinationOptions {
   readonly allowList: AllowList;
 }
 
-/** Where to send a person, or why nobody is sent: what would fail on the way back is said before they go. */
+/** Where to send a person, or why not: what would fail on the way back is reported before they leave. */
 export async function resolveDestination(
   options: DestinationOptions,
   standing: ConnectionTarget,
@@ -48,7 +48,7 @@ export async function resolveDestination(
   }
 }
 
-/** Why the code would not be sent to the host for tokens, or null. */
+/** Why the code could not be sent to the host for tokens, or null. */
 function whyNoToken(
   { reading, allowList }: DestinationOptions,
   standing: ConnectionTarget,
@@ -68,7 +68,7 @@ function conflict(reason: string): Refusal {
   return { refused: "conflict", detail: `The integration's accounts cannot be linked as it is written: ${reason}.` };
 }
 
-/** The address that a person is sent to. `challenge` is that of PKCE (RFC 7636, S256). */
+/** The address that a person is sent to. `challenge` is the PKCE challenge (RFC 7636, S256). */
 export function authorizationAddress(
   { clientId, scopes, parameters }: OAuth2,
   { authorizeUrl }: Destination,
@@ -95,23 +95,23 @@ const pendingAuthorizationSchema = z.strictObject({
   namesItself: z.boolean(),
 });
 
-/** What the way back needs, kept sealed meanwhile. */
+/** What the way back needs, stored sealed in between. */
 export type PendingAuthorization = z.output<typeof pendingAuthorizationSchema>;
 
-/** Reads back what was sealed as JSON. */
+/** Parses what was sealed as JSON. */
 export function parsePendingAuthorization(text: string): PendingAuthorization {
   return pendingAuthorizationSchema.parse(JSON.parse(text));
 }
 
-/** What a person comes back with. */
+/** What a person brings back. */
 export interface AuthorizationReturn {
   readonly code: string | undefined;
-  /** Whom the answer says it is from. */
+  /** The issuer that the answer names. */
   readonly iss: string | undefined;
   readonly error: string | undefined;
 }
 
-/** The code that a person comes back with, or why they come with none. */
+/** The code that a person brings back, or why there is none. */
 export function findCode(
   pending: Pick<PendingAuthorization, "issuer" | "authorizeOrigin" | "namesItself">,
   { code, iss, error }: AuthorizationReturn,
@@ -123,14 +123,14 @@ export function findCode(
   return { refused: "conflict", detail: `The host did not link the account: ${said}. Connect it again.` };
 }
 
-/** Why the code came to no connection. */
+/** Why the code led to no connection. */
 export function notLinked(reason: string): Refusal {
   return { refused: "refused-upstream", detail: `The account was not connected: ${reason}.` };
 }
 
 /**
- * Why an answer is not from the host that the person was sent to, or null (RFC 9207, 2.4). A host whose own name is not
- * known is told by where it stands.
+ * Why an answer is not from the host that the person was sent to, or null (RFC 9207, 2.4). A host whose issuer is not
+ * known is identified by its address.
  */
 export function whyNotFrom(
   { issuer, authorizeOrigin, namesItself }: Pick<PendingAuthorization, "issuer" | "authorizeOrigin" | "namesItself">,

@@ -14,28 +14,28 @@ import { findConnectionTarget, type IntegrationConnectionKey, whyNotLinked } fro
 import { EXCHANGE_EFFECT, type LinkOutcome, REFRESH_EFFECT } from "./oauth.effects.js";
 import { isSameServer } from "./oauth-terms.js";
 
-/** What a connection keeps between turns. */
+/** The stored state of a connection between turns. */
 export interface IntegrationConnectionContext {
   readonly integrationId: string;
   readonly holder: ConnectionHolder;
-  /** Under way, or null. */
+  /** In progress, or null. */
   readonly exchangeId: string | null;
-  /** Who brought the code that is exchanged. */
+  /** The person whose code is being exchanged. */
   readonly linkedBy: string | null;
   readonly refreshId: string | null;
-  /** Revocations whose end is waited for. */
+  /** Revocations that have not ended. */
   readonly revoking: number;
-  /** Renewals that failed since the last that did not, and when the first of them did. */
+  /** Failed renewals since the last successful one, and the time of the first. */
   readonly failures: number;
   readonly failingSinceMs: number | null;
 }
 
-/** A message without a field that matters to where it leads. */
+/** A message without a field that affects how it is classified. */
 interface Plain<Type extends string> extends Message {
   readonly type: Type;
 }
 
-/** The caller may not, or there is nothing to do it to. */
+/** The caller may not, or the subject does not exist. */
 export interface Refused<Type extends string> extends Message {
   readonly type: Type;
   readonly refusal: Refusal;
@@ -49,7 +49,7 @@ export interface AsksSet extends Omit<SetAsks, "type"> {
   readonly type: "asks.set";
 }
 
-/** Tokens came, of an exchange or a renewal. */
+/** An exchange or a renewal returned tokens. */
 export interface TokensCame<Type extends string> extends Message {
   readonly type: Type;
   readonly linked: LinkedAccount;
@@ -61,7 +61,7 @@ export interface Failed<Type extends string> extends Message {
   readonly reason: string;
 }
 
-/** A message by where it leads, with what was read to find that out. */
+/** A classified message, with what was read to classify it. */
 export type IntegrationConnectionEvent =
   | LinkBegun
   | Refused<"link.refused">
@@ -69,27 +69,27 @@ export type IntegrationConnectionEvent =
   | Refused<"asks.refused">
   | Plain<"disconnect.allowed">
   | Refused<"disconnect.refused">
-  /** It may not be any more. */
+  /** The connection may no longer exist. */
   | Plain<"check.over">
-  /** The definition has another host or client than what is linked. */
+  /** The definition has another host or client than the linked tokens. */
   | Plain<"check.strange">
   | Plain<"check.kept">
   | TokensCame<"exchange.done">
-  /** It succeeded for what may not be any more. */
+  /** It succeeded, but the connection may no longer exist. */
   | TokensCame<"exchange.in-vain">
   | Failed<"exchange.failed">
   | TokensCame<"renewal.done">
-  /** The host says that the grant is over, or it failed for a day; `reason` is a whole sentence. */
+  /** The host says that the grant has ended, or renewal has failed for a day; `reason` is a whole sentence. */
   | Failed<"renewal.given-up">
   | Failed<"renewal.failed">
   | Plain<"renewal.due">
-  /** The access has run out, and there is nothing to renew it with. */
+  /** The access token has expired, and nothing can renew it. */
   | Plain<"renewal.impossible">
   | Plain<"revoked.last">
   | Plain<"revoked.other">
   | EffectEnded;
 
-/** Renewals that fail for so long, in milliseconds, are given up. */
+/** How long renewals may fail before they are exhausted, in milliseconds. */
 const MAX_RENEWAL_FAILURE_MS = 24 * 60 * 60 * 1_000;
 
 interface ConnectionState {
@@ -97,7 +97,7 @@ interface ConnectionState {
   readonly context: IntegrationConnectionContext;
 }
 
-/** Gives the event of each message to a connection. It reads and does nothing else. */
+/** Classifies each message to a connection as an event of its machine. Reads only. */
 export function classifyConnection(
   message: IntegrationConnectionMessage | EffectEnded | Woken,
   { value, context }: ConnectionState,
@@ -132,7 +132,7 @@ export function classifyConnection(
   }
 }
 
-/** Which connection it is. */
+/** The connection's integration and holder. */
 export function connectionKey(
   { integrationId, holder }: IntegrationConnectionContext,
   turn: TurnReading,
@@ -140,7 +140,7 @@ export function connectionKey(
   return { workspaceId: turn.self.partition, integrationId, holder };
 }
 
-/** What is kept of it, or what is kept of nothing. */
+/** Its row, or the empty row of a connection that does not exist yet. */
 export function getRow(context: IntegrationConnectionContext, turn: TurnReading): IntegrationConnectionRow {
   const { integrationId, holder } = context;
   return (

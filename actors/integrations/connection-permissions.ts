@@ -8,22 +8,22 @@ import { type ConnectionHolder, findIntegrationConnection, type IntegrationConne
 import type { IntegrationFields } from "./definition.js";
 import type { OAuth2 } from "./oauth2.js";
 
-/** Which connection of a workspace. */
+/** Identifies a connection of a workspace. */
 export interface IntegrationConnectionKey {
   readonly workspaceId: string;
   readonly integrationId: string;
   readonly holder: ConnectionHolder;
 }
 
-/** What a connection is of, as long as it may be. */
+/** The integration and workspace of a connection, as long as it may exist. */
 export interface ConnectionTarget {
   readonly integration: ResourceRow<IntegrationFields>;
   readonly oauth2: OAuth2;
 }
 
 /**
- * What the connection is of; null when there may be none: the integration is gone or links no accounts, the workspace
- * is closed, and for a person's when the integration does not act as people or the person is not on its team.
+ * The target of the connection; null when it may not exist: the integration is deleted or links no accounts, the
+ * workspace is closed, and for a person's when the integration does not act as people or the person is not on its team.
  */
 export function findConnectionTarget(
   reading: Reading,
@@ -46,7 +46,7 @@ export function whyNotLinked(reading: Reading, caller: Caller, place: Integratio
   return whyNotHeld(reading, caller, place) ?? whyNoConnection(reading, place);
 }
 
-/** The team's is for who administers; a person's own is for people on the team. */
+/** The team's is for administrators; a person's own is for people on the team. */
 function whyNotHeld(reading: Reading, caller: Caller, place: IntegrationConnectionKey): Refusal | null {
   const { workspaceId, integrationId, holder } = place;
   if (holder === "team") return permit(reading, caller, workspaceId, "administer", "integration");
@@ -78,8 +78,8 @@ const notOnTeam: Refusal = {
 };
 
 /**
- * The connection that a tool acts with for tasks that a person started, or null when there is none that acts: it is not
- * connected, may not be any more, or its access has run out and is not renewed yet.
+ * The connection that a tool uses for tasks that a person started, or null when none is usable: it is not connected,
+ * may no longer exist, or its access token has expired and is not renewed yet.
  */
 export function findActingConnection(
   reading: Reading,

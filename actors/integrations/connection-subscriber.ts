@@ -6,7 +6,7 @@ import type { WorkspaceClosed } from "../workspaces/workspace.machine.js";
 import { type CheckConnection, integrationConnectionRef } from "./connection.messages.js";
 import { type ConnectionHolder, listIntegrationConnections, listIntegrationsOfPerson } from "./connection.table.js";
 
-/** Has connections look whether they may still be: their integration changed, or people left its team. */
+/** Makes connections check whether they may still exist: their integration changed, or people left its team. */
 export const connectionSubscriber: Subscriber<ResourceChanged<"integration"> | MemberChanged | WorkspaceClosed> = {
   name: "connections end with what they are of",
   facts: ["integration.changed", "member.changed", "workspace.closed"],

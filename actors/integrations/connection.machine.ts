@@ -1,41 +1,41 @@
 /**
  * An account that is linked to an integration, `connection/<integration>:<holder>`; the holder is `team` or a person.
- * Its row is what others read; tokens are in it, sealed, and nowhere else.
+ * Others read its row; only that row holds tokens, sealed.
  *
- * 1. One exchange and one renewal are under way at most; a code or a refresh token is never sent twice at once.
- * 2. An exchange leaves what was connected before as it is until it has succeeded.
- * 3. There are no tokens in a broken connection, nor once it may not be (see `findConnectionTarget`).
+ * 1. At most one exchange and one renewal run at a time; a code or a refresh token is never sent twice at once.
+ * 2. An exchange leaves the earlier connection unchanged until it has succeeded.
+ * 3. A connection that is broken, or may no longer exist, has no tokens (see `findConnectionTarget`).
  *
  * | state      | moved by                                          | next       | also                                |
  * |------------|---------------------------------------------------|------------|-------------------------------------|
- * | none       | link.begun (connection.link, by who may)          | linking    | the code is exchanged               |
- * | linking    | exchange.failed (effect.ended)                    | none       | told; stops                         |
- * | connected, | link.begun                                        | same       | the code is exchanged; an earlier   |
- * | refreshing,|                                                   |            | exchange under way is forgotten     |
- * | broken     | exchange.failed                                   | same       | told                                |
- * | any but    | exchange.done (effect.ended)                      | connected  | tokens kept; told; woken to renew   |
+ * | none       | link.begun (connection.link, permitted)           | linking    | exchanges the code                  |
+ * | linking    | exchange.failed (effect.ended)                    | none       | reports; stops                      |
+ * | connected, | link.begun                                        | same       | exchanges the code; drops an        |
+ * | refreshing,|                                                   |            | exchange in progress                |
+ * | broken     | exchange.failed                                   | same       | reports                             |
+ * | any but    | exchange.done (effect.ended)                      | connected  | stores tokens; sets the renewal     |
  * | none,      |                                                   |            |                                     |
  * | revoking   |                                                   |            |                                     |
- * | the same   | exchange.in-vain (the same, of what may not be    | revoking   | the host is to forget them          |
+ * | the same   | exchange.in-vain (the same, of what may not be    | revoking   | revokes them at the host            |
  * |            | any more)                                         |            |                                     |
  * | connected  | renewal.due (woken `renew`)                       | refreshing | asks for new tokens                 |
- * | connected  | renewal.impossible (the same, with nothing to     | broken     | tokens go                           |
+ * | connected  | renewal.impossible (the same, with nothing to     | broken     | removes tokens                      |
  * |            | renew it with)                                    |            |                                     |
- * | refreshing | renewal.done (effect.ended)                       | connected  | kept; woken to renew them           |
- * | refreshing | renewal.given-up (the host refused for good, or a | broken     | tokens go                           |
- * |            | day went by)                                      |            |                                     |
+ * | refreshing | renewal.done (effect.ended)                       | connected  | stores tokens; sets the renewal     |
+ * | refreshing | renewal.given-up (the host refused for good, or a | broken     | removes tokens                      |
+ * |            | day has passed)                                   |            |                                     |
  * | refreshing | renewal.failed                                    | refreshing | woken `renew` later                 |
  * | refreshing | renewal.due                                       | refreshing | asks again                          |
- * | connected, | check.strange (connection.check, the host or      | broken     | tokens go, the host is to forget    |
- * | refreshing | client is another)                                |            | them                                |
- * | connected, | disconnect.allowed (connection.disconnect), or    | revoking   | tokens go, the host is to forget    |
- * | refreshing | check.over (connection.check of what may not be)  |            | them                                |
+ * | connected, | check.strange (connection.check, the host or      | broken     | removes tokens, revokes them at     |
+ * | refreshing | client is another)                                |            | the host                            |
+ * | connected, | disconnect.allowed (connection.disconnect), or    | revoking   | removes tokens, revokes them at     |
+ * | refreshing | check.over (connection.check of what may not be)  |            | the host                            |
  * | linking,   | the same                                          | none       | stops                               |
  * | broken     |                                                   |            |                                     |
- * | revoking   | revoked.other (effect.ended)                      | revoking   | others are waited for               |
+ * | revoking   | revoked.other (effect.ended)                      | revoking   | waits for the others                |
  * | revoking   | revoked.last (effect.ended)                       | none       | stops                               |
- * | revoking   | link.begun                                        | linking    | the code is exchanged               |
- * | any        | asks.set (connection.ask, by whose it is)         | same       | what they want to be asked about    |
+ * | revoking   | link.begun                                        | linking    | exchanges the code                  |
+ * | any        | asks.set (connection.ask, by its owner)           | same       | stores what to ask them about       |
  * | any        | link.refused, disconnect.refused, asks.refused    | same       | refused                             |
  * | any        | check.kept                                        | same       |                                     |
  * | none,      | check.over                                        | same       |                                     |
@@ -71,7 +71,7 @@ import {
   storeRenewed,
 } from "./connection.transitions.js";
 
-/** What is asked of it and leads nowhere, and what a person sets, whatever the state. */
+/** Requests that are refused, and settings of a person, in any state. */
 function askTransitions<State extends string>(state: State) {
   return {
     "link.refused": { target: state, actions: "refuse" },
@@ -82,7 +82,7 @@ function askTransitions<State extends string>(state: State) {
   } as const;
 }
 
-/** A new link is tried beside what is there. */
+/** A new link runs beside the existing connection. */
 function exchangeTransitions<State extends string>(state: State) {
   return {
     "link.begun": { target: state, actions: "beginExchange" },

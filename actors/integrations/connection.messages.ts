@@ -6,9 +6,12 @@ import type { Refusal } from "../refusal.js";
 import type { ConnectionHolder } from "./connection.table.js";
 import type { IntegrationConnectionKey } from "./connection-permissions.js";
 
-/** What a connection is told. */
+/** Messages to a connection. */
 
-/** A person came back with a code. Accepted, its end is told on the connection's topic as a {@link LinkEnded}. */
+/**
+ * A person came back with a code. When accepted, the result is published on the connection's topic as a {@link
+ * LinkEnded}.
+ */
 export interface LinkConnection extends Answered<Refusal | undefined> {
   readonly type: "connection.link";
   readonly caller: PersonCaller;
@@ -28,7 +31,7 @@ export interface SetAsks extends Answered<Refusal | undefined> {
   readonly tools: readonly string[];
 }
 
-/** What the connection is of may have changed: the integration, its team's people, the workspace. */
+/** The connection's target may have changed: the integration, its team's people, the workspace. */
 export interface CheckConnection extends Message {
   readonly type: "connection.check";
 }
@@ -41,20 +44,20 @@ export const integrationConnectionRef = reference<IntegrationConnectionMessage, 
   ({ workspaceId, integrationId, holder }) => [workspaceId, `${integrationId}:${holder}`],
 );
 
-/** Which connection of its workspace an actor is. */
+/** The parts of a connection actor's id. */
 export function parseActorId(id: string): { readonly integrationId: string; readonly holder: ConnectionHolder } {
   const colon = id.indexOf(":");
   return { integrationId: id.slice(0, colon), holder: id.slice(colon + 1) };
 }
 
-/** What is told of an exchange on {@link integrationConnectionTopic}. */
+/** The result of an exchange, published on {@link integrationConnectionTopic}. */
 export interface LinkEnded {
   readonly exchangeId: string;
   /** Why it failed, or null. */
   readonly failed: string | null;
 }
 
-/** The topic of the workspace's feed on which the ends of exchanges are told; no stream serves it. */
+/** The topic of the workspace's feed for the results of exchanges; no stream serves it. */
 export function integrationConnectionTopic({
   integrationId,
   holder,

@@ -30,7 +30,7 @@ export function findVisibleIntegration(
   return permit(reading, caller, workspaceId, "read", "integration") ?? row ?? { refused: "not-found" };
 }
 
-/** The same, for those who administer integrations; for anyone else it is not there. */
+/** The same, for those who administer integrations; `not-found` for anyone else. */
 export function findAdministeredIntegration(
   reading: Reading,
   caller: Caller,
@@ -42,14 +42,14 @@ export function findAdministeredIntegration(
   return refused === null ? found : { refused: "not-found" };
 }
 
-/** A connection that a person may link and take away; it need not be there yet. */
+/** A connection that a person may link and remove; it need not exist yet. */
 export interface LinkableConnection {
   readonly key: IntegrationConnectionKey;
   readonly integration: VisibleIntegration;
   readonly person: PersonCaller;
 }
 
-/** The team's connection to an integration, or the caller's own, as far as they may link it. Tokens link none. */
+/** The team's connection to an integration, or the caller's own, if they may link it. Tokens may not link any. */
 export function findLinkableConnection(
   reading: Reading,
   caller: Caller,
@@ -64,7 +64,7 @@ export function findLinkableConnection(
   return caller.kind === "person" ? { key, integration, person: caller } : { refused: "not-found" };
 }
 
-/** Why a person is not asked before calls of these tools: some are none of the integration's. Null when they are. */
+/** Why a person cannot be asked before calls of these tools: some are not the integration's. Null when all are. */
 export function refuseAsks({ fields }: VisibleIntegration, tools: readonly string[]): Refusal | null {
   const errors = tools.flatMap((tool, index): FieldError[] =>
     Object.hasOwn(fields.tools, tool) ? [] : [{ path: `ask[${index}]`, message: `there is no tool ${tool}` }],
@@ -72,13 +72,16 @@ export function refuseAsks({ fields }: VisibleIntegration, tools: readonly strin
   return errors.length === 0 ? null : { refused: "invalid", errors };
 }
 
-/** Connections of an integration, in the order of their holders; `next` is the last holder when there are more. */
+/** Connections of an integration, ordered by holder; `next` is the last holder when there are more. */
 export interface ConnectionPage {
   readonly rows: readonly IntegrationConnectionRow[];
   readonly next: ConnectionHolder | null;
 }
 
-/** A page of an integration's connections after a holder; it may be short, for those that hold settings alone are left out. */
+/**
+ * A page of an integration's connections after a holder; it may be short, because rows with settings alone are left
+ * out.
+ */
 export function listConnections(
   reading: Reading,
   { workspaceId, id: integrationId }: VisibleIntegration,
@@ -90,7 +93,7 @@ export function listConnections(
   return { rows: page.filter(({ state }) => state !== "none"), next };
 }
 
-/** A connection that was just linked; refused where it is gone again. */
+/** A connection that was just linked; refused when it is gone again. */
 export function findLinkedConnection(
   reading: Reading,
   { workspaceId, integrationId, holder }: IntegrationConnectionKey,

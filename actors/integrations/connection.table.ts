@@ -4,29 +4,29 @@ import { indexedTable } from "../tables/indexed-table.js";
 import { beside } from "../tables/table-declaration.js";
 import type { OAuth2 } from "./oauth2.js";
 
-/** Whose a connection is: the team's, or a person's by their id. */
+/** The owner of a connection: the team, or a person by their id. */
 export type ConnectionHolder = "team" | (string & {});
 
-/** Where a connection stands; `none` is kept only for what a person has set. */
+/** The status of a connection; `none` is stored only for a person's settings. */
 export type IntegrationConnectionState = "none" | "linking" | "connected" | "refreshing" | "broken";
 
-/** What of the definition tokens belong to: they are never shown to another host or client. */
+/** The part of the definition that tokens belong to: they are never sent to another host or client. */
 export interface LinkedTerms
   extends Pick<OAuth2, "issuer" | "tokenUrl" | "revokeUrl" | "clientId" | "clientSecret" | "clientAuth"> {
   /** The integration's hosts. */
   readonly hosts: readonly string[];
 }
 
-/** What a link gave. */
+/** The result of a link. */
 export interface LinkedAccount {
   /** The tokens as JSON (`{ access, refresh }`), sealed. */
   readonly sealed: string;
   readonly canRenew: boolean;
-  /** When the access runs out, in milliseconds since 1970; null when the host does not say. */
+  /** When the access token expires, in milliseconds since 1970; null when the host does not say. */
   readonly expiresAtMs: number | null;
   readonly scopes: readonly string[];
   readonly terms: LinkedTerms;
-  /** What the host named the account; null when the definition does not read it. */
+  /** The host's name for the account; null when the definition does not read it. */
   readonly account: string | null;
 }
 
@@ -41,7 +41,7 @@ export interface IntegrationConnectionRow {
   readonly connectedBy: string | null;
   readonly connectedAt: string | null;
   readonly renewedAt: string | null;
-  /** Why it is to be connected again, or what keeps it from being renewed. */
+  /** Why it must be connected again, or why its renewal fails. */
   readonly problem: string | null;
   /** Tools whose calls the person wants to be asked about. */
   readonly asks: readonly string[];
@@ -79,7 +79,7 @@ export function listIntegrationConnections(
   return connections.list(reading, workspaceId, under);
 }
 
-/** A page of the connections of an integration, in the order of their holders. */
+/** A page of the connections of an integration, ordered by holder. */
 export function listIntegrationConnectionPage(
   reading: Reading,
   { workspaceId, integrationId }: { readonly workspaceId: string; readonly integrationId: string },
@@ -89,7 +89,7 @@ export function listIntegrationConnectionPage(
   return connections.list(reading, workspaceId, [integrationId], { ...from, limit });
 }
 
-/** Integrations at which a person has a connection, or has set something. */
+/** Integrations where a person has a connection or settings. */
 export function listIntegrationsOfPerson(reading: Reading, workspaceId: string, userId: string): string[] {
   return connectionsOfPeople.entries(reading, workspaceId, [userId]).map(({ key }) => String(key.at(-1)));
 }
@@ -108,7 +108,7 @@ export function removeIntegrationConnection(
   if (before !== undefined) connections.remove(writing, workspaceId, before);
 }
 
-/** What is kept of nothing yet. */
+/** The row of a connection that does not exist yet. */
 export function newIntegrationConnection(integrationId: string, holder: ConnectionHolder): IntegrationConnectionRow {
   const none = { linked: null, account: null, connectedBy: null, connectedAt: null, renewedAt: null, problem: null };
   return { integrationId, holder, state: "none", ...none, asks: [] };

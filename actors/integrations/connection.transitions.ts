@@ -1,4 +1,4 @@
-/** What the transitions of a connection do (`connection.machine.ts` has the table of when). */
+/** The transitions of a connection (`connection.machine.ts` says when each runs). */
 import type { Delivered, Turn } from "../../runtime/turn.js";
 import {
   type AsksSet,
@@ -19,16 +19,16 @@ import {
 } from "./connection.table.js";
 import { EXCHANGE_EFFECT, REFRESH_EFFECT, REVOKE_EFFECT } from "./oauth.effects.js";
 
-/** What a connection begins with, and ends with. */
+/** The initial and final state of a connection. */
 export const idleContext: Omit<IntegrationConnectionContext, "integrationId" | "holder"> = {
   ...{ exchangeId: null, linkedBy: null, refreshId: null, revoking: 0, failures: 0, failingSinceMs: null },
 };
 
-/** Access is renewed so long before its end, in milliseconds, or a fifth of its time where that is sooner. */
+/** How long before its end access is renewed, in milliseconds; a fifth of its lifetime where that is shorter. */
 const RENEW_BEFORE_MS = 5 * 60 * 1_000;
-/** Shortest time between two renewals, in milliseconds, however short the access is. */
+/** Shortest time between two renewals, in milliseconds, however short the lifetime of the access is. */
 const MIN_RENEWAL_INTERVAL_MS = 30_000;
-/** Waits after failed renewals, in milliseconds; the last one is for all that follow. */
+/** Waits after failed renewals, in milliseconds; the last one repeats. */
 const RETRY_MS = [10_000, 60_000, 5 * 60_000, 15 * 60_000, 60 * 60_000];
 
 function storeRow(turn: Turn, row: IntegrationConnectionRow): void {
@@ -36,7 +36,7 @@ function storeRow(turn: Turn, row: IntegrationConnectionRow): void {
   else storeIntegrationConnection(turn, turn.self.partition, row);
 }
 
-/** Exchanges a code; one that came before and is still under way is told as failed, and forgotten. */
+/** Exchanges a code; an earlier exchange in progress is reported as failed, and dropped. */
 export function beginExchange(
   context: IntegrationConnectionContext,
   { turn, exchangeId, sealedGrant, caller }: Delivered<LinkBegun>,
@@ -51,7 +51,7 @@ export function beginExchange(
   return { ...context, exchangeId, linkedBy: caller.userId };
 }
 
-/** Tells why an exchange failed; what was connected before stays. */
+/** Reports why an exchange failed; the earlier connection stays. */
 export function failExchange(
   context: IntegrationConnectionContext,
   { turn, reason }: Delivered<Failed<string>>,
@@ -62,7 +62,7 @@ export function failExchange(
   return { ...context, exchangeId: null, linkedBy: null };
 }
 
-/** Keeps the tokens of an exchange. */
+/** Stores the tokens of an exchange. */
 export function storeExchanged(
   context: IntegrationConnectionContext,
   { turn, linked }: Delivered<TokensCame<string>>,
@@ -75,7 +75,7 @@ export function storeExchanged(
   return { ...context, exchangeId: null, linkedBy: null, refreshId: null, failures: 0, failingSinceMs: null };
 }
 
-/** Keeps the tokens of a renewal. */
+/** Stores the tokens of a renewal. */
 export function storeRenewed(
   context: IntegrationConnectionContext,
   { turn, linked }: Delivered<TokensCame<string>>,
@@ -84,13 +84,13 @@ export function storeRenewed(
   return { ...context, refreshId: null, failures: 0, failingSinceMs: null };
 }
 
-/** Keeps new tokens, and has itself woken to renew them. */
+/** Stores new tokens, and sets the wake-up to renew them. */
 function storeTokens(turn: Turn, row: IntegrationConnectionRow, linked: LinkedAccount): void {
   storeIntegrationConnection(turn, turn.self.partition, { ...row, state: "connected", linked, problem: null });
   wakeToRenew(turn, linked);
 }
 
-/** Asks for new tokens, unless that is under way. */
+/** Asks for new tokens, unless a renewal is in progress. */
 export function renew(context: IntegrationConnectionContext, turn: Turn): IntegrationConnectionContext {
   if (context.refreshId !== null) return context;
   const refreshId = turn.newId("renew");
@@ -113,14 +113,14 @@ export function retryLater(
   return { ...context, refreshId: null, failures: context.failures + 1, failingSinceMs };
 }
 
-/** The tokens are of another host or client than the integration has now: that one is to forget them. */
+/** The tokens belong to another host or client than the integration's current one: they are revoked there. */
 export function breakStrange(context: IntegrationConnectionContext, turn: Turn): IntegrationConnectionContext {
   const { linked } = getRow(context, turn);
   if (linked !== null) startRevoking(turn, linked);
   return markBroken(context, turn, "The integration has another host or client now.");
 }
 
-/** Lets the tokens go: the account has to be connected again. `why` is a sentence. */
+/** Removes the tokens: the account has to be connected again. `why` is a sentence. */
 export function markBroken(
   context: IntegrationConnectionContext,
   turn: Turn,
@@ -134,17 +134,17 @@ export function markBroken(
   return { ...context, refreshId: null, failures: 0, failingSinceMs: null };
 }
 
-/** Ends the connection and has the host forget its tokens. What a person has set outlasts their disconnecting. */
+/** Ends the connection and revokes its tokens at the host. A person's settings stay when they disconnect. */
 export function disconnect(context: IntegrationConnectionContext, turn: Turn): IntegrationConnectionContext {
   return end(context, turn, { asks: getRow(context, turn).asks, came: null });
 }
 
-/** Ends what may not be any more: what its person has set goes too. */
+/** Ends a connection that may no longer exist: its person's settings are removed too. */
 export function endOver(context: IntegrationConnectionContext, turn: Turn): IntegrationConnectionContext {
   return end(context, turn, { asks: [], came: null });
 }
 
-/** The same, when an exchange has just given tokens: the host is to forget those, too. */
+/** The same, when an exchange has just returned tokens: these are revoked, too. */
 export function endInVain(
   context: IntegrationConnectionContext,
   { turn, linked }: Delivered<TokensCame<string>>,
@@ -160,7 +160,7 @@ function end(
   const workspaceId = turn.self.partition;
   const given = [getRow(context, turn).linked, came].filter((linked) => linked !== null);
   for (const linked of given) startRevoking(turn, linked);
-  // An exchange that has given tokens has ended.
+  // An exchange that has returned tokens has ended.
   const underWay = [came === null ? context.exchangeId : null, context.refreshId];
   for (const effectId of underWay) if (effectId !== null) turn.cancelEffect(effectId);
   if (context.exchangeId !== null) publishLinkEnd(turn, context, "it was disconnected meanwhile");
@@ -175,7 +175,7 @@ export function countRevoked(context: IntegrationConnectionContext): Integration
   return { ...context, revoking: context.revoking - 1 };
 }
 
-/** Lets go what a person has set. */
+/** Removes a person's settings. */
 export function removeSettings(context: IntegrationConnectionContext, turn: Turn): void {
   removeIntegrationConnection(turn, turn.self.partition, context);
 }
@@ -186,7 +186,7 @@ export function setAsks(context: IntegrationConnectionContext, { turn, tools }: 
 
 const RENEW = "renew";
 
-/** Without a time there is nothing to renew; what cannot be renewed is looked at when it runs out. */
+/** Access without an end needs no renewal; access that cannot be renewed is checked when it expires. */
 function wakeToRenew(turn: Turn, { expiresAtMs, canRenew }: LinkedAccount): void {
   if (expiresAtMs === null) {
     turn.cancelWake(RENEW);

@@ -9,15 +9,15 @@ import { findApprover } from "./tool-rule.js";
 
 const state = z.enum(["none", "linking", "connected", "refreshing", "broken"]);
 
-/** A connection as who administers sees it, and a person their own; nobody sees its tokens. */
+/** A connection as administrators see it, and a person their own; nobody sees its tokens. */
 export const integrationConnectionSchema = z
   .strictObject({
     holder: z.enum(["team", "person"]),
-    /** The person whose it is, with their mail address; null for the team's. */
+    /** The person who owns it, with their mail address; null for the team's. */
     userId: z.string().nullable(),
     email: z.string().nullable(),
     state,
-    /** What the host named the account, where the integration reads it. */
+    /** The host's name for the account, where the integration reads it. */
     account: z.string().nullable(),
     scopes: z.array(z.string()),
     connectedBy: z.string().nullable(),
@@ -51,22 +51,22 @@ export function integrationConnectionView(
   };
 }
 
-/** An integration's connections as one person has them. */
+/** An integration's connections from one person's point of view. */
 export const ownIntegrationConnectionSchema = z
   .strictObject({
-    /** Whose connection its tools act with: the team's, or that of who started the task. */
+    /** Which connection its tools use: the team's, or that of the person who started the task. */
     actsAs: z.enum(["team", "requester"]),
     team: z.strictObject({ state, problem: z.string().nullable() }),
     own: integrationConnectionSchema.nullable(),
-    /** Whether its tools have a connection to act with for tasks that the person starts. */
+    /** Whether its tools have a connection for tasks that the person starts. */
     isReady: z.boolean(),
     tools: z.array(
       z.strictObject({
         tool: z.string(),
-        /** Whether the team has each call approved, and whether the person wants to be asked before theirs. */
+        /** Whether the team requires approval of each call, and whether the person wants to be asked before theirs. */
         approval: z.boolean(),
         ask: z.boolean(),
-        /** Who then approves a call: the stricter of both rules wins. Null when nobody is asked. */
+        /** Who then approves a call: the stricter of both rules wins. Null when no approval is needed. */
         approver: z.enum(["person", "assignee"]).nullable(),
       }),
     ),

@@ -12,13 +12,13 @@ const everyMinutes = z
   .min(1, "must be at least 1")
   .max(7 * 24 * 60, "must be at most a week");
 
-/** What both ways of signing deliveries have: where the signature stands, and over what it is. */
+/** The common part of both signature schemes: where the signature is, and what it covers. */
 const signature = {
   header: headerField,
   encoding: z.enum(["hex", "base64"], "must be hex or base64").default("hex"),
-  /** What stands before the signature in its header, such as `sha256=`. */
+  /** The prefix of the signature in its header, such as `sha256=`. */
   prefix: text(64).default(""),
-  /** What is signed; the delivery's body where it is not given. */
+  /** What is signed; the delivery's body by default. */
   signed: optional,
   freshness: z
     .strictObject({
@@ -50,7 +50,7 @@ const verify = z.strictObject({
     .default(null),
 });
 
-/** Where tasks go by what `route.by` reads as. */
+/** Where tasks are routed by the value of `route.by`. */
 const place = z.strictObject({
   line: slug,
   station: slug.nullable().default(null),
@@ -60,13 +60,13 @@ const place = z.strictObject({
 const webhook = z.strictObject({
   verify: verify.nullable().default(null),
   respond: z.strictObject({ when: expression, body: expression }).nullable().default(null),
-  /** Whether the delivery is about what this integration did itself. */
+  /** Whether the delivery is about something that this integration did itself. */
   mine: optional,
   route: z
     .strictObject({ by: expression, to: named(text(255), place) })
     .nullable()
     .default(null),
-  /** What tells a delivery from its repeats. */
+  /** Identifies repeated deliveries. */
   delivery: optional,
   events: eventsSchema,
 });
@@ -107,7 +107,7 @@ const connection = z.strictObject({
   oauth2: oauth2Schema.nullable().default(null),
   token: z
     .strictObject({
-      /** Name of the secret that goes with every request. */
+      /** Name of the secret sent with every request. */
       secret: slug,
       header: headerField.default("authorization"),
       prefix: text(64).default("Bearer "),
@@ -116,7 +116,7 @@ const connection = z.strictObject({
     .default(null),
 });
 
-/** What of a task's way an integration may act on. */
+/** The steps in a task's life that an integration may act on. */
 const bindingEvents = ["task.opened", "task.moved", "task.asked", "task.finished", "task.closed"] as const;
 
 const binding = z.strictObject({

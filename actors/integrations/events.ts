@@ -5,13 +5,13 @@ import { fetchSchema, named, requestSchema, variableName } from "./request.js";
 
 const optional = expression.nullable().default(null);
 
-/** A mark of a kind that is put on a task. */
+/** A mark of a kind that is set on a task. */
 export const markSchema = z.strictObject({ value: expression });
 
 const opens = z.strictObject({
-  /** Key of the line, where no route of the webhook says it; a line that is not there opens nothing. */
+  /** Key of the line, when no route of the webhook sets it; an unknown line opens nothing. */
   line: slug.nullable().default(null),
-  /** Key of the station; the line's first one where it is not given. */
+  /** Key of the station; the line's first one when it is not given. */
   station: slug.nullable().default(null),
   title: expression,
   description: optional,
@@ -44,7 +44,7 @@ const event = z.strictObject({
   raise,
 });
 
-/** What a delivery or a poll's response raises. */
+/** What a delivery or a poll's response triggers. */
 export const eventsSchema = z.array(event).min(1, "must hold at least one event").max(50, "must be at most 50 events");
 
 export type IntegrationEvent = z.output<typeof event>;

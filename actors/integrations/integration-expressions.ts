@@ -14,7 +14,7 @@ import { firstFaults, toSentence, validateField } from "../expressions/validate-
 import { type FieldError, pathText } from "../refusal.js";
 import type { Warning } from "../resources/kind.js";
 
-/** What integrations say of their expressions: captures, entries and inputs, as the definition names them. */
+/** The names that expressions of integrations may use: captures, entries and inputs, as in the definition. */
 export const integrationLanguage: Language = {
   name: "integration",
   positions: integrationPositions,
@@ -36,12 +36,12 @@ function capturesOf(event: unknown): string[] {
   return listNames(findPart(event, ["lookup", "capture"]));
 }
 
-/** The event of a webhook or poll that a place is in. */
+/** The event of the webhook or poll that a path is in. */
 function eventAt(definition: Definition, { path }: ExpressionLocation): unknown {
   return path[1] === "events" ? findPart(definition, path.slice(0, 3)) : undefined;
 }
 
-/** The inputs of the tool that a place is in, or of those that run the action it is in; null for none. */
+/** The inputs of the tool that a path is in, or of the tools that run the action it is in; null for none. */
 function inputsAt(definition: Definition, { path, position }: ExpressionLocation): string[] | null {
   const [block, name] = path;
   const inputsOf = (tool: string) => listNames(findPart(definition, ["tools", tool, "inputs"]));
@@ -53,13 +53,13 @@ function inputsAt(definition: Definition, { path, position }: ExpressionLocation
   return running.length === 0 ? null : running.flatMap(inputsOf);
 }
 
-/** Why a body, as it came, holds too many expressions for an integration: they are checked whenever it is read. */
+/** Why a body, as received, holds too many expressions for an integration: they are checked at every read. */
 export function integrationSizeErrors(body: unknown): FieldError[] {
   const tooMuch = findSizeFault(integrationLanguage, body);
   return tooMuch === null ? [] : [{ path: "", message: tooMuch }];
 }
 
-/** What of an integration's expressions does not check: the definition is kept, with a warning for each. */
+/** The invalid expressions of an integration: the definition is stored, with a warning for each. */
 export function expressionWarnings(definition: Definition): Warning[] {
   const unchecked = firstFaults(listExpressions(integrationLanguage, definition), (placed) => {
     const { position, path, text } = placed;
@@ -70,7 +70,7 @@ export function expressionWarnings(definition: Definition): Warning[] {
   return [...unchecked, ...shadowing(definition)];
 }
 
-/** A capture named like what is seen anyway hides it. */
+/** A capture hides a built-in name that it shares. */
 function shadowing(definition: Definition): Warning[] {
   return ["webhook", "poll"].flatMap((source) => {
     const events = findPart(definition, [source, "events"]);

@@ -17,7 +17,7 @@ export function secretReferences({ webhook, connection }: IntegrationFields): re
   );
 }
 
-/** What does not fit together. */
+/** The parts of the definition that contradict each other. */
 export function checkIntegration(fields: IntegrationFields): readonly FieldError[] {
   return [
     ...checkVerify(fields),
@@ -28,13 +28,13 @@ export function checkIntegration(fields: IntegrationFields): readonly FieldError
   ];
 }
 
-/** Every request with the path where it stands; none that an expression begins. */
+/** Every request with its path; none whose address begins with an expression. */
 interface Sent {
   readonly path: string;
   readonly url: string;
 }
 
-/** The addresses that requests of the integration go to, as they are written. */
+/** The addresses that requests of the integration go to, as written. */
 export function addressesOf({ webhook, poll, actions, connection }: IntegrationFields): readonly Sent[] {
   const events = [...eventAddresses(webhook?.events ?? [], "webhook"), ...eventAddresses(poll?.events ?? [], "poll")];
   const polled = poll === null ? [] : [{ path: "poll.request.url", url: poll.request.url }];
@@ -45,7 +45,7 @@ export function addressesOf({ webhook, poll, actions, connection }: IntegrationF
   return [...events, ...polled, ...acted, ...linkAddresses(connection?.oauth2 ?? null)];
 }
 
-/** What linking an account asks of the host; where the person themselves goes is not sent to. */
+/** The addresses that linking an account sends requests to; the page that the person visits is not one. */
 function linkAddresses(oauth2: OAuth2 | null): Sent[] {
   if (oauth2 === null) return [];
   return (["issuer", "tokenUrl", "revokeUrl", "identityUrl"] as const).flatMap((name) => {
@@ -96,7 +96,7 @@ function unplaced(events: readonly IntegrationEvent[], block: string, message: s
   );
 }
 
-/** What runs an action names one that is there. */
+/** A field that runs an action must name an existing one. */
 function checkActions({ actions, tools, on }: IntegrationFields): FieldError[] {
   const runs = [
     ...Object.entries(tools).map(([name, { action }]) => ({ path: pathText(["tools", name, "action"]), action })),
@@ -116,7 +116,7 @@ function checkHosts(fields: IntegrationFields): FieldError[] {
   });
 }
 
-/** The host that an address is written with; null when an expression has part in it, "" when it is no address. */
+/** The host in an address; null when an expression sets part of it, "" when it is not an address. */
 export function literalHost(url: string): string | null {
   const expressionAt = url.indexOf("${{");
   const found = /^https?:\/\/([^/?#\s]+)([/?#]|$)/.exec(expressionAt === -1 ? url : url.slice(0, expressionAt));

@@ -10,7 +10,7 @@ import type { IntegrationEvent } from "./events.js";
 import { expressionWarnings } from "./integration-expressions.js";
 import { literalHost } from "./integration-rules.js";
 
-/** What of an integration is accepted and does not happen. */
+/** The parts of an integration that are accepted and have no effect. */
 export function integrationWarnings(
   fields: IntegrationFields,
   allowList: AllowList,
@@ -26,11 +26,11 @@ export function integrationWarnings(
   ];
 }
 
-/** Integrations whose expressions are known to check or not, in each version; the one looked at first goes first. */
+/** Integration versions whose expressions are known to be valid or not; the oldest entry is evicted first. */
 const MAX_CACHED = 1_000;
 const cachedWarnings = new Map<string, { readonly version: number; readonly warnings: readonly Warning[] }>();
 
-/** What of its expressions does not check, looked at once for each version. */
+/** The invalid expressions, checked once for each version. */
 function getWarnings({ id, version, fields }: ResourceRow<IntegrationFields>): readonly Warning[] {
   const known = cachedWarnings.get(id);
   if (known?.version === version) return known.warnings;
@@ -53,7 +53,7 @@ function unservedBlocks({ webhook, poll, actions, tools, connection, on }: Integ
   return blocks.flatMap(([path, isThere, message]) => (isThere ? [warning(path, message)] : []));
 }
 
-/** People are sent to https alone, or where the deployment says so. */
+/** People are sent to https only, unless the deployment allows other addresses. */
 function authorizeWarnings({ connection }: IntegrationFields, allowList: AllowList): Warning[] {
   const url = connection?.oauth2?.authorizeUrl ?? null;
   if (url === null || maySignInAt(url, allowList)) return [];
@@ -67,7 +67,7 @@ function unreachable(host: string, path: string, allowList: AllowList): Warning[
   return [warning(path, `no request is sent there: ${reason}`)];
 }
 
-/** Secrets that go with requests go to hosts they are bound to. */
+/** Secrets that go with requests must be bound to the requests' hosts. */
 function secretWarnings({ hosts, connection }: IntegrationFields, reading: Reading, workspaceId: string): Warning[] {
   const sent = [];
   if (connection?.token) sent.push({ path: "connection.token.secret", secret: connection.token.secret, hosts });
@@ -80,7 +80,7 @@ function secretWarnings({ hosts, connection }: IntegrationFields, reading: Readi
   return sent.flatMap((each) => unboundWarnings(reading, workspaceId, each));
 }
 
-/** Lines are named, not referred to: lines refer to integrations already, and a circle could not be made. */
+/** Lines are given by key, not by reference: lines refer to integrations already, and a cycle could not be created. */
 function lineWarnings({ webhook, poll }: IntegrationFields, reading: Reading, row: ResourceRow): Warning[] {
   const places = [
     ...openings(webhook?.events ?? [], "webhook"),

@@ -4,7 +4,7 @@ import type { LinkedTerms } from "./connection.table.js";
 import type { IntegrationFields } from "./definition.js";
 import type { OAuth2 } from "./oauth2.js";
 
-/** What tokens that are linked under a definition belong to. */
+/** The host and client that tokens linked under a definition belong to. */
 export function toLinkedTerms(
   { issuer, tokenUrl, revokeUrl, clientId, clientSecret, clientAuth }: OAuth2,
   { hosts }: Pick<IntegrationFields, "hosts">,
@@ -12,15 +12,15 @@ export function toLinkedTerms(
   return { issuer, tokenUrl, revokeUrl, clientId, clientSecret, clientAuth, hosts };
 }
 
-/** What tells a host and its client from others. */
+/** Identifies a host and its client. */
 type OAuthServerTerms = Pick<OAuth2, "issuer" | "tokenUrl" | "clientId">;
 
-/** Whether what was linked with one may be sent where the other says: the same host, the same client. */
+/** Whether tokens linked with one may be sent to the other: the same host, the same client. */
 export function isSameServer(one: OAuthServerTerms, other: OAuthServerTerms): boolean {
   return isDeepStrictEqual([one.issuer, one.tokenUrl, one.clientId], [other.issuer, other.tokenUrl, other.clientId]);
 }
 
-/** An endpoint as the definition gives it, else as its issuer says, else null. Rejects as `servers` does. */
+/** An endpoint from the definition, else from its issuer's metadata, else null. Rejects as `servers` does. */
 export async function resolveEndpoint<Name extends "authorizeUrl" | "tokenUrl" | "revokeUrl">(
   oauth2: Pick<OAuth2, "issuer" | Name>,
   name: Name,

@@ -1,7 +1,7 @@
 /**
- * What connections ask of a host, after the commit: tokens for the code that a person brought back, new tokens for the
- * refresh token, and to forget tokens. Each goes to hosts of the integration that the deployment admits, the client's
- * secret only where it is bound. Codes and tokens are sealed in what comes in and goes out; no reason holds any.
+ * Requests of connections to a host, after the commit: they exchange a person's code for tokens, refresh tokens, and
+ * revoke tokens. Each goes only to hosts of the integration that the deployment admits, and the client's secret only
+ * where it is bound. Codes and tokens are sealed in inputs and outputs; no reason holds any.
  */
 
 import { z } from "zod";
@@ -30,9 +30,9 @@ export const EXCHANGE_EFFECT = effect<ExchangeInput, LinkOutcome>("oauth-exchang
 export const REFRESH_EFFECT = effect<IntegrationConnectionKey, LinkOutcome>("oauth-refresh");
 export const REVOKE_EFFECT = effect<RevokeInput, LinkOutcome | null>("oauth-revoke");
 
-/** How many connections ask their hosts at once, for each of the three: one host that is slow must not hold up others. */
+/** Connections that may ask their hosts at once, for each of the three: one slow host must not hold up others. */
 const CONCURRENCY = 128;
-/** Longest name of an account that is kept, in characters. */
+/** Longest stored name of an account, in characters. */
 const MAX_ACCOUNT = 255;
 
 const grantSchema = z.strictObject({
@@ -44,7 +44,7 @@ const grantSchema = z.strictObject({
   clientId: z.string(),
 });
 
-/** What a person brought back, with what the way there was begun with. */
+/** What a person brought back, with the data that the link was begun with. */
 export type Grant = z.output<typeof grantSchema>;
 
 /** Seals a grant for the exchange's input. */
@@ -62,7 +62,7 @@ export interface RevokeInput {
   readonly terms: LinkedTerms;
 }
 
-/** What an exchange or a refresh came to; `isFinal` when asking again is in vain. */
+/** The result of an exchange or a refresh; `isFinal` when asking again cannot succeed. */
 export type LinkOutcome =
   | ({ readonly ok: true } & LinkedAccount)
   | { readonly ok: false; readonly isFinal: boolean; readonly reason: string };
@@ -75,7 +75,7 @@ export interface OAuthEffectOptions {
   readonly servers: AuthorizationServers;
   readonly sealer: Sealer;
   readonly clock: Clock;
-  /** Told of what is a bug, by its name alone: what it says may hold what was sealed. */
+  /** Receives the name of an error that is a bug, and nothing else: its message may hold what was sealed. */
   readonly log: Pick<RuntimeLog, "error">;
 }
 
@@ -94,12 +94,12 @@ export function oauthEffects(options: OAuthEffectOptions): readonly Effect[] {
   ];
 }
 
-/** Why something is not asked at all. */
+/** Why a request is not made. */
 class RequestNotMade extends Error {
   override readonly name = "NotAsked";
 }
 
-/** What cannot be asked is an outcome too; anything else is told by no more than that it went wrong. */
+/** A request that cannot be made is a result too; any other error is reported only as a failure. */
 async function toOutcome<Output>(
   work: Promise<Output>,
   failed: (error: unknown) => void,
@@ -161,7 +161,7 @@ async function refresh(
   const parameters = { grant_type: "refresh_token", refresh_token: before.refresh };
   const answer = await requestTokens(options, { workspaceId: place.workspaceId, terms, signal }, parameters);
   if (!answer.ok) return answer;
-  // A host that gives no new refresh token means the one before to be used again (RFC 6749, 6).
+  // When a host gives no new refresh token, the old one stays valid (RFC 6749, 6).
   const tokens = { ...answer.tokens, refresh: answer.tokens.refresh ?? before.refresh };
   const { askedMs } = answer;
   return {
@@ -171,8 +171,8 @@ async function refresh(
 }
 
 /**
- * Asks the host to forget the tokens: the refresh token, with which the access goes too, or else the access. A closed
- * workspace asks for nothing any more.
+ * Revokes the tokens at the host: the refresh token, which ends the access token too, or else the access token. A
+ * closed workspace makes no more requests.
  */
 async function revoke(options: OAuthEffectOptions, { workspaceId, sealed, terms }: RevokeInput, signal: RunSignal) {
   if (findResource(options.reading(), workspaceId, "workspace", workspaceId) === undefined) return null;
@@ -205,7 +205,7 @@ async function requestTokens(
   return answer.ok ? { ...answer, askedMs } : answer;
 }
 
-/** An address that the integration's hosts mean; the deployment's list is asked when the request is sent. */
+/** An address on the integration's hosts; the deployment's list is checked when the request is sent. */
 function parseAddress(text: string, { hosts }: LinkedTerms): URL {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null) throw new RequestNotMade("the host's address is not known");
@@ -244,7 +244,7 @@ function toLinkedAccount(
   };
 }
 
-/** Whom the host says that the token is of; nothing when it does not say. */
+/** The account of the token, as the host names it; nothing when it does not. */
 async function fetchIdentity(
   { outbound }: OAuthEffectOptions,
   identityUrl: string,
@@ -264,7 +264,7 @@ async function fetchIdentity(
   }
 }
 
-/** The account's name, as the definition reads it; never what is, or is part of, a token. */
+/** The account's name, as the definition reads it; never a token or a part of one. */
 function findAccount(identity: string, response: unknown, tokens: Tokens): string | null {
   const outcome = evaluateText(identity, { response: toValue(withoutTokens(response, tokens), DYN) });
   const value = "value" in outcome ? outcome.value : null;
@@ -277,7 +277,7 @@ function findAccount(identity: string, response: unknown, tokens: Tokens): strin
 
 const TOKEN_FIELDS: ReadonlySet<string> = new Set(["access_token", "refresh_token", "id_token"]);
 
-/** An answer without the tokens in it, whatever they stand under. */
+/** An answer without its tokens, in whatever field they are. */
 function withoutTokens(answer: unknown, tokens: Tokens): unknown {
   const { access, refresh: lasting } = tokens;
   if (typeof answer === "string") {

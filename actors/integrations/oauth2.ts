@@ -6,7 +6,7 @@ import { named } from "./request.js";
 
 const text = (most: number) => z.string().max(most, `must be at most ${most} characters`);
 
-/** An address of the host. RFC 6749 (3.1, 3.2) has no fragment in one; credentials would end up in logs elsewhere. */
+/** An address of the host. RFC 6749 (3.1, 3.2) allows no fragment; credentials would end up in logs. */
 const endpoint = text(2_000).refine(isEndpoint, "must be an https:// address without a fragment and credentials");
 const optionalEndpoint = endpoint.nullable().default(null);
 
@@ -18,7 +18,7 @@ const OWN_PARAMETERS: readonly string[] = [
 
 /** How accounts are linked: the host as an OAuth 2.0 authorization server, and the service as its client. */
 export const oauth2Schema = z.strictObject({
-  /** What the host calls itself (RFC 8414, RFC 9207). Its endpoints are discovered where they are not given. */
+  /** The host's issuer (RFC 8414, RFC 9207). Endpoints that are not given are discovered from it. */
   issuer: endpoint
     .refine((issuer) => !issuer.includes("?"), "must hold no query")
     .nullable()
@@ -28,24 +28,24 @@ export const oauth2Schema = z.strictObject({
   /** Where tokens are revoked (RFC 7009) when an account is disconnected. */
   revokeUrl: optionalEndpoint,
   clientId: text(255).min(1, "must not be empty"),
-  /** Name of the secret that holds the client's own; a public client has none. */
+  /** Name of the secret that holds the client secret; a public client has none. */
   clientSecret: slug.nullable().default(null),
-  /** How the client shows its secret: as HTTP Basic credentials, or in the body. */
+  /** How the client authenticates: with HTTP Basic credentials, or in the body. */
   clientAuth: z.enum(["basic", "body"], "must be basic or body").default("basic"),
   scopes: distinct(text(255).regex(/^[!-~]+$/, "must be one word"), "must name each scope once")
     .max(100, "must be at most 100 scopes")
     .default([]),
-  /** What else goes with the authorization request, such as `access_type`. */
+  /** Additional parameters of the authorization request, such as `access_type`. */
   parameters: named(text(64).min(1, "must not be empty"), text(1_000)),
-  /** Asked with the new token for who the account is; the token's own answer is read where it is not given. */
+  /** The request that identifies the account with the new token; without it the token's own answer is read. */
   identityUrl: optionalEndpoint,
-  /** What names the connected account, from that answer. */
+  /** Reads the name of the connected account from that answer. */
   identity: expression.nullable().default(null),
 });
 
 export type OAuth2 = z.output<typeof oauth2Schema>;
 
-/** What does not fit together in how accounts are linked. */
+/** The contradictions in how accounts are linked. */
 export function checkOAuth2(oauth2: OAuth2): readonly FieldError[] {
   const { issuer, parameters } = oauth2;
   const missing =

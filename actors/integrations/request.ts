@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { expression, jsonTemplate, template } from "../expressions/schemas.js";
 
-/** Names of what a block gives to what comes after it. */
+/** Names of values that a block passes to later ones. */
 export const variableName = z
   .string()
   .max(64, "must be at most 64 characters")
@@ -13,7 +13,7 @@ const headerName = z
   .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, "must be a header name")
   .refine((name) => !/^(host|content-length|transfer-encoding|connection)$/i.test(name), "is set by the service");
 
-/** The header that something is looked for in. */
+/** The header to read. */
 export const headerField = headerName;
 
 const MAX_NAMES = 100;
@@ -35,10 +35,10 @@ const parts = {
 
 const method = z.enum(["GET", "POST", "PUT", "PATCH", "DELETE"], "must be GET, POST, PUT, PATCH or DELETE");
 
-/** A request that fetches something and whose answer is taken as it is. */
+/** A request that fetches something and uses the answer as it is. */
 export const fetchSchema = z.strictObject({ method: method.default("GET"), ...parts });
 
-/** A request whose answer is looked at: whether it succeeded, and what is taken from it by name. */
+/** A request whose answer is checked for success, with values taken from it by name. */
 export function requestSchema(usualMethod: z.output<typeof method>) {
   return z.strictObject({
     method: method.default(usualMethod),

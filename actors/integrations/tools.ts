@@ -12,7 +12,7 @@ export function toToolReference(tool: string, path: string, teamKey: string): Re
 /** How a tool may be used. */
 export interface OfferedTool {
   readonly approval: boolean;
-  /** Whose connection it acts with. */
+  /** Whose connection it uses. */
   readonly holder: "team" | "requester";
 }
 
