@@ -1,13 +1,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { createServer } from "node:net";
+import { access, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import t, { type Test } from "tap";
 import WebSocket from "ws";
 import { RawConnection } from "../../support/raw-connection.js";
+import { startTestService } from "../../support/service.js";
 
 const main = fileURLToPath(new URL("../../../http/process/main.js", import.meta.url));
 
@@ -80,135 +80,82 @@ class Process {
 }
 
 t.test("a wrong setting stops the start with one line that names it, and touches nothing", async (t) => {
-  for (const [name, value] of [
-    ["PORT", "http"],
-    ["SECRETS_KEY", "short"],
-    ["OUTBOUND_ALLOW", "a b"],
-  ] as const) {
-    const service = new Process(t, { DATA_DIR: join(await folderOf(t), "never"), [name]: value });
-    t.equal(await service.end(), 1);
-    t.match(service.err, new RegExp(`^${name}: [^\\n]+\\n$`));
-    t.equal(service.out, "");
-  }
+  const folder = join(await folderOf(t), "never");
+  const service = new Process(t, { DATA_DIR: folder, PORT: "http" });
+  t.equal(await service.end(), 1);
+  t.match(service.err, /^PORT: [^\n]+\n$/);
+  t.equal(service.out, "");
+  await t.rejects(access(folder));
 });
 
-t.test("another key than secrets were encrypted with stops the start with one line, and changes nothing", async (t) => {
-  const folder = await folderOf(t);
-  const keyFile = join(folder, "secrets.key");
-  const starts = async (settings: Readonly<Record<string, string>> = {}) => {
-    const service = new Process(t, { DATA_DIR: folder, ...settings });
-    await service.port();
-    service.child.kill("SIGTERM");
-    t.equal(await service.end(), 0);
-  };
-  const isRefused = async (message: RegExp, settings: Readonly<Record<string, string>> = {}) => {
-    const service = new Process(t, { DATA_DIR: folder, ...settings });
-    t.equal(await service.end(), 1);
-    t.match(service.err, message);
-  };
-  await starts();
-  const kept = await readFile(keyFile, "utf8");
-  const other = Buffer.alloc(32, 7).toString("base64");
-  await isRefused(/^SECRETS_KEY: the secrets in [^\n]+ are encrypted with another key: [^\n]+\n$/, {
-    SECRETS_KEY: other,
-  });
-  await rm(keyFile);
-  await isRefused(/^SECRETS_KEY: the secrets in [^\n]+ are encrypted with a key that is missing: [^\n]+\n$/);
-  await t.rejects(readFile(keyFile), "none is made");
-  await starts({ SECRETS_KEY: kept.trim() });
-  await starts({ SECRETS_KEY: other, SECRETS_KEY_LOST: "yes" });
-  await isRefused(/^SECRETS_KEY: .* another key:/, { SECRETS_KEY: kept.trim() });
-  await starts({ SECRETS_KEY: other });
-});
-
-t.test("a port that is taken stops the start with one line, and leaves the folder to the next", async (t) => {
-  const folder = await folderOf(t);
-  const other = createServer().listen(0, "127.0.0.1");
-  await once(other, "listening");
-  t.teardown(() => new Promise((resolve) => other.close(resolve)));
-  const address = other.address();
-  const port = typeof address === "object" && address !== null ? address.port : 0;
-  for (const TRANSPORT of ["uws", "node"]) {
-    const service = new Process(t, { DATA_DIR: folder, PORT: String(port), TRANSPORT });
-    t.equal(await service.end(), 1);
-    t.match(service.err, new RegExp(`^HOST, PORT: cannot listen on 127\\.0\\.0\\.1:${port}: [^\\n]+\\n$`));
-  }
-  const next = new Process(t, { DATA_DIR: folder });
-  await next.port();
-  next.child.kill("SIGTERM");
-  t.equal(await next.end(), 0);
-});
-
-t.test("a second service on the same folder is refused, and the first goes on", async (t) => {
-  const folder = await folderOf(t);
-  const first = new Process(t, { DATA_DIR: folder });
-  const port = await first.port();
-  const second = new Process(t, { DATA_DIR: folder });
+t.test("a second service on the same folder is refused with one line, and the first goes on", async (t) => {
+  const first = await startTestService(t);
+  const second = new Process(t, { DATA_DIR: first.folder });
   t.equal(await second.end(), 1);
   t.match(second.err, /^[^\n]+\n$/);
-  t.ok(second.err.includes(folder), second.err);
-  const connection = await RawConnection.open(port);
-  t.teardown(async () => connection.destroy());
-  connection.send(["GET /readyz HTTP/1.1", "Host: a"]);
-  t.equal((await connection.answer()).status, 200);
+  t.ok(second.err.includes(first.folder), second.err);
+  t.equal((await first.anonymous.request("GET", "/readyz")).status, 200);
 });
 
-for (const TRANSPORT of ["uws", "node"]) {
-  for (const signal of ["SIGTERM", "SIGINT"] as const) {
-    t.test(`over ${TRANSPORT}, ${signal} finishes the request under way, closes sockets and ends with 0`, async (t) => {
-      const service = new Process(t, { DATA_DIR: await folderOf(t), TRANSPORT, LOG_LEVEL: "debug" });
-      const port = await service.port();
-      const connection = await RawConnection.open(port);
-      t.teardown(async () => connection.destroy());
-      const body = '{"email":"ada@example.com"}';
-      connection.send(
-        ["POST /api/sign-in HTTP/1.1", "Host: a", "Content-Type: application/json", `Content-Length: ${body.length}`],
-        body.slice(0, 5),
-      );
-      const idle = await RawConnection.open(port);
-      t.teardown(async () => idle.destroy());
-      idle.send(["GET /readyz HTTP/1.1", "Host: a"]);
-      t.equal((await idle.answer()).status, 200);
-
-      service.child.kill(signal);
-      await service.says(/draining/);
-      await t.rejects(
-        RawConnection.open(port).then((late) => late.answer()),
-        "nothing new is taken",
-      );
-      connection.write(body.slice(5));
-      const answer = await connection.answer();
-      t.equal(answer.status, 202, "what was begun is finished");
-      t.equal(answer.headers.connection?.toLowerCase(), "close");
-      t.equal(await service.end(), 0);
-      t.match(service.out, /"stopped"/);
-      t.equal(service.err, "");
-      const lines = service.out
-        .trimEnd()
-        .split("\n")
-        .map((line): { msg: string } => JSON.parse(line));
-      t.equal(lines.filter(({ msg }) => msg === `listening on http://127.0.0.1:${port}`).length, 1, "lines are JSON");
+/** A socket of a person who signed in over the log's link. */
+async function openSocket(service: Process, port: number): Promise<WebSocket> {
+  const url = `http://127.0.0.1:${port}`;
+  const post = (path: string, body: unknown) =>
+    fetch(`${url}${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
     });
-  }
+  await post("/api/sign-in", { email: "ada@example.com" });
+  const [, token] = await service.says(/\/sign-in\/([\w-]{43})/);
+  const cookie = (await post("/api/sessions", { token })).headers.get("set-cookie")?.split(";")[0] ?? "";
+  const socket = new WebSocket(`${url.replace("http", "ws")}/api/stream`, { headers: { cookie } });
+  await once(socket, "open");
+  return socket;
+}
 
-  t.test(`over ${TRANSPORT}, a drain closes an open socket with 1001`, async (t) => {
-    const service = new Process(t, { DATA_DIR: await folderOf(t), TRANSPORT });
-    const url = `http://127.0.0.1:${await service.port()}`;
-    const post = (path: string, body: unknown) =>
-      fetch(`${url}${path}`, {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify(body),
-      });
-    await post("/api/sign-in", { email: "ada@example.com" });
-    const [, token] = await service.says(/\/sign-in\/([\w-]{43})/);
-    const cookie = (await post("/api/sessions", { token })).headers.get("set-cookie")?.split(";")[0] ?? "";
-    const socket = new WebSocket(`${url.replace("http", "ws")}/api/stream`, { headers: { cookie } });
-    await once(socket, "open");
-    service.child.kill("SIGTERM");
-    const [code] = await once(socket, "close");
+// What each transport does of a drain stands in test/contract/transport-drain.ts; here the signal leads to it.
+for (const [TRANSPORT, signal] of [
+  ["uws", "SIGTERM"],
+  ["node", "SIGINT"],
+] as const) {
+  t.test(`over ${TRANSPORT}, ${signal} finishes the request under way, closes sockets and ends with 0`, async (t) => {
+    const service = new Process(t, { DATA_DIR: await folderOf(t), TRANSPORT, LOG_LEVEL: "debug" });
+    const port = await service.port();
+    const socket = await openSocket(service, port);
+    const closed = once(socket, "close");
+    const connection = await RawConnection.open(port);
+    t.teardown(async () => connection.destroy());
+    const body = '{"email":"ada@example.com"}';
+    connection.send(
+      ["POST /api/sign-in HTTP/1.1", "Host: a", "Content-Type: application/json", `Content-Length: ${body.length}`],
+      body.slice(0, 5),
+    );
+    const idle = await RawConnection.open(port);
+    t.teardown(async () => idle.destroy());
+    idle.send(["GET /readyz HTTP/1.1", "Host: a"]);
+    t.equal((await idle.answer()).status, 200);
+
+    service.child.kill(signal);
+    await service.says(/draining/);
+    await t.rejects(
+      RawConnection.open(port).then((late) => late.answer()),
+      "nothing new is taken",
+    );
+    const [code] = await closed;
     t.equal(code, 1001);
+    connection.write(body.slice(5));
+    const answer = await connection.answer();
+    t.equal(answer.status, 202, "what was begun is finished");
+    t.equal(answer.headers.connection?.toLowerCase(), "close");
     t.equal(await service.end(), 0);
+    t.match(service.out, /"stopped"/);
+    t.equal(service.err, "");
+    const lines = service.out
+      .trimEnd()
+      .split("\n")
+      .map((line): { msg: string } => JSON.parse(line));
+    t.equal(lines.filter(({ msg }) => msg === `listening on http://127.0.0.1:${port}`).length, 1, "lines are JSON");
   });
 }
 
