@@ -4,6 +4,7 @@ import { createKinds } from "../../actors/kinds.js";
 import { parseAllowList } from "../../actors/outbound/allow-list.js";
 import { exampleBodyOf } from "../../http/openapi/kind-examples.js";
 import type { Route } from "../../http/route.js";
+import { createMemoryStore } from "../../storage/memory-store.js";
 import { type CodeHostPeer, startCodeHost } from "../support/code-host.js";
 import { connect, install } from "../support/code-host-scene.js";
 import { type IssuerKey, makeKeys, startIssuer } from "../support/issuer.js";
@@ -70,7 +71,7 @@ export async function openWorld(t: Test): Promise<World> {
   const allowed = `${exampleSettings.OUTBOUND_ALLOW},${issuer.url}`;
   const codeHost = await startCodeHost(t, () => clock.now());
   const settings = { ...exampleSettings, ...codeHost.settings, OUTBOUND_ALLOW: allowed };
-  const service = await startTestService(t, { clock, settings });
+  const service = await startTestService(t, { clock, settings, store: createMemoryStore() });
   const owner = await personAt(service, "owner@example.com");
   const { workspaceId, teamId } = await workspaceWithTeam(owner);
   const admin = await join(service, owner, "admin@example.com", { role: "admin" });
@@ -129,7 +130,8 @@ export async function openWorld(t: Test): Promise<World> {
     ...(await fillWorkspace(service, owner, { workspaceId, teamId })),
     installationId: await connectInstallation(codeHost, owner),
   };
-  const examples = await requestExamples(service);
+  examples ??= requestExamples(service);
+  const exampleBodies = await examples;
   return {
     service,
     workspaceId,
@@ -137,7 +139,7 @@ export async function openWorld(t: Test): Promise<World> {
     poolToken: pool.headers["service-pool-token"] ?? "",
     send: (client, route, about = "what is there") => {
       const known = about === "what is there" ? { ...ids, userId: spare.userId } : {};
-      const body = bodyOf(route, examples, spare.userId);
+      const body = bodyOf(route, exampleBodies, spare.userId);
       return client.request(route.method, pathOf(route, known), body);
     },
     close: async () => {
@@ -208,6 +210,9 @@ function pathOf(route: Route, ids: Ids): string {
   const absent = collection === "replay-candidates" ? "core/line-1/work/nothing here" : "nothing-here";
   return `${path}?address=${encodeURIComponent(known ?? absent)}`;
 }
+
+/** The document is the same in every world. */
+let examples: Promise<ReadonlyMap<string, unknown>> | null = null;
 
 /** The example bodies of the OpenAPI document, by operation. */
 async function requestExamples(service: TestService): Promise<ReadonlyMap<string, unknown>> {

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Agent, request as httpRequest } from "undici";
+import { Pool, request as httpRequest } from "undici";
 import WebSocket from "ws";
 import { readConfig } from "../../http/process/config.js";
 import { createLog } from "../../http/process/log.js";
@@ -93,14 +93,15 @@ export async function startTestService(t: Cleaning, options: TestServiceOptions 
     ...(options.clock === undefined ? {} : { clock: options.clock }),
     ...(options.store === undefined ? {} : { store: options.store }),
   });
-  const agent = new Agent({ connections: 16, pipelining: 1 });
   const address = `http://127.0.0.1:${service.port}`;
+  // A refusal ends its connection: a pool opens the next, where an agent would make a pool anew.
+  const pool = new Pool(address, { connections: 16, pipelining: 1 });
   const clientOf = (credentials: Readonly<Record<string, string>>) =>
-    createClient({ address, agent, credentials, checkDeclared });
+    createClient({ address, pool, credentials, checkDeclared });
   const anonymous = clientOf({});
   let stopped: Promise<void> | null = null;
   const stop = (): Promise<void> => {
-    stopped ??= service.stop().then(() => agent.destroy());
+    stopped ??= service.stop().then(() => pool.destroy());
     return stopped;
   };
   t.teardown(async () => {
@@ -167,18 +168,18 @@ let keys = 0;
 
 interface ClientParts {
   readonly address: string;
-  readonly agent: Agent;
+  readonly pool: Pool;
   readonly credentials: Readonly<Record<string, string>>;
   /** Throws when an outcome was not as declared. */
   readonly checkDeclared: () => void;
 }
 
-function createClient({ address, agent, credentials, checkDeclared }: ClientParts): Client {
+function createClient({ address, pool, credentials, checkDeclared }: ClientParts): Client {
   const request: Client["request"] = async (method, path, body, headers = {}) => {
     const sent = body === undefined || typeof body === "string" ? body : JSON.stringify(body);
     const answer = await httpRequest(`${address}${path}`, {
       method: method as "GET",
-      dispatcher: agent,
+      dispatcher: pool,
       headers: { ...credentials, ...(sent === undefined ? {} : { "content-type": "application/json" }), ...headers },
       ...(sent === undefined ? {} : { body: sent }),
     });
