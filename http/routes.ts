@@ -1,27 +1,16 @@
-import type { WorkloadVerifier } from "../actors/access/workload-token.js";
-import type { Caller } from "../actors/caller.js";
-import type { AllowList } from "../actors/outbound/allow-list.js";
-import type { CodeHost } from "../actors/outbound/code-host.js";
-import type { NetworkRequests } from "../actors/outbound/network-requests.js";
-import type { AuthorizationServers } from "../actors/outbound/oauth-server.js";
-import type { Refusal } from "../actors/refusal.js";
-import type { Kind } from "../actors/resources/kind.js";
-import type { Sealer } from "../actors/sealer.js";
-import type { Runtime, RuntimeLog } from "../runtime/runtime.js";
 import { sessionRoutes } from "./access/session.routes.js";
 import { workloadExchangeRoutes } from "./access/workload-exchange.routes.js";
 import { codeHostRoutes } from "./code-host/code-host.routes.js";
 import { codeHostDeliveryRoutes } from "./code-host/delivery.routes.js";
-import { codeHostSignInRoutes } from "./code-host/sign-in.routes.js";
 import { callbackRoutes } from "./connections/callback.routes.js";
 import { connectionRoutes } from "./connections/connection.routes.js";
 import { decisionRoutes } from "./decisions/decision.routes.js";
+import type { EdgeParts } from "./edge-parts.js";
 import { expressionRoutes } from "./expressions/expression.routes.js";
 import { discoveryRoutes } from "./hooks/discovery.routes.js";
 import { eventRoutes } from "./hooks/event.routes.js";
 import { hookRoutes } from "./hooks/hook.routes.js";
 import { resendRoutes } from "./hooks/resend.routes.js";
-import { RateLimit } from "./limits/rate-limit.js";
 import { docsRoutes } from "./openapi/docs.routes.js";
 import { openApiRoutes } from "./openapi/openapi.routes.js";
 import { deadLetterRoutes } from "./operations/dead-letter.routes.js";
@@ -29,8 +18,6 @@ import { operationRoutes } from "./operations/operation.routes.js";
 import { inviteRoutes } from "./people/invite.routes.js";
 import { inviteLinkRoutes } from "./people/invite-link.routes.js";
 import { memberRoutes } from "./people/member.routes.js";
-import type { Config } from "./process/config.js";
-import type { Metrics } from "./process/metrics.js";
 import { changeRoutes } from "./resources/change.routes.js";
 import { exportRoutes } from "./resources/export.routes.js";
 import { resourceRoutes } from "./resources/resource.routes.js";
@@ -41,91 +28,76 @@ import { streamSocket } from "./streams/stream-socket.js";
 import { runRoutes } from "./tasks/run.routes.js";
 import { runConversationRoutes } from "./tasks/run-conversation.routes.js";
 import { taskRoutes } from "./tasks/task.routes.js";
-import type { Credentials } from "./transport/server.js";
 import type { SocketRoute } from "./transport/socket.js";
 
-/** What the areas' routes are made of; each takes what it needs. */
-export interface RouteParts {
-  /** Has hosts of the workspaces make requests. */
-  readonly network: NetworkRequests;
-  readonly runtime: Runtime;
-  readonly kinds: readonly Kind[];
-  readonly sealer: Sealer;
-  readonly config: Config;
-  readonly metrics: Metrics;
-  readonly baseUrl: () => string;
-  readonly isReady: () => boolean;
-  readonly verifier: WorkloadVerifier;
-  /** Null when none is set up. */
-  readonly codeHost: CodeHost | null;
-  /** What hosts say of how they link accounts. */
-  readonly servers: AuthorizationServers;
-  readonly allowList: AllowList;
-  readonly log: RuntimeLog;
-  readonly callerOf: (credentials: Credentials) => Caller | null | Refusal;
+/** The routes of an area, or of one noun of it. */
+interface RouteEntry {
+  /** The part of the API that they belong to; left out where each says so itself. */
+  readonly tag?: string;
+  readonly make: (parts: EdgeParts) => readonly Route[];
 }
 
-/** How often one person or token may have the code host asked. */
-const CODE_HOST_RATE = { max: 60, perMs: 60_000, burst: 60 };
+/** Every endpoint but the documents', in their order. An area adds a line. */
+const catalogue: readonly RouteEntry[] = [
+  { tag: "Sessions", make: ({ runtime, sealer, site }) => sessionRoutes({ runtime, sealer, ...site }) },
+  { make: ({ runtime, kinds, sealer }) => resourceRoutes({ runtime, kinds, sealer }) },
+  {
+    tag: "Trusts",
+    make: ({ runtime, kinds, hosts: { verifier }, operation: { log } }) =>
+      workloadExchangeRoutes({ runtime, kinds, verifier, log }),
+  },
+  { tag: "Expressions", make: ({ runtime, kinds }) => expressionRoutes({ runtime, kinds }) },
+  { tag: "Export", make: ({ runtime, kinds }) => exportRoutes({ runtime, kinds }) },
+  { tag: "Configuration changes", make: ({ runtime }) => changeRoutes({ runtime }) },
+  { tag: "Members", make: ({ runtime }) => memberRoutes({ runtime }) },
+  { tag: "Invites", make: ({ runtime, sealer, site }) => inviteRoutes({ runtime, sealer, ...site }) },
+  { tag: "Invites", make: ({ runtime }) => inviteLinkRoutes({ runtime }) },
+  {
+    tag: "Code host",
+    make: ({ runtime, sealer, site: { baseUrl }, codeHost: { codeHost } }) =>
+      codeHostRoutes({ runtime, sealer, baseUrl, codeHost }),
+  },
+  {
+    tag: "Code host",
+    make: ({ runtime, codeHost, operation: { metrics } }) => codeHostDeliveryRoutes({ runtime, metrics, ...codeHost }),
+  },
+  {
+    tag: "Connections",
+    make: ({ runtime, sealer, hosts, site: { baseUrl } }) => connectionRoutes({ runtime, sealer, baseUrl, ...hosts }),
+  },
+  { tag: "Connections", make: ({ runtime, sealer }) => callbackRoutes({ runtime, sealer }) },
+  { tag: "Tasks and runs", make: ({ runtime }) => taskRoutes({ runtime }) },
+  { tag: "Tasks and runs", make: ({ runtime }) => runRoutes({ runtime }) },
+  { tag: "Tasks and runs", make: ({ runtime }) => runConversationRoutes({ runtime }) },
+  { tag: "Decisions", make: ({ runtime }) => decisionRoutes({ runtime }) },
+  { tag: "Runners", make: ({ runtime }) => runnerRoutes({ runtime }) },
+  { tag: "Hook occurrences", make: ({ runtime, sealer }) => hookRoutes({ runtime, sealer }) },
+  { tag: "Hook occurrences", make: ({ runtime }) => resendRoutes({ runtime }) },
+  { tag: "Hook occurrences", make: ({ runtime }) => eventRoutes({ runtime }) },
+  { tag: "Hook occurrences", make: ({ runtime, site: { baseUrl } }) => discoveryRoutes({ runtime, baseUrl }) },
+  { tag: "Operation", make: ({ operation }) => operationRoutes(operation) },
+  { tag: "Operation", make: ({ runtime }) => deadLetterRoutes({ runtime }) },
+];
+
+/** Every WebSocket endpoint. An area adds a line. */
+const socketCatalogue: readonly ((parts: EdgeParts) => SocketRoute)[] = [
+  ({ runtime, kinds, site: { callerOf } }) => streamSocket({ runtime, kinds, callerOf }),
+  ({ runtime, sealer, hosts: { network }, operation: { leaseMs } }) =>
+    runnerSocket({ runtime, sealer, network, leaseMs }),
+];
 
 /** Every endpoint: the router, the documents and the tests read this table. */
-export function createRoutes(parts: RouteParts): readonly Route[] {
-  const { runtime, kinds, sealer, config, metrics, baseUrl, isReady, verifier, servers, allowList, codeHost, log } =
-    parts;
-  const askingCodeHost = new RateLimit({ ...CODE_HOST_RATE, clock: runtime.clock });
-  const routes: Route[] = [
-    ...under("Sessions", sessionRoutes({ runtime, sealer, baseUrl, signInDomains: config.signInDomains })),
-    ...resourceRoutes({ runtime, kinds, sealer }),
-    ...under("Trusts", workloadExchangeRoutes({ runtime, kinds, verifier, log })),
-    ...under("Expressions", expressionRoutes({ runtime, kinds })),
-    ...under("Export", exportRoutes({ runtime, kinds })),
-    ...under("Configuration changes", changeRoutes({ runtime })),
-    ...under("Members", memberRoutes({ runtime })),
-    ...under("Invites", inviteRoutes({ runtime, sealer, baseUrl, signInDomains: config.signInDomains })),
-    ...under("Invites", inviteLinkRoutes({ runtime })),
-    ...under("Code host", codeHostRoutes({ runtime, codeHost, asking: askingCodeHost })),
-    ...under("Code host", codeHostSignInRoutes({ runtime, sealer, baseUrl, codeHost, asking: askingCodeHost })),
-    ...under("Code host", codeHostDeliveryRoutes({ runtime, codeHost, metrics, secret: config.codeHostWebhookSecret })),
-    ...under("Connections", connectionRoutes({ runtime, sealer, servers, allowList, baseUrl })),
-    ...under("Connections", callbackRoutes({ runtime, sealer })),
-    ...under("Tasks and runs", taskRoutes({ runtime })),
-    ...under("Tasks and runs", runRoutes({ runtime })),
-    ...under("Tasks and runs", runConversationRoutes({ runtime })),
-    ...under("Decisions", decisionRoutes({ runtime })),
-    ...under("Runners", runnerRoutes({ runtime })),
-    ...under("Hook occurrences", hookRoutes({ runtime, sealer })),
-    ...under("Hook occurrences", resendRoutes({ runtime })),
-    ...under("Hook occurrences", eventRoutes({ runtime })),
-    ...under("Hook occurrences", discoveryRoutes({ runtime, baseUrl })),
-    ...under("Operation", operationRoutes({ metrics, isReady, metricsToken: config.metricsToken })),
-    ...under("Operation", deadLetterRoutes({ runtime })),
-  ];
-  routes.push(
-    ...under(
-      "Documents",
-      openApiRoutes(() => ({ routes, sockets: createSockets(parts) })),
-    ),
-  );
-  routes.push(...under("Documents", docsRoutes()));
-  return routes;
+export function createRoutes(parts: EdgeParts): readonly Route[] {
+  const routes = catalogue.flatMap(({ tag, make }) => withTag(make(parts), tag));
+  const documented = () => ({ routes: all, sockets: createSockets(parts) });
+  const all: readonly Route[] = [...routes, ...withTag([...openApiRoutes(documented), ...docsRoutes()], "Documents")];
+  return all;
 }
 
-/** Routes with the part of the API they belong to. */
-function under(tag: string, routes: readonly Route[]): readonly Route[] {
-  return routes.map((route) => ({ ...route, tag }));
+export function createSockets(parts: EdgeParts): readonly SocketRoute[] {
+  return socketCatalogue.map((make) => make(parts));
 }
 
-/** Every WebSocket endpoint. */
-export function createSockets({
-  runtime,
-  kinds,
-  sealer,
-  config,
-  callerOf,
-  network,
-}: RouteParts): readonly SocketRoute[] {
-  return [
-    streamSocket({ runtime, kinds, callerOf }),
-    runnerSocket({ runtime, sealer, network, leaseMs: config.leaseSeconds * 1_000 }),
-  ];
+function withTag(routes: readonly Route[], tag: string | undefined): readonly Route[] {
+  return tag === undefined ? routes : routes.map((route) => ({ ...route, tag }));
 }

@@ -45,7 +45,10 @@ export const notSetUp: Refusal = {
   detail: "No code host is set up here. Whoever runs this service sets CODE_HOST_URL and the settings that go with it.",
 };
 
-/** The caller has sent too many requests to the code host. */
+/** How often one person or token may send requests to the code host; it bounds what the service sends altogether. */
+export const ASKING_RATE = { max: 60, perMs: 60_000, burst: 60 } as const;
+
+/** The caller has sent more requests to the code host than {@link ASKING_RATE} allows. */
 export function askedTooOften(retryAfterSeconds: number): Refusal {
   return { refused: "too-many-requests", detail: "You have the code host asked too often.", retryAfterSeconds };
 }

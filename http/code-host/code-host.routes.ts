@@ -1,5 +1,4 @@
 import { z } from "zod";
-import type { Caller } from "../../actors/caller.js";
 import { codeHostConnectionRef } from "../../actors/code-host/connection.messages.js";
 import {
   type ConnectionName,
@@ -9,23 +8,19 @@ import {
 } from "../../actors/code-host/connection.queries.js";
 import { codeHostConnectionSchema, codeHostConnectionView } from "../../actors/code-host/connection.view.js";
 import { findHostOf, listHostedRepositories } from "../../actors/code-host/hosted-repositories.js";
-import { askedTooOften } from "../../actors/code-host/refusals.js";
 import type { CodeHost } from "../../actors/outbound/code-host.js";
-import type { Runtime } from "../../runtime/runtime.js";
-import type { RateLimit } from "../limits/rate-limit.js";
 import { wholeNumber } from "../paging.js";
-import { granted, Refused } from "../refused.js";
+import { granted } from "../refused.js";
 import type { Route, RouteRequest } from "../route.js";
 import { subjectRoute } from "../subject-route.js";
 import { workspaceRoute } from "../workspace-route.js";
+import { countAsking, createAskingLimit } from "./asking-limit.js";
+import { type CodeHostSignInOptions, codeHostSignInRoutes } from "./sign-in.routes.js";
 
-export interface CodeHostRoutesOptions {
-  readonly runtime: Runtime;
-  /** Null when none is set up. */
-  readonly codeHost: CodeHost | null;
-  /** How often a person or token may have the code host asked: it bounds what this service asks of it altogether. */
-  readonly asking: RateLimit;
-}
+/** What the installations of the code host are served through. */
+export type CodeHostRoutesOptions = Omit<CodeHostSignInOptions, "asking">;
+
+type CodeHostParts = Pick<CodeHostSignInOptions, "runtime" | "codeHost" | "asking">;
 
 const repositorySchema = z
   .strictObject({ name: z.string().describe("owner/name"), isPrivate: z.boolean(), defaultBranch: z.string() })
@@ -33,10 +28,11 @@ const repositorySchema = z
 
 /** The installations of the code host that a workspace is connected to. */
 export function codeHostRoutes(options: CodeHostRoutesOptions): readonly Route[] {
-  return [listRoute(options), disconnectRoute(options), repositoriesRoute(options)];
+  const parts = { ...options, asking: createAskingLimit(options.runtime.clock) };
+  return [listRoute(parts), disconnectRoute(parts), repositoriesRoute(parts), ...codeHostSignInRoutes(parts)];
 }
 
-function listRoute({ runtime, codeHost }: CodeHostRoutesOptions): Route {
+function listRoute({ runtime, codeHost }: CodeHostParts): Route {
   return workspaceRoute(runtime, "sees", {
     method: "GET",
     path: "/api/workspaces/{slug}/code-host",
@@ -56,7 +52,7 @@ function listRoute({ runtime, codeHost }: CodeHostRoutesOptions): Route {
   });
 }
 
-function disconnectRoute({ runtime, codeHost }: CodeHostRoutesOptions): Route {
+function disconnectRoute({ runtime, codeHost }: CodeHostParts): Route {
   const find = ({ caller, params }: Pick<RouteRequest<"any">, "caller" | "params">) =>
     findConnectionToEnd(runtime.reading, caller, toName(params, codeHost));
   return subjectRoute(
@@ -77,7 +73,7 @@ function disconnectRoute({ runtime, codeHost }: CodeHostRoutesOptions): Route {
   );
 }
 
-function repositoriesRoute({ runtime, codeHost, asking }: CodeHostRoutesOptions): Route {
+function repositoriesRoute({ runtime, codeHost, asking }: CodeHostParts): Route {
   const find = ({ caller, params }: Pick<RouteRequest<"any">, "caller" | "params">) =>
     findConfiguredConnection(runtime.reading, caller, toName(params, codeHost));
   return subjectRoute(
@@ -104,12 +100,6 @@ function repositoriesRoute({ runtime, codeHost, asking }: CodeHostRoutesOptions)
       },
     },
   );
-}
-
-/** Counts a request that has the code host asked. Throws {@link Refused} once there are too many. */
-export function countAsking(asking: RateLimit, caller: Caller): void {
-  const retryAfterSeconds = asking.take(caller.kind === "person" ? caller.userId : caller.tokenId);
-  if (retryAfterSeconds > 0) throw new Refused(askedTooOften(retryAfterSeconds));
 }
 
 function toName({ slug = "", installationId = "" }: RouteRequest["params"], codeHost: CodeHost | null): ConnectionName {

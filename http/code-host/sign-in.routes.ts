@@ -18,8 +18,8 @@ import type { RateLimit } from "../limits/rate-limit.js";
 import { granted, Refused } from "../refused.js";
 import { type Route, type RouteRequest, route } from "../route.js";
 import { subjectRoute } from "../subject-route.js";
+import { countAsking } from "./asking-limit.js";
 import { callbackPage } from "./callback-page.js";
-import { countAsking } from "./code-host.routes.js";
 import { connectOutcome } from "./connect-outcome.js";
 
 export interface CodeHostSignInOptions {

@@ -1,7 +1,9 @@
 import { migrations } from "../../actors/migrations.js";
+import { isRebuildCutShort } from "../../runtime/rebuild-directories.js";
 import { openLmdbStore } from "../../storage/lmdb-store.js";
 import { checkFormat, type MigrateOptions, type MigrationStep, migrate } from "../../storage/migrations.js";
 import type { Store } from "../../storage/store.js";
+import { WrongSetting } from "./config.js";
 
 /** `steps` are those of the catalogue unless a test has its own. */
 export type OpenStoreOptions = Omit<MigrateOptions, "steps"> & {
@@ -20,8 +22,23 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
   }
 }
 
+/**
+ * The store that is to be served, in the format of this release: the one given, else the folder's. Throws
+ * {@link WrongSetting}, and leaves an opened one closed, where a rebuild of its directories was cut short.
+ */
+export async function openServedStore(given: Store | undefined, options: OpenStoreOptions): Promise<Store> {
+  if (given !== undefined) await bringUpToDate(given, options);
+  const store = given ?? (await openStore(options));
+  if (!isRebuildCutShort(store.reading)) return store;
+  if (given === undefined) await store.close();
+  const { folder } = options;
+  throw new WrongSetting(
+    `The directory in ${folder} was not rebuilt to its end: run npm run rebuild-directory -- --data ${folder}`,
+  );
+}
+
 /** Takes the steps that an open store lacks. */
-export function bringUpToDate(store: Store, options: OpenStoreOptions): Promise<void> {
+function bringUpToDate(store: Store, options: OpenStoreOptions): Promise<void> {
   return migrate(store, { ...options, steps: options.steps ?? migrations });
 }
 

@@ -1,0 +1,16 @@
+import type { Caller } from "../../actors/caller.js";
+import { ASKING_RATE, askedTooOften } from "../../actors/code-host/refusals.js";
+import type { Clock } from "../../runtime/clock.js";
+import { RateLimit } from "../limits/rate-limit.js";
+import { Refused } from "../refused.js";
+
+/** Counts how often each person or token has the code host asked. */
+export function createAskingLimit(clock: Clock): RateLimit {
+  return new RateLimit({ ...ASKING_RATE, clock });
+}
+
+/** Counts a request that has the code host asked. Throws {@link Refused} once there are too many. */
+export function countAsking(asking: RateLimit, caller: Caller): void {
+  const retryAfterSeconds = asking.take(caller.kind === "person" ? caller.userId : caller.tokenId);
+  if (retryAfterSeconds > 0) throw new Refused(askedTooOften(retryAfterSeconds));
+}

@@ -1,0 +1,49 @@
+import type { EdgeParts } from "../edge-parts.js";
+import { createAdmission } from "../limits/admission.js";
+import { createClientAddress, parseNetworks } from "../limits/client-address.js";
+import { OpenSockets } from "../limits/open-sockets.js";
+import type { Outcome, Route } from "../route.js";
+import { createRoutes, createSockets } from "../routes.js";
+import { openTransport } from "../transport/open-transport.js";
+import { createHandlers } from "../transport/server.js";
+import type { Transport } from "../transport/transport.js";
+import { type Config, WrongSetting } from "./config.js";
+import type { ServiceLog } from "./log.js";
+
+export interface EdgeOptions {
+  readonly config: Config;
+  readonly log: ServiceLog;
+  /** Told what each request to a route ends in. */
+  readonly answered?: ((route: Route, outcome: Outcome) => void) | undefined;
+}
+
+/** The server of every route and socket, which does not listen yet. */
+export function openEdge({ config, log, answered }: EdgeOptions, parts: EdgeParts): Promise<Transport> {
+  const { runtime, site, operation } = parts;
+  const handlers = createHandlers({
+    routes: createRoutes(parts),
+    sockets: createSockets(parts),
+    authenticate: site.callerOf,
+    clientAddress: createClientAddress(parseNetworks(config.trustedProxies)),
+    admission: createAdmission(config.rates, runtime.clock),
+    openSockets: new OpenSockets(config.socketsPerHolder),
+    newRequestId: () => runtime.newId("req"),
+    seconds: () => performance.now() / 1_000,
+    served: (served) => {
+      log.served(served);
+      operation.metrics.served(served);
+    },
+    failed: (requestId, error) => log.failed(requestId, error),
+    ...(answered === undefined ? {} : { answered }),
+  });
+  return openTransport(config.transport, handlers, log);
+}
+
+/** Listens and gives the port. Throws {@link WrongSetting} where that cannot be. */
+export async function listen(transport: Transport, { host, port }: Config): Promise<number> {
+  try {
+    return await transport.listen(host, port);
+  } catch (error) {
+    throw new WrongSetting(`HOST, PORT: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}

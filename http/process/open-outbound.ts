@@ -1,0 +1,65 @@
+import { createWorkloadVerifier, type WorkloadVerifier } from "../../actors/access/workload-token.js";
+import { MAX_OUTPUT_BYTES } from "../../actors/hooks/delivery/delivery.effects.js";
+import { type AllowList, parseAllowList, toIssuerAllowList } from "../../actors/outbound/allow-list.js";
+import { type CodeHost, createCodeHost } from "../../actors/outbound/code-host.js";
+import { MAX_ANSWER_BYTES } from "../../actors/outbound/code-host-requests.js";
+import { codeHostAddresses } from "../../actors/outbound/code-host-settings.js";
+import { NetworkRequests } from "../../actors/outbound/network-requests.js";
+import {
+  type AuthorizationServers,
+  createAuthorizationServers,
+  MAX_OAUTH_ANSWER_BYTES,
+} from "../../actors/outbound/oauth-server.js";
+import { createIssuerKeys, MAX_DOCUMENT_BYTES } from "../../actors/outbound/oidc-discovery.js";
+import { createOutbound, type Outbound } from "../../actors/outbound/request.js";
+import type { Clock } from "../../runtime/clock.js";
+import type { Config } from "./config.js";
+import type { ServiceLog } from "./log.js";
+
+/** The ways out of the process, by what they are for. */
+export interface Outbounds {
+  readonly allowList: AllowList;
+  /** To the receivers of hooks. */
+  readonly hooks: Outbound;
+  /** To hosts in the networks of workspaces, through their runners. */
+  readonly network: NetworkRequests;
+  /** To the hosts that accounts are linked at, and what those say of themselves. */
+  readonly accounts: { readonly outbound: Outbound; readonly servers: AuthorizationServers };
+  /** To the issuers of workloads' tokens. */
+  readonly verifier: WorkloadVerifier;
+  /** Null when none is set up. */
+  readonly codeHost: CodeHost | null;
+}
+
+export interface OutboundOptions {
+  readonly config: Pick<Config, "outboundAllow" | "codeHost">;
+  readonly clock: Clock;
+  readonly log: ServiceLog;
+  /** Told what closes a way that was opened. */
+  readonly onOpen: (close: () => Promise<void>) => void;
+}
+
+/** Opens them; no request is made. */
+export function openOutbound({ config, clock, log, onOpen }: OutboundOptions): Outbounds {
+  const now = () => clock.now();
+  const open = (allowed: AllowList, keepBytes: number): Outbound => {
+    const outbound = createOutbound({ allowList: allowed, keepBytes });
+    onOpen(() => outbound.close());
+    return outbound;
+  };
+  const allowList = parseAllowList(config.outboundAllow);
+  const hooks = open(allowList, MAX_OUTPUT_BYTES);
+  const toIssuers = open(toIssuerAllowList(allowList), MAX_DOCUMENT_BYTES + 1);
+  const { codeHost: settings } = config;
+  const codeHost =
+    settings === null
+      ? null
+      : createCodeHost({ settings, outbound: open(codeHostAddresses(settings), MAX_ANSWER_BYTES), now, log });
+  const outbound = open(allowList, MAX_OAUTH_ANSWER_BYTES + 1);
+  return {
+    ...{ allowList, hooks, codeHost },
+    network: new NetworkRequests(clock),
+    accounts: { outbound, servers: createAuthorizationServers({ outbound, now }) },
+    verifier: createWorkloadVerifier({ keys: createIssuerKeys({ outbound: toIssuers, now }), now }),
+  };
+}
