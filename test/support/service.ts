@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Pool, request as httpRequest } from "undici";
+import { request as httpRequest, Pool } from "undici";
 import WebSocket from "ws";
 import { readConfig } from "../../http/process/config.js";
 import { createLog } from "../../http/process/log.js";
