@@ -1,10 +1,8 @@
 import { listPartitions } from "../storage/partitions.js";
 import type { Reading, Store } from "../storage/store.js";
 import { deadLetterKey, findDeadLetter, listDeadLetters } from "./dead-letters.js";
-import { Envelope } from "./envelope.js";
-import { Overlays } from "./overlays.js";
+import { offlineSend } from "./offline-send.js";
 import type { DeadLetter } from "./runtime.js";
-import { UndeliveredMessages } from "./undelivered.js";
 
 /** The dead letters of every partition, the service's own included; of each the oldest `limit`, oldest first. */
 export function listAllDeadLetters(reading: Reading, limit: number): DeadLetter[] {
@@ -20,10 +18,7 @@ export async function retryOffline(store: Store, id: string): Promise<boolean> {
     .map((partition) => findDeadLetter(store.reading, partition, id))
     .find((found) => found !== undefined);
   if (letter === undefined) return false;
-  const layers = new Overlays(store.reading);
-  const mail = new UndeliveredMessages(layers);
-  mail.store(Envelope.sent(letter.to, letter.message, mail.nextSequence()));
-  layers.remove(deadLetterKey(letter.to.partition, id));
-  await store.commit([...layers.close().changes()]);
+  const sent = offlineSend(store.reading, letter.to, letter.message);
+  await store.commit([...sent, { op: "remove", key: deadLetterKey(letter.to.partition, id) }]);
   return true;
 }

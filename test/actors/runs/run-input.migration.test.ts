@@ -4,7 +4,7 @@ import { migrations } from "../../../actors/migrations.js";
 import { buildJob } from "../../../actors/runs/job.js";
 import { runCheckouts, runs } from "../../../actors/runs/run.table.js";
 import { runInputs } from "../../../actors/runs/run-input.table.js";
-import { countedBlobs } from "../../../actors/tables/blobs.js";
+import { recountBlobs } from "../../../actors/tables/blob-recount.js";
 import { getText } from "../../../actors/tables/text-blobs.js";
 import { taskCheckouts } from "../../../actors/tasks/task.table.js";
 import type { Entry, Key } from "../../../storage/store.js";
@@ -94,7 +94,7 @@ t.test(
     t.equal(getText(rows, workspaceId, runCheckouts.get(rows, workspaceId, "run_1", "acme/app")?.digest ?? null), diff);
     t.match(runCheckouts.get(rows, workspaceId, "run_2", "acme/app"), { base, digest: null });
     t.match(taskCheckouts.get(rows, workspaceId, "task_1", "acme/app"), { base, digest: digestOf(diff) });
-    t.same([...countedBlobs(rows, workspaceId, { referring: [runInputs, runCheckouts, taskCheckouts], nowMs: 0 })], []);
+    t.same([...recountBlobs(rows, workspaceId, { referring: [runInputs, runCheckouts, taskCheckouts], nowMs: 0 })], []);
     for (const table of ["run-config", "run-skill"]) t.same(rows.range({ prefix: [workspaceId, "row", table] }), []);
   },
 );

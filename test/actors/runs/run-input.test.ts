@@ -6,7 +6,7 @@ import { buildJob } from "../../../actors/runs/job.js";
 import { runActor } from "../../../actors/runs/run.machine.js";
 import { runCheckouts } from "../../../actors/runs/run.table.js";
 import { runInputs } from "../../../actors/runs/run-input.table.js";
-import { countedBlobs } from "../../../actors/tables/blobs.js";
+import { recountBlobs } from "../../../actors/tables/blob-recount.js";
 import { taskActor } from "../../../actors/tasks/task.machine.js";
 import { taskCheckouts, tasks } from "../../../actors/tasks/task.table.js";
 import { taskRunOwner } from "../../../actors/tasks/task-run-owner.js";
@@ -184,7 +184,7 @@ t.test("a body stands once, with the count of the rows that refer to it", async 
   t.same(others[0]?.digest, first?.digest);
   t.equal(taskCheckouts.get(work.rows, workspaceId, "task_1", "acme/app")?.digest, first?.digest);
   const referring = [runInputs, runCheckouts, taskCheckouts];
-  const found = [...countedBlobs(work.rows, workspaceId, { referring, nowMs: 0 })];
+  const found = [...recountBlobs(work.rows, workspaceId, { referring, nowMs: 0 })];
   t.same(found, [], "counting them anew changes nothing");
   const uses = work.rows.range<{ readonly count: number }>({ prefix: [workspaceId, "row", "blob-use"] });
   const used = uses.find(({ key }) => key.at(-1) === first?.digest);

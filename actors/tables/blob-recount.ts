@@ -1,0 +1,143 @@
+/**
+ * Counts the references to bodies again, on a store that no runtime is on, and puts right what is wrong.
+ *
+ * 1. What the rows refer to decides, whatever was counted.
+ * 2. Each finding is put right in one batch, so a recount that is cut short leaves the rest for the next one.
+ * 3. A body that no row refers to stays for its day, from the recount on where nothing said since when.
+ */
+import { isDeepStrictEqual } from "node:util";
+import { isStored, offlineSend } from "../../runtime/offline-send.js";
+import { listPartitions } from "../../storage/partitions.js";
+import type { Change, Entry, KeyPart, Reading, Store } from "../../storage/store.js";
+import type { Table } from "../../storage/table.js";
+import { type BlobUse, bodies, sweeping, toUnused, unused, uses, WAITS } from "./blob.table.js";
+import { blobSweeperRef } from "./blobs.js";
+
+/** A table whose rows refer to bodies. */
+export interface Referring {
+  /** The bodies that each row of a workspace refers to. */
+  referrals(reading: Reading, workspaceId: string): Iterable<readonly string[]>;
+}
+
+export interface RecountOptions {
+  /** All the tables that refer to bodies. */
+  readonly referring: readonly Referring[];
+  readonly nowMs: number;
+}
+
+/** What a recount found wrong with a body. */
+export interface RecountFinding {
+  readonly workspaceId: string;
+  /** SHA-256 in hex. */
+  readonly digest: string;
+  /** The count that stood; null where none did. */
+  readonly counted: number | null;
+  /** Rows that refer to it. */
+  readonly rows: number;
+  /** Its body is not there: a recount cannot bring it back. */
+  readonly isMissing: boolean;
+}
+
+/** A finding, and what puts it right; nothing where only the body is missing. */
+export interface Recount extends RecountFinding {
+  readonly changes: readonly Change[];
+}
+
+/** Puts the counts of every workspace right; yields what was wrong once it is on disk. */
+export async function* recountAllBlobs(store: Store, options: RecountOptions): AsyncGenerator<RecountFinding> {
+  const { reading } = store;
+  for (const workspaceId of listPartitions(reading)) {
+    for (const { changes, ...finding } of recountBlobs(reading, workspaceId, options)) {
+      if (changes.length > 0) await store.commit(changes);
+      yield finding;
+    }
+    const told = tellSweeper(reading, workspaceId);
+    if (told.length > 0) await store.commit(told);
+  }
+}
+
+/** What is wrong with the counts of a workspace, a body at a time. Holds a number for each body in memory. */
+export function* recountBlobs(reading: Reading, workspaceId: string, options: RecountOptions): Generator<Recount> {
+  const counts = countReferences(reading, workspaceId, options.referring);
+  const unusedSince = new Map<string, number>();
+  const missing = new Set(counts.keys());
+  for (const { key } of rowsIn(reading, workspaceId, bodies)) {
+    const digest = String(key.at(-1));
+    missing.delete(digest);
+    const rows = counts.get(digest) ?? 0;
+    const use = useOf(rows, uses.get(reading, workspaceId, digest), options.nowMs);
+    if (use.unusedSinceMs !== null) unusedSince.set(digest, use.unusedSinceMs);
+    const found = { workspaceId, digest, rows, isMissing: false };
+    yield* recountOf(reading, found, use);
+  }
+  for (const digest of missing) {
+    const rows = counts.get(digest) ?? 0;
+    yield* recountOf(reading, { workspaceId, digest, rows, isMissing: true }, { count: rows, unusedSinceMs: null });
+  }
+  for (const { key, value } of rowsIn(reading, workspaceId, uses)) {
+    const digest = String(key.at(-1));
+    if (counts.has(digest) || unusedSince.has(digest)) continue;
+    const found = { workspaceId, digest, counted: value.count, rows: 0, isMissing: false };
+    yield { ...found, changes: [{ op: "remove", key }] };
+  }
+  for (const entry of rowsIn(reading, workspaceId, unused)) {
+    const { digest, sinceMs } = toUnused(entry);
+    if (unusedSince.get(digest) === sinceMs) continue;
+    const counted = uses.get(reading, workspaceId, digest)?.count ?? null;
+    const found = { workspaceId, digest, counted, rows: counts.get(digest) ?? 0, isMissing: false };
+    yield { ...found, changes: [{ op: "remove", key: entry.key }] };
+  }
+}
+
+/** What is stored of a body to which so many rows refer. */
+function useOf(rows: number, was: BlobUse | undefined, nowMs: number): BlobUse {
+  return { count: rows, unusedSinceMs: rows > 0 ? null : (was?.unusedSinceMs ?? nowMs) };
+}
+
+/** The finding about a body whose use should be `use`, where it is another, or is not listed as unused. */
+function* recountOf(reading: Reading, found: Omit<RecountFinding, "counted">, use: BlobUse): Generator<Recount> {
+  const { workspaceId, digest, isMissing } = found;
+  const was = uses.get(reading, workspaceId, digest);
+  const changes: Change[] = [];
+  if (!isDeepStrictEqual(was, use)) changes.push({ op: "put", key: uses.key(workspaceId, digest), value: use });
+  const sinceMs = use.unusedSinceMs;
+  if (sinceMs !== null && unused.get(reading, workspaceId, sinceMs, digest) === undefined) {
+    changes.push({ op: "put", key: unused.key(workspaceId, sinceMs, digest), value: true });
+  }
+  if (changes.length > 0 || isMissing) yield { ...found, counted: was?.count ?? null, changes };
+}
+
+/** What has the sweeper know of the unused bodies: nothing where there is none, or it knows. */
+function tellSweeper(reading: Reading, workspaceId: string): Change[] {
+  const sweeper = blobSweeperRef(workspaceId);
+  if (unused.entries(reading, workspaceId, [], { limit: 1 }).length === 0 || isStored(reading, sweeper)) return [];
+  const noted: Change = { op: "put", key: sweeping.key(workspaceId, WAITS), value: true };
+  return [noted, ...offlineSend(reading, sweeper, { type: "blobs.unused" })];
+}
+
+function countReferences(
+  reading: Reading,
+  workspaceId: string,
+  referring: readonly Referring[],
+): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const each of referring) {
+    for (const digests of each.referrals(reading, workspaceId)) {
+      for (const digest of new Set(digests)) counts.set(digest, (counts.get(digest) ?? 0) + 1);
+    }
+  }
+  return counts;
+}
+
+/** Rows read at once: bodies may be large. */
+const ROWS_AT_ONCE = 8;
+
+function* rowsIn<Row>(reading: Reading, workspaceId: string, of: Table<Row>): Generator<Entry<Row>> {
+  for (let after: readonly KeyPart[] | null = null; ; ) {
+    const page = { limit: ROWS_AT_ONCE, ...(after === null ? {} : { after }) };
+    const entries: Entry<Row>[] = of.entries(reading, workspaceId, [], page);
+    yield* entries;
+    after = entries.at(-1)?.key.slice(3) ?? null;
+    if (after === null || entries.length < ROWS_AT_ONCE) return;
+  }
+}

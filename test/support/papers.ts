@@ -1,0 +1,51 @@
+import { blobOf, keepBlob } from "../../actors/tables/blobs.js";
+import { indexedTable } from "../../actors/tables/indexed-table.js";
+import { address } from "../../runtime/address.js";
+import type { Writing } from "../../storage/store.js";
+import { partition } from "./harness.js";
+import { memoryRows, withTurn } from "./turn.js";
+
+/** A row that refers to bodies. */
+interface Paper {
+  readonly id: string;
+  readonly bodies: readonly string[];
+}
+
+export const papers = indexedTable<Paper>("paper", { order: ["id"], blobs: ({ bodies }) => bodies });
+
+/** When papers are written unless a test says otherwise. */
+export const startMs = Date.parse("2026-01-01T00:00:00.000Z");
+
+/** Papers of a workspace in memory, written a turn at a time. */
+export function desk(rows: Writing = memoryRows()) {
+  const self = address(partition, "desk", "1");
+  const kept = new Map<string, Paper>();
+  const write = (id: string, texts: readonly string[], now = startMs) => {
+    const before = kept.get(id);
+    return withTurn(
+      self,
+      (turn) => {
+        const row = { id, bodies: texts.map((text) => keepBlob(turn, partition, Buffer.from(text))) };
+        if (before === undefined) papers.insert(turn, partition, row);
+        else papers.put(turn, partition, before, row);
+        kept.set(id, row);
+      },
+      { rows, now },
+    );
+  };
+  const remove = (id: string, now = startMs) => {
+    const before = kept.get(id);
+    kept.delete(id);
+    return withTurn(self, (turn) => before && papers.remove(turn, partition, before), { rows, now });
+  };
+  return { rows, kept, write, remove };
+}
+
+/** The digest of a text. */
+export const digestOf = (text: string) => keepBlob(memoryRows(), partition, Buffer.from(text));
+
+/** The text, where a body of it is stored. */
+export const textOf = (rows: Writing, text: string) => {
+  const body = blobOf(rows, partition, digestOf(text));
+  return body === undefined ? undefined : Buffer.from(body).toString();
+};
