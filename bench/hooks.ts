@@ -12,7 +12,7 @@ import type { WorkEvent, WorkFact } from "../actors/events/catalogue.js";
 import { CLOSE, OPEN } from "../actors/expressions/templates.js";
 import { createCallbackToken } from "../actors/hooks/delivery/callback-token.js";
 import { deliveryEffect, MAX_OUTPUT_BYTES } from "../actors/hooks/delivery/delivery.effects.js";
-import { signMessage } from "../actors/hooks/delivery/signature.js";
+import { signMessage } from "../actors/hooks/delivery/delivery-request.js";
 import { type HookOccurrence, hookOccurrences, storeEnded } from "../actors/hooks/hook-occurrence.table.js";
 import { afterEventSubscriber } from "../actors/hooks/matching/fire-hooks.js";
 import { createKinds } from "../actors/kinds.js";

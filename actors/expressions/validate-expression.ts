@@ -40,11 +40,11 @@ export function validateSource(source: string, { names, returns }: ExpectedExpre
 export function validateField(text: string, form: ExpressionForm, wanted: ExpectedExpression): ValidationResult {
   const read = readField(text, form);
   if ("fault" in read) return { type: null, faults: [read.fault], parses: false };
-  const verdicts = read.expressions.map((each) => shifted(validateSource(each.source, wanted), each.start));
+  const results = read.expressions.map((each) => shifted(validateSource(each.source, wanted), each.start));
   return {
-    type: verdicts.length === 1 ? (verdicts[0]?.type ?? null) : null,
-    faults: verdicts.flatMap(({ faults }) => faults),
-    parses: verdicts.every(({ parses }) => parses),
+    type: results.length === 1 ? (results[0]?.type ?? null) : null,
+    faults: results.flatMap(({ faults }) => faults),
+    parses: results.every(({ parses }) => parses),
   };
 }
 
@@ -87,17 +87,17 @@ export function firstFaults<Item, Told>(items: readonly Item[], faultsOf: (item:
 }
 
 /** A fault as one sentence: `does not check: there is no evnt here. Did you mean event?` */
-export function toSentence({ message, suggestion }: Fault, verdict: Pick<ValidationResult, "parses">): string {
-  const what = verdict.parses ? `does not check: ${message}` : message;
+export function toSentence({ message, suggestion }: Fault, result: Pick<ValidationResult, "parses">): string {
+  const what = result.parses ? `does not check: ${message}` : message;
   return suggestion === null ? what : `${what}. Did you mean ${suggestion}?`;
 }
 
-function shifted(verdict: ValidationResult, by: number): ValidationResult {
-  const faults = verdict.faults.map((fault) => ({
+function shifted(result: ValidationResult, by: number): ValidationResult {
+  const faults = result.faults.map((fault) => ({
     ...fault,
     span: fault.span === null ? null : { start: fault.span.start + by, end: fault.span.end + by },
   }));
-  return { ...verdict, faults };
+  return { ...result, faults };
 }
 
 function fits(type: Type, returns: ExpectedExpression["returns"]): boolean {

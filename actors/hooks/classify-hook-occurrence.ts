@@ -8,7 +8,7 @@ import { type ChangeFired, checkLoop } from "./loop-guard.js";
 import { type HookOccurrenceContext, type StepOutcome, toDeliveryResult, toStepOutcome } from "./step-outcome.js";
 
 /** A new hook occurrence. */
-export interface FirstFiring extends Message {
+export interface FirstFire extends Message {
   readonly type: "fire.first";
   readonly fire: FireHook;
   /** The key that the loop guard counts it under; null for what is not counted. */
@@ -16,14 +16,14 @@ export interface FirstFiring extends Message {
 }
 
 /** A new hook occurrence that the loop guard stops. */
-export interface LoopedFiring extends Message {
+export interface LoopedFire extends Message {
   readonly type: "fire.looped";
   readonly fire: FireHook;
   readonly why: string;
 }
 
 /** A hook occurrence that has begun before, and may have ended. No state takes it. */
-interface RepeatedFiring extends Message {
+interface RepeatedFire extends Message {
   readonly type: "fire.repeated";
 }
 
@@ -48,9 +48,9 @@ export type DeliveryEnded = {
 
 /** A classified message, with what was read to classify it. */
 export type HookOccurrenceEvent =
-  | FirstFiring
-  | LoopedFiring
-  | RepeatedFiring
+  | FirstFire
+  | LoopedFire
+  | RepeatedFire
   | DeliveryEnded
   | EffectEnded
   | GatekeeperTimedOut
@@ -67,14 +67,14 @@ export function classifyHookOccurrence(
   { context }: HookOccurrenceMachineState,
   turn: TurnReading,
 ): HookOccurrenceEvent {
-  if (message.type === "hook.fire") return classifyFiring(message, turn);
+  if (message.type === "hook.fire") return classifyFire(message, turn);
   if (!isResultOf(DELIVERY_EFFECT, message)) return message;
   const result = toDeliveryResult(message);
   const outcome = toStepOutcome(result, context, turn.now);
   return { type: deliveryClasses[outcome.next], result, outcome };
 }
 
-function classifyFiring(fire: FireHook, turn: TurnReading): FirstFiring | LoopedFiring | RepeatedFiring {
+function classifyFire(fire: FireHook, turn: TurnReading): FirstFire | LoopedFire | RepeatedFire {
   const { why, change } = checkLoop(turn, fire);
   // A hook without a count cannot have fired, so the look-up is skipped.
   const mayHaveFired = change === null || change.times.length > 0;

@@ -45,7 +45,7 @@ export function expressionErrors(definition: Readonly<Record<string, unknown>>):
   return firstFaults(listExpressions(hookLanguage, definition), (placed) => {
     const { position, path, text } = placed;
     const names = hookLanguage.namesAt(definition, placed);
-    const verdict = validateField(text, position.form, { names, returns: position.returns });
-    return verdict.faults.map((fault) => ({ path: pathText(path), message: toSentence(fault, verdict) }));
+    const result = validateField(text, position.form, { names, returns: position.returns });
+    return result.faults.map((fault) => ({ path: pathText(path), message: toSentence(fault, result) }));
   });
 }

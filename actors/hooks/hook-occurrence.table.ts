@@ -6,7 +6,7 @@ import { listResources } from "../resources/resource.table.js";
 import type { TellingWriting } from "../tables/follow.js";
 import { listedTable } from "../tables/indexed-table.js";
 import { storedAs } from "../tables/table-declaration.js";
-import type { HookFailureCode } from "./delivery/retry-policy.js";
+import type { HookFailureCode } from "./delivery/failure-codes.js";
 
 /**
  * The rows of a hook occurrence. Most are delivered at the first attempt; these are written only twice: at the
@@ -126,8 +126,8 @@ export function findHookOccurrence(
 /** The workspace's hook occurrence of that id, in any team; undefined when it has none. */
 export function findHookOccurrenceById(reading: Reading, workspaceId: string, id: string): HookOccurrence | undefined {
   for (const team of listResources(reading, workspaceId, "team")) {
-    const firing = findHookOccurrence(reading, workspaceId, team.id, id);
-    if (firing !== undefined) return firing;
+    const hookOccurrence = findHookOccurrence(reading, workspaceId, team.id, id);
+    if (hookOccurrence !== undefined) return hookOccurrence;
   }
   return undefined;
 }
@@ -155,8 +155,9 @@ export function storeAttempt(writing: Writing, workspaceId: string, id: string, 
   attempts.put(writing, workspaceId, [id, attempt.n], attempt);
 }
 
-function toBegun(firing: HookOccurrence): BegunRow {
-  const { hookId, hook, work, firedAt, state, code, reason, refused, endedAt, retryAt, resends, resentAs } = firing;
+function toBegun(hookOccurrence: HookOccurrence): BegunRow {
+  const { hookId, hook, work, firedAt, state, code, reason, refused, endedAt, retryAt, resends, resentAs } =
+    hookOccurrence;
   return { hookId, hook, work, firedAt, state, code, reason, refused, endedAt, retryAt, resends, resentAs };
 }
 

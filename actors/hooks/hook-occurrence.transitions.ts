@@ -7,15 +7,10 @@ import { findResource } from "../resources/resource.table.js";
 import { type NoteTask, taskRef } from "../tasks/task.messages.js";
 import { tasks } from "../tasks/task.table.js";
 import { timeText } from "../time-text.js";
-import type { DeliveryEnded, FirstFiring, LoopedFiring } from "./classify-hook-occurrence.js";
+import type { DeliveryEnded, FirstFire, LoopedFire } from "./classify-hook-occurrence.js";
 import { DELIVERY_EFFECT, type DeliveryInput, type DeliveryResult } from "./delivery/delivery.effects.js";
-import {
-  BEFORE_EVENT_TIMEOUT,
-  type HookFailureCode,
-  isRetried,
-  MAX_ATTEMPTS,
-  retryWaitMs,
-} from "./delivery/retry-policy.js";
+import { BEFORE_EVENT_TIMEOUT, type HookFailureCode } from "./delivery/failure-codes.js";
+import { isRetried, MAX_ATTEMPTS, retryWaitMs } from "./delivery/retry-policy.js";
 import type { HookFields } from "./hook.js";
 import { EXHAUSTED } from "./hook-occurrence.queries.js";
 import {
@@ -33,7 +28,7 @@ import { type HookOccurrenceContext, toStepOutcome } from "./step-outcome.js";
 /** The transitions of a hook occurrence (`hook-occurrence.machine.ts` says when each runs). */
 
 /** Starts the first request. */
-export function fire({ turn, fire: fired, change }: Delivered<FirstFiring>): HookOccurrenceContext {
+export function fire({ turn, fire: fired, change }: Delivered<FirstFire>): HookOccurrenceContext {
   const { hookId, work, gate } = fired;
   const hook = findHook(turn, turn.self.partition, hookId);
   const begun = { hook: hook?.key ?? "", state: "attempting", code: null, reason: null, endedAt: null } as const;
@@ -61,7 +56,7 @@ export function fire({ turn, fire: fired, change }: Delivered<FirstFiring>): Hoo
 }
 
 /** Records that the loop guard stopped it. */
-export function stopLoop({ turn, fire: fired, why }: Delivered<LoopedFiring>): void {
+export function stopLoop({ turn, fire: fired, why }: Delivered<LoopedFire>): void {
   const hook = findHook(turn, turn.self.partition, fired.hookId)?.key ?? "";
   recordLoop(turn, fired, hook, why);
 }
@@ -119,8 +114,8 @@ export function finish(
   context: HookOccurrenceContext,
 ): void {
   const { hook, on, teamId } = context;
-  const firing = outcome.code === null ? null : getHookOccurrence(turn, context);
-  const superseded = firing !== null && context.gate === null && hasTaskMovedOn(turn, firing.work);
+  const hookOccurrence = outcome.code === null ? null : getHookOccurrence(turn, context);
+  const superseded = hookOccurrence !== null && context.gate === null && hasTaskMovedOn(turn, hookOccurrence.work);
   const code = superseded ? "superseded" : outcome.code;
   const { next: state, refused } = outcome;
   const { partition: workspaceId, id } = turn.self;
@@ -132,14 +127,15 @@ export function finish(
     turn.send(context.gate.replyTo, answer);
   }
   turn.stop();
-  const isGivenUp = outcome.code !== null && isExhausted(context, outcome.code);
-  if (isGivenUp) turn.count(EXHAUSTED);
-  if (firing === null || code === null || superseded || refused !== null || firing.work.test === true) return;
+  const isOutOfAttempts = outcome.code !== null && isExhausted(context, outcome.code);
+  if (isOutOfAttempts) turn.count(EXHAUSTED);
+  if (hookOccurrence === null || code === null || superseded || refused !== null || hookOccurrence.work.test === true)
+    return;
   const { step, reason } = result;
-  const end = isGivenUp ? ` It was tried ${context.attempt} times and is not tried again.` : "";
+  const end = isOutOfAttempts ? ` It was tried ${context.attempt} times and is not tried again.` : "";
   const text = `The hook failed at step ${step} (${code}): ${reason ?? code}.${end}`;
   const note: NoteTask = { type: "note", from: `hook ${hook}`, text, key: id };
-  turn.send(taskRef(workspaceId, firing.work.task.id), note);
+  turn.send(taskRef(workspaceId, hookOccurrence.work.task.id), note);
 }
 
 /** Whether it would be tried again if it had attempts left. */
@@ -160,9 +156,9 @@ function toAttempt(result: DeliveryResult, { requests }: HookOccurrenceContext):
 }
 
 function getHookOccurrence(turn: Turn, { teamId }: HookOccurrenceContext): HookOccurrence {
-  const firing = findHookOccurrence(turn, turn.self.partition, teamId, turn.self.id);
-  if (firing === undefined) throw new Error("a firing without its row");
-  return firing;
+  const hookOccurrence = findHookOccurrence(turn, turn.self.partition, teamId, turn.self.id);
+  if (hookOccurrence === undefined) throw new Error("a hook occurrence without its row");
+  return hookOccurrence;
 }
 
 /** Writes the status of a hook occurrence that has not ended. */

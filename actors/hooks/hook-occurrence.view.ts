@@ -43,11 +43,11 @@ export const hookOccurrenceSchema = z
 export function hookOccurrenceView(
   reading: Reading,
   workspaceId: string,
-  firing: HookOccurrence,
+  hookOccurrence: HookOccurrence,
 ): z.output<typeof hookOccurrenceSchema> {
-  const { work, ...rest } = firing;
+  const { work, ...rest } = hookOccurrence;
   const { occurrence, on, teamId, task, run, test = false } = work;
-  const made = listAttempts(reading, workspaceId, teamId, firing.id);
+  const made = listAttempts(reading, workspaceId, teamId, hookOccurrence.id);
   return {
     ...{ ...rest, occurrence, on, teamId, taskId: test ? null : task.id, runId: run?.id ?? null, test },
     attempts: made.map((attempt) => ({

@@ -56,11 +56,11 @@ function references({ match, steps }: HookFields, teamKey: string): readonly Ref
     kind: "line",
     address: `${teamKey}/${key}`,
   }));
-  const stations = match.stations.map((word, index) => ({
+  const stations = match.stations.map((key, index) => ({
     path: `match.stations[${index}]`,
     kind: "line",
-    word,
-    missing: `no line of the team has a station ${word}`,
+    key,
+    missing: `no line of the team has a station ${key}`,
   }));
   const tools = match.tools.map((tool, index) => toToolReference(tool, `match.tools[${index}]`, teamKey));
   const calls = steps.flatMap(({ call }, index) =>

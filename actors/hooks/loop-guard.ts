@@ -95,8 +95,10 @@ export function chainFrom(reading: Reading, workspaceId: string, cause: string):
 }
 
 function isOfHook(turn: TurnReading, { teamId, task }: WorkEvent, hookId: string, cause: string): boolean {
-  const firing = findHookOccurrence(turn, turn.self.partition, teamId, cause);
-  return firing?.hookId === hookId && firing.work.test !== true && firing.work.task.id === task.id;
+  const hookOccurrence = findHookOccurrence(turn, turn.self.partition, teamId, cause);
+  return (
+    hookOccurrence?.hookId === hookId && hookOccurrence.work.test !== true && hookOccurrence.work.task.id === task.id
+  );
 }
 
 /** The times of the last ten minutes, oldest first. */

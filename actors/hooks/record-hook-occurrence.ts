@@ -12,7 +12,7 @@ export function recordHookOccurrence(
 ): HookOccurrence {
   const workspaceId = turn.self.partition;
   const { hook, state, code, endedAt, reason } = begun;
-  const firing: HookOccurrence = {
+  const hookOccurrence: HookOccurrence = {
     id: turn.self.id,
     hookId,
     hook,
@@ -27,12 +27,12 @@ export function recordHookOccurrence(
     resends,
     resentAs: null,
   };
-  hookOccurrences.insert(turn, workspaceId, firing);
+  hookOccurrences.insert(turn, workspaceId, hookOccurrence);
   const original = resends === null ? undefined : findHookOccurrence(turn, workspaceId, work.teamId, resends);
   if (original !== undefined) {
-    hookOccurrences.put(turn, workspaceId, original, { ...original, resentAs: firing.id });
+    hookOccurrences.put(turn, workspaceId, original, { ...original, resentAs: hookOccurrence.id });
   }
-  return firing;
+  return hookOccurrence;
 }
 
 /**

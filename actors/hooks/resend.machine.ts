@@ -91,7 +91,7 @@ function nextFailed(turn: Turn, { periods: [period] }: ResendContext) {
   const team = { workspaceId: turn.self.partition, teamId: turn.self.id };
   return period === undefined
     ? { found: [], next: null }
-    : listFailed(turn, team, period, { most: SENT_A_SECOND, looks: SCAN_LIMIT });
+    : listFailed(turn, team, period, { maxFound: SENT_A_SECOND, scanLimit: SCAN_LIMIT });
 }
 
 /** The periods after this second: the first one continues after the last row scanned, or is done and removed. */

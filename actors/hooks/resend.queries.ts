@@ -20,8 +20,8 @@ interface Team {
 }
 
 /**
- * The first of a period's hook occurrences that failed and wait to be sent again, oldest first: at most `most`,
- * scanning at most `looks`. `next` is where to continue, or null at the end of the period.
+ * The first of a period's hook occurrences that failed and wait to be sent again, oldest first: at most `maxFound`,
+ * scanning at most `scanLimit` rows. `next` is where to continue, or null at the end of the period.
  *
  * Left out: what the loop guard stopped, what was sent again and has not failed since, tests, and deleted hooks.
  */
@@ -29,31 +29,35 @@ export function listFailed(
   reading: Reading,
   { workspaceId, teamId }: Team,
   { fromMs, toMs, hook, after }: ResendPeriod,
-  { most, looks }: { readonly most: number; readonly looks: number },
+  { maxFound, scanLimit }: { readonly maxFound: number; readonly scanLimit: number },
 ): { readonly found: readonly HookOccurrence[]; readonly next: string | null } {
   const found: HookOccurrence[] = [];
   const page = {
     after: [teamId, after ?? `occ_${ulidTime(fromMs)}`],
     before: [teamId, `occ_${ulidTime(toMs)}`],
-    limit: looks,
+    limit: scanLimit,
   };
   const entries = failedHookOccurrences.entries(reading, workspaceId, [teamId], page);
   for (const { key } of entries) {
     const id = String(key.at(-1));
-    const firing = findHookOccurrence(reading, workspaceId, teamId, id);
-    if (firing !== undefined && (hook ?? firing.hook) === firing.hook && waitsForResend(reading, workspaceId, firing)) {
-      found.push(firing);
+    const hookOccurrence = findHookOccurrence(reading, workspaceId, teamId, id);
+    if (
+      hookOccurrence !== undefined &&
+      (hook ?? hookOccurrence.hook) === hookOccurrence.hook &&
+      waitsForResend(reading, workspaceId, hookOccurrence)
+    ) {
+      found.push(hookOccurrence);
     }
-    if (found.length === most) return { found, next: id };
+    if (found.length === maxFound) return { found, next: id };
   }
   const last = entries.at(-1)?.key.at(-1);
-  return { found, next: entries.length < looks || last === undefined ? null : String(last) };
+  return { found, next: entries.length < scanLimit || last === undefined ? null : String(last) };
 }
 
-function waitsForResend(reading: Reading, workspaceId: string, firing: HookOccurrence): boolean {
-  const { code, resends, resentAs, work, hookId } = firing;
+function waitsForResend(reading: Reading, workspaceId: string, hookOccurrence: HookOccurrence): boolean {
+  const { code, resends, resentAs, work, hookId } = hookOccurrence;
   if (code === "loop" || resends !== null || work.test === true) return false;
-  const latest = resentAs === null ? firing : findHookOccurrence(reading, workspaceId, work.teamId, resentAs);
+  const latest = resentAs === null ? hookOccurrence : findHookOccurrence(reading, workspaceId, work.teamId, resentAs);
   return latest?.state === "failed" && findResource(reading, workspaceId, "hook", hookId) !== undefined;
 }
 
@@ -73,7 +77,7 @@ export function* countFailed(reading: Reading, team: Team, period: ResendPeriod)
   let count = 0;
   let { after } = period;
   do {
-    const slice = { most: COUNTED_AT_ONCE, looks: COUNTED_AT_ONCE };
+    const slice = { maxFound: COUNTED_AT_ONCE, scanLimit: COUNTED_AT_ONCE };
     const { found, next } = listFailed(reading, team, { ...period, after }, slice);
     count += found.length;
     after = next;

@@ -2,7 +2,8 @@ import type { ReplyTo } from "../../runtime/actor-type.js";
 import type { EffectEnded } from "../../runtime/turn.js";
 import type { WorkEvent } from "../events/catalogue.js";
 import type { DeliveryResult } from "./delivery/delivery.effects.js";
-import { type HookFailureCode, isRetried, toRefusal } from "./delivery/retry-policy.js";
+import { type HookFailureCode, toRefusal } from "./delivery/failure-codes.js";
+import { isRetried } from "./delivery/retry-policy.js";
 import type { HookOccurrenceState } from "./hook-occurrence.table.js";
 
 /** Everything that decides what the end of a request means, so that the decision reads no rows. */

@@ -5,7 +5,7 @@ import { pathText } from "../refusal.js";
 import type { Warning } from "../resources/kind.js";
 import type { ResourceRow } from "../resources/resource.table.js";
 import { getTeamKey } from "../resources/resource-indexes.table.js";
-import type { HookFailureCode } from "./delivery/retry-policy.js";
+import type { HookFailureCode } from "./delivery/failure-codes.js";
 import type { HookFields, HookStep } from "./hook.js";
 
 /** Why a step fails for every event. */

@@ -6,7 +6,7 @@ import type { IntegrationFields } from "./definition.js";
 /** A field that names a tool, `<integration>.<tool>`, which an integration of the team must offer. */
 export function toToolReference(tool: string, path: string, teamKey: string): Reference {
   const address = `${teamKey}/${parseToolName(tool).integration}`;
-  return { path, kind: "integration", word: tool, address, missing: `no integration of the team offers ${tool}` };
+  return { path, kind: "integration", key: tool, address, missing: `no integration of the team offers ${tool}` };
 }
 
 /** How a tool may be used. */

@@ -25,7 +25,7 @@ export interface AddressReference {
 export interface KeyReference {
   readonly path: string;
   readonly kind: string;
-  readonly word: string;
+  readonly key: string;
   /** The address of the only resource that can have the lookup key. */
   readonly address?: string;
   /** The message when no resource of that kind has the lookup key. */

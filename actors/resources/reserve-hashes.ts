@@ -4,7 +4,7 @@ import type { Kind } from "./kind.js";
 import type { ReservedHashes } from "./resource.messages.js";
 
 /** Which resource is to keep the hashes; `id` is null for one that is to be made. */
-export interface HashKeeper {
+export interface HashHolder {
   readonly workspaceId: string;
   readonly id: string | null;
 }
@@ -17,7 +17,7 @@ export async function reserveHashes(
   runtime: Pick<Runtime, "ask" | "reading" | "clock">,
   kind: Kind,
   hidden: Readonly<Record<string, string>>,
-  { workspaceId, id }: HashKeeper,
+  { workspaceId, id }: HashHolder,
 ): Promise<ReservedHashes | undefined> {
   const taken: string[] = [];
   let beforeMs: number | undefined;

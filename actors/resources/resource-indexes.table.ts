@@ -47,10 +47,10 @@ const PAGE = 64;
 export function* listByLookupKey<Fields>(
   reading: Reading,
   workspaceId: string,
-  { kind, teamId, key: word }: LookupKeyQuery,
+  { kind, teamId, key: lookupKey }: LookupKeyQuery,
   after: string | null,
 ): Generator<ResourceRow<Fields>> {
-  const under = [kind, teamId, word];
+  const under = [kind, teamId, lookupKey];
   for (let last = after; ; ) {
     const page = last === null ? { limit: PAGE } : { limit: PAGE, after: [...under, last] };
     const entries = lookupKeys.entries(reading, workspaceId, under, page);
@@ -122,8 +122,8 @@ function listReferrerRows(reading: Reading, workspaceId: string, kind: Kind, row
     ...findTargets(reading, workspaceId, addresses).map((target) => ({
       ...{ key: referrers.key(workspaceId, target.kind, target.id, kind.name, row.id), value },
     })),
-    ...keys.map(({ kind: target, word }) => ({
-      ...{ key: keyReferrers.key(workspaceId, target, row.teamId ?? "", word, kind.name, row.id), value },
+    ...keys.map(({ kind: target, key }) => ({
+      ...{ key: keyReferrers.key(workspaceId, target, row.teamId ?? "", key, kind.name, row.id), value },
     })),
   ];
 }
@@ -174,12 +174,12 @@ export function findLostKey(
   { next, limit }: { readonly next: ResourceRow["fields"] | null; readonly limit: number },
 ): KeyInUse | null {
   const kept = new Set(next === null ? [] : getLookupKeys(kind, next));
-  for (const word of getLookupKeys(kind, row.fields)) {
-    if (kept.has(word)) continue;
-    const under = [kind.name, row.teamId ?? "", word];
+  for (const key of getLookupKeys(kind, row.fields)) {
+    if (kept.has(key)) continue;
+    const under = [kind.name, row.teamId ?? "", key];
     const users = keyReferrers.list(reading, row.workspaceId, under, { limit });
     if (users.length > 0 && lookupKeys.list(reading, row.workspaceId, under, { limit: 2 }).length < 2)
-      return { key: word, users };
+      return { key, users };
   }
   return null;
 }
@@ -191,10 +191,10 @@ export function danglingReferences(
   { references, teamId }: { readonly references: readonly Reference[]; readonly teamId: string | null },
 ): readonly Reference[] {
   return references.filter((reference) => {
-    if (!("word" in reference)) {
+    if (!("key" in reference)) {
       return resourceAddresses.get(reading, workspaceId, reference.kind, reference.address) === undefined;
     }
-    const under = [reference.kind, teamId ?? "", reference.word];
+    const under = [reference.kind, teamId ?? "", reference.key];
     return lookupKeys.list(reading, workspaceId, under, { limit: 1 }).length === 0;
   });
 }
@@ -202,7 +202,7 @@ export function danglingReferences(
 /** The error for a reference whose target does not exist. */
 export function missingReference(reference: Reference): FieldError {
   const { path, kind } = reference;
-  return { path, message: "word" in reference ? reference.missing : `there is no ${kind} ${reference.address}` };
+  return { path, message: "key" in reference ? reference.missing : `there is no ${kind} ${reference.address}` };
 }
 
 function getReferences(
@@ -212,8 +212,8 @@ function getReferences(
 ): { readonly addresses: readonly AddressReference[]; readonly keys: readonly KeyReference[] } {
   const all = kind.references(row.fields, getTeamKey(reading, row.workspaceId, row.teamId));
   return {
-    addresses: all.flatMap((reference) => ("word" in reference ? [] : [reference])),
-    keys: all.flatMap((reference) => ("word" in reference ? [reference] : [])),
+    addresses: all.flatMap((reference) => ("key" in reference ? [] : [reference])),
+    keys: all.flatMap((reference) => ("key" in reference ? [reference] : [])),
   };
 }
 

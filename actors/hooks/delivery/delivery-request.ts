@@ -1,3 +1,4 @@
+import { createHmac } from "node:crypto";
 import type { Reading } from "../../../storage/store.js";
 import type { WorkEvent } from "../../events/catalogue.js";
 import type { Names } from "../../expressions/evaluate.js";
@@ -9,11 +10,10 @@ import { hookOccurrences, listAttempts } from "../hook-occurrence.table.js";
 import { toEventValues, toHookValues } from "../hook-values.js";
 import { whyUnsupported } from "../unsupported-steps.js";
 import { createCallbackToken } from "./callback-token.js";
+import type { HookFailureCode } from "./failure-codes.js";
 import type { HookTokenSigner } from "./hook-token.js";
 import { renderRequest, toStepOutput } from "./render-request.js";
-import type { HookFailureCode } from "./retry-policy.js";
 import { findPreviousSecret, SIGNING_SECRET } from "./secret-rotation.machine.js";
-import { signMessage } from "./signature.js";
 
 /** One step of a hook occurrence. */
 export interface Delivery {
@@ -143,6 +143,16 @@ function createProof(
   const before = rotates ? openSecret(sealer, findPreviousSecret(reading(), hook, nowMs) ?? undefined) : null;
   const also = before === null ? "" : ` ${signMessage(before, message)}`;
   return { header: "webhook-signature", value: `${signMessage(secret, message)}${also}` };
+}
+
+/** The `webhook-signature` of Standard Webhooks over id, timestamp and body, under a `whsec_...` secret. */
+export function signMessage(
+  secret: string,
+  message: { readonly id: string; readonly timestamp: number; readonly body: string },
+): string {
+  const key = Buffer.from(secret.slice("whsec_".length), "base64");
+  const { id, timestamp, body } = message;
+  return `v1,${createHmac("sha256", key).update(`${id}.${timestamp}.${body}`).digest("base64")}`;
 }
 
 function openSecret(sealer: Pick<Sealer, "open">, sealed: string | undefined): string | null {

@@ -16,7 +16,8 @@ import {
   type RequestOptions,
   type UnpreparedRequest,
 } from "./delivery-request.js";
-import { requestedWaitMs, toFailureCode } from "./retry-policy.js";
+import { toFailureCode } from "./failure-codes.js";
+import { requestedWaitMs } from "./retry-policy.js";
 
 /** Makes the request of one step of a hook occurrence; the memo is the event, when it need not be read. */
 export const DELIVERY_EFFECT = effect<DeliveryInput, DeliveryResult, WorkEvent>("hook-delivery");

@@ -1,17 +1,4 @@
-/** Why a step failed (configuration API, Hook step failure codes). */
-export type HookFailureCode =
-  | "unreachable"
-  | "timeout"
-  | "throttled"
-  | "server-error"
-  | "tool-failed"
-  | "errored"
-  | "rejected"
-  | "not-allowed"
-  | "unwritable"
-  | "broken"
-  | "loop"
-  | "superseded";
+import type { HookFailureCode } from "./failure-codes.js";
 
 const retriedCodes: ReadonlySet<HookFailureCode> = new Set([
   "unreachable",
@@ -52,19 +39,4 @@ export function requestedWaitMs(retryAfter: string | null, nowMs: number): numbe
 /** Milliseconds since 1970; NaN when it is not a date. */
 function httpDate(text: string): number {
   return /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? /.test(text) ? Date.parse(text) : Number.NaN;
-}
-
-/** The failure that a response status means; null for a success. */
-export function toFailureCode(status: number): HookFailureCode | null {
-  if (status >= 200 && status < 300) return null;
-  if (status === 408 || status === 425 || status === 429) return "throttled";
-  return status >= 500 ? "server-error" : "rejected";
-}
-
-/** Message of a `timeout` where the hooks on a before event used up their common time limit. */
-export const BEFORE_EVENT_TIMEOUT = "the hooks on the event had their 60 seconds";
-
-/** The message of a hook that blocks on failure (configuration API, Refusing an event). */
-export function toRefusal(failed: { readonly hook: string; readonly step: string; readonly reason: string }): string {
-  return `Hook ${failed.hook} failed at step ${failed.step} and blocks on failure. Reason: ${failed.reason}`;
 }

@@ -8,7 +8,7 @@ import {
   type WorkQuestion,
   workEventNames,
 } from "../../events/catalogue.js";
-import { BEFORE_EVENT_TIMEOUT, toRefusal } from "../delivery/retry-policy.js";
+import { BEFORE_EVENT_TIMEOUT, toRefusal } from "../delivery/failure-codes.js";
 import { type FireHook, hookOccurrenceRef } from "../hook-occurrence.messages.js";
 import { hookMatcherRef, type MatchHooks } from "./hook-matcher.messages.js";
 import { type HookRow, MATCH_START, matchHooks } from "./match-hooks.js";

@@ -66,8 +66,8 @@ function waitingKey(turn: Turn, { work, gate }: Pick<MatchHooks, "work"> & { rea
   return [turn.self.id, gate == null ? AFTER_EVENTS : BEFORE_EVENTS, work.occurrence] as const;
 }
 
-function findWaiting({ turn, ...judge }: Delivered<MatchHooks>): WaitingEvent | undefined {
-  return waiting.get(turn, turn.self.partition, ...waitingKey(turn, judge));
+function findWaiting({ turn, ...message }: Delivered<MatchHooks>): WaitingEvent | undefined {
+  return waiting.get(turn, turn.self.partition, ...waitingKey(turn, message));
 }
 
 function enqueue({ turn, work, from, gate }: Delivered<MatchHooks>): void {

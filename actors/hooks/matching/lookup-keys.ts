@@ -19,10 +19,10 @@ function lookupKey(on: string, list: (typeof indexedLists)[number], value: strin
 /** The lookup keys that cover every hook that could match an event; no other hook needs matching. */
 export function eventLookupKeys(work: WorkEvent): string[] {
   const { on, task, event } = work;
-  const words: string[] = [on, lookupKey(on, "lines", task.line), lookupKey(on, "stations", task.stationKey)];
-  for (const repository of eventRepositories(work)) words.push(lookupKey(on, "repositories", repository));
-  if (typeof event.tool === "string") words.push(lookupKey(on, "tools", event.tool));
-  return words;
+  const keys: string[] = [on, lookupKey(on, "lines", task.line), lookupKey(on, "stations", task.stationKey)];
+  for (const repository of eventRepositories(work)) keys.push(lookupKey(on, "repositories", repository));
+  if (typeof event.tool === "string") keys.push(lookupKey(on, "tools", event.tool));
+  return keys;
 }
 
 /** Whether all conditions hold: yes, no with the first that does not, or too little work was left to decide. */

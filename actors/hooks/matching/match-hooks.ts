@@ -10,9 +10,11 @@ import { matchCost } from "./match-cost.js";
 
 export type HookRow = ResourceRow<HookFields>;
 
-/** Cursor into the candidate hooks: index of the lookup key, then the last hook id. */
+/** Cursor into the candidate hooks. Stored with events that wait. */
 export interface MatchCursor {
+  /** Index of the lookup key. */
   readonly word: number;
+  /** Id of the last hook with that key; null for none yet. */
   readonly after: string | null;
 }
 
@@ -46,26 +48,26 @@ export function matchHooks(
   }: { readonly from: MatchCursor; readonly units: number; readonly by?: MatchMode },
 ): MatchedHooks {
   const left = { units };
-  const words = eventLookupKeys(work);
+  const keys = eventLookupKeys(work);
   const subject = toSubject(work);
   const fires: HookRow[] = [];
   let isFirst = true;
-  for (let { word, after } = from; word < words.length; word += 1, after = null) {
-    for (const hook of listHooksUnder(reading, work, { word: words[word] ?? "", after })) {
-      const toLook = matchCost(hook);
-      if (!isFirst && left.units < toLook) return { fires, next: { word, after } };
-      if (isFirstKey(hook, words, word)) {
-        const verdict = evaluateConditions(
+  for (let { word: index, after } = from; index < keys.length; index += 1, after = null) {
+    for (const hook of listHooksUnder(reading, work, { key: keys[index] ?? "", after })) {
+      const cost = matchCost(hook);
+      if (!isFirst && left.units < cost) return { fires, next: { word: index, after } };
+      if (isFirstKey(hook, keys, index)) {
+        const result = evaluateConditions(
           by === "match lists" ? withoutWhen(hook) : getConditions(hook),
           subject,
           left,
         );
-        if (verdict === "undecided") return { fires, next: { word, after } };
-        if (verdict === "holds") fires.push(hook);
+        if (result === "undecided") return { fires, next: { word: index, after } };
+        if (result === "holds") fires.push(hook);
       }
       // The first hook is always matched, whatever it costs, so that every call makes progress.
-      left.units -= toLook;
-      if (left.units < 0) return { fires, next: { word, after: hook.id } };
+      left.units -= cost;
+      if (left.units < 0) return { fires, next: { word: index, after: hook.id } };
       isFirst = false;
       after = hook.id;
     }
@@ -78,19 +80,19 @@ export function toSubject(work: WorkEvent): Subject {
   return { work, values: () => toEventValues(work) };
 }
 
-function listHooksUnder(reading: Reading, { workspaceId, teamId }: WorkEvent, { word, after }: KeyCursor) {
-  return listByLookupKey<HookFields>(reading, workspaceId, { kind: "hook", teamId, key: word }, after);
+function listHooksUnder(reading: Reading, { workspaceId, teamId }: WorkEvent, { key, after }: KeyCursor) {
+  return listByLookupKey<HookFields>(reading, workspaceId, { kind: "hook", teamId, key }, after);
 }
 
 interface KeyCursor {
-  readonly word: string;
+  readonly key: string;
   readonly after: string | null;
 }
 
-/** A hook is listed under each name of a list, and an event may have several of them: match it at the first only. */
-function isFirstKey({ fields }: HookRow, words: readonly string[], word: number): boolean {
+/** Whether `keys[index]` is the first of the event's keys that the hook has: the others would match it again. */
+function isFirstKey({ fields }: HookRow, keys: readonly string[], index: number): boolean {
   const own = lookupKeys(fields);
-  return own.length === 1 || words.findIndex((each) => own.includes(each)) === word;
+  return own.length === 1 || keys.findIndex((each) => own.includes(each)) === index;
 }
 
 function withoutWhen(hook: HookRow) {

@@ -58,18 +58,18 @@ export function listHookMatches(reading: Reading, work: WorkEvent, { after, limi
   const { workspaceId, teamId } = work;
   const under = getTeamKey(reading, workspaceId, teamId);
   const from = after === undefined ? {} : { after: `${under}/${after}` };
-  const found = listResources<HookFields>(reading, workspaceId, "hook", { under, ...from, limit: limit + 1 });
+  const listed = listResources<HookFields>(reading, workspaceId, "hook", { under, ...from, limit: limit + 1 });
   const subject = toSubject(work);
   const left = { units: UNITS_A_PAGE };
   const hooks: HookMatch[] = [];
-  for (const hook of found.slice(0, limit)) {
+  for (const hook of listed.slice(0, limit)) {
     if (left.units <= 0) break;
-    const firing = findHookOccurrence(reading, workspaceId, teamId, hookOccurrenceId(work, hook));
-    const shown = firing === undefined ? null : { id: firing.id, state: firing.state, code: firing.code };
-    const notFired = shown === null ? whyNotFired(hook, subject, left) : null;
-    hooks.push({ hookId: hook.id, hook: hook.fields.key, firing: shown, notFired });
+    const found = findHookOccurrence(reading, workspaceId, teamId, hookOccurrenceId(work, hook));
+    const firing = found === undefined ? null : { id: found.id, state: found.state, code: found.code };
+    const notFired = firing === null ? whyNotFired(hook, subject, left) : null;
+    hooks.push({ hookId: hook.id, hook: hook.fields.key, firing, notFired });
   }
-  return { hooks, next: found.length > hooks.length ? (hooks.at(-1)?.hook ?? null) : null };
+  return { hooks, next: listed.length > hooks.length ? (hooks.at(-1)?.hook ?? null) : null };
 }
 
 function whyNotFired(hook: ResourceRow<HookFields>, subject: Subject, left: Work): NonNullable<HookMatch["notFired"]> {
@@ -78,10 +78,10 @@ function whyNotFired(hook: ResourceRow<HookFields>, subject: Subject, left: Work
   const none = { expression: null, error: null };
   if (fields.on !== work.on) return { condition: "on", wanted: fields.on, saw: work.on, ...none };
   const enough = { units: MAX_MATCH_COST };
-  const verdict = evaluateConditions(getConditions(hook), subject, enough);
+  const result = evaluateConditions(getConditions(hook), subject, enough);
   left.units -= MAX_MATCH_COST - enough.units;
-  if (typeof verdict === "string") return { condition: "written", wanted: work.event.at, saw: updatedAt, ...none };
-  return toMismatch(verdict, subject, left);
+  if (typeof result === "string") return { condition: "written", wanted: work.event.at, saw: updatedAt, ...none };
+  return toMismatch(result, subject, left);
 }
 
 /** The values that a failing condition read, and its result where it has one. */

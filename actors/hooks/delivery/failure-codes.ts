@@ -1,0 +1,29 @@
+/** Why a step failed (configuration API, Hook step failure codes). */
+export type HookFailureCode =
+  | "unreachable"
+  | "timeout"
+  | "throttled"
+  | "server-error"
+  | "tool-failed"
+  | "errored"
+  | "rejected"
+  | "not-allowed"
+  | "unwritable"
+  | "broken"
+  | "loop"
+  | "superseded";
+
+/** The failure that a response status means; null for a success. */
+export function toFailureCode(status: number): HookFailureCode | null {
+  if (status >= 200 && status < 300) return null;
+  if (status === 408 || status === 425 || status === 429) return "throttled";
+  return status >= 500 ? "server-error" : "rejected";
+}
+
+/** Message of a `timeout` where the hooks on a before event used up their common time limit. */
+export const BEFORE_EVENT_TIMEOUT = "the hooks on the event had their 60 seconds";
+
+/** The message of a hook that blocks on failure (configuration API, Refusing an event). */
+export function toRefusal(failed: { readonly hook: string; readonly step: string; readonly reason: string }): string {
+  return `Hook ${failed.hook} failed at step ${failed.step} and blocks on failure. Reason: ${failed.reason}`;
+}
