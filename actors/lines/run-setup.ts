@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import type { Reading, Writing } from "../../storage/store.js";
 import { findResourceAt } from "../resources/resource.table.js";
-import { getText, keepText } from "../tables/text-blobs.js";
+import { getText, storeText } from "../tables/text-blobs.js";
 import type { HarnessProfileFields } from "./harness-profile.kind.js";
 import type { SkillFields } from "./skill.kind.js";
 import type { Station } from "./station.js";
@@ -46,7 +46,7 @@ export function setupOf(
 
 /** Stores the current contents of the station's skills as bodies under their digests, for runs that use them. */
 export function storeSkills(writing: Writing, place: StationLocation, keys: readonly string[]): void {
-  for (const { skill } of currentSkills(writing, place, keys)) keepText(writing, place.workspaceId, toBody(skill));
+  for (const { skill } of currentSkills(writing, place, keys)) storeText(writing, place.workspaceId, toBody(skill));
 }
 
 /** The contents of a skill when a run that uses it was queued. */

@@ -4,7 +4,7 @@ import { isOlder, type Line, type OldestRuns, type RunQueue } from "./run-queue.
 import { WORK_LANE } from "./run-queue.table.js";
 import type { QueuedRun, RunnerRow } from "./runner.table.js";
 
-/** A run that a runner is given. */
+/** A run and the runner it is assigned to. */
 export interface Assignment {
   readonly run: QueuedRun;
   readonly line: Line;
@@ -13,7 +13,7 @@ export interface Assignment {
 
 type Assignments = Generator<Assignment, void, void>;
 
-/** What runs are given away of, and to whom. */
+/** What runs are assigned from: the queue and the runners. */
 export interface Dispatch {
   readonly queue: RunQueue;
   readonly placement: Placement;
@@ -21,12 +21,12 @@ export interface Dispatch {
 }
 
 /**
- * Gives queued runs to runners, one after another: first those of `work`, then one of each other lane in turn. In a
- * lane the oldest run goes first, to the fitting runner with most free slots. A run that none fits holds up no younger
- * one.
+ * Assigns queued runs to runners, one after another: first the runs of `work`, then one of each other lane in turn. In
+ * a lane the oldest run goes first, to the fitting runner with the most free slots. A run that no runner fits does not
+ * delay younger ones.
  *
- * Who takes an assignment takes the run out of the queue, and has the runner and the lane hold it, before asking for
- * the next one.
+ * Before it asks for the next assignment, the caller removes the run from the queue and adds its claim to the runner
+ * and the lane.
  */
 export function* assignRuns(dispatch: Dispatch): Assignments {
   const { queue, placement } = dispatch;
@@ -42,7 +42,7 @@ export function* assignRuns(dispatch: Dispatch): Assignments {
   );
 }
 
-/** One run of each lane, beginning with the lane that was served longest ago, until no lane has one to give. */
+/** One run of each lane in turn, the lane that was served longest ago first, until no run can be placed. */
 function* assignInTurn(lines: readonly Line[], dispatch: Dispatch): Assignments {
   const { lanes } = dispatch.placement;
   const assignments = new Map<string, Assignments>();
@@ -64,7 +64,7 @@ function* assignInTurn(lines: readonly Line[], dispatch: Dispatch): Assignments 
   }
 }
 
-/** The oldest runs over lines of one lane. What cannot be placed now cannot be later: room only becomes less. */
+/** The runs of one lane's lines, oldest first. A line whose head finds no runner is done: free slots only decrease. */
 function* assignOldest(lines: readonly Line[], { queue, placement, oldestRuns }: Dispatch): Assignments {
   const heads = new Map<Line, QueuedRun>();
   const byAge = new Ranking<Line>((left, right) => {

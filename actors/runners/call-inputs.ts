@@ -1,14 +1,14 @@
 import { z } from "zod";
 
-/** Longest inputs of a call that is asked about, in characters of their JSON. */
+/** Longest inputs of a call that needs approval, in characters of JSON. */
 const MAX_INPUTS_CHARACTERS = 65_536;
-/** Objects and lists in one another, at most. */
+/** Deepest nesting of objects and lists. */
 const MAX_INPUTS_DEPTH = 32;
 
-/** What a tool is called with. */
+/** The inputs of a tool's call. */
 export type CallInputs = Readonly<Record<string, unknown>>;
 
-/** Inputs as people and programs write them: a JSON object, bounded. */
+/** Inputs as a JSON object, of limited size and depth. */
 export const inputsSchema = z
   .record(z.string(), z.unknown())
   .refine((inputs) => nests(inputs, MAX_INPUTS_DEPTH), `must nest no deeper than ${MAX_INPUTS_DEPTH} levels`)
@@ -17,18 +17,18 @@ export const inputsSchema = z
     `must be at most ${MAX_INPUTS_CHARACTERS} characters of JSON`,
   );
 
-/** Inputs as they travel and are kept: their JSON text, so that nothing on the way has to know their shape. */
+/** Inputs as they are sent and stored: their JSON text, whose shape only the tool knows. */
 export const inputsTextSchema = z
   .string()
   .max(MAX_INPUTS_CHARACTERS)
   .refine((text) => inputsSchema.safeParse(parsed(text)).success, "must be the JSON of an object");
 
-/** The inputs that a text of {@link inputsTextSchema} holds. */
+/** Parses a text of {@link inputsTextSchema}. */
 export function parseInputs(text: string): CallInputs {
   return inputsSchema.parse(JSON.parse(text));
 }
 
-/** Whether it nests no deeper than so many levels; looks no deeper than that. */
+/** Whether the value nests at most `levels` deep; does not look deeper. */
 function nests(value: unknown, levels: number): boolean {
   if (typeof value !== "object" || value === null) return true;
   return levels > 0 && Object.values(value).every((inner) => nests(inner, levels - 1));

@@ -5,13 +5,13 @@ import type {
   RunnerDisconnected,
   RunnerHello,
   RunnerLeft,
-  RunnerSaid,
-  RunSaid,
+  RunnerReported,
+  RunReported,
   SendToRunner,
 } from "./runner.messages.js";
 import { outbox } from "./runner.table.js";
 
-/** What is kept of a runner between turns. */
+/** The stored state of a runner between turns. */
 export interface RunnerContext {
   readonly instance: string;
   readonly connection: string;
@@ -21,12 +21,12 @@ export interface RunnerContext {
   readonly labels: readonly string[];
   readonly harnesses: readonly string[];
   readonly slots: number;
-  /** What it knows of the protocol's additions. */
+  /** The optional features of the protocol that it supports. */
   readonly features: readonly string[];
   readonly since: string;
-  /** The last message taken. */
+  /** Number of the last message received from it. */
   readonly received: number;
-  /** The last message put into the outbox. */
+  /** Number of the last message put into its outbox. */
   readonly sent: number;
   /** Fences by run id. */
   readonly claims: Readonly<Record<string, number>>;
@@ -34,7 +34,7 @@ export interface RunnerContext {
 
 export type RunnerActorMessage =
   | RunnerHello
-  | RunnerSaid
+  | RunnerReported
   | RunnerBeat
   | RunnerLeft
   | RunnerDisconnected
@@ -42,56 +42,56 @@ export type RunnerActorMessage =
   | ClaimEnded
   | Woken;
 
-/** A message without a field that matters to where it leads. */
+/** An event without fields. */
 interface Plain<Type extends string> extends Message {
   readonly type: Type;
 }
 
-/** A process says hello. `lost` are the runs whose claims it does not hold. */
+/** A process connects. `lost` are the runs whose claims it does not hold. */
 export interface Greeting<Type extends string = string> extends Omit<RunnerHello, "type"> {
   readonly type: Type;
   readonly lost: readonly string[];
 }
 
-/** The runner said its message `n`, and has taken what it was sent up to `ack`. */
+/** The runner's message number `n`; the runner has received the outbox up to `ack`. */
 interface Numbered<Type extends string> extends Message {
   readonly type: Type;
   readonly n: number;
   readonly ack: number;
 }
 
-/** How many runs it takes at once from now on. */
-export interface SlotsSaid extends Numbered<"slots.said"> {
+/** The runner changes how many runs it takes at once. */
+export interface SlotsChanged extends Numbered<"slots.changed"> {
   readonly slots: number;
 }
 
-/** Something about a run. */
-export interface SaidOfRun extends Numbered<"run.said"> {
-  readonly said: RunSaid["said"];
+/** The runner's message about a run. */
+export interface RunReport extends Numbered<"run.said"> {
+  readonly said: RunReported["said"];
 }
 
-/** Something to send, by what it means for the runner's claims. */
+/** A message for the runner, classified by its effect on the runner's claims. */
 export interface Sending<Type extends string = string> extends Omit<SendToRunner, "type"> {
   readonly type: Type;
 }
 
-/** The runner is told that a claim which it holds is no more. */
+/** Tells the runner to drop a claim that it holds. */
 interface ClaimDropped extends Sending<"claim.dropped"> {
   readonly runId: string;
 }
 
-/** A message by where it leads. */
+/** A classified message, with what was read to classify it. */
 export type RunnerEvent =
-  /** The process that was there before. */
+  /** The same process connects again. */
   | Greeting<"runner.returned">
   | Greeting<"runner.began">
-  | SlotsSaid
-  | SaidOfRun
-  /** It was taken already. */
-  | Numbered<"said.before">
+  | SlotsChanged
+  | RunReport
+  /** Received before. */
+  | Numbered<"report.repeated">
   | RunnerBeat
   | RunnerLeft
-  /** Said on a connection that another has taken the place of. */
+  /** On a connection that a newer one has replaced. */
   | Plain<"connection.old">
   | RunnerDisconnected
   | Sending<"claim.given">
@@ -99,13 +99,13 @@ export type RunnerEvent =
   | SendToRunner
   | ClaimEnded
   | Plain<"lease.over">
-  /** It was over while the service was down, or as good as down. */
+  /** The lease ended while the service was down, or about to stop. */
   | Plain<"lease.late">;
 
-/** A wake-up that comes later than this was due while the service was down, in milliseconds. */
+/** A wake-up this late, in milliseconds, was due while the service was down or blocked. */
 const LATE_MS = 250;
 
-/** Gives the event of each message to a runner's actor. It reads and does nothing else. */
+/** Classifies each message to a runner as an event of its machine. Reads only. */
 export function classifyRunner(
   message: RunnerActorMessage,
   { context }: { readonly context: RunnerContext },
@@ -113,24 +113,24 @@ export function classifyRunner(
 ): RunnerEvent {
   switch (message.type) {
     case "runner.hello":
-      return toGreeting(message, context, turn);
+      return classifyHello(message, context, turn);
     case "runner.said":
-      return message.connection === context.connection ? toSaid(message, context) : { type: "connection.old" };
+      return message.connection === context.connection ? classifyReport(message, context) : { type: "connection.old" };
     case "runner.beat":
     case "runner.left":
       return message.connection === context.connection ? message : { type: "connection.old" };
     case "tell":
-      return toSending(message, context);
+      return classifySending(message, context);
     case "woken":
       return { type: turn.now - message.dueMs > LATE_MS ? "lease.late" : "lease.over" };
-    // Also what it does not know, which no transition takes.
+    // Also messages of unknown types, which no transition takes.
     default:
       return message;
   }
 }
 
-/** Another process lost every claim of the one before; the same one those that it does not name and knows of. */
-function toGreeting(message: RunnerHello, { instance, claims }: RunnerContext, turn: TurnReading): RunnerEvent {
+/** A new process has lost every claim; the same one has lost those that it was sent and does not name. */
+function classifyHello(message: RunnerHello, { instance, claims }: RunnerContext, turn: TurnReading): RunnerEvent {
   const { hello } = message;
   const runIds = Object.keys(claims);
   if (instance !== hello.instance) return { ...message, type: "runner.began", lost: runIds };
@@ -140,20 +140,20 @@ function toGreeting(message: RunnerHello, { instance, claims }: RunnerContext, t
   return { ...message, type: "runner.returned", lost };
 }
 
-/** Runs whose assignment lies in the outbox beyond what the runner has taken: it cannot know of them. */
+/** Runs whose assignments are in the outbox but not received by the runner, which cannot name them. */
 function unsentClaims(turn: TurnReading, received: number): Set<string> {
   const waiting = outbox.list(turn, turn.self.partition, [turn.self.id], { after: [turn.self.id, received] });
   return new Set(waiting.flatMap((message) => (message.type === "run.assign" ? [message.runId] : [])));
 }
 
-function toSaid({ n, ack, message }: RunnerSaid, { received }: RunnerContext): RunnerEvent {
-  if (n <= received) return { type: "said.before", n, ack };
+function classifyReport({ n, ack, message }: RunnerReported, { received }: RunnerContext): RunnerEvent {
+  if (n <= received) return { type: "report.repeated", n, ack };
   return message.type === "offer"
-    ? { type: "slots.said", n, ack, slots: message.slots }
+    ? { type: "slots.changed", n, ack, slots: message.slots }
     : { type: "run.said", n, ack, said: message };
 }
 
-function toSending({ type, message }: SendToRunner, { claims }: RunnerContext): RunnerEvent {
+function classifySending({ type, message }: SendToRunner, { claims }: RunnerContext): RunnerEvent {
   if (message.type === "run.assign") return { type: "claim.given", message };
   const isDropped = message.type === "run.drop" && claims[message.runId] === message.fence;
   return isDropped ? { type: "claim.dropped", message, runId: message.runId } : { type, message };

@@ -10,24 +10,24 @@ import {
   type RunnerLoad,
 } from "./runner-group.js";
 
-/** What no connected runner has of the needs, and what those have that come next to it, as text. */
+/** Which of the needs no connected runner meets, and as text what the closest runners offer instead. */
 export interface Missing {
   readonly what: "runner" | "labels" | "harness" | "features";
   readonly had: string;
 }
 
 /**
- * The connected runners that fit certain needs, group by group, and the best of them for the next run. Owns which
- * groups these are. What a pool or lane allows it is told with each question.
+ * The groups of connected runners that fit certain needs, and the best runner for the next run. Owns which groups these
+ * are. It does not know the limits of pools and lanes, which callers pass in.
  *
- * 1. Its groups are those that {@link accepts} holds of, and its counts are the sums of theirs.
- * 2. A group is ranked when a runner of it has a free slot, by the best of its runners.
- * 3. It stands in `placeable` as long as a group is ranked.
+ * 1. Its groups are those that {@link accepts} returns true for; its counts are the sums of theirs.
+ * 2. A group is ranked, by its best runner, while one of its runners has a free slot.
+ * 3. It is in `placeable` while a group is ranked.
  */
 export class FittingRunners implements GroupListener {
-  /** With the pool that they name or that is the default. */
+  /** `poolId` is the pool that they name, or the default pool. */
   readonly needs: RunNeeds;
-  /** What was missing when no runner fitted, and the `shape` of placement at that time. */
+  /** Cached: what was missing when no runner fitted, and the `shape` of placement at that time. */
   missing: (Missing & { readonly shape: number }) | null = null;
   readonly #placeable: Set<FittingRunners>;
   readonly #groups = new Set<RunnerGroup>();
@@ -55,20 +55,20 @@ export class FittingRunners implements GroupListener {
     );
   }
 
-  /** Counts a group in that fits. */
+  /** Adds a group that fits. */
   add(group: RunnerGroup): void {
     this.#groups.add(group);
     group.listeners.add(this);
     this.groupChanged(group, group.counts);
   }
 
-  /** Lets go of a group that no runner is left in. */
+  /** Removes a group that has no runners left. */
   remove(group: RunnerGroup): void {
     this.#groups.delete(group);
     group.listeners.delete(this);
   }
 
-  /** Lets go of all groups: nothing more is asked. */
+  /** Stops listening to all groups; not to be used afterwards. */
   end(): void {
     for (const group of this.#groups) group.listeners.delete(this);
     this.#placeable.delete(this);
@@ -85,7 +85,7 @@ export class FittingRunners implements GroupListener {
     else this.#placeable.delete(this);
   }
 
-  /** The runner that the next run goes to, in the pools that take one more; null when there is none. */
+  /** The best runner with a free slot in the pools that take one more run; null for none. */
   best(takesMore: (poolId: string) => boolean): RunnerLoad | null {
     let best: RunnerLoad | null = null;
     for (const [poolId, ranked] of this.#ranked) {
@@ -96,7 +96,7 @@ export class FittingRunners implements GroupListener {
     return best;
   }
 
-  /** The pools of the fitting runners, in the order of the runners' ids. */
+  /** The pools of the fitting runners, each at its runner with the lowest id, in the order of these ids. */
   poolIds(): string[] {
     const first = new Map<string, string>();
     for (const { poolId, firstId } of this.#groups) {
@@ -106,7 +106,7 @@ export class FittingRunners implements GroupListener {
     return [...first].sort(([, left], [, right]) => (left < right ? -1 : 1)).map(([poolId]) => poolId);
   }
 
-  /** All that it knows as plain data. */
+  /** Its state as plain data, for comparing. */
   describe(): unknown {
     const isPlaceable = this.#placeable.has(this);
     const best = this.best(() => true)?.row.runnerId ?? null;
@@ -129,7 +129,7 @@ export class FittingRunners implements GroupListener {
   }
 }
 
-/** Of two groups that each have a free slot, the one whose best runner is better. */
+/** Whether the best runner of the left group is better. */
 function isGroupBetter(left: RunnerGroup, right: RunnerGroup): boolean {
   return left.best !== null && (right.best === null || isBetter(left.best, right.best));
 }

@@ -3,24 +3,24 @@ import { toNeedsParts } from "./run-queue.table.js";
 import type { RunNeeds } from "./runner.table.js";
 import type { RunnerGroup } from "./runner-group.js";
 
-/** Needs that are remembered although nothing waits with them. */
+/** Needs that stay cached although no queued run has them. */
 const MAX_IDLE_NEEDS = 64;
 
 /**
- * The needs that were asked about, each with the runners that fit it, so that a group of runners is held against needs
- * once and not with each run. Those that runs wait with are retained; of the others the latest are.
+ * A cache of needs, each with the runners that fit it, so that a group of runners is compared with the same needs once
+ * and not for each run. The needs of queued runs are retained; of the others, the {@link MAX_IDLE_NEEDS} used last.
  *
- * 1. Of every group that was added and not removed, each of its needs knows whether it fits.
+ * 1. The fitting groups of each cached entry are exactly those that were added, not removed, and accepted by it.
  */
 export class KnownNeeds {
-  /** Needs of which a fitting runner has a free slot, whatever its pool allows. */
+  /** Needs that some fitting runner has a free slot for; limits of pools are not considered. */
   readonly placeable = new Set<FittingRunners>();
   readonly #fitting = new Map<string, FittingRunners>();
   readonly #names = new Map<FittingRunners, string>();
-  /** Those that nobody retains, the one asked for longest ago first. */
+  /** Entries that are not retained, least recently used first. */
   readonly #idle = new Set<FittingRunners>();
 
-  /** The runners that fit these needs; `groups` are those that can, in pools that the needs go to. */
+  /** The runners that fit these needs. `groups` yields the groups of the pools that the needs allow. */
   get(needs: RunNeeds, groups: () => Iterable<RunnerGroup>): FittingRunners {
     const name = JSON.stringify(toNeedsParts(needs));
     const known = this.#fitting.get(name);
@@ -36,7 +36,7 @@ export class KnownNeeds {
     return fitting;
   }
 
-  /** Keeps them until they are released, however many others are asked for. */
+  /** Keeps the entry in the cache until it is released. */
   retain(fitting: FittingRunners): void {
     this.#idle.delete(fitting);
   }

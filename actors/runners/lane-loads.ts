@@ -1,9 +1,9 @@
 import type { LaneRow } from "./run-queue.table.js";
 
 /**
- * The lanes of a workspace with their limits, how many claims each holds, and whose turn it is. Owns these counts.
+ * The lanes of a workspace: their limits, how many claims each holds, and which is served next. Owns these counts.
  *
- * 1. A lane is known while it has a row or holds a claim.
+ * 1. A lane has an entry while it has a row or holds a claim.
  */
 export class LaneLoads {
   readonly #rows = new Map<string, LaneRow>();
@@ -17,7 +17,7 @@ export class LaneLoads {
     this.#rows.delete(lane);
   }
 
-  /** The lane's row, or what stands for it while there is none. */
+  /** The lane's row, or the defaults while it has none. */
   row(lane: string): LaneRow {
     return this.#rows.get(lane) ?? { lane, maxClaims: null, served: 0 };
   }
@@ -26,12 +26,12 @@ export class LaneLoads {
     return this.#rows.has(lane);
   }
 
-  /** All that it knows as plain data. */
+  /** Its state as plain data, for comparing. */
   describe(): unknown {
     return { rows: this.#rows, held: this.#held };
   }
 
-  /** The lane holds so many claims more; negative for fewer. */
+  /** Adds `more` claims to the lane; negative removes. */
   hold(lane: string, more: number): void {
     const held = this.heldIn(lane) + more;
     if (held === 0) this.#held.delete(lane);
@@ -51,13 +51,13 @@ export class LaneLoads {
     return this.heldIn(lane) >= this.maxClaims(lane);
   }
 
-  /** Whether the left lane is served before the right one, when both have a run that can be placed. */
+  /** Whether the left lane is served before the right one when both have a run to place. */
   isNext(left: string, right: string): boolean {
     const before = this.row(left).served - this.row(right).served;
     return before < 0 || (before === 0 && left < right);
   }
 
-  /** What {@link LaneRow.served} becomes for the lane that is served next. */
+  /** The next value of {@link LaneRow.served}. */
   nextServed(): number {
     let latest = 0;
     for (const { served } of this.#rows.values()) latest = Math.max(latest, served);

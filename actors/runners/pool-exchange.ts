@@ -4,7 +4,7 @@ import type { Minting, TrustMessage } from "../access/trust.messages.js";
 import { findResourceAt } from "../resources/resource.table.js";
 import type { RunnerTrustFields } from "./runner-trust.kind.js";
 
-/** How long a host is admitted by one exchange, in milliseconds; its runners exchange anew when they connect again. */
+/** Lifetime of a minted pool token, in milliseconds; runners exchange again when they connect again. */
 const ADMISSION_MS = 60 * 60 * 1_000;
 
 /** Mints a pool token for each pool of a runner trust, in the order the trust names them. */
@@ -16,7 +16,7 @@ export const poolMinting: Minting = {
     const { id: trustId, version: trustVersion, kind: trustKind, workspaceId } = trust;
     const expiresAtMs = turn.now + ADMISSION_MS;
     const ids = hashes.map((hash, index) => {
-      // The trust holds its pools: none of them can be gone.
+      // A pool that a trust refers to cannot be deleted.
       const pool = findResourceAt(turn, workspaceId, "runner-pool", pools[index] ?? "");
       const id = turn.newId("ptok");
       const grant = { kind: "pool", poolId: pool?.id ?? "" } as const;

@@ -10,8 +10,8 @@ export interface PoolBearer {
 }
 
 /**
- * The pool whose token has this SHA-256 (hex), its own or one minted through a runner trust; null for one that is
- * unknown, replaced, over, of a trust that changed since, or of a closed workspace.
+ * The pool whose token has this SHA-256 (hex): its own token, or one minted through a runner trust. Null for a token
+ * that is unknown, replaced or expired, whose trust has changed since, or whose workspace is closed.
  */
 export function findPoolByToken(reading: Reading, tokenHash: string, nowMs: number): PoolBearer | null {
   const own = findResourceByHash(reading, "runner-pool", tokenHash);

@@ -3,45 +3,44 @@
  * Text frames of JSON, each a {@link runnerFrame} or a {@link serviceFrame}.
  *
  * Phases:
- * 1. The runner says `hello`: who it is, what it can run, the last service message it took, the claims it still holds.
- * 2. The service says `welcome`: the runner's id, the last runner message it took, and for each claim `keep` or `drop`.
- *    A runner kills what it is told to drop: its lease ended and the run was given to another.
- * 3. Both send numbered messages (`n` rises by one in each direction, through reconnects) and acknowledge what they
- *    have taken (`ack`, on its own or with a message). The service takes a message only once: a lower or equal `n`
- *    than the last taken is acknowledged and dropped. What was not acknowledged is sent again after the next welcome.
- * 4. `beat` every third of the lease renews the leases of all claims the runner holds. It is not numbered as messages
- *    are; the `ack` that answers it names it, so that the runner knows which beat got through. A runner whose beats do
- *    not get through for a lease kills what it runs.
- * 5. A runner that says in its hello that it `makesRequests` is handed requests to make in its network (`request`), and
- *    says of each what came of it (`response`). They are not numbered: what is lost with a connection, the service has
- *    made again.
- * 6. What a person says to a run is sent as `run.message`; the runner gives it to the agent and says by `run.heard` how
- *    far it got. What an agent was not given by the end of its run, the task's next run finds among its notes.
- * 7. An agent that needs approval for a call asks by `run.permission` and waits; the answer of the task's assignee
- *    comes as `run.permission-answered`. Approvals that are open when the run ends get no answer.
+ * 1. The runner sends `hello`: its identity, what it can run, the last service message it received, and its claims.
+ * 2. The service answers `welcome`: the runner's id, the last runner message it received, and for each claim `keep` or
+ *    `drop`. A claim is dropped when its lease has ended and the run is another runner's: the runner kills the run.
+ * 3. Both send numbered messages (`n` rises by one in each direction, also across reconnects) and acknowledge them
+ *    (`ack`, on its own or with a message). The service takes each message once: one whose `n` is not higher than the
+ *    last is only acknowledged. Unacknowledged messages are sent again after the next welcome.
+ * 4. A `beat` every third of the lease renews the leases of all claims of the runner. Beats are not numbered like
+ *    messages; the `ack` that answers a beat names it. A runner whose beats are not acknowledged for the length of a
+ *    lease kills its runs.
+ * 5. A runner whose hello has `makesRequests` gets requests to make in its network (`request`) and answers each
+ *    (`response`). They are not numbered; the service repeats a request that is lost with a connection.
+ * 6. A person's message to a run is sent as `run.message`. The runner passes it to the agent and confirms with
+ *    `run.heard`. Messages that did not reach the agent before the run ended become notes for the task's next run.
+ * 7. An agent that needs approval for a call asks with `run.permission` and waits. The answer of the task's assignee is
+ *    sent as `run.permission-answered`. Approvals that are open when the run ends are not answered.
  *
- * Every message about a run carries the fence of its claim: a message with another fence than the run's current one
- * changes nothing and is answered by `run.drop`.
+ * Every message about a run carries the fence of its claim. A message with another fence than the run's current one
+ * has no effect and is answered with `run.drop`.
  *
- * Additions, so that a runner and a service of different releases understand each other:
- * - A member that an end does not know is passed over, in every frame.
- * - A new member is optional, its absence meaning what was before it.
- * - A new type of message or frame is sent only to an end that named its feature: the runner in its `hello`, the service
- *   in the `welcome` that answers it. {@link RUNNER_FEATURES} says which there are; an unknown name is passed over.
- * - What cannot be added so takes a new number of the protocol. A hello of another number is refused with an `error`.
+ * Rules for additions, so that a runner and a service of different releases understand each other:
+ * - Unknown members of a frame are ignored.
+ * - A new member is optional. Its absence means the behaviour before it was added.
+ * - A new type of message or frame is sent only to an end that named its feature: the runner in its `hello`, the
+ *   service in its `welcome`. {@link RUNNER_FEATURES} lists them; unknown names are ignored.
+ * - Any other change needs a new protocol number. A hello with another number is refused with an `error`.
  */
 import { z } from "zod";
 import { inputsTextSchema } from "./call-inputs.js";
 
 export const RUNNER_PROTOCOL = 1;
 
-/** What was added since the first release of this protocol; each end names what it knows. */
+/** Features added since the first release of this protocol; each end names those that it supports. */
 export const RUNNER_FEATURES = [
-  /** `run.message` and `run.heard`: the run's agent is given what its task's assignee says. */
+  /** `run.message` and `run.heard`: the task's assignee sends messages to the run's agent. */
   "messages",
-  /** `run.permission` and `run.permission-answered`: the agent asks the assignee before it does something. */
+  /** `run.permission` and `run.permission-answered`: the agent asks the assignee before it calls a tool. */
   "permissions",
-  /** A job without `task`: no task stands behind the run. */
+  /** A job without `task`: the run's owner is no task. */
   "taskless",
 ] as const;
 export type RunnerFeature = (typeof RUNNER_FEATURES)[number];
@@ -50,22 +49,22 @@ export type RunnerFeature = (typeof RUNNER_FEATURES)[number];
 export const MAX_FRAME_BYTES = 32 * 1024 * 1024;
 /** Longest text of one step, in characters; longer ones are cut by the runner. */
 export const MAX_STEP_CHARACTERS = 16_384;
-/** Longest output kept of setup, check or a failure, in characters; the end is kept. */
+/** Longest output of a setup, check or failure, in characters; a longer one keeps its end. */
 export const MAX_OUTPUT_CHARACTERS = 65_536;
 /** Longest diff of one checkout, in bytes. */
 export const MAX_DIFF_BYTES = 8 * 1024 * 1024;
 
-/** Longest text that a person says to a run, in characters. */
+/** Longest message of a person to a run, in characters. */
 export const MAX_MESSAGE_CHARACTERS = 20_000;
-/** How many messages to a run may wait to be given to its agent; the service sends no more. */
+/** Most messages to a run that its agent has not received; the service sends no more. */
 export const MAX_UNDELIVERED = 50;
 
-/** Longest reason of a permission that is asked for or dismissed, in characters. */
+/** Longest reason given with a permission, for asking or dismissing, in characters. */
 export const MAX_REASON_CHARACTERS = 2_000;
-/** How many permissions of one run may be open; what is asked beyond is dismissed at once. */
+/** Most open permissions of one run; further ones are dismissed at once. */
 export const MAX_OPEN_PERMISSIONS = 20;
 
-/** Longest answer to a request that a runner hands back, in bytes; the beginning is kept. */
+/** Longest answer that a runner returns for a request, in bytes; a longer one keeps its beginning. */
 export const MAX_ANSWER_BYTES = 16 * 1024;
 
 const claim = { runId: z.string().regex(/^[\w-]{1,100}$/), fence: z.int().min(1) };
@@ -104,7 +103,7 @@ export const failureSchema = z.object({
   code: failureCodeSchema,
   /** One sentence for a person. */
   message: z.string().max(2_000),
-  /** The end of what the failing program printed. */
+  /** The end of the failing program's output. */
   output: z.string().max(MAX_OUTPUT_CHARACTERS),
 });
 export type RunFailure = z.infer<typeof failureSchema>;
@@ -113,24 +112,24 @@ export const checkoutResultSchema = z.object({
   repository: z.string(),
   /** The commit the diff is against: 40 or 64 hex digits. */
   base: z.string().regex(/^([0-9a-f]{40}|[0-9a-f]{64})$/),
-  /** Unified git diff (`--binary`) of everything the task has changed since `base`; empty when nothing. */
+  /** Unified git diff (`--binary`) of all the task's changes since `base`; empty for none. */
   diff: z.string(),
 });
 export type CheckoutResult = z.infer<typeof checkoutResultSchema>;
 
-/** What the agent leaves at its end, when it completed. */
+/** The result of an agent that completed. */
 export const endingSchema = z.discriminatedUnion("kind", [
-  /** Handed over; accepted by the service beforehand through `run.handover`. */
+  /** A handover, which the service has accepted before through `run.handover`. */
   z.object({ kind: z.literal("handover"), to: z.string(), note: z.string().max(20_000) }),
-  /** Asks the assignee; the task goes to the inbox. */
+  /** A question to the assignee; the task moves to the inbox. */
   z.object({ kind: z.literal("ask"), question: z.string().min(1).max(20_000) }),
-  /** Neither: the station passes to no other, or the agent's handover was refused. */
+  /** Neither: the station passes to no other, or the handover was refused. */
   z.object({ kind: z.literal("finish"), note: z.string().max(20_000) }),
 ]);
 export type RunEnding = z.infer<typeof endingSchema>;
 
 export const runnerMessageSchema = z.discriminatedUnion("type", [
-  /** The claim is taken up: checkouts are laid out, setup ran, the agent starts. */
+  /** The checkouts are in place, setup has run, the agent starts. */
   z.object({ type: z.literal("run.started"), ...claim }),
   z.object({ type: z.literal("run.step"), ...claim, step: stepSchema }),
   /** The agent wants to hand over; answered by `run.handover-answered` with the same id. */
@@ -148,7 +147,7 @@ export const runnerMessageSchema = z.discriminatedUnion("type", [
     ending: endingSchema.nullable(),
     failure: failureSchema.nullable(),
     checkouts: z.array(checkoutResultSchema).max(50),
-    /** The station's check command, when it has one and it ran. */
+    /** The result of the station's check command; null when it has none or it did not run. */
     check: z
       .object({
         passed: z.boolean(),
@@ -162,32 +161,32 @@ export const runnerMessageSchema = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("run.permission"),
     ...claim,
-    /** The runner's own; another one for each. */
+    /** An id that the runner makes for each request. */
     id: z.string().min(1).max(100),
     tool: z.string().min(1).max(255),
-    /** What it would be called with: the JSON text of an object. */
+    /** The inputs of the call: the JSON text of an object. */
     inputs: inputsTextSchema,
     reason: z.string().max(MAX_REASON_CHARACTERS),
   }),
-  /** The agent got all messages to it up to message `n`. */
+  /** The agent has received its messages up to number `n`. */
   z.object({ type: z.literal("run.heard"), ...claim, n: z.int().min(1) }),
-  /** A new offer of the runner (when it drains: slots 0). */
+  /** The runner changes its number of slots; 0 to drain. */
   z.object({ type: z.literal("offer"), slots: z.int().min(0).max(1_000) }),
 ]);
 export type RunnerMessage = z.infer<typeof runnerMessageSchema>;
 
-/** A run as a runner gets it: everything it needs, secrets in the clear (only ever on the socket, never at rest). */
+/** Everything that a runner needs for a run. Secrets are in the clear: a job is sent, but never stored. */
 export const jobSchema = z.object({
   ...claim,
   workspaceId: z.string(),
-  /** Absent where no task stands behind the run; such a job is only sent to a runner that named `taskless`. */
+  /** Absent where the run's owner is no task; such a job is sent only to a runner with the feature `taskless`. */
   task: z
     .object({
       id: z.string(),
       title: z.string(),
       description: z.string(),
       url: z.string(),
-      /** What was said so far, oldest first: handover notes, send-backs, questions with answers, hook notes. */
+      /** The task's notes, oldest first: of handovers, send-backs, answered questions, hooks. */
       notes: z.array(z.object({ at: z.string(), from: z.string(), text: z.string() })),
     })
     .optional(),
@@ -201,7 +200,7 @@ export const jobSchema = z.object({
     effort: z.string().nullable(),
     check: z.string().nullable(),
     passesTo: z.array(z.string()),
-    /** Those of `passesTo` that come later in the line: a run that ends without a word goes to the only one. */
+    /** Those of `passesTo` that come later in the line. A run that ends without a handover goes there if it is one. */
     next: z.array(z.string()),
   }),
   harness: z.object({
@@ -210,10 +209,10 @@ export const jobSchema = z.object({
     env: z.record(z.string(), z.string()),
     /** Environment name -> value. */
     secrets: z.record(z.string(), z.string()),
-    /** Names of secrets that the harness wants and that are gone: the run fails with `secret-missing`. */
+    /** Names of the harness's secrets that no longer exist: the run fails with `secret-missing`. */
     missingSecrets: z.array(z.string()).default([]),
   }),
-  /** What the agent is taught, laid out for it before it starts. */
+  /** The agent's skills, written to disk before it starts. */
   skills: z
     .array(
       z.object({
@@ -231,9 +230,9 @@ export const jobSchema = z.object({
       repository: z.string(),
       setup: z.string().nullable(),
       image: z.string().nullable(),
-      /** The commit to start from; null takes the default branch's head, and the runner reports which it was. */
+      /** The commit to start from; null for the head of the default branch, which the runner then reports. */
       base: z.string().nullable(),
-      /** What the task has changed since `base` so far, to apply first; empty for nothing. */
+      /** The task's changes since `base` so far, applied before the agent starts; empty for none. */
       diff: z.string(),
     }),
   ),
@@ -243,19 +242,19 @@ export type Job = z.infer<typeof jobSchema>;
 export const serviceMessageSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("run.assign"), job: jobSchema }),
   z.object({ type: z.literal("run.stop"), ...claim, reason: z.string() }),
-  /** `refused` is null when the handover is given, else why not; the agent may try again. */
+  /** `refused` is null for an accepted handover, else the reason; the agent may try again. */
   z.object({
     type: z.literal("run.handover-answered"),
     ...claim,
     id: z.string(),
     refused: z.string().nullable(),
   }),
-  /** Something to give to the agent, in the order of `n`, which rises by one from 1 within a claim. */
+  /** A message for the agent. `n` begins at 1 and rises by one within a claim. */
   z.object({
     type: z.literal("run.message"),
     ...claim,
     n: z.int().min(1),
-    /** Who says it: `person <id>`. */
+    /** The sender: `person <id>`. */
     from: z.string().max(255),
     text: z.string().min(1).max(MAX_MESSAGE_CHARACTERS),
   }),
@@ -265,40 +264,40 @@ export const serviceMessageSchema = z.discriminatedUnion("type", [
     ...claim,
     id: z.string(),
     verdict: z.enum(["approved", "dismissed"]),
-    /** What to call the tool with in place of what was asked (JSON text); null for as it was asked. */
+    /** Inputs to use instead of those asked for (JSON text); null for no change. */
     inputs: inputsTextSchema.nullable(),
-    /** Why it was dismissed, if that was said. */
+    /** Why it was dismissed, if a reason was given. */
     reason: z.string().nullable(),
   }),
-  /** The claim is over: kill what runs for it and report nothing more. */
+  /** The claim has ended: the runner kills the run and reports nothing more about it. */
   z.object({ type: z.literal("run.drop"), ...claim }),
 ]);
 export type ServiceMessage = z.infer<typeof serviceMessageSchema>;
 
-/** Names of {@link RUNNER_FEATURES} that the end knows, and of later ones; absent for none. */
+/** The features that the end supports: names of {@link RUNNER_FEATURES} or of later releases; absent for none. */
 const features = z.array(z.string().min(1).max(64)).max(100).optional();
 
 export const runnerFrameSchema = z.discriminatedUnion("frame", [
   z.object({
     frame: z.literal("hello"),
     protocol: z.int(),
-    /** The id the service gave it before, or null the first time. */
+    /** The id that the service assigned; null for the first connection. */
     runnerId: z.string().max(100).nullable(),
-    /** Random, made once by each runner process; a runner id with another instance is a new start without claims. */
+    /** A random id of the runner's process. With another instance the runner has no claims. */
     instance: z.string().min(16).max(100),
     name: z.string().min(1).max(100),
     version: z.string().max(50),
     labels: z.array(z.string().min(1).max(64)).max(50),
     harnesses: z.array(z.string().min(1).max(64)).max(50),
     slots: z.int().min(0).max(1_000),
-    /** The last service message taken; 0 for none. */
+    /** Number of the last service message received; 0 for none. */
     received: z.int().min(0),
     claims: z.array(z.object(claim)).max(1_000),
-    /** Whether it takes `request` frames; absent for no. */
+    /** Whether it accepts `request` frames; absent for no. */
     makesRequests: z.boolean().optional(),
     features,
   }),
-  /** What came of a request: one of the two is null. */
+  /** The result of a request: exactly one of `answer` and `failure` is not null. */
   z.object({
     frame: z.literal("response"),
     id: z.string().max(100),
@@ -319,7 +318,7 @@ export const runnerFrameSchema = z.discriminatedUnion("frame", [
     frame: z.literal("beat"),
     ack: z.int().min(0),
     claims: z.array(z.object(claim)).max(1_000),
-    /** Named again by the `ack` that answers it. */
+    /** Repeated by the `ack` that answers it. */
     beat: z.int().min(1).optional(),
   }),
 ]);
@@ -329,7 +328,7 @@ export const serviceFrameSchema = z.discriminatedUnion("frame", [
   z.object({
     frame: z.literal("welcome"),
     runnerId: z.string(),
-    /** The last runner message taken; 0 for none. */
+    /** Number of the last runner message received; 0 for none. */
     received: z.int().min(0),
     leaseSeconds: z.number().positive(),
     claims: z.array(z.object({ ...claim, verdict: z.enum(["keep", "drop"]) })),
@@ -344,10 +343,10 @@ export const serviceFrameSchema = z.discriminatedUnion("frame", [
   z.object({
     frame: z.literal("ack"),
     ack: z.int().min(0),
-    /** The beat that this answers, whose leases begin anew; absent when it answers a message. */
+    /** The beat that this answers, which renewed the leases; absent for the answer to a message. */
     beat: z.int().min(1).optional(),
   }),
-  /** A POST to make in the runner's network, and to answer with a `response` of the same id. */
+  /** A POST to make in the runner's network; answered with a `response` of the same id. */
   z.object({
     frame: z.literal("request"),
     id: z.string().max(100),
@@ -356,7 +355,7 @@ export const serviceFrameSchema = z.discriminatedUnion("frame", [
     body: z.string(),
     timeoutMs: z.number().positive(),
   }),
-  /** The frame or the hello cannot be taken; the service closes after it. */
+  /** A frame or the hello is refused; the service closes the connection. */
   z.object({ frame: z.literal("error"), message: z.string() }),
 ]);
 export type ServiceFrame = z.infer<typeof serviceFrameSchema>;

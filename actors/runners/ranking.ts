@@ -1,16 +1,16 @@
 /**
- * Items by an order that may change while they are in it: the first is at hand, and putting or removing one takes as
- * many steps as the logarithm of how many there are (a binary heap that knows where each item lies).
+ * A priority queue whose items may change their rank: a binary heap with the index of each item. Reading the first item
+ * is O(1), putting and removing one O(log n).
  *
- * 1. Every item stands before those below it, unless its rank has changed since it was last put. Who changes a rank
- *    puts the item again before anything else is asked of the ranking.
+ * 1. No item ranks before the one above it in the heap. Whoever changes an item's rank puts the item again before any
+ *    other call.
  */
 export class Ranking<Item> {
   readonly #isBefore: (left: Item, right: Item) => boolean;
   readonly #items: Item[] = [];
   readonly #places = new Map<Item, number>();
 
-  /** `isBefore` is a total order: of two different items one is before the other. */
+  /** `isBefore` is a strict total order. */
   constructor(isBefore: (left: Item, right: Item) => boolean) {
     this.#isBefore = isBefore;
   }
@@ -23,13 +23,13 @@ export class Ranking<Item> {
     return this.#items[0];
   }
 
-  /** Adds an item, or moves it to where it belongs now. */
+  /** Adds an item, or moves it to its new rank. */
   put(item: Item): void {
     const place = this.#places.get(item) ?? this.#items.length;
     this.#sink(item, this.#rise(item, place));
   }
 
-  /** Takes an item out; one that is not there is fine. */
+  /** Removes an item if it is there. */
   remove(item: Item): void {
     const place = this.#places.get(item);
     if (place === undefined) return;
@@ -39,7 +39,7 @@ export class Ranking<Item> {
     this.#sink(last, this.#rise(last, place));
   }
 
-  /** Moves the gap at `place` up until the item fits there; gives back where that is. */
+  /** Moves the gap at `place` up to where the item belongs; returns the gap's new index. */
   #rise(item: Item, place: number): number {
     let gap = place;
     while (gap > 0) {
@@ -52,7 +52,7 @@ export class Ranking<Item> {
     return gap;
   }
 
-  /** Moves the gap at `place` down until the item fits there, and lays it down. */
+  /** Moves the gap at `place` down to where the item belongs, and puts the item there. */
   #sink(item: Item, place: number): void {
     let gap = place;
     for (;;) {
@@ -65,7 +65,7 @@ export class Ranking<Item> {
     this.#lay(item, gap);
   }
 
-  /** Where the first of the two items right below a place lies; beyond the end when there is none. */
+  /** The index of the child that ranks first; beyond the end for none. */
   #firstBelow(place: number): number {
     const left = this.#items[2 * place + 1];
     const right = this.#items[2 * place + 2];

@@ -4,50 +4,50 @@ import { table } from "../../storage/table.js";
 import type { QueuedRun, RunNeeds } from "./runner.table.js";
 
 /**
- * The queued runs of a workspace, by lane and by what they need: runs of a lane with the same needs stand in one line,
- * oldest first, so that thousands that no runner fits cost those that one fits nothing. Written by the dispatcher.
+ * The queued runs of a workspace. Runs of one lane with the same needs form a line, oldest first. Only the head of each
+ * line is considered, so thousands of runs that no runner fits do not slow down the others. Written by the dispatcher.
  */
 
-/** What the runs of one line have in common. */
+/** What all runs of a line have in common. */
 export interface LineRow extends RunNeeds {
   /** Absent for `work`. */
   readonly lane?: string;
 }
 
-/** What is remembered of a lane beside `work`; one without a row has no limit and was never served. */
+/** The stored state of a lane other than `work`. A lane without a row has no limit and was never served. */
 export interface LaneRow {
   readonly lane: string;
   /** Claims at once; null for no limit. */
   readonly maxClaims: number | null;
-  /** When a run of it was placed last, counted over all lanes: the lane that was served longest ago is next. */
+  /** A counter over all lanes, set when a run of the lane is placed. The lane with the lowest is served next. */
   readonly served: number;
 }
 
-/** The lane of runs that people wait for: it is served first. */
+/** The lane of tasks' runs, which people wait for. It is served before all others. */
 export const WORK_LANE = "work";
 
 /** `[line, queuedAtMs, run]` */
 const queuedRuns = table<QueuedRun>("queued-run");
-/** `[line]`: the lines that some queued run stands in. */
+/** `[line]`: the lines that are not empty. */
 const queuedNeeds = table<LineRow>("queued-needs");
 /** `[lane]` */
 export const lanes = table<LaneRow>("run-lane");
 
-/** The tables of the queue, for what is held in memory of them. */
+/** The names of the queue's tables. */
 export const queueTables: readonly string[] = [queuedRuns.name, queuedNeeds.name, lanes.name];
 
-/** The lane of what may not name it. */
+/** The lane; `work` where none is named. */
 export function getLane({ lane }: { readonly lane?: string }): string {
   return lane ?? WORK_LANE;
 }
 
-/** What two needs are the same by, as plain data. */
+/** Needs in a canonical form, as plain data: equal for equal needs. */
 export function toNeedsParts({ poolId, labels, harness, features = [] }: RunNeeds): readonly unknown[] {
   const named = [...new Set(features)].sort();
   return [poolId, [...new Set(labels)].sort(), harness, ...(named.length === 0 ? [] : [{ features: named }])];
 }
 
-/** The key of the line that a run stands in. Labels may be many and long, a key may not. */
+/** The key of a run's line: a hash, since needs may be longer than a key. */
 export function toLineKey(run: LineRow): string {
   const lane = getLane(run);
   const parts = [...toNeedsParts(run), ...(lane === WORK_LANE ? [] : [lane])];
@@ -58,7 +58,7 @@ export function storeQueued(writing: Writing, workspaceId: string, line: string,
   queuedRuns.put(writing, workspaceId, [line, run.queuedAtMs, run.runId], run);
 }
 
-/** Takes a run out; one that is not there is fine. */
+/** Removes a run from the queue if it is there. */
 export function removeQueued(writing: Writing, workspaceId: string, line: string, run: QueuedRun): void {
   queuedRuns.remove(writing, workspaceId, line, run.queuedAtMs, run.runId);
 }
@@ -73,12 +73,12 @@ export function removeLine(writing: Writing, workspaceId: string, key: string): 
   queuedNeeds.remove(writing, workspaceId, key);
 }
 
-/** Every line that a run stands in. */
+/** The lines that are not empty. */
 export function listLines(reading: Reading, workspaceId: string): LineRow[] {
   return queuedNeeds.list(reading, workspaceId);
 }
 
-/** The runs that have stood longest in a line. */
+/** The oldest runs of a line, oldest first. */
 export function listOldest(reading: Reading, workspaceId: string, line: string, limit: number): QueuedRun[] {
   return queuedRuns.list(reading, workspaceId, [line], { limit });
 }

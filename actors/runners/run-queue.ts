@@ -3,7 +3,7 @@ import type { Placement } from "./placement.js";
 import { getLane, type LineRow, toLineKey } from "./run-queue.table.js";
 import type { QueuedRun } from "./runner.table.js";
 
-/** The oldest queued runs of a line, at most so many, oldest first: as the rows are now. */
+/** Reads the oldest queued runs of a line from its rows, oldest first, at most `limit`. */
 export type OldestRuns = (line: string, limit: number) => readonly QueuedRun[];
 
 /** Runs of a line read at once. */
@@ -16,18 +16,18 @@ export interface Line {
   readonly key: string;
   readonly lane: string;
   readonly fitting: FittingRunners;
-  /** The oldest of its runs, oldest first. */
+  /** Its oldest runs, oldest first. */
   readonly oldest: QueuedRun[];
-  /** There are no others. */
+  /** Whether `oldest` holds all runs of the line. */
   areAll: boolean;
 }
 
 /**
- * The queue of a workspace by lane and needs. Owns which lines there are; of each it holds no more than the oldest
- * runs, and reads more when these are used up.
+ * The queue of a workspace in memory. Owns which lines there are. Of each line it holds only the oldest runs, and reads
+ * more from the rows when these are used up.
  *
- * 1. There is a line for each row of lines, and each has a run in the rows.
- * 2. What a line holds are its oldest runs in the rows, without a gap.
+ * 1. There is one line for each row of `queued-needs`, and each has at least one queued run.
+ * 2. The runs that a line holds are the oldest in the rows, without gaps.
  */
 export class RunQueue {
   readonly #placement: Placement;
@@ -48,19 +48,19 @@ export class RunQueue {
     return this.#lines.values();
   }
 
-  /** Whether nothing waits in the lane. */
+  /** Whether no run of the lane is queued. */
   isLaneEmpty(lane: string): boolean {
     return !this.#linesInLane.has(lane);
   }
 
-  /** The lines that have a fitting runner with a free slot, whatever limits say. */
+  /** The lines that a fitting runner has a free slot for; limits are not considered. */
   placeable(): Line[] {
     const lines: Line[] = [];
     for (const fitting of this.#placement.needs.placeable) lines.push(...(this.#byNeeds.get(fitting) ?? []));
     return lines;
   }
 
-  /** The run joins its line. */
+  /** Adds a run to its line, and opens the line if needed. */
   add(key: string, run: QueuedRun): void {
     const line = this.#lines.get(key) ?? this.#open(key, run, true);
     const place = placeIn(line.oldest, run);
@@ -71,7 +71,7 @@ export class RunQueue {
     line.areAll = false;
   }
 
-  /** The run leaves its line; one that is not there is fine. Tells whether the line is gone with it. */
+  /** Removes a run from its line if it is there. Returns whether the line is empty now, and closed. */
   remove(key: string, run: QueuedRun, oldestRuns: OldestRuns): boolean {
     const line = this.#lines.get(key);
     if (line === undefined) return false;
@@ -82,7 +82,7 @@ export class RunQueue {
     return true;
   }
 
-  /** The run that has stood longest in the line. */
+  /** The oldest run of the line. */
   first(line: Line, oldestRuns: OldestRuns): QueuedRun | undefined {
     if (line.oldest.length === 0 && !line.areAll) {
       line.oldest.push(...oldestRuns(line.key, READ_AT_ONCE));
@@ -91,7 +91,7 @@ export class RunQueue {
     return line.oldest[0];
   }
 
-  /** Which lines there are, as plain data. */
+  /** Which lines there are as plain data, for comparing. */
   describe(): unknown {
     return { lines: new Map([...this.#lines].map(([key, { lane }]) => [key, lane])), lanes: this.#linesInLane };
   }
@@ -120,12 +120,12 @@ export class RunQueue {
   }
 }
 
-/** Whether the run has waited longer. */
+/** Whether the left run was queued earlier. */
 export function isOlder(left: QueuedRun, right: QueuedRun): boolean {
   return left.queuedAtMs < right.queuedAtMs || (left.queuedAtMs === right.queuedAtMs && left.runId < right.runId);
 }
 
-/** Where the run stands, or would stand, among runs that are in order. */
+/** The index of the run among runs in order, or the index to insert it at. */
 function placeIn(runs: readonly QueuedRun[], run: QueuedRun): number {
   let from = 0;
   let to = runs.length;

@@ -1,15 +1,15 @@
 import { Ranking } from "./ranking.js";
 import type { RunnerRow } from "./runner.table.js";
 
-/** A runner, and how many runs it holds. */
+/** A runner and its claims. */
 export interface RunnerLoad {
   row: RunnerRow;
   held: number;
-  /** What it offers beyond what it holds; negative when it holds more. */
+  /** Slots minus claims; negative when it offers fewer slots than it holds claims. */
   free: number;
 }
 
-/** Counts over runners. */
+/** Sums over runners. */
 export interface LoadCounts {
   readonly runners: number;
   readonly slots: number;
@@ -18,18 +18,17 @@ export interface LoadCounts {
   readonly busy: number;
 }
 
-/** Is told when runners of a group come, leave, offer or hold something else. */
+/** Is called when a runner joins or leaves a group, or its slots or claims change. */
 export interface GroupListener {
-  /** `more` is what has come to the counts; negative for less. */
+  /** `more` is the change of the group's counts; negative numbers for a decrease. */
   groupChanged(group: RunnerGroup, more: LoadCounts): void;
 }
 
-/** Of two runners that fit, a run goes to the one with more free slots, then to the one with the lower id. */
+/** Whether a run goes to the left runner rather than the right: more free slots, then the lower id. */
 export function isBetter(left: RunnerLoad, right: RunnerLoad): boolean {
   return left.free > right.free || (left.free === right.free && left.row.runnerId < right.row.runnerId);
 }
 
-/** Adds counts. */
 export function plus(left: LoadCounts, right: LoadCounts): LoadCounts {
   return {
     runners: left.runners + right.runners,
@@ -42,14 +41,14 @@ export function plus(left: LoadCounts, right: LoadCounts): LoadCounts {
 export const noCounts: LoadCounts = { runners: 0, slots: 0, held: 0, busy: 0 };
 
 /**
- * The connected runners of a pool that offer the same labels, harnesses and features: what fits one fits all. Owns who
- * belongs to it and their order; what each holds is changed through {@link change} alone.
+ * Connected runners of one pool with the same labels, harnesses and features, so that needs fit all or none of them.
+ * Owns its members and their ranking; their claims and slots change through {@link change} only.
  *
- * 1. The counts are the sums over its runners, and the listeners were told of every change.
+ * 1. The counts are the sums over its runners, and listeners are called for every change of them.
  */
 export class RunnerGroup {
   readonly poolId: string;
-  /** Of its runners and of their pool. */
+  /** The labels of its runners and of their pool. */
   readonly labels: ReadonlySet<string>;
   readonly harnesses: ReadonlySet<string>;
   readonly features: ReadonlySet<string>;
@@ -70,7 +69,7 @@ export class RunnerGroup {
     return this.#counts;
   }
 
-  /** The runner with most free slots; null when none has any. */
+  /** The runner with the most free slots; null when none is free. */
   get best(): RunnerLoad | null {
     return this.#best;
   }
@@ -92,7 +91,7 @@ export class RunnerGroup {
     this.#count(minus(noCounts, countsOf(runner)));
   }
 
-  /** Has one of its runners hold or offer something else. */
+  /** Sets the offer and the number of claims of one of its runners. */
   change(runner: RunnerLoad, row: RunnerRow, held: number): void {
     const before = countsOf(runner);
     runner.row = row;
@@ -102,7 +101,7 @@ export class RunnerGroup {
     this.#count(minus(countsOf(runner), before));
   }
 
-  /** All that it knows as plain data. */
+  /** Its state as plain data, for comparing. */
   describe(): unknown {
     const { poolId, labels, harnesses, features, counts, firstId } = this;
     const offer = { poolId, labels, harnesses, features };

@@ -10,7 +10,7 @@ import { findPoolByToken } from "./pool-token.js";
 const schema = z.strictObject({
   key: slug,
   kind: z.enum(["pull", "push"], "must be pull or push").default("pull"),
-  /** Labels of all its runners, beside their own. */
+  /** Labels that all its runners have, in addition to their own. */
   labels,
   concurrency: z
     .int("must be a whole number")
@@ -25,7 +25,7 @@ const schema = z.strictObject({
   push: z
     .strictObject({
       url: z.string().min(1, "must not be empty").max(2_000, "must be at most 2000 characters"),
-      /** Name of the secret that what is pushed is signed with. */
+      /** Name of the secret that signs the notices. */
       secret: slug,
     })
     .nullable()
@@ -50,8 +50,8 @@ export function runnerPoolKind({ allowList }: { readonly allowList: AllowList })
     schema,
     fixed: ["key", "kind"],
     hcl: {},
-    // A host is sent where its token belongs: one that admits to a pool, in whatever workspace, is no other's. Who runs
-    // a host knows its token, and may open a workspace.
+    // A token leads its host to one pool, so no two pools of any workspaces may have the same. Otherwise whoever runs a
+    // host could open a workspace with a pool of the same token.
     hidden: [{ path: TOKEN, keep: "hash", unique: { taken: "admits to another pool already", isTaken } }],
     reveals: { path: TOKEN, header: "service-pool-token", when: (fields) => fields.kind === "pull" },
     address: (fields) => fields.key,

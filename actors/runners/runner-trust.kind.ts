@@ -7,7 +7,7 @@ import type { Kind, WriteScope } from "../resources/kind.js";
 import { findResourceAt } from "../resources/resource.table.js";
 import type { RunnerPoolFields } from "./runner-pool.kind.js";
 
-/** Pools that one trust may admit to: a host gets a token for each. */
+/** Most pools of one trust; a host gets a token for each. */
 const MAX_POOLS = 20;
 
 const schema = z.strictObject({
@@ -20,7 +20,7 @@ const schema = z.strictObject({
 
 export type RunnerTrustFields = z.output<typeof schema>;
 
-/** Which hosts may join which pools for the OIDC token of their platform, with no pool token put on them. */
+/** Which hosts may join which pools with the OIDC token of their platform, instead of a stored pool token. */
 export function runnerTrustKind({ allowList }: { readonly allowList: AllowList }): Kind<RunnerTrustFields> {
   return {
     name: "runner-trust",

@@ -1,32 +1,31 @@
 /**
- * A runner, `runner/<id>`: what it took and was sent, its lease, the claims it was given. Messages are classified
- * before the step (`classify-runner.ts`): behind an event stands the message that it is made of, where it has another
- * name.
+ * A runner, `runner/<id>`: the messages received from it and sent to it, its lease, and its claims. Messages are
+ * classified before the step (`classify-runner.ts`). Where an event has another name than its message, the message
+ * follows in brackets. "Either" is connected or away.
  *
- * | state     | moved by                          | next      | also                                                    |
- * |-----------|-----------------------------------|-----------|---------------------------------------------------------|
- * | absent    | runner.began (runner.hello)       | connected | the dispatcher learns what it offers                    |
- * | absent    | claim.given (tell)                | absent    | the run learns that the claim is lost                   |
- * | absent    | tell, claim.dropped (tell)        | absent    |                                                         |
- * | connected,| runner.returned (runner.hello)    | connected | claims it does not hold any more are lost               |
- * | away      | runner.began (runner.hello)       | connected | every claim is lost: that process is gone               |
- * | connected | slots.said (runner.said)          | connected | the dispatcher learns of it                             |
- * | connected | run.said (runner.said)            | connected | the run is told, once                                   |
- * | connected | said.before (runner.said)         | connected | acknowledged again                                      |
- * | connected | runner.beat                       | connected | the lease begins anew                                   |
- * | connected | runner.left                       | away      | nothing new is placed there; the lease goes on          |
- * | either    | tell                              | same      | joins the outbox                                        |
- * | either    | claim.given (tell)                | same      | likewise; the claim is known                            |
- * | either    | claim.dropped (tell)              | same      | likewise; the claim is forgotten                        |
- * | either    | claim.ended                       | same      | the claim is forgotten                                  |
- * | connected | runner.adrift                     | away      | the service was down: one more lease                    |
- * | away      | runner.adrift                     | away      | likewise                                                |
- * | either    | lease.late (woken `lease`)        | same      | likewise                                                |
- * | connected | lease.over (woken `lease`)        | away      | every claim is lost; nothing is placed there until it   |
- * |           |                                   |           | says hello                                              |
- * | away      | lease.over (woken `lease`)        | (ended)   | every claim is lost; the runner is forgotten            |
+ * | state     | moved by                          | next      | also                                                  |
+ * |-----------|-----------------------------------|-----------|-------------------------------------------------------|
+ * | absent    | runner.began (runner.hello)       | connected | the dispatcher gets its offer                         |
+ * | absent    | claim.given (tell)                | absent    | the run is told that the claim is lost                |
+ * | absent    | tell, claim.dropped (tell)        | absent    |                                                       |
+ * | either    | runner.returned (runner.hello)    | connected | claims that it no longer holds are lost               |
+ * | either    | runner.began (runner.hello)       | connected | a new process: every claim is lost                    |
+ * | connected | slots.changed (runner.said)       | connected | the dispatcher gets its new offer                     |
+ * | connected | run.said (runner.said)            | connected | forwarded to the run, once                            |
+ * | connected | report.repeated (runner.said)     | connected | acknowledged again                                    |
+ * | connected | runner.beat                       | connected | the lease is extended                                 |
+ * | connected | runner.left                       | away      | gets no new runs; the lease goes on                   |
+ * | either    | tell                              | same      | the message joins the outbox                          |
+ * | either    | claim.given (tell)                | same      | the same; the claim is recorded                       |
+ * | either    | claim.dropped (tell)              | same      | the same; the claim is removed                        |
+ * | either    | claim.ended                       | same      | the claim is removed                                  |
+ * | connected | runner.adrift                     | away      | the service was down: the lease is extended           |
+ * | away      | runner.adrift                     | away      | the same                                              |
+ * | either    | lease.late (woken `lease`)        | same      | the same                                              |
+ * | connected | lease.over (woken `lease`)        | away      | every claim is lost; no new runs until it connects    |
+ * | away      | lease.over (woken `lease`)        | (ended)   | every claim is lost; the runner is removed            |
  *
- * What is said on a connection that another has taken the place of (connection.old) is refused.
+ * A message on a replaced connection (connection.old) is refused.
  */
 import { assertEvent, assign, setup } from "xstate";
 import { defineActor } from "../../runtime/define-actor.js";
@@ -37,17 +36,17 @@ import { runnerRef } from "./runner.messages.js";
 import { connectedRunnerEntry } from "./runner.table.js";
 import {
   acknowledge,
-  acknowledgeSaid,
+  answerReport,
+  changeSlots,
+  disconnect,
   endClaim,
   extendLease,
   forget,
+  forwardReport,
   giveClaim,
-  leave,
   loseAll,
   loseClaim,
   sendToRunner,
-  takeSaid,
-  takeSlots,
   welcome,
   welcomeBack,
 } from "./runner.transitions.js";
@@ -68,7 +67,7 @@ const nobody: RunnerContext = {
   claims: {},
 };
 
-/** What a runner takes, connected or away. */
+/** Transitions of a runner that is connected or away. */
 const known = {
   "runner.returned": { target: "connected", actions: "welcomeBack" },
   "runner.began": { target: "connected", actions: "welcome" },
@@ -90,17 +89,17 @@ const machine = setup({
       assertEvent(event, "runner.returned");
       return welcomeBack(event, context);
     }),
-    takeSlots: assign(({ context, event }) => {
-      assertEvent(event, "slots.said");
-      return takeSlots(event, context);
+    changeSlots: assign(({ context, event }) => {
+      assertEvent(event, "slots.changed");
+      return changeSlots(event, context);
     }),
-    takeSaid: assign(({ context, event }) => {
+    forwardReport: assign(({ context, event }) => {
       assertEvent(event, "run.said");
-      return takeSaid(event, context);
+      return forwardReport(event, context);
     }),
-    acknowledgeAgain: ({ context, event }) => {
-      assertEvent(event, "said.before");
-      acknowledgeSaid(event.turn, { ack: event.ack, received: context.received });
+    answerAgain: ({ context, event }) => {
+      assertEvent(event, "report.repeated");
+      answerReport(event.turn, { ack: event.ack, received: context.received });
     },
     acknowledge: ({ event }) => {
       assertEvent(event, "runner.beat");
@@ -122,7 +121,7 @@ const machine = setup({
       assertEvent(event, "claim.given");
       loseClaim(event.turn, event.message.runId);
     },
-    leave: ({ context, event }) => leave(event.turn, context),
+    disconnect: ({ context, event }) => disconnect(event.turn, context),
     extend: ({ context, event }) => extendLease(event.turn, context),
     loseAll: assign(({ context, event }) => loseAll(event.turn, context)),
     forget: ({ event }) => forget(event.turn),
@@ -144,13 +143,13 @@ const machine = setup({
     connected: {
       on: {
         ...known,
-        "slots.said": { actions: "takeSlots" },
-        "run.said": { actions: "takeSaid" },
-        "said.before": { actions: "acknowledgeAgain" },
+        "slots.changed": { actions: "changeSlots" },
+        "run.said": { actions: "forwardReport" },
+        "report.repeated": { actions: "answerAgain" },
         "runner.beat": { actions: ["acknowledge", "extend"] },
-        "runner.left": { target: "away", actions: "leave" },
-        "runner.adrift": { target: "away", actions: ["leave", "extend"] },
-        "lease.over": { target: "away", actions: ["loseAll", "leave", "extend"] },
+        "runner.left": { target: "away", actions: "disconnect" },
+        "runner.adrift": { target: "away", actions: ["disconnect", "extend"] },
+        "lease.over": { target: "away", actions: ["loseAll", "disconnect", "extend"] },
       },
     },
     away: {
@@ -171,7 +170,7 @@ export const runnerActor = defineActor(runnerRef, {
   migrate: ({ value, context }) => ({ value, context: Object.assign({}, nobody, context) }),
 });
 
-/** Runners that have a socket are found at the next start. */
+/** The directory entries of connected runners: their sockets are gone when the service starts again. */
 export const connectedRunnerSource = stateSource("runner", ({ value }, { partition, id }) =>
   value === "connected" ? [connectedRunnerEntry(partition, id)] : [],
 );

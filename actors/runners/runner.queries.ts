@@ -8,7 +8,7 @@ export interface RunnerKey {
   readonly runnerId: string;
 }
 
-/** The workspace's runners that are connected, or away for less than a lease, by their ids: in the order they first came. */
+/** The workspace's runners, connected or away for less than a lease, in the order in which they first connected. */
 export function listRunners(
   reading: Reading,
   workspaceId: string,
@@ -17,7 +17,7 @@ export function listRunners(
   return runners.list(reading, workspaceId, [], { limit, ...(after === undefined ? {} : { after: [after] }) });
 }
 
-/** The runners of all workspaces that had a socket last, by the directory: some may not exist any more. */
+/** The runners of all workspaces that the directory lists as connected; some may no longer exist. */
 export function listConnectedRunners(reading: Reading): readonly RunnerKey[] {
   return connectedRunners.list(reading);
 }
@@ -39,7 +39,7 @@ export interface OutgoingMessage {
   readonly message: OutboxMessage;
 }
 
-/** What waits to be sent to a runner after the message with number `after`, in order. */
+/** The messages in a runner's outbox after number `after`, in order. */
 export function listOutgoing(
   reading: Reading,
   { workspaceId, runnerId }: RunnerKey,

@@ -11,7 +11,7 @@ export interface RunnerRow {
   readonly labels: readonly string[];
   readonly harnesses: readonly string[];
   readonly slots: number;
-  /** The protocol features that it knows; absent in rows from before there were any. */
+  /** The protocol features that it supports; absent in rows of earlier releases. */
   readonly features?: readonly string[];
   readonly connected: boolean;
   readonly since: string;
@@ -23,7 +23,7 @@ export interface RunNeeds {
   readonly poolId: string | null;
   readonly labels: readonly string[];
   readonly harness: string;
-  /** The protocol features that the runner has to know; absent for none. */
+  /** The protocol features that the runner has to support; absent for none. */
   readonly features?: readonly RunnerFeature[];
 }
 
@@ -31,7 +31,7 @@ export interface RunNeeds {
 export interface QueuedRun extends RunNeeds {
   readonly runId: string;
   readonly queuedAtMs: number;
-  /** Where it waits; absent for `work`. */
+  /** The lane in which it waits; absent for `work`. */
   readonly lane?: string;
 }
 
@@ -40,11 +40,11 @@ export interface ClaimRow {
   readonly runnerId: string;
   readonly runId: string;
   readonly poolId: string;
-  /** Where the run waited; absent for `work`. */
+  /** The lane in which the run waited; absent for `work`. */
   readonly lane?: string;
 }
 
-/** What waits to be sent to a runner; a job is built only when it is written to the socket. */
+/** A message that waits to be sent to a runner. An assignment's job is built when it is written to the socket. */
 export type OutboxMessage =
   | { readonly type: "run.assign"; readonly runId: string; readonly fence: number }
   | { readonly type: "run.stop"; readonly runId: string; readonly fence: number; readonly reason: string }
@@ -80,7 +80,7 @@ export const runners = table<RunnerRow>("runner");
 export const claims = table<ClaimRow>("claim");
 /** `[runner, n]` */
 export const outbox = table<OutboxMessage>("runner-outbox");
-/** `[workspace, runner]`: who had a socket, for the next start of the service. */
+/** `[workspace, runner]`: the connected runners. At its next start the service marks them as disconnected. */
 export const connectedRunners = directory<{ readonly workspaceId: string; readonly runnerId: string }>(
   "connected-runner",
 );
@@ -89,12 +89,12 @@ export function connectedRunnerEntry(workspaceId: string, runnerId: string): Dir
   return connectedRunners.entry([workspaceId, runnerId], { workspaceId, runnerId });
 }
 
-/** Whether the runner knows this addition to the protocol. */
+/** Whether the runner supports this feature of the protocol. */
 export function hasFeature(reading: Reading, workspaceId: string, runnerId: string, feature: RunnerFeature): boolean {
   return runners.get(reading, workspaceId, runnerId)?.features?.includes(feature) ?? false;
 }
 
-/** Whether a runner could start this harness: it is the one of any program, or some runner of the workspace offers it. */
+/** Whether some runner of the workspace can start the harness; every runner can start `command`. */
 export function isHarnessOffered(reading: Reading, workspaceId: string, harness: string): boolean {
   return (
     harness === "command" || runners.list(reading, workspaceId).some(({ harnesses }) => harnesses.includes(harness))

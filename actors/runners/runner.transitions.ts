@@ -1,20 +1,20 @@
 import type { Delivered, Turn } from "../../runtime/turn.js";
-import type { Greeting, RunnerContext, SaidOfRun, Sending, SlotsSaid } from "./classify-runner.js";
+import type { Greeting, RunnerContext, RunReport, Sending, SlotsChanged } from "./classify-runner.js";
 import { dispatcherRef, type ForgetRunner, type OfferRunner } from "./dispatcher.messages.js";
-import { type ClaimLost, type RunSaid, runnerTopic, runRef, type Welcome } from "./runner.messages.js";
+import { type ClaimLost, type RunReported, runnerTopic, runRef, type Welcome } from "./runner.messages.js";
 import { connectedRunnerEntry, outbox } from "./runner.table.js";
 
-/** What the transitions of a runner do; the machine beside it says when. */
+/** The transitions of a runner; the machine says when each runs. */
 
-/** The process that was there before is back: it goes on where it was. */
+/** The same process connects again and continues where it was. */
 export function welcomeBack(event: Delivered<Greeting>, context: RunnerContext): RunnerContext {
   const { turn, hello } = event;
   acknowledge(turn, hello.received);
-  // Numbers go on after what the runner took, so that it drops nothing as seen before.
+  // Numbers continue after the last that the runner received, so that it takes none for a repeat.
   return greet(event, { ...context, sent: Math.max(context.sent, hello.received) });
 }
 
-/** Another process: what was sent to the one before is gone with it. */
+/** A new process connects: what was sent to the earlier one is dropped. */
 export function welcome(event: Delivered<Greeting>, context: RunnerContext): RunnerContext {
   emptyOutbox(event.turn);
   return greet(event, { ...context, received: 0, sent: event.hello.received });
@@ -43,8 +43,8 @@ function greet(event: Delivered<Greeting>, context: RunnerContext): RunnerContex
   return next;
 }
 
-/** The runner has no socket any more; nothing new is placed there. */
-export function leave(turn: Turn, context: RunnerContext): void {
+/** The runner has lost its socket and gets no new runs. */
+export function disconnect(turn: Turn, context: RunnerContext): void {
   turn.undirect(connectedRunnerEntry(turn.self.partition, turn.self.id));
   offer(turn, context, false);
 }
@@ -53,30 +53,30 @@ export function extendLease(turn: Turn, { leaseMs }: Pick<RunnerContext, "leaseM
   turn.wake("lease", turn.now + leaseMs);
 }
 
-/** Tells the runner up to where its messages were taken, and takes what it has taken out of the outbox. */
-export function acknowledgeSaid(turn: Turn, { ack, received }: { readonly ack: number; readonly received: number }) {
+/** Answers with the number of the last message received, and removes from the outbox what the runner has received. */
+export function answerReport(turn: Turn, { ack, received }: { readonly ack: number; readonly received: number }) {
   acknowledge(turn, ack);
   turn.reply({ received });
 }
 
-export function takeSlots(event: Delivered<SlotsSaid>, context: RunnerContext): RunnerContext {
+export function changeSlots(event: Delivered<SlotsChanged>, context: RunnerContext): RunnerContext {
   const { turn, n, ack, slots } = event;
-  acknowledgeSaid(turn, { ack, received: n });
+  answerReport(turn, { ack, received: n });
   const next = { ...context, received: n, slots };
   offer(turn, next, true);
   return next;
 }
 
-/** Hands on to the run what its runner said of it. */
-export function takeSaid(event: Delivered<SaidOfRun>, context: RunnerContext): RunnerContext {
+/** Forwards the runner's message to the run that it is about. */
+export function forwardReport(event: Delivered<RunReport>, context: RunnerContext): RunnerContext {
   const { turn, n, ack, said } = event;
-  acknowledgeSaid(turn, { ack, received: n });
-  const message: RunSaid = { type: "run.said", runnerId: turn.self.id, said };
+  answerReport(turn, { ack, received: n });
+  const message: RunReported = { type: "run.said", runnerId: turn.self.id, said };
   turn.send(runRef(turn.self.partition, said.runId), message);
   return { ...context, received: n };
 }
 
-/** Puts a message into the outbox, from where the edge sends it. */
+/** Puts a message into the outbox, from which the edge sends it. */
 export function sendToRunner({ turn, message }: Delivered<Sending>, context: RunnerContext): RunnerContext {
   const sent = context.sent + 1;
   outbox.put(turn, turn.self.partition, [turn.self.id, sent], message);
@@ -109,7 +109,7 @@ export function forget(turn: Turn): void {
   turn.stop();
 }
 
-/** Takes what the runner has taken out of the outbox. */
+/** Removes messages from the outbox, up to the number that the runner has received. */
 export function acknowledge(turn: Turn, upTo: number): void {
   const taken = outbox.entries(turn, turn.self.partition, [turn.self.id], { before: [turn.self.id, upTo + 1] });
   for (const { key } of taken) turn.remove(key);

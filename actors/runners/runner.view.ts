@@ -4,7 +4,7 @@ import { findResource } from "../resources/resource.table.js";
 import { claims, type RunnerRow } from "./runner.table.js";
 import type { RunnerPoolFields } from "./runner-pool.kind.js";
 
-/** A runner as it is read. */
+/** A runner as the API returns it. */
 export const runnerSchema = z
   .strictObject({
     id: z.string(),
@@ -13,21 +13,21 @@ export const runnerSchema = z
     pool: z.string().nullable(),
     labels: z.array(z.string()),
     harnesses: z.array(z.string()),
-    /** False while it is away: its lease has not run out yet, and nothing new is given to it. */
+    /** False while it is away: its lease has not ended yet, and it gets no new runs. */
     connected: z.boolean(),
-    /** When it connected last. */
+    /** The time it last connected. */
     since: z.string(),
-    /** Runs at once; 0 when it is draining. */
+    /** How many runs it takes at once; 0 while it drains. */
     slots: z.int(),
     free: z.int(),
-    /** How many runs it holds. */
+    /** Number of runs that it holds. */
     held: z.int(),
-    /** Those of them that the caller may read. */
+    /** Ids of those runs that the caller may read. */
     runs: z.array(z.string()),
   })
   .meta({ title: "runner" });
 
-/** A runner, with those of its runs that `sees` lets through. */
+/** A runner, with those of its runs that `sees` returns true for. */
 export function runnerView(
   reading: Reading,
   workspaceId: string,

@@ -18,7 +18,7 @@ export type WorkspaceRunnersFields = z.output<typeof schema>;
 
 const KIND = "workspace-runners";
 
-/** How a workspace's runs are placed where their stations say nothing. A workspace has at most one, at its slug. */
+/** A workspace's default pool and its limit of runs. A workspace has at most one, at its slug. */
 export const workspaceRunnersKind: Kind<WorkspaceRunnersFields> = {
   name: KIND,
   plural: "workspace-runners",
@@ -34,7 +34,7 @@ export const workspaceRunnersKind: Kind<WorkspaceRunnersFields> = {
     defaultPool === null ? [] : [{ path: "defaultPool", kind: "runner-pool", address: defaultPool }],
 };
 
-/** The workspace's own rules of placement; null for each that it does not set. */
+/** The workspace's settings; null for each that is not set. */
 export function workspaceRunners(reading: Reading, workspaceId: string): WorkspaceRunnersFields {
   const [id] = resourceAddresses.list(reading, workspaceId, [KIND], { limit: 1 });
   const row = id === undefined ? undefined : findResource<WorkspaceRunnersFields>(reading, workspaceId, KIND, id);

@@ -5,7 +5,7 @@ import type { ApprovalRow } from "./approval.js";
 import { approvals, listOpenApprovals } from "./approval.table.js";
 import { refuseUnlessAssigneeOf } from "./assignee.js";
 import type { AnswerApproval } from "./run.messages.js";
-import { getRunRow, sendToRunner, tellOwner } from "./run.transitions.js";
+import { getRunRow, sendToOwner, sendToRunner } from "./run.transitions.js";
 import type { ApprovalAnswered, RunContext } from "./run-events.js";
 import type { RunOwner } from "./run-owner.js";
 
@@ -102,7 +102,7 @@ function sendAnswer(
 function notifyOwner(turn: Turn): void {
   const { id: runId } = turn.self;
   const [first, ...others] = listOpenApprovals(turn, turn.self.partition, runId);
-  tellOwner(turn, { type: "run.asking", runId, asks: first === undefined ? null : asksText(first, others) });
+  sendToOwner(turn, { type: "run.asking", runId, asks: first === undefined ? null : asksText(first, others) });
 }
 
 function asksText({ tool, reason }: ApprovalRow, others: readonly ApprovalRow[]): string {

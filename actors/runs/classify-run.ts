@@ -4,7 +4,7 @@ import { findAnswerable } from "./approvals.js";
 import { findSentBefore, refuseMessage } from "./conversation.js";
 import type { AnswerApproval, SendMessage, StartRun } from "./run.messages.js";
 import { getRunRow, STARTING } from "./run.transitions.js";
-import type { Owned, RunContext, RunEvent, RunMessage, Said } from "./run-events.js";
+import type { Owned, RunContext, RunEvent, RunMessage, RunReport } from "./run-events.js";
 import { getRunOwner, type RunOwner } from "./run-owner.js";
 
 /** A wake-up that is later than this, in milliseconds, was due while the service was down. */
@@ -31,7 +31,7 @@ export function classifyRun(owners: readonly RunOwner[]) {
       case "run.said":
         return value === "ended" || message.said.fence !== context.fence || message.runnerId !== context.runnerId
           ? { ...message, type: "claim.stale" }
-          : toSaidEvent(message.said, owned);
+          : toReportEvent(message.said, owned);
       case "claim.lost":
         return message.runnerId === context.runnerId ? { ...message, ...owned() } : { type: "claim.other" };
       case "job.undeliverable":
@@ -66,7 +66,7 @@ function toGateEvent({ gate, id, refused }: GateAnswer, owned: () => Owned): Run
   return refused === null ? { type: "start.agreed" } : { type: "start.refused", why: refused, ...owned() };
 }
 
-function toSaidEvent(said: Said, owned: () => Owned): RunEvent {
+function toReportEvent(said: RunReport, owned: () => Owned): RunEvent {
   switch (said.type) {
     case "run.started":
     case "run.step":
@@ -82,7 +82,7 @@ function toSaidEvent(said: Said, owned: () => Owned): RunEvent {
 function toSpeechEvent(turn: TurnReading, context: RunContext, message: SendMessage, owner: RunOwner): RunEvent {
   const before = findSentBefore(turn, message);
   const refusal = refuseMessage(turn, context, { ...message, before }, owner);
-  return refusal === null ? { ...message, type: "speech.taken", before } : { type: "speech.refused", refusal };
+  return refusal === null ? { ...message, type: "message.taken", before } : { type: "message.refused", refusal };
 }
 
 function toApprovalEvent(turn: TurnReading, message: AnswerApproval, owner: RunOwner): RunEvent {

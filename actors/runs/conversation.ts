@@ -6,8 +6,8 @@ import { refuseUnlessAssigneeOf } from "./assignee.js";
 import type { RunRow, StepRow } from "./run.js";
 import type { MessageSent, SendMessage } from "./run.messages.js";
 import { runMessageKeys, runMessages, runSteps, runs } from "./run.table.js";
-import { addStep, getRunRow, sendToRunner, tellOwner } from "./run.transitions.js";
-import type { RunContext, SpeechTaken } from "./run-events.js";
+import { addStep, getRunRow, sendToOwner, sendToRunner } from "./run.transitions.js";
+import type { MessageTaken, RunContext } from "./run-events.js";
 import type { RunOwner } from "./run-owner.js";
 
 /**
@@ -26,7 +26,7 @@ export function findSentBefore(turn: TurnReading, { by, key }: SendMessage): Ste
 export function refuseMessage(
   turn: TurnReading,
   context: RunContext,
-  { by, text, before }: Pick<SpeechTaken, "by" | "text" | "before">,
+  { by, text, before }: Pick<MessageTaken, "by" | "text" | "before">,
   owner: RunOwner,
 ): Refusal | null {
   const run = getRunRow(turn);
@@ -55,7 +55,7 @@ function refuseByState(turn: TurnReading, context: RunContext, run: RunRow): Ref
 }
 
 /** Records the message and sends it to the runner; a repeat under the same key is only answered again. */
-export function sendMessage(event: Delivered<SpeechTaken>, context: RunContext): RunContext {
+export function sendMessage(event: Delivered<MessageTaken>, context: RunContext): RunContext {
   const { turn, by, text, key, before } = event;
   const workspaceId = turn.self.partition;
   if (before !== null) {
@@ -93,7 +93,7 @@ export function carryUndelivered(turn: Turn, { said }: RunContext, { id, outcome
   for (const { key, value } of runMessages.entries(turn, workspaceId, [id], { after: [id, first] })) {
     const step = runSteps.get(turn, workspaceId, id, value.index);
     if (step === undefined) continue;
-    tellOwner(turn, { type: "note", from: `person ${value.by}`, text: step.text, key: `said ${id} ${key.at(-1)}` });
+    sendToOwner(turn, { type: "note", from: `person ${value.by}`, text: step.text, key: `said ${id} ${key.at(-1)}` });
   }
 }
 

@@ -6,13 +6,13 @@ import { dispatcherRef, type ReleaseClaim, type UnqueueRun } from "../runners/di
 import type { RunFailure, RunnerMessage } from "../runners/protocol.js";
 import { type ClaimEnded, runnerRef } from "../runners/runner.messages.js";
 import type { OutboxMessage } from "../runners/runner.table.js";
-import { keepText } from "../tables/text-blobs.js";
+import { storeText } from "../tables/text-blobs.js";
 import { closeApprovals } from "./approvals.js";
 import { carryUndelivered } from "./conversation.js";
 import { mayHandOver } from "./hand-over.js";
 import type { RunOutcome, RunRow } from "./run.js";
 import { runCheckouts, runs, toQueuedRun } from "./run.table.js";
-import { getRunRow, sendToRunner, tellOwner } from "./run.transitions.js";
+import { getRunRow, sendToOwner, sendToRunner } from "./run.transitions.js";
 import type { ClaimStale, RunContext } from "./run-events.js";
 import { getRunInput } from "./run-input.table.js";
 import type { RunOwner } from "./run-owner.js";
@@ -40,7 +40,7 @@ function recordCheckouts(turn: Turn, checkouts: EndReport["checkouts"]): void {
   const last = new Map(checkouts.map((checkout) => [checkout.repository, checkout]));
   for (const { repository, base, diff } of last.values()) {
     if (!repositories.some(({ name }) => name === repository)) continue;
-    runCheckouts.insert(turn, partition, { runId, repository, base, digest: keepText(turn, partition, diff) });
+    runCheckouts.insert(turn, partition, { runId, repository, base, digest: storeText(turn, partition, diff) });
   }
 }
 
@@ -105,7 +105,7 @@ function finish(
   if (context.runnerId !== null) releaseClaim(turn, context.runnerId);
   if (owner.hasHooks) publishEnded(turn, row, { at, outcome }, owner);
   carryUndelivered(turn, context, row);
-  tellOwner(turn, { type: "run.over", runId: row.id, outcome });
+  sendToOwner(turn, { type: "run.over", runId: row.id, outcome });
 }
 
 function publishEnded(

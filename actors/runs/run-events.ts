@@ -1,6 +1,6 @@
 import type { GateAnswer, Message, Woken } from "../../runtime/turn.js";
 import type { Refusal } from "../refusal.js";
-import type { ClaimLost, ClaimRun, RunSaid } from "../runners/runner.messages.js";
+import type { ClaimLost, ClaimRun, RunReported } from "../runners/runner.messages.js";
 import type { ApprovalRow } from "./approval.js";
 import type { StepRow } from "./run.js";
 import type { AnswerApproval, EndRun, JobUndeliverable, SendMessage, StartRun } from "./run.messages.js";
@@ -32,7 +32,7 @@ export interface PendingHandover {
 export type RunMessage =
   | StartRun
   | ClaimRun
-  | RunSaid
+  | RunReported
   | ClaimLost
   | JobUndeliverable
   | EndRun
@@ -46,8 +46,8 @@ export interface Owned {
   readonly owner: RunOwner;
 }
 
-export type Said = RunSaid["said"];
-type SaidOfType<Type extends Said["type"]> = Extract<Said, { readonly type: Type }>;
+export type RunReport = RunReported["said"];
+type ReportOfType<Type extends RunReport["type"]> = Extract<RunReport, { readonly type: Type }>;
 
 interface StartAgreed extends Message {
   readonly type: "start.agreed";
@@ -67,16 +67,16 @@ interface HandoverAnswered extends Message {
 export interface ClaimStale extends Message {
   readonly type: "claim.stale";
   readonly runnerId: string;
-  readonly said: Said;
+  readonly said: RunReport;
 }
 /** A person sends a message to the run and is allowed to. */
-export interface SpeechTaken extends Omit<SendMessage, "type"> {
-  readonly type: "speech.taken";
+export interface MessageTaken extends Omit<SendMessage, "type"> {
+  readonly type: "message.taken";
   /** The earlier message with the same key, or null. */
   readonly before: StepRow | null;
 }
-interface SpeechRefused extends Message {
-  readonly type: "speech.refused";
+interface MessageRefused extends Message {
+  readonly type: "message.refused";
   readonly refusal: Refusal;
 }
 /** A person answers an approval of the run and is allowed to. */
@@ -113,10 +113,10 @@ export type RunEvent =
   | StartAgreed
   | StartRefused
   | HandoverAnswered
-  | SaidOfType<"run.started" | "run.step" | "run.heard">
-  | (SaidOfType<"run.permission"> & Owned)
-  | (SaidOfType<"run.handover"> & Owned)
-  | (SaidOfType<"run.ended"> & Owned)
+  | ReportOfType<"run.started" | "run.step" | "run.heard">
+  | (ReportOfType<"run.permission"> & Owned)
+  | (ReportOfType<"run.handover"> & Owned)
+  | (ReportOfType<"run.ended"> & Owned)
   | ClaimStale
   | (ClaimLost & Owned)
   | (JobUndeliverable & Owned)
@@ -124,8 +124,8 @@ export type RunEvent =
   | StopRun
   | StopUnanswered
   | StopLate
-  | SpeechTaken
-  | SpeechRefused
+  | MessageTaken
+  | MessageRefused
   | ApprovalAnswered
   | ApprovalRefused
   | ClaimOther;

@@ -105,7 +105,7 @@ interface Scope {
 
 function inputOf(scope: Scope, run: Run, config: Config) {
   const { bodies } = scope;
-  const skills = keepSkills(scope, config);
+  const skills = storeSkills(scope, config);
   const beginning = run.state === "ended" ? null : beginningOf(scope, run, config);
   const isClaimed = run.state === "claimed" || run.state === "running";
   const brief = isClaimed ? briefOf(scope, run.taskId) : null;
@@ -145,7 +145,7 @@ function briefOf({ partition, reading, bodies }: Scope, taskId: string) {
 }
 
 /** Stores those skills of a config that exist as bodies, with the same digests; returns the digests of all. */
-function keepSkills({ partition, reading, bodies }: Scope, { skills = [] }: Config): string[] {
+function storeSkills({ partition, reading, bodies }: Scope, { skills = [] }: Config): string[] {
   return skills.map(({ digest }) => {
     const skill = reading.get<Skill>([partition, rowSpace, "run-skill", digest]);
     if (skill !== undefined) {
@@ -168,7 +168,7 @@ function messageWalk(under: Walk["under"]): Walk {
         const row = value as { readonly message: Message };
         const { taskId, passesTo: _passesTo, ...message } = row.message as StartRun;
         if (message.type !== "run.start" || message.beginning !== undefined) return [];
-        keepSkills({ partition, reading, bodies }, message.config);
+        storeSkills({ partition, reading, bodies }, message.config);
         const beginning = beginningOf({ partition, reading, bodies }, row.message as StartRun, message.config);
         const { owner, ownerAddress } = ownedByTask(partition, taskId);
         return [{ op: "put", key, value: { ...row, message: { ...message, owner, ownerAddress, beginning } } }];

@@ -1,6 +1,6 @@
 import type { Turn } from "../../runtime/turn.js";
 import { findResourceAt } from "../resources/resource.table.js";
-import { keepText } from "../tables/text-blobs.js";
+import { storeText } from "../tables/text-blobs.js";
 import type { SecretFields } from "../workspaces/secret.kind.js";
 import type { StartRun } from "./run.messages.js";
 import { type ClaimedInput, getRunInput, type InputBrief, runInputs } from "./run-input.table.js";
@@ -24,7 +24,7 @@ export function fixBrief(turn: Turn, run: OwnedRun, owner: RunOwner): void {
 
 function toInputBrief(turn: Turn, { notes, ...brief }: RunBrief): InputBrief {
   const text = notes.length === 0 ? "" : JSON.stringify(notes);
-  return { ...brief, notes: keepText(turn, turn.self.partition, text) };
+  return { ...brief, notes: storeText(turn, turn.self.partition, text) };
 }
 
 function secretVersions(turn: Turn, names: readonly string[]): ClaimedInput["secrets"] {

@@ -11,8 +11,8 @@
  * | claimed         | start.refused (gate.answered)             | ended          | withdrawn, with the refusal             |
  * | claimed         | run.started (run.said)                    | running        | the owner is notified                   |
  * | claimed,running | run.step (run.said)                       | same           | recorded, published in the stream       |
- * | any but new     | speech.taken (run.speak)                  | same           | a step; sent to the runner              |
- * | any but new     | speech.refused (run.speak)                | same           | refused                                 |
+ * | any but new     | message.taken (run.speak)                  | same           | a step; sent to the runner              |
+ * | any but new     | message.refused (run.speak)                | same           | refused                                 |
  * | claimed,running | run.heard (run.said)                      | same           |                                         |
  * | claimed,running | run.permission (run.said)                 | same           | waits for the assignee, the owner is    |
  * |                 |                                           |                | notified; dismissed when too many wait  |
@@ -61,8 +61,8 @@ const begun: RunContext = { fence: 0, runnerId: null, assigned: false, handover:
 
 /** Transitions of every state after the start. */
 const always = {
-  "speech.taken": { actions: "sendMessage" },
-  "speech.refused": { actions: "refuse" },
+  "message.taken": { actions: "sendMessage" },
+  "message.refused": { actions: "refuse" },
   "approval.answered": { actions: "answerApproval" },
   "approval.refused": { actions: "refuse" },
   "claim.stale": { actions: "dropStale" },
@@ -110,11 +110,11 @@ const machine = setup({
       recordDelivered(event.turn, context, event.n);
     },
     sendMessage: assign(({ context, event }) => {
-      assertEvent(event, "speech.taken");
+      assertEvent(event, "message.taken");
       return sendMessage(event, context);
     }),
     refuse: ({ event }) => {
-      assertEvent(event, ["speech.refused", "approval.refused"]);
+      assertEvent(event, ["message.refused", "approval.refused"]);
       event.turn.reply(event.refusal);
     },
     askPermission: ({ context, event }) => {

@@ -23,7 +23,7 @@ export function getRunRow(turn: TurnReading): RunRow {
 }
 
 /** Sends a message to the run's owner. */
-export function tellOwner(turn: Turn, message: OwnerMessage): void {
+export function sendToOwner(turn: Turn, message: OwnerMessage): void {
   turn.send(getRunRow(turn).ownerAddress, message);
 }
 
@@ -102,7 +102,7 @@ export function beginRun(turn: Turn): void {
   const row = getRunRow(turn);
   const startedAt = new Date(turn.now).toISOString();
   runs.put(turn, turn.self.partition, row, { ...row, state: "running", startedAt });
-  tellOwner(turn, { type: "run.began", runId: row.id });
+  sendToOwner(turn, { type: "run.began", runId: row.id });
 }
 
 /** Records the runner's next step; any other was recorded before. People's messages are steps between the runner's. */

@@ -2,7 +2,7 @@ import type { Reading, Writing } from "../../storage/store.js";
 import { blobOf, keepBlob } from "./blobs.js";
 
 /** Stores a text as a body; returns its digest, by which rows refer to it, or null for the empty text. */
-export function keepText(writing: Writing, workspaceId: string, text: string): string | null {
+export function storeText(writing: Writing, workspaceId: string, text: string): string | null {
   return text === "" ? null : keepBlob(writing, workspaceId, Buffer.from(text));
 }
 

@@ -70,7 +70,7 @@ function unlessRefused<M extends TaskEvent>(
 }
 
 function toAskingEvent({ asks }: RunAsking): TaskEvent {
-  return asks === null ? { type: "leave.not-wanted" } : { type: "leave.wanted", asks };
+  return asks === null ? { type: "approval.not-wanted" } : { type: "approval.wanted", asks };
 }
 
 function toOverEvent(message: RunOver, context: TaskContext, turn: TurnReading): TaskEvent {

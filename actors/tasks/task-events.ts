@@ -51,12 +51,12 @@ export interface TaskRefused extends Message {
 }
 
 /** The task's run waits for the approval of a call. */
-interface LeaveWanted extends Message {
-  readonly type: "leave.wanted";
+interface ApprovalWanted extends Message {
+  readonly type: "approval.wanted";
   readonly asks: string;
 }
-interface LeaveNotWanted extends Message {
-  readonly type: "leave.not-wanted";
+interface ApprovalNotWanted extends Message {
+  readonly type: "approval.not-wanted";
 }
 
 /** The task's run is over; the type says where the task goes. */
@@ -75,7 +75,7 @@ interface ConcernsNoRun extends Message {
 export type TaskEvent =
   | Exclude<TaskMessage, RunAsking | RunOver>
   | TaskRefused
-  | LeaveWanted
-  | LeaveNotWanted
+  | ApprovalWanted
+  | ApprovalNotWanted
   | RunIsOver
   | ConcernsNoRun;

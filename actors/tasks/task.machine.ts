@@ -8,8 +8,8 @@
  * | new            | opening.refused (task.open): line,     | new     | refused                                       |
  * |                | station or assignee gone               |         |                                               |
  * | queued         | run.began                              | running |                                               |
- * | any open       | leave.wanted (run.asking)              | inbox   | its run waits; `asks` says what for           |
- * | any open       | leave.not-wanted (run.asking)          | running | its run does not wait any more                |
+ * | any open       | approval.wanted (run.asking)              | inbox   | its run waits; `asks` says what for           |
+ * | any open       | approval.not-wanted (run.asking)          | running | its run does not wait any more                |
  * | any open       | over.queued (run.over), handed over    | queued  | fact `task.moved`; a run at the next station  |
  * | any open       | over.queued (run.over), abandoned      | queued  | another attempt, five in a row at most        |
  * | any open       | over.done (run.over), finished where   | done    |                                               |
@@ -56,8 +56,8 @@ import type { TaskContext, TaskEvent } from "./task-events.js";
 
 /** Transitions of every open state. */
 const open = {
-  "leave.wanted": { target: "inbox", actions: "setAsks" },
-  "leave.not-wanted": { target: "running", actions: "setAsksNothing" },
+  "approval.wanted": { target: "inbox", actions: "setAsks" },
+  "approval.not-wanted": { target: "running", actions: "setAsksNothing" },
   "over.queued": { target: "queued", actions: "advance" },
   "over.done": { target: "done", actions: "advance" },
   "over.inbox": { target: "inbox", actions: "advance" },
@@ -92,7 +92,7 @@ const machine = setup({
       event.turn.reply(event.refusal);
     },
     setAsks: ({ event }) => {
-      assertEvent(event, "leave.wanted");
+      assertEvent(event, "approval.wanted");
       setAsks(event.turn, event.asks);
     },
     setAsksNothing: ({ event }) => setAsks(event.turn, null),

@@ -11,7 +11,7 @@ import {
   type RunnerBeat,
   type RunnerHello,
   type RunnerLeft,
-  type RunnerSaid,
+  type RunnerReported,
   runnerRef,
   runnerTopic,
 } from "../../actors/runners/runner.messages.js";
@@ -134,7 +134,7 @@ class RunnerConnection implements SocketHandler {
     switch (frame.frame) {
       case "message": {
         const { n, ack, message } = frame;
-        const said: RunnerSaid = { type: "runner.said", connection, n, ack, message };
+        const said: RunnerReported = { type: "runner.said", connection, n, ack, message };
         await runtime.ask(toRef(runner), said);
         this.#received = Math.max(this.#received, n);
         return this.#send({ frame: "ack", ack: this.#received });

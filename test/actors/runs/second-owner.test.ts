@@ -4,7 +4,7 @@ import { dispatcherActor } from "../../../actors/runners/dispatcher.machine.js";
 import { RUNNER_FEATURES, type RunnerMessage } from "../../../actors/runners/protocol.js";
 import { listLines } from "../../../actors/runners/run-queue.table.js";
 import { runnerActor } from "../../../actors/runners/runner.machine.js";
-import { type RunnerHello, type RunnerSaid, runnerRef } from "../../../actors/runners/runner.messages.js";
+import { type RunnerHello, type RunnerReported, runnerRef } from "../../../actors/runners/runner.messages.js";
 import { type OutboxMessage, outbox } from "../../../actors/runners/runner.table.js";
 import { listOpenApprovals } from "../../../actors/runs/approval.table.js";
 import { buildJob } from "../../../actors/runs/job.js";
@@ -135,7 +135,7 @@ class Scene {
       n: this.#said,
       ack: 0,
       message: said,
-    } as RunnerSaid;
+    } as RunnerReported;
     await this.harness.ask(this.#runner, of);
   }
 

@@ -6,8 +6,8 @@ export const workMachines: Readonly<Record<string, MachineTable>> = {
     any: { note: "same" },
     "new": { "task.open": "queued", "opening.refused": "same" },
     queued: {
-      "leave.wanted": "inbox",
-      "leave.not-wanted": "running",
+      "approval.wanted": "inbox",
+      "approval.not-wanted": "running",
       "over.queued": "same",
       "over.done": "done",
       "over.inbox": "inbox",
@@ -26,8 +26,8 @@ export const workMachines: Readonly<Record<string, MachineTable>> = {
       "began.other": "same",
     },
     running: {
-      "leave.wanted": "inbox",
-      "leave.not-wanted": "same",
+      "approval.wanted": "inbox",
+      "approval.not-wanted": "same",
       "over.queued": "queued",
       "over.done": "done",
       "over.inbox": "inbox",
@@ -44,8 +44,8 @@ export const workMachines: Readonly<Record<string, MachineTable>> = {
       "over.other": "same",
     },
     inbox: {
-      "leave.wanted": "same",
-      "leave.not-wanted": "running",
+      "approval.wanted": "same",
+      "approval.not-wanted": "running",
       "over.queued": "queued",
       "over.done": "done",
       "over.inbox": "same",
@@ -71,8 +71,8 @@ export const workMachines: Readonly<Record<string, MachineTable>> = {
   run: {
     "new": { "run.start": "queued" },
     queued: {
-      "speech.taken": "same",
-      "speech.refused": "same",
+      "message.taken": "same",
+      "message.refused": "same",
       "approval.answered": "same",
       "approval.refused": "same",
       "claim.stale": "same",
@@ -80,8 +80,8 @@ export const workMachines: Readonly<Record<string, MachineTable>> = {
       "run.end": "ended",
     },
     claimed: {
-      "speech.taken": "same",
-      "speech.refused": "same",
+      "message.taken": "same",
+      "message.refused": "same",
       "approval.answered": "same",
       "approval.refused": "same",
       "claim.stale": "same",
@@ -102,8 +102,8 @@ export const workMachines: Readonly<Record<string, MachineTable>> = {
       "job.undeliverable": "ended",
     },
     running: {
-      "speech.taken": "same",
-      "speech.refused": "same",
+      "message.taken": "same",
+      "message.refused": "same",
       "approval.answered": "same",
       "approval.refused": "same",
       "claim.stale": "same",
@@ -122,8 +122,8 @@ export const workMachines: Readonly<Record<string, MachineTable>> = {
       "start.refused": "same",
     },
     ended: {
-      "speech.taken": "same",
-      "speech.refused": "same",
+      "message.taken": "same",
+      "message.refused": "same",
       "approval.answered": "same",
       "approval.refused": "same",
       "claim.stale": "same",
@@ -173,9 +173,9 @@ export const workMachines: Readonly<Record<string, MachineTable>> = {
     connected: {
       "runner.began": "same",
       "runner.returned": "same",
-      "slots.said": "same",
+      "slots.changed": "same",
       "run.said": "same",
-      "said.before": "same",
+      "report.repeated": "same",
       "runner.beat": "same",
       "runner.left": "away",
       "runner.adrift": "away",
