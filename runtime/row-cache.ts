@@ -2,6 +2,8 @@ import { rowSpace } from "../storage/keys.js";
 import type { Change, Entry, Key, KeyPart, Range, Reading } from "../storage/store.js";
 import { freeze } from "./freeze.js";
 import { getOrCreateMap, keyName, type Overlay } from "./overlay.js";
+import type { PictureReading, ReadPicture } from "./read-picture.js";
+import { ReadPictures } from "./read-pictures.js";
 import type { RowMemory } from "./row-memory.js";
 
 /** Rows held; past it the one that was held first of its table and partition goes. */
@@ -13,13 +15,14 @@ const MAX_CACHED_WEIGHT = 16_384;
 const PART_WEIGHT = 16;
 
 /**
- * The durable state, with rows of some tables held in memory. Owns what it holds; whoever commits tells it what has become durable.
+ * The durable state, with rows of some tables held in memory, and pictures of others. Owns what it holds; whoever
+ * commits tells it what has become durable.
  *
  * 1. It gives what the reading under it gives: what a batch under way writes may be durable already or not yet, so it
  *    is asked there.
  * 2. It holds a bounded number of rows and ranges, and only of the tables that were named.
  */
-export class RowCache implements Reading, RowMemory {
+export class RowCache implements PictureReading, RowMemory {
   readonly #durable: Reading;
   readonly #tables: ReadonlySet<string>;
   /** By table, partition and the rest of the key; counted over all. */
@@ -28,11 +31,13 @@ export class RowCache implements Reading, RowMemory {
   /** By table, partition and prefix. */
   readonly #ranges = new Map<KeyPart | undefined, Map<KeyPart | undefined, Map<string, readonly Entry[]>>>();
 
+  readonly #pictures: ReadPictures;
   readonly #freezes: boolean;
   #underWay: Overlay | null = null;
 
   constructor(durable: Reading, options: { readonly tables: readonly string[]; readonly freezes: boolean }) {
     this.#durable = durable;
+    this.#pictures = new ReadPictures(durable);
     this.#tables = new Set(options.tables);
     this.#freezes = options.freezes;
   }
@@ -62,17 +67,24 @@ export class RowCache implements Reading, RowMemory {
     return [...entries];
   }
 
+  readPicture<Held>(picture: ReadPicture<Held>, partition: string): Held {
+    return this.#pictures.get(picture, partition);
+  }
+
   /** A batch is being committed. */
   committing(batch: Overlay): void {
     this.#underWay = batch;
+    this.#pictures.committing(batch);
   }
 
   /** The batch that was being committed is durable. */
   flushed(): void {
     this.#underWay = null;
+    this.#pictures.flushed();
   }
 
   applied(changes: readonly Change[]): void {
+    this.#pictures.applied(changes);
     for (const { key } of changes) {
       if (!this.#covers(key)) continue;
       this.#ranges.get(key[2])?.delete(key[0]);

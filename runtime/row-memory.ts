@@ -6,8 +6,8 @@ export type Origin = "here" | "elsewhere";
 /** Holds in memory what rows say. */
 export interface RowMemory {
   /**
-   * These changes are durable: lets go of what was held of their rows before. What this runtime wrote itself, a memory
-   * may know of already.
+   * These changes are durable: lets go of what was held of their rows before, or brings them in. What this runtime
+   * wrote itself, a memory may know of already.
    */
   applied(changes: readonly Change[], origin: Origin): void;
 }

@@ -1,5 +1,5 @@
 import { rowSpace } from "./keys.js";
-import type { Entry, Key, KeyPart, Range, Reading, Writing } from "./store.js";
+import type { Change, Entry, Key, KeyPart, Range, Reading, Writing } from "./store.js";
 
 /**
  * Rows of one shape, keyed `[partition, "row", name, ...id]`. A table is only a typed way to build keys: it holds
@@ -15,6 +15,8 @@ export interface Table<Row> {
   entries(reading: Reading, partition: string, under?: readonly KeyPart[], page?: TablePage): Entry<Row>[];
   put(writing: Writing, partition: string, id: KeyPart | readonly KeyPart[], row: Row): void;
   remove(writing: Writing, partition: string, ...id: KeyPart[]): void;
+  /** The row that a change of this table leaves; undefined where it takes the row away. */
+  toRow(change: Change): Row | undefined;
 }
 
 export interface TablePage {
@@ -50,5 +52,6 @@ export function table<Row>(name: string): Table<Row> {
     entries: (reading, partition, under = [], page) => reading.range<Row>(toRange(partition, under, page)),
     put: (writing, partition, id, row) => writing.put(keyOf(partition, typeof id === "object" ? id : [id]), row),
     remove: (writing, partition, ...id) => writing.remove(keyOf(partition, id)),
+    toRow: (change) => (change.op === "put" ? (change.value as Row) : undefined),
   };
 }

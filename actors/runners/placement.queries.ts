@@ -1,5 +1,6 @@
 import type { Picture } from "../../runtime/picture.js";
-import type { Reading } from "../../storage/store.js";
+import { type ReadPicture, readPicture } from "../../runtime/read-picture.js";
+import type { Change, Reading } from "../../storage/store.js";
 import { listResources, type ResourceRow, resourceAddresses, resources } from "../resources/resource.table.js";
 import { Placement, type PlacementRules } from "./placement.js";
 import { isQueued, lanes } from "./run-queue.table.js";
@@ -46,7 +47,45 @@ export function readPlacement(reading: Reading, workspaceId: string): Placement 
   return placement;
 }
 
-/** Why the queued run waits, or null when it is not queued or will be taken right away. */
+/** Placement as reads hold it: the dispatcher's own may be ahead of what is durable. */
+export const durablePlacement: ReadPicture<Placement> = {
+  rows: placementRows,
+  build: readPlacement,
+  apply: applyToPlacement,
+};
+
+/**
+ * Why the queued run waits, or null when it is not queued or will be taken right away. A read reads no more rows with
+ * more runners and claims, but for the first one of a workspace and the first after its pools or rules changed.
+ */
 export function whyWaiting(reading: Reading, workspaceId: string, run: QueuedRun): string | null {
-  return isQueued(reading, workspaceId, run) ? waitingReason(run, readPlacement(reading, workspaceId)) : null;
+  if (!isQueued(reading, workspaceId, run)) return null;
+  return waitingReason(run, readPicture(reading, durablePlacement, workspaceId));
+}
+
+/** Brings in a row of a runner, claim or lane; false for a pool and for the workspace's rules. */
+function applyToPlacement(placement: Placement, change: Change): boolean {
+  const [table, first = "", second = ""] = change.key.slice(2).map(String);
+  switch (table) {
+    case runners.name: {
+      const runner = runners.toRow(change);
+      if (runner === undefined) placement.removeRunner(first);
+      else placement.putRunner(runner);
+      return true;
+    }
+    case claims.name: {
+      const claim = claims.toRow(change);
+      if (claim === undefined) placement.removeClaim(first, second);
+      else placement.putClaim(claim);
+      return true;
+    }
+    case lanes.name: {
+      const lane = lanes.toRow(change);
+      if (lane === undefined) placement.lanes.remove(first);
+      else placement.lanes.put(lane);
+      return true;
+    }
+    default:
+      return false;
+  }
 }

@@ -1,19 +1,31 @@
+import { isDeepStrictEqual } from "node:util";
 import type { CellRecord } from "../../runtime/cell-record.js";
 import { listDeadLetters } from "../../runtime/dead-letters.js";
 import { directoryKey } from "../../runtime/directory.js";
 import { listStoredEntries } from "../../runtime/feed.js";
 import { gateKind } from "../../runtime/gate.machine.js";
+import { readPicture } from "../../runtime/read-picture.js";
 import { actorSpace, effectSpace, GLOBAL_PARTITION, timerSpace, undeliveredSpace } from "../../storage/keys.js";
 import type { Reading } from "../../storage/store.js";
 import type { Told } from "./clients.js";
 import type { Outside } from "./outside.js";
-import { arrivals, operations, partitions, reminders, takenAt, violations } from "./rows.js";
+import { arrivals, durableLedger, operations, partitions, reminders, takenAt, violations } from "./rows.js";
 
 /** Nothing acknowledged is lost, at any time. */
 export function checkAcknowledged(durable: Reading, told: Told): string[] {
   return [...told.done]
     .filter(([op, partition]) => operations.get(durable, partition, op) === undefined)
     .map(([op]) => `${op} was acknowledged and is lost`);
+}
+
+/** What a process holds for its reads says what is durable, at any time. */
+export function checkReads(reading: Reading, durable: Reading): string[] {
+  return partitions
+    .filter((partition) => {
+      const held = readPicture(reading, durableLedger, partition);
+      return !isDeepStrictEqual(held, durableLedger.build(durable, partition));
+    })
+    .map((partition) => `reads of ${partition} are told of other operations than are durable`);
 }
 
 /** What must hold once nothing is under way any more. */

@@ -1,5 +1,6 @@
 import { directory } from "../../runtime/directory.js";
 import type { Picture } from "../../runtime/picture.js";
+import type { ReadPicture } from "../../runtime/read-picture.js";
 import type { Turn } from "../../runtime/turn.js";
 import type { Writing } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
@@ -22,6 +23,18 @@ export const ledger: Picture<{ count: number; created: number }> = {
   build: (reading, { partition }) => {
     const all = operations.list(reading, partition);
     return { count: all.length, created: all.reduce((sum, { created }) => sum + created, 0) };
+  },
+};
+/** The same operations as reads hold them: each with the money it created. */
+export const durableLedger: ReadPicture<Map<string, number>> = {
+  rows: [[operations.name]],
+  build: (reading, partition) =>
+    new Map(operations.entries(reading, partition).map(({ key, value }) => [String(key[3]), value.created])),
+  apply: (held, change) => {
+    const row = operations.toRow(change);
+    if (row === undefined) held.delete(String(change.key[3]));
+    else held.set(String(change.key[3]), row.created);
+    return true;
   },
 };
 /** One row for each message that must arrive exactly once. */

@@ -1,6 +1,7 @@
 import type { Runtime } from "../../runtime/runtime.js";
+import type { Reading } from "../../storage/store.js";
 import { createChance } from "./chance.js";
-import { checkAcknowledged, checkAtRest } from "./checks.js";
+import { checkAcknowledged, checkAtRest, checkReads } from "./checks.js";
 import { Client, type Told } from "./clients.js";
 import { SimulatedDisk } from "./disk.js";
 import type { Fault } from "./faults.js";
@@ -35,6 +36,8 @@ const CLIENTS = 8;
 const OPERATIONS_EACH = 15;
 /** Steps after which a run that does not come to rest is given up. */
 const MOST_STEPS = 60_000;
+/** A disk that writes what it should is read after every so many steps. */
+const READ_EVERY_STEPS = 5;
 /** How often a dead letter is retried, in milliseconds. */
 const OPERATOR_EVERY_MS = 3_000;
 
@@ -50,6 +53,7 @@ export async function simulate(options: SimulationOptions): Promise<SimulationRe
   const readers = partitions.flatMap((partition) =>
     accountIds.map((id) => new Reader(partition, `account/${id}`, disk.reading, history)),
   );
+  let reading: Reading = disk.reading;
   const process = new SimulatedProcess(
     world,
     chance,
@@ -59,6 +63,7 @@ export async function simulate(options: SimulationOptions): Promise<SimulationRe
       history.note(`${world.nowMs} started`);
       complaints.push(...checkAcknowledged(disk.reading, told));
       for (const reader of readers) reader.resume(runtime);
+      reading = runtime.reading;
     },
   );
   await process.start();
@@ -76,6 +81,9 @@ export async function simulate(options: SimulationOptions): Promise<SimulationRe
   while (steps++ < MOST_STEPS) {
     if (busy && process.isUp) meetFate(fate, chance, process, disk);
     if (!(await world.step())) break;
+    if (process.isUp && options.fault === undefined && steps % READ_EVERY_STEPS === 0) {
+      complaints.push(...checkReads(reading, disk.reading));
+    }
   }
   if (steps >= MOST_STEPS) complaints.push("the system does not come to rest");
   else await operator;

@@ -43,6 +43,8 @@ export class Harness {
    * Its batch is on the disk when the kill came `after` it. The test still has to {@link crash}.
    */
   killAt: { readonly commit: number; readonly when: "before" | "after" } | null = null;
+  /** Called while a batch is under way: before it is on the disk, and when it is there and nobody has heard of it. */
+  onCommit: (() => void) | null = null;
   /** While set, every read of the disk throws. */
   readsFail = false;
   readonly #chance: Chance = createChance(7);
@@ -133,7 +135,9 @@ export class Harness {
         const isOver = killAt !== null && this.batches.length > killAt.commit;
         const isLast = killAt !== null && this.batches.length === killAt.commit;
         if (this.held !== null) await this.held;
+        this.onCommit?.();
         if (!isOver && !(isLast && killAt.when === "before")) await store.commit(changes);
+        this.onCommit?.();
         if (isOver || isLast) await new Promise(() => undefined);
       },
     };

@@ -1,15 +1,19 @@
 import assert from "node:assert/strict";
+import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import t from "tap";
 import { listResources, resourceAddresses, resources } from "../../../actors/resources/resource.table.js";
 import { dispatcherActor } from "../../../actors/runners/dispatcher.machine.js";
 import { type DispatcherMessage, dispatcherRef } from "../../../actors/runners/dispatcher.messages.js";
 import { placeRuns } from "../../../actors/runners/dispatcher.transitions.js";
+import { durablePlacement, readPlacement, whyWaiting } from "../../../actors/runners/placement.queries.js";
 import { lanes, listLines, listOldest, toLineKey } from "../../../actors/runners/run-queue.table.js";
 import { claims, type QueuedRun, runners } from "../../../actors/runners/runner.table.js";
 import type { RunnerPoolFields } from "../../../actors/runners/runner-pool.kind.js";
+import { waitingReason } from "../../../actors/runners/waiting-reason.js";
 import { workspaceRunners } from "../../../actors/runners/workspace-runners.kind.js";
 import type { ActorType } from "../../../runtime/actor-type.js";
+import { readPicture } from "../../../runtime/read-picture.js";
 import type { Delivered } from "../../../runtime/turn.js";
 import type { Change, Reading, Writing } from "../../../storage/store.js";
 import { Harness, partition } from "../../support/harness.js";
@@ -200,12 +204,16 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
 );
 
 t.test(
-  "after whatever happens to a dispatcher the rows are what reading them with each message makes them",
+  "whatever happens to a dispatcher, the rows are what reading them with each message makes them, and what reads hold says what is durable",
   async () => {
     await fc.assert(
       fc.asyncProperty(rules, fc.array(happening, { minLength: 20, maxLength: 30 }), async (rules, happenings) => {
         const world = await started(rules);
-        for (const happening of happenings) await happen(world, happening);
+        for (const happening of happenings) {
+          await happen(world, happening);
+          checkReads(world);
+          assert.deepStrictEqual(world.wrong, []);
+        }
       }),
       { numRuns: 12 },
     );
@@ -219,6 +227,8 @@ interface World {
   readonly harness: Harness;
   /** Runs queued so far. */
   queued: number;
+  /** What reads were told and the rows did not say. */
+  readonly wrong: unknown[];
 }
 
 async function started(rules: Rules): Promise<World> {
@@ -228,7 +238,21 @@ async function started(rules: Rules): Promise<World> {
   });
   await harness.start();
   await harness.ask(harness.to("workspace"), { type: "rules", rules } as Note);
-  return { harness, queued: 0 };
+  const world: World = { harness, queued: 0, wrong: [] };
+  harness.onCommit = () => checkReads(world);
+  return world;
+}
+
+/** Holds what reads are told of placement against the rows that are durable at this moment. */
+function checkReads({ harness, wrong }: World): void {
+  const { reading } = harness.runtime;
+  const built = readPlacement(harness.durable, partition);
+  const held = readPicture(reading, durablePlacement, partition);
+  if (!isDeepStrictEqual(held.describe(), built.describe())) wrong.push([held.describe(), built.describe()]);
+  for (const run of readRows(harness.durable).queue) {
+    const [told, wanted] = [whyWaiting(reading, partition, run), waitingReason(run, built)];
+    if (told !== wanted) wrong.push([run, told, wanted]);
+  }
 }
 
 async function happen(world: World, happening: Happening): Promise<void> {
