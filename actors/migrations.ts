@@ -12,7 +12,7 @@ import { compositeTaskIndexes } from "./tasks/task.migration.js";
  *     { to: 9, title: "things are found by colour", walks: [eachRow("thing", byColour), removeTable("thing-by-shape")] },
  *
  * where `byColour(row, place)` gives what is written for one row: `[putRow(place, "thing-by-colour", [row.colour, …], true)]`.
- * Rows of megabytes (diffs) are walked a few at a time: `eachRow("run-checkout", …, { most: 4 })`.
+ * Rows of megabytes (diffs) are walked a few at a time: `eachRow("run-checkout", …, { maxEntries: 4 })`.
  *
  * It is tested on rows written by hand (`test/support/migrating.ts`) and, without a line of its own, on the store of the
  * first release: killed after every slice, taken twice, and read as before (`test/actors/migrations.test.ts`,

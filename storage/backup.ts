@@ -6,8 +6,8 @@ import { StoreError } from "./store.js";
 import { storeError } from "./store-errors.js";
 
 /**
- * Has `copy` write a consistent copy into `folder`, and resolves when it is on disk, for this user alone.
- * Rejects with `not-empty` when the folder holds something; what a copy that failed has left is removed.
+ * Lets `copy` write a consistent copy into `folder`; resolves when it is on disk, readable only by this user.
+ * Rejects with `not-empty` when the folder has contents. The remains of a failed copy are removed.
  */
 export async function backupInto(folder: string, copy: (folder: string) => Promise<unknown>): Promise<void> {
   if (existsSync(folder) && readdirSync(folder).length > 0) {
@@ -27,7 +27,7 @@ export async function backupInto(folder: string, copy: (folder: string) => Promi
 }
 
 /**
- * Puts a backup into a folder that a service can then be started on. The backup is checked first and left as it is;
+ * Copies a backup into a folder on which a service can then be started. The backup is checked first and not changed;
  * the target must be absent or empty.
  */
 export async function restoreBackup(options: { readonly from: string; readonly folder: string }): Promise<void> {

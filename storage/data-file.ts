@@ -2,12 +2,12 @@ import { closeSync, existsSync, fstatSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { StoreError } from "./store.js";
 
-/** LMDB's file in a folder. */
+/** The name of LMDB's file in a store's folder. */
 export const DATA_FILE = "data.mdb";
 
 /**
  * Layout of LMDB's pages as the lmdb package writes them (`MDB_page`, `MDB_meta`, `MDB_db`, `MDB_node`), in bytes.
- * What a page says of places within it counts from the end of its header (LMDB's `PAGEBASE`).
+ * Offsets stored in a page count from the end of its header (LMDB's `PAGEBASE`).
  */
 const PAGE_HEADER = 24;
 const FLAGS = 18;
@@ -22,8 +22,8 @@ const NODE_HEADER = 8;
 const NO_PAGE = 0xffffffffffffffffn;
 
 /**
- * Looks at LMDB's two meta pages before LMDB maps the file: one that is cut short or overwritten would otherwise end
- * the process with a signal. Throws `damaged`; an absent or empty file is a new store.
+ * Checks the file before LMDB maps it: a truncated or overwritten one would otherwise end the process with a signal.
+ * Throws `damaged`. An absent or empty file is a new store.
  */
 export function checkDataFile(folder: string): void {
   const path = join(folder, DATA_FILE);
@@ -64,7 +64,7 @@ function findFault(file: number, size: number): string | null {
   }
 }
 
-/** Whether every page of the tree under `root` lies in the file. Throws RangeError where a page makes no sense. */
+/** Whether every page of the tree under `root` is in the file. Throws a RangeError for a page with invalid contents. */
 function reaches(file: number, pageSize: number, pages: number, root: bigint): boolean {
   if (root === NO_PAGE) return true;
   const waiting = [root];
@@ -87,7 +87,7 @@ function readChild(page: Buffer, node: number): bigint {
   return BigInt(page.readUInt32LE(node)) | (BigInt(page.readUInt16LE(node + 4)) << 32n);
 }
 
-/** Whether the pages of a value too big for its leaf, if it is one, lie in the file. */
+/** Whether the overflow pages of a node, if it has any, are in the file. */
 function holdsOverflow(file: number, pageSize: number, pages: number, page: Buffer, node: number): boolean {
   if ((page.readUInt16LE(node + 4) & BIG_DATA) === 0) return true;
   const start = Number(page.readBigUInt64LE(node + NODE_HEADER + page.readUInt16LE(node + 6)));

@@ -1,8 +1,7 @@
 import { closeSync, fsyncSync, openSync } from "node:fs";
 
 /**
- * Has the system write to the disk what a file holds, or the names in a folder: only after that is a new file sure to
- * be found again.
+ * Calls fsync on a file or folder. A new file survives a power loss only after both it and its folder were synced.
  */
 export function syncToDisk(path: string): void {
   const file = openSync(path, "r");

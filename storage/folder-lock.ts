@@ -4,23 +4,24 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { StoreError } from "./store.js";
 
-/** The file whose lock stands for the folder. It holds nothing, and stays. */
+/** The file that carries the folder's lock. Empty, and never removed. */
 const LOCK_FILE = "signalbox.lock";
-/** What `flock -n` (of util-linux and busybox) ends with when another holds the lock. */
+/** Exit code of `flock -n` (of util-linux and busybox) when another process holds the lock. */
 const HELD = 1;
-/** How long `flock` may take before it counts as missing: it never waits for the lock. */
+/** Time limit for `flock`, after which it counts as missing. With `-n` it never waits for the lock. */
 const FLOCK_TIMEOUT_MS = 10_000;
 
 /**
- * Takes the exclusive lock of a folder and gives what lets it go. Rejects with `in-use` when another holds it.
+ * Takes the exclusive lock of a folder and returns what releases it. Rejects with `in-use` when another process holds
+ * it.
  *
- * Two locks, which the kernel drops with the process however that ends, so that none is ever left behind:
+ * There are two locks. The kernel drops both with the process, however that ends, so none is ever left behind:
  *
- * 1. A lock on a file in the folder, seen by whoever shares it, other containers included. Node cannot take one, so the
- *    program `flock` takes it on a file that this process has open: the lock belongs to the open file and stays when
- *    `flock` ends. What this process starts later does not inherit the file (close-on-exec), and so never keeps it.
- * 2. A listening socket in Linux's abstract namespace, named after the folder's device and inode: seen by every process
- *    of one network namespace. It alone decides where `flock` is missing or the file system knows no locks.
+ * 1. A lock on a file in the folder, visible to everybody who shares the folder, other containers included. Node cannot
+ *    take one, so the program `flock` takes it on a file that this process has open: the lock belongs to the open file
+ *    and stays when `flock` ends. Child processes do not inherit the file (close-on-exec), so they never hold the lock.
+ * 2. A listening socket in Linux's abstract namespace, named after the folder's device and inode, visible to every
+ *    process of the network namespace. It alone decides when `flock` is missing or the file system has no locks.
  */
 export async function lockFolder(folder: string): Promise<() => void> {
   const releaseSocket = await listen(folder);

@@ -1,17 +1,17 @@
 import { type Key, MAX_KEY_BYTES, StoreError } from "./store.js";
 
-/** What a number takes in an encoded key, in bytes. */
+/** Size of a number in an encoded key, in bytes. */
 const NUMBER_BYTES = 9;
-/** Units up to here are marks of the key encoding, which escapes them in short strings only. */
+/** UTF-16 units up to here are control marks of the key encoding, which escapes them only in short strings. */
 const LAST_MARK = 0x04;
-/** A string that begins with a unit below this one (or is empty) gets a byte before it. */
+/** An empty string, or one whose first UTF-16 unit is below this, is encoded with one more byte in front. */
 const FIRST_UNESCAPED = 0x1c;
-/** What one part more takes at least: its separator and a byte. */
+/** Smallest size of a further part: its separator and one byte. */
 const MIN_PART_BYTES = 2;
 
 /**
- * Throws when no store can hold the key: `TypeError` for a part that is neither a safe integer (no -0) nor
- * well-formed text without U+0000 to U+0004, or for no part at all; a {@link StoreError} `key-too-long`.
+ * Throws when no store can hold the key: a `TypeError` when it has no parts, or one that is neither a safe integer
+ * (not -0) nor well-formed text without U+0000 to U+0004; a {@link StoreError} `key-too-long`.
  */
 export function checkKey(key: Key): void {
   const bytes = bytesOf(key);
@@ -19,19 +19,19 @@ export function checkKey(key: Key): void {
   if (bytes > MAX_KEY_BYTES) throw new StoreError("key-too-long", `a key of ${key[0]} takes ${bytes} bytes`);
 }
 
-/** Whether a store can hold the key; nothing is found under one that it cannot. */
+/** Whether a store can hold the key. Under any other key nothing is found. */
 export function isKey(key: Key): boolean {
   const bytes = bytesOf(key);
   return bytes !== null && bytes <= MAX_KEY_BYTES;
 }
 
-/** Whether a key with more parts below this one can be held. */
+/** Whether a store can hold keys that begin with this one and have more parts. */
 export function hasRoomBelow(key: Key): boolean {
   const bytes = bytesOf(key);
   return bytes !== null && bytes + MIN_PART_BYTES <= MAX_KEY_BYTES;
 }
 
-/** Length of the encoded key in bytes, or null when a part cannot be encoded so that it is read back unchanged. */
+/** Length of the encoded key in bytes, or null when a part would not be read back unchanged. */
 function bytesOf(key: Key): number | null {
   if (key.length === 0) return null;
   let bytes = key.length - 1;
@@ -47,7 +47,7 @@ function bytesOfNumber(part: number): number | null {
   return Number.isSafeInteger(part) && !Object.is(part, -0) ? NUMBER_BYTES : null;
 }
 
-/** Text that takes a byte a unit, as most keys are made of. */
+/** Text that takes one byte a character; most keys consist of it. */
 const PLAIN = /^[\x20-\x7e]+$/;
 
 function bytesOfText(part: string): number | null {

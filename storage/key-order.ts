@@ -13,7 +13,9 @@ export function compareKeys(left: Key, right: Key): number {
   return left.length - right.length;
 }
 
-/** UTF-8 sorts by code points. UTF-16 does too, but that its surrogates lie below U+E000 to U+FFFF. */
+/**
+ * Compares as UTF-8 does, by code points. UTF-16 units differ from that only in surrogates, which sort below U+E000.
+ */
 function compareText(left: string, right: string): number {
   const shared = Math.min(left.length, right.length);
   for (let index = 0; index < shared; index++) {

@@ -1,6 +1,6 @@
 /**
- * The only list of key spaces. Every key is `[partition, space, ...]`. A partition is the unit that can live on
- * another node; what leads to one from elsewhere, and what is claimed over all, stands under {@link GLOBAL_PARTITION}.
+ * The only list of key spaces. Every key is `[partition, space, ...]`. A partition is the unit that can live on another
+ * node. Directories over all partitions, and names that must be unique among them, are in {@link GLOBAL_PARTITION}.
  */
 
 /** The partition of directories (`runtime/directory.ts`) and of the service's own actors. */
@@ -10,23 +10,27 @@ export const GLOBAL_PARTITION = "~";
 export const rowSpace = "row";
 /** `[partition, "actor", kind, id]`: an actor's snapshot. */
 export const actorSpace = "actor";
-/** `[partition, "mail", kind, id, sequence]`: a message not yet delivered at its commit, under its receiver. */
+/**
+ * `[partition, "mail", kind, id, sequence]`: a message its receiver had not taken at the commit, under the receiver.
+ */
 export const undeliveredSpace = "mail";
-/** `[partition, "effect", kind, owner, id]`: an effect whose result has not come back, under the actor that started it. */
+/**
+ * `[partition, "effect", kind, owner, id]`: an effect whose result was not taken yet, under the actor that started it.
+ */
 export const effectSpace = "effect";
 /** `["~", "timer", dueMs, partition, kind, id, name]`: wake-ups by due time. */
 export const timerSpace = "timer";
-/** `[partition, "feed", sequence]`: entries of the change feed, under the number of the last one in the row. */
+/** `[partition, "feed", sequence]`: several entries of the change feed, under the number of the last one. */
 export const feedSpace = "feed";
 /**
- * `[partition, "seen", kind, id, messageId]`: messages delivered once already;
- * `["~", "seen", expiresMs, partition, kind, id, messageId]`: when such a row may go.
+ * `[partition, "seen", kind, id, messageId]`: message ids that an actor has taken;
+ * `["~", "seen", expiresMs, partition, kind, id, messageId]`: the same in order of expiry.
  */
 export const dedupSpace = "seen";
 /** `[partition, "dead", id]`: dead letters. */
 export const deadLetterSpace = "dead";
 /**
- * `["~", "meta", name]`: format and counters of the store itself; `[partition, "meta", "migration"]`: how far the
- * migration of a partition came.
+ * `["~", "meta", name]`: format and counters of the store itself; `[partition, "meta", "migration"]`: progress of the
+ * migration of a partition.
  */
 export const metaSpace = "meta";

@@ -1,16 +1,16 @@
 /**
- * The road of batches to LMDB. It owns the order of commits and what a failure does to those behind it.
+ * Commits batches to LMDB. Owns their order, and how a failure affects the batches behind it.
  *
- * 1. One LMDB transaction is under way at most; what is committed meanwhile goes into the next one together.
- * 2. A batch is checked and encoded before any of it is handed to LMDB, whose own batches do not roll back.
- * 3. After a batch failed, every later one is refused, also those that waited behind it.
+ * 1. At most one LMDB transaction is open; batches that come meanwhile go into the next one together.
+ * 2. A batch is checked and encoded before any of it is passed to LMDB, whose own batches do not roll back.
+ * 3. After a failed batch every later one is rejected, including those already waiting.
  */
 import { asBinary, type RootDatabase } from "lmdb";
 import { checkChange } from "./change-check.js";
 import type { Change, KeyPart, StoreError } from "./store.js";
 import { storeError } from "./store-errors.js";
 
-/** LMDB's store as it is used here, under keys of parts. */
+/** LMDB's database with keys of several parts. */
 export type LmdbRoot = RootDatabase<unknown, KeyPart[]>;
 
 interface Encoder {
@@ -19,7 +19,7 @@ interface Encoder {
 
 interface Write {
   readonly key: KeyPart[];
-  /** None removes the key. */
+  /** Null removes the key. */
   readonly bytes: Buffer | null;
 }
 
@@ -58,7 +58,7 @@ export class LmdbCommits {
     });
   }
 
-  /** Refuses what comes later with `failure`, and resolves when all that came before has ended. */
+  /** Rejects later commits with `failure`; resolves when all earlier ones have ended. */
   async end(failure: StoreError): Promise<void> {
     this.#failure = failure;
     await this.#underWay;
@@ -68,7 +68,7 @@ export class LmdbCommits {
     const writes: Write[] = [];
     for (const change of changes) {
       checkChange(change);
-      // The binding takes its own kind of list, and leaves it as it is.
+      // The binding wants a mutable array, but does not change it.
       writes.push({ key: change.key.slice(), bytes: change.op === "put" ? this.#bytesOf(change.value) : null });
     }
     return writes;
@@ -76,15 +76,15 @@ export class LmdbCommits {
 
   #bytesOf(value: unknown): Buffer {
     if (value !== true) return this.#encoder.encode(value);
-    // Rows of indexes say no more than that they are there.
+    // The value of index rows; encoded once, since they are so many.
     this.#true ??= Buffer.from(this.#encoder.encode(true));
     return this.#true;
   }
 
   async #writeAll(): Promise<void> {
     while (this.#waiting.length > 0) {
-      // What the rest of this turn of the event loop commits is taken along, and what those write next who were waiting
-      // for the last group: else two groups take turns, and everybody waits for both.
+      // Wait for the commits that follow in this turn of the event loop, in particular those that the last group's
+      // callers make next. Otherwise two groups would alternate, and every caller would wait for both.
       await new Promise(setImmediate);
       const group = this.#waiting;
       this.#waiting = [];
@@ -119,8 +119,8 @@ export class LmdbCommits {
 }
 
 /**
- * The binding's own encoder, which its types leave out. What records of one shape have in common it keeps once, and
- * has it durable before it gives the bytes of any of them.
+ * The binding's own encoder, which its types omit. It stores the field names of records of one shape once, and makes
+ * them durable before it returns the bytes of any such record.
  */
 function getEncoder(root: object): Encoder {
   if ("encoder" in root && isEncoder(root.encoder)) return root.encoder;
@@ -131,7 +131,7 @@ function isEncoder(value: unknown): value is Encoder {
   return typeof value === "object" && value !== null && "encode" in value && typeof value.encode === "function";
 }
 
-/** LMDB's binding says of a batch only that it failed, and promises why beside it. */
+/** The cause of a failed batch, which LMDB's binding provides as a promise in `commitError`. */
 async function findCause(error: unknown): Promise<unknown> {
   if (!(error instanceof Error) || !("commitError" in error)) return error;
   return Promise.resolve(error.commitError).then(

@@ -5,14 +5,14 @@ import { encodedRange, toEntries } from "./ranges.js";
 import { type Entry, type Key, type Range, type Reading, StoreError, type View } from "./store.js";
 import { readingError, storeError } from "./store-errors.js";
 
-/** Where readings and views of one store read, and whether they still may. */
+/** An LMDB database as its readings and views share it. */
 export interface LmdbSource {
   readonly root: LmdbRoot;
   readonly folder: string;
   closed: boolean;
 }
 
-/** Reads what is durable now. */
+/** Reads the durable state. */
 export class LmdbReading implements Reading {
   readonly #source: LmdbSource;
 
@@ -29,7 +29,7 @@ export class LmdbReading implements Reading {
   }
 }
 
-/** Reads what was durable when it was opened: LMDB keeps those pages until it is closed. */
+/** Reads the state that was durable when it was opened. LMDB keeps its pages until it is closed. */
 export class LmdbView implements View {
   readonly #source: LmdbSource;
   readonly #transaction: Transaction;

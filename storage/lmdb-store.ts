@@ -2,8 +2,8 @@
  * The store over LMDB. It owns one folder: `data.mdb`, LMDB's `lock.mdb` (its readers) and `signalbox.lock`.
  *
  * 1. A commit resolves after its fsync, and what is visible is durable (`overlappingSync` is off).
- * 2. One process writes a folder: an exclusive lock that the system drops with the process, however it ends.
- * 3. A file is looked at before LMDB maps it: a damaged one would end the process with a signal.
+ * 2. One process writes a folder: it holds an exclusive lock, which the system drops with the process.
+ * 3. The file is checked before LMDB maps it: a damaged one would end the process with a signal.
  */
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -19,21 +19,21 @@ import { storeError } from "./store-errors.js";
 
 export interface LmdbOptions {
   readonly folder: string;
-  /** Opens beside a serving process, for reading and backups; commits are refused. */
+  /** Opens for reading and backups, even beside a serving process; commits are rejected. */
   readonly readOnly?: boolean;
 }
 
 /**
- * Records of one shape share its description. The binding's 32 are fewer than the kinds of rows there are; a record
- * whose names are data (ids, numbers) is described each time, or such shapes would soon use up the room for the others.
- * Its types leave these options out.
+ * Records of one shape share one description of their field names. The binding's default of 32 shapes is less than the
+ * number of row types. Records whose field names are data (ids, numbers) do not share: they would soon use up the
+ * shapes. The binding's types omit these options.
  */
 const sharedShapes = {
   maxSharedStructures: 512,
   shouldShareStructure: (names: readonly string[]) => names.every((name) => /^[a-z][A-Za-z-]*$/.test(name)),
 };
 
-/** Transactions that read at the same time: one a view whose state no other view shares, over all processes. */
+/** Most concurrent read transactions over all processes: one for each view whose state no other view shares. */
 const MAX_READERS = 1024;
 
 /** Opens or creates the store in `folder` (mode 0700). Rejects with a {@link StoreError} that names the folder. */
@@ -72,7 +72,7 @@ function assertStoreIn(folder: string): void {
   throw new StoreError("failed", `${folder} holds no store: there is no ${DATA_FILE} in it`);
 }
 
-/** Makes the folder and its file, both for this user alone, and gives what lets go of their lock. */
+/** Creates and locks the folder and its data file, readable only by this user. Returns what releases the lock. */
 async function prepareFolder(folder: string): Promise<() => void> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const unlock = await lockFolder(folder);

@@ -15,7 +15,7 @@ import {
 } from "./store.js";
 import { storeError } from "./store-errors.js";
 
-/** What is read is the reader's own. */
+/** Values are packed, so that every read returns a copy of its own. */
 const packr = new Packr({ useRecords: false, copyBuffers: true });
 
 interface Row {
@@ -23,7 +23,7 @@ interface Row {
   readonly bytes: Buffer;
 }
 
-/** A store that keeps its rows in memory, for tests: ordered and consistent as the one on disk, durable for nothing. */
+/** A store in memory, for tests: ordered and consistent like the one on disk, but not durable. */
 export function createMemoryStore(): Store {
   let rows: readonly Row[] = [];
   let closed = false;

@@ -2,26 +2,26 @@ import { rowSpace } from "./keys.js";
 import type { Slice, Walk } from "./migrations.js";
 import type { Change, Key, KeyPart, Reading } from "./store.js";
 
-/** In which partitions, and how many entries a slice has at most; see {@link Walk}. */
-export type WalkOptions = Pick<Walk, "of" | "most">;
+/** See {@link Walk}. */
+export type WalkOptions = Pick<Walk, "of" | "maxEntries">;
 
-/** Where a row lies. */
-export interface RowPlace {
+/** The place of a row, and the store for further reads. */
+export interface RowLocation {
   readonly partition: string;
-  /** What comes in its key after the table's name. */
+  /** The parts of its key after the table's name. */
   readonly id: readonly KeyPart[];
-  /** The store as it is before the slice. */
+  /** The store before the slice is committed. */
   readonly reading: Reading;
 }
 
 /**
- * Walks the rows of a table; `changes` is pure, and leaves rows alone that it brought up to date before. The row is
- * taken to be a `Row`: a step has types of its own for rows as they were, and names tables by their text, since what the
- * areas declare today may be declared otherwise tomorrow.
+ * Walks the rows of a table. `changes` is pure, and returns nothing for rows that it has migrated already. Rows are
+ * assumed to be of type `Row`. A step defines its own types for old rows, and names tables by their text, since the
+ * declarations of the areas may change later.
  */
 export function eachRow<Row>(
   table: string,
-  changes: (row: Row, place: RowPlace) => readonly Change[],
+  changes: (row: Row, place: RowLocation) => readonly Change[],
   options: WalkOptions = {},
 ): Walk {
   return {
@@ -38,9 +38,9 @@ export function removeTable(table: string, options: WalkOptions = {}): Walk {
   return { ...options, under: [rowSpace, table], changes };
 }
 
-/** Writes a row of a table into the partition of `place`. */
+/** The change that writes a row of a table. */
 export function putRow(
-  { partition }: Pick<RowPlace, "partition">,
+  { partition }: Pick<RowLocation, "partition">,
   table: string,
   id: readonly KeyPart[],
   row: unknown,
@@ -48,8 +48,12 @@ export function putRow(
   return { op: "put", key: rowKey(partition, table, id), value: row };
 }
 
-/** Removes a row of a table from the partition of `place`. */
-export function removeRow({ partition }: Pick<RowPlace, "partition">, table: string, id: readonly KeyPart[]): Change {
+/** The change that removes a row of a table. */
+export function removeRow(
+  { partition }: Pick<RowLocation, "partition">,
+  table: string,
+  id: readonly KeyPart[],
+): Change {
   return { op: "remove", key: rowKey(partition, table, id) };
 }
 

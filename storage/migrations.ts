@@ -1,97 +1,98 @@
 /**
- * Brings a store from one format to the next, before anything is served. It owns the store's format and how far a
- * migration came; what a step changes is the step's own.
+ * Brings a store from one format to the next, before anything is served. Owns the store's format and the progress of a
+ * migration, but not what a step changes.
  *
- * 1. A step walks partition after partition in key order (the service's own, `~`, comes last), in slices. A slice is one
- *    batch of one partition, and holds the place behind it: a process that is killed goes on where it was.
- * 2. A step begins when the one before it has ended everywhere. What it reads elsewhere has its own format or, in
- *    partitions that come later, the one before.
- * 3. From the first batch on the store has the newest format and says from which it comes: an older release refuses it.
+ * 1. A step walks partition after partition in key order (the service's own, `~`, is last), in slices. A slice is one
+ *    batch of one partition and contains the cursor behind it, so a killed process continues where it was.
+ * 2. A step begins when the previous one has ended in all partitions. Other partitions that a step reads have its own
+ *    format or, if they come later, the previous one.
+ * 3. From the first batch on, the store is marked with the newest format and the one it comes from, so an older release
+ *    refuses it.
  */
 import { GLOBAL_PARTITION, metaSpace } from "./keys.js";
 import { listPartitions } from "./partitions.js";
 import { type Change, type Entry, type Key, type KeyPart, type Reading, type Store, StoreError } from "./store.js";
 
-/** Entries of one partition that are looked at in one batch. */
+/** Entries of one partition that are migrated in one batch. */
 export interface Slice {
   readonly partition: string;
   /** At least one, in key order. */
   readonly entries: readonly Entry[];
-  /** The store as it is before the batch. */
+  /** The store before the batch. */
   readonly reading: Reading;
 }
 
 /** A walk over the entries below `[partition, ...under]`. */
 export interface Walk {
   readonly under: readonly KeyPart[];
-  /** The workspaces' partitions unless told: the service's own (`~`), or all. */
+  /** Which partitions: those of workspaces (the default), the service's own (`~`), or all. */
   readonly of?: "workspaces" | "service" | "all";
-  /** Entries in a slice at most; to be given where one may take megabytes, since a slice is in memory as a whole. */
-  readonly most?: number;
+  /** Most entries in a slice. Needed when an entry may take megabytes, since a whole slice is held in memory. */
+  readonly maxEntries?: number;
   /**
-   * What is written for a slice, in its partition alone. Pure, and repeatable: entries that it has brought up to date it
-   * leaves as they are, since those that it writes further on are walked too.
+   * The changes for a slice, only in its partition. Pure and repeatable: it has to leave migrated entries unchanged,
+   * since entries that it writes further on are walked too.
    */
   readonly changes: (slice: Slice) => readonly Change[];
 }
 
-/** What brings a store to format `to` from the one before. */
+/** Brings a store to format `to` from the previous one. */
 export interface MigrationStep {
-  /** Steps are numbered from 2, without a gap. */
+  /** Steps are numbered from 2, without gaps. */
   readonly to: number;
-  /** What it brings, for the log. */
+  /** What it changes, for the log. */
   readonly title: string;
-  /** One after the other, in each partition. */
+  /** Run one after the other in each partition. */
   readonly walks: readonly Walk[];
 }
 
-/** The format of a store whose release knew no step. */
+/** The format of a store that no step has migrated. */
 const FIRST_FORMAT = 1;
-/** Time between lines that say how far a step came, in milliseconds. */
-const TELL_EVERY_MS = 5_000;
-/** Entries in a slice, but for those below the last one's key. */
+/** Time between two progress lines in the log. */
+const REPORT_EVERY_MS = 5_000;
+/** Entries in a slice; those below the last one's key are added to it. */
 const SLICE = 128;
 
 const FORMAT_KEY: Key = [GLOBAL_PARTITION, metaSpace, "format"];
-/** The format that a migration under way comes from. */
+/** The format that an unfinished migration started from. */
 const FROM_KEY: Key = [GLOBAL_PARTITION, metaSpace, "format-before"];
 
-/** Where the migration of a partition goes on; what lies before it is done. */
-interface Place {
+/** Cursor of a partition's migration; everything before it is done. */
+interface Cursor {
   readonly to: number;
   /** Index of the walk. */
   readonly walk: number;
-  /** The last key that was looked at; null at a walk's beginning. */
+  /** The last key that was walked; null at the beginning of a walk. */
   readonly after: Key | null;
 }
 
-const placeKey = (partition: string): Key => [partition, metaSpace, "migration"];
+const cursorKey = (partition: string): Key => [partition, metaSpace, "migration"];
 
-/** Told how it goes on, in lines for the log. */
+/** Receives progress lines. */
 export interface MigrationLog {
   info(message: string): void;
 }
 
 export interface MigrateOptions {
-  /** What messages call the store. */
+  /** The store's folder, for messages. */
   readonly folder: string;
   readonly steps: readonly MigrationStep[];
   readonly log: MigrationLog;
   readonly nowMs: () => number;
-  /** Ends it after the slice under way, with {@link MigrationCutShort}. */
+  /** Ends the migration after the current slice, with {@link MigrationCutShort}. */
   readonly ending?: AbortSignal | undefined;
-  /** Entries in a slice; tests take fewer. */
+  /** Entries in a slice; tests use fewer. */
   readonly slice?: number;
 }
 
-/** Somebody asked for the end while a store was on its way; the next start goes on. */
+/** The process was asked to end during a migration; the next start continues it. */
 export class MigrationCutShort extends Error {
   override readonly name = "MigrationCutShort";
 }
 
 /**
- * Marks a new store with the newest format, and brings an older one there. Rejects with `newer-format` for a newer one;
- * any other {@link StoreError} leaves it where it came to, to go on from there.
+ * Marks a new store with the newest format, and migrates an older one. Rejects with `newer-format` for a newer one.
+ * After any other {@link StoreError}, the next call continues the migration.
  */
 export async function migrate(store: Store, options: MigrateOptions): Promise<void> {
   const { steps, folder, log } = options;
@@ -107,12 +108,12 @@ export async function migrate(store: Store, options: MigrateOptions): Promise<vo
     log.info("a backup made before (npm run backup) is the only way back: end this now if there is none");
   } else log.info(`the store in ${folder} is on its way from format ${from} to ${newest}, and goes on`);
   await store.commit([mark, { op: "put", key: FROM_KEY, value: from }]);
-  for (const step of steps) if (step.to > from) await take(store, step, options);
+  for (const step of steps) if (step.to > from) await runStep(store, step, options);
   await store.commit([{ op: "remove", key: FROM_KEY }]);
   log.info(`the store in ${folder} has format ${newest}`);
 }
 
-/** Throws `newer-format` for a store that this release cannot read; one that is older passes. */
+/** Throws `newer-format` for a store that this release cannot read; an older one passes. */
 export function checkFormat(reading: Reading, { folder, steps }: Pick<MigrateOptions, "folder" | "steps">): void {
   const newest = newestFormat(steps);
   const format = reading.get<number>(FORMAT_KEY) ?? newest;
@@ -129,51 +130,55 @@ function newestFormat(steps: readonly MigrationStep[]): number {
   return FIRST_FORMAT + steps.length;
 }
 
-async function take(store: Store, step: MigrationStep, options: MigrateOptions): Promise<void> {
+async function runStep(store: Store, step: MigrationStep, options: MigrateOptions): Promise<void> {
   const { log, nowMs } = options;
   const partitions = listPartitions(store.reading);
   let entries = 0;
-  let toldMs = nowMs();
-  const tell = (done: number): void =>
+  let reportedMs = nowMs();
+  const report = (done: number): void =>
     log.info(`format ${step.to} (${step.title}): ${done} of ${partitions.length} partitions, ${entries} entries`);
   for (const [index, partition] of partitions.entries()) {
-    await takePartition(store, step, { partition, limit: options.slice ?? SLICE }, (looked) => {
-      entries += looked;
+    await migratePartition(store, step, { partition, limit: options.slice ?? SLICE }, (walked) => {
+      entries += walked;
       if (options.ending?.aborted === true) {
-        tell(index);
+        report(index);
         throw new MigrationCutShort(`ended on the way to format ${step.to}`);
       }
-      if (nowMs() - toldMs < TELL_EVERY_MS) return;
-      toldMs = nowMs();
-      tell(index);
+      if (nowMs() - reportedMs < REPORT_EVERY_MS) return;
+      reportedMs = nowMs();
+      report(index);
     });
   }
-  tell(partitions.length);
+  report(partitions.length);
 }
 
-/** Takes a step in one partition, from where it came to; `taken` hears how many entries each slice had. */
-async function takePartition(
+/** Runs a step in one partition, from its cursor on. Calls `committed` with the number of entries of each slice. */
+async function migratePartition(
   store: Store,
   step: MigrationStep,
   { partition, limit }: { readonly partition: string; readonly limit: number },
-  taken: (entries: number) => void,
+  committed: (entries: number) => void,
 ): Promise<void> {
-  let place = placeIn(store.reading, partition, step);
-  for (let walk = step.walks[place.walk]; walk !== undefined && place.to === step.to; walk = step.walks[place.walk]) {
-    const most = Math.min(limit, walk.most ?? limit);
-    const entries = nextSlice(store.reading, { partition, walk, after: place.after, limit: most });
-    place = placeBehind(place, entries, { step, limit: most });
+  let cursor = readCursor(store.reading, partition, step);
+  for (
+    let walk = step.walks[cursor.walk];
+    walk !== undefined && cursor.to === step.to;
+    walk = step.walks[cursor.walk]
+  ) {
+    const most = Math.min(limit, walk.maxEntries ?? limit);
+    const entries = nextSlice(store.reading, { partition, walk, after: cursor.after, limit: most });
+    cursor = advance(cursor, entries, { step, limit: most });
     if (entries.length === 0) continue;
     const changes = walk.changes({ partition, entries, reading: store.reading });
-    for (const { key } of changes) if (key[0] !== partition || key[1] === metaSpace) throw astray(step, key);
-    await store.commit([...changes, { op: "put", key: placeKey(partition), value: place }]);
-    taken(entries.length);
+    for (const { key } of changes) if (key[0] !== partition || key[1] === metaSpace) throw foreignKeyError(step, key);
+    await store.commit([...changes, { op: "put", key: cursorKey(partition), value: cursor }]);
+    committed(entries.length);
   }
 }
 
-function placeIn(reading: Reading, partition: string, { to }: MigrationStep): Place {
-  const place = reading.get<Place>(placeKey(partition));
-  return place !== undefined && place.to >= to ? place : { to, walk: 0, after: null };
+function readCursor(reading: Reading, partition: string, { to }: MigrationStep): Cursor {
+  const cursor = reading.get<Cursor>(cursorKey(partition));
+  return cursor !== undefined && cursor.to >= to ? cursor : { to, walk: 0, after: null };
 }
 
 function nextSlice(
@@ -186,22 +191,23 @@ function nextSlice(
   const prefix = [partition, ...walk.under];
   const found = reading.range({ prefix, after: after ?? undefined, limit });
   const last = found.at(-1);
-  // The next slice begins past everything below the last key.
+  // Keys below the last one belong to this slice: the next one begins after all of them.
   return last === undefined ? found : [...found, ...reading.range({ prefix: last.key })];
 }
 
-function placeBehind(
-  place: Place,
+/** The cursor behind the slice `found`. */
+function advance(
+  cursor: Cursor,
   found: readonly Entry[],
   { step, limit }: { readonly step: MigrationStep; readonly limit: number },
-): Place {
-  const { to, walk } = place;
+): Cursor {
+  const { to, walk } = cursor;
   const last = found.at(-1);
   if (last !== undefined && found.length >= limit) return { to, walk, after: last.key };
   return walk + 1 < step.walks.length ? { to, walk: walk + 1, after: null } : { to: to + 1, walk: 0, after: null };
 }
 
-function astray({ to, title }: MigrationStep, key: Key): Error {
+function foreignKeyError({ to, title }: MigrationStep, key: Key): Error {
   return new Error(
     `the step to format ${to} (${title}) writes ${JSON.stringify(key)}, which is not its slice's to write`,
   );

@@ -1,6 +1,6 @@
 import type { Reading } from "./store.js";
 
-/** Every partition that holds something, in key order: `~` comes after those of workspaces. */
+/** Every partition that has entries, in key order: `~` is after those of workspaces. */
 export function listPartitions(reading: Reading): string[] {
   const partitions: string[] = [];
   for (;;) {

@@ -1,9 +1,9 @@
 import { checkKey, hasRoomBelow } from "./key-check.js";
 import type { Entry, Key, Range } from "./store.js";
 
-/** Sorts after every key part of ours: what ends a range over everything below a key. */
+/** Sorts after every key part: the end of a range over everything below a key. */
 const PAST_ALL = Buffer.from([0xff]);
-/** Sorts before every key part of ours, and after the symbols under which LMDB's binding keeps its own records. */
+/** Sorts before every key part, and after the symbols under which LMDB's binding keeps its own records. */
 const BEFORE_ALL = Buffer.from([0x03]);
 
 type Bound = (string | number | Buffer)[];
@@ -23,8 +23,8 @@ export function isBelow(key: Key, prefix: Key): boolean {
 }
 
 /**
- * Whether a range can hold anything: not below a prefix that is no key. Throws where `after` or `before` is no key or
- * lies outside the prefix: a mistake of the caller.
+ * Whether a range can contain anything; false when its prefix cannot begin a key. Throws when `after` or `before` is no
+ * key or is outside the prefix, which is a mistake of the caller.
  */
 export function canHold({ prefix, after, before, limit }: Range): boolean {
   for (const bound of [after, before]) {
@@ -36,8 +36,8 @@ export function canHold({ prefix, after, before, limit }: Range): boolean {
 }
 
 /**
- * The bounds of a range, or null when it can hold nothing. The lower bound is below `after` and everything
- * under it; the upper bound is `before`; both stay within the prefix.
+ * The bounds of a range, or null when it can contain nothing. The lower bound skips `after` and every key that begins
+ * with it; the upper bound is `before`. Both are within the prefix.
  */
 export function encodedRange(range: Range): EncodedRange | null {
   if (!canHold(range)) return null;
@@ -58,7 +58,7 @@ function pastAllBelow(key: Key): Bound {
   return hasRoomBelow(key) ? [...key, PAST_ALL] : [...key];
 }
 
-/** Collects what a range yields; a key of one part comes back from LMDB as the part itself. */
+/** Collects the entries of a range. LMDB returns a key of one part as the part itself. */
 export function toEntries<Value>(found: Iterable<{ key: unknown; value: unknown }>): Entry<Value>[] {
   const entries: Entry<Value>[] = [];
   for (const { key, value } of found) {

@@ -1,13 +1,13 @@
 import { statfsSync } from "node:fs";
 import { StoreError } from "./store.js";
 
-/** LMDB's and the system's faults as a {@link StoreError} that names the folder and says what to do. */
+/** Converts an error of LMDB or the system into a {@link StoreError} that names the folder and says what to do. */
 export function storeError(error: unknown, folder: string): StoreError {
   if (error instanceof StoreError) return error;
   const text = error instanceof Error ? error.message : String(error);
   const code = error instanceof Error && "code" in error ? nameOf(error.code) : "";
   const options = { cause: error };
-  // LMDB reports a write that the disk took only a part of as an input/output error.
+  // LMDB reports a partial write as an input/output error.
   if ((code === "EIO" || /Input.output error/i.test(text)) && isFull(folder))
     return storeError(new Error("ENOSPC"), folder);
   if (/ENOSPC|EFBIG|EDQUOT|No space left|File too large|MDB_MAP_FULL|quota/i.test(`${code} ${text}`)) {
@@ -36,7 +36,7 @@ export function storeError(error: unknown, folder: string): StoreError {
   return new StoreError("failed", `the store in ${folder} failed: ${text}`, options);
 }
 
-/** As {@link storeError}, for a read: bytes that cannot be read back are damaged. */
+/** Like {@link storeError}, for a read: an unknown error means that the stored bytes are damaged. */
 export function readingError(error: unknown, folder: string): StoreError {
   const found = storeError(error, folder);
   if (found.code !== "failed" || /MDB_/.test(found.message)) return found;
@@ -44,7 +44,7 @@ export function readingError(error: unknown, folder: string): StoreError {
   return new StoreError("damaged", text, { cause: error });
 }
 
-/** LMDB gives the system's error numbers (errno.h of Linux). */
+/** The name of an error code; LMDB reports the system's numbers (errno.h of Linux). */
 function nameOf(code: unknown): string {
   const names: Readonly<Record<string, string>> = {
     13: "EACCES",
@@ -56,7 +56,7 @@ function nameOf(code: unknown): string {
   return names[String(code)] ?? String(code);
 }
 
-/** Free space under which a failed write is put down to it, in bytes. */
+/** With less free space than this, a failed write counts as `disk-full`. */
 const FULL_BYTES = 16 * 1024 * 1024;
 
 function isFull(folder: string): boolean {

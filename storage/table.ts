@@ -2,8 +2,8 @@ import { rowSpace } from "./keys.js";
 import type { Change, Entry, Key, KeyPart, Range, Reading, Writing } from "./store.js";
 
 /**
- * Rows of one shape, keyed `[partition, "row", name, ...id]`. A table is only a typed way to build keys: it holds
- * nothing itself, and reads and writes through whatever reading or writing it is handed.
+ * Rows of one type, under keys `[partition, "row", name, ...id]`. A table only builds typed keys; it has no state, and
+ * reads and writes through the reading or writing it is given.
  */
 export interface Table<Row> {
   readonly name: string;
@@ -11,7 +11,7 @@ export interface Table<Row> {
   get(reading: Reading, partition: string, ...id: KeyPart[]): Row | undefined;
   /** Rows whose id begins with `under`, in key order. `after` and `before` are ids (exclusive). */
   list(reading: Reading, partition: string, under?: readonly KeyPart[], page?: TablePage): Row[];
-  /** As `list`, with the keys. */
+  /** Like `list`, with the keys. */
   entries(reading: Reading, partition: string, under?: readonly KeyPart[], page?: TablePage): Entry<Row>[];
   put(writing: Writing, partition: string, id: KeyPart | readonly KeyPart[], row: Row): void;
   remove(writing: Writing, partition: string, ...id: KeyPart[]): void;
@@ -26,10 +26,10 @@ export interface TablePage {
   readonly reverse?: boolean;
 }
 
-/** Declares the rows named `name` (unique in the project). */
+/** Declares the table `name`, unique in the project. */
 export function table<Row>(name: string): Table<Row> {
   const keyOf = (partition: string, id: readonly KeyPart[]): Key => {
-    // Spelled out for the common lengths: this is called for every row that is read or written.
+    // Common lengths without a spread: this runs for every row that is read or written.
     const [first, second] = id;
     if (id.length === 1 && first !== undefined) return [partition, rowSpace, name, first];
     if (id.length === 2 && first !== undefined && second !== undefined)

@@ -161,7 +161,7 @@ function storeSkills({ partition, reading, bodies }: Scope, { skills = [] }: Con
 function messageWalk(under: Walk["under"]): Walk {
   return {
     under,
-    most: HEAVY,
+    maxEntries: HEAVY,
     changes: ({ partition, entries, reading }) => {
       const bodies = new Bodies(partition, reading);
       const rows = entries.flatMap(({ key, value }): Change[] => {
@@ -226,11 +226,15 @@ class Bodies {
 }
 
 export const runInputWalks: readonly Walk[] = [
-  { under: [rowSpace, "task-checkout"], most: HEAVY, changes: (slice) => checkoutChanges(slice, "task-checkout") },
-  { under: [rowSpace, "run-checkout"], most: HEAVY, changes: (slice) => checkoutChanges(slice, "run-checkout") },
-  { under: [rowSpace, "run"], most: HEAVY, changes: runChanges },
+  {
+    under: [rowSpace, "task-checkout"],
+    maxEntries: HEAVY,
+    changes: (slice) => checkoutChanges(slice, "task-checkout"),
+  },
+  { under: [rowSpace, "run-checkout"], maxEntries: HEAVY, changes: (slice) => checkoutChanges(slice, "run-checkout") },
+  { under: [rowSpace, "run"], maxEntries: HEAVY, changes: runChanges },
   messageWalk([undeliveredSpace, "run"]),
   messageWalk([deadLetterSpace]),
-  removeTable("run-config", { most: HEAVY }),
-  removeTable("run-skill", { most: HEAVY }),
+  removeTable("run-config", { maxEntries: HEAVY }),
+  removeTable("run-skill", { maxEntries: HEAVY }),
 ];

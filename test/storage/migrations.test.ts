@@ -144,7 +144,10 @@ t.test("a slice is one batch of one partition, of so many entries, with its plac
 
 t.test("a walk over heavy entries has fewer of them in a slice", async (t) => {
   const { store, batches } = spied(await formatted(1, oldest));
-  const heavy = eachRow<number>("old", (value, at) => [putRow(at, "middle", at.id, value)], { of: "all", most: 2 });
+  const heavy = eachRow<number>("old", (value, at) => [putRow(at, "middle", at.id, value)], {
+    of: "all",
+    maxEntries: 2,
+  });
   await bringUp(store, { steps: [{ to: 2, title: "copied", walks: [heavy] }] });
   t.same(
     batches.slice(1, -1).map((changes) => changes.length - 1),
