@@ -6,7 +6,7 @@ import type { RunSignal } from "./run-signal.js";
 import type { Fact, GateQuestion, Message, Turn, TurnReading } from "./turn.js";
 
 /**
- * A kind of actor: an XState machine stepped as a pure function, and how it is looked after.
+ * A kind of actor: an XState machine stepped as a pure function, and how it is supervised.
  *
  * The machine is flat, has no `invoke`, `spawn`, `after`, `always` or `raise`, and its context is small plain data.
  * Its events are `Delivered<...>` messages: guards and `assign` read `event.turn`; only actions of a taken transition
@@ -17,21 +17,21 @@ export interface ActorType {
   readonly kind: string;
   readonly machine: AnyStateMachine;
   /**
-   * Gives the event that the machine takes, where the type of a message does not tell where it leads: once for each
-   * turn, before the step. It reads and does nothing else. What is stored, deduplicated and set aside is the message.
-   * A throw is a crash of the turn.
+   * Turns a message into the event that the machine takes, where the message's type alone does not decide the
+   * transition. Called once a turn, before the step; may read and nothing else. Stored, deduplicated and set aside is
+   * the message, never the event. A throw is a crash of the turn.
    */
   classify?(message: Message, state: StoredState, turn: TurnReading): Message;
   /** Rises when the shape of stored snapshots changes. */
   readonly version: number;
-  /** Brings a snapshot of an older version up to date. Required from version 2 on. */
+  /** Upgrades a snapshot of an older version. Required from version 2 on. */
   readonly migrate?: (snapshot: StoredState, fromVersion: number) => StoredState;
   readonly supervision?: Supervision;
-  /** What its actors may hold in memory of rows. */
+  /** The pictures that its actors may keep in memory. */
   readonly pictures?: readonly Picture<unknown>[];
 }
 
-/** What is kept of a machine between turns. */
+/** A machine's state between turns, as it is stored. */
 export interface StoredState {
   readonly value: unknown;
   readonly context: unknown;
@@ -41,56 +41,56 @@ export interface StoredState {
 export interface Supervision {
   /** How often one message may crash the actor before it is set aside as a dead letter. */
   readonly attempts: number;
-  /** More crashes than this within `withinMs` and the actor rests for `restMs`, its mail kept. */
+  /** After more crashes than this within `withinMs` the actor is suspended for `backoffMs`; its messages wait. */
   readonly maxRestarts: number;
   readonly withinMs: number;
   readonly backoffMs: number;
 }
 
 /**
- * Hears facts in a turn of its own after the publisher's, in the publisher's partition. It has no state: it may read,
- * and send messages. A throw is handled as an actor's crash; the publisher never notices.
+ * Handles facts, each in a turn of its own after the publisher's, in the publisher's partition. It has no state, and
+ * may only read and send messages. A throw is handled as an actor's crash; the publisher is not affected.
  */
-export interface Subscriber<Heard extends Fact = Fact> {
+export interface Subscriber<Handled extends Fact = Fact> {
   /** Unique name, for logs and dead letters. */
   readonly name: string;
-  /** Names of the facts it hears. */
-  readonly facts: readonly Heard["name"][];
-  handle(fact: Heard, turn: Turn): void;
+  /** Names of the facts it handles. */
+  readonly facts: readonly Handled["name"][];
+  handle(fact: Handled, turn: Turn): void;
 }
 
 /**
- * Decides which actors must agree to a step. `keepers` runs in the asker's turn and only reads; each request it
- * returns is sent, and each actor asked answers with a {@link GatekeeperAnswer} to `request.replyTo`. All must agree;
- * the first refusal decides. No keeper means that the step may be taken.
+ * Decides which actors must agree to a step. `gatekeepers` runs in the asker's turn and only reads. Each request it
+ * returns is sent, and each actor asked answers with a {@link GatekeeperAnswer} to `gate.replyTo`. All must agree; the
+ * first refusal decides. Without gatekeepers the step may be taken.
  */
 export interface Gate<Question extends GateQuestion = GateQuestion> {
   readonly name: string;
-  /** Names of the gates it keeps. */
+  /** Names of the questions it decides about. */
   readonly questions: readonly Question["name"][];
-  /** Longest time for the keepers together, in milliseconds; past it each gets a {@link GatekeeperTimedOut}. */
+  /** Time limit for all gatekeepers together, in milliseconds; those late are sent a {@link GatekeeperTimedOut}. */
   readonly boundMs: number;
   gatekeepers(question: Question, partition: string, reading: Reading): readonly GatekeeperRequest[];
 }
 
 export interface GatekeeperRequest {
   readonly to: Address;
-  /** Sent with a {@link ReplyTo} added as `gate`, which the keeper gives back in its {@link GatekeeperAnswer}. */
+  /** Sent with a {@link ReplyTo} added as `gate`, whose key the gatekeeper repeats in its {@link GatekeeperAnswer}. */
   readonly message: Message;
   /**
-   * What it means when the keeper does not answer although it was told that it is late: a refusal in these words, or
-   * null for that it agrees. Left out, it is a refusal that names the keeper.
+   * What it means when the gatekeeper does not answer even the {@link GatekeeperTimedOut}: the text of a refusal, or
+   * null for agreement. When omitted, a refusal that names the gatekeeper.
    */
   readonly whenSilent?: string | null;
 }
 
-/** Where a keeper answers. */
+/** Where a gatekeeper sends its answer. */
 export interface ReplyTo {
   readonly replyTo: Address;
   readonly key: string;
 }
 
-/** What a keeper sends to `gate.replyTo`. */
+/** A gatekeeper's answer, sent to `gate.replyTo`. */
 export interface GatekeeperAnswer extends Message {
   readonly type: "keeper.answered";
   /** The `gate.key` of the request. */
@@ -98,7 +98,7 @@ export interface GatekeeperAnswer extends Message {
   readonly refused: string | null;
 }
 
-/** What a keeper sends that finds out whom else to ask; it answers for itself afterwards. */
+/** Sent by a gatekeeper that finds further actors to ask; it still has to send its own answer. */
 export interface CallGatekeepers extends Message {
   readonly type: "keeper.called";
   /** Its own `gate.key`. */
@@ -106,26 +106,28 @@ export interface CallGatekeepers extends Message {
   readonly requests: readonly GatekeeperRequest[];
 }
 
-/** Tells a keeper that the time is over: it is to answer at once by what it knows. */
+/** Tells a gatekeeper that the time limit has passed: it must answer at once with what it knows. */
 export interface GatekeeperTimedOut extends Message, ReplyTo {
   readonly type: "keeper.late";
 }
 
-/** What the run of an effect is told beside its input. */
+/** What the run of an effect is given beside its input. */
 export interface EffectContext<Memo = unknown> {
   /** The idempotency id. */
   readonly id: string;
   /** The actor that started it. */
   readonly owner: Address;
-  /** As the request has it; undefined once it is no longer at hand, after a restart for one. */
+  /** The request's `memo`; undefined when memory no longer holds it, as after a restart. */
   readonly memo: Memo;
   readonly signal: RunSignal;
 }
 
-/** The outside world, by name. Runs after the commit and again after a crash; reports by its result alone. */
+/**
+ * Work in the outside world, by name. Runs after the commit and again after a crash; reports only through its result.
+ */
 export interface Effect<Input = unknown, Output = unknown, Memo = unknown> {
   readonly name: string;
-  /** How many run at once; more wait their turn. */
+  /** How many run at once; further ones queue. */
   readonly concurrency: number;
   /**
    * Does the work. A rejection is reported as `{ ok: false, error: message }`, so the message holds nothing secret.
@@ -133,7 +135,7 @@ export interface Effect<Input = unknown, Output = unknown, Memo = unknown> {
   run(input: Input, context: EffectContext<Memo>): Promise<Output>;
 }
 
-/** All that a host runs: handed in, never imported. */
+/** Everything that a host runs: passed in, never imported. */
 export interface Catalogue {
   readonly actors: readonly ActorType[];
   readonly subscribers: readonly Subscriber[];

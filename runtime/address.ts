@@ -5,7 +5,6 @@ export interface Address {
   readonly id: string;
 }
 
-/** Builds an address. */
 export function address(partition: string, kind: string, id: string): Address {
   return { partition, kind, id };
 }

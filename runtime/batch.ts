@@ -4,38 +4,38 @@ import type { Asker, Envelope } from "./envelope.js";
 import type { PendingEntry } from "./feed.js";
 import type { PendingEffect } from "./pending-effect.js";
 
-/** What a batch answers once it is durable. */
+/** An answer or rejection that leaves once the batch is durable. */
 interface Answer {
   readonly asker: Pick<Asker, "resolve" | "reject">;
   readonly answer: unknown;
   readonly error: Error | null;
 }
 
-/** What the turns since the last commit have done, and what they hold back until it is on disk. */
+/** What the turns since the last commit have written, and what has to wait until that is durable. */
 export class Batch {
   turns = 0;
-  /** Changes that no turn reads back before the flush; all others lie in the layers. */
+  /** Changes that no turn reads before the flush; all others are in the overlays. */
   readonly changes: Change[] = [];
-  /** Actors whose record is to be written. */
+  /** Actors whose record this batch writes. */
   readonly touched: Cell[] = [];
-  /** Messages handed over in memory; those undelivered at the commit get a row. */
+  /** Messages delivered to mailboxes in memory; those not yet taken at the commit get a row. */
   readonly sent: Envelope[] = [];
   readonly answers: Answer[] = [];
   readonly entries: PendingEntry[] = [];
   readonly started: PendingEffect[] = [];
   readonly cancelled: PendingEffect[] = [];
-  /** Names of figures, each to be raised by one. */
+  /** Names of counters to increment, one entry for each increment. */
   readonly counted: string[] = [];
 
   constructor(readonly number: number) {}
 
-  /** Nothing is to be written or answered. */
+  /** There is nothing to write or to answer. */
   get isEmpty(): boolean {
     const { changes, touched, sent, answers, entries, counted } = this;
     return changes.length + touched.length + sent.length + answers.length + entries.length + counted.length === 0;
   }
 
-  /** Has the record of a cell written with this batch. */
+  /** Marks a cell so that its record is written with this batch. */
   touch(cell: Cell): void {
     if (cell.batch === this.number) return;
     cell.batch = this.number;
@@ -50,7 +50,7 @@ export class Batch {
     this.answers.push({ asker, answer: undefined, error });
   }
 
-  /** The changes kept here; the records of touched actors as they are now. */
+  /** The changes of this batch, with the records of touched actors as they are now. */
   collect(): Change[] {
     for (const cell of this.touched) cell.collectChanges(this.changes);
     return this.changes;

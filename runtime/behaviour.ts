@@ -6,33 +6,33 @@ import { createActorStepper, type MachineState, type Stepper } from "./step.js";
 import type { Fact, Message } from "./turn.js";
 import type { TurnRecorder } from "./turn-recorder.js";
 
-/** The kind under which hearings are addressed, by their name; no actor type may take it. */
+/** The kind in the addresses of subscribers, whose id is the subscriber's name; no actor type may take it. */
 export const subscriberKind = "hearing";
 
-/** A fact on its way to one hearing. */
+/** A fact on its way to one subscriber. */
 export interface FactMessage extends Message {
   readonly type: "fact";
   readonly fact: Fact;
 }
 
-/** What the cells of one kind do with a message. */
+/** How the actors of one kind are stored and how they take a message. */
 export interface Behaviour {
   readonly supervision: Supervision;
-  /** The version its snapshots are stored under; null for what has no state. */
+  /** The version its snapshots are stored under; null for a subscriber, which has no state. */
   readonly version: number | null;
   initial(of: Address): MachineState | null;
   restore(stored: StoredState, version: number): MachineState | null;
   store(state: MachineState): StoredState;
-  /** Takes a message and hands back the next state, or tells that it was not taken. */
+  /** The state after the message, or {@link notTaken} when no transition takes it. */
   take(state: MachineState | null, message: Message, turn: TurnRecorder): MachineState | null | typeof notTaken;
 }
 
 export const notTaken = Symbol("not taken");
 
-/** The behaviours of a catalogue by address: an actor's by its kind, a hearing's by its name. */
+/** The behaviours of a catalogue by address: an actor's by its kind, a subscriber's by its name. */
 export class Behaviours {
   readonly #actors = new Map<string, Behaviour>();
-  readonly #hearings = new Map<string, Behaviour>();
+  readonly #subscribers = new Map<string, Behaviour>();
 
   constructor(catalogue: Catalogue) {
     for (const type of [gateActor, ...catalogue.actors]) {
@@ -43,15 +43,15 @@ export class Behaviours {
       }
       this.#actors.set(type.kind, actorBehaviour(type));
     }
-    for (const hearing of catalogue.subscribers) {
-      if (this.#hearings.has(hearing.name)) throw new Error(`two hearings are named ${hearing.name}`);
-      this.#hearings.set(hearing.name, subscriberBehaviour(hearing));
+    for (const subscriber of catalogue.subscribers) {
+      if (this.#subscribers.has(subscriber.name)) throw new Error(`two subscribers are named ${subscriber.name}`);
+      this.#subscribers.set(subscriber.name, subscriberBehaviour(subscriber));
     }
   }
 
-  /** The behaviour of what is addressed, or undefined when the catalogue has none. */
+  /** The behaviour of the addressed actor or subscriber, or undefined when the catalogue has none. */
   of(address: Address): Behaviour | undefined {
-    return address.kind === subscriberKind ? this.#hearings.get(address.id) : this.#actors.get(address.kind);
+    return address.kind === subscriberKind ? this.#subscribers.get(address.id) : this.#actors.get(address.kind);
   }
 }
 
@@ -83,7 +83,7 @@ function migrateState(type: ActorType, stored: StoredState, version: number): St
   return type.migrate(stored, version);
 }
 
-function subscriberBehaviour(hearing: Subscriber): Behaviour {
+function subscriberBehaviour(subscriber: Subscriber): Behaviour {
   return {
     supervision: defaultSupervision,
     version: null,
@@ -92,8 +92,8 @@ function subscriberBehaviour(hearing: Subscriber): Behaviour {
     store: () => ({ value: null, context: null }),
     take(_state, message, turn) {
       if (!isFactMessage(message)) return notTaken;
-      hearing.handle(message.fact, turn);
-      refuseAllButSends(hearing, turn);
+      subscriber.handle(message.fact, turn);
+      refuseAllButSends(subscriber, turn);
       return null;
     },
   };
@@ -103,8 +103,8 @@ function isFactMessage(message: Message): message is FactMessage {
   return message.type === "fact" && "fact" in message;
 }
 
-function refuseAllButSends(hearing: Subscriber, turn: TurnRecorder): void {
+function refuseAllButSends(subscriber: Subscriber, turn: TurnRecorder): void {
   const other = turn.intents.find((intent) => intent.kind !== "send")?.kind;
   const what = other ?? (turn.wrote ? "write rows" : turn.stopped ? "stop" : turn.replied ? "reply" : undefined);
-  if (what !== undefined) throw new Error(`the hearing ${hearing.name} may read and send, not ${what}`);
+  if (what !== undefined) throw new Error(`the subscriber ${subscriber.name} may read and send, not ${what}`);
 }

@@ -2,16 +2,16 @@ import { actorSpace } from "../storage/keys.js";
 import type { Key } from "../storage/store.js";
 import type { Address } from "./address.js";
 
-/** What is stored of an actor. Fields that say nothing are left out. */
+/** The stored record of an actor. Empty fields are left out. */
 export interface CellRecord {
   readonly version: number;
-  /** The machine's state; absent while only a rest is stored. */
+  /** The machine's state; absent when the actor was suspended before its first successful turn. */
   readonly state?: { readonly value: unknown; readonly context: unknown };
-  /** Due time in milliseconds by name. */
+  /** Wake-ups: due time in milliseconds since the epoch, by name. */
   readonly timers?: Readonly<Record<string, number>>;
-  /** Ids of pending effects, but for the one in whose row this lies. */
+  /** Ids of pending effects, except the one whose row contains this record. */
   readonly effects?: readonly string[];
-  /** The actor crashed too often and takes nothing before this time. */
+  /** The actor crashed too often and takes no message before this time, in milliseconds since the epoch. */
   readonly restingUntilMs?: number;
 }
 
@@ -20,7 +20,7 @@ export function cellKey(of: Address): Key {
   return [of.partition, actorSpace, of.kind, of.id];
 }
 
-/** The text a cell is found by in memory; unlike the readable form it is different for every address. */
+/** The key of a cell in memory maps. Unlike `addressText`, it is different for every address. */
 export function cellName(of: Address): string {
   return `${of.partition}\0${of.kind}\0${of.id}`;
 }

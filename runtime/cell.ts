@@ -19,11 +19,11 @@ interface Started {
 /**
  * One actor in memory: its state as of the latest turn, flushed or not, and its mailbox.
  *
- * 1. A cell is dropped from memory only when it is idle and all that it wrote is durable.
- * 2. Mail up to `readUpTo` is in the mailbox or taken; while `hasMailOnDisk`, later mail is in rows.
- * 3. Its record lies under its own key, or in the row of its only effect: an actor that begins with an effect, and
- *    ends when that does, is so written once. Where there are both, the one under its own key counts; that one stays
- *    until nothing is pending.
+ * 1. A cell is dropped from memory only when it is idle and everything it wrote is durable.
+ * 2. Messages up to `readUpTo` are in the mailbox or taken; while `hasUndelivered`, later ones may be in rows.
+ * 3. Its record is stored under its own key, or inside the row of its only effect. The second form saves a write for an
+ *    actor that starts with an effect and stops when the effect ends. If both exist, the record under its own key
+ *    counts, and stays until nothing is pending.
  */
 export class Cell {
   readonly key: Key;
@@ -31,58 +31,58 @@ export class Cell {
   readonly crashes = new CrashCount();
   /** Null until the first turn in memory. */
   state: MachineState | null = null;
-  /** What the store holds, until the first turn in memory. */
+  /** The record as loaded from the store, until the first turn in memory. */
   stored: CellRecord | null = null;
   timers: Map<string, number> | null = null;
   effects: Set<string> | null = null;
   suspendedUntilMs = 0;
   /** The last effect started since the last commit. */
   #started: Started | null = null;
-  /** A record lies under its own key, or will once the batch under way is flushed. */
-  #isKept = false;
-  /** Mail rows beyond `readUpTo` may exist. */
+  /** A record is stored under its own key, or will be once the current batch is flushed. */
+  #hasOwnRecord = false;
+  /** Rows of undelivered messages beyond `readUpTo` may exist. */
   hasUndelivered = false;
   readUpTo = 0;
-  /** It stands in the queue of cells with something to do. */
+  /** It is in the queue of ready cells. */
   isQueued = false;
-  /** The latest batch that writes it. */
+  /** Number of the latest batch that writes its record. */
   batch = 0;
-  /** Used since memory was last swept. */
+  /** Used since the last sweep of idle cells. */
   used = true;
 
   constructor(
     readonly to: Address,
     /** As {@link cellName} makes it. */
     readonly name: string,
-    /** Undefined when the catalogue knows no such kind any more. */
+    /** Undefined when the catalogue no longer has its kind. */
     readonly behaviour: Behaviour | undefined,
   ) {
     this.key = cellKey(to);
   }
 
-  /** Takes over what is stored under its own key. */
+  /** Takes over the record stored under its own key. */
   load(record: CellRecord): void {
-    this.#isKept = true;
+    this.#hasOwnRecord = true;
     this.timers = record.timers === undefined ? null : new Map(Object.entries(record.timers));
     this.effects = record.effects === undefined ? null : new Set(record.effects);
     this.suspendedUntilMs = record.restingUntilMs ?? 0;
     this.stored = record;
   }
 
-  /** Takes over what is stored in the row of its only effect. */
+  /** Takes over the record stored in the row of its only effect. */
   loadFrom(id: string, record: CellRecord): void {
     this.effects = new Set([id]);
     this.stored = record;
   }
 
-  /** Has an effect pending whose row is to be written by the open batch. */
+  /** Registers a pending effect whose row the open batch writes. */
   start(id: string, row: EffectRow): void {
     this.effects ??= new Set();
     this.effects.add(id);
     this.#started = { id, row };
   }
 
-  /** The state to step from; null when the actor was never written. Throws when what is stored cannot be read. */
+  /** The state to step from; null when the actor was never written. Throws when the stored state cannot be read. */
   restore(): MachineState | null {
     if (this.state === null && this.stored?.state !== undefined && this.behaviour !== undefined) {
       this.state = this.behaviour.restore(this.stored.state, this.stored.version);
@@ -99,46 +99,46 @@ export class Cell {
     this.effects = null;
   }
 
-  /** Adds what the batch that closes now has to write so that the actor is stored as it is. */
+  /** Adds the changes that store the actor as it is now; called when its batch closes. */
   collectChanges(changes: Change[]): void {
     const started = this.#started;
     this.#started = null;
-    const { key, effects, timers, suspendedUntilMs: restingUntilMs } = this;
+    const { key, effects, timers, suspendedUntilMs } = this;
     const record = this.#record();
     const hasEffects = effects !== null && effects.size > 0;
     const hasTimers = timers !== null && timers.size > 0;
-    const isAlone = effects?.size === 1 && !hasTimers && restingUntilMs === 0;
-    if (!this.#isKept && started !== null && isAlone && effects.has(started.id)) {
+    const isAlone = effects?.size === 1 && !hasTimers && suspendedUntilMs === 0;
+    if (!this.#hasOwnRecord && started !== null && isAlone && effects.has(started.id)) {
       started.row.actor = record;
       return;
     }
     if (hasEffects) record.effects = [...effects];
-    const isNothing = record.state === undefined && !hasTimers && !hasEffects && restingUntilMs === 0;
-    if (!isNothing) changes.push({ op: "put", key, value: record });
-    else if (this.#isKept) changes.push({ op: "remove", key });
-    this.#isKept = !isNothing;
+    const isEmpty = record.state === undefined && !hasTimers && !hasEffects && suspendedUntilMs === 0;
+    if (!isEmpty) changes.push({ op: "put", key, value: record });
+    else if (this.#hasOwnRecord) changes.push({ op: "remove", key });
+    this.#hasOwnRecord = !isEmpty;
   }
 
-  /** What is to be stored, but for the effects. */
+  /** The record without its effects. */
   #record(): Writable<CellRecord> {
-    const { state, stored, timers, suspendedUntilMs: restingUntilMs, behaviour } = this;
+    const { state, stored, timers, suspendedUntilMs, behaviour } = this;
     const keptState = state !== null && behaviour !== undefined ? behaviour.store(state) : stored?.state;
     const version = state === null && stored !== null ? stored.version : (behaviour?.version ?? 0);
     const record: Writable<CellRecord> = { version };
     if (keptState !== undefined) record.state = keptState;
     if (timers !== null && timers.size > 0) record.timers = Object.fromEntries(timers);
-    if (restingUntilMs > 0) record.restingUntilMs = restingUntilMs;
+    if (suspendedUntilMs > 0) record.restingUntilMs = suspendedUntilMs;
     return record;
   }
 
-  /** Nothing waits here, nothing is stored of it and nothing is to be: a new cell would be the same. */
+  /** Nothing waits here, and there is nothing to store: a new cell would be the same. */
   get isBlank(): boolean {
-    const { state, stored, timers, effects, suspendedUntilMs: restingUntilMs, crashes } = this;
-    const hasState = state !== null || stored !== null || restingUntilMs > 0 || !crashes.isEmpty;
+    const { state, stored, timers, effects, suspendedUntilMs, crashes } = this;
+    const hasState = state !== null || stored !== null || suspendedUntilMs > 0 || !crashes.isEmpty;
     return !hasState && (timers?.size ?? 0) === 0 && (effects?.size ?? 0) === 0 && this.isIdle;
   }
 
-  /** Nothing waits here and nothing is owed, so that memory may forget it once it is flushed. */
+  /** No message waits, in memory or on disk, so the cell may be dropped once it is flushed. */
   get isIdle(): boolean {
     return !this.isQueued && !this.hasUndelivered && this.mailbox.length === 0;
   }

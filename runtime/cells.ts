@@ -11,12 +11,12 @@ import type { Pictures } from "./pictures.js";
 import { Queue } from "./queue.js";
 import type { Origin, RowMemory } from "./row-memory.js";
 
-/** Cells looked at in one sweep of memory. */
+/** Most cells examined in one sweep. */
 const SWEEP_SLICE = 4096;
 
-/** What actors are brought into memory with. */
+/** What loading actors into memory needs. */
 export interface CellsParts {
-  /** Reads what is durable: what is not yet, a cell in memory knows. */
+  /** Reads durable state: an actor with unflushed state has a cell in memory already. */
   readonly reading: Reading;
   readonly behaviours: Behaviours;
   readonly effects: Pick<Effects, "mayBePending">;
@@ -33,7 +33,7 @@ export class Cells implements RowMemory {
   /** The last durable batch. */
   #flushed = 0;
   #latest: { readonly to: Address; readonly cell: Cell } | null = null;
-  /** While the store is still searched for mail of earlier processes, a cell looks for its own first. */
+  /** While recovery still searches the store for undelivered messages, each new cell looks for its own first. */
   mayHaveUndelivered = true;
 
   constructor(parts: CellsParts) {
@@ -53,11 +53,11 @@ export class Cells implements RowMemory {
   }
 
   /**
-   * The cell of an actor, brought into memory when it is not there; `name` is its `cellName`, where that is at hand.
-   * Throws when no key can be made of the address.
+   * The cell of an actor, loaded into memory if needed; `name` is its `cellName`, if the caller has it already.
+   * Throws when the address cannot be a key.
    */
   activate(to: Address, name?: string): Cell {
-    // Who addresses a message asks for the same address again to deliver it.
+    // Routing a message activates its address, and delivering it activates the same address again.
     if (this.#latest?.to === to) return this.#latest.cell;
     const cell = this.#find(to, name ?? cellName(to));
     this.#latest = { to, cell };
@@ -92,35 +92,35 @@ export class Cells implements RowMemory {
     }
   }
 
-  /** Lets a cell have its turn. */
+  /** Puts a cell into the queue of ready cells, once. */
   enqueue(cell: Cell): void {
     if (cell.isQueued) return;
     cell.isQueued = true;
     this.#ready.push(cell);
   }
 
-  /** The cell whose turn it is. */
+  /** Takes the next ready cell. */
   takeReady(): Cell | undefined {
     const cell = this.#ready.take();
     if (cell !== undefined) cell.isQueued = false;
     return cell;
   }
 
-  /** Forgets those of the cells that have ended; `flushed` is the last durable batch. */
+  /** Drops those of the cells whose actors have stopped; `flushed` is the number of the last durable batch. */
   forgetEnded(cells: readonly Cell[], flushed: number): void {
     this.#latest = null;
     this.#flushed = flushed;
     for (const cell of cells) if (cell.batch <= flushed && cell.isBlank) this.#forget(cell);
   }
 
-  /** Forgets idle cells beyond the limit, the least recently used first. */
+  /** Drops idle cells beyond the limit, the least recently used first. */
   sweep(): void {
     this.#latest = null;
     let excess = this.#cells.size - this.#parts.idleCells;
     if (excess <= 0) return;
-    let looks = SWEEP_SLICE;
+    let left = SWEEP_SLICE;
     for (const [name, cell] of this.#cells) {
-      if (excess <= 0 || looks-- === 0) return;
+      if (excess <= 0 || left-- === 0) return;
       const { used } = cell;
       cell.used = false;
       if (!used && this.#isForgettable(cell)) {
@@ -133,7 +133,7 @@ export class Cells implements RowMemory {
     }
   }
 
-  /** Forgets idle actors that another node has written. Throws where one runs here, too: an actor has one writer. */
+  /** Drops idle actors that another node has written. Throws when one is active here: an actor has one writer. */
   applied(changes: readonly Change[], origin: Origin): void {
     if (origin === "here") return;
     this.#latest = null;

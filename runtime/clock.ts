@@ -1,8 +1,8 @@
-/** Time as the runtime sees it; tests drive one by hand. */
+/** The runtime's source of time; tests drive one by hand. */
 export interface Clock {
   /** Milliseconds since the Unix epoch; never goes backwards between two calls. */
   now(): number;
-  /** Calls `wake` once, at or soon after `atMs`, unless cancelled. Any distance in time is allowed. */
+  /** Calls `wake` once, at or soon after `atMs`, however far ahead. Returns what cancels it. */
   at(atMs: number, wake: () => void): () => void;
 }
 
@@ -12,10 +12,10 @@ export interface Scheduler {
   defer(work: () => void): void;
 }
 
-/** Longest single wait: far due times are reached in hops, so a changed wall clock is noticed within this time. */
+/** Longest single timeout: a distant time is reached in hops, so a change of the wall clock is noticed within this. */
 const LONGEST_HOP_MS = 60_000;
 
-/** The machine's wall clock, held at its highest value while it is set back. */
+/** The machine's wall clock; while that is set back, the highest value seen. */
 export function createSystemClock(): Clock {
   let latestMs = 0;
   const now = (): number => {
@@ -37,7 +37,7 @@ export function createSystemClock(): Clock {
   };
 }
 
-/** Runs work in the next turn of the event loop, after input that is already there. */
+/** Runs work with `setImmediate`: after input that has already arrived. */
 export function createEventLoopScheduler(): Scheduler {
   return { defer: (work) => void setImmediate(work) };
 }

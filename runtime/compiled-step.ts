@@ -2,19 +2,19 @@ import type { AnyStateMachine, StateNode } from "xstate";
 import type { StoredState } from "./actor-type.js";
 import type { Message, Turn } from "./turn.js";
 
-/** What guards, actions and assignments are called with, as XState calls them. */
+/** The arguments that XState passes to guards, actions and assignments. */
 interface Args {
   readonly context: unknown;
   readonly event: Message & { readonly turn: Turn };
 }
 type Call = (args: unknown, params: undefined) => unknown;
 
-/** One step of a context: an assignment gives the next one, any other action the same. */
+/** Runs one action and returns the context after it: a new one from an assignment, otherwise the same. */
 type Act = (args: Args) => unknown;
 
 interface Transition {
   readonly guard: Call | null;
-  /** Null stays where it is. */
+  /** Null: the state stays the same. */
   readonly target: string | null;
   readonly acts: readonly Act[];
 }
@@ -22,19 +22,19 @@ interface Transition {
 /** Transitions by state and message type, in the order they are tried. */
 type TransitionTable = ReadonlyMap<string, ReadonlyMap<string, readonly Transition[]>>;
 
-/** Steps a flat machine; null when no transition takes the message. */
+/** The state after a message, or null when no transition takes it. */
 export type CompiledStep = (state: StoredState, message: Message, turn: Turn) => StoredState | null;
 
-/** What stands in for the parts of XState that a step may not use; each call throws. */
+/** Replacements for the parts of XState that a step may not use; each throws. */
 export interface ForbiddenCalls {
   readonly spawn: () => never;
   readonly checkReturned: (action: string, returned: unknown) => void;
 }
 
 /**
- * The step of a machine as a table, when it is flat and plain: one level of states without entry, exit or wildcards,
- * guards and actions that are functions or `assign`. It does what XState's own transition does for such a machine, at a
- * tenth of the cost (`test/runtime/flat-step.test.ts` holds the two against each other). Null for any other machine.
+ * Compiles a machine into a lookup table, if it is flat and plain: one level of states without entry, exit or
+ * wildcards, guards and actions that are functions or `assign`. The result equals XState's own transition at a tenth of
+ * the cost (`test/runtime/compiled-step.test.ts` compares the two). Null for any other machine.
  */
 export function compileStep(machine: AnyStateMachine, forbidden: ForbiddenCalls): CompiledStep | null {
   const table = compileTable(machine, forbidden);
@@ -74,7 +74,7 @@ function compileTable(machine: AnyStateMachine, forbidden: ForbiddenCalls): Tran
   return table;
 }
 
-/** Nothing happens but transitions on messages of exactly named types. */
+/** The node has only transitions on exactly named message types. */
 function isPlain(node: StateNode): boolean {
   const types = [...node.transitions.keys()];
   const exact = types.every((type) => !type.includes("*") && !type.startsWith("xstate."));
@@ -104,7 +104,7 @@ function compileTransition(
   return { guard, target: target?.key ?? null, acts };
 }
 
-/** The function behind a guard or action that is given by itself or by its name. */
+/** The function of a guard or action, given directly or by its name. */
 function resolveImplementation(named: Readonly<Record<string, unknown>>, given: unknown): Call | undefined {
   const found = typeof given === "string" ? named[given] : given;
   return isCall(found) ? found : undefined;
@@ -130,14 +130,14 @@ function compileAction(machine: AnyStateMachine, given: unknown, { spawn, checkR
   return ({ context, event }) => merged(context, update({ context, event, spawn }));
 }
 
-/** A message as a machine gets it. Spreading the message would take ten times as long: there are many shapes. */
+/** The message with its turn. Not spread: with so many message shapes, that takes ten times as long. */
 function withTurn<M extends Message>(message: M, turn: Turn): M & { readonly turn: Turn } {
   const event = Object.assign({ turn }, message);
   event.turn = turn;
   return event;
 }
 
-/** The context after an assignment: what it gave, where it gave all of it. */
+/** The context after an assignment; the update itself if it has every field. */
 function merged(context: unknown, update: unknown): unknown {
   return isWhole(update, context) ? update : Object.assign({}, context, update);
 }
@@ -148,7 +148,7 @@ function isWhole(update: unknown, context: unknown): boolean {
   return true;
 }
 
-/** What an assignment gives for the next context: one function, or a value or function for each field. */
+/** Compiles an assignment: one function for the whole update, or a value or function for each field. */
 function compileUpdate(assignment: unknown): ((args: unknown) => unknown) | null {
   if (isCall(assignment)) return (args) => assignment(args, undefined);
   if (typeof assignment !== "object" || assignment === null) return null;

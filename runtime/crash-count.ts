@@ -1,9 +1,9 @@
 import type { Supervision } from "./actor-type.js";
 
-/** How an actor is looked after when its type does not say: quick tries, then a rest that lets its surroundings mend. */
+/** The supervision of an actor type that names none: quick retries, then a pause in which what failed may recover. */
 export const defaultSupervision: Supervision = { attempts: 3, maxRestarts: 10, withinMs: 60_000, backoffMs: 30_000 };
 
-/** Counts the crashes of one actor within a time. */
+/** Counts the crashes of one actor within a sliding window. */
 export class CrashCount {
   #atMs: number[] = [];
 
@@ -11,7 +11,7 @@ export class CrashCount {
     return this.#atMs.length === 0;
   }
 
-  /** Notes a crash; true when it is one more than the supervision allows, after which the count begins anew. */
+  /** Counts a crash. True when it exceeds the limit; the count then starts again at zero. */
   exceeds(supervision: Supervision, nowMs: number): boolean {
     this.#atMs = this.#atMs.filter((atMs) => atMs > nowMs - supervision.withinMs);
     this.#atMs.push(nowMs);

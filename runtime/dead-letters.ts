@@ -26,7 +26,7 @@ export function listDeadLetters(reading: Reading, partition: string, limit: numb
     .map((entry) => toDeadLetter(partition, String(entry.key[2]), entry.value));
 }
 
-/** One dead letter, or undefined when there is none of that id. */
+/** One dead letter, or undefined when there is none with that id. */
 export function findDeadLetter(reading: Reading, partition: string, id: string): DeadLetter | undefined {
   const row = reading.get<DeadLetterRow>(deadLetterKey(partition, id));
   return row === undefined ? undefined : toDeadLetter(partition, id, row);

@@ -5,12 +5,12 @@ import type { Address } from "./address.js";
 
 /** How long a message id is remembered, in milliseconds. */
 export const DEDUP_WINDOW_MS = 24 * 60 * 60 * 1000;
-/** Rows swept in one batch. */
+/** Expired ids removed in one sweep. */
 const SWEEP_SLICE = 128;
-/** How long after a sweep that found no more the next one looks, in milliseconds. */
+/** Pause after a sweep that found fewer than a slice, in milliseconds. */
 const SWEEP_EVERY_MS = 60_000;
 
-/** Remembers which message ids an actor has taken. Every id has a row of its own and one that tells when it may go. */
+/** Remembers which message ids an actor has taken. Each id has a row for lookup and a row ordered by expiry. */
 export class Deduplication {
   readonly #writing: Writing;
   #nextSweepMs = 0;
@@ -28,7 +28,7 @@ export class Deduplication {
     this.#writing.put(expiryKey(by, messageId, nowMs + DEDUP_WINDOW_MS), null);
   }
 
-  /** Forgets a slice of what is older than {@link DEDUP_WINDOW_MS}. */
+  /** Removes a slice of the ids older than {@link DEDUP_WINDOW_MS}. */
   sweep(nowMs: number): void {
     if (nowMs < this.#nextSweepMs) return;
     const prefix = [GLOBAL_PARTITION, dedupSpace];
@@ -43,7 +43,7 @@ export class Deduplication {
   }
 }
 
-/** Throws when no key can be made of a message id. */
+/** Throws when the message id cannot be part of a key. */
 export function checkMessageId(by: Address, messageId: string): void {
   checkKey(expiryKey(by, messageId, 0));
 }

@@ -6,19 +6,21 @@ import { type Address, address } from "./address.js";
 import type { CellRecord } from "./cell-record.js";
 import type { DirectoryEntry } from "./directory.js";
 
-/** What a directory is rebuilt from: what a partition holds under a prefix, and the entries that follow from each of it. */
+/**
+ * What directories are rebuilt from: store entries under a prefix of each partition, and what each of them declares.
+ */
 export interface DirectorySource {
   prefix(partition: string): Key;
   toEntries(found: Entry, reading: Reading): readonly DirectoryEntry[];
 }
 
-/** Where a row stands, and what else may be read for its entries. */
+/** The partition of a row, and the store for further reads. */
 export interface SourceContext {
   readonly partition: string;
   readonly reading: Reading;
 }
 
-/** Entries that follow from the rows of a table. */
+/** Directory entries derived from the rows of a table. */
 export function rowSource<Row>(
   rows: Pick<Table<Row>, "key" | "get">,
   toEntries: (row: Row, context: SourceContext) => readonly DirectoryEntry[],
@@ -29,7 +31,7 @@ export function rowSource<Row>(
   };
 }
 
-/** Entries that follow from the stored state of the actors of a kind that never have an effect. */
+/** Directory entries derived from the stored states of one actor kind, which must never start an effect. */
 export function stateSource(
   kind: string,
   toEntries: (state: StoredState, of: Address) => readonly DirectoryEntry[],

@@ -2,7 +2,7 @@ import { GLOBAL_PARTITION, rowSpace } from "../storage/keys.js";
 import type { Key, KeyPart, Reading, Writing } from "../storage/store.js";
 import { table } from "../storage/table.js";
 
-/** What a directory is told: `id` leads to `row`. Plain data. */
+/** An entry of a directory: `id` leads to `row`. Plain data. */
 export interface DirectoryEntry {
   /** The directory's name. */
   readonly directory: string;
@@ -10,21 +10,21 @@ export interface DirectoryEntry {
   readonly row: unknown;
 }
 
-/** What is written in a turn: rows of the own partition, and what directories say of them. */
+/** What a turn writes: rows of its own partition, and directory entries that lead to them. */
 export interface DirectedWriting extends Writing {
-  /** Has the entry's directory lead from its id to its row. */
+  /** Adds or replaces the entry in its directory. */
   direct(entry: DirectoryEntry): void;
-  /** Takes the entry out of its directory; one that is not there is fine. */
+  /** Removes the entry from its directory; an absent one is fine. */
   undirect(entry: DirectoryEntry): void;
 }
 
 /**
- * Rows under the global partition that lead to the partition where something is kept: `[~, "row", name, ...id]`.
+ * Rows in the global partition that say in which partition something is: `[~, "row", name, ...id]`.
  *
- * 1. An entry only leads: whoever follows it asks the row in the partition, which decides.
+ * 1. An entry is only a pointer: the row in the partition decides.
  * 2. A turn declares entries, and the runtime writes them: in the turn's own batch while one process holds both
  *    partitions, and in any case before the turn's answer leaves.
- * 3. Entries follow from what the partitions hold, so that a directory can be rebuilt (`rebuild-directories.ts`).
+ * 3. Entries are derived from the contents of partitions, so a directory can be rebuilt (`rebuild-directories.ts`).
  */
 export interface Directory<Row> {
   /** Unique among directories and tables. */
@@ -46,7 +46,7 @@ export function directory<Row>(name: string): Directory<Row> {
   };
 }
 
-/** Where an entry's row is kept. */
+/** The store key of an entry. */
 export function directoryKey({ directory: name, id }: Pick<DirectoryEntry, "directory" | "id">): Key {
   return [GLOBAL_PARTITION, rowSpace, name, ...id];
 }

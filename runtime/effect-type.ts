@@ -2,21 +2,21 @@ import type { Effect, EffectContext } from "./actor-type.js";
 import type { EffectEnded, EffectRequest, Message } from "./turn.js";
 
 /**
- * A kind of effect: what a run of it is given and what it comes back with. The effect's name stands here alone; whoever
- * starts it, takes its result or does its work knows the types from here.
+ * A kind of effect, with the types of its input and output. The effect's name is written only here; callers, receivers
+ * of the result and implementations take the types from here.
  */
 export interface EffectType<Input, Output, Memo = undefined> {
   readonly name: string;
-  /** What `turn.start` takes. `id` and `memo` are those of {@link EffectRequest}. */
+  /** A request for `turn.start`. `id` and `memo` are those of {@link EffectRequest}. */
   request(id: string, input: Input, memo?: Memo): EffectRequest;
-  /** What the catalogue takes. `concurrency` is how many run at once. */
+  /** The implementation, for the catalogue. `concurrency` is how many run at once. */
   implement(
     concurrency: number,
     run: (input: Input, context: EffectContext<Memo | undefined>) => Promise<Output>,
   ): Effect;
 }
 
-/** The kind of effect of this name. */
+/** Declares the effect `name`. */
 export function effect<Input, Output, Memo = undefined>(name: string): EffectType<Input, Output, Memo> {
   return {
     name,
@@ -25,7 +25,7 @@ export function effect<Input, Output, Memo = undefined>(name: string): EffectTyp
   };
 }
 
-/** Whether the message is the end of an effect of this kind. */
+/** Whether the message is the result of an effect of this kind. */
 export function isResultOf<Input, Output, Memo, M extends Message>(
   type: EffectType<Input, Output, Memo>,
   message: M,

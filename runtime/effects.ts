@@ -6,11 +6,11 @@ import { RunAbort, type RunSignal } from "./run-signal.js";
 import type { EffectEnded } from "./turn.js";
 
 /**
- * Effects of one name started before the event loop gets to its other work. Those that are released together would otherwise all
- * be started, then all be answered, then all wait for the same flush, with nothing to do meanwhile.
+ * Effects of one name started before the event loop goes on. Otherwise all effects of a batch would start together, end
+ * together and then wait for the same flush, with nothing to do meanwhile.
  */
 const STARTED_AT_ONCE = 16;
-/** Inputs of this many waiting effects of one name are held in memory; those further back are read from disk. */
+/** Inputs of this many queued effects of one name are kept in memory; those further back are read from disk. */
 const MAX_CACHED_INPUTS = 256;
 
 interface Lane {
@@ -18,27 +18,27 @@ interface Lane {
   /** By partition. */
   readonly waiting: FairQueue<PendingEffect>;
   running: number;
-  /** Since the event loop had its turn. */
+  /** Runs started since the event loop last went on. */
   started: number;
 }
 
 export interface EffectsOptions {
   readonly effects: readonly Effect[];
-  /** Reads what is durable: an effect starts after the flush of its row. */
+  /** Reads durable state: an effect starts after the flush of its row. */
   readonly reading: Reading;
-  /** As the scheduler's. */
+  /** See `Scheduler`. */
   readonly defer: (work: () => void) => void;
-  /** Takes the result of a run; called once for each run that was not aborted. */
+  /** Receives the result of a run; called once for each run whose effect was not cancelled. */
   readonly ended: (pending: PendingEffect, message: EffectEnded) => void;
 }
 
 /**
- * Runs effects, so many of a name at a time. Owns what runs and what waits; the rows are written by whoever batches.
+ * Runs effects, with a limit for each name. Owns which effects run and which are queued, but not their rows.
  *
- * 1. An effect is started after its row is durable, and its result is handed back once for each start.
+ * 1. An effect starts after its row is durable, and its result is reported once for each start.
  * 2. A cancelled effect is never started, and the result of a cancelled run is dropped.
- * 3. Inputs of effects that wait far back are not held in memory.
- * 4. No partition has the others' effects of a name wait for its own: they are started in turn (fair-queue.ts).
+ * 3. Inputs far back in the queue are not kept in memory.
+ * 4. Partitions take turns, so that none blocks the others' effects of the same name (fair-queue.ts).
  */
 export class Effects {
   readonly #lanes = new Map<string, Lane>();
@@ -46,7 +46,7 @@ export class Effects {
   readonly #pending = new Map<string, Map<string, PendingEffect>>();
   #pendingCount = 0;
   readonly #options: EffectsOptions;
-  /** Every pending effect is known here; until an earlier process's were all found, its rows have to be asked too. */
+  /** Every pending effect is registered here. False until recovery has found those of earlier processes. */
   knowsAll = false;
   #running = 0;
   #stopped = false;
@@ -75,12 +75,12 @@ export class Effects {
     return this.#pending.get(ownerName)?.get(id);
   }
 
-  /** Whether rows of the owner's effects may be there. */
+  /** Whether the store may hold pending effects of the owner. */
   mayBePending(ownerName: string): boolean {
     return !this.knowsAll || this.#pending.has(ownerName);
   }
 
-  /** Makes an effect known, before its flush. */
+  /** Registers an effect, before its flush. */
   register(pending: PendingEffect): void {
     const known = this.#pending.get(pending.ownerName) ?? new Map<string, PendingEffect>();
     if (known.size === 0) this.#pending.set(pending.ownerName, known);
@@ -97,7 +97,7 @@ export class Effects {
     if (known.size === 0) this.#pending.delete(pending.ownerName);
   }
 
-  /** Starts a registered effect, or lets it wait its turn; after its flush. */
+  /** Starts a registered effect or queues it; call after its flush. */
   enqueue(pending: PendingEffect): void {
     if (pending.cancelled || this.#stopped) return;
     const lane = this.#lanes.get(pending.name);
@@ -110,12 +110,12 @@ export class Effects {
     this.#startNext(lane);
   }
 
-  /** Aborts a cancelled effect if it runs; after the flush of its cancellation. */
+  /** Aborts a cancelled effect if it is running; call after the flush of its cancellation. */
   abort(pending: PendingEffect): void {
     pending.abort?.abort(new Error("the effect was cancelled"));
   }
 
-  /** Aborts what runs and starts nothing more; everything pending stays so on disk. */
+  /** Aborts running effects and starts no more. All of them stay pending on disk. */
   stop(): void {
     this.#stopped = true;
     for (const known of this.#pending.values()) {

@@ -9,20 +9,19 @@ export interface Asker {
   readonly messageId: string | null;
 }
 
-/** A wake-up as it was set. */
 export interface WakeUp {
   readonly name: string;
   readonly dueMs: number;
 }
 
 /**
- * A message on its way to one actor, with what makes it durable: an asker in memory, a mail row, a timer row or an
- * effect row. All are of one shape, so that the loop over them stays fast.
+ * A message on its way to one actor, with its origin: an asker in memory, another actor, a wake-up or an effect. All
+ * have one shape, which keeps the loop over them fast.
  */
 export class Envelope {
   /** Turns that this message has crashed. */
   crashes = 0;
-  /** Its mail row is written, in this batch or an earlier one. */
+  /** It has a row of its own, written in this batch or an earlier one. */
   stored = false;
   /** Its turn is over. */
   taken = false;
@@ -31,7 +30,7 @@ export class Envelope {
     readonly to: Address,
     readonly message: Message,
     readonly asker: Asker | null,
-    /** Rises with each mail; 0 for what is no mail. */
+    /** Rises with each message sent between actors; 0 for any other. */
     readonly sequence: number,
     readonly wakeUp: WakeUp | null,
     readonly effect: PendingEffect | null,

@@ -1,13 +1,13 @@
 import { Queue } from "./queue.js";
 
 /**
- * What waits for one of a number of places, by the party it is for, so that none of them keeps the others waiting.
+ * A queue for a limited number of places, shared fairly between parties.
  *
- * 1. Parties that wait are given places in turn; of one party's, what came first goes first.
- * 2. No party has more than its share of the places, however many are free: a quarter is left to the others.
+ * 1. Waiting parties get places in turn (round robin); the items of one party in the order they came.
+ * 2. No party has more than three quarters of the places, however many are free: the rest is for others.
  */
 export class FairQueue<Item> {
-  /** The party whose turn is next stands first. */
+  /** By party, in the order of their turns. */
   readonly #waiting = new Map<string, Queue<Item>>();
   readonly #placed = new Map<string, number>();
   readonly #share: number;
@@ -17,7 +17,7 @@ export class FairQueue<Item> {
     this.#share = places - Math.floor(places / 4);
   }
 
-  /** How many wait. */
+  /** The number of waiting items. */
   get length(): number {
     return this.#length;
   }
@@ -32,7 +32,7 @@ export class FairQueue<Item> {
     this.#length += 1;
   }
 
-  /** Gives the next that may have a place its place; it has it until `leave`. */
+  /** Takes the next item that may have a place, which it holds until `leave`; undefined when there is none. */
   take(): Item | undefined {
     for (const [party, own] of this.#waiting) {
       const placed = this.#placed.get(party) ?? 0;
@@ -47,7 +47,7 @@ export class FairQueue<Item> {
     return undefined;
   }
 
-  /** A place of the party's is free again. */
+  /** Frees a place of the party. */
   leave(party: string): void {
     const placed = this.#placed.get(party) ?? 0;
     if (placed > 1) this.#placed.set(party, placed - 1);

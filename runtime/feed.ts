@@ -5,19 +5,19 @@ import { Queue } from "./queue.js";
 import type { Origin, RowMemory } from "./row-memory.js";
 import type { Feed, FeedEntry } from "./runtime.js";
 
-/** What one batch tells of one partition, under the number of the last entry in it. */
+/** Entries of one batch in one partition, stored under the number of the last of them. */
 type FeedRow = readonly FeedEntry[];
 
-/** Where the feed of one partition stands, unflushed entries included. A row is named by its last entry. */
+/** First and last entry of one partition's feed, unflushed ones included. A row is named by its last entry. */
 interface Ends {
   first: number;
   last: number;
   /** The latest batch that wrote to it. */
   batch: number;
-  /** Entries from here on lie in the rows of `written`, those before it in rows that the store knows. */
+  /** Entries from here on are in the rows of `written`, earlier ones in rows that were in the store before. */
   readonly writtenFrom: number;
   readonly written: Queue<number>;
-  /** The oldest of the rows before `writtenFrom`, as many as were read at once. */
+  /** The oldest rows before `writtenFrom`, up to {@link ROWS_READ} of them. */
   readonly read: Queue<number>;
 }
 
@@ -27,19 +27,19 @@ export interface PendingEntry {
   readonly entry: FeedEntry;
 }
 
-/** Ends of this many partitions are remembered; those of others are read from the store again. */
+/** Partitions whose {@link Ends} are kept in memory; those of others are read from the store again. */
 const MAX_CACHED_PARTITIONS = 10_000;
-/** Entries in one row at most: as many as mostly fit into a page of the store. */
+/** Most entries in one row: about as many as fit into a page of the store. */
 const ENTRIES_IN_ROW = 32;
-/** Rows looked at once to be trimmed. */
+/** Rows read at once for trimming. */
 const ROWS_READ = 32;
 
 /**
  * The change feed of every partition.
  *
  * 1. Sequence numbers of a partition rise by one, across restarts too: the last entry is never trimmed.
- * 2. What is read or heard is durable.
- * 3. A row goes when all its entries lie before the last that are kept.
+ * 2. What readers and listeners get is durable.
+ * 3. A row is removed when all its entries are older than the entries to keep.
  */
 export class ChangeFeed implements Feed, RowMemory {
   readonly #reading: Reading;
@@ -53,7 +53,7 @@ export class ChangeFeed implements Feed, RowMemory {
     this.#kept = Math.max(1, kept);
   }
 
-  /** Numbers an entry of batch number `batch`; its row is written when the batch closes. */
+  /** Creates an entry with the next number; `batch` is the number of its batch, whose close writes the row. */
   append(partition: string, topic: string, data: unknown, batch: number): PendingEntry {
     const ends = this.#endsOf(partition);
     ends.batch = batch;
@@ -61,7 +61,7 @@ export class ChangeFeed implements Feed, RowMemory {
     return { partition, entry: { seq: ends.last, topic, data } };
   }
 
-  /** Adds the rows of all entries that a batch has appended to its changes. */
+  /** Adds the rows of a batch's entries to its changes. */
   write(entries: readonly PendingEntry[], changes: Change[]): void {
     const open = new Map<string, FeedEntry[]>();
     for (const { partition, entry } of entries) {
@@ -75,7 +75,7 @@ export class ChangeFeed implements Feed, RowMemory {
     for (const [partition, row] of open) this.#put(partition, row, changes);
   }
 
-  /** Tells listeners of entries whose flush has ended, in order. */
+  /** Passes flushed entries to the listeners, in order. */
   release(entries: readonly PendingEntry[]): void {
     for (const { partition, entry } of entries) {
       const listeners = this.#listeners.get(partition)?.get(entry.topic);
@@ -83,13 +83,13 @@ export class ChangeFeed implements Feed, RowMemory {
     }
   }
 
-  /** Forgets the ends of partitions that the store can tell again; `flushed` is the last durable batch. */
+  /** Drops the ends of fully flushed partitions when there are too many; `flushed` is the last durable batch. */
   trimMemory(flushed: number): void {
     if (this.#ends.size <= MAX_CACHED_PARTITIONS) return;
     for (const [partition, ends] of this.#ends) if (ends.batch <= flushed) this.#ends.delete(partition);
   }
 
-  /** Forgets the ends of partitions that another node has appended to. */
+  /** Drops the ends of partitions that another node has appended to. */
   applied(changes: readonly Change[], origin: Origin): void {
     if (origin === "here") return;
     for (const { key } of changes) if (key[1] === feedSpace) this.#ends.delete(String(key[0]));
@@ -138,7 +138,7 @@ export class ChangeFeed implements Feed, RowMemory {
     return ends;
   }
 
-  /** Writes a row and trims those that are now too old. */
+  /** Writes a row and removes those that are now too old. */
   #put(partition: string, row: FeedRow, changes: Change[]): void {
     const ends = this.#endsOf(partition);
     const last = lastSeqIn(row);
@@ -154,7 +154,7 @@ export class ChangeFeed implements Feed, RowMemory {
     }
   }
 
-  /** The rows among which the oldest one is the first. */
+  /** The queue whose first item is the oldest row. */
   #oldestRows(partition: string, { first, writtenFrom, written, read }: Ends): Queue<number> {
     if (first >= writtenFrom) return written;
     if (read.length > 0) return read;

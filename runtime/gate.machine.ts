@@ -13,16 +13,17 @@ import type { Delivered, GateAnswer, Message, Turn, Woken } from "./turn.js";
 /** The kind of the actor that collects the answers to one gate question; no actor type may take it. */
 export const gateKind = "gate";
 
-/** One request of a gate question, and how long its keeper may take. */
+/** One request of a gate question, and how long its gatekeeper may take, in milliseconds. */
 export interface GateRequest extends GatekeeperRequest {
+  /** The name of the gate in the catalogue. */
   readonly gating: string;
   readonly boundMs: number;
 }
 
-/** How long keepers that were told to be late may take to answer by what they know: a turn, unless they are broken. */
+/** How long a gatekeeper may take to answer a {@link GatekeeperTimedOut}: it needs one turn, unless it is broken. */
 const GRACE_MS = 5_000;
 
-/** Opens a gate actor of its own for one question. */
+/** Starts the gate actor of one question. */
 export interface OpenGate extends Message {
   readonly type: "gate.open";
   readonly asker: Address;
@@ -32,10 +33,10 @@ export interface OpenGate extends Message {
 }
 
 interface Waiting {
-  /** Which gating's keeper it is. */
+  /** The name of the gate in the catalogue. */
   readonly gating: string;
   readonly keeper: string;
-  /** Where it is told that it is late, and what its silence means then; a question of an older release has neither. */
+  /** Address for the {@link GatekeeperTimedOut}, and what silence after it means. Older releases stored neither. */
   readonly to?: Address;
   readonly whenSilent?: string | null;
 }
@@ -44,7 +45,7 @@ interface GateContext {
   readonly asker: Address | null;
   readonly gate: string;
   readonly id: string;
-  /** By key: the keepers that have not agreed yet. */
+  /** By key: the gatekeepers that have not answered yet. */
   readonly waiting: Readonly<Record<string, Waiting>>;
 }
 
@@ -56,12 +57,12 @@ type GateEvent = Delivered<OpenGate> | Delivered<GatekeeperAnswer> | Delivered<C
  * | opening | gate.open                            | waiting | sends every request, sets a wake-up for each bound |
  * | waiting | keeper.answered, refused             | ended   | answers the refusal, stops                         |
  * | waiting | keeper.answered, the last to agree   | ended   | answers that all agreed, stops                     |
- * | waiting | keeper.answered, others still wait   | waiting |                                                    |
- * | waiting | keeper.called by one that waits      | waiting | sends its requests: they wait with it              |
- * | waiting | woken, keepers of the bound wait     | waiting | tells them so, sets a wake-up for their answers    |
- * | waiting | woken for those, they still wait     | ended   | answers what their silence means, stops            |
+ * | waiting | keeper.answered, others are awaited  | waiting |                                                    |
+ * | waiting | keeper.called by an awaited one      | waiting | sends its requests: their answers are awaited too  |
+ * | waiting | woken at a bound, some are awaited   | waiting | sends them keeper.late, sets a wake-up for that    |
+ * | waiting | woken again, some are awaited still  | ended   | answers what their silence means, stops            |
  *
- * Any other message is not taken: a second answer, an answer to a key that was never asked, a bound that was kept.
+ * Any other message is not taken: a second answer, an answer to an unknown key, a wake-up when all have answered.
  */
 export const gateMachine = setup({
   types: { context: {} as GateContext, events: {} as GateEvent },
@@ -79,7 +80,7 @@ export const gateMachine = setup({
       waiting: ({ context, event }) =>
         event.type === "keeper.called" ? callGatekeepers(context, event) : context.waiting,
     }),
-    tellLate: ({ context, event }) => {
+    notifyTimedOut: ({ context, event }) => {
       if (event.type === "woken") notifyTimedOut(context, event);
     },
     refuseSilent: ({ context, event }) => {
@@ -124,7 +125,7 @@ export const gateMachine = setup({
         ],
         "keeper.called": { guard: "calls", target: "waiting", actions: "call" },
         woken: [
-          { guard: "isLate", target: "waiting", actions: "tellLate" },
+          { guard: "isLate", target: "waiting", actions: "notifyTimedOut" },
           { guard: "isRefusedBySilence", target: "ended", actions: "refuseSilent" },
           { guard: "isAgreedBySilence", target: "ended", actions: "agree" },
           { guard: "isSilent", target: "waiting", actions: "noteSilent" },
@@ -141,13 +142,13 @@ export const gateActor: ActorType = { kind: gateKind, machine: gateMachine, vers
 function openGate({ asker, gate, id, requests, turn }: Delivered<OpenGate>): GateContext {
   const waiting: Record<string, Waiting> = {};
   requests.forEach((request, index) => {
-    waiting[`${index}`] = send(turn, request, { gating: request.gating, key: `${index}` });
+    waiting[`${index}`] = sendRequest(turn, request, { gating: request.gating, key: `${index}` });
     turn.wake(request.gating, turn.now + request.boundMs);
   });
   return { asker, gate, id, waiting };
 }
 
-function send(
+function sendRequest(
   turn: Turn,
   request: GatekeeperRequest,
   { gating, key }: { readonly gating: string; readonly key: string },
@@ -159,7 +160,7 @@ function send(
   return whenSilent === undefined ? waiting : { ...waiting, whenSilent };
 }
 
-/** Asks those whom a keeper calls; they have the time that it has. */
+/** Sends the requests of a gatekeeper that calls others; they share its time limit. */
 function callGatekeepers(
   { waiting }: GateContext,
   { key, requests, turn }: Delivered<CallGatekeepers>,
@@ -167,7 +168,7 @@ function callGatekeepers(
   const gating = waiting[key]?.gating ?? "";
   const called = requests.map((request) => {
     const own = turn.newId("keeper");
-    return [own, send(turn, request, { gating, key: own })] as const;
+    return [own, sendRequest(turn, request, { gating, key: own })] as const;
   });
   return { ...waiting, ...Object.fromEntries(called) };
 }
@@ -178,11 +179,12 @@ function end(context: GateContext, event: GateEvent, refused: string | null): vo
   event.turn.stop();
 }
 
-/** Those of a gating that have not answered. */
+/** The gatekeepers of a gate that have not answered. */
 function findUnanswered({ waiting }: GateContext, gating: string): GateContext["waiting"] {
   return Object.fromEntries(Object.entries(waiting).filter(([, each]) => each.gating === gating));
 }
 
+/** Prefix of the wake-up after a gatekeeper was told that it is late; the gate's name follows. */
 const SILENCE = "silence/";
 
 function notifyTimedOut(context: GateContext, { name, turn }: Delivered<Woken>): void {
@@ -193,15 +195,15 @@ function notifyTimedOut(context: GateContext, { name, turn }: Delivered<Woken>):
   turn.wake(`${SILENCE}${name}`, turn.now + GRACE_MS);
 }
 
-/** Those that have not answered although they were told. */
+/** The gatekeepers that have not answered although they were told that they are late. */
 function findSilent(context: GateContext, { name }: Woken): GateContext["waiting"] {
   return name.startsWith(SILENCE) ? findUnanswered(context, name.slice(SILENCE.length)) : {};
 }
 
-/** What their silence means. */
+/** What the silence of these gatekeepers means: the text of a refusal, or null for agreement. */
 function toRefusal(waiting: GateContext["waiting"]): string | null {
-  const said = Object.values(waiting).find(({ whenSilent }) => typeof whenSilent === "string")?.whenSilent;
-  if (typeof said === "string") return said;
+  const given = Object.values(waiting).find(({ whenSilent }) => typeof whenSilent === "string")?.whenSilent;
+  if (typeof given === "string") return given;
   const unknown = Object.values(waiting).filter(({ whenSilent }) => whenSilent === undefined);
   return unknown.length === 0 ? null : `no answer in time from ${unknown.map(({ keeper }) => keeper).join(", ")}`;
 }

@@ -38,24 +38,24 @@ import { TurnRecorder } from "./turn-recorder.js";
 import { suspendedError, Turns } from "./turns.js";
 import { UndeliveredMessages } from "./undelivered.js";
 
-/** Turns taken before the event loop gets to its other work. */
+/** Turns taken before the event loop goes on. */
 const TURNS_PER_RUN = 256;
-/** Actors with something to do beyond which nothing more is fetched from disk. */
+/** With this many ready actors, no more work is fetched from disk. */
 const ENOUGH_READY = 1_024;
-/** Mails read back from disk for one actor at once. */
+/** Undelivered messages read from disk for one actor at once. */
 const READ_BACK = 64;
 
-/** Starts a runtime over an open store; it goes on with what an earlier process left undone. See SEMANTICS.md. */
+/** Starts a runtime over an open store. It continues what an earlier process left unfinished. See SEMANTICS.md. */
 export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   return new Host(options);
 }
 
 /**
- * The loop: takes messages, batches what they did, commits, and lets out what waited for the flush.
+ * The loop: takes messages, collects their changes in a batch, commits it, and releases what waited for the flush.
  *
- * 1. One batch is being flushed at a time; turns go on meanwhile, bounded, in the next one.
- * 2. Answers, feed entries and effects of a batch are let out after its own flush, batch by batch.
- * 3. After a failed commit nothing is taken or let out any more.
+ * 1. One batch is flushed at a time; meanwhile turns go on in the next one, up to its limit.
+ * 2. Answers, feed entries and effects of a batch are released after its flush, batch by batch.
+ * 3. After a failed commit no message is taken and nothing is released.
  */
 class Host implements Runtime {
   readonly clock: Clock;
@@ -67,16 +67,16 @@ class Host implements Runtime {
   readonly #identities: Identities;
   readonly #rows: RowCache;
   readonly #pictures: Pictures;
-  /** All that holds in memory what rows say. */
+  /** Everything in memory that depends on rows. */
   readonly #memories: readonly RowMemory[];
-  readonly #layers: Overlays;
+  readonly #overlays: Overlays;
   readonly #behaviours: Behaviours;
   readonly #cells: Cells;
-  readonly #mail: UndeliveredMessages;
-  readonly #post: MessageRouter;
+  readonly #undelivered: UndeliveredMessages;
+  readonly #router: MessageRouter;
   readonly #timers: Timers;
   readonly #effects: Effects;
-  readonly #seen: Deduplication;
+  readonly #dedup: Deduplication;
   readonly #supervisor: Supervisor;
   readonly #turns: Turns;
   readonly #recovery: Recovery;
@@ -103,7 +103,7 @@ class Host implements Runtime {
     this.reading = this.#rows;
     this.#limits = { ...defaultLimits, ...options.limits };
     this.#identities = createIdentities(() => clock.now(), randomBytes);
-    this.#layers = new Overlays(this.#rows);
+    this.#overlays = new Overlays(this.#rows);
     this.#behaviours = new Behaviours(catalogue);
     this.#effects = new Effects({
       ...{ effects: catalogue.effects, reading: store.reading },
@@ -115,28 +115,28 @@ class Host implements Runtime {
       ...{ reading: store.reading, behaviours: this.#behaviours, effects: this.#effects, pictures: this.#pictures },
       idleCells: this.#limits.idleCells,
     });
-    this.#mail = new UndeliveredMessages(this.#layers);
-    this.#post = new MessageRouter(catalogue, this.#cells, this.#mail, this.#limits.mailbox);
-    this.#timers = new Timers(this.#layers, clock, this.#limits.timersInMemory, () => this.#poke());
-    this.#seen = new Deduplication(this.#layers);
+    this.#undelivered = new UndeliveredMessages(this.#overlays);
+    this.#router = new MessageRouter(catalogue, this.#cells, this.#undelivered, this.#limits.mailbox);
+    this.#timers = new Timers(this.#overlays, clock, this.#limits.timersInMemory, () => this.#poke());
+    this.#dedup = new Deduplication(this.#overlays);
     this.#supervisor = new Supervisor(log, (prefix) => this.newId(prefix));
     this.feed = new ChangeFeed(store.reading, this.#limits.feedEntries);
     this.#turns = new Turns({
       clock,
-      overlays: this.#layers,
+      overlays: this.#overlays,
       recorder: new TurnRecorder(this.#identities, this.#pictures, { freezes: options.freezes === true }),
       pictures: this.#pictures,
-      router: this.#post,
-      undelivered: this.#mail,
+      router: this.#router,
+      undelivered: this.#undelivered,
       timers: this.#timers,
       effects: this.#effects,
       feed: this.feed,
-      dedup: this.#seen,
+      dedup: this.#dedup,
       supervisor: this.#supervisor,
       freezes: options.freezes === true,
     });
     this.#memories = [this.#rows, this.#pictures, this.#cells, this.feed];
-    this.#recovery = new Recovery(this.#layers, this.#cells, this.#effects);
+    this.#recovery = new Recovery(this.#overlays, this.#cells, this.#effects);
     this.#statistics = new Statistics({
       ...{ turns: this.#turns, supervisor: this.#supervisor, cells: this.#cells, effects: this.#effects },
       timers: this.#timers,
@@ -209,7 +209,7 @@ class Host implements Runtime {
     this.#options.scheduler.defer(this.#run);
   }
 
-  /** A failure outside turns is the store's or a bug: nothing may go on from a state that is unknown. */
+  /** A failure outside a turn is the store's or a bug. The state is then unknown, so the runtime stops. */
   #guarded(work: () => void): void {
     try {
       work();
@@ -231,7 +231,7 @@ class Host implements Runtime {
     if (this.#hasMore) this.#poke();
   }
 
-  /** Every ask is answered, and no turn is to begin any more. */
+  /** The runtime is stopping and every ask is answered: no further turn begins. */
   get #draining(): boolean {
     return this.#stopping !== null && this.#openAsks === 0;
   }
@@ -265,10 +265,10 @@ class Host implements Runtime {
     }
   }
 
-  /** Lets one actor take one message. */
+  /** Takes one message of an actor. */
   #serve(cell: Cell): void {
     if (cell.suspendedUntilMs > 0) return;
-    if (cell.mailbox.length === 0 && cell.hasUndelivered) this.#mail.readBack(cell, READ_BACK);
+    if (cell.mailbox.length === 0 && cell.hasUndelivered) this.#undelivered.readBack(cell, READ_BACK);
     const envelope = cell.mailbox.first();
     if (envelope === undefined) return;
     if (this.#turns.take(cell, envelope, this.#batch)) {
@@ -278,11 +278,11 @@ class Host implements Runtime {
     if (cell.suspendedUntilMs === 0 && (cell.mailbox.length > 0 || cell.hasUndelivered)) this.#cells.enqueue(cell);
   }
 
-  /** Commits the open batch; what changed nothing is let out at once, as all before it is durable. */
+  /** Commits the open batch. One without changes is released at once: everything before it is durable. */
   #commit(): void {
     const batch = this.#batch;
-    this.#seen.sweep(this.clock.now());
-    if (batch.isEmpty && this.#layers.isEmpty) {
+    this.#dedup.sweep(this.clock.now());
+    if (batch.isEmpty && this.#overlays.isEmpty) {
       this.#finishStop();
       return;
     }
@@ -299,21 +299,21 @@ class Host implements Runtime {
     );
   }
 
-  /** Commits; a store that throws is one that rejects. */
+  /** Async, so that a store that throws counts as one that rejects. */
   async #write(changes: readonly Change[]): Promise<void> {
     return this.#options.store.commit(changes);
   }
 
   #close(batch: Batch): readonly Change[] {
-    for (const mail of batch.sent) if (!mail.taken) this.#mail.store(mail);
+    for (const envelope of batch.sent) if (!envelope.taken) this.#undelivered.store(envelope);
     this.feed.write(batch.entries, batch.changes);
-    const rows = this.#layers.close();
+    const rows = this.#overlays.close();
     this.#rows.committing(rows);
     this.#batch = new Batch(batch.number + 1);
     return rows.changes().concat(batch.collect());
   }
 
-  /** The one place where what memory holds of rows is dropped because they are others now. */
+  /** The only place where memory drops what depends on changed rows. */
   #applied(changes: readonly Change[], origin: Origin): void {
     for (const memory of this.#memories) memory.applied(changes, origin);
   }
@@ -321,14 +321,14 @@ class Host implements Runtime {
   #flushed(batch: Batch, changes: readonly Change[], begunMs: number): void {
     if (this.#dead) return;
     this.#flushing = false;
-    this.#layers.flushed();
+    this.#overlays.flushed();
     this.#rows.flushed();
     this.#applied(changes, "here");
     this.#statistics.flushed(performance.now() - begunMs);
     this.#release(batch);
   }
 
-  /** Lets out what waited for the flush, lets go of what memory need not hold, and begins the next round. */
+  /** Releases what waited for the flush, trims memory, and schedules the next round. */
   #release(batch: Batch): void {
     this.#flushedBatch = batch.number;
     this.#openAsks -= batch.answers.length;
@@ -367,12 +367,12 @@ class Host implements Runtime {
     const name = `${partition}\0${id}`;
     if (letter === undefined || this.#retrying.has(name)) return false;
     if (this.#dead || this.#stopping !== null) throw new Stopping("the runtime is stopping");
-    const mail = this.#post.createEnvelope(letter.to, letter.message);
+    const envelope = this.#router.createEnvelope(letter.to, letter.message);
     this.#retrying.add(name);
     try {
       await new Promise<unknown>((resolve, reject) => {
         this.#batch.changes.push({ op: "remove", key: deadLetterKey(partition, id) });
-        this.#post.deliver(mail, this.#batch);
+        this.#router.deliver(envelope, this.#batch);
         this.#batch.resolve({ resolve, reject }, true);
         this.#openAsks += 1;
         this.#poke();

@@ -1,19 +1,19 @@
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const TIME_LENGTH = 10;
 const TWENTY_BITS = 1 << 20;
-/** Bytes drawn at once from the source of chance, to spare a call for each number. */
+/** Random bytes drawn at once, to save calls. */
 const POOL_BYTES = 512;
 
-/** Ids and random numbers, all from one injected source of chance and one injected time. */
+/** Ids and random numbers, from an injected source of randomness and an injected clock. */
 export interface Identities {
-  /** `<prefix>_<ULID>`: within a process each is greater than the one before, whatever the clock does. */
+  /** `<prefix>_<ULID>`. ULIDs rise within a process, whatever the clock does. */
   newId(prefix: string): string;
-  /** A number in [0, 1) with 48 bits of chance. */
+  /** A number in [0, 1) with 48 random bits. */
   random(): number;
   bytes(count: number): Uint8Array;
 }
 
-/** Makes ids of `nowMs()` and `randomBytes`; within one millisecond the random part counts up from a random start. */
+/** Ids from `nowMs()` and `randomBytes`; within one millisecond the random part counts up from a random start. */
 export function createIdentities(nowMs: () => number, randomBytes: (count: number) => Uint8Array): Identities {
   let pool: Uint8Array = new Uint8Array(0);
   let used = 0;
@@ -67,7 +67,7 @@ function createUlids(nowMs: () => number, byte: () => number): () => string {
   };
 }
 
-/** How the ULIDs of a millisecond begin: what was made earlier sorts before it, what was made later after it. */
+/** The first ten characters of the ULIDs of a millisecond: earlier ULIDs sort before this text, later ones after it. */
 export function ulidTime(ms: number): string {
   return encode(ms, TIME_LENGTH);
 }

@@ -10,9 +10,9 @@ import type { Intent, TurnRecorder } from "./turn-recorder.js";
 import type { UndeliveredMessages } from "./undelivered.js";
 
 /**
- * Addresses and delivers messages between actors: those sent, those that facts and gate questions make.
+ * Addresses and delivers messages between actors, including those that facts and gate questions produce.
  *
- * 1. A mailbox holds a bounded number of mails; what comes when it is full goes to disk and is read back in order.
+ * 1. A mailbox holds a bounded number of messages; further ones go to disk and are read back in order.
  */
 export class MessageRouter {
   readonly #cells: Cells;
@@ -21,63 +21,65 @@ export class MessageRouter {
   readonly #subscribers = new Map<string, Subscriber[]>();
   readonly #gates = new Map<string, Gate[]>();
 
-  constructor(catalogue: Catalogue, cells: Cells, mail: UndeliveredMessages, mailboxLimit: number) {
+  constructor(catalogue: Catalogue, cells: Cells, undelivered: UndeliveredMessages, mailboxLimit: number) {
     this.#cells = cells;
-    this.#undelivered = mail;
+    this.#undelivered = undelivered;
     this.#mailboxLimit = mailboxLimit;
-    for (const hearing of catalogue.subscribers)
-      for (const name of hearing.facts) getOrCreateList(this.#subscribers, name).push(hearing);
-    for (const gating of catalogue.gates)
-      for (const name of gating.questions) getOrCreateList(this.#gates, name).push(gating);
+    for (const subscriber of catalogue.subscribers)
+      for (const name of subscriber.facts) getOrCreateList(this.#subscribers, name).push(subscriber);
+    for (const gate of catalogue.gates)
+      for (const name of gate.questions) getOrCreateList(this.#gates, name).push(gate);
   }
 
-  /** Adds what an intent of the turn sends. Throws when nobody can be there. */
-  route(intent: Intent, turn: TurnRecorder, mails: Envelope[]): void {
+  /** Adds the messages of an intent to `envelopes`. Throws when the catalogue has no such actor kind. */
+  route(intent: Intent, turn: TurnRecorder, envelopes: Envelope[]): void {
     switch (intent.kind) {
       case "send":
-        mails.push(this.createEnvelope(intent.to, intent.message));
+        envelopes.push(this.createEnvelope(intent.to, intent.message));
         return;
       case "publish":
-        this.#publish(intent.fact, turn, mails);
+        this.#publish(intent.fact, turn, envelopes);
         return;
       case "ask":
-        mails.push(this.#question(intent.question, turn));
+        envelopes.push(this.#question(intent.question, turn));
     }
   }
 
-  /** A mail to an actor, brought into memory by it. Throws when there is no such kind or no key for the address. */
+  /**
+   * Addresses a message and loads its receiver into memory. Throws for an unknown kind or an address that is no key.
+   */
   createEnvelope(to: Address, message: Message): Envelope {
     if (this.#cells.activate(to).behaviour === undefined) throw new Error(`there is no actor kind ${to.kind}`);
     return Envelope.sent(to, message, this.#undelivered.nextSequence());
   }
 
-  /** Hands a mail over: into the mailbox, or to disk when that is full. */
-  deliver(mail: Envelope, batch: Batch): void {
-    const cell = this.#cells.activate(mail.to);
+  /** Delivers a message: into the mailbox, or to disk when that is full. */
+  deliver(envelope: Envelope, batch: Batch): void {
+    const cell = this.#cells.activate(envelope.to);
     if (cell.hasUndelivered || cell.mailbox.length >= this.#mailboxLimit) {
-      this.#undelivered.store(mail);
+      this.#undelivered.store(envelope);
       cell.hasUndelivered = true;
     } else {
-      cell.mailbox.push(mail);
-      cell.readUpTo = mail.sequence;
-      batch.sent.push(mail);
+      cell.mailbox.push(envelope);
+      cell.readUpTo = envelope.sequence;
+      batch.sent.push(envelope);
     }
     this.#cells.enqueue(cell);
   }
 
-  #publish(fact: Fact, { self }: TurnRecorder, mails: Envelope[]): void {
-    const heard: FactMessage = { type: "fact", fact };
-    for (const hearing of this.#subscribers.get(fact.name) ?? []) {
-      mails.push(this.createEnvelope(address(self.partition, subscriberKind, hearing.name), heard));
+  #publish(fact: Fact, { self }: TurnRecorder, envelopes: Envelope[]): void {
+    const message: FactMessage = { type: "fact", fact };
+    for (const { name } of this.#subscribers.get(fact.name) ?? []) {
+      envelopes.push(this.createEnvelope(address(self.partition, subscriberKind, name), message));
     }
   }
 
-  /** Opens a gate for the question, or answers it when no keeper is concerned. */
+  /** Opens a gate for the question, or answers it when there is no gatekeeper. */
   #question(question: GateQuestion, turn: TurnRecorder): Envelope {
     const { self } = turn;
     const requests: GateRequest[] = [];
-    for (const { name, boundMs, gatekeepers: keepers } of this.#gates.get(question.name) ?? []) {
-      for (const request of keepers(question, self.partition, turn))
+    for (const { name, boundMs, gatekeepers } of this.#gates.get(question.name) ?? []) {
+      for (const request of gatekeepers(question, self.partition, turn))
         requests.push({ ...request, gating: name, boundMs });
     }
     if (requests.length === 0) {

@@ -4,14 +4,14 @@ import { deadLetterKey, findDeadLetter, listDeadLetters } from "./dead-letters.j
 import { offlineSend } from "./offline-send.js";
 import type { DeadLetter } from "./runtime.js";
 
-/** The dead letters of every partition, the service's own included; of each the oldest `limit`, oldest first. */
+/** The dead letters of every partition, `~` included: the oldest `limit` of each, oldest first. */
 export function listAllDeadLetters(reading: Reading, limit: number): DeadLetter[] {
   return listPartitions(reading).flatMap((partition) => listDeadLetters(reading, partition, limit));
 }
 
 /**
- * Lays a dead letter into its actor's mail, whoever's it is: the runtime that starts on the store delivers it. False
- * when there is none of the id. For a store that no runtime is on: one that is would not see it.
+ * Turns a dead letter of any partition back into an undelivered message, which the next runtime on the store delivers.
+ * False when there is none with that id. The store must have no running runtime, which would not notice the message.
  */
 export async function retryOffline(store: Store, id: string): Promise<boolean> {
   const letter = listPartitions(store.reading)

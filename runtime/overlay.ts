@@ -1,17 +1,17 @@
 import { rowSpace } from "../storage/keys.js";
 import type { Change, Key, KeyPart } from "../storage/store.js";
 
-/** The changes of one table, or of one space that holds no tables, by the rest of their keys: the latest of each. */
+/** The latest change of each key of one table, or of one space without tables, by {@link keyName}. */
 type Group = Map<string, Change>;
 
-/** Which group a key or a range's prefix lies in; undefined where the prefix is too short to tell. */
+/** The group of a key or of a range's prefix; parts that the prefix leaves open are undefined. */
 interface KeyLocation {
   readonly partition: KeyPart | undefined;
   readonly space: KeyPart | undefined;
   readonly table: KeyPart | undefined;
 }
 
-/** Changes of a batch, found by key and by the table they lie in. */
+/** Changes of a batch, indexed by key and by table. */
 export class Overlay {
   readonly #partitions = new Map<KeyPart | undefined, Map<KeyPart | undefined, Map<KeyPart | undefined, Group>>>();
   #size = 0;
@@ -25,7 +25,7 @@ export class Overlay {
     return group === undefined || group.size === 0 ? undefined : group.get(keyName(key));
   }
 
-  /** Keeps a change and gives back the one of the same key before it. */
+  /** Stores a change and returns the earlier one of the same key. */
   set(change: Change): Change | undefined {
     const group = this.#group(change.key);
     const name = keyName(change.key);
@@ -35,12 +35,12 @@ export class Overlay {
     return before;
   }
 
-  /** Takes back a change that followed none. */
+  /** Removes a change whose key had no earlier one. */
   unset({ key }: Change): void {
     if (this.#group(key).delete(keyName(key))) this.#size -= 1;
   }
 
-  /** Whether keys below the prefix may lie here. */
+  /** Whether there may be changes of keys below the prefix. */
   mayHoldBelow(prefix: Key): boolean {
     if (this.#size === 0) return false;
     if (prefix.length < 2 || (prefix.length < 3 && prefix[1] === rowSpace)) return true;
@@ -48,7 +48,7 @@ export class Overlay {
     return group !== undefined && group.size > 0;
   }
 
-  /** The groups in which keys below the prefix may lie. */
+  /** The groups that may contain keys below the prefix. */
   *groupsBelow(prefix: Key): IterableIterator<Group> {
     if (this.#size === 0) return;
     const { partition, space, table } = locateGroup(prefix);
@@ -73,7 +73,7 @@ export class Overlay {
   }
 }
 
-/** The part of a name that tells keys of one group apart. No two keys of a group have the same. */
+/** The name of a key within its group; unique there. */
 export function keyName(key: Key): string {
   const from = key[1] === rowSpace ? 3 : 2;
   const first = key[from];
@@ -86,7 +86,7 @@ export function keyName(key: Key): string {
   return name;
 }
 
-/** Only the row space is divided into tables. */
+/** The table of a key; only the row space has tables. */
 function getTable(key: Key): KeyPart | undefined {
   return key[1] === rowSpace ? key[2] : "";
 }
@@ -103,7 +103,7 @@ function matching<Value>(by: Map<KeyPart | undefined, Value>, part: KeyPart | un
   return found === undefined ? [] : [found];
 }
 
-/** The map that stands under a name, made when there is none. */
+/** The map under a name, created when there is none. */
 export function getOrCreateMap<Name, Below, Value>(by: Map<Name, Map<Below, Value>>, name: Name): Map<Below, Value> {
   const known = by.get(name);
   if (known !== undefined) return known;

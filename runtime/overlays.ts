@@ -2,24 +2,24 @@ import { compareKeys } from "../storage/key-order.js";
 import type { Change, Entry, Key, Range, Reading, Writing } from "../storage/store.js";
 import { keyName, Overlay } from "./overlay.js";
 
-/** A write of the turn, and what stood in the open batch before it. */
+/** A write of the turn, and the earlier change of the same key in the open batch. */
 interface Written {
   readonly change: Change;
   readonly before: Change | undefined;
 }
 
 /**
- * What turns read and write: the durable state with the batch under way and the open batch over it.
+ * What turns read and write: the durable state, overlaid with the batch being committed and the open batch.
  *
- * 1. Reads see every layer; writes go to the open batch.
- * 2. A turn's writes join the open batch together or are taken back together.
- * 3. There is one batch under way at most.
+ * 1. Reads see all three; writes go to the open batch.
+ * 2. The writes of a turn are kept together or discarded together.
+ * 3. At most one batch is being committed.
  */
 export class Overlays implements Writing {
   readonly #durable: Reading;
-  #underWay = new Overlay();
+  #committing = new Overlay();
   #open = new Overlay();
-  /** What the turn wrote, in order; null between turns. */
+  /** The writes of the current turn, in order; null between turns. */
   #turn: Written[] | null = null;
 
   constructor(durable: Reading) {
@@ -30,12 +30,11 @@ export class Overlays implements Writing {
     this.#turn = [];
   }
 
-  /** Keeps what the turn wrote. */
   keepTurn(): void {
     this.#turn = null;
   }
 
-  /** Takes back what the turn wrote. */
+  /** Undoes the writes of the turn. */
   discardTurn(): void {
     const written = this.#turn ?? [];
     this.#turn = null;
@@ -45,38 +44,38 @@ export class Overlays implements Writing {
     }
   }
 
-  /** The open batch writes nothing so far. */
+  /** The open batch has no changes. */
   get isEmpty(): boolean {
     return this.#open.isEmpty;
   }
 
-  /** Closes the open batch: what it writes, which stays visible here until {@link flushed}. */
+  /** Closes the open batch and returns its changes, which stay visible here until {@link flushed}. */
   close(): Overlay {
-    this.#underWay = this.#open;
+    this.#committing = this.#open;
     this.#open = new Overlay();
-    return this.#underWay;
+    return this.#committing;
   }
 
-  /** The batch under way is durable. */
+  /** Call when the closed batch is durable. */
   flushed(): void {
-    this.#underWay = new Overlay();
+    this.#committing = new Overlay();
   }
 
   get<Value = unknown>(key: Key): Value | undefined {
-    const change = this.#open.get(key) ?? this.#underWay.get(key);
+    const change = this.#open.get(key) ?? this.#committing.get(key);
     if (change === undefined) return this.#durable.get<Value>(key);
     return change.op === "put" ? (change.value as Value) : undefined;
   }
 
   range<Value = unknown>(range: Range): Entry<Value>[] {
-    const isLaid = this.#underWay.mayHoldBelow(range.prefix) || this.#open.mayHoldBelow(range.prefix);
-    if (!isLaid) return this.#durable.range<Value>(range);
-    const laid = new Map<string, Change>();
-    for (const layer of [this.#underWay, this.#open]) collect(layer, range, laid);
-    if (laid.size === 0) return this.#durable.range<Value>(range);
-    const wider = range.limit === undefined ? range : { ...range, limit: range.limit + laid.size };
-    const entries = this.#durable.range<Value>(wider).filter((entry) => !laid.has(fullKeyName(entry.key)));
-    for (const change of laid.values()) {
+    const mayChange = this.#committing.mayHoldBelow(range.prefix) || this.#open.mayHoldBelow(range.prefix);
+    if (!mayChange) return this.#durable.range<Value>(range);
+    const changed = new Map<string, Change>();
+    for (const overlay of [this.#committing, this.#open]) collect(overlay, range, changed);
+    if (changed.size === 0) return this.#durable.range<Value>(range);
+    const wider = range.limit === undefined ? range : { ...range, limit: range.limit + changed.size };
+    const entries = this.#durable.range<Value>(wider).filter((entry) => !changed.has(fullKeyName(entry.key)));
+    for (const change of changed.values()) {
       if (change.op === "put") entries.push({ key: change.key, value: change.value as Value });
     }
     const direction = range.reverse === true ? -1 : 1;
@@ -98,9 +97,9 @@ export class Overlays implements Writing {
   }
 }
 
-/** Adds the changes of a layer that lie in the range. */
-function collect(layer: Overlay, range: Range, into: Map<string, Change>): void {
-  for (const group of layer.groupsBelow(range.prefix)) {
+/** Adds the changes of an overlay that are in the range. */
+function collect(overlay: Overlay, range: Range, into: Map<string, Change>): void {
+  for (const group of overlay.groupsBelow(range.prefix)) {
     for (const change of group.values()) if (isInRange(change.key, range)) into.set(fullKeyName(change.key), change);
   }
 }
@@ -121,7 +120,7 @@ function startsWith(key: Key, prefix: Key): boolean {
   return true;
 }
 
-/** Different for every key. */
+/** Unlike {@link keyName}, unique among all keys. */
 function fullKeyName(key: Key): string {
   return `${key[0]}\0${key[1]}\0${key[2]}\0${keyName(key)}`;
 }

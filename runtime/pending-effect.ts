@@ -5,18 +5,18 @@ import { type CellRecord, cellName } from "./cell-record.js";
 import type { RunAbort } from "./run-signal.js";
 import type { EffectRequest } from "./turn.js";
 
-/** What the row of a pending effect holds; its key holds the actor that started it, and its id. */
+/** The row of a pending effect; its key has the actor that started it, and its id. */
 export interface EffectRow {
   readonly name: string;
   readonly input: unknown;
-  /** All else that is stored of the actor, where it began with this effect and waits for nothing but its end. */
+  /** The actor's record, when the actor began with this effect and waits for nothing else; see `Cell`. */
   readonly actor?: CellRecord;
 }
 
-/** An effect whose result was not taken yet. */
+/** An effect whose result the actor has not taken yet. */
 export class PendingEffect {
   cancelled = false;
-  /** Aborts the run under way. */
+  /** Aborts the current run; null when none is running. */
   abort: RunAbort | null = null;
 
   constructor(
@@ -25,12 +25,12 @@ export class PendingEffect {
     readonly ownerName: string,
     readonly name: string,
     readonly id: string,
-    /** The input while it is held in memory; `undefined` once it has to be read back. */
+    /** The input while it is in memory; undefined when it has to be read from disk. */
     public input: { readonly value: unknown; readonly memo: unknown } | undefined,
   ) {}
 }
 
-/** What the keys of an actor's pending effects begin with. */
+/** Prefix of the keys of an actor's pending effects. */
 export function effectsPrefix(owner: Address): Key {
   return [owner.partition, effectSpace, owner.kind, owner.id];
 }
@@ -40,14 +40,14 @@ export function effectKey(owner: Address, id: string): Key {
   return [owner.partition, effectSpace, owner.kind, owner.id, id];
 }
 
-/** The pending effect that a row stands for; its input is left on disk. */
+/** The pending effect of a row; its input stays on disk. */
 export function toPendingEffect({ key, value }: Entry<EffectRow>): PendingEffect {
   const [partition, , kind, ownerId, id] = key.map(String);
   const owner = address(partition ?? "", kind ?? "", ownerId ?? "");
   return new PendingEffect(owner, cellName(owner), value.name, id ?? "", undefined);
 }
 
-/** The pending effect that a request of an actor makes. */
+/** The pending effect for an actor's request. */
 export function createPendingEffect(
   owner: { readonly to: Address; readonly name: string },
   request: EffectRequest,

@@ -5,22 +5,21 @@ import { type Address, addressText } from "./address.js";
 import type { Picture } from "./picture.js";
 import type { Origin, RowMemory } from "./row-memory.js";
 
-/** A picture that stands for rows of a table, and what their ids begin with. */
+/** A picture built from rows of a table, and the prefix of their ids. */
 interface Watch {
   readonly picture: Picture<unknown>;
   readonly under: Key;
 }
 
 /**
- * The pictures that actors hold (see {@link Picture}). Owns all of them, so that those of a row are found when it is
- * written.
+ * The pictures of all actors (see {@link Picture}), indexed by the rows they are built from.
  *
- * 1. What is held says what `build` would say of the rows as the latest kept turn left them.
+ * 1. A picture equals what `build` would return for the rows as the latest turn that was kept left them.
  */
 export class Pictures implements RowMemory {
   /** By table. */
   readonly #watches = new Map<KeyPart | undefined, Watch[]>();
-  /** By picture, then by partition, then by the actor's name in it. */
+  /** By picture, by partition, by the actor's name in it. */
   readonly #held = new Map<Picture<unknown>, Map<string, Map<string, unknown>>>();
 
   constructor(pictures: Iterable<Picture<unknown>>) {
@@ -35,7 +34,7 @@ export class Pictures implements RowMemory {
     }
   }
 
-  /** The actor's picture, built from `reading` unless it is held. Throws for one that no actor type names. */
+  /** The actor's picture, built from `reading` when it is not in memory. Throws for one that no actor type lists. */
   get<Held>(picture: Picture<Held>, self: Address, reading: Reading): Held {
     const partitions = this.#held.get(picture);
     if (partitions === undefined) throw new Error(`${self.kind} asks for a picture that no actor type names`);
@@ -48,12 +47,12 @@ export class Pictures implements RowMemory {
     return built;
   }
 
-  /** Whether a row may be one that some picture stands for. */
+  /** Whether a picture may be built from the row. */
   watches(key: Key): boolean {
     return key[1] === rowSpace && this.#watches.has(key[2]);
   }
 
-  /** Drops what stands for rows that `writer` has written, but for the writer's own. */
+  /** Drops the pictures built from rows that `writer` has written, except the writer's own. */
   written(keys: Iterable<Key>, writer: Address | null): void {
     for (const key of keys) {
       for (const { picture, under } of this.#watches.get(key[2]) ?? []) {
@@ -70,7 +69,7 @@ export class Pictures implements RowMemory {
       );
   }
 
-  /** Drops everything that an actor holds. */
+  /** Drops all pictures of an actor. */
   drop(actor: Address): void {
     const name = nameOf(actor);
     for (const partitions of this.#held.values()) {
@@ -79,7 +78,7 @@ export class Pictures implements RowMemory {
     }
   }
 
-  /** Throws when the actor holds what its rows do not say. */
+  /** Throws when a picture of the actor differs from its rows. */
   check(actor: Address, reading: Reading): void {
     const name = nameOf(actor);
     for (const [picture, partitions] of this.#held) {
@@ -102,7 +101,7 @@ export class Pictures implements RowMemory {
   }
 }
 
-/** Different for every actor of a partition. */
+/** Unique among the actors of a partition. */
 function nameOf({ kind, id }: Address): string {
   return `${kind}\0${id}`;
 }

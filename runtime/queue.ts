@@ -1,4 +1,4 @@
-/** A first-in first-out queue. Taking from the front costs nothing that grows with its length. */
+/** A first-in first-out queue. The cost of taking from the front does not grow with the length. */
 export class Queue<Item> {
   #items: (Item | undefined)[] = [];
   #head = 0;
@@ -30,16 +30,16 @@ export class Queue<Item> {
     return item;
   }
 
-  /** Keeps the items that pass, in order; hands back the others. */
-  removeWhere(leaves: (item: Item) => boolean): Item[] {
-    const gone: Item[] = [];
+  /** Removes and returns the items that match; the others keep their order. */
+  removeWhere(matches: (item: Item) => boolean): Item[] {
+    const removed: Item[] = [];
     const kept: Item[] = [];
     for (let index = this.#head; index < this.#items.length; index++) {
       const item = this.#items[index] as Item;
-      (leaves(item) ? gone : kept).push(item);
+      (matches(item) ? removed : kept).push(item);
     }
     this.#items = kept;
     this.#head = 0;
-    return gone;
+    return removed;
   }
 }

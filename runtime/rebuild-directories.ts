@@ -4,21 +4,21 @@ import type { Change, Entry, Key, Reading, Store } from "../storage/store.js";
 import { directoryKey } from "./directory.js";
 import type { DirectorySource } from "./directory-source.js";
 
-/** Directories, and what all their entries follow from. */
+/** The names of all directories, and the sources of all their entries. */
 export interface DirectoryCatalogue {
   readonly names: readonly string[];
   readonly sources: readonly DirectorySource[];
 }
 
-/** Rows read, and written in one batch. */
+/** Entries read at once, and the rows they lead to written in one batch. */
 const SLICE = 1_000;
-/** Stands while a rebuild is under way. */
+/** Present while a rebuild is running. */
 const MARK: Key = [GLOBAL_PARTITION, metaSpace, "directories-rebuilding"];
 
 /**
- * Makes the directories anew from what the partitions hold, and tells how many entries there are now. For a store that
- * no runtime is on. In slices: one that is cut short leaves directories without some of their entries, and is told by
- * {@link isRebuildCutShort} until it was done again.
+ * Rebuilds the directories from the contents of all partitions and returns the number of entries. The store must have
+ * no running runtime. Works in slices: an interrupted rebuild leaves incomplete directories, which
+ * {@link isRebuildCutShort} reports until a rebuild completes.
  */
 export async function rebuildDirectories(store: Store, { names, sources }: DirectoryCatalogue): Promise<number> {
   const { reading } = store;
@@ -42,12 +42,12 @@ export async function rebuildDirectories(store: Store, { names, sources }: Direc
   return count;
 }
 
-/** Whether the directories lack entries because a rebuild did not come to its end. */
+/** Whether the directories are incomplete because a rebuild was interrupted. */
 export function isRebuildCutShort(reading: Reading): boolean {
   return reading.get(MARK) !== undefined;
 }
 
-/** What lies below a prefix, some at a time, in order; what goes meanwhile does no harm. */
+/** The entries below a prefix in slices, in key order. Entries may be removed meanwhile. */
 function* listSlices(reading: Reading, prefix: Key): Generator<Entry[]> {
   let after: Key | undefined;
   for (;;) {

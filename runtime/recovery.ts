@@ -6,24 +6,24 @@ import type { Effects } from "./effects.js";
 import { type EffectRow, toPendingEffect } from "./pending-effect.js";
 import { nextReceiver } from "./undelivered.js";
 
-/** Rows looked at in one step. */
+/** Rows examined in one step. */
 const SLICE = 128;
 
 /**
- * Finds what an earlier process left undone, in bounded steps while the runtime serves already: mail that was not
- * delivered and effects whose result was not taken. Wake-ups need no search: their rows are in due order.
+ * Finds the undelivered messages and pending effects of earlier processes, in bounded steps while the runtime already
+ * serves. Wake-ups need no search: their rows are in due order.
  */
 export class Recovery {
   readonly #reading: Reading;
   readonly #cells: Cells;
   readonly #effects: Effects;
-  /** The partition searched now; before the first one, the text that sorts before all. */
+  /** The partition being searched; empty, which sorts before all, until the first one. */
   #partition = "";
   #receiver: { readonly kind: string; readonly id: string } | null = null;
   #effect: Key | null = null;
-  #stage: "partition" | "mail" | "effects" | "over" = "partition";
+  #stage: "partition" | "undelivered" | "effects" | "over" = "partition";
 
-  /** `reading` sees what is not flushed yet too. */
+  /** `reading` has to see unflushed changes too. */
   constructor(reading: Reading, cells: Cells, effects: Effects) {
     this.#reading = reading;
     this.#cells = cells;
@@ -34,12 +34,12 @@ export class Recovery {
     return this.#stage === "over";
   }
 
-  /** Does a slice of the search. */
+  /** Searches one slice. */
   step(): void {
-    for (let looks = 0; looks < SLICE && this.#stage !== "over"; looks++) {
+    for (let examined = 0; examined < SLICE && this.#stage !== "over"; examined++) {
       if (this.#stage === "partition") this.#nextPartition();
-      else if (this.#stage === "mail") this.#nextReceiver();
-      else looks += this.#nextEffects();
+      else if (this.#stage === "undelivered") this.#nextReceiver();
+      else examined += this.#nextEffects();
     }
   }
 
@@ -54,7 +54,7 @@ export class Recovery {
     this.#partition = String(row.key[0]);
     this.#receiver = null;
     this.#effect = null;
-    this.#stage = "mail";
+    this.#stage = "undelivered";
   }
 
   #nextReceiver(): void {
@@ -68,7 +68,7 @@ export class Recovery {
     this.#cells.enqueue(this.#cells.activate(address(partition, receiver.kind, receiver.id)));
   }
 
-  /** The number of effects found. */
+  /** Registers a slice of pending effects and returns how many there were. */
   #nextEffects(): number {
     const partition = this.#partition;
     const prefix = [partition, effectSpace];

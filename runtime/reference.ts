@@ -1,6 +1,5 @@
 import { type Address, address } from "./address.js";
 
-/** What tells messages apart. */
 interface Typed {
   readonly type: string;
 }
@@ -8,32 +7,32 @@ interface Typed {
 declare const takes: unique symbol;
 
 /**
- * The address of an actor that takes `Messages`. Plain data like any address, so it may lie in a row or a message; what
- * is known of its messages is known to the compiler alone.
+ * The address of an actor that takes `Messages`. Plain data like any address, so it may be part of a row or a message;
+ * only the compiler knows the message types.
  */
 export interface Reference<in Messages extends Typed> extends Address {
   readonly [takes]: (message: Messages) => void;
 }
 
-/** Makes the references to the actors of one kind. The only place where the kind's name stands. */
+/** Creates references to the actors of one kind. The kind's name is written only here. */
 export interface ReferenceTo<in out Messages extends Typed, Place extends readonly unknown[] = PartitionAndId> {
   (...place: Place): Reference<Messages>;
   readonly kind: string;
   /**
-   * The same references for a higher area, which sends more messages than those known here. The actor type is made of
-   * the widest, so that its machine is held to take them all.
+   * The same references for a higher area, which sends further messages. The actor type is defined with the widest one,
+   * so that the compiler checks that its machine takes them all.
    */
   widen<More extends Typed>(): ReferenceTo<Messages | More, Place>;
 }
 
 type PartitionAndId = readonly [partition: string, id: string];
 
-/** The messages that an address takes: any where nothing is known of it. */
+/** The messages that an address takes: any message for an untyped address. */
 export type MessageTo<To extends Address> = To extends Reference<infer Messages> ? Messages : Typed;
 
-/** References to the actors of a kind, each by its partition and id. */
+/** References to the actors of a kind, by partition and id. */
 export function reference<Messages extends Typed>(kind: string): ReferenceTo<Messages>;
-/** The same, where an actor is found by something else; `locate` gives its partition and id. */
+/** The same by other arguments, from which `locate` makes partition and id. */
 export function reference<Messages extends Typed, Place extends readonly unknown[]>(
   kind: string,
   locate: (...place: Place) => PartitionAndId,
@@ -47,7 +46,7 @@ export function reference(kind: string, locate?: (...place: readonly unknown[]) 
   return made;
 }
 
-/** What {@link ReferenceTo} is at run time. */
+/** {@link ReferenceTo} without its types. */
 interface AnyReferences {
   (...place: readonly string[]): Address;
   readonly kind: string;

@@ -6,26 +6,26 @@ import type { PictureReading, ReadPicture } from "./read-picture.js";
 import { ReadPictures } from "./read-pictures.js";
 import type { RowMemory } from "./row-memory.js";
 
-/** Rows held; past it the one that was held first of its table and partition goes. */
+/** Most cached rows; beyond it, the oldest one of the same table and partition is dropped. */
 const MAX_CACHED_ROWS = 8_192;
-/** Ranges held of one table of a partition, and partitions of a table whose ranges are held; past it all go. */
+/** Most cached ranges of one table and partition, and most partitions of one table; beyond it, all are dropped. */
 const MAX_CACHED_RANGES = 256;
-/** What is read and heavier than this is read from the store each time: characters of texts, and some for each part. */
+/** Heavier values are not cached. Weight counts characters of text, bytes, and {@link PART_WEIGHT} for each part. */
 const MAX_CACHED_WEIGHT = 16_384;
 const PART_WEIGHT = 16;
 
 /**
- * The durable state, with rows of some tables held in memory, and pictures of others. Owns what it holds; whoever
- * commits tells it what has become durable.
+ * The durable state with a cache for the rows of some tables, and pictures of others. The committer reports when batches
+ * begin and are durable.
  *
- * 1. It gives what the reading under it gives: what a batch under way writes may be durable already or not yet, so it
- *    is asked there.
- * 2. It holds a bounded number of rows and ranges, and only of the tables that were named.
+ * 1. It returns what the underlying reading returns. Keys of a batch being committed are read there, since they may or
+ *    may not be durable yet.
+ * 2. It caches a bounded number of rows and ranges, only of the tables it was given.
  */
 export class RowCache implements PictureReading, RowMemory {
   readonly #durable: Reading;
   readonly #tables: ReadonlySet<string>;
-  /** By table, partition and the rest of the key; counted over all. */
+  /** By table, partition and the rest of the key; `#count` is their number over all tables. */
   readonly #rows = new Map<KeyPart | undefined, Map<KeyPart | undefined, Map<string, unknown>>>();
   #count = 0;
   /** By table, partition and prefix. */
@@ -33,7 +33,7 @@ export class RowCache implements PictureReading, RowMemory {
 
   readonly #pictures: ReadPictures;
   readonly #freezes: boolean;
-  #underWay: Overlay | null = null;
+  #committing: Overlay | null = null;
 
   constructor(durable: Reading, options: { readonly tables: readonly string[]; readonly freezes: boolean }) {
     this.#durable = durable;
@@ -43,7 +43,7 @@ export class RowCache implements PictureReading, RowMemory {
   }
 
   get<Value = unknown>(key: Key): Value | undefined {
-    if (!this.#covers(key) || this.#underWay?.get(key) !== undefined) return this.#durable.get<Value>(key);
+    if (!this.#covers(key) || this.#committing?.get(key) !== undefined) return this.#durable.get<Value>(key);
     const name = keyName(key);
     const held = this.#rows.get(key[2])?.get(key[0])?.get(name);
     if (held !== undefined) return held as Value;
@@ -53,7 +53,7 @@ export class RowCache implements PictureReading, RowMemory {
   }
 
   range<Value = unknown>(range: Range): Entry<Value>[] {
-    if (!this.#covers(range.prefix) || !isFromStart(range) || this.#underWay?.mayHoldBelow(range.prefix) === true) {
+    if (!this.#covers(range.prefix) || !isFromStart(range) || this.#committing?.mayHoldBelow(range.prefix) === true) {
       return this.#durable.range<Value>(range);
     }
     const [partition, , table] = range.prefix;
@@ -61,7 +61,7 @@ export class RowCache implements PictureReading, RowMemory {
     const held = this.#ranges.get(table)?.get(partition)?.get(name);
     if (held !== undefined) return held.slice(0, range.limit) as Entry<Value>[];
     const entries = this.#durable.range<Value>(range);
-    // Fewer than were asked for are all there are.
+    // Fewer entries than the limit are all there are.
     const areAll = range.limit === undefined || entries.length < range.limit;
     if (areAll && estimateWeight(entries) <= MAX_CACHED_WEIGHT) this.#cacheRange(range.prefix, name, entries);
     return [...entries];
@@ -71,15 +71,15 @@ export class RowCache implements PictureReading, RowMemory {
     return this.#pictures.get(picture, partition);
   }
 
-  /** A batch is being committed. */
+  /** Call when the commit of a batch begins. */
   committing(batch: Overlay): void {
-    this.#underWay = batch;
+    this.#committing = batch;
     this.#pictures.committing(batch);
   }
 
-  /** The batch that was being committed is durable. */
+  /** Call when that batch is durable. */
   flushed(): void {
-    this.#underWay = null;
+    this.#committing = null;
     this.#pictures.flushed();
   }
 
@@ -109,7 +109,7 @@ export class RowCache implements PictureReading, RowMemory {
     if (this.#rows.get(table)?.get(partition)?.delete(name) === true) this.#count -= 1;
   }
 
-  /** Lets go of the row that was held first among those; with no other there, of all. */
+  /** Drops the oldest of these rows; if there is only one, the whole cache. */
   #dropOldest(rows: Map<string, unknown>): void {
     if (rows.size === 1) {
       this.#rows.clear();
@@ -132,12 +132,12 @@ export class RowCache implements PictureReading, RowMemory {
   }
 }
 
-/** The first entries below the prefix, or every one, in order. */
+/** The range starts with the first entry below its prefix, in ascending order. */
 function isFromStart({ after, before, reverse }: Range): boolean {
   return after === undefined && before === undefined && reverse !== true;
 }
 
-/** About what the value takes in memory, as {@link MAX_CACHED_WEIGHT} counts it; looked at no further once that is passed. */
+/** Estimates the weight of a value (see {@link MAX_CACHED_WEIGHT}); stops counting above the maximum. */
 function estimateWeight(value: unknown): number {
   if (typeof value === "string") return PART_WEIGHT + value.length;
   if (typeof value !== "object" || value === null) return PART_WEIGHT;

@@ -1,13 +1,13 @@
 import type { Change } from "../storage/store.js";
 
-/** Who made a batch: this runtime, or another node whose batch was laid into the store. */
+/** Who made a batch: this runtime, or another node whose batch was written into the store. */
 export type Origin = "here" | "elsewhere";
 
-/** Holds in memory what rows say. */
+/** In-memory state that depends on rows. */
 export interface RowMemory {
   /**
-   * These changes are durable: lets go of what was held of their rows before, or brings them in. What this runtime
-   * wrote itself, a memory may know of already.
+   * These changes are durable: drops what depended on the rows before, or updates it. Changes from "here" may be
+   * reflected already.
    */
   applied(changes: readonly Change[], origin: Origin): void;
 }

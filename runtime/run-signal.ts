@@ -1,17 +1,17 @@
 /**
- * Tells the run of an effect that it is to end early: as much of an `AbortSignal` as runs need, at a fraction of its
- * cost, since there is one for every run.
+ * Tells the run of an effect to end early. A small subset of `AbortSignal` at a fraction of its cost, since every run
+ * has one.
  */
 export interface RunSignal {
   readonly aborted: boolean;
-  /** The error that it was aborted with; undefined before. */
+  /** The error it was aborted with; undefined before. */
   readonly reason: unknown;
-  /** Calls the listener when it is aborted, once; never when it is already. */
+  /** Calls the listener once, on abort; never when it is already aborted. */
   addEventListener(type: "abort", listener: () => void): void;
   removeEventListener(type: "abort", listener: () => void): void;
 }
 
-/** A signal with what aborts it. */
+/** A signal that its owner can abort. */
 export class RunAbort implements RunSignal {
   reason: unknown = undefined;
   #aborted = false;

@@ -11,16 +11,16 @@ export interface RuntimeOptions {
   readonly catalogue: Catalogue;
   readonly clock: Clock;
   readonly scheduler: Scheduler;
-  /** Strong random bytes in production, seeded ones in simulation: the only source of chance. */
+  /** The only source of randomness: cryptographically strong in production, seeded in simulation. */
   readonly randomBytes: (count: number) => Uint8Array;
-  /** Told what happens inside; never handed message contents. */
+  /** Never receives the contents of messages. */
   readonly log: RuntimeLog;
   readonly limits?: Partial<RuntimeLimits>;
-  /** Tables whose rows are held in memory; none by default. */
+  /** Tables whose rows are cached in memory; none by default. */
   readonly cachedTables?: readonly string[];
   /**
-   * Called once when the store has failed: every waiting ask is rejected, nothing more is taken, and the process
-   * should end, so that the next one begins from what is on disk.
+   * Called once when the store has failed. Every open ask is rejected, no further message is taken, and the process
+   * should exit, so that the next one starts from what is on disk.
    */
   readonly onFatal?: (error: unknown) => void;
   /** Freezes contexts, messages and rows, so that a later mutation throws. Costs time: for tests and simulation. */
@@ -28,19 +28,18 @@ export interface RuntimeOptions {
 }
 
 export interface RuntimeLimits {
-  /** Cells kept in memory while idle. */
+  /** Idle actors kept in memory. */
   readonly idleCells: number;
-  /** Messages waiting in one mailbox before an ask is refused with {@link Overloaded}. */
+  /** Messages in one mailbox; beyond it, an ask is rejected with {@link Overloaded}. */
   readonly mailbox: number;
   /** Turns in one batch. */
   readonly turnsPerBatch: number;
-  /** Feed entries kept in a partition; a reader that is further behind is told to start afresh. */
+  /** Feed entries kept in a partition; a reader further behind has to read the current state again. */
   readonly feedEntries: number;
-  /** Wake-ups of the earliest due times held in memory; later ones are read from disk when their time comes near. */
+  /** Wake-ups kept in memory, the earliest ones; later ones are read from disk when they come near. */
   readonly timersInMemory: number;
 }
 
-/** What a runtime is bounded by when nothing else is said. */
 export const defaultLimits: RuntimeLimits = {
   idleCells: 50_000,
   mailbox: 1_000,
@@ -56,10 +55,10 @@ export interface RuntimeLog {
 
 export interface Runtime {
   /**
-   * Delivers a message and answers with what the actor replied, once that is on disk.
+   * Delivers a message and resolves with the actor's reply once its turn is durable.
    * Rejects with {@link NotAccepted}, {@link Overloaded}, {@link TurnFailed} or {@link Stopping}.
-   * With `messageId`, a message already taken by that actor under the same id (within 24 hours) is not taken again
-   * and answers `undefined`.
+   * With `messageId`, a message that the actor has taken under the same id within 24 hours is not taken again; the ask
+   * then resolves with `undefined`.
    */
   ask<To extends Address, Type extends MessageTo<To>["type"]>(
     to: To,
@@ -71,13 +70,13 @@ export interface Runtime {
     options: { readonly messageId?: string } | undefined,
   ): Promise<AnswerFrom<To, Type> | undefined>;
   /**
-   * These changes, which another node made, are durable in the store now: what memory holds of their rows is dropped.
-   * They are of partitions whose actors do not run here; otherwise the runtime stops as if its store had failed.
+   * Reports changes of another node that are now durable in the store: memory drops what depended on their rows. Actors
+   * that these changes write must not be active here; otherwise the runtime stops as if its store had failed.
    */
   applied(changes: readonly Change[]): void;
-  /** Reads what is durable now. */
+  /** Reads the durable state. */
   readonly reading: Reading;
-  /** A consistent view; close it. */
+  /** A consistent view of the durable state; the caller closes it. */
   view(): View;
   readonly feed: Feed;
   readonly clock: Clock;
@@ -85,15 +84,17 @@ export interface Runtime {
   newId(prefix: string): string;
   readonly randomBytes: (count: number) => Uint8Array;
   readonly deadLetters: DeadLetters;
-  /** Figures for the metrics page, by name. */
+  /** Figures for the metrics page. */
   stats(): RuntimeStats;
-  /** Stops accepting asks, finishes turns, flushes. Effects under way are aborted and stay pending. The store stays open. */
+  /**
+   * Rejects new asks, finishes open ones, flushes. Running effects are aborted and stay pending. The store stays open.
+   */
   stop(): Promise<void>;
 }
 
 /** One entry of a partition's change feed. */
 export interface FeedEntry {
-  /** Rises by one with each entry of the partition, without a gap. */
+  /** Rises by one with each entry of the partition, without gaps. */
   readonly seq: number;
   readonly topic: string;
   readonly data: unknown;
@@ -102,16 +103,19 @@ export interface FeedEntry {
 export interface Feed {
   /** The last durable sequence number of a partition; 0 when it has none. */
   lastSeq(partition: string): number;
-  /** Entries of `topic` with a seq above `after`, oldest first, or "too-old" when some are no longer kept, or are not there. */
+  /**
+   * Entries of `topic` with a seq above `after`, oldest first. "too-old" when some of them were trimmed, or when
+   * `after` is above the last entry.
+   */
   since(partition: string, topic: string, after: number): readonly FeedEntry[] | "too-old";
   /**
-   * Hears each entry of `topic` after its flush, in order. Returns what ends it. Listeners never throw. Who calls
-   * `since` and `listen` in one go misses nothing, and may hear an entry of `since` once more.
+   * Calls `hear` with each entry of `topic` after its flush, in order. Returns what ends it. Listeners must not throw.
+   * A caller of `since` and `listen` without an await between them misses nothing, but may get an entry twice.
    */
   listen(partition: string, topic: string, hear: (entry: FeedEntry) => void): () => void;
 }
 
-/** A message that kept crashing its actor, set aside. */
+/** A message that was set aside because it kept crashing its actor. */
 export interface DeadLetter {
   readonly id: string;
   readonly to: Address;
@@ -122,27 +126,27 @@ export interface DeadLetter {
 
 export interface DeadLetters {
   list(partition: string, limit: number): readonly DeadLetter[];
-  /** Sends the message again and removes the record; false when there is none of that id. */
+  /** Sends the message again and removes the record; false when there is none with that id. */
   retry(partition: string, id: string): Promise<boolean>;
 }
 
 export interface RuntimeStats {
   readonly turns: number;
   readonly batches: number;
-  /** Messages that came too late for any transition to take them: stale wake-ups, answers to what has ended. */
+  /** Messages that no transition took any more: stale wake-ups, late answers. */
   readonly unhandled: number;
   readonly crashes: number;
-  /** Messages set aside since the start. */
+  /** Dead letters since the start. */
   readonly deadLetters: number;
   readonly cells: number;
   readonly mailboxDepth: number;
   readonly pendingEffects: number;
   readonly runningEffects: number;
-  /** Wake-ups held in memory, the earliest ones; later ones stay on disk. */
+  /** Wake-ups in memory, the earliest ones; later ones are on disk. */
   readonly timers: number;
-  /** What turns have counted since the start, by name. */
+  /** Counts of `turn.count` since the start, by name. */
   readonly counters: ReadonlyMap<string, number>;
-  /** Seconds each of the latest flushes took, drained by the reader. */
+  /** Seconds that each flush took since the last call of `stats`; at most 1,000 values. */
   readonly flushSeconds: readonly number[];
 }
 

@@ -5,10 +5,9 @@ import type { Supervisor } from "./supervisor.js";
 import type { Timers } from "./timers.js";
 import type { Turns } from "./turns.js";
 
-/** Flush times kept for the metrics. */
+/** Most flush times kept between two reads. */
 const FLUSH_TIMES_KEPT = 1_000;
 
-/** What figures are read from. */
 export interface StatisticsParts {
   readonly turns: Turns;
   readonly supervisor: Supervisor;
@@ -17,7 +16,9 @@ export interface StatisticsParts {
   readonly timers: Timers;
 }
 
-/** The runtime's figures, as of its start. Owns those of flushes; the others are their owners'. */
+/**
+ * The runtime's figures since its start. Owns those of flushes and counters; reads the others where they are counted.
+ */
 export class Statistics {
   readonly #parts: StatisticsParts;
   #batches = 0;
@@ -28,18 +29,18 @@ export class Statistics {
     this.#parts = parts;
   }
 
-  /** Counts a batch whose flush took so long, in milliseconds. */
+  /** Counts a batch; `tookMs` is the time of its flush. */
   flushed(tookMs: number): void {
     this.#batches += 1;
     if (this.#flushSeconds.length < FLUSH_TIMES_KEPT) this.#flushSeconds.push(tookMs / 1_000);
   }
 
-  /** Raises the figures that turns have counted, by one for each name. */
+  /** Increments a counter for each name. */
   counted(names: readonly string[]): void {
     for (const name of names) this.#counters.set(name, (this.#counters.get(name) ?? 0) + 1);
   }
 
-  /** The figures now; flush times are given once. */
+  /** The current figures; each flush time is returned once. */
   read(): RuntimeStats {
     const { turns, supervisor, cells, effects, timers } = this.#parts;
     const flushSeconds = this.#flushSeconds;

@@ -12,14 +12,13 @@ import type { Address } from "./address.js";
 import { compileStep } from "./compiled-step.js";
 import type { Message, Turn } from "./turn.js";
 
-/** The state of a machine between two steps: immutable, so an older one can be gone back to. */
+/** The state of a machine between two steps. Immutable, so a failed turn can return to the one before. */
 export type MachineState = StoredState;
 
-/** Steps one machine as a pure function of state, message and turn. Holds nothing between two steps. */
+/** Steps one machine as a pure function of state, message and turn. Has no state of its own. */
 export interface Stepper {
-  /** The state of an actor that was never written. Throws what the machine's context factory throws. */
+  /** The state of a new actor. Throws what the machine's context factory throws. */
   initial(of: Address): MachineState;
-  /** The state that was stored. */
   restore(stored: StoredState): MachineState;
   store(state: MachineState): StoredState;
   /** The state after the message, or null when no transition takes it. Throws what guards and actions throw. */
@@ -28,7 +27,7 @@ export interface Stepper {
 
 const NOBODY: Address = { partition: "", kind: "", id: "" };
 
-/** Prepares a machine for stepping. Throws when the machine uses what a stored, stepped actor cannot keep. */
+/** Prepares a machine for stepping. Throws when the machine uses features that a stored actor cannot have. */
 export function createStepper(machine: AnyStateMachine): Stepper {
   refuseUnsteppable(machine.root, machine.id);
   const general = createGeneralStepper(machine);
@@ -53,7 +52,7 @@ export function createStepper(machine: AnyStateMachine): Stepper {
   };
 }
 
-/** Prepares an actor type for stepping: {@link createStepper}, or another way to step its machine, after its `classify`. */
+/** Prepares an actor type for stepping: `classify`, then the stepper that `create` makes for its machine. */
 export function createActorStepper(
   { machine, classify }: Pick<ActorType, "machine" | "classify">,
   create: (machine: AnyStateMachine) => Stepper = createStepper,
@@ -63,7 +62,7 @@ export function createActorStepper(
   return { ...stepper, step: (state, message, turn) => stepper.step(state, classify(message, state, turn), turn) };
 }
 
-/** Steps through XState itself, whatever the machine. */
+/** Steps any machine with XState's own transition function. */
 export function createGeneralStepper(machine: AnyStateMachine): Stepper {
   const actor = createActor(machine, { input: NOBODY });
   let taken = false;

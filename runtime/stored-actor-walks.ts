@@ -10,23 +10,23 @@ import type { Message } from "./turn.js";
 import type { UndeliveredRow } from "./undelivered.js";
 
 /**
- * What steps of migrations are built of where it is not rows that change but what the runtime keeps of actors. Each
- * function is pure and gives what it was given where there is nothing to change; it may be given what it has made.
+ * Building blocks of migration steps that change what the runtime stores of actors. Each `rewrite` is pure, returns its
+ * argument when there is nothing to change, and may be called with its own results.
  */
 
-/** Whose it is. */
-export interface ActorPlace {
+/** The actor that something is stored for. */
+export interface ActorLocation {
   readonly partition: string;
   readonly id: string;
 }
 
-/** Rewrites the stored states of the actors of a kind, those that lie in the row of their only effect too. */
+/** Rewrites the stored states of the actors of a kind, including those in effect rows (see `Cell`). */
 export function rewriteStates(
   kind: string,
-  rewrite: (state: StoredState, of: ActorPlace) => StoredState,
+  rewrite: (state: StoredState, of: ActorLocation) => StoredState,
   options: WalkOptions = {},
 ): Walk[] {
-  const rewritten = (record: CellRecord | undefined, place: ActorPlace): CellRecord | undefined => {
+  const rewritten = (record: CellRecord | undefined, place: ActorLocation): CellRecord | undefined => {
     if (record?.state === undefined) return record;
     const state = rewrite(record.state, place);
     return state === record.state ? record : { ...record, state };
@@ -40,10 +40,10 @@ export function rewriteStates(
   ];
 }
 
-/** Rewrites the messages to actors of a kind that were not delivered, and those that were set aside. */
+/** Rewrites the undelivered messages and the dead letters of the actors of a kind. */
 export function rewriteMessages(
   kind: string,
-  rewrite: (message: Message, to: ActorPlace) => Message,
+  rewrite: (message: Message, to: ActorLocation) => Message,
   options: WalkOptions = {},
 ): Walk[] {
   return [
@@ -54,10 +54,10 @@ export function rewriteMessages(
   ];
 }
 
-/** Rewrites the inputs of pending effects of a name that actors of a kind started. */
+/** Rewrites the inputs of the pending effects with one name of the actors of a kind. */
 export function rewriteInputs(
   { kind, effect }: { readonly kind: string; readonly effect: string },
-  rewrite: (input: unknown, owner: ActorPlace) => unknown,
+  rewrite: (input: unknown, owner: ActorLocation) => unknown,
   options: WalkOptions = {},
 ): Walk {
   return walk<EffectRow>([effectSpace, kind], options, (row, owner) => {
@@ -70,11 +70,11 @@ function withMessage<Row extends { readonly message: Message }>(row: Row, messag
   return message === row.message ? row : { ...row, message };
 }
 
-/** The actor's id, where there is one, stands after its kind in every key. */
+/** Walks one space. In every key with an actor's id, the id follows the actor's kind. */
 function walk<Row>(
   under: readonly string[],
   options: WalkOptions,
-  rewrite: (row: Row, place: ActorPlace) => Row,
+  rewrite: (row: Row, place: ActorLocation) => Row,
 ): Walk {
   const changes = ({ partition, entries }: Slice) =>
     entries.flatMap(({ key, value }): Change[] => {

@@ -6,20 +6,20 @@ import { deadLetterPut } from "./dead-letters.js";
 import type { Envelope } from "./envelope.js";
 import { type RuntimeLog, TurnFailed } from "./runtime.js";
 
-/** The wake-up that ends a rest; no machine may use its name. */
+/** The wake-up that ends a suspension; no machine may use its name. */
 export const backoffTimer = "~rest";
 
-/** What becomes of a message that crashed its actor, and of the actor. */
+/** What happens to a message that crashed its actor, and to the actor. */
 export interface CrashDecision {
-  /** Told to the asker, who may try again; null for any other message. */
+  /** Rejects the ask, which may be repeated; null for any other message. */
   readonly rejection: TurnFailed | null;
-  /** Sets the message aside; null when it is tried again or was an ask. */
+  /** Sets the message aside; null when it is retried or was an ask. */
   readonly deadLetter: Change | null;
-  /** When the actor's rest ends; null when it goes on. */
+  /** When the actor's suspension ends, in milliseconds since the epoch; null when it is not suspended. */
   readonly suspendUntilMs: number | null;
 }
 
-/** Decides about crashes as the actor's supervision says. Counts in memory: a new process begins new counts. */
+/** Decides about crashes by the actor's supervision. Counts in memory, so counts start at zero in a new process. */
 export class Supervisor {
   crashes = 0;
   deadLetters = 0;
@@ -46,12 +46,12 @@ export class Supervisor {
       this.#log.error("a message was set aside", { actor, type });
     }
     const letter = { id: setAside ? this.#newId("dead") : "", to: cell.to, message: envelope.message, error: reason };
-    const rests = cell.crashes.exceeds(supervision, nowMs);
-    if (rests) this.#log.error("an actor rests after too many crashes", { actor, restMs: supervision.backoffMs });
+    const suspends = cell.crashes.exceeds(supervision, nowMs);
+    if (suspends) this.#log.error("an actor rests after too many crashes", { actor, restMs: supervision.backoffMs });
     return {
       rejection: envelope.asker === null ? null : new TurnFailed(`${type} crashed ${cell.to.kind}`, { cause: error }),
       deadLetter: setAside ? deadLetterPut({ ...letter, atMs: nowMs }) : null,
-      suspendUntilMs: rests ? nowMs + supervision.backoffMs : null,
+      suspendUntilMs: suspends ? nowMs + supervision.backoffMs : null,
     };
   }
 }

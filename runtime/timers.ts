@@ -13,12 +13,12 @@ export interface Timer {
 const PREFIX: Key = [GLOBAL_PARTITION, timerSpace];
 
 /**
- * Durable wake-ups. Owns the timer rows and a window of the earliest of them in memory; which of an actor's wake-ups
- * is the current one is the cell's to know, so a timer handed out here may be stale.
+ * Durable wake-ups. Owns the timer rows, and keeps a window of the earliest ones in memory. Only the cell knows which
+ * wake-ups of its actor are current, so a timer returned here may be stale.
  *
- * 1. Every row due before `#horizonMs` is in the heap or handed out; every other row is on disk (or in the overlay).
- * 2. The heap holds at most twice the window, plus those due in the horizon's own millisecond.
- * 3. Timers are handed out in due order, a bounded slice at a time.
+ * 1. Every row due before `#horizonMs` is in the heap or was returned; every other row is on disk (or in the overlay).
+ * 2. The heap holds at most twice the window, plus the timers due in the last millisecond before the horizon.
+ * 3. Timers are returned in due order.
  */
 export class Timers {
   readonly #reading: Reading;
@@ -37,12 +37,11 @@ export class Timers {
     this.#due = due;
   }
 
-  /** Wake-ups held in memory. */
   get inMemory(): number {
     return this.#heap.length;
   }
 
-  /** Writes the row of a wake-up; it counts once the alarm is set. */
+  /** Writes the row of a wake-up. The caller sets the alarm afterwards ({@link setAlarm}). */
   set(writing: Writing, timer: Timer): void {
     writing.put(timerKey(timer), null);
     if (timer.dueMs >= this.#horizonMs) return;
@@ -55,7 +54,7 @@ export class Timers {
     writing.remove(timerKey(timer));
   }
 
-  /** The next timer that is due at `nowMs`, or undefined. */
+  /** Takes the next timer that is due at `nowMs`; undefined when there is none. */
   takeDue(nowMs: number): Timer | undefined {
     if (this.#heap.length === 0) this.#load();
     const first = this.#heap[0];
@@ -92,15 +91,15 @@ export class Timers {
     if (last === undefined || rows.length < this.#windowSize) {
       this.#horizonMs = Number.POSITIVE_INFINITY;
     } else {
-      // The last millisecond may be cut in the middle: read the rest of it too, so that the horizon is a whole one.
+      // The limit may fall inside a millisecond: read the rest of that millisecond too.
       this.#horizonMs = toTimer(last.key).dueMs + 1;
       rows.push(...this.#reading.range({ prefix: PREFIX, after: last.key, before: [...PREFIX, this.#horizonMs] }));
     }
-    // Rows come in due order, which is a heap already.
+    // Rows are in due order, and a sorted array is a heap.
     this.#heap = rows.map((row) => toTimer(row.key));
   }
 
-  /** Lets the later half go; their rows are read again when their time comes near. */
+  /** Drops the later half; their rows are read again when they come near. */
   #shrink(): void {
     this.#heap.sort((a, b) => a.dueMs - b.dueMs);
     const horizonMs = this.#heap[this.#windowSize]?.dueMs ?? Number.POSITIVE_INFINITY;

@@ -12,7 +12,7 @@ import type { Pictures } from "./pictures.js";
 import type { ChangeEntry, Topic } from "./topic.js";
 import type { EffectRequest, Fact, GateQuestion, Message, Turn } from "./turn.js";
 
-/** One intent of a turn, besides rows, the reply and the end of the actor. In the order they were recorded. */
+/** One intent of a turn: anything but rows, the reply and the end of the actor. */
 export type Intent =
   | { readonly kind: "send"; readonly to: Address; readonly message: Message }
   | { readonly kind: "wake"; readonly name: string; readonly dueMs: number }
@@ -27,12 +27,12 @@ export type Intent =
 const NOWHERE: Address = { partition: "", kind: "", id: "" };
 
 /**
- * Records what one turn intends. It owns the list of intents and nothing else: rows go to the writing it is handed,
- * which the owner of the turn keeps or throws away. One recorder serves one turn after another.
+ * Records the intents of one turn after another. Rows go to the `Writing` it is given, whose owner keeps or discards
+ * them.
  *
- * 1. Outside `begin` and `end` every call throws, so a turn kept beyond its time does no harm.
- * 2. Rows are read and written in the partition of `self` alone, written in the row space only. What leads to them from
- *    elsewhere is declared ({@link direct}).
+ * 1. Every call outside `begin` and `end` throws, so a turn that outlives its step does no harm.
+ * 2. Rows are read and written only in the partition of `self`, and written only in the row space. Directory entries in
+ *    other partitions are declared ({@link direct}).
  */
 export class TurnRecorder implements Turn {
   now = 0;
@@ -41,9 +41,9 @@ export class TurnRecorder implements Turn {
   replied = false;
   answer: unknown = undefined;
   stopped = false;
-  /** It put or removed a row. */
+  /** The turn put or removed a row. */
   wrote = false;
-  /** Keys of rows it wrote that pictures may stand for. */
+  /** Keys of written rows that pictures may be built from. */
   readonly watched: Key[] = [];
   #writing: Writing | null = null;
   readonly #identities: Identities;
@@ -69,7 +69,7 @@ export class TurnRecorder implements Turn {
     this.watched.length = 0;
   }
 
-  /** Ends the turn; what was recorded stays readable until the next one begins. */
+  /** Ends the turn; the recorded intents stay readable until the next `begin`. */
   end(): void {
     this.#writing = null;
   }

@@ -12,12 +12,12 @@ export interface Message {
 
 declare const answer: unique symbol;
 
-/** A message whose asker is answered with `Answer`. Known to the compiler alone. */
+/** A message whose asker gets an `Answer`. Only the compiler knows the type. */
 export interface Answered<Answer> extends Message {
   readonly [answer]?: () => Answer;
 }
 
-/** What the asker of a message is answered: nothing, unless its type says so. */
+/** The answer to a message: `undefined`, unless the message is {@link Answered}. */
 export type AnswerTo<M extends Message> = M extends Message
   ? typeof answer extends keyof M
     ? NonNullable<M[typeof answer]> extends () => infer Answer
@@ -26,23 +26,22 @@ export type AnswerTo<M extends Message> = M extends Message
     : undefined
   : never;
 
-/** What an address answers to its messages of a type: unknown where nothing is known of it. */
+/** What an address answers to its messages of a type: unknown for an untyped address. */
 export type AnswerFrom<To extends Address, Type extends string> =
   To extends Reference<infer Messages> ? AnswerTo<Extract<Messages, { readonly type: Type }>> : unknown;
 
 /**
- * Something that happened, heard after the commit by those whom the subscriptions name.
- * `name` is what hearers are registered under (`run.ended`).
+ * Something that happened. Handled after the commit by the subscribers of its `name` (`run.ended`).
  */
 export interface Fact {
   readonly name: string;
 }
 
-/** A step that others may refuse. The answer comes back as a {@link GateAnswer} under the same `id`. */
+/** Asks whether a step may be taken, which others may refuse. The answer is a {@link GateAnswer} with the same `id`. */
 export interface GateQuestion {
   /** The gate (`run.starting`). */
   readonly name: string;
-  /** Unique for the asker; comes back in the answer. */
+  /** Unique for the asker. */
   readonly id: string;
 }
 
@@ -55,15 +54,15 @@ export interface GateAnswer extends Message {
   readonly refused: string | null;
 }
 
-/** Work in the outside world, started after the commit. Its result comes back as an {@link EffectEnded}. */
+/** Work in the outside world, started after the commit. Its result is an {@link EffectEnded}. */
 export interface EffectRequest {
-  /** The registered effect. */
+  /** The name of a registered effect. */
   readonly name: string;
   /** The idempotency id: the same on every start of the same pending effect. Unique for the actor. */
   readonly id: string;
   /** Plain serialisable data. */
   readonly input: unknown;
-  /** What its run would otherwise read; handed to it while it is at hand in memory, never stored. */
+  /** Saves the run a read: passed to it from memory if it is still there, never stored. */
   readonly memo?: unknown;
 }
 
@@ -84,18 +83,20 @@ export interface Woken extends Message {
 }
 
 /**
- * What a machine is handed with each message: the time, ids and random numbers of this turn, reads that see every
- * earlier turn and this turn's own writes, and a recorder for intents. Recording is all that a call does: nothing is
- * sent, started or shown before the batch is on disk, and all of it vanishes if the turn throws.
+ * What a machine gets with each message: the time, ids and random numbers of this turn; reads that see every earlier
+ * turn and this turn's own writes; and a recorder for intents. A call only records: nothing is sent, started or
+ * published before the batch is durable, and everything is discarded if the turn throws.
  *
- * Rows are read and written in the actor's own partition, nowhere else; what leads to them from elsewhere is declared to
- * directories.
+ * Rows are read and written only in the actor's own partition. What has to be found without knowing the partition is
+ * declared to directories.
  */
 export interface Turn extends DirectedWriting {
   /** Milliseconds since the epoch, one value for the whole turn. */
   readonly now: number;
   readonly self: Address;
-  /** What the actor holds in memory of rows; it changes that itself when it writes them. See {@link Picture}. */
+  /**
+   * The actor's in-memory state derived from rows, which it updates itself when it writes them. See {@link Picture}.
+   */
   picture<Held>(picture: Picture<Held>): Held;
   /** `<prefix>_<ULID>`, rising within a process. */
   newId(prefix: string): string;
@@ -103,41 +104,40 @@ export interface Turn extends DirectedWriting {
   random(): number;
   /** `count` random bytes. Cryptographically strong outside simulation. */
   randomBytes(count: number): Uint8Array;
-  /** Sends a message; exactly once, in order for one sender and one receiver. */
+  /** Sends a message. Delivered exactly once, in order for one sender and one receiver. */
   send<To extends Address>(to: To, message: MessageTo<To>): void;
-  /** Sets the wake-up `name` for `dueMs`; a wake-up of that name already set is replaced. Delivered as {@link Woken}. */
+  /** Sets the wake-up `name` for `dueMs`, replacing an earlier one of that name. Delivered as {@link Woken}. */
   wake(name: string, dueMs: number): void;
-  /** Takes back the wake-up `name`; none set is fine. */
+  /** Cancels the wake-up `name`; none set is fine. */
   cancelWake(name: string): void;
   /** Starts an effect after the commit. */
   start(effect: EffectRequest): void;
-  /** Forgets a pending effect and aborts it if it runs; its result is not delivered. None pending is fine. */
+  /** Cancels a pending effect and aborts it if it runs; its result is not delivered. None pending is fine. */
   cancelEffect(id: string): void;
-  /** Publishes a fact. */
   publish(fact: Fact): void;
-  /** Asks the gate; the answer arrives as {@link GateAnswer}. */
+  /** Asks whether a step may be taken; the answer arrives as {@link GateAnswer}. */
   askGate(question: GateQuestion): void;
-  /** Appends to the change feed of this partition something that happened. `data` is what readers of the topic get. */
+  /** Appends something that happened to the change feed of this partition. */
   publishChange<Data>(topic: Topic<Data>, data: NoInfer<Data>): void;
   /**
-   * Appends to the change feed what a row is now. Of the row under a key that is said once a turn: the entries of an
-   * earlier call are taken back, and these stand where the last call was.
+   * Appends the new state of a row to the change feed, once a turn for each key: a later call for the same key replaces
+   * the entries of an earlier one, and takes its own place in the order.
    */
   publishRow(key: Key, entries: readonly ChangeEntry[]): void;
   /**
-   * Adds one to a figure of the process (`RuntimeStats.counters`), once the batch is on disk. A new process begins at 0.
+   * Increments a counter of the process (`RuntimeStats.counters`) once the batch is durable. A new process starts at 0.
    */
   count(counter: string): void;
   /**
-   * Answers whoever asked, once the batch is on disk. Without a call, a message that the machine accepts is answered
-   * `undefined`, and one that no transition takes is answered by a rejection ({@link NotAccepted}).
+   * Answers the asker once the batch is durable. Without a call, the asker of a message that the machine takes gets
+   * `undefined`; one of a message that no transition takes is rejected ({@link NotAccepted}).
    */
   reply(answer: unknown): void;
-  /** Ends the actor: its snapshot, wake-ups and pending effects are removed with this batch. */
+  /** Ends the actor: its state, wake-ups and pending effects are removed with this batch. */
   stop(): void;
 }
 
-/** What may be read in a turn before anything is done: rows as every earlier turn left them, and the time. */
+/** The reading part of a turn: rows, and the time. */
 export type TurnReading = Pick<Turn, "get" | "range" | "now" | "self">;
 
 /** A message as a machine receives it: its own fields and the turn. */

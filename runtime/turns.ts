@@ -20,7 +20,7 @@ import type { EffectRequest } from "./turn.js";
 import type { Intent, TurnRecorder } from "./turn-recorder.js";
 import type { UndeliveredMessages } from "./undelivered.js";
 
-/** What a turn works with. */
+/** What taking a turn needs. */
 export interface TurnParts {
   readonly clock: Clock;
   readonly overlays: Overlays;
@@ -39,10 +39,10 @@ export interface TurnParts {
 type Start = Extract<Intent, { readonly kind: "start" }>;
 
 /**
- * Takes messages one by one: steps the actor and turns its intents into the batch.
+ * Takes messages one by one: steps the actor and applies its intents to the batch.
  *
- * 1. Everything that can fail comes before anything is applied: a turn is kept whole or not at all.
- * 2. What made the message durable goes in the same batch that holds what the message did.
+ * 1. Everything that can fail comes before anything is applied: a turn is kept as a whole or not at all.
+ * 2. The rows that made the message durable are removed in the same batch that holds the message's changes.
  */
 export class Turns {
   taken = 0;
@@ -53,7 +53,7 @@ export class Turns {
     this.#parts = parts;
   }
 
-  /** Takes the message at the front of a cell's mailbox; false when it crashed and stays there. */
+  /** Takes the first message of a cell's mailbox; false when it crashed and stays there for a retry. */
   take(cell: Cell, envelope: Envelope, batch: Batch): boolean {
     if (this.#isStale(cell, envelope)) {
       this.unhandled += 1;
@@ -65,31 +65,31 @@ export class Turns {
       batch.resolve(envelope.asker, undefined);
       return true;
     }
-    const { recorder, overlays: layers, pictures } = this.#parts;
+    const { recorder, overlays, pictures } = this.#parts;
     batch.turns += 1;
     this.taken += 1;
-    layers.beginTurn();
-    recorder.begin(cell.to, this.#parts.clock.now(), layers);
+    overlays.beginTurn();
+    recorder.begin(cell.to, this.#parts.clock.now(), overlays);
     let next: MachineState | null | typeof notTaken;
-    let mails: Envelope[];
+    let envelopes: Envelope[];
     try {
       next = this.#step(cell, envelope);
-      mails = next === notTaken ? [] : this.#prepare(cell);
-      if (this.#parts.freezes) pictures.check(cell.to, layers);
+      envelopes = next === notTaken ? [] : this.#prepare(cell);
+      if (this.#parts.freezes) pictures.check(cell.to, overlays);
     } catch (error) {
-      layers.discardTurn();
+      overlays.discardTurn();
       pictures.drop(cell.to);
       recorder.end();
       return this.#crashed(cell, envelope, batch, error);
     }
     recorder.end();
     if (next === notTaken) {
-      layers.discardTurn();
+      overlays.discardTurn();
       this.#refuse(cell, envelope, batch);
     } else {
-      layers.keepTurn();
+      overlays.keepTurn();
       if (recorder.watched.length > 0) pictures.written(recorder.watched, cell.to);
-      this.#apply(cell, envelope, batch, next, mails);
+      this.#apply(cell, envelope, batch, next, envelopes);
     }
     return true;
   }
@@ -107,26 +107,26 @@ export class Turns {
     return next;
   }
 
-  /** Checks every intent and addresses what is to be sent. Throws on what cannot be done. */
+  /** Checks every intent and addresses its messages. Throws for one that cannot be applied. */
   #prepare(cell: Cell): Envelope[] {
-    const { recorder, router: post } = this.#parts;
-    const mails: Envelope[] = [];
+    const { recorder, router } = this.#parts;
+    const envelopes: Envelope[] = [];
     for (const intent of recorder.intents) {
       if (intent.kind === "cancel-effect" || intent.kind === "count") continue;
       if (intent.kind === "start") this.#checkStart(cell, intent, recorder.intents);
       else if (intent.kind === "wake") checkWake(cell, intent.name);
-      else post.route(intent, recorder, mails);
+      else router.route(intent, recorder, envelopes);
     }
-    return mails;
+    return envelopes;
   }
 
   #checkStart(cell: Cell, start: Start, intents: readonly Intent[]): void {
-    const { effects, overlays: layers } = this.#parts;
+    const { effects, overlays } = this.#parts;
     const { name, id } = start.effect;
     if (!effects.knows(name)) throw new Error(`there is no effect named ${name}`);
     const key = effectKey(cell.to, id);
     checkKey(key);
-    const pending = effects.find(cell.name, id) !== undefined || (!effects.knowsAll && layers.get(key) !== undefined);
+    const pending = effects.find(cell.name, id) !== undefined || (!effects.knowsAll && overlays.get(key) !== undefined);
     let freed = false;
     let isStarted = false;
     for (const intent of intents) {
@@ -137,19 +137,25 @@ export class Turns {
     if ((pending && !freed) || isStarted) throw new Error(`the effect ${id} is pending already`);
   }
 
-  #apply(cell: Cell, envelope: Envelope, batch: Batch, next: MachineState | null, mails: readonly Envelope[]): void {
-    const { recorder, dedup: seen, router: post } = this.#parts;
+  #apply(
+    cell: Cell,
+    envelope: Envelope,
+    batch: Batch,
+    next: MachineState | null,
+    envelopes: readonly Envelope[],
+  ): void {
+    const { recorder, dedup, router } = this.#parts;
     this.#consume(cell, envelope, batch);
     if (next !== cell.state) {
       cell.state = next;
       batch.touch(cell);
     }
     if (recorder.intents.length > 0) for (const intent of recorder.intents) this.#applyIntent(cell, intent, batch);
-    for (const mail of mails) post.deliver(mail, batch);
+    for (const outgoing of envelopes) router.deliver(outgoing, batch);
     if (recorder.stopped) this.#stop(cell, batch);
     const { asker } = envelope;
     if (asker === null) return;
-    if (asker.messageId !== null) seen.record(cell.to, asker.messageId, recorder.now);
+    if (asker.messageId !== null) dedup.record(cell.to, asker.messageId, recorder.now);
     batch.resolve(asker, recorder.answer);
   }
 
@@ -177,39 +183,39 @@ export class Turns {
   }
 
   #wake(cell: Cell, name: string, dueMs: number, batch: Batch): void {
-    const { timers, overlays: layers } = this.#parts;
+    const { timers, overlays } = this.#parts;
     if (cell.timers?.get(name) === dueMs) return;
     this.#cancelWake(cell, name, batch);
     cell.timers ??= new Map();
     cell.timers.set(name, dueMs);
-    timers.set(layers, { to: cell.to, name, dueMs });
+    timers.set(overlays, { to: cell.to, name, dueMs });
     batch.touch(cell);
   }
 
   #cancelWake(cell: Cell, name: string, batch: Batch): void {
-    const { timers, overlays: layers } = this.#parts;
+    const { timers, overlays } = this.#parts;
     const dueMs = cell.timers?.get(name);
     if (dueMs === undefined) return;
     cell.timers?.delete(name);
-    timers.clear(layers, { to: cell.to, name, dueMs });
+    timers.clear(overlays, { to: cell.to, name, dueMs });
     batch.touch(cell);
   }
 
   #start(cell: Cell, request: EffectRequest, batch: Batch): void {
-    const { effects, overlays: layers } = this.#parts;
+    const { effects, overlays } = this.#parts;
     const pending = createPendingEffect(cell, request);
     effects.register(pending);
     const row: EffectRow = { name: request.name, input: request.input };
     cell.start(request.id, row);
-    layers.put(effectKey(cell.to, request.id), row);
+    overlays.put(effectKey(cell.to, request.id), row);
     batch.started.push(pending);
     batch.touch(cell);
   }
 
   #cancelEffect(cell: Cell, id: string, batch: Batch): void {
-    const { effects, overlays: layers } = this.#parts;
+    const { effects, overlays } = this.#parts;
     if (cell.effects?.delete(id) !== true) return;
-    layers.remove(effectKey(cell.to, id));
+    overlays.remove(effectKey(cell.to, id));
     batch.touch(cell);
     const pending = effects.find(cell.name, id);
     if (pending === undefined) return;
@@ -226,20 +232,20 @@ export class Turns {
     batch.touch(cell);
   }
 
-  /** Takes away what made the message durable. */
+  /** Removes the rows that made the message durable. */
   #consume(cell: Cell, envelope: Envelope, batch: Batch): void {
-    const { undelivered: mail, effects, overlays: layers } = this.#parts;
-    mail.remove(envelope);
+    const { undelivered, effects, overlays } = this.#parts;
+    undelivered.remove(envelope);
     if (envelope.wakeUp !== null) this.#cancelWake(cell, envelope.wakeUp.name, batch);
     if (envelope.effect !== null) {
       cell.effects?.delete(envelope.effect.id);
-      layers.remove(effectKey(cell.to, envelope.effect.id));
+      overlays.remove(effectKey(cell.to, envelope.effect.id));
       effects.forget(envelope.effect);
       batch.touch(cell);
     }
   }
 
-  /** No transition takes the message: an asker is told, anything else has come too late and is dropped. */
+  /** No transition takes the message: an ask is rejected, any other message is dropped. */
   #refuse(cell: Cell, envelope: Envelope, batch: Batch): void {
     this.#consume(cell, envelope, batch);
     if (envelope.asker === null) this.unhandled += 1;
@@ -248,17 +254,17 @@ export class Turns {
 
   #crashed(cell: Cell, envelope: Envelope, batch: Batch, error: unknown): boolean {
     const { supervisor, recorder } = this.#parts;
-    const verdict = supervisor.decide(cell, envelope, error, recorder.now);
-    if (verdict.rejection !== null && envelope.asker !== null) batch.reject(envelope.asker, verdict.rejection);
-    if (verdict.deadLetter !== null) {
+    const decision = supervisor.decide(cell, envelope, error, recorder.now);
+    if (decision.rejection !== null && envelope.asker !== null) batch.reject(envelope.asker, decision.rejection);
+    if (decision.deadLetter !== null) {
       this.#consume(cell, envelope, batch);
-      batch.changes.push(verdict.deadLetter);
+      batch.changes.push(decision.deadLetter);
     }
-    if (verdict.suspendUntilMs !== null) this.#suspend(cell, envelope, verdict.suspendUntilMs, batch);
-    return verdict.deadLetter !== null || verdict.rejection !== null;
+    if (decision.suspendUntilMs !== null) this.#suspend(cell, envelope, decision.suspendUntilMs, batch);
+    return decision.deadLetter !== null || decision.rejection !== null;
   }
 
-  /** Lets the actor rest; its mail waits, its askers are told. */
+  /** Suspends the actor: its messages wait, and its asks are rejected. */
   #suspend(cell: Cell, crashed: Envelope, untilMs: number, batch: Batch): void {
     cell.suspendedUntilMs = untilMs;
     this.#wake(cell, backoffTimer, untilMs, batch);
@@ -268,7 +274,7 @@ export class Turns {
     }
   }
 
-  /** Ends the rest of an actor whose time has come. */
+  /** Ends the suspension of an actor. */
   endBackoff(cell: Cell, batch: Batch): void {
     cell.suspendedUntilMs = 0;
     this.#cancelWake(cell, backoffTimer, batch);
@@ -281,7 +287,7 @@ function checkWake(cell: Cell, name: string): void {
   checkKey(timerKey({ to: cell.to, name, dueMs: 0 }));
 }
 
-/** What an asker of a resting actor is told. */
+/** The rejection of an ask to a suspended actor. */
 export function suspendedError(cell: Cell): Overloaded {
   return new Overloaded(
     `${cell.to.kind} rests after too many crashes, until ${new Date(cell.suspendedUntilMs).toISOString()}`,

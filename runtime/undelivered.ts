@@ -4,20 +4,19 @@ import type { Cell } from "./cell.js";
 import { Envelope } from "./envelope.js";
 import type { Message } from "./turn.js";
 
-/** What a mail row holds; receiver and order are in its key. */
+/** The row of an undelivered message; receiver and order are in its key. */
 export interface UndeliveredRow {
   readonly message: Message;
 }
 
 const COUNTER: Key = [GLOBAL_PARTITION, metaSpace, "mail-sequence"];
-/** Numbers reserved on disk at once. */
+/** Sequence numbers reserved on disk at once. */
 const BLOCK = 1_000_000;
 
 /**
- * Numbers and stores mail: messages between actors that were not delivered in the batch that sent them.
+ * Numbers messages between actors, and stores those that are not taken in the batch that sends them.
  *
- * 1. Numbers rise for good, across restarts too: none is used before the block it belongs to is reserved in the same
- *    batch or an earlier one.
+ * 1. Numbers rise, across restarts too: the block of a stored number is reserved in the same batch or an earlier one.
  */
 export class UndeliveredMessages {
   readonly #writing: Writing;
@@ -30,12 +29,12 @@ export class UndeliveredMessages {
     this.#reserved = this.#next - 1;
   }
 
-  /** The number of the next message sent. */
+  /** The sequence number for the next message. */
   nextSequence(): number {
     return this.#next++;
   }
 
-  /** Writes the row of a message that stays undelivered for now. */
+  /** Writes the row of an undelivered message. */
   store(envelope: Envelope): void {
     if (envelope.sequence > this.#reserved) {
       this.#reserved = envelope.sequence + BLOCK;
@@ -46,12 +45,12 @@ export class UndeliveredMessages {
     envelope.stored = true;
   }
 
-  /** Removes the row of a message that was taken; none written is fine. */
+  /** Removes the row of a message that was taken, if it has one. */
   remove(envelope: Envelope): void {
     if (envelope.stored) this.#writing.remove(undeliveredKey(envelope));
   }
 
-  /** Moves up to `limit` messages from disk into the mailbox of a cell, in order. */
+  /** Loads up to `limit` messages from disk into the mailbox of a cell, in order. */
   readBack(cell: Cell, limit: number): void {
     const { partition, kind, id } = cell.to;
     const prefix = [partition, undeliveredSpace, kind, id];
@@ -67,7 +66,7 @@ export class UndeliveredMessages {
   }
 }
 
-/** The next receiver of `partition` after `kind/id` for whom mail is stored. */
+/** The next actor of `partition` after `kind/id` that has undelivered messages on disk. */
 export function nextReceiver(
   reading: Reading,
   partition: string,

@@ -113,10 +113,10 @@ t.test("a hearing that throws, or does more than read and send, ends in a dead l
   const letters = harness.runtime.deadLetters.list(partition, 10);
   t.same(letters.map(({ error }) => error).sort(), [
     "deaf",
-    "the hearing h1 may read and send, not wake",
-    "the hearing h2 may read and send, not stop",
-    "the hearing h3 may read and send, not reply",
-    "the hearing h4 may read and send, not write rows",
+    "the subscriber h1 may read and send, not wake",
+    "the subscriber h2 may read and send, not stop",
+    "the subscriber h3 may read and send, not reply",
+    "the subscriber h4 may read and send, not write rows",
   ]);
   t.equal(rules.get(harness.durable, partition, "x"), undefined);
   await t.rejects(harness.ask(harness.to("hearing", "h1"), { type: "look" }), { name: "NotAccepted" });
@@ -249,5 +249,8 @@ t.test("kinds and names are unique, and the runtime's own are taken", async (t) 
   }
   await t.rejects(new Harness({ catalogue: { actors: [actor, actor] } }).start(), /is taken/);
   const hearing: Subscriber = { name: "h", facts: [], handle: () => undefined };
-  await t.rejects(new Harness({ catalogue: { subscribers: [hearing, hearing] } }).start(), /two hearings are named h/);
+  await t.rejects(
+    new Harness({ catalogue: { subscribers: [hearing, hearing] } }).start(),
+    /two subscribers are named h/,
+  );
 });
