@@ -1,12 +1,12 @@
 /**
- * Removes bodies that no row refers to any more, `blob-sweeper/unused`, one for each workspace.
+ * Removes bodies that no row has referred to for a day, `blob-sweeper/unused`, one for each workspace.
  *
  * | state   | moved by     | condition         | next    | also                                              |
  * |---------|--------------|-------------------|---------|---------------------------------------------------|
- * | idle    | blobs.unused |                   | waiting | is woken when the first of them was unused a day  |
+ * | idle    | blobs.unused |                   | waiting | wake-up in a day                                  |
  * | waiting | blobs.unused |                   | waiting |                                                   |
- * | waiting | woken        | others are unused | waiting | some whose time is over go; is woken for the next |
- * | waiting | woken        | none is           | (ended) | likewise                                          |
+ * | waiting | woken        | bodies are left   | waiting | removes bodies that are due; wake-up for the next |
+ * | waiting | woken        | none is left      | (ended) | removes bodies that are due                       |
  */
 import { setup } from "xstate";
 import { defineActor } from "../../runtime/define-actor.js";

@@ -1,35 +1,36 @@
 import { rowSpace } from "../../storage/keys.js";
 import type { Key, KeyPart } from "../../storage/store.js";
 
-/** A field by whose value rows are found: text, or null for none. */
+/** Name of a field that an index may contain: its values are text or null. */
 export type Field<Listed> = {
   readonly [Name in keyof Listed]-?: Listed[Name] extends string | null ? Name : never;
 }[keyof Listed] &
   string;
 
-/** A field that rows are ordered by: text or a safe integer. */
+/** Name of a field that rows may be ordered by: its values are text or safe integers. */
 export type OrderField<Listed> = {
   readonly [Name in keyof Listed]-?: Listed[Name] extends string | number ? Name : never;
 }[keyof Listed] &
   string;
 
-/** What rows have to be like: each field that is given has that value. */
+/** Values that rows must have, by field; an absent or undefined field matches any value. */
 export type Filter<Listed> = { readonly [Name in Field<Listed>]?: Listed[Name] | undefined };
 
-/** An index, where its fields do not say it all. */
+/** The declaration of an index. */
 export interface IndexDeclaration<Listed> {
+  /** Its fields, in the order of its keys. */
   readonly by: readonly Field<Listed>[];
-  /** Only rows whose fields have one of these values. */
+  /** Contains only rows whose fields have one of these values. */
   readonly only?: { readonly [Name in Field<Listed>]?: readonly string[] };
-  /** Only rows in which these fields are not null. */
+  /** Contains only rows in which these fields are not null. */
   readonly has?: readonly Field<Listed>[];
-  /** Its rows hold the whole row, so that a page of it looks up nothing. */
+  /** Its entries hold the whole row, so that reading a page needs no look-ups. */
   readonly holdsRow?: boolean;
 }
 
-/** An index as it is stored: `[...by, ...order]` -> true, or the row. */
+/** An index as stored: `[...by, ...order]` -> true, or the row if it `holdsRow`. */
 export interface StoredIndex {
-  /** Name of its rows. */
+  /** Name of its entries in the store. */
   readonly name: string;
   readonly by: readonly string[];
   readonly order: readonly string[];
@@ -38,10 +39,10 @@ export interface StoredIndex {
   readonly holdsRow: boolean;
 }
 
-/** In a key, what no text is: sorts before every text. */
+/** The part of a key that a null value has. It sorts before every text. */
 export const NONE = 0;
 
-/** The index of a declaration. */
+/** Makes the stored index of a declaration. */
 export function storedIndex<Listed>(
   name: string,
   { by, only = {}, has = [], holdsRow = false }: IndexDeclaration<Listed>,
@@ -53,7 +54,7 @@ export function storedIndex<Listed>(
   return { name, by, order, only: limits, has, holdsRow };
 }
 
-/** The key of a row in an index; null when the index does not hold it. */
+/** The key of a row in an index; null when the index does not contain the row. */
 export function keyIn(index: StoredIndex, partition: string, row: object): Key | null {
   for (const [field, values] of index.only) {
     const part = partOf(row, field);
@@ -66,12 +67,12 @@ export function keyIn(index: StoredIndex, partition: string, row: object): Key |
   return key;
 }
 
-/** A field's value as it stands in a key. */
+/** The part of a key for a row's field. */
 export function partOf(row: object, field: string): KeyPart {
   return toPart(Reflect.get(row, field));
 }
 
-/** A value as it stands in a key. */
+/** The part of a key for a value: text and numbers as they are, {@link NONE} for anything else. */
 export function toPart(value: unknown): KeyPart {
   return typeof value === "string" || typeof value === "number" ? value : NONE;
 }

@@ -3,14 +3,14 @@ import type { Turn } from "../../runtime/turn.js";
 import type { Key, Reading, Writing } from "../../storage/store.js";
 import { referToBlobs } from "./blobs.js";
 
-/** A turn's writes of rows that streams publish. */
+/** What writes a row whose changes are published to streams: a turn. */
 export type TellingWriting = Writing & Pick<Turn, "publishRow">;
 
-/** Rows that streams publish. */
+/** Declares that changes of rows are published to streams. */
 export interface Told<Listed> {
   /**
-   * The stream entries of a row as it is now. Once a turn: those of the last put, in its place. A put of which there is
-   * nothing to say leaves an earlier one's standing.
+   * The stream entries of a row that was written. A turn publishes the entries of its last write of the row, at the
+   * position of that write. A write without entries does not replace the entries of an earlier one.
    */
   readonly changes: (row: Listed, reading: Reading, write: ToldWrite<Listed>) => readonly ChangeEntry[];
 }
@@ -18,32 +18,32 @@ export interface Told<Listed> {
 /** The write that is published. */
 export interface ToldWrite<Listed> {
   readonly workspaceId: string;
-  /** The row as it was; null of a new one. */
+  /** The previous row; null for a new one. */
   readonly before: Listed | null;
 }
 
-/** Rows that refer to bodies. */
+/** Declares that rows refer to bodies (`blobs.ts`), whose references are counted. */
 export interface Referring<Listed> {
-  /** The digests of the bodies that a row refers to (`blobs.ts`). */
+  /** The digests of the bodies that a row refers to. */
   readonly blobs: (row: Listed) => readonly string[];
 }
 
-/** A write of a row: as it is now and as it was, null for none. */
+/** A write of a row: the new row, null when it is removed, and the previous one, null for a new row. */
 interface RowWrite<Listed> {
   readonly row: Listed | null;
   readonly before: Listed | null;
 }
 
-/** What follows from the writes of a table's rows. */
+/** What else is done in a turn that writes a row. */
 export interface Follows<Listed, Into> {
   write(into: Into, key: Key, write: RowWrite<Listed>): void;
   blobsOf(row: Listed): readonly string[];
 }
 
-/** For rows from whose writes nothing follows. */
+/** Does nothing else. */
 export const nothingFollows: Follows<unknown, unknown> = { write: () => undefined, blobsOf: () => [] };
 
-/** For rows that streams publish. */
+/** Publishes the changes of rows. */
 export function tells<Listed>({ changes }: Told<Listed>): Follows<Listed, TellingWriting> {
   return {
     blobsOf: () => [],
@@ -54,7 +54,7 @@ export function tells<Listed>({ changes }: Told<Listed>): Follows<Listed, Tellin
   };
 }
 
-/** For rows that refer to bodies, and that streams may publish. */
+/** Counts references to bodies, and publishes the changes of rows if declared. */
 export function refers<Listed>({ blobs, changes }: Referring<Listed> & Partial<Told<Listed>>): Follows<Listed, Turn> {
   const told = changes === undefined ? null : tells({ changes });
   const blobsOf = (row: Listed | null) => (row === null ? [] : blobs(row));

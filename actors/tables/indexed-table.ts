@@ -1,9 +1,8 @@
 /**
- * Rows of one shape with the indexes that they are found by: the only way in which a row with indexes is written. It
- * holds nothing itself.
+ * A table with declared indexes: the only way to write a row that has indexes. It has no state of its own.
  *
- * 1. A row and its index rows are written together, and only what changed of them.
- * 2. Whoever writes holds the row as it was; nothing is read back to find out.
+ * 1. A row and its index entries are written together. Unchanged index entries are not written.
+ * 2. The caller passes the previous row; the table does not read it.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Turn } from "../../runtime/turn.js";
@@ -25,8 +24,8 @@ import { type PagePlan, planOf } from "./page-plan.js";
 import { type Beside, type Declared, type Listing, type StoredForm, storedAs } from "./table-declaration.js";
 
 /**
- * Declares the rows named `name` (unique in the project). They are written through a turn where more follows from it:
- * stream entries (`changes`), bodies that they refer to (`blobs`).
+ * Declares a table; `name` is unique in the project. A table with stream entries (`changes`) or references to bodies
+ * (`blobs`) can only be written through a turn.
  */
 export function indexedTable<Row extends object>(
   name: string,
@@ -50,7 +49,7 @@ export function indexedTable<Row extends object>(
   return new IndexedTable<Row, Row, Turn>(name, { ...declared, listed: asItIs }, follows);
 }
 
-/** As {@link indexedTable}, of rows of which `listed` makes what they are found by and told as. */
+/** As {@link indexedTable}, for rows whose indexes and stream entries use what `listed` computes from them. */
 export function listedTable<Row extends object, Listed extends object>(
   name: string,
   declared: Listing<Row, Listed> & Told<Listed>,
@@ -58,10 +57,10 @@ export function listedTable<Row extends object, Listed extends object>(
   return new IndexedTable(name, declared, tells(declared));
 }
 
-/** `Into` is what rows are written through. */
+/** A table of {@link indexedTable} or {@link listedTable}. `Into` is what rows are written through. */
 export class IndexedTable<Row extends object, Listed extends object, Into extends Writing> {
   readonly name: string;
-  /** The row itself. */
+  /** The index that contains every row: the rows themselves. */
   readonly #primary: StoredIndex;
   readonly #others: readonly StoredIndex[];
   readonly #beside: readonly Beside<Listed>[];
@@ -94,7 +93,7 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
     return this.#form.get(reading, this.key(partition, ...id));
   }
 
-  /** Rows whose key begins with `under`, in its order. */
+  /** Rows whose key begins with `under`, in the order of their keys. */
   list(reading: Reading, partition: string, under: readonly KeyPart[] = [], page: TablePage = {}): Row[] {
     const keyOf = (id: readonly KeyPart[]): Key => this.key(partition, ...id);
     const { after, before, limit, reverse } = page;
@@ -108,7 +107,7 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
     this.put(into, partition, null, row);
   }
 
-  /** Writes a row, replacing `before`, the row as it was stored last; null for a new row. */
+  /** Writes a row; `before` is the stored row that it replaces, null for a new row. Throws when their keys differ. */
   put(into: Into, partition: string, before: Row | null, row: Row): void {
     const listed = this.#listed(row);
     const was = before === null ? null : this.#listed(before);
@@ -116,13 +115,13 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
     this.#writeIndexes(into, partition, was, listed);
   }
 
-  /** Has a row found by what it is now, where the row itself is not written or a part of it stands elsewhere. */
+  /** Updates the index entries of a row whose own stored form does not change. */
   relist(into: Into, partition: string, before: Listed, after: Listed): void {
     if (this.#others.some(({ holdsRow }) => holdsRow)) throw new Error(`an index of ${this.name} holds its rows`);
     this.#writeIndexes(into, partition, before, after);
   }
 
-  /** Removes a row; `before` is the row as it was stored last. */
+  /** Removes a row; `before` is the stored row. */
   remove(into: Into, partition: string, before: Row): void {
     const listed = this.#listed(before);
     const rowsBeside = this.#besideOf(into, partition, listed).flat();
@@ -135,8 +134,8 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
   }
 
   /**
-   * The rows that match, last ones first: a slice of the page and its cursor (`page.ts`). Uses the best index
-   * for the filter; what it does not tell is looked for in the rows.
+   * A slice of a page of the rows that match, last ones first (`page.ts`). Uses the best index for the filter, and
+   * checks in the rows what the index does not cover.
    */
   page(
     reading: Reading,
@@ -148,7 +147,7 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
     return sliceOf(reading, this.#sourceOf(partition, plan, page), cursor);
   }
 
-  /** As {@link page}, in one go: for turns, and where few rows are looked at. */
+  /** All slices of a page at once: for turns, and for few rows. */
   all(reading: Reading, partition: string, filter: Filter<Listed>, page: PageOf<Row> = {}): Row[] {
     const rows: Row[] = [];
     let slice = this.page(reading, partition, filter, page);
@@ -160,7 +159,7 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
     return rows;
   }
 
-  /** The bodies that each row refers to, from the first row on. */
+  /** The digests of the bodies that each row refers to, row by row. */
   *referrals(reading: Reading, partition: string): Generator<readonly string[]> {
     const prefix = [partition, rowSpace, this.name];
     for (let after: Key | undefined; ; ) {
@@ -219,13 +218,13 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
     if (of !== null) this.#follows.write(into, keyOf(this.#primary, partition, of), { row, before });
   }
 
-  /** What follows from a row, by declaration. Looked up before anything is written: it may be read from those rows. */
+  /** The derived rows of a row. Computed before any of them is written, since they may depend on one another. */
   #besideOf(reading: Reading, partition: string, row: Listed | null): (readonly Entry[])[] {
     return row === null ? [] : this.#beside.map((each) => each.rowsOf(reading, partition, row));
   }
 }
 
-/** A row as it is written. */
+/** A row to be written. */
 interface Written<Listed> {
   readonly listed: Listed;
   readonly stored: unknown;
@@ -241,14 +240,14 @@ function replaceRows(writing: Writing, before: readonly Entry[], after: readonly
   }
 }
 
-/** The key of a row in the index that holds every row. */
+/** The key of a row in the index that contains every row. */
 function keyOf(primary: StoredIndex, partition: string, row: object): Key {
   const key = keyIn(primary, partition, row);
   if (key === null) throw new Error(`a row that ${primary.name} does not hold`);
   return key;
 }
 
-/** Rows read at once where all are gone through. */
+/** Rows read at once when all are read. */
 const ROWS_AT_ONCE = 100;
 
 const asItIs = <Row>(row: Row): Row => row;

@@ -2,31 +2,31 @@ import type { Entry, Key, KeyPart, Range, Reading } from "../../storage/store.js
 import type { Table } from "../../storage/table.js";
 import type { Field, IndexDeclaration, OrderField } from "./declared-index.js";
 
-/** What a table is declared by. `Listed` is what keys, indexes and what follows look at of a row. */
+/** The declaration of a table. `Listed` holds the values of a row that keys, indexes and stream entries use. */
 export interface Declared<Row, Listed> {
-  /** The first fields of a row's key, if there are any before those of its order. */
+  /** The fields of a row's key before those of `order`; none by default. */
   readonly under?: readonly Field<Listed>[];
-  /** The fields that rows are ordered by: the end of every key, unique with what stands before it. */
+  /** The fields that rows are ordered by. Every key ends with them; with `under` they identify a row. */
   readonly order: readonly OrderField<Listed>[];
-  /** Indexes by the name of their rows; each has the fields of `under` among its own. */
+  /** Indexes by the name of their entries; each must contain the fields of `under`. */
   readonly indexes?: Readonly<Record<string, readonly Field<Listed>[] | IndexDeclaration<Listed>>>;
-  /** Rows beside it that pages are not read from. */
+  /** Rows of other tables, written with the row. */
   readonly beside?: readonly Beside<Listed>[];
-  /** How a row is stored; as it is when nothing is said. */
+  /** How a row is stored; unchanged by default. */
   readonly stored?: StoredForm<Row>;
 }
 
-/** A table of rows that are found by what is made of them. */
+/** The declaration of a table whose indexes use values computed from a row. */
 export interface Listing<Row, Listed> extends Declared<Row, Listed> {
   readonly listed: (row: Row) => Listed;
 }
 
-/** Rows that follow from a row: any number of them, by what may be read beside it. */
+/** Rows of another table that are derived from a row, and from what `reading` returns. */
 export interface Beside<Listed> {
   rowsOf(reading: Reading, partition: string, row: Listed): readonly Entry[];
 }
 
-/** Rows of `table` that follow from a row: their ids and what they hold. */
+/** Derives rows of `table` from a row: `rows` returns the id and the value of each. */
 export function beside<Listed, Value>(
   table: Table<Value>,
   rows: (row: Listed, reading: Reading) => readonly (readonly [id: readonly KeyPart[], value: Value])[],
@@ -37,14 +37,14 @@ export function beside<Listed, Value>(
   };
 }
 
-/** How rows are stored. */
+/** Converts rows to and from their stored form. */
 export interface StoredForm<Row> {
   toStored(row: Row): unknown;
   get(reading: Reading, key: Key): Row | undefined;
   range(reading: Reading, range: Range): Entry<Row>[];
 }
 
-/** Rows whose stored form leaves out what stands in their key, or has parts elsewhere. */
+/** A stored form that omits what is in the key, or has parts in other rows. */
 export function storedAs<Row, Stored>(
   toStored: (row: Row) => Stored,
   toRow: (stored: Stored, key: Key, reading: Reading) => Row,

@@ -1,12 +1,12 @@
 import type { Reading, Writing } from "../../storage/store.js";
 import { blobOf, keepBlob } from "./blobs.js";
 
-/** Stores a text as a body; returns its digest, by which rows refer to it, or null for the empty text. */
+/** Stores a text as a body and returns the digest that rows refer to it by; null for the empty text. */
 export function storeText(writing: Writing, workspaceId: string, text: string): string | null {
   return text === "" ? null : keepBlob(writing, workspaceId, Buffer.from(text));
 }
 
-/** The text of a digest, empty for null. Throws when there is none: a body stays while rows refer to it. */
+/** The text with this digest; empty for null. Throws when it is missing: a body is stored while rows refer to it. */
 export function getText(reading: Reading, workspaceId: string, digest: string | null): string {
   if (digest === null) return "";
   const body = blobOf(reading, workspaceId, digest);
