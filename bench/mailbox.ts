@@ -7,10 +7,10 @@ import { address } from "../runtime/address.js";
 import { createEventLoopScheduler, createSystemClock } from "../runtime/clock.js";
 import { createRuntime } from "../runtime/host.js";
 import type { Runtime } from "../runtime/runtime.js";
-import type { Delivered, Message } from "../runtime/turn.js";
+import type { Answered, Delivered } from "../runtime/turn.js";
 import { openLmdbStore } from "../storage/lmdb-store.js";
 
-type Counted = Delivered<Message & { readonly type: "add" | "pass" }>;
+type Counted = Delivered<Answered<number> & { readonly type: "add" | "pass" }>;
 
 /** How many actors take part. */
 const ACTORS = 5_000;

@@ -1,7 +1,7 @@
 import type { AnyStateMachine, EventFrom, SnapshotFrom } from "xstate";
 import type { ActorType } from "./actor-type.js";
 import type { ReferenceTo } from "./reference.js";
-import type { Delivered, Message, TurnReading } from "./turn.js";
+import type { Delivered, Message, Replies, TurnReading } from "./turn.js";
 
 type Rest = Omit<ActorType, "kind" | "machine" | "classify">;
 
@@ -19,6 +19,11 @@ export type StateOf<Machine extends AnyStateMachine> = Pick<SnapshotFrom<Machine
 type Taking<M extends Message, Event extends Message> = [Delivered<M>] extends [Event]
   ? unknown
   : { readonly "messages that are not taken": Exclude<M["type"], Event["type"]> };
+
+/** No constraint when the messages expect every reply of the events; otherwise a property that no definition has. */
+type Replying<M extends Message, Event extends Message> = [Replies<Event>] extends [Replies<M>]
+  ? unknown
+  : { readonly "replies that are not expected": Exclude<Replies<Event>, Replies<M>> };
 
 /** The messages that `classify` takes, as the machine would get them. */
 type Classified<Of extends (message: never, ...more: never[]) => unknown> = Delivered<
@@ -39,7 +44,8 @@ export function defineActor<
 >(
   to: ReferenceTo<Offered, Place>,
   definition: Rest & { readonly machine: Machine; readonly classify: Of } & Taking<Offered, Classified<Of>> &
-    Taking<ReturnType<Of>, EventFrom<Machine>>,
+    Taking<ReturnType<Of>, EventFrom<Machine>> &
+    Replying<Extract<Parameters<Of>[0], Message>, ReturnType<Of>>,
 ): ActorType;
 export function defineActor(to: { readonly kind: string }, definition: Omit<ActorType, "kind">): ActorType {
   return { kind: to.kind, ...definition };

@@ -20,10 +20,15 @@ export interface Answered<Answer> extends Message {
 /** The answer to a message: `undefined`, unless the message is {@link Answered}. */
 export type AnswerTo<M extends Message> = M extends Message
   ? typeof answer extends keyof M
-    ? NonNullable<M[typeof answer]> extends () => infer Answer
-      ? Answer
-      : never
+    ? Replies<M>
     : undefined
+  : never;
+
+/** What a machine may reply to a message: nothing, unless the message is {@link Answered}. */
+export type Replies<M extends Message> = M extends { readonly [answer]?: () => infer Answer }
+  ? typeof answer extends keyof M
+    ? Answer
+    : never
   : never;
 
 /** What an address answers to its messages of a type: unknown for an untyped address. */
@@ -89,8 +94,10 @@ export interface Woken extends Message {
  *
  * Rows are read and written only in the actor's own partition. What has to be found without knowing the partition is
  * declared to directories.
+ *
+ * `Answer` is what the message's asker expects. A turn of an unknown message cannot reply.
  */
-export interface Turn extends DirectedWriting {
+export interface Turn<in Answer = never> extends DirectedWriting {
   /** Milliseconds since the epoch, one value for the whole turn. */
   readonly now: number;
   readonly self: Address;
@@ -132,7 +139,7 @@ export interface Turn extends DirectedWriting {
    * Answers the asker once the batch is durable. Without a call, the asker of a message that the machine takes gets
    * `undefined`; one of a message that no transition takes is rejected ({@link NotAccepted}).
    */
-  reply(answer: unknown): void;
+  readonly reply: (answer: Answer) => void;
   /** Ends the actor: its state, wake-ups and pending effects are removed with this batch. */
   stop(): void;
 }
@@ -141,4 +148,4 @@ export interface Turn extends DirectedWriting {
 export type TurnReading = Pick<Turn, "get" | "range" | "now" | "self">;
 
 /** A message as a machine receives it: its own fields and the turn. */
-export type Delivered<M extends Message> = M & { readonly turn: Turn };
+export type Delivered<M extends Message> = M extends Message ? M & { readonly turn: Turn<Replies<M>> } : never;

@@ -81,7 +81,10 @@ const machine = setup({
       assertEvent(event, "session.open");
       return openSession(context, event);
     }),
-    refuse: ({ event }) => event.turn.reply(usedUp),
+    refuse: ({ event }) => {
+      assertEvent(event, "session.open");
+      event.turn.reply(usedUp);
+    },
   },
 }).createMachine({
   id: "account",

@@ -1,10 +1,19 @@
 import { isResultOf } from "../../runtime/effect-type.js";
-import type { EffectEnded, Message, TurnReading, Woken } from "../../runtime/turn.js";
+import type { Answered, EffectEnded, Message, TurnReading, Woken } from "../../runtime/turn.js";
 import { MAIL_EFFECT } from "../outbound/mail.effects.js";
 import type { Refusal } from "../refusal.js";
 import { findResource } from "../resources/resource.table.js";
+import type { Member } from "../workspaces/member.table.js";
 import { findMemberByEmail } from "../workspaces/member.table.js";
-import type { AcceptInvite, InviteMessage, Link, ResendInvite, RevokeInvite, SendInvite } from "./invite.messages.js";
+import type {
+  AcceptInvite,
+  InviteMessage,
+  InviteSent,
+  Link,
+  ResendInvite,
+  RevokeInvite,
+  SendInvite,
+} from "./invite.messages.js";
 import type { InviteRow } from "./invite.table.js";
 
 /** The stored state of an invite between turns. */
@@ -19,20 +28,20 @@ interface Plain<Type extends string> extends Message {
 }
 
 /** The invite is sent, for the first time or again, under a new link. */
-export interface InviteSending<Type extends string> extends Message, Link {
+export interface InviteSending<Type extends string> extends Answered<InviteSent>, Link {
   readonly type: Type;
   readonly terms: Pick<InviteRow, "role" | "teams" | "invitedBy">;
 }
 
 /** The invited person is a member now. */
-export interface InviteAccepted extends Message {
+export interface InviteAccepted extends Answered<Member | Refusal> {
   readonly type: "accept.taken";
   readonly userId: string;
   readonly invite: InviteRow;
 }
 
 /** The request is refused. */
-export interface InviteRefused<Type extends string> extends Message {
+export interface InviteRefused<Type extends string> extends Answered<Refusal> {
   readonly type: Type;
   readonly refusal: Refusal;
 }
@@ -44,9 +53,7 @@ export interface InviteClosed<Type extends string> extends Message {
 }
 
 /** The 14 days of an invite are over; the person who tries to accept is refused. */
-interface AcceptedLate extends InviteClosed<"accept.late"> {
-  readonly refusal: Refusal;
-}
+type AcceptedLate = InviteClosed<"accept.late"> & InviteRefused<"accept.late">;
 
 /** The mail of the invite was sent, or failed. */
 export interface InviteMailed extends Message {
@@ -59,7 +66,7 @@ export interface InviteMailed extends Message {
 export type InviteEvent =
   | InviteSending<"send.taken">
   /** The address belongs to a member. */
-  | Plain<"send.skipped">
+  | (Plain<"send.skipped"> & Answered<null>)
   | InviteSending<"resend.taken">
   | InviteRefused<"resend.refused">
   | InviteAccepted

@@ -80,7 +80,10 @@ const machine = setup({
       assertEvent(event, "mail.ended");
       return recordMailOutcome(context, event);
     }),
-    skipMember: ({ event }) => event.turn.reply(null),
+    skipMember: ({ event }) => {
+      assertEvent(event, "send.skipped");
+      event.turn.reply(null);
+    },
     refuse: ({ event }) => {
       assertEvent(event, ["resend.refused", "accept.refused", "accept.late", "revoke.refused"]);
       event.turn.reply(event.refusal);

@@ -57,7 +57,10 @@ const machine = setup({
       assertEvent(event, "link.begin");
       return begin(context, event);
     }),
-    refuse: ({ event }) => event.turn.reply(unknownState),
+    refuse: ({ event }) => {
+      assertEvent(event, "link.use");
+      event.turn.reply(unknownState);
+    },
     stopWhenEmpty: ({ context, event }) => {
       if (context.begun.length === 0) event.turn.stop();
     },

@@ -1,5 +1,5 @@
 import { isResultOf } from "../../runtime/effect-type.js";
-import type { EffectEnded, Message, TurnReading, Woken } from "../../runtime/turn.js";
+import type { Answered, EffectEnded, Message, TurnReading, Woken } from "../../runtime/turn.js";
 import { rolePermissions } from "../access/permissions.js";
 import type { Refusal } from "../refusal.js";
 import { findResource } from "../resources/resource.table.js";
@@ -49,6 +49,9 @@ interface Refused<Type extends string> extends Message {
   readonly refusal: Refusal;
 }
 
+/** A request that is refused with the reason. */
+type RequestRefused<Type extends string> = Refused<Type> & Answered<Refusal>;
+
 /** They administer the installation, and it may be connected; it has the code host's current status. */
 export interface Confirmed<Type extends string> extends Message {
   readonly type: Type;
@@ -85,14 +88,14 @@ export interface ConfirmationRefused extends Refused<"confirmation.refused"> {
 }
 
 /** The installation's status differs from the stored one, by a delivery or a check. */
-export interface ConnectionChanged<Type extends string> extends Message {
+export interface ConnectionChanged<Type extends string> extends Answered<boolean> {
   readonly type: Type;
   readonly connection: CodeHostConnection;
   /** Whether it came with a message, whose sender gets an answer. */
   readonly isTold: boolean;
 }
 
-interface NothingChanged extends Message {
+interface NothingChanged extends Answered<boolean> {
   readonly type: "changed.nothing";
   readonly isTold: boolean;
 }
@@ -104,7 +107,7 @@ export interface DisconnectAllowed extends Omit<DisconnectInstallation, "type"> 
 /** A classified message, with what was read to classify it. */
 export type CodeHostConnectionEvent =
   | ConfirmationBegun
-  | Refused<"confirmation.crowded">
+  | RequestRefused<"confirmation.crowded">
   | Confirmed<"confirmed.connected">
   | Confirmed<"confirmed.suspended">
   | ConfirmationRefused
@@ -118,7 +121,7 @@ export type CodeHostConnectionEvent =
   | ConnectionChanged<"changed.deleted">
   | NothingChanged
   | DisconnectAllowed
-  | Refused<"disconnect.refused">
+  | RequestRefused<"disconnect.refused">
   | ReleaseInstallation
   | EffectEnded
   | Woken;

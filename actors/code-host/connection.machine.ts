@@ -66,7 +66,10 @@ const machine = setup({
       event.turn.reply(event.refusal);
     },
     look: ({ context, event }) => steps.startInstallationCheck(context, event.turn),
-    remove: assign(({ context, event }) => steps.disconnect(context, event.turn)),
+    remove: assign(({ context, event }) => {
+      assertEvent(event, ["disconnect.allowed", "installation.release"]);
+      return steps.disconnect(context, event.turn);
+    }),
     stopWhenDone: ({ context, event }) => {
       if (context.connection === null && context.attempts.length === 0) event.turn.stop();
     },

@@ -146,7 +146,7 @@ export function startInstallationCheck({ host, installationId }: CodeHostConnect
 }
 
 /** Removes the connection. */
-export function disconnect(context: CodeHostConnectionContext, turn: Turn): CodeHostConnectionContext {
+export function disconnect(context: CodeHostConnectionContext, turn: Turn<null>): CodeHostConnectionContext {
   turn.reply(null);
   if (context.connection === null) return context;
   turn.cancelWake(CHECK);

@@ -49,7 +49,10 @@ const machine = setup({
       assertEvent(event, "hooks.resend");
       return addPeriod(event, context);
     }),
-    refuse: ({ event }) => event.turn.reply(tooManyPeriods),
+    refuse: ({ event }) => {
+      assertEvent(event, "hooks.resend");
+      event.turn.reply(tooManyPeriods);
+    },
     begin: ({ event }) => event.turn.wake("next", event.turn.now),
     send: assign(({ context, event }) => {
       sendSome(event.turn, context);

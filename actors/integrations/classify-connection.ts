@@ -1,5 +1,5 @@
 import { isResultOf } from "../../runtime/effect-type.js";
-import type { EffectEnded, Message, TurnReading, Woken } from "../../runtime/turn.js";
+import type { Answered, EffectEnded, Message, TurnReading, Woken } from "../../runtime/turn.js";
 import type { PersonCaller } from "../caller.js";
 import type { Refusal } from "../refusal.js";
 import type { IntegrationConnectionMessage, LinkConnection, SetAsks } from "./connection.messages.js";
@@ -36,7 +36,7 @@ interface Plain<Type extends string> extends Message {
 }
 
 /** The caller may not, or the subject does not exist. */
-export interface Refused<Type extends string> extends Message {
+export interface Refused<Type extends string> extends Answered<Refusal> {
   readonly type: Type;
   readonly refusal: Refusal;
 }

@@ -1,4 +1,4 @@
-import type { Message, TurnReading, Woken } from "../../runtime/turn.js";
+import type { Answered, AnswerTo, Message, TurnReading, Woken } from "../../runtime/turn.js";
 import type {
   ClaimEnded,
   RunnerBeat,
@@ -54,7 +54,7 @@ export interface Greeting<Type extends string = string> extends Omit<RunnerHello
 }
 
 /** The runner's message number `n`; the runner has received the outbox up to `ack`. */
-interface Numbered<Type extends string> extends Message {
+interface Numbered<Type extends string> extends Answered<AnswerTo<RunnerReported>> {
   readonly type: Type;
   readonly n: number;
   readonly ack: number;

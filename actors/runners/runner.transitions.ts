@@ -1,7 +1,14 @@
-import type { Delivered, Turn } from "../../runtime/turn.js";
+import type { AnswerTo, Delivered, Turn } from "../../runtime/turn.js";
 import type { Greeting, RunnerContext, RunReport, Sending, SlotsChanged } from "./classify-runner.js";
 import { dispatcherRef, type ForgetRunner, type OfferRunner } from "./dispatcher.messages.js";
-import { type ClaimLost, type RunReported, runnerTopic, runRef, type Welcome } from "./runner.messages.js";
+import {
+  type ClaimLost,
+  type RunnerReported,
+  type RunReported,
+  runnerTopic,
+  runRef,
+  type Welcome,
+} from "./runner.messages.js";
 import { connectedRunnerEntry, outbox } from "./runner.table.js";
 
 /** The transitions of a runner; the machine says when each runs. */
@@ -54,7 +61,10 @@ export function extendLease(turn: Turn, { leaseMs }: Pick<RunnerContext, "leaseM
 }
 
 /** Answers with the number of the last message received, and removes from the outbox what the runner has received. */
-export function answerReport(turn: Turn, { ack, received }: { readonly ack: number; readonly received: number }) {
+export function answerReport(
+  turn: Turn<AnswerTo<RunnerReported>>,
+  { ack, received }: { readonly ack: number; readonly received: number },
+): void {
   acknowledge(turn, ack);
   turn.reply({ received });
 }

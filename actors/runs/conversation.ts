@@ -97,6 +97,6 @@ export function carryUndelivered(turn: Turn, { said }: RunContext, { id, outcome
   }
 }
 
-function answer(turn: Turn, spoken: MessageSent): void {
+function answer(turn: Turn<MessageSent>, spoken: MessageSent): void {
   turn.reply(spoken);
 }

@@ -1,4 +1,4 @@
-import type { GateAnswer, Message, Woken } from "../../runtime/turn.js";
+import type { Answered, GateAnswer, Message, Woken } from "../../runtime/turn.js";
 import type { Refusal } from "../refusal.js";
 import type { ClaimLost, ClaimRun, RunReported } from "../runners/runner.messages.js";
 import type { ApprovalRow } from "./approval.js";
@@ -75,7 +75,7 @@ export interface MessageTaken extends Omit<SendMessage, "type"> {
   /** The earlier message with the same key, or null. */
   readonly before: StepRow | null;
 }
-interface MessageRefused extends Message {
+interface MessageRefused extends Answered<Refusal> {
   readonly type: "message.refused";
   readonly refusal: Refusal;
 }
@@ -84,7 +84,7 @@ export interface ApprovalAnswered extends Omit<AnswerApproval, "type"> {
   readonly type: "approval.answered";
   readonly approval: ApprovalRow;
 }
-interface ApprovalRefused extends Message {
+interface ApprovalRefused extends Answered<Refusal> {
   readonly type: "approval.refused";
   readonly refusal: Refusal;
 }

@@ -1,4 +1,4 @@
-import type { Message } from "../../runtime/turn.js";
+import type { Answered, Message } from "../../runtime/turn.js";
 import type { Refusal } from "../refusal.js";
 import type { RunRow } from "../runs/run.js";
 import type { RunAsking, RunBegan, RunOver } from "../runs/run.messages.js";
@@ -39,7 +39,7 @@ export type TaskMessage =
   | RunOver;
 
 /** A refused message; the type says what was wanted. */
-export interface TaskRefused extends Message {
+export interface TaskRefused extends Answered<Refusal> {
   readonly type:
     | "opening.refused"
     | "answer.refused"

@@ -110,7 +110,10 @@ const machine = setup({
       assertEvent(event, "task.move");
       return resume(event.turn, context, null, { to: event.to, by: event.by });
     }),
-    close: assign(({ context, event }) => close(event.turn, context)),
+    close: assign(({ context, event }) => {
+      assertEvent(event, ["task.close", "task.withdraw"]);
+      return close(event.turn, context);
+    }),
     assign: ({ event }) => {
       assertEvent(event, "task.assign");
       reassign(event.turn, event.assignee);

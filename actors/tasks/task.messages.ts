@@ -77,7 +77,7 @@ export interface NoteTask extends Message {
 }
 
 /** The workspace is closed: the task closes and its run ends. */
-export interface WithdrawTask extends Message {
+export interface WithdrawTask extends Answered<TaskAnswer> {
   readonly type: "task.withdraw";
 }
 

@@ -10,7 +10,7 @@ import { runCheckouts } from "../runs/run.table.js";
 import { findMember } from "../workspaces/member.table.js";
 import { queueNextRun } from "./next-run.js";
 import type { TaskRow } from "./task.js";
-import type { NoteTask, OpenTask, UnassignTask } from "./task.messages.js";
+import type { NoteTask, OpenTask, TaskAnswer, UnassignTask } from "./task.messages.js";
 import {
   noteKeys,
   taskCauses,
@@ -104,7 +104,7 @@ export const refusedWhileAsked: Refusal = {
 
 /** Queues a new run at the station, after an answer, a retry or a move by hand. */
 export function resume(
-  turn: Turn,
+  turn: Turn<TaskAnswer>,
   context: TaskContext,
   note: { readonly from: string; readonly text: string } | null,
   move?: { readonly to: string; readonly by: string },
@@ -125,7 +125,7 @@ export function endRunUnderWay(turn: Turn, context: TaskContext, end: Omit<EndRu
   turn.send(runRef(turn.self.partition, context.runId), message);
 }
 
-export function close(turn: Turn, context: TaskContext): TaskContext {
+export function close(turn: Turn<TaskAnswer>, context: TaskContext): TaskContext {
   endRunUnderWay(turn, context, { outcome: "withdrawn", reason: "The task was closed." });
   const row = taskRow(turn);
   leaveStation(turn, turn.self.partition, stationUse(row));
@@ -133,7 +133,7 @@ export function close(turn: Turn, context: TaskContext): TaskContext {
   return { ...context, runId: null };
 }
 
-export function reassign(turn: Turn, assignee: string | null): void {
+export function reassign(turn: Turn<TaskAnswer>, assignee: string | null): void {
   const row = taskRow(turn);
   turn.reply({ task: put(turn, row, { ...row, assignee }) });
 }

@@ -1,6 +1,7 @@
 /**
- * The mark of the key that seals secrets, `sealing-key/secrets` under the global partition. The service refuses to start
- * with another key, before hooks and connections fail because secrets cannot be opened.
+ * The mark of the key that seals secrets, `sealing-key/secrets` under the global partition. The service refuses to
+ * start with another key, before hooks and connections fail because secrets cannot be opened. There is one state: the
+ * mark is in a row.
  *
  * | state   | moved by    | next    | also                                       |
  * |---------|-------------|---------|--------------------------------------------|
@@ -55,7 +56,7 @@ const machine = setup({
 /** See the table above. */
 export const sealingKeyActor = defineActor(sealingKeys, { machine, version: 1 });
 
-function recordMark(turn: Turn, mark: string): void {
+function recordMark(turn: Turn<null>, mark: string): void {
   turn.reply(null);
   if (findSealingKeyMark(turn) !== mark) marks.put(turn, GLOBAL_PARTITION, ID, { mark });
 }

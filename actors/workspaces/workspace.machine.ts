@@ -52,6 +52,9 @@ const SWEEP_EVERY_MS = 60 * 60 * 1_000;
 
 type WorkspaceEvent = Delivered<OpenWorkspace | ResourceMessage | MembershipMessage | AskHolder | Woken>;
 
+const resourceMessages = ["resource.create", "resource.update", "resource.delete"] as const;
+const membershipMessages = ["member.role", "member.remove", "team.join", "team.leave"] as const;
+
 /** Why the caller may not make a write, as of its turn; or null. */
 export type RefuseWrite = (turn: Turn, kind: Kind, message: ResourceMessage) => Refusal | null;
 
@@ -121,13 +124,11 @@ export function workspaceActor(kinds: readonly Kind[], refuses: RefuseWrite): Ac
         openWorkspace(event, kindOf("workspace"));
       },
       replay: ({ event }) => {
+        assertEvent(event, "workspace.open");
         const { turn } = event;
         turn.reply(replayCreate(turn, kindOf("workspace"), turn.self.partition));
       },
-      refuseLate: ({ event }) => {
-        event.turn.reply(tooLate);
-        event.turn.stop();
-      },
+      refuseLate: ({ event }) => refuseLate(event),
       confirmClaim: ({ event }) => {
         assertEvent(event, "name.ask");
         confirmClaim(event.turn, event.name);
@@ -137,7 +138,7 @@ export function workspaceActor(kinds: readonly Kind[], refuses: RefuseWrite): Ac
         lapseClaim(event);
       },
       write: assign(({ context, event }) => {
-        assertEvent(event, ["resource.create", "resource.update", "resource.delete"]);
+        assertEvent(event, resourceMessages);
         const kind = kindOf(event.kind);
         const written = refuses(event.turn, kind, event) ?? write(event, kind);
         event.turn.reply(written);
@@ -151,9 +152,9 @@ export function workspaceActor(kinds: readonly Kind[], refuses: RefuseWrite): Ac
         event.turn.reply(createResource(event.turn, kindOf(event.kind), event));
         event.turn.stop();
       },
-      turnAway: ({ event }) => event.turn.reply(gone),
+      turnAway: ({ event }) => turnAway(event),
       changeMembership: ({ event }) => {
-        assertEvent(event, ["member.role", "member.remove", "team.join", "team.leave"]);
+        assertEvent(event, membershipMessages);
         event.turn.reply(changeMembership(event));
       },
       close: ({ event }) => {
@@ -173,6 +174,17 @@ export function workspaceActor(kinds: readonly Kind[], refuses: RefuseWrite): Ac
 
 const tooLate: OpenedTooLate = { isTooLate: true };
 const gone: Refusal = { refused: "not-found" };
+
+function refuseLate(event: WorkspaceEvent): void {
+  assertEvent(event, "workspace.open");
+  event.turn.reply(tooLate);
+  event.turn.stop();
+}
+
+function turnAway(event: WorkspaceEvent): void {
+  assertEvent(event, [...resourceMessages, ...membershipMessages]);
+  event.turn.reply(gone);
+}
 
 function sweep(turn: Turn): void {
   turn.wake("sweep", turn.now + (sweepAttempts(turn, turn.self.partition) ? 0 : SWEEP_EVERY_MS));

@@ -6,7 +6,7 @@ import type { ActorType } from "../../runtime/actor-type.js";
 import { address } from "../../runtime/address.js";
 import { NotAccepted, type RuntimeLimits, TurnFailed } from "../../runtime/runtime.js";
 import { createActorStepper, createGeneralStepper, createStepper } from "../../runtime/step.js";
-import type { Delivered, Message, Turn, TurnReading } from "../../runtime/turn.js";
+import type { Answered, Delivered, Message, Turn, TurnReading } from "../../runtime/turn.js";
 import { undeliveredSpace } from "../../storage/keys.js";
 import { table } from "../../storage/table.js";
 import { Harness, partition, settled } from "../support/harness.js";
@@ -17,7 +17,7 @@ interface Put extends Message {
   readonly type: "put";
   readonly weight: number;
 }
-interface Weighed extends Message {
+interface Weighed extends Answered<{ readonly type: string; readonly weight: number }> {
   readonly type: "put.light" | "put.heavy" | "put.nothing";
   readonly weight: number;
 }

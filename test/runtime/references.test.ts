@@ -118,6 +118,31 @@ const refused: Record<string, readonly [text: string, why: RegExp]> = {
     });`,
     /messages that are not taken/,
   ],
+  classifiesToOtherReply: [
+    `interface Opened extends Answered<number> { readonly type: "door.opened" }
+    defineActor(doorRef, {
+      machine: machineOf<Delivered<Opened | Shut>>(),
+      version: 1,
+      classify: (message: Open | Shut): Opened | Shut => message.type === "shut" ? message : { type: "door.opened" },
+    });`,
+    /replies that are not expected/,
+  ],
+  otherReply: [
+    `setup({
+      types: { events: {} as Delivered<Open> },
+      actions: { open: ({ event }) => event.turn.reply({ opened: "yes" }) },
+    });`,
+    /not assignable to type 'boolean'/,
+  ],
+  unaskedReply: [
+    `setup({ types: { events: {} as Delivered<Shut> }, actions: { shut: ({ event }) => event.turn.reply(1) } });`,
+    /not assignable to parameter of type 'never'/,
+  ],
+  expectsOtherReply: [
+    `interface Other extends Answered<number> { readonly type: "open"; readonly by: string }
+    defineActor(doorRef, { machine: machineOf<Delivered<Other | Shut>>(), version: 1 });`,
+    /messages that are not taken/,
+  ],
   classifyWrites: [
     `defineActor(doorRef, {
       machine: machineOf<Delivered<Open | Shut>>(),

@@ -2,7 +2,7 @@ import t from "tap";
 import type { Gate, Subscriber } from "../../runtime/actor-type.js";
 import type { Address } from "../../runtime/address.js";
 import { gateKind } from "../../runtime/gate.machine.js";
-import type { Fact, GateQuestion, Message } from "../../runtime/turn.js";
+import type { Fact, GateQuestion, Message, Turn } from "../../runtime/turn.js";
 import { actorSpace, GLOBAL_PARTITION, timerSpace } from "../../storage/keys.js";
 import { table } from "../../storage/table.js";
 import { Harness, partition } from "../support/harness.js";
@@ -103,7 +103,7 @@ t.test("a hearing that throws, or does more than read and send, ends in a dead l
     },
     (_fact, turn) => turn.wake("a", 1),
     (_fact, turn) => turn.stop(),
-    (_fact, turn) => turn.reply(1),
+    (_fact, turn) => (turn as Turn<number>).reply(1),
     (_fact, turn) => rules.put(turn, partition, "x", { keeps: true }),
   ];
   const hearings = deeds.map((handle, index) => ({ name: `h${index}`, facts: ["f"], handle: handle }));

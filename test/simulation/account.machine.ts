@@ -2,6 +2,7 @@ import { assign, setup } from "xstate";
 import { type Address, address } from "../../runtime/address.js";
 import { topic } from "../../runtime/topic.js";
 import type {
+  Answered,
   Delivered,
   EffectEnded,
   Fact,
@@ -62,7 +63,7 @@ export type Tries = Map<string, number>;
  * state; a guard refuses what the balance does not cover.
  */
 export function accountMachine(tries: Tries) {
-  type AccountEvent = Delivered<AccountMessage>;
+  type AccountEvent = Delivered<AccountMessage & Answered<string>>;
   return setup({
     types: { context: {} as AccountContext, events: {} as AccountEvent },
     actions: { act: assign(({ context, event }) => act(context, event, event.turn, tries)) },
@@ -83,7 +84,12 @@ function debits(message: AccountMessage): message is Operation & { readonly amou
   return message.type === "transfer" || message.type === "reserve" || message.type === "pay";
 }
 
-function act(context: AccountContext, message: AccountMessage, turn: Turn, tries: Tries): Partial<AccountContext> {
+function act(
+  context: AccountContext,
+  message: AccountMessage,
+  turn: Turn<string>,
+  tries: Tries,
+): Partial<AccountContext> {
   switch (message.type) {
     case "credit":
       return hearCredit(context, message, turn);
@@ -108,7 +114,7 @@ function act(context: AccountContext, message: AccountMessage, turn: Turn, tries
   }
 }
 
-function operate(context: AccountContext, message: Exclude<Operation, { type: "crash" }>, turn: Turn) {
+function operate(context: AccountContext, message: Exclude<Operation, { type: "crash" }>, turn: Turn<string>) {
   const { partition, id } = turn.self;
   if (operations.get(turn, partition, message.op) !== undefined) violate(turn, `${message.op} was done twice`);
   const created = message.type === "deposit" ? message.amount : 0;

@@ -1,6 +1,6 @@
 import { assign, setup } from "xstate";
 import type { ActorType } from "../../runtime/actor-type.js";
-import type { Delivered, Message, Turn } from "../../runtime/turn.js";
+import type { Answered, Delivered, Message, Turn } from "../../runtime/turn.js";
 
 /** A message with whatever a test needs in it. */
 export type Note = Message & { readonly [field: string]: unknown };
@@ -8,12 +8,12 @@ export type Note = Message & { readonly [field: string]: unknown };
 type Context = Readonly<Record<string, unknown>>;
 
 /** What a probe does with a message of a type: records intents, and may hand back what changes in its context. */
-export type Handlers = Readonly<Record<string, (context: Context, message: Note, turn: Turn) => unknown>>;
+export type Handlers = Readonly<Record<string, (context: Context, message: Note, turn: Turn<unknown>) => unknown>>;
 
 /** An actor type of one state whose turns the test writes; a message without a handler is not taken. */
 export function probe(kind: string, handlers: Handlers, more: Partial<ActorType> = {}): ActorType {
   const machine = setup({
-    types: { context: {} as Context, events: {} as Delivered<Note> },
+    types: { context: {} as Context, events: {} as Delivered<Note & Answered<unknown>> },
     actions: {
       handle: assign(({ context, event }) => patchOf(handlers[event.type]?.(context, event, event.turn))),
     },

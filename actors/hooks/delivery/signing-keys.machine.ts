@@ -1,6 +1,6 @@
 /**
  * The keys that sign hook tokens, `signing-keys/hooks` under the global partition: the current one, and earlier ones
- * until every token they signed has expired.
+ * until every token they signed has expired. There is one state: the keys are in rows.
  *
  * | state   | moved by    | next    | also                                                             |
  * |---------|-------------|---------|------------------------------------------------------------------|
@@ -65,7 +65,7 @@ const machine = setup({
 /** See the table above. */
 export const signingKeysActor = defineActor(signingKeys, { machine, version: 1 });
 
-function use(turn: Turn, key: PublicKey | null): void {
+function use(turn: Turn<null>, key: PublicKey | null): void {
   turn.reply(null);
   const untilMs = turn.now + RETENTION_MS;
   for (const other of published.list(turn, GLOBAL_PARTITION)) {
