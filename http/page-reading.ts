@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import type { Cursor, Slice } from "../actors/tables/page.js";
+import type { Cursor, Slice } from "../actors/tables/page-source.js";
 import type { Runtime } from "../runtime/runtime.js";
 import { Refused } from "./refused.js";
 

@@ -1,7 +1,7 @@
 import type { Reading } from "../../storage/store.js";
 import { seesOutcomes } from "../access/visibility.js";
 import type { Caller } from "../caller.js";
-import type { Cursor, Slice } from "../tables/page.js";
+import type { Cursor, Slice } from "../tables/page-source.js";
 import type { StandingDecision } from "./decision.table.js";
 import { type DecisionFilter, type DecisionPage, listStandingDecisions } from "./decision.view.js";
 

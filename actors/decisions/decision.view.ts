@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Reading } from "../../storage/store.js";
-import type { Cursor, Slice } from "../tables/page.js";
+import type { Cursor, Slice } from "../tables/page-source.js";
 import { decisionKinds } from "./decision.js";
 import { decisions, type StandingDecision, standingDecisions } from "./decision.table.js";
 

@@ -1,6 +1,6 @@
 import type { Reading } from "../../storage/store.js";
 import type { Refusal } from "../refusal.js";
-import type { Cursor, Slice } from "../tables/page.js";
+import type { Cursor, Slice } from "../tables/page-source.js";
 import {
   findHookOccurrence,
   type HookOccurrence,

@@ -19,8 +19,9 @@ import {
   type Told,
   tells,
 } from "./follow.js";
-import { type Cursor, type PageOf, type PageSource, ROWS_BEGIN, type Slice, sliceOf } from "./page.js";
+import { sliceOf } from "./page.js";
 import { type PagePlan, planOf } from "./page-plan.js";
+import { type Cursor, type PageOf, type PageSource, ROWS_BEGIN, type Slice } from "./page-source.js";
 import { type Beside, type Declared, type Listing, type StoredForm, storedAs } from "./table-declaration.js";
 
 /**

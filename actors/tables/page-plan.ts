@@ -1,19 +1,29 @@
 import type { KeyPart } from "../../storage/store.js";
 import { NONE, type StoredIndex, toPart } from "./declared-index.js";
 
-/**
- * How a page is read: the rows of one index that begin with `under` stand in lines, one for each mix of values of the
- * index's other fields, each in the rows' order. A page is merged from the lines that fit.
- */
-export interface PagePlan {
+/** The rows of an index that begin alike. */
+export interface IndexPart {
   readonly index: StoredIndex;
   /** Values of the index's first fields. */
   readonly under: readonly KeyPart[];
-  /** What the values of the fields after those have to be; undefined for any. */
-  readonly line: readonly (KeyPart | undefined)[];
-  /** What the index does not tell: looked for in the row. */
-  readonly rest: readonly (readonly [field: string, value: KeyPart])[];
 }
+
+/**
+ * How a page is read: the rows of one index that begin with `under` stand in lines, one for each mix of values of the
+ * index's other fields, each in the rows' order. A page is merged from the lines that fit. Where there is one line only,
+ * a page may be the rows that stand in other indexes too.
+ */
+export interface PagePlan extends IndexPart {
+  /** What the values of the fields after those of `under` have to be; undefined for any. */
+  readonly line: readonly (KeyPart | undefined)[];
+  /** Single lines of other indexes, which hold the same rows in the same order; empty where `line` is not. */
+  readonly also: readonly IndexPart[];
+  /** What the indexes do not tell: looked for in the row. */
+  readonly rest: readonly Asked[];
+}
+
+/** A field, and what its value has to be. */
+type Asked = readonly [field: string, value: KeyPart];
 
 /**
  * The best of the indexes for a filter: it tells most of what is asked, and its lines differ in the fewest fields; of
@@ -28,7 +38,7 @@ export function planOf(indexes: readonly StoredIndex[], filter: object): PagePla
     if (candidate !== null && (best === null || isBetter(candidate, best))) best = candidate;
   }
   if (best === null) throw new Error("a table without an index for every row");
-  return planWith(best.index, asked);
+  return planWith(best.index, asked, indexes);
 }
 
 interface Candidate {
@@ -44,7 +54,7 @@ function candidateOf(index: StoredIndex, asked: ReadonlyMap<string, KeyPart>): C
   const holds = only.every(([field, values]) => values.some((value) => value === asked.get(field)));
   if (!holds || !has.every((field) => (asked.get(field) ?? NONE) !== NONE)) return null;
   const told = [...asked.keys()].filter((field) => tells(index, field)).length;
-  return { index, told, open: by.length - firstOf(index, asked) };
+  return { index, told, open: by.filter((field) => !asked.has(field)).length };
 }
 
 function isBetter(one: Candidate, other: Candidate): boolean {
@@ -62,13 +72,32 @@ function tells({ by, only }: StoredIndex, field: string): boolean {
   return by.includes(field) || only.some(([name, values]) => name === field && values.length === 1);
 }
 
-function planWith(index: StoredIndex, asked: ReadonlyMap<string, KeyPart>): PagePlan {
-  const first = firstOf(index, asked);
-  const values = index.by.map((field) => asked.get(field));
-  return {
-    index,
-    under: values.slice(0, first).flatMap((value) => value ?? []),
-    line: values.slice(first),
-    rest: [...asked].filter(([field]) => !tells(index, field)),
-  };
+function planWith(index: StoredIndex, asked: ReadonlyMap<string, KeyPart>, indexes: readonly StoredIndex[]): PagePlan {
+  const line = index.by.slice(firstOf(index, asked)).map((field) => asked.get(field));
+  const untold = [...asked].filter(([field]) => !tells(index, field));
+  const lines = line.length > 0 ? [] : indexes.filter((other) => candidateOf(other, asked)?.open === 0);
+  return { ...partWith(index, asked), line, ...joined(lines, asked, untold) };
+}
+
+/** Of single lines those that tell what is not told yet, the one that tells most of it first; and what none tells. */
+function joined(
+  lines: readonly StoredIndex[],
+  asked: ReadonlyMap<string, KeyPart>,
+  untold: readonly Asked[],
+): Pick<PagePlan, "also" | "rest"> {
+  const tellsOf = (index: StoredIndex) => untold.filter(([field]) => tells(index, field)).length;
+  const [best] = [...lines].sort((left, right) => tellsOf(right) - tellsOf(left));
+  if (best === undefined || tellsOf(best) === 0) return { also: [], rest: untold };
+  const { also, rest } = joined(
+    lines,
+    asked,
+    untold.filter(([field]) => !tells(best, field)),
+  );
+  return { also: [partWith(best, asked), ...also], rest };
+}
+
+/** The rows of an index with the values that are asked of its first fields. */
+function partWith(index: StoredIndex, asked: ReadonlyMap<string, KeyPart>): IndexPart {
+  const under = index.by.slice(0, firstOf(index, asked)).flatMap((field) => asked.get(field) ?? []);
+  return { index, under };
 }

@@ -1,80 +1,27 @@
 /**
  * Pages of a table, newest first, read in slices: a slice is a synchronous function of a reading and of where the one
- * before it stopped, and reads at most {@link LOOKS_A_SLICE} rows, so that other work can run between the slices of a
+ * before it stopped, and reads about {@link LOOKS_A_SLICE} rows, so that other work can run between the slices of a
  * page.
  *
  * 1. A page ends when it has what was asked for, or when there is no more: it is never short while more fits.
  * 2. The slices of a page are read from one view; from another state of the rows they would not fit together.
  */
 import { compareKeys } from "../../storage/key-order.js";
-import { rowSpace } from "../../storage/keys.js";
-import type { Key, KeyPart, Range, Reading } from "../../storage/store.js";
-import { partOf } from "./declared-index.js";
-import type { PagePlan } from "./page-plan.js";
+import type { Key, KeyPart, Reading } from "../../storage/store.js";
+import { sliceOfCommon } from "./common-rows.js";
+import {
+  type Ahead,
+  type Cursor,
+  type Line,
+  type PageSource,
+  ROWS_BEGIN,
+  type Slice,
+  SliceReading,
+} from "./page-source.js";
 
-/** Rows read in one slice: about a millisecond of work. */
-export const LOOKS_A_SLICE = 250;
 /** Rows of a line read at once: with one line alone, and with others beside it. */
 const LONGEST_READ = 64;
 const SHORT_READ = 10;
-/** Parts of a key before those of a row. */
-export const ROWS_BEGIN = 3;
-
-export interface PageOf<Row> {
-  /** Only rows before this place: the values of the fields that rows are ordered by, or of the first of them. */
-  readonly before?: Key | undefined;
-  /** Only rows after this place. */
-  readonly after?: Key | undefined;
-  /** How many rows at most; all that there are when it is not given. */
-  readonly limit?: number | undefined;
-  /** A further condition on rows. */
-  readonly fits?: ((row: Row) => boolean) | undefined;
-}
-
-/** A part of a page. */
-export interface Slice<Row> {
-  readonly rows: readonly Row[];
-  /** Where the page continues; null at its end. */
-  readonly next: Cursor<Row> | null;
-}
-
-/** Where a page stopped: what is known of the lines that it is merged from. Plain data. */
-export interface Cursor<Row> {
-  /** Rows found so far. */
-  readonly found: number;
-  /** The line after which others are looked for; null once all are known. */
-  readonly lastLine: Key | null;
-  readonly lines: readonly Line<Row>[];
-}
-
-/** Rows of an index that begin alike. */
-interface Line<Row> {
-  /** How they begin. */
-  readonly under: Key;
-  /** The next ones, newest last. */
-  readonly ahead: readonly Ahead<Row>[];
-  /** The place before which others may stand; null once all are ahead. */
-  readonly before: Key | null;
-}
-
-/** A row of an index. */
-export interface Ahead<Row> {
-  readonly key: Key;
-  /** The row that it holds; undefined when it is to be looked up. */
-  readonly row: Row | undefined;
-}
-
-/** What a page is read from. */
-export interface PageSource<Row> {
-  readonly partition: string;
-  readonly plan: PagePlan;
-  readonly page: PageOf<Row>;
-  /** The fields of a row. */
-  readonly listed: (row: Row) => object;
-  readonly range: (reading: Reading, range: Range) => Ahead<Row>[];
-  /** The row that a key of the index stands for; undefined when it is not there. */
-  readonly lookUp: (reading: Reading, key: Key) => Row | undefined;
-}
 
 /** A line within a slice. */
 interface OpenLine<Row> extends Line<Row> {
@@ -87,6 +34,7 @@ export function sliceOf<Row extends object>(
   source: PageSource<Row>,
   cursor: Cursor<Row> | null,
 ): Slice<Row> {
+  if (source.plan.also.length > 0) return sliceOfCommon(reading, source, cursor);
   return new SliceReader(reading, source, cursor ?? beginning(source)).read();
 }
 
@@ -97,24 +45,26 @@ function beginning<Row>({ plan }: PageSource<Row>): Cursor<Row> {
 
 /** One slice under way. */
 class SliceReader<Row extends object> {
-  readonly #reading: Reading;
+  readonly #reading: SliceReading<Row>;
   readonly #source: PageSource<Row>;
   /** Where the order begins in a key of the index. */
   readonly #order: number;
+  /** How many fields of a line are to be found out; all after them are asked for. */
+  readonly #open: number;
   #lastLine: Key | null;
   /** Lines of which nothing is ahead yet. */
   readonly #unread: OpenLine<Row>[] = [];
   /** The others, the one with the newest row last. */
   readonly #ready: OpenLine<Row>[] = [];
   readonly #rows: Row[] = [];
-  #left = LOOKS_A_SLICE;
   #wanted: number;
   readonly #found: number;
 
   constructor(reading: Reading, source: PageSource<Row>, cursor: Cursor<Row>) {
-    this.#reading = reading;
+    this.#reading = new SliceReading(reading, source);
     this.#source = source;
     this.#order = ROWS_BEGIN + source.plan.index.by.length;
+    this.#open = source.plan.line.lastIndexOf(undefined) + 1;
     this.#lastLine = cursor.lastLine;
     this.#found = cursor.found;
     this.#wanted = (source.page.limit ?? Number.POSITIVE_INFINITY) - cursor.found;
@@ -122,9 +72,9 @@ class SliceReader<Row extends object> {
   }
 
   read(): Slice<Row> {
-    while (this.#lastLine !== null && this.#left > 0) this.#findLine(this.#lastLine);
-    while (this.#lastLine === null && this.#unread.length > 0 && this.#left > 0) this.#readOn();
-    while (this.#isMerging() && this.#left > 0) this.#take();
+    while (this.#lastLine !== null && !this.#reading.isOver) this.#findLine(this.#lastLine);
+    while (this.#lastLine === null && this.#unread.length > 0 && !this.#reading.isOver) this.#readOn();
+    while (this.#isMerging() && !this.#reading.isOver) this.#take();
     const isOver = this.#wanted <= 0 || (this.#lastLine === null && this.#unread.length + this.#ready.length === 0);
     const lines = [...this.#ready, ...this.#unread];
     const found = this.#found + this.#rows.length;
@@ -136,18 +86,28 @@ class SliceReader<Row extends object> {
     return this.#lastLine === null && this.#unread.length === 0 && this.#ready.length > 0 && this.#wanted > 0;
   }
 
+  /** Finds the line before `last`, with its newest rows. */
   #findLine(last: Key): void {
-    const { plan } = this.#source;
-    const after = last.length > plan.under.length ? { after: this.#key(last) } : {};
-    const [next] = this.#range({ prefix: this.#key(plan.under), limit: 1, ...after });
-    if (next === undefined) {
+    const { plan, page } = this.#source;
+    const isRead = this.#open === plan.line.length && page.before === undefined && page.after === undefined;
+    const limit = isRead ? SHORT_READ : 1;
+    const before = last.length > plan.under.length ? this.#key(last) : undefined;
+    const found = this.#reading.range({ prefix: this.#key(plan.under), reverse: true, limit, before });
+    const newest = found[0]?.key;
+    if (newest === undefined) {
       this.#lastLine = null;
       return;
     }
-    const under = next.key.slice(ROWS_BEGIN, this.#order);
-    this.#lastLine = under;
-    if (plan.line.every((part, index) => part === undefined || part === under[plan.under.length + index])) {
-      this.#unread.push({ under, ahead: [], before: [] });
+    const { length } = plan.under;
+    const begins = newest.slice(ROWS_BEGIN, ROWS_BEGIN + length + this.#open);
+    this.#lastLine = begins;
+    const known = plan.line.slice(0, this.#open);
+    if (!known.every((part, index) => part === undefined || part === begins[length + index])) return;
+    const under = [...begins, ...plan.line.slice(this.#open).flatMap((part) => part ?? [])];
+    if (!isRead) this.#unread.push({ under, ahead: [], before: [] });
+    else {
+      const own = found.filter(({ key }) => begins.every((part, index) => part === key[ROWS_BEGIN + index]));
+      this.#keepRead(under, own, limit);
     }
   }
 
@@ -158,14 +118,19 @@ class SliceReader<Row extends object> {
     const limit = this.#readLength();
     const { before = [], after } = this.#source.page;
     const from = line.before.length > 0 ? line.before : before;
-    const ahead = this.#range({
+    const ahead = this.#reading.range({
       ...{ prefix: this.#key(line.under), reverse: true, limit },
       before: from.length > 0 ? this.#key([...line.under, ...from]) : undefined,
       after: after === undefined ? undefined : this.#key([...line.under, ...after]),
     });
-    const last = ahead.at(-1);
-    ahead.reverse();
-    this.#keep({ ...line, ahead, before: ahead.length < limit || last === undefined ? null : this.#placeOf(last) });
+    this.#keepRead(line.under, ahead, limit);
+  }
+
+  /** Keeps a line with its next rows, newest first; fewer than `limit` are all there are. */
+  #keepRead(under: Key, newestFirst: readonly Ahead<Row>[], limit: number): void {
+    const last = newestFirst.at(-1);
+    const before = newestFirst.length < limit || last === undefined ? null : this.#placeOf(last);
+    this.#keep({ under, ahead: [...newestFirst].reverse(), before });
   }
 
   #readLength(): number {
@@ -180,32 +145,13 @@ class SliceReader<Row extends object> {
     const line = this.#ready.pop();
     const newest = line?.ahead.pop();
     if (line === undefined || newest === undefined) return;
-    const row = this.#fitting(newest);
+    const row = this.#reading.fitting(newest);
     if (row !== undefined) {
       this.#rows.push(row);
       this.#wanted -= 1;
     }
     this.#keep(line);
     while (this.#unread.length > 0 && this.#wanted > 0) this.#readOn();
-  }
-
-  #fitting(ahead: Ahead<Row>): Row | undefined {
-    const { page } = this.#source;
-    const row = ahead.row ?? this.#lookUp(ahead.key);
-    if (row === undefined || !this.#hasRest(row)) return undefined;
-    return page.fits === undefined || page.fits(row) ? row : undefined;
-  }
-
-  #hasRest(row: Row): boolean {
-    const { plan, listed } = this.#source;
-    if (plan.rest.length === 0) return true;
-    const fields = listed(row);
-    return plan.rest.every(([field, value]) => partOf(fields, field) === value);
-  }
-
-  #lookUp(key: Key): Row | undefined {
-    this.#left -= 1;
-    return this.#source.lookUp(this.#reading, key);
   }
 
   /** Puts a line where it belongs; one without rows nowhere. */
@@ -232,12 +178,6 @@ class SliceReader<Row extends object> {
   }
 
   #key(parts: readonly KeyPart[]): Key {
-    return [this.#source.partition, rowSpace, this.#source.plan.index.name, ...parts];
-  }
-
-  #range(range: Range): Ahead<Row>[] {
-    const entries = this.#source.range(this.#reading, range);
-    this.#left -= Math.max(1, entries.length);
-    return entries;
+    return this.#reading.key(this.#source.plan.index, parts);
   }
 }

@@ -8,7 +8,7 @@ import { findResourceAt } from "../resources/resource.table.js";
 import { findLocation } from "../resources/resource-location.table.js";
 import type { RunRow } from "../runs/run.js";
 import { runs } from "../runs/run.table.js";
-import type { Cursor, Slice } from "../tables/page.js";
+import type { Cursor, Slice } from "../tables/page-source.js";
 import type { TaskRow } from "./task.js";
 import { tasks } from "./task.table.js";
 

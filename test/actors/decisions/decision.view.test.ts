@@ -1,7 +1,7 @@
 import t from "tap";
 import { type StandingDecision, standingDecisions } from "../../../actors/decisions/decision.table.js";
 import { listStandingDecisions } from "../../../actors/decisions/decision.view.js";
-import type { Cursor, Slice } from "../../../actors/tables/page.js";
+import type { Cursor, Slice } from "../../../actors/tables/page-source.js";
 import { countingRows } from "../../support/counting-rows.js";
 import { memoryRows } from "../../support/turn.js";
 

@@ -6,7 +6,7 @@ import {
   type HookOccurrenceState,
   hookOccurrences,
 } from "../../../actors/hooks/hook-occurrence.table.js";
-import type { Cursor, Slice } from "../../../actors/tables/page.js";
+import type { Cursor, Slice } from "../../../actors/tables/page-source.js";
 import type { Reading } from "../../../storage/store.js";
 import { countingRows } from "../../support/counting-rows.js";
 import { memoryRows } from "../../support/turn.js";

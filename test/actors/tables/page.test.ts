@@ -1,13 +1,15 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import t from "tap";
+import type { Filter } from "../../../actors/tables/declared-index.js";
 import { indexedTable } from "../../../actors/tables/indexed-table.js";
-import { type Cursor, LOOKS_A_SLICE, type Slice } from "../../../actors/tables/page.js";
+import { type Cursor, LOOKS_A_SLICE, type PageOf, type Slice } from "../../../actors/tables/page-source.js";
 import { readPage } from "../../../http/page-reading.js";
 import type { Refused } from "../../../http/refused.js";
 import { createMemoryStore } from "../../../storage/memory-store.js";
 import type { Change, Reading, Store, View, Writing } from "../../../storage/store.js";
 import { countingReading } from "../../support/counting-rows.js";
+import { memoryRows } from "../../support/turn.js";
 
 const workspaceId = "ws_1";
 
@@ -126,6 +128,112 @@ t.test("slices give what one walk gives, whatever is asked for", async () => {
     }),
     { numRuns: 15 },
   );
+});
+
+/** Found by what single lines of two or three indexes have in common, or by the lines of one. */
+const crossed = indexedTable<Part>("crossed", {
+  order: ["id"],
+  indexes: {
+    "crossed-by-state": ["teamId", "state", "line"],
+    "crossed-by-line": ["teamId", "line"],
+    "crossed-by-owner": ["teamId", "owner"],
+    "crossed-open": { by: ["teamId"], only: { state: ["open"] } },
+  },
+});
+
+async function crossing(rows: readonly Part[]): Promise<Store> {
+  const store = createMemoryStore();
+  const writing = memoryRows();
+  for (const row of rows) crossed.insert(writing, workspaceId, row);
+  await store.commit(writing.range({ prefix: [] }).map(({ key, value }): Change => ({ op: "put", key, value })));
+  return store;
+}
+
+/** A page of them by its slices, with the rows that each read. */
+function crossedPage(reading: Reading, filter: Filter<Part>, page: PageOf<Part>) {
+  const counting = countingReading(reading);
+  const rows: Part[] = [];
+  const reads: number[] = [];
+  let cursor: Cursor<Part> | null = null;
+  do {
+    counting.reset();
+    const slice: Slice<Part> = crossed.page(counting, workspaceId, filter, { ...page, cursor });
+    // As one that was kept for long would be.
+    cursor = slice.next === null ? null : structuredClone(slice.next);
+    rows.push(...slice.rows);
+    reads.push(counting.read);
+  } while (cursor !== null);
+  return { rows, reads };
+}
+
+t.test("any filter, bounds and limit give what looking at every row gives", async () => {
+  const row = fc.record({
+    teamId: fc.constantFrom("team_1", "team_2"),
+    state: fc.constantFrom("open", "shut"),
+    line: fc.constantFrom("a", "b", "c"),
+    owner: fc.constantFrom(null, "usr_1", "usr_2"),
+  });
+  const asked = fc.record({
+    state: fc.constantFrom(undefined, "open", "shut"),
+    line: fc.constantFrom(undefined, "a", "b", "z"),
+    owner: fc.constantFrom(undefined, null, "usr_1"),
+  });
+  const bound = fc.option(fc.nat(420), { nil: undefined });
+  const page = fc.record({ before: bound, after: bound, limit: fc.constantFrom(undefined, 1, 7, 300) });
+  await fc.assert(
+    fc.asyncProperty(fc.array(row, { maxLength: 400 }), fc.array(fc.tuple(asked, page)), async (kinds, questions) => {
+      const all = kinds.map((kind, n) => ({ id: idOf(n), ...kind }));
+      const store = await crossing(all);
+      for (const [filter, { before, after, limit }] of questions) {
+        const wanted = Object.entries({ ...filter, teamId: "team_1" }).filter(([, value]) => value !== undefined);
+        const fitting = all
+          .filter((one, n) => n < (before ?? kinds.length) && n > (after ?? -1) && has(one, wanted))
+          .reverse();
+        const bounds = { before: before === undefined ? undefined : [idOf(before)], limit };
+        const from = after === undefined ? {} : { after: [idOf(after)] };
+        const { rows } = crossedPage(store.reading, { ...filter, teamId: "team_1" }, { ...bounds, ...from });
+        assert.deepEqual(rows, fitting.slice(0, limit));
+      }
+    }),
+    { numRuns: 40 },
+  );
+});
+
+const has = (row: Part, wanted: readonly (readonly [string, unknown])[]) =>
+  wanted.every(([field, value]) => Reflect.get(row, field) === value);
+
+/** Rows of one owner, of a line every so many of them. */
+const owned = (count: number, lineOf: (n: number) => string, ownerOf: (n: number) => string): Part[] =>
+  Array.from({ length: count }, (_, n) => ({
+    ...{ id: idOf(n), teamId: "team_1", state: "open", line: lineOf(n), owner: ownerOf(n) },
+  }));
+
+t.test("what large lines have in common is found without looking at the rest", async (t) => {
+  const halves = owned(
+    6_000,
+    (n) => (n < 3_000 ? "a" : "b"),
+    (n) => (n < 3_000 && n !== 5 ? "usr_1" : "usr_2"),
+  );
+  const store = await crossing(halves);
+  const { rows, reads } = crossedPage(store.reading, { teamId: "team_1", line: "a", owner: "usr_2" }, { limit: 50 });
+  t.same(
+    rows.map(({ id }) => id),
+    [idOf(5)],
+  );
+  t.ok(reads.reduce((sum, read) => sum + read) < 300, `${reads.join()} of 6,000 rows were read`);
+});
+
+t.test("where nothing is in common but all lies side by side, no slice reads many rows", async (t) => {
+  const turns = owned(
+    4_000,
+    (n) => (n % 2 === 0 ? "a" : "b"),
+    (n) => (n % 2 === 0 ? "usr_1" : "usr_2"),
+  );
+  const store = await crossing(turns);
+  const { rows, reads } = crossedPage(store.reading, { teamId: "team_1", line: "a", owner: "usr_2" }, { limit: 50 });
+  t.same(rows, []);
+  t.ok(reads.length > 5);
+  for (const read of reads) t.ok(read <= LOOKS_A_SLICE + 100, `${read} rows were read in one slice`);
 });
 
 /** Views of a store, and how many of them are open. */

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import type { TellingWriting } from "../../../actors/tables/follow.js";
-import type { Cursor, Slice } from "../../../actors/tables/page.js";
+import type { Cursor, Slice } from "../../../actors/tables/page-source.js";
 import type { TaskRow, TaskState } from "../../../actors/tasks/task.js";
 import { listTeamTasks, type TaskFilter } from "../../../actors/tasks/task.queries.js";
 import { tasks } from "../../../actors/tasks/task.table.js";

@@ -1,0 +1,116 @@
+/**
+ * The rows that stand in single lines of several indexes at once, newest first: whichever index is behind skips to where
+ * the one that is farthest is, so that what they have in common is found without looking at what they have not.
+ */
+import { compareKeys } from "../../storage/key-order.js";
+import type { Key, Reading } from "../../storage/store.js";
+import type { IndexPart } from "./page-plan.js";
+import { type Cursor, type Line, type PageSource, ROWS_BEGIN, type Slice, SliceReading } from "./page-source.js";
+
+/** Keys of a line read at once. */
+const READ_AT_ONCE = 32;
+
+/** A line of one of the indexes. Its next places, newest last; null `before` once all are ahead. */
+interface Side {
+  readonly part: IndexPart;
+  readonly ahead: Key[];
+  before: Key | null;
+}
+
+/** Reads on from `cursor`, which has a line for each index, or from the page's beginning. */
+export function sliceOfCommon<Row extends object>(
+  reading: Reading,
+  source: PageSource<Row>,
+  cursor: Cursor<Row> | null,
+): Slice<Row> {
+  return new CommonRows(reading, source, cursor).read();
+}
+
+/** One slice under way. */
+class CommonRows<Row extends object> {
+  readonly #reading: SliceReading<Row>;
+  readonly #source: PageSource<Row>;
+  readonly #sides: readonly Side[];
+  readonly #rows: Row[] = [];
+  readonly #found: number;
+  /** A side has no more places. */
+  #isAtEnd = false;
+
+  constructor(reading: Reading, source: PageSource<Row>, cursor: Cursor<Row> | null) {
+    const { plan } = source;
+    this.#reading = new SliceReading(reading, source);
+    this.#source = source;
+    this.#found = cursor?.found ?? 0;
+    this.#sides = [plan, ...plan.also].map(({ index, under }, side) => {
+      const line = cursor?.lines[side];
+      const part = { index, under };
+      return { part, ahead: line?.ahead.map(({ key }) => key) ?? [], before: line === undefined ? [] : line.before };
+    });
+  }
+
+  read(): Slice<Row> {
+    const { limit = Number.POSITIVE_INFINITY } = this.#source.page;
+    while (!this.#isAtEnd && this.#found + this.#rows.length < limit && !this.#reading.isOver) this.#step();
+    const found = this.#found + this.#rows.length;
+    if (this.#isAtEnd || found >= limit) return { rows: this.#rows, next: null };
+    return { rows: this.#rows, next: { found, lastLine: null, lines: this.#sides.map(toLine) } };
+  }
+
+  /** Brings every side to the oldest of their next places, and takes it where all have it. */
+  #step(): void {
+    const target = this.#oldest();
+    for (const side of this.#sides) {
+      while (target !== null && isNewer(side.ahead.at(-1), target)) side.ahead.pop();
+      if (side.ahead.length > 0) continue;
+      this.#readOn(side, target);
+      if (side.ahead.length === 0) {
+        this.#isAtEnd = true;
+        return;
+      }
+    }
+    const next = this.#oldest();
+    if (next === null || this.#sides.some(({ ahead }) => isNewer(ahead.at(-1), next))) return;
+    for (const { ahead } of this.#sides) ahead.pop();
+    const { index, under } = this.#source.plan;
+    const row = this.#reading.fitting({ key: this.#reading.key(index, [...under, ...next]), row: undefined });
+    if (row !== undefined) this.#rows.push(row);
+  }
+
+  /** The oldest of the next places of the sides; null where none is known. */
+  #oldest(): Key | null {
+    let oldest: Key | null = null;
+    for (const { ahead } of this.#sides) {
+      const next = ahead.at(-1);
+      if (next !== undefined && (oldest === null || compareKeys(next, oldest) < 0)) oldest = next;
+    }
+    return oldest;
+  }
+
+  /** Reads the next places of a side, those not newer than `target` when it is given. */
+  #readOn(side: Side, target: Key | null): void {
+    if (side.before === null) return;
+    const { index, under } = side.part;
+    const { page } = this.#source;
+    const key = (place: Key) => this.#reading.key(index, [...under, ...place]);
+    const from = side.before.length > 0 ? side.before : (page.before ?? []);
+    const skips = target !== null && (from.length === 0 || compareKeys(target, from) < 0);
+    const before = skips ? target : from;
+    const keys = this.#reading.keys({
+      ...{ prefix: key([]), reverse: true, limit: READ_AT_ONCE },
+      before: before.length > 0 ? key(before) : undefined,
+      after: page.after === undefined ? undefined : key(page.after),
+    });
+    const places = keys.map((found) => found.slice(ROWS_BEGIN + index.by.length));
+    side.ahead.push(...places.reverse());
+    side.before = keys.length < READ_AT_ONCE ? null : (side.ahead[0] ?? null);
+    if (skips && this.#reading.has(key(target))) side.ahead.push(target);
+  }
+}
+
+function isNewer(place: Key | undefined, than: Key): boolean {
+  return place !== undefined && compareKeys(place, than) > 0;
+}
+
+function toLine({ part, ahead, before }: Side): Line<never> {
+  return { under: part.under, ahead: ahead.map((key) => ({ key, row: undefined })), before };
+}
