@@ -1,14 +1,18 @@
 /**
- * The rows that stand in single lines of several indexes at once, newest first: whichever index is behind skips to where
- * the one that is farthest is, so that what they have in common is found without looking at what they have not.
+ * The rows that stand in single lines of several indexes at once, newest first. The rows of the first line are looked
+ * at, as long as some fit; after too many that do not, whichever line is behind skips to where the one that is farthest
+ * is, so that what they have in common is found without looking at what they have not.
  */
 import { compareKeys } from "../../storage/key-order.js";
 import type { Key, Reading } from "../../storage/store.js";
 import type { IndexPart } from "./page-plan.js";
 import { type Cursor, type Line, type PageSource, ROWS_BEGIN, type Slice, SliceReading } from "./page-source.js";
 
-/** Keys of a line read at once. */
-const READ_AT_ONCE = 32;
+/** Keys of a line read at once: twice as many as rows are still wanted, within these. */
+const LONGEST_READ = 32;
+const SHORTEST_READ = 4;
+/** Rows looked at in a row of which none fits, before lines skip; half as many after one was found so. */
+const MAX_MISSES = 16;
 
 /** A line of one of the indexes. Its next places, newest last; null `before` once all are ahead. */
 interface Side {
@@ -35,6 +39,8 @@ class CommonRows<Row extends object> {
   readonly #found: number;
   /** A side has no more places. */
   #isAtEnd = false;
+  /** Rows looked at since the last that fits. */
+  #misses = 0;
 
   constructor(reading: Reading, source: PageSource<Row>, cursor: Cursor<Row> | null) {
     const { plan } = source;
@@ -49,15 +55,31 @@ class CommonRows<Row extends object> {
   }
 
   read(): Slice<Row> {
-    const { limit = Number.POSITIVE_INFINITY } = this.#source.page;
-    while (!this.#isAtEnd && this.#found + this.#rows.length < limit && !this.#reading.isOver) this.#step();
+    while (!this.#isAtEnd && this.#wanted > 0 && !this.#reading.isOver) {
+      if (this.#misses < MAX_MISSES) this.#walk();
+      else this.#skip();
+    }
+    if (this.#isAtEnd || this.#wanted <= 0) return { rows: this.#rows, next: null };
     const found = this.#found + this.#rows.length;
-    if (this.#isAtEnd || found >= limit) return { rows: this.#rows, next: null };
     return { rows: this.#rows, next: { found, lastLine: null, lines: this.#sides.map(toLine) } };
   }
 
+  /** How many more rows the page may have. */
+  get #wanted(): number {
+    return (this.#source.page.limit ?? Number.POSITIVE_INFINITY) - this.#found - this.#rows.length;
+  }
+
+  /** Looks at the next row of the first line. */
+  #walk(): void {
+    const [first] = this.#sides;
+    if (first?.ahead.length === 0) this.#readOn(first, null);
+    const place = first?.ahead.pop();
+    if (place === undefined) this.#isAtEnd = true;
+    else this.#misses = this.#take(place) ? 0 : this.#misses + 1;
+  }
+
   /** Brings every side to the oldest of their next places, and takes it where all have it. */
-  #step(): void {
+  #skip(): void {
     const target = this.#oldest();
     for (const side of this.#sides) {
       while (target !== null && isNewer(side.ahead.at(-1), target)) side.ahead.pop();
@@ -71,9 +93,15 @@ class CommonRows<Row extends object> {
     const next = this.#oldest();
     if (next === null || this.#sides.some(({ ahead }) => isNewer(ahead.at(-1), next))) return;
     for (const { ahead } of this.#sides) ahead.pop();
+    if (this.#take(next)) this.#misses = MAX_MISSES / 2;
+  }
+
+  /** Takes the row of a place where it fits. */
+  #take(place: Key): boolean {
     const { index, under } = this.#source.plan;
-    const row = this.#reading.fitting({ key: this.#reading.key(index, [...under, ...next]), row: undefined });
+    const row = this.#reading.fitting({ key: this.#reading.key(index, [...under, ...place]), row: undefined });
     if (row !== undefined) this.#rows.push(row);
+    return row !== undefined;
   }
 
   /** The oldest of the next places of the sides; null where none is known. */
@@ -95,14 +123,15 @@ class CommonRows<Row extends object> {
     const from = side.before.length > 0 ? side.before : (page.before ?? []);
     const skips = target !== null && (from.length === 0 || compareKeys(target, from) < 0);
     const before = skips ? target : from;
+    const limit = Math.max(SHORTEST_READ, Math.min(2 * this.#wanted, LONGEST_READ));
     const keys = this.#reading.keys({
-      ...{ prefix: key([]), reverse: true, limit: READ_AT_ONCE },
+      ...{ prefix: key([]), reverse: true, limit },
       before: before.length > 0 ? key(before) : undefined,
       after: page.after === undefined ? undefined : key(page.after),
     });
     const places = keys.map((found) => found.slice(ROWS_BEGIN + index.by.length));
     side.ahead.push(...places.reverse());
-    side.before = keys.length < READ_AT_ONCE ? null : (side.ahead[0] ?? null);
+    side.before = keys.length < limit ? null : (side.ahead[0] ?? null);
     if (skips && this.#reading.has(key(target))) side.ahead.push(target);
   }
 }

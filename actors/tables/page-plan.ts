@@ -18,7 +18,7 @@ export interface PagePlan extends IndexPart {
   readonly line: readonly (KeyPart | undefined)[];
   /** Single lines of other indexes, which hold the same rows in the same order; empty where `line` is not. */
   readonly also: readonly IndexPart[];
-  /** What the indexes do not tell: looked for in the row. */
+  /** What the index does not tell: looked for in the row. */
   readonly rest: readonly Asked[];
 }
 
@@ -74,26 +74,22 @@ function tells({ by, only }: StoredIndex, field: string): boolean {
 
 function planWith(index: StoredIndex, asked: ReadonlyMap<string, KeyPart>, indexes: readonly StoredIndex[]): PagePlan {
   const line = index.by.slice(firstOf(index, asked)).map((field) => asked.get(field));
-  const untold = [...asked].filter(([field]) => !tells(index, field));
+  const rest = [...asked].filter(([field]) => !tells(index, field));
   const lines = line.length > 0 ? [] : indexes.filter((other) => candidateOf(other, asked)?.open === 0);
-  return { ...partWith(index, asked), line, ...joined(lines, asked, untold) };
+  return { ...partWith(index, asked), line, also: joined(lines, asked, rest), rest };
 }
 
-/** Of single lines those that tell what is not told yet, the one that tells most of it first; and what none tells. */
+/** Of single lines those that tell of what is asked besides, the one that tells most of it first. */
 function joined(
   lines: readonly StoredIndex[],
   asked: ReadonlyMap<string, KeyPart>,
   untold: readonly Asked[],
-): Pick<PagePlan, "also" | "rest"> {
+): readonly IndexPart[] {
   const tellsOf = (index: StoredIndex) => untold.filter(([field]) => tells(index, field)).length;
   const [best] = [...lines].sort((left, right) => tellsOf(right) - tellsOf(left));
-  if (best === undefined || tellsOf(best) === 0) return { also: [], rest: untold };
-  const { also, rest } = joined(
-    lines,
-    asked,
-    untold.filter(([field]) => !tells(best, field)),
-  );
-  return { also: [partWith(best, asked), ...also], rest };
+  if (best === undefined || tellsOf(best) === 0) return [];
+  const left = untold.filter(([field]) => !tells(best, field));
+  return [partWith(best, asked), ...joined(lines, asked, left)];
 }
 
 /** The rows of an index with the values that are asked of its first fields. */
