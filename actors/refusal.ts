@@ -29,9 +29,46 @@ export type Refusal =
   | { readonly refused: "too-many-requests"; readonly detail: string; readonly retryAfterSeconds: number }
   | { readonly refused: "refused-upstream"; readonly detail: string };
 
-/** Whether an answer is a refusal. */
+type Slug = Refusal["refused"];
+type FieldsBySlug = {
+  readonly [Each in Slug]: Readonly<
+    Record<Exclude<keyof Extract<Refusal, { readonly refused: Each }>, "refused">, true>
+  >;
+};
+
+/** The fields of each refusal besides `refused`. */
+const fieldsBySlug: FieldsBySlug = {
+  "bad-request": { detail: true },
+  "idempotency-key-required": { detail: true },
+  "malformed-if-match": { detail: true },
+  "unsupported-api-version": { detail: true },
+  unauthenticated: { detail: true },
+  forbidden: { title: true, detail: true, permission: true },
+  "not-found": { detail: true },
+  "already-exists": { detail: true },
+  "moved-on": { detail: true, currentVersion: true },
+  "in-use": { detail: true },
+  conflict: { detail: true },
+  invalid: { errors: true },
+  "idempotency-key-reused": { detail: true },
+  "precondition-required": { detail: true },
+  "too-many-requests": { detail: true, retryAfterSeconds: true },
+  "refused-upstream": { detail: true },
+};
+
+/**
+ * Whether an answer is a refusal. A row or message that has a field `refused` of its own is none, whatever that says: it
+ * has other fields too.
+ */
 export function isRefusal(answer: unknown): answer is Refusal {
-  return typeof answer === "object" && answer !== null && "refused" in answer;
+  if (typeof answer !== "object" || answer === null || !("refused" in answer)) return false;
+  const { refused } = answer;
+  if (typeof refused !== "string" || !isSlug(refused)) return false;
+  return Object.keys(answer).every((field) => field === "refused" || field in fieldsBySlug[refused]);
+}
+
+function isSlug(text: string): text is Slug {
+  return Object.hasOwn(fieldsBySlug, text);
 }
 
 /** A refusal of one field. */

@@ -96,7 +96,7 @@ export function oauthEffects(options: OAuthEffectOptions): readonly Effect[] {
 
 /** Why a request is not made. */
 class RequestNotMade extends Error {
-  override readonly name = "NotAsked";
+  override readonly name = "RequestNotMade";
 }
 
 /** A request that cannot be made is a result too; any other error is reported only as a failure. */
