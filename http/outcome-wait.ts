@@ -1,40 +1,41 @@
 import type { Runtime } from "../runtime/runtime.js";
+import { listenTo, type Topic } from "../runtime/topic.js";
 
-/** What is told on a topic of a workspace once something is over that goes on outside any turn. */
-export interface OutcomeTopic<Outcome> {
+/** The topic of a workspace on which the outcome of work outside the turn is published. */
+export interface OutcomeTopic<Data, Outcome> {
   readonly workspaceId: string;
-  readonly topic: string;
-  /** What an entry of the topic says; undefined where it is about something else. */
-  readonly toOutcome: (data: unknown) => Outcome | undefined;
+  readonly topic: Topic<Data>;
+  /** The outcome in an entry of the topic; undefined for an entry about something else. */
+  readonly toOutcome: (data: Data) => Outcome | undefined;
 }
 
-/** The longest time that an answer waits, in milliseconds, and what it says after that. */
+/** How long an answer waits, in milliseconds, and the outcome after that. */
 export interface OutcomeBound<Outcome> {
   readonly maxMs: number;
   readonly late: Outcome;
 }
 
-/** An outcome that is waited for. */
+/** A wait for an outcome. */
 export interface OutcomeWait<Outcome> {
   readonly outcome: Promise<Outcome>;
-  /** Listens no longer; to be called once. */
+  /** Stops listening; call it once. */
   end(): void;
 }
 
-/** Listens from now on, so that nothing is missed of what is asked for next. */
-export function listenForOutcome<Outcome>(
+/** Listens from now on: call it before the request whose outcome is awaited, so that nothing is missed. */
+export function listenForOutcome<Data, Outcome>(
   { feed, clock }: Pick<Runtime, "feed" | "clock">,
-  { workspaceId, topic, toOutcome }: OutcomeTopic<Outcome>,
+  { workspaceId, topic, toOutcome }: OutcomeTopic<Data, Outcome>,
   { maxMs, late }: OutcomeBound<Outcome>,
 ): OutcomeWait<Outcome> {
   const ends: (() => void)[] = [];
   const outcome = new Promise<Outcome>((resolve) => {
-    const hear = (data: unknown): void => {
-      const told = toOutcome(data);
-      if (told !== undefined) resolve(told);
+    const hear = (data: Data): void => {
+      const found = toOutcome(data);
+      if (found !== undefined) resolve(found);
     };
     ends.push(
-      feed.listen(workspaceId, topic, (entry) => hear(entry.data)),
+      listenTo(feed, workspaceId, topic, hear),
       clock.at(clock.now() + maxMs, () => resolve(late)),
     );
   });

@@ -1,11 +1,11 @@
-declare const tells: unique symbol;
+declare const carries: unique symbol;
 
 /**
  * A topic of a partition's change feed, `<kind>/<id>`. Its entries are plain data; only the compiler knows their type.
  */
-export interface Topic<in Data> {
+export interface Topic<in out Data> {
   readonly name: string;
-  readonly [tells]?: (data: Data) => void;
+  readonly [carries]?: (data: Data) => Data;
 }
 
 /** An entry for the change feed. */
@@ -22,4 +22,22 @@ export function topic<Data>(kind: string): (id: string) => Topic<Data> {
 /** An entry of a topic, type-checked. */
 export function entryOf<Data>({ name }: Topic<Data>, data: NoInfer<Data>): ChangeEntry {
   return { topic: name, data };
+}
+
+/** The part of a change feed that {@link listenTo} needs; see `Feed.listen`. */
+interface Listenable {
+  listen(partition: string, topic: string, hear: (entry: { readonly data: unknown }) => void): () => void;
+}
+
+/**
+ * Calls `hear` with the data of each entry of a topic, as `Feed.listen` does. Returns what ends it. All that is published
+ * under the topic's name has to be `Data`: no other topic may have the same kind.
+ */
+export function listenTo<Data>(
+  feed: Listenable,
+  partition: string,
+  { name }: Topic<Data>,
+  hear: (data: NoInfer<Data>) => void,
+): () => void {
+  return feed.listen(partition, name, ({ data }) => hear(data as Data));
 }

@@ -10,10 +10,10 @@ import { isRefusal } from "../../actors/refusal.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { listenForOutcome } from "../outcome-wait.js";
 
-/** How long an answer waits for the code host, in milliseconds: as long as the four requests there may take, and more. */
+/** How long an answer waits for the code host, in milliseconds: longer than its four requests may take. */
 const WAIT_MS = 50_000;
 
-/** Asks for a confirmation and waits for what comes of it. */
+/** Asks for a confirmation and waits for its outcome. */
 export async function connectOutcome(
   runtime: Runtime,
   workspaceId: string,
@@ -21,11 +21,7 @@ export async function connectOutcome(
   signedIn: Pick<ConfirmInstallation, "by" | "sealedSignIn">,
 ): Promise<ConnectOutcome> {
   const attemptId = runtime.newId("attempt");
-  const topic = {
-    workspaceId,
-    topic: attemptTopic(attemptId).name,
-    toOutcome: (data: unknown) => data as ConnectOutcome,
-  };
+  const topic = { workspaceId, topic: attemptTopic(attemptId), toOutcome: (outcome: ConnectOutcome) => outcome };
   const wait = listenForOutcome(runtime, topic, { maxMs: WAIT_MS, late: notAnswered(installation.host) });
   try {
     const message: ConfirmInstallation = { type: "installation.confirm", attemptId, ...signedIn };

@@ -2,17 +2,22 @@ import { z } from "zod";
 import { consumeOAuthState } from "../../actors/access/oauth-state.js";
 import type { PersonCaller } from "../../actors/caller.js";
 import { findCode, notLinked, parsePendingAuthorization } from "../../actors/integrations/authorization.js";
-import { integrationConnectionRef, type LinkConnection } from "../../actors/integrations/connection.messages.js";
+import {
+  integrationConnectionRef,
+  integrationConnectionTopic,
+  type LinkConnection,
+  type LinkEnded,
+} from "../../actors/integrations/connection.messages.js";
 import { findLinkedConnection } from "../../actors/integrations/connection.queries.js";
 import { integrationConnectionSchema, integrationConnectionView } from "../../actors/integrations/connection.view.js";
 import type { IntegrationConnectionKey } from "../../actors/integrations/connection-permissions.js";
 import { sealGrant } from "../../actors/integrations/oauth.effects.js";
 import type { Sealer } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";
+import { listenForOutcome } from "../outcome-wait.js";
 import { granted, Refused } from "../refused.js";
 import { type Route, route } from "../route.js";
 import { callbackPage } from "./callback-page.js";
-import { listenForLinkEnd } from "./link-ending.js";
 
 export interface CallbackRoutesOptions {
   readonly runtime: Runtime;
@@ -93,14 +98,22 @@ async function readReturn(
   };
 }
 
-/** Has the code exchanged, and waits for what comes of it; throws why there is no connection. */
+/** How long an answer waits for the host, in milliseconds: three requests of ten seconds at most. */
+const HOST_WAIT_MS = 35_000;
+
+/**
+ * Exchanges the code and returns the connection. Throws {@link Refused} when there is none, also when the host has not
+ * answered within {@link HOST_WAIT_MS}; it may be connected later then.
+ */
 async function link({ runtime, sealer }: CallbackRoutesOptions, caller: PersonCaller, { place, grant }: Link) {
   const exchangeId = runtime.newId("link");
   const message: LinkConnection = {
     ...{ type: "connection.link", caller, exchangeId },
     sealedGrant: sealGrant(sealer, grant),
   };
-  const wait = listenForLinkEnd(runtime, place, exchangeId);
+  const toOutcome = (ended: LinkEnded) => (ended.exchangeId === exchangeId ? ended.failed : undefined);
+  const topic = { workspaceId: place.workspaceId, topic: integrationConnectionTopic(place), toOutcome };
+  const wait = listenForOutcome(runtime, topic, { maxMs: HOST_WAIT_MS, late: "the host has not answered yet" });
   try {
     granted(await runtime.ask(integrationConnectionRef(place), message));
     const failed = await wait.outcome;

@@ -3,13 +3,13 @@ import { didMailGoOut } from "../../actors/access/invite.queries.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { listenForOutcome } from "../outcome-wait.js";
 
-/** How long an answer waits for the mails of its invites, in milliseconds: a mail server that is slower has not sent them yet. */
+/** How long an answer waits for the mails of its invites, in milliseconds; after that they count as not sent yet. */
 const MAIL_WAIT_MS = 10_000;
 
-/** Waits until the invite's mail went out or could not be sent; false, too, when that is not known in time. */
+/** Waits until the invite's mail was sent (true) or failed (false); false, too, when that is not known in time. */
 export async function mailWentOut(runtime: Runtime, workspaceId: string, sent: InviteSent): Promise<boolean> {
   const look = () => didMailGoOut(runtime.reading, workspaceId, sent);
-  const topic = { workspaceId, topic: inviteTopic(sent.inviteId).name, toOutcome: look };
+  const topic = { workspaceId, topic: inviteTopic(sent.inviteId), toOutcome: look };
   const wait = listenForOutcome(runtime, topic, { maxMs: MAIL_WAIT_MS, late: false });
   try {
     return look() ?? (await wait.outcome);

@@ -18,6 +18,7 @@ import {
 import { mayReturnAs, type RunnerKey } from "../../actors/runners/runner.queries.js";
 import { type Sealer, sha256Hex } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";
+import { listenTo } from "../../runtime/topic.js";
 import { bearerToken } from "../authenticate.js";
 import type { Socket, SocketHandler, SocketRoute } from "../transport/socket.js";
 import { BAD_FRAME, type EndConnection, NOT_ADMITTED, REPLACED } from "./close-codes.js";
@@ -191,9 +192,9 @@ class RunnerConnection implements SocketHandler {
     });
     this.#outbox = outbox;
     const { workspaceId, runnerId } = runner;
-    this.#unlisten = runtime.feed.listen(workspaceId, runnerTopic(runnerId).name, ({ data }) => {
-      const { connection } = data as { readonly connection?: string };
-      if (connection !== undefined && connection !== this.#connection) this.#end(REPLACED, "the runner connected anew");
+    this.#unlisten = listenTo(runtime.feed, workspaceId, runnerTopic(runnerId), (news) => {
+      const isReplaced = "connection" in news && news.connection !== this.#connection;
+      if (isReplaced) this.#end(REPLACED, "the runner connected anew");
       else outbox.flush();
     });
     outbox.flush();
