@@ -27,7 +27,7 @@ import { sealingKeyActor } from "./workspaces/sealing-key.machine.js";
 import { slugClaimsActor } from "./workspaces/slug-claims.machine.js";
 import { workspaceActor } from "./workspaces/workspace.machine.js";
 
-/** Every machine of the product, over the kinds that its workspaces write. */
+/** All machines; `kinds` are the resource kinds of workspaces. */
 export function createActorTypes(kinds: readonly Kind[]): readonly ActorType[] {
   return [
     workspaceActor(kinds, refuseInTurn),

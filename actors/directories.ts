@@ -11,7 +11,7 @@ import { runSource } from "./runs/run.table.js";
 import { taskSource } from "./tasks/task.table.js";
 import { memberSource, memberships } from "./workspaces/member.table.js";
 
-/** Every directory, and what its entries follow from: from this they can be rebuilt. */
+/** All directories, with the rows and states that they can be rebuilt from. */
 export function createDirectoryCatalogue(kinds: readonly Kind[]): DirectoryCatalogue {
   const directories = [resourceLocations, resourceHashes, memberships, mintedHashes, connectedRunners];
   return {

@@ -9,9 +9,9 @@ import type { CodeHost } from "./outbound/code-host.js";
 import { type MailOptions, mailEffect } from "./outbound/mail.effects.js";
 import type { Sealer } from "./sealer.js";
 
-/** What effects do their work through: what several take, and a part for each area. */
+/** The services that effects use: some of several effects, and a part for each area. */
 export interface EffectParts {
-  /** Reads what is durable when it is called: effects are made before the runtime is. */
+  /** Returns a reading of the durable rows. A function, since effects are created before the runtime. */
   readonly reading: () => Reading;
   readonly newId: (prefix: string) => string;
   readonly baseUrl: () => string;
@@ -20,13 +20,13 @@ export interface EffectParts {
   readonly log: MailOptions["log"] & OAuthEffectOptions["log"];
   readonly mail: Pick<MailOptions, "smtpUrl" | "from">;
   readonly hooks: Pick<DeliveryOptions, "outbound" | "network" | "tokens" | "rotates">;
-  /** The way to the hosts that accounts are linked at. */
+  /** Requests to the hosts of linked accounts. */
   readonly accounts: Pick<OAuthEffectOptions, "outbound" | "servers">;
-  /** Null when none is set up. */
+  /** Null when none is configured. */
   readonly codeHost: CodeHost | null;
 }
 
-/** Every effect of the product. An area adds a line. */
+/** All effects. An area adds one line. */
 export function createEffects(parts: EffectParts): readonly Effect[] {
   const { reading, newId, baseUrl, clock, sealer, log, codeHost } = parts;
   return [

@@ -15,12 +15,12 @@ import { secretKind } from "./workspaces/secret.kind.js";
 import { teamKind } from "./workspaces/team.kind.js";
 import { workspaceKind } from "./workspaces/workspace.kind.js";
 
-/** What the rules of some kinds depend on beyond the store. */
+/** Settings of the deployment that rules of some kinds depend on. */
 export interface Deployment {
   readonly allowList: AllowList;
   /** Whether there is a key to sign hook tokens with. */
   readonly signsTokens: boolean;
-  /** How long hooks sign under a secret that was replaced, too; 0 when not given. */
+  /** How long hooks also sign under a replaced secret, in hours; 0 by default. */
   readonly rotationHours?: number;
 }
 

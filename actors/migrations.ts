@@ -4,19 +4,22 @@ import { runInputWalks } from "./runs/run-input.migration.js";
 import { compositeTaskIndexes } from "./tasks/task.migration.js";
 
 /**
- * Every step that brings a store of an earlier release up to date, in order; they are taken at the start, before
- * anything is served (`storage/migrations.ts`). A step is one line here and one pure function in its area, in a file
- * `<noun>.migration.ts`, built of the walks of `storage/migration-walks.ts` (rows) and `runtime/stored-actor-walks.ts`
- * (states, messages and effects of actors):
+ * The steps that update a store of an earlier release, in order. They run at the start, before anything is served
+ * (`storage/migrations.ts`). A step is one line here and one pure function in its area, in a file
+ * `<noun>.migration.ts`, built from the walks of `storage/migration-walks.ts` (rows) and
+ * `runtime/stored-actor-walks.ts` (states, messages and effects of actors):
  *
  *     { to: 9, title: "things are found by colour", walks: [eachRow("thing", byColour), removeTable("thing-by-shape")] },
  *
- * where `byColour(row, place)` gives what is written for one row: `[putRow(place, "thing-by-colour", [row.colour, …], true)]`.
- * Rows of megabytes (diffs) are walked a few at a time: `eachRow("run-checkout", …, { maxEntries: 4 })`.
+ * where `byColour(row, place)` returns the changes for one row:
  *
- * It is tested on rows written by hand (`test/support/migrating.ts`) and, without a line of its own, on the store of the
- * first release: killed after every slice, taken twice, and read as before (`test/actors/migrations.test.ts`,
- * `test/processes/fixture-store.test.ts`). A step that was released is never changed.
+ *     [putRow(place, "thing-by-colour", [row.colour, …], true)]
+ *
+ * Rows of megabytes (diffs) are read a few at a time: `eachRow("run-checkout", …, { maxEntries: 4 })`.
+ *
+ * Test a step with rows written by hand (`test/support/migrating.ts`). All steps are also tested on the store of the
+ * first release: killed after every slice, run twice, and read as before (`test/actors/migrations.test.ts`,
+ * `test/processes/fixture-store.test.ts`). Never change a released step.
  */
 export const migrations: readonly MigrationStep[] = [
   { to: 2, title: "tasks have composite indexes", walks: compositeTaskIndexes },

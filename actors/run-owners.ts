@@ -1,5 +1,5 @@
 import type { RunOwner } from "./runs/run-owner.js";
 import { taskRunOwner } from "./tasks/task-run-owner.js";
 
-/** Who wants runs, and what runs read of them; one line for each kind of owner. */
+/** All kinds of owners of runs; an area adds one line. */
 export const runOwners: readonly RunOwner[] = [taskRunOwner];

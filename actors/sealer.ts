@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHmac, createSecretKey, hash, hkdfSync } from "node:crypto";
 
-/** Seals what is kept encrypted at rest, and digests what is only ever compared. */
+/** Encrypts values that are stored, and digests values that are only compared. */
 export interface Sealer {
   /** AES-256-GCM with a fresh nonce; the text form `v1.<nonce>.<tag>.<ciphertext>` in base64url. */
   seal(plain: string): string;

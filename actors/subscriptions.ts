@@ -3,20 +3,20 @@ import { workspaceClosingSubscriber } from "./code-host/workspace-closing.js";
 import { secretRotationSubscriber } from "./hooks/delivery/secret-rotation.machine.js";
 import { afterEventSubscriber, beforeEventGate } from "./hooks/matching/fire-hooks.js";
 import { connectionSubscriber } from "./integrations/connection-subscriber.js";
-import { placesAfterPoolChanges } from "./runners/pool-changes.js";
-import { unassignsWhoLeft } from "./tasks/member-leaving.js";
-import { withdrawsWork } from "./tasks/workspace-closing.js";
+import { poolChangesSubscriber } from "./runners/pool-changes.js";
+import { memberLeavingSubscriber } from "./tasks/member-leaving.js";
+import { taskWithdrawalSubscriber } from "./tasks/workspace-closing.js";
 
-/** Who hears which fact: the whole wiring between areas, with {@link gates}, stands on this page. */
+/** All subscribers to facts. Together with {@link gates} this is the whole wiring between areas. */
 export const subscribers: readonly Subscriber[] = [
-  placesAfterPoolChanges,
-  withdrawsWork,
-  unassignsWhoLeft,
+  poolChangesSubscriber,
+  taskWithdrawalSubscriber,
+  memberLeavingSubscriber,
   workspaceClosingSubscriber,
   afterEventSubscriber,
   secretRotationSubscriber,
   connectionSubscriber,
 ];
 
-/** Who gates which step. */
+/** All gates of steps. */
 export const gates: readonly Gate[] = [beforeEventGate];

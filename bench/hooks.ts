@@ -194,7 +194,7 @@ async function withoutActors(store: Store, url: string): Promise<Figures> {
 
 /** As `withoutActors`, with all of the request and of the record that a delivery of Signalbox leaves. */
 async function withoutActorsAlike(store: Store, url: string): Promise<Figures> {
-  const outbound = createOutbound({ allowList: parseAllowList(url), keepBytes: MAX_OUTPUT_BYTES });
+  const outbound = createOutbound({ allowList: parseAllowList(url), maxBodyBytes: MAX_OUTPUT_BYTES });
   const sealer = createSealer(randomBytes(32), randomBytes);
   const figures = await measure(async (n) => {
     const work = workOf(n, "ws_1", "team_1");
@@ -297,7 +297,7 @@ const withWrittenHook = (store: Store, url: string): Promise<Figures> => withAct
 
 async function withActors(store: Store, url: string, extras: Extras = plain): Promise<Figures> {
   const allowList = parseAllowList(url);
-  const outbound = createOutbound({ allowList, keepBytes: MAX_OUTPUT_BYTES });
+  const outbound = createOutbound({ allowList, maxBodyBytes: MAX_OUTPUT_BYTES });
   const kinds = createKinds({ allowList, signsTokens: false });
   const sealer = createSealer(randomBytes(32), randomBytes);
   const clock = createSystemClock();

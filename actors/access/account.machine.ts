@@ -59,9 +59,7 @@ const MAX_LINKS_OF_SOURCE = 5;
 const MANY_LINKS = 20;
 /** Mails to one address from all sources. */
 const MAX_LINKS = 100;
-/**
- * Waits before a mail is tried again, in milliseconds; after the last, retries are exhausted and the person asks anew.
- */
+/** Waits before a failed mail is sent again, in milliseconds; after the last, the person has to ask for another. */
 const MAIL_RETRIES_MS = [5_000, 30_000, 120_000];
 /** Sessions of one person; the oldest is removed when there are more. */
 const MAX_SESSIONS = 50;

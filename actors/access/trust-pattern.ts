@@ -1,5 +1,5 @@
 /**
- * Patterns of a trust: one string, in which `*` stands for any run of characters, including colons (configuration API,
+ * Patterns of a trust: one string, in which `*` matches any characters, including colons (configuration API,
  * Workspace token trust).
  */
 

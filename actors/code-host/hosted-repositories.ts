@@ -5,7 +5,7 @@ import type { CodeHostConnection } from "./connection.table.js";
 import { notSetUp } from "./refusals.js";
 
 /** The code host to ask for a connection's repositories, or why there is none; null means that none is set up. */
-export function findHostOf({ host, state }: CodeHostConnection, codeHost: CodeHost | null): CodeHost | Refusal {
+export function findConfiguredHost({ host, state }: CodeHostConnection, codeHost: CodeHost | null): CodeHost | Refusal {
   if (codeHost === null) return notSetUp;
   if (codeHost.name !== host) {
     return {

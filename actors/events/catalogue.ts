@@ -12,7 +12,7 @@ export interface WorkEventRule {
   readonly paths: boolean;
   /** Whether it happens within a run; expressions then see the run. */
   readonly inRun: boolean;
-  /** The event's fields beside `at`. */
+  /** The event's fields in addition to `at`. */
   readonly fields: Readonly<Record<string, Type>>;
   /** Whether this release produces it. */
   readonly served: boolean;

@@ -87,7 +87,7 @@ function* textFiles(source: Source, kind: Kind, folder: TextFolder): Generator<F
   }
 }
 
-/** Groups pieces into steps; null stands for a resource without pieces. */
+/** Groups pieces into steps; null is a resource without pieces. */
 function* inSteps(pieces: Iterable<FilePiece | null>): Generator<readonly FilePiece[]> {
   let step: FilePiece[] = [];
   let looked = 0;

@@ -17,11 +17,11 @@ export type Type =
   | { readonly kind: Scalar }
   | { readonly kind: "list"; readonly element: Type }
   | { readonly kind: "map"; readonly key: Type; readonly value: Type }
-  /** A map whose keys are known: no other may be named. */
+  /** A map with known keys; others are errors. */
   | { readonly kind: "object"; readonly fields: Readonly<Record<string, Type>> }
-  /** A type of which only its name and parameters are known: `set(int)`. */
+  /** A type with only a name and parameters: `set(int)`. */
   | { readonly kind: "opaque"; readonly name: string; readonly parameters: readonly Type[] }
-  /** What `type(x)` gives; null for the type of types. */
+  /** The type of `type(x)`; null for the type of types. */
   | { readonly kind: "type"; readonly of: Type | null }
   /** A type variable, to be inferred. */
   | { readonly kind: "parameter"; readonly name: string };
@@ -49,10 +49,10 @@ export const typeOf = (of: Type | null): Type => ({ kind: "type", of });
 /** The type of types. */
 export const TYPE = typeOf(null);
 
-/** What a map with unknown values is to a declared one. */
+/** A map with unknown values. */
 const ANY_MAP = mapOf(STRING, DYN);
 
-/** A type as CEL writes it: `list(map(string, dyn))`; a declared object is the map that it is. */
+/** A type in CEL's notation: `list(map(string, dyn))`; an object is written as a map. */
 export function formatType(type: Type): string {
   switch (type.kind) {
     case "list":
@@ -83,22 +83,22 @@ function isDyn({ kind }: Type): boolean {
   return kind === "dyn" || kind === "error";
 }
 
-/** Whether the two are the same, parameters by name. */
+/** Whether the types are equal, parameters by name. */
 export function isSame(left: Type, right: Type): boolean {
   return formatType(left) === formatType(right);
 }
 
-/** Parts of a type; a larger one counts as `dyn`. An expression may double a type at every step. */
+/** Most parts of a type; a larger one becomes `dyn`. An expression may double a type at every step. */
 const MAX_PARTS = 200;
-/** Comparisons of types in one check, beyond which everything fits. */
+/** Most comparisons of types in one check; beyond that every type fits. */
 const MAX_COMPARISONS = 50_000;
 
-/** The type, or `dyn` when it is very large. */
+/** The type; `dyn` when it has more than {@link MAX_PARTS} parts. */
 export function bounded(type: Type): Type {
   return partsOf(type, MAX_PARTS) > 0 ? type : DYN;
 }
 
-/** What is left of `most` after the parts of the type; below 1 when there are more. */
+/** `most` minus the number of parts of the type; below 1 when there are more. */
 function partsOf(type: Type, most: number): number {
   if (most <= 0) return 0;
   switch (type.kind) {
@@ -116,22 +116,22 @@ function partsOf(type: Type, most: number): number {
 }
 
 /**
- * What is known of type parameters, as cel-go's checker keeps it (`checker/types.go`): assignability that binds
- * parameters on the way, and takes nothing along from an attempt that failed.
+ * The bindings of type parameters, as in cel-go's checker (`checker/types.go`). Checking assignability binds
+ * parameters; a failed check binds none.
  */
 export class Bindings {
   readonly #bound = new Map<string, Type>();
-  /** What was bound, with what it was bound to before: to take it back. */
+  /** The bindings made, with their previous values, for undoing them. */
   readonly #trail: { readonly name: string; readonly before: Type | undefined }[] = [];
   #fresh = 0;
   #comparisons = 0;
 
-  /** A parameter that is used nowhere else. */
+  /** A new parameter. */
   fresh(): Type {
     return { kind: "parameter", name: `_${this.#fresh++}` };
   }
 
-  /** The same types with parameters of their own in place of those that they name. */
+  /** The same types with new parameters instead of those that they name. */
   instantiate(types: readonly Type[]): readonly Type[] {
     if (!types.some(namesParameter)) return types;
     const own = new Map<string, Type>();
@@ -144,7 +144,7 @@ export class Bindings {
     return types.map(replace);
   }
 
-  /** Whether every one may stand where its counterpart is wanted; what was learned is kept when all may. */
+  /** Whether each given type is assignable to its wanted type. Parameters stay bound if all are. */
   areAssignable(given: readonly Type[], wanted: readonly Type[]): boolean {
     const mark = this.#trail.length;
     const all = this.#assignAll(given, wanted);
@@ -165,8 +165,8 @@ export class Bindings {
   }
 
   /**
-   * The type with what is known put in; what stays unknown as it is, or as `dyn` when `unknown` says so. Parts of one
-   * that is very large are `dyn`.
+   * The type with its bound parameters replaced. Unbound ones stay, or become `dyn`, as `unknown` says. Parts of a very
+   * large type become `dyn`.
    */
   resolve(type: Type, unknown: "kept" | "dyn" = "kept"): Type {
     let left = MAX_PARTS;
@@ -193,7 +193,7 @@ export class Bindings {
     return put(type);
   }
 
-  /** The type that both elements of an aggregate have: `dyn` when they do not agree. */
+  /** The common type of two elements; `dyn` when they differ. */
   join(left: Type, right: Type): Type {
     return this.areAssignable([left], [right]) ? mostGeneral(left, right) : DYN;
   }
@@ -233,7 +233,7 @@ export class Bindings {
     return this.#assign(given.kind === "object" ? ANY_MAP : given, wanted.kind === "object" ? ANY_MAP : wanted);
   }
 
-  /** Takes `type` for the parameter: `unfit` when nothing is known of it and it may not stand for that type. */
+  /** Binds the parameter: `clashes` when it is bound to another type, `unfit` when `type` contains the parameter. */
   #bind(type: Type, parameter: Extract<Type, { kind: "parameter" }>): "fits" | "clashes" | "unfit" {
     if (type.kind === "parameter" && type.name === parameter.name) return "fits";
     const known = this.#bound.get(parameter.name);
@@ -249,7 +249,7 @@ export class Bindings {
     return "fits";
   }
 
-  /** Whether a type names the parameter, bound ones looked through: it would then be a part of itself. */
+  /** Whether a type contains the parameter, also through bindings: it would then contain itself. */
   #occurs(name: string, type: Type, seen = new Set<string>()): boolean {
     switch (type.kind) {
       case "parameter": {
@@ -306,7 +306,7 @@ function mapParameters(type: Type, replace: (parameter: Extract<Type, { kind: "p
   }
 }
 
-/** What null may stand for, as in cel-go: times and opaque types, not plain scalars. */
+/** Whether null is assignable to the type, as in cel-go: to times and opaque types, not to scalars. */
 function isNullable({ kind }: Type): boolean {
   return kind === "null_type" || kind === "timestamp" || kind === "duration" || kind === "opaque";
 }

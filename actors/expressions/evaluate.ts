@@ -22,11 +22,11 @@ const UNITS_TO_BEGIN = 300;
 
 /** An expression that is ready to be evaluated any number of times. */
 export interface Program {
-  /** Never throws; its cost is bounded (see `meter.ts`). */
+  /** Never throws. Its cost is bounded (see `meter.ts`). */
   evaluate(names: Names, allowance?: Budget): Outcome;
   /**
-   * As a condition: false where the value is not `true`, or there is none. What it costs is taken from `work`; null
-   * when that is less than one evaluation may cost, and was too little to tell.
+   * Evaluates it as a condition: false when the value is not `true`, or there is none. Takes the cost from `work`; null
+   * when `work` was less than {@link MAX_UNITS} and not enough.
    */
   holds(names: Names, work?: Work): boolean | null;
 }
@@ -35,8 +35,7 @@ export interface Program {
 export type Names = Readonly<Record<string, Value>>;
 
 /**
- * Compiled programs by their expression's text: each takes up to 200 bytes a character. The oldest
- * goes first.
+ * Most characters of cached programs, which take up to 200 bytes for each character. The oldest is evicted first.
  */
 const MAX_CACHED_CHARACTERS = 300_000;
 /** Fixed size of a program, in characters. */
@@ -47,7 +46,7 @@ const environment = meteredEnvironment(meter);
 const ready = new Map<string, Program>();
 let charactersKept = 0;
 
-/** The program of an expression, made once. One that does not parse evaluates to an error. */
+/** The program of an expression, cached. A program with syntax errors evaluates to an error. */
 export function compile(source: string): Program {
   const known = ready.get(source);
   if (known !== undefined) return known;

@@ -32,10 +32,10 @@ const TIMESTAMP = objectType("google.protobuf.Timestamp");
 /** Seconds since 1970 that a timestamp may hold: 0001-01-01 to 9999-12-31. */
 const FIRST_SECOND = -62_135_596_800n;
 const LAST_SECOND = 253_402_300_799n;
-/** Functions that look at every element of what they are given. */
+/** Functions whose cost depends on every element of their arguments. */
 const looksAtAll = new Set(["_==_", "_!=_", "@in"]);
 
-/** What a call costs beyond one unit: reading a time, and above all finding its time zone. */
+/** The cost of a call beyond one unit, for parsing times and looking up time zones. */
 const weights: ReadonlyMap<string, number> = new Map([
   ["timestamp", 50],
   ["duration", 50],
@@ -49,8 +49,8 @@ const ELEMENTS_A_UNIT = 4;
 const SPENT = "it takes too long";
 
 /**
- * The environment of the standard functions, each call of which the meter counts. Where the library differs from
- * cel-spec (null values in `has` and `in`, `timestamp(int)`, `double("abc")`), ours stand in its place.
+ * The environment of the standard functions; the meter counts each call. Where the library differs from cel-spec (null
+ * values in `has` and `in`, `timestamp(int)`, `double("abc")`), own functions replace it.
  */
 export function meteredEnvironment(meter: Meter): CelEnv {
   const standard = celEnv({
@@ -67,7 +67,7 @@ export function meteredEnvironment(meter: Meter): CelEnv {
         meter.spend(weight);
         if (target !== undefined) count(target);
         for (const arg of args) count(arg);
-        // Thrown here, not within a function, it ends the evaluation: nothing in an expression catches it.
+        // Thrown here, outside the function, so that no expression can catch it.
         if (meter.isSpent) throw new Error(SPENT);
         const result = group.call(id, target, args);
         if (isCelError(result)) meter.spend(ERROR_WEIGHT);
@@ -115,7 +115,7 @@ const presence: readonly CelFunc[] = [
   ),
 ];
 
-/** A map that was just written, whose keys are of few kinds. */
+/** Rejects map literals with duplicate keys. */
 const written: readonly CelFunc[] = [
   celFunc(DISTINCT, [MAP], MAP, (map) => {
     const keys = new Set<unknown>();
@@ -152,7 +152,7 @@ const conversions: readonly CelFunc[] = [
   }),
 ];
 
-/** A list may double at every step of an expression: its size counts before it is made. */
+/** Functions whose result may double at every step: its size counts before it is built. */
 function growing(meter: Meter): CelFunc[] {
   return [
     celFunc("_+_", [LIST, LIST], LIST, (left, right) => {

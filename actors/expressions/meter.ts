@@ -1,22 +1,22 @@
 import { type CelMap, type CelValue, isCelList, isCelMap } from "@bufbuild/cel";
 
 /**
- * What one evaluation may cost, in units of about a tenth of a microsecond: a call, a step of a loop times the nodes
- * it holds, 16 characters looked at or made. Counted, not timed, so that an expression gives the same everywhere.
+ * Cost limit of one evaluation, in units of about a tenth of a microsecond: a call, a step of a loop for each of its
+ * nodes, 16 characters read or written. Counted, not timed, so that an expression has the same result everywhere.
  */
 export const MAX_UNITS = 30_000;
 const CHARACTERS_A_UNIT = 16;
-/** Elements that a value is looked through for at most when its size is counted. */
+/** Most elements visited to count the size of a value. */
 const MAX_COUNTED = MAX_UNITS;
 
-/** What something may still cost, in such units; below 0 once it cost more. */
+/** The remaining budget in units; below 0 once it is exceeded. */
 export interface Work {
   units: number;
 }
 
 /**
- * Counts what an evaluation costs. Once it is spent it stays so: errors that an expression swallows (`all` and
- * `exists` do) change nothing, since loops ask {@link isSpent} before each step.
+ * Counts the cost of an evaluation. Once spent it stays spent, even when the expression swallows the error (`all` and
+ * `exists` do), since loops check {@link isSpent} before each step.
  */
 export class Meter {
   #left = MAX_UNITS;
@@ -26,7 +26,7 @@ export class Meter {
     return this.#left < 0;
   }
 
-  /** Units that are not spent; below 0 once it took more. */
+  /** The remaining units; below 0 once they are exceeded. */
   get left(): number {
     return this.#left;
   }
@@ -36,7 +36,7 @@ export class Meter {
     this.#patterns.clear();
   }
 
-  /** Whether an evaluation comes to this pattern for the first time, and so may have to make it. */
+  /** Whether the evaluation uses this pattern for the first time, and may have to compile it. */
   isNew(pattern: string): boolean {
     const { size } = this.#patterns;
     return this.#patterns.add(pattern).size > size;
@@ -46,13 +46,13 @@ export class Meter {
     this.#left -= units;
   }
 
-  /** What handling the value costs: its characters and elements, all the way down. */
+  /** Spends the cost of handling the value: of all its characters and elements, at any depth. */
   spendFor(value: CelValue | undefined): void {
     this.#left -= 1;
     if (typeof value === "string" || value instanceof Uint8Array) this.#left -= value.length / CHARACTERS_A_UNIT;
   }
 
-  /** As {@link spendFor}, for what looks at every element. */
+  /** As {@link spendFor}, for functions that read every element. */
   spendForAll(value: CelValue): void {
     const pending: CelValue[] = [value];
     for (let counted = 0; counted < MAX_COUNTED; counted++) {
@@ -60,7 +60,7 @@ export class Meter {
       if (next === undefined) return;
       this.spendFor(next);
       if (this.isSpent) return;
-      // A list that was put together may say that it is larger than anything that exists.
+      // A concatenated list may report a size that could never be built.
       if (isCelList(next)) {
         this.spend(next.size);
         if (!this.isSpent) pending.push(...next);

@@ -1,13 +1,13 @@
 import { type ASTNode, Environment, ParseError } from "cel-js";
 import { type Respelled, respell } from "./spelling.js";
 
-/** A part of an expression, in UTF-16 code units from its start; `end` is past the part. */
+/** A part of an expression, in UTF-16 code units from its start; `end` is exclusive. */
 export interface Span {
   readonly start: number;
   readonly end: number;
 }
 
-/** A fault of an expression: what, where, and what was probably meant. */
+/** A fault of an expression: its message, its place, and a suggestion. */
 export interface Fault {
   readonly message: string;
   readonly span: Span | null;
@@ -16,19 +16,19 @@ export interface Fault {
 
 export type Node = ASTNode;
 
-/** An expression that was read. */
+/** A parsed expression. */
 export interface Tree {
   readonly root: Node;
   spanOf(node: Node): Span;
-  /** The name of a field as it was written. */
+  /** The name of a field as written in the source. */
   fieldOf(node: Extract<Node, { op: "." }>): string;
 }
 
-/** Characters of an expression (expressions, What the service does). */
+/** Longest expression, in characters (expressions, What the service does). */
 export const MAX_EXPRESSION_LENGTH = 2_000;
-/** Brackets within brackets. */
+/** Deepest nesting of brackets. */
 const MAX_BRACKETS = 100;
-/** Depth of the tree, to which chains of operators count too: far below what the stack holds. */
+/** Deepest tree, including chains of operators; far below the stack's limit. */
 const MAX_DEPTH = 400;
 
 const parser = new Environment({
@@ -41,7 +41,7 @@ const parser = new Environment({
   },
 });
 
-/** Reads an expression. Never throws: what is wrong is a fault with its place. */
+/** Parses an expression. Never throws; a syntax error is a fault with its place. */
 export function parseExpression(source: string): { readonly tree: Tree } | { readonly fault: Fault } {
   if (source.length > MAX_EXPRESSION_LENGTH) {
     return faultAt(`is longer than ${MAX_EXPRESSION_LENGTH} characters`, {
@@ -63,7 +63,7 @@ export function parseExpression(source: string): { readonly tree: Tree } | { rea
       spanOf: ({ start, end }) => ({ start: respelled.sourceOffset(start), end: respelled.sourceOffset(end) }),
       fieldOf: (node) => respelled.fieldOf(node.args[1]),
     };
-    const deep = firstBelow(root, MAX_DEPTH);
+    const deep = findDeeperNode(root, MAX_DEPTH);
     return deep === null ? { tree } : faultAt(`nests more than ${MAX_DEPTH} levels`, tree.spanOf(deep));
   } catch (error) {
     if (error instanceof ParseError) return { fault: faultOf(error, respelled) };
@@ -71,7 +71,7 @@ export function parseExpression(source: string): { readonly tree: Tree } | { rea
   }
 }
 
-/** The operands of a node, in the order they stand. */
+/** The operands of a node, in the order of the source. */
 export function listOperands(node: Node): readonly Node[] {
   switch (node.op) {
     case "value":
@@ -96,8 +96,8 @@ export function listOperands(node: Node): readonly Node[] {
   }
 }
 
-/** A chain of operators nests as deep as it is long, so bounding brackets alone is not enough. */
-function firstBelow(root: Node, depth: number): Node | null {
+/** The first node deeper than `depth`: a chain of operators nests as deep as it is long, even without brackets. */
+function findDeeperNode(root: Node, depth: number): Node | null {
   let level: readonly Node[] = [root];
   for (let at = 0; at < depth && level.length > 0; at++) level = level.flatMap(listOperands);
   return level[0] ?? null;

@@ -1,14 +1,14 @@
 import { RE2JS } from "@bufbuild/re2";
 
-/** Regular expressions in RE2's syntax, matched in linear time, and bounded in what they cost to read. */
+/** Regular expressions in RE2's syntax, matched in linear time, with bounded cost to compile. */
 
 const MAX_LENGTH = 500;
-/** What a pattern may grow to once its repetitions are written out, in about single characters. */
+/** Largest size of a pattern with its repetitions expanded, in about characters. */
 const MAX_GROWN = 5_000;
-/** A class of Unicode is looked up in tables, again for each repetition. */
+/** Size of a Unicode class, which is looked up in tables for each repetition. */
 const UNICODE_CLASS_WEIGHT = 200;
 const MAX_CACHED_PATTERNS = 500;
-/** Instructions that a character passes in about the time of one unit of cost. */
+/** Instructions executed for a character in about the time of one unit. */
 const INSTRUCTIONS_A_UNIT = 4;
 
 export interface Pattern {
@@ -19,7 +19,7 @@ export interface Pattern {
 
 const known = new Map<string, Pattern>();
 
-/** The compiled pattern. Throws an `Error` that says what is wrong with it. */
+/** The compiled pattern, cached. Throws an `Error` with a message for people when it is invalid. */
 export function getPattern(source: string): Pattern {
   const before = known.get(source);
   if (before !== undefined) return before;
@@ -36,7 +36,7 @@ export function getPattern(source: string): Pattern {
   return pattern;
 }
 
-/** Cost of compiling a pattern, in the meter's units, cached or not; one that is too long is not compiled. */
+/** Cost of compiling a pattern in the meter's units, the same when it is cached; too long patterns are not compiled. */
 export function costToMake(source: string): number {
   return source.length > MAX_LENGTH ? 0 : 200 + 8 * source.length + Math.min(grown(source), MAX_GROWN);
 }

@@ -1,6 +1,7 @@
 /**
- * Where expressions stand, what each has to give and what it sees (expressions, Integration positions; Hook positions
- * and values). The checker, the positions endpoint and what runs hooks and integrations read this table.
+ * The fields that contain expressions, with the type that each must yield and the names that it sees (expressions,
+ * Integration positions; Hook positions and values). Used by the checker, the positions endpoint, hooks and
+ * integrations.
  */
 
 import { DYN, listOf, mapOf, objectOf, STRING, type Type } from "./cel-types.js";
@@ -8,19 +9,19 @@ import { isTemplate, OPEN, readTemplate } from "./templates.js";
 import type { ExpectedExpression, ExpressionForm } from "./validate-expression.js";
 
 export interface Position {
-  /** The path of the field; `[*]` stands for any key or index: `hook.steps[*].with[*]`. */
+  /** The path of the field; `[*]` is any key or index: `hook.steps[*].with[*]`. */
   readonly position: string;
   readonly form: ExpressionForm;
   readonly returns: ExpectedExpression["returns"];
   readonly sees: readonly string[];
-  /** Names that are seen in some definitions only. */
+  /** Names that are in scope in some definitions only. */
   readonly alsoSees: readonly ("item" | "captures" | "inputs")[];
 }
 
 const MARKS = mapOf(STRING, STRING);
 const ANY = mapOf(STRING, DYN);
 
-/** Types of the names that hooks see; `event`, `run`, `vars` and `step` are known better in a definition. */
+/** Types of the names that hooks see; a definition gives `event`, `run`, `vars` and `step` more precise types. */
 export const hookNames: Readonly<Record<string, Type>> = {
   event: objectOf({ at: STRING }),
   task: objectOf({
@@ -64,7 +65,7 @@ const list = at("expression", "list");
 const test = at("expression", "bool");
 const text = at("text");
 
-/** The fields of a request, and what its answer is looked at with. */
+/** The positions of a request and of the checks on its answer. */
 function request(path: string, seeing: Seeing): Position[] {
   return [
     text(`${path}.url`, seeing),
@@ -86,7 +87,7 @@ function requestWithAnswer(path: string, seeing: Seeing): Position[] {
   ];
 }
 
-/** An event of a webhook or a poll, from what `sees` says of its source. */
+/** The positions of an event of a webhook or a poll; `sees` are the names of its source. */
 function events(path: string, sees: readonly string[]): Position[] {
   const item: Seeing = { sees, alsoSees: ["item"] };
   const captured: Seeing = { sees, alsoSees: ["item", "captures"] };
@@ -151,20 +152,20 @@ export const hookPositions: readonly Position[] = [
   text("hook.steps[*].request.body", stepping),
 ];
 
-/** What a kind of definitions says of its expressions. */
+/** The rules for the expressions of a kind of definitions. */
 export interface Language {
   readonly name: "hook" | "integration";
   readonly positions: readonly Position[];
-  /** Expressions that one definition may hold. */
+  /** Most expressions of one definition. */
   readonly mostExpressions: number;
-  /** The names that are seen at a place of a definition, with their types there. */
+  /** The names in scope at a position of a definition, with their types. */
   namesAt(definition: Definition, placed: ExpressionLocation): ReadonlyMap<string, Type>;
 }
 
-/** A definition as its schema gave it. */
+/** A definition, parsed by its schema. */
 export type Definition = Readonly<Record<string, unknown>>;
 
-/** What stands at a path of a definition; undefined where nothing does. */
+/** The value at a path of a definition; undefined for none. */
 export function findPart(definition: unknown, path: readonly (string | number)[]): unknown {
   return path.reduce<unknown>(
     (part, name) =>
@@ -175,12 +176,12 @@ export function findPart(definition: unknown, path: readonly (string | number)[]
   );
 }
 
-/** The names of what stands at a path, where that is an object. */
+/** The names of an object's fields; none for other values. */
 export function listNames(part: unknown): string[] {
   return typeof part === "object" && part !== null && !Array.isArray(part) ? Object.keys(part) : [];
 }
 
-/** A string within a definition that a position is for, and where it stands. */
+/** A string of a definition at a position. */
 export interface ExpressionLocation {
   readonly position: Position;
   /** Its path in the definition, as keys and indexes. */
@@ -188,7 +189,7 @@ export interface ExpressionLocation {
   readonly text: string;
 }
 
-/** Every text of a definition that stands at a position and holds an expression, in the order of the definition. */
+/** All texts with expressions of a definition, in the order of the definition. */
 export function listExpressions(language: Language, definition: Definition): ExpressionLocation[] {
   const found: ExpressionLocation[] = [];
   visitExpressions(language, definition, (placed) => {
@@ -198,13 +199,13 @@ export function listExpressions(language: Language, definition: Definition): Exp
   return found;
 }
 
-/** A position, and the parts of its path below the language's name; null stands for any key or index. */
+/** A position with the parts of its path below the language's name; null is any key or index. */
 interface Pattern {
   readonly position: Position;
   readonly parts: readonly (string | null)[];
 }
 
-/** Passes each to `take` until that returns false. The definition may be any JSON, of any size. */
+/** Calls `take` for each text at a position until it returns false. The definition may be any JSON of any size. */
 function visitExpressions(
   language: Language,
   definition: unknown,
@@ -237,7 +238,7 @@ function below(patterns: readonly Pattern[], depth: number, name: string | numbe
   return patterns.every(goesOn) ? patterns : patterns.filter(goesOn);
 }
 
-/** Text may stand deeper than its position: within a JSON body, or an object given to a tool. */
+/** Whether a text is at the position. It may be deeper: within a JSON body or a tool's inputs. */
 function isAt(depth: number, parts: readonly (string | null)[], form: ExpressionForm): boolean {
   return depth === parts.length || (depth > parts.length && form === "text");
 }
@@ -280,14 +281,14 @@ export function findSizeFault(language: Language, definition: unknown): string |
     : null;
 }
 
-/** The expressions of a text that can be read. */
+/** The expressions of a text, if it can be parsed. */
 function sourcesOf(text: string, form: ExpressionForm): string[] {
   if (form === "condition" && !isTemplate(text)) return [text];
   const read = readTemplate(text);
   return "fault" in read ? [] : read.template.flatMap((part) => (typeof part === "string" ? [] : [part.source]));
 }
 
-/** The parts of a pattern; null stands for any key or index. */
+/** The parts of a pattern; null is any key or index. */
 function partsOf(pattern: string): (string | null)[] {
   return pattern.split(/\.|(?=\[\*\])/).map((part) => (part === "[*]" ? null : part));
 }

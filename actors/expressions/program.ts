@@ -2,14 +2,14 @@ import type { Expr } from "@bufbuild/cel-spec/cel/expr/syntax_pb.js";
 import { listOperands, type Node, type Tree } from "./parse.js";
 
 /**
- * The tree as `cel.expr` nodes, macros written out as loops (cel-spec, "Macros"). What must be guarded calls a
- * function of ours: a loop asks `@goesOn` before each step, `has` and `in` tell null from nothing.
+ * Converts the tree to `cel.expr` nodes, with macros expanded to loops (cel-spec, "Macros"). Some nodes call own
+ * functions: a loop calls `@goesOn` before each step, and `has` and `in` distinguish null from a missing value.
  */
 export function compileProgram(tree: Tree): Expr {
   return new Writer(tree).write(tree.root);
 }
 
-/** The names of the functions that are ours. */
+/** The names of own functions. */
 export const GOES_ON = "@goesOn";
 export const HAS = "@has";
 export const APPEND = "@append";
@@ -126,7 +126,7 @@ class Writer {
     });
   }
 
-  /** Each key once; 0 and 0u are the same key. */
+  /** A map literal, whose keys must differ; 0 and 0u are the same key. */
   #map(entries: readonly (readonly [Node, Node])[]): Expr {
     const map = this.#mapOf(entries);
     const others = entries.filter(([key]) => key.op !== "value" || typeof key.args !== "string");
@@ -180,7 +180,7 @@ class Writer {
     }
   }
 
-  /** `all` ends at the first false, `exists` at the first true; an error elsewhere is then forgotten. */
+  /** `all` ends at the first false, `exists` at the first true; errors of other elements are then ignored. */
   #quantifier(loop: Loop, condition: Node, op: "&&" | "||"): Expr {
     const gathered = this.#name(GATHERED);
     const ended = op === "&&" ? gathered : this.#call("!_", [gathered]);

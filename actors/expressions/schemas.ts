@@ -2,23 +2,23 @@ import { z } from "zod";
 import { isTemplate } from "./templates.js";
 import { type ExpressionForm, syntaxFaults } from "./validate-expression.js";
 
-/** How expressions are written in the fields of definitions: what cannot be read is refused where it stands. */
+/** Schemas of fields with expressions; syntax errors are refused with the path of the field. */
 
-/** Longest text that holds expressions, in characters. */
+/** Longest text with expressions, in characters. */
 const MAX_TEXT = 20_000;
 
 const text = z.string().max(MAX_TEXT, `must be at most ${MAX_TEXT} characters`);
 
-/** A field that holds one expression and nothing else. */
+/** A field with one expression and nothing else. */
 export const expression = text.superRefine(reading("expression"));
 
-/** A field that holds a condition, bare or as an expression. */
+/** A field with a condition, bare or within `${{ }}`. */
 export const condition = text.superRefine(reading("condition"));
 
-/** A field that holds text, with any number of expressions in it. */
+/** A text field with any number of expressions. */
 export const template = text.superRefine(reading("text"));
 
-/** Any JSON, whose texts may hold expressions. */
+/** Any JSON, whose texts may contain expressions. */
 export const jsonTemplate = z.json().superRefine((value, context) => {
   eachTemplate(value, [], (path, each) => {
     for (const message of syntaxFaults(each, "text")) context.addIssue({ code: "custom", message, path: [...path] });
@@ -31,7 +31,7 @@ function reading(form: ExpressionForm) {
   };
 }
 
-/** `path` leads to `value` while it is visited, and is empty again afterwards. */
+/** Visits all texts within `value`; `path` is the path of the visited text, and empty again afterwards. */
 function eachTemplate(
   value: unknown,
   path: (string | number)[],

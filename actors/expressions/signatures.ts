@@ -101,13 +101,13 @@ const functions: Readonly<Record<string, readonly Overload[]>> = {
   getMilliseconds: clock,
 };
 
-/** Functions and types in scope, beside the declared names. */
+/** Functions and types in scope, in addition to the declared names. */
 export interface Declarations {
   /** By the function's name, dots included, or the operator. */
   readonly functions: ReadonlyMap<string, readonly Overload[]>;
-  /** Names that stand for types. */
+  /** Types by their names. */
   readonly types: ReadonlyMap<string, Type>;
-  /** A name is looked for in this namespace first, then in those around it; empty for none. */
+  /** The namespace in which a name is resolved first, then in the enclosing ones; empty for none. */
   readonly container: string;
 }
 
@@ -126,34 +126,34 @@ const typeNames = {
   "google.protobuf.Duration": DURATION,
 };
 
-/** The standard definitions of cel-spec alone ("List of Standard Definitions"). */
+/** The standard definitions of cel-spec ("List of Standard Definitions"). */
 export const standard: Declarations = {
   functions: new Map([...Object.entries(operators), ...Object.entries(functions)]),
   types: new Map(Object.entries(typeNames).map(([name, type]) => [name, typeOf(type)])),
   container: "",
 };
 
-/** Comparisons of numbers of different types, which cel-spec leaves to those who embed the language. */
+/** Comparisons of numbers of different types, which cel-spec leaves to each implementation. */
 const mixedComparisons: ReadonlyMap<string, readonly Overload[]> = new Map(
   ["<", "<=", ">", ">="].map((operator) => [operator, mixedComparison]),
 );
 
-/** The language of all positions: JSON knows doubles alone, and `event.count > 1` is what people write. */
+/** The language of all positions. JSON numbers are doubles, and `event.count > 1` should be valid. */
 export const language: Declarations = extended(standard, mixedComparisons);
 
-/** Declarations with more ways to call what they have, and with more functions. */
+/** Declarations with additional functions and overloads. */
 export function extended(base: Declarations, more: ReadonlyMap<string, readonly Overload[]>): Declarations {
   const functions = new Map(base.functions);
   for (const [name, overloads] of more) functions.set(name, [...(functions.get(name) ?? []), ...overloads]);
   return { ...base, functions };
 }
 
-/** The names that a person may call, operators left out. */
+/** The names of functions that may be called, without operators. */
 export function callableNames({ functions }: Declarations): string[] {
   return [...functions.keys()].filter((name) => /^\w+(\.\w+)*$/.test(name) && name !== "in");
 }
 
-/** What a name may stand for within a namespace, the innermost first. */
+/** The qualified names that a name may mean within a namespace, the innermost first. */
 export function listCandidates(name: string, container: string): string[] {
   if (container === "") return [name];
   const parts = container.split(".");

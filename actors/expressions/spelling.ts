@@ -1,12 +1,12 @@
 /**
- * Spellings of CEL that the parser does not know, written as those that it does (cel-spec, "Syntax"): `.5`, raw bytes
- * `br"…"`, characters beyond ASCII in bytes, and quoted fields `` .`content-type` ``. Offsets lead back to the source.
+ * Rewrites syntax of CEL that the parser lacks (cel-spec, "Syntax"): `.5`, raw bytes `br"…"`, non-ASCII characters in
+ * bytes, and quoted fields `` .`content-type` ``. Offsets can be mapped back to the source.
  */
 export interface Respelled {
   readonly text: string;
-  /** Where something of `text` stands in the source. */
+  /** The offset in the source of an offset in `text`. */
   sourceOffset(offset: number): number;
-  /** The field that a stand-in of `text` stands for, or the name itself. */
+  /** The field name that a placeholder in `text` replaces; other names unchanged. */
   fieldOf(name: string): string;
 }
 
@@ -21,9 +21,9 @@ const TOKENS = [
 const TOKEN = new RegExp(TOKENS.map(({ source }) => source).join("|"), "g");
 
 interface Change {
-  /** Past what was written anew, in the new text. */
+  /** The end of a rewritten part in the new text, exclusive. */
   readonly end: number;
-  /** What to add to an offset from there on. */
+  /** What to add to offsets from there on. */
   readonly shift: number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The name that was most likely meant: the nearest by edits (insertion, removal, exchange, swap of neighbours), when
- * it is near enough for its length. Of equally near ones the first.
+ * The most similar name: the one with the fewest edits (insertion, removal, replacement, swap of neighbours), if they
+ * are few enough for its length; null otherwise. The first of equally similar ones.
  */
 export function nearest(name: string, names: Iterable<string>): string | null {
   let best: { readonly name: string; readonly distance: number } | null = null;

@@ -3,7 +3,7 @@ import { type Budget, compile, createBudget, type Names, type Outcome } from "./
 import type { Fault } from "./parse.js";
 import { type Json, toText } from "./values.js";
 
-/** An expression within a text; `start` is where its first character stands in the text. */
+/** An expression within a text; `start` is the offset of its first character in the text. */
 export interface Embedded {
   readonly source: string;
   readonly start: number;
@@ -14,10 +14,10 @@ export type Template = readonly (string | Embedded)[];
 
 export const OPEN = "${{";
 export const CLOSE = "}}";
-/** Places where braces are no delimiters: quoted text and comments. */
+/** Braces, and the quoted text and comments in which braces are no delimiters. */
 const SKIPPED = /[rR]?[bB]?[rR]?("""|'''|"|')|\/\/[^\n]*|[{}]/g;
 
-/** Whether a text holds an expression. */
+/** Whether a text contains an expression. */
 export function isTemplate(text: string): boolean {
   return text.includes(OPEN);
 }
@@ -41,7 +41,7 @@ export function readTemplate(text: string): { readonly template: Template } | { 
   return { template: parts };
 }
 
-/** The only expression of a field that holds nothing else but spaces, or null. */
+/** The expression of a text that has only that and spaces; else null. */
 export function onlyExpression(template: Template): Embedded | null {
   const rest = template.filter((part) => typeof part !== "string" || part.trim() !== "");
   const [only] = rest;
@@ -59,7 +59,7 @@ const MAX_CACHED_CHARACTERS = 500_000;
 const kept = new Map<string, Read>();
 let charactersKept = 0;
 
-/** As {@link readTemplate}, once for a text that is evaluated again and again. */
+/** As {@link readTemplate}, cached. */
 function knownTemplate(text: string): Read {
   const known = kept.get(text);
   if (known !== undefined) return known;
@@ -96,7 +96,7 @@ export function evaluateText(text: string, names: Names, allowance: Budget = cre
   return { value: written };
 }
 
-/** As {@link evaluateText} for every string within JSON, at any depth; names of objects are left as they are. */
+/** As {@link evaluateText} for every string within JSON, at any depth; names of fields are unchanged. */
 export function evaluateJson(json: Json, names: Names, allowance: Budget = createBudget()): Outcome {
   if (typeof json === "string") return evaluateText(json, names, allowance);
   if (json === null || typeof json !== "object") return { value: json };
@@ -111,7 +111,7 @@ export function evaluateJson(json: Json, names: Names, allowance: Budget = creat
   return { value: Object.fromEntries(entries.map(([name], index) => [name, values[index] ?? null])) };
 }
 
-/** Where the expression that begins at `start` is closed, or null. */
+/** The offset of the end of the expression that begins at `start`, or null. */
 function endOf(text: string, start: number): number | null {
   let depth = 0;
   SKIPPED.lastIndex = start;

@@ -1,6 +1,6 @@
 /**
- * The type checker: gradual typing as in cel-go's (`checker/checker.go`), over the tree with its spans. It finds every
- * fault, not only the first: a faulty part counts as `dyn` from there on.
+ * The type checker: gradual typing as in cel-go (`checker/checker.go`), over the tree with its spans. It reports all
+ * faults, not only the first: a faulty part gets the type `dyn`.
  */
 
 import {
@@ -26,12 +26,12 @@ import { callableNames, type Declarations, language, listCandidates, type Overlo
 import { nearest } from "./suggest.js";
 
 export interface TypeCheckResult {
-  /** Of the whole expression; `error` when it does not check. */
+  /** The type of the whole expression; `error` when it has faults. */
   readonly type: Type;
   readonly faults: readonly Fault[];
 }
 
-/** Checks a tree against the names that it may use, each with its type, and the functions that are declared. */
+/** Checks a tree against the types of the names in scope and the declared functions. */
 export function checkExpression(
   tree: Tree,
   names: ReadonlyMap<string, Type>,
@@ -45,7 +45,7 @@ export function checkExpression(
 type Names = ReadonlyMap<string, Type>;
 type CallNode = Extract<Node, { op: "call" | "rcall" }>;
 
-/** cel-spec's type of values that may be absent; no position has it, though a declared function may give it. */
+/** cel-spec's type of values that may be absent. No position has it, but a declared function may return it. */
 const OPTIONAL = "optional_type";
 
 const macroNames = ["has", "all", "exists", "exists_one", "map", "filter"];
@@ -109,7 +109,7 @@ class Checker {
     return this.#fault(node, `there is no ${name} here`, nearest(name, names.keys()));
   }
 
-  /** A name with dots in it, where one is declared. */
+  /** The type of a qualified name (`a.b`), if it is declared. */
   #qualified(node: Node, names: Names): Type | null {
     const name = dotted(node);
     return name === null ? null : this.#declaredType(name, names);
@@ -121,14 +121,14 @@ class Checker {
     return found === undefined ? null : (names.get(found) ?? this.#declared.types.get(found) ?? null);
   }
 
-  /** The ways to call a function by its name, dots included; none when there is no such function. */
+  /** The overloads of a function by its qualified name; none for an unknown function. */
   #overloadsOf(name: string): readonly Overload[] {
     const candidates = listCandidates(name, this.#declared.container);
     const found = candidates.find((each) => this.#declared.functions.has(each));
     return found === undefined ? [] : (this.#declared.functions.get(found) ?? []);
   }
 
-  /** The names within a loop: its variable hides what is declared under its name, and parts of that. */
+  /** The names within a loop: its variable hides declared names that are equal to it or begin with it. */
   #inside(names: Names, variable: string, element: Type): Names {
     const hidden = listCandidates(variable, this.#declared.container);
     const isHidden = (name: string) => hidden.some((each) => name === each || name.startsWith(`${each}.`));
@@ -157,7 +157,7 @@ class Checker {
     }
   }
 
-  /** A field of a value that may be absent may be absent, too; other opaque types have none. */
+  /** A field of an optional value is optional, too; other opaque types have no fields. */
   #optionalField(node: Extract<Node, { op: "." }>, type: Extract<Type, { kind: "opaque" }>): Type {
     const [value] = type.parameters;
     if (type.name === OPTIONAL && value !== undefined) return opaque(OPTIONAL, this.#field(node, value));
@@ -195,7 +195,7 @@ class Checker {
     );
   }
 
-  /** `event["at"]` of a declared object is its field. */
+  /** `event["at"]` of a declared object has the type of its field. */
   #literalIndex(node: Node, [, index]: readonly Node[], [of]: readonly Type[]): Type | null {
     if (node.op !== "[]" || index?.op !== "value" || typeof index.args !== "string" || of === undefined) return null;
     const type = this.bindings.resolve(of);
@@ -222,7 +222,7 @@ class Checker {
     return this.#fault(node, `${name}() is not for ${formatType(this.bindings.resolve(receiver, "dyn"))}${given}`);
   }
 
-  /** A call of a function whose name has dots in it, which looks like one of a method. */
+  /** A call of a function with a qualified name, which looks like the call of a method. */
   #namespaced(node: CallNode, names: Names): Type | null {
     if (node.op !== "rcall") return null;
     const [name, receiver, args] = node.args;
@@ -243,7 +243,7 @@ class Checker {
     return this.#fault(node, `there is no function ${name}()`, nearest(name, [...callable, ...macroNames]));
   }
 
-  /** The result type of the overloads that take these types: `dyn` when they differ; null when none does. */
+  /** The result type of the overloads that accept these types: `dyn` when they differ; null for none. */
   #overload(overloads: readonly Overload[], types: readonly Type[]): Type | null {
     if (types.some(({ kind }) => kind === "error")) return ERROR;
     let result: Type | null = null;
@@ -334,7 +334,7 @@ function literalType(value: unknown): Type {
   }
 }
 
-/** `a.b.c` of plain names, or null. */
+/** The text `a.b.c` of a chain of plain names, or null. */
 function dotted(node: Node): string | null {
   if (node.op === "id") return node.args;
   if (node.op !== ".") return null;

@@ -3,13 +3,13 @@ import { type Fault, parseExpression } from "./parse.js";
 import { CLOSE, type Embedded, isTemplate, OPEN, onlyExpression, readTemplate } from "./templates.js";
 import { checkExpression } from "./type-check.js";
 
-/** How a field holds its expressions. */
+/** How expressions are written in a field. */
 export type ExpressionForm =
-  /** Bare, or within `${{ }}`. */
+  /** One expression, bare or within `${{ }}`. */
   | "condition"
-  /** One within `${{ }}`, and nothing else. */
+  /** One expression within `${{ }}`, and nothing else. */
   | "expression"
-  /** Text with any number of them. */
+  /** Text with any number of expressions. */
   | "text";
 
 /** What an expression has to yield. */
@@ -18,7 +18,7 @@ export interface ExpectedExpression {
   readonly returns: "bool" | "list" | null;
 }
 
-/** An expression's type, or what is wrong with it. `parses` is false when it is no expression at all. */
+/** An expression's type, or its faults. `parses` is false for syntax errors. */
 export interface ValidationResult {
   readonly type: Type | null;
   readonly faults: readonly Fault[];
@@ -36,7 +36,7 @@ export function validateSource(source: string, { names, returns }: ExpectedExpre
   return { type: null, faults: [{ message, span: { start: 0, end: source.length }, suggestion: null }], parses: true };
 }
 
-/** Checks a field by the form that it has; spans are counted in the field's text. */
+/** Checks a field of this form; spans are offsets in the field's text. */
 export function validateField(text: string, form: ExpressionForm, wanted: ExpectedExpression): ValidationResult {
   const read = readField(text, form);
   if ("fault" in read) return { type: null, faults: [read.fault], parses: false };
@@ -48,7 +48,7 @@ export function validateField(text: string, form: ExpressionForm, wanted: Expect
   };
 }
 
-/** Faults of a field's expressions that do not depend on the names in scope, a sentence each. */
+/** The syntax errors of a field's expressions, a sentence each. */
 export function syntaxFaults(text: string, form: ExpressionForm): string[] {
   const read = readField(text, form);
   if ("fault" in read) return [read.fault.message];
@@ -73,12 +73,15 @@ function readField(
   return { expressions: read.template.filter((part): part is Embedded => typeof part !== "string") };
 }
 
-/** Faults reported of one definition; the rest shows once these are mended. */
+/** Most faults reported of one definition; the others are reported once these are corrected. */
 const MAX_FAULTS = 200;
 
-/** Faults of each of many, in their order, up to the bound. */
-export function firstFaults<Item, Told>(items: readonly Item[], faultsOf: (item: Item) => readonly Told[]): Told[] {
-  const found: Told[] = [];
+/** The faults of all items, in order, at most {@link MAX_FAULTS}. */
+export function firstFaults<Item, Reported>(
+  items: readonly Item[],
+  faultsOf: (item: Item) => readonly Reported[],
+): Reported[] {
+  const found: Reported[] = [];
   for (const item of items) {
     if (found.length >= MAX_FAULTS) break;
     found.push(...faultsOf(item).slice(0, MAX_FAULTS - found.length));

@@ -5,10 +5,10 @@ import type { Type } from "./cel-types.js";
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
 
-/** A value ready to be read by expressions. */
+/** A value as expressions read it. */
 export type Value = null | boolean | number | bigint | string | readonly Value[] | ReadonlyMap<string, Value>;
 
-/** Elements and characters that a result may still have; a larger one would not fit into a request. */
+/** The remaining elements and characters of results; larger ones would not fit into a request. */
 export interface SizeBudget {
   elements: number;
   characters: number;
@@ -48,8 +48,8 @@ function typeOfField(type: Type, name: string): Type {
 
 /**
  * A result as JSON: integers beyond 2^53 as text, bytes in base64, times in RFC 3339, durations in seconds ("1.5s").
- * Throws when it is larger than the room left, and uses up what it needs: a small expression may repeat the same
- * part very often.
+ * Throws when it is larger than `room`, and takes its size from it: a small expression may repeat the same part very
+ * often.
  */
 export function toPlainJson(value: CelValue, room: SizeBudget): Json {
   return new Writer(room).json(value);
@@ -107,7 +107,7 @@ function keyText(key: unknown): string {
   return typeof key === "object" && key !== null && isCelUint(key) ? String(key.value) : String(key);
 }
 
-/** A result as it is written into text: text as it is, null as nothing, what is nested as JSON. */
+/** A result as text: text unchanged, null as nothing, lists and maps as JSON. */
 export function toText(json: Json): string {
   if (json === null) return "";
   return typeof json === "object" ? JSON.stringify(json) : String(json);

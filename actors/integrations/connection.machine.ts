@@ -82,7 +82,7 @@ function askTransitions<State extends string>(state: State) {
   } as const;
 }
 
-/** A new link runs beside the existing connection. */
+/** A new exchange, in parallel with the existing connection. */
 function exchangeTransitions<State extends string>(state: State) {
   return {
     "link.begun": { target: state, actions: "beginExchange" },

@@ -28,14 +28,19 @@ export function checkIntegration(fields: IntegrationFields): readonly FieldError
   ];
 }
 
-/** Every request with its path; none whose address begins with an expression. */
-interface Sent {
+/** The address of a request, and its path in the definition. */
+interface RequestAddress {
   readonly path: string;
   readonly url: string;
 }
 
 /** The addresses that requests of the integration go to, as written. */
-export function addressesOf({ webhook, poll, actions, connection }: IntegrationFields): readonly Sent[] {
+export function listRequestAddresses({
+  webhook,
+  poll,
+  actions,
+  connection,
+}: IntegrationFields): readonly RequestAddress[] {
   const events = [...eventAddresses(webhook?.events ?? [], "webhook"), ...eventAddresses(poll?.events ?? [], "poll")];
   const polled = poll === null ? [] : [{ path: "poll.request.url", url: poll.request.url }];
   const acted = Object.entries(actions).map(([name, { request }]) => ({
@@ -46,7 +51,7 @@ export function addressesOf({ webhook, poll, actions, connection }: IntegrationF
 }
 
 /** The addresses that linking an account sends requests to; the page that the person visits is not one. */
-function linkAddresses(oauth2: OAuth2 | null): Sent[] {
+function linkAddresses(oauth2: OAuth2 | null): RequestAddress[] {
   if (oauth2 === null) return [];
   return (["issuer", "tokenUrl", "revokeUrl", "identityUrl"] as const).flatMap((name) => {
     const url = oauth2[name];
@@ -54,7 +59,7 @@ function linkAddresses(oauth2: OAuth2 | null): Sent[] {
   });
 }
 
-function eventAddresses(events: readonly IntegrationEvent[], block: string): Sent[] {
+function eventAddresses(events: readonly IntegrationEvent[], block: string): RequestAddress[] {
   return events.flatMap(({ lookup, raise }, index) => [
     ...(lookup === null ? [] : [{ path: `${block}.events[${index}].lookup.request.url`, url: lookup.request.url }]),
     ...(raise.attaches === null
@@ -108,7 +113,7 @@ function checkActions({ actions, tools, on }: IntegrationFields): FieldError[] {
 }
 
 function checkHosts(fields: IntegrationFields): FieldError[] {
-  return addressesOf(fields).flatMap(({ path, url }): FieldError[] => {
+  return listRequestAddresses(fields).flatMap(({ path, url }): FieldError[] => {
     const host = literalHost(url);
     if (host === null) return [];
     if (host === "") return [{ path, message: "must be an address such as https://api.example.com/items" }];

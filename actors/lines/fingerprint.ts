@@ -17,6 +17,6 @@ export function runConfig(line: Pick<LineFields, "repositories">, station: Stati
 }
 
 /** A SHA-256 (hex) over the config, the same for equal configs whatever the order of their members. */
-export function fingerprintOf(config: RunConfig): string {
+export function toFingerprint(config: RunConfig): string {
   return createHash("sha256").update(canonicalJson(config)).digest("hex");
 }

@@ -27,7 +27,7 @@ export interface StationLocation {
 }
 
 /** The station's skills and profile as they are now. */
-export function setupOf(
+export function getRunSetup(
   reading: Reading,
   { workspaceId, teamKey }: StationLocation,
   station: Pick<Station, "skills" | "profile">,

@@ -5,14 +5,14 @@ import ipaddr from "ipaddr.js";
 /** Resolves a name to every address it has. */
 export type Resolve = (host: string) => Promise<readonly string[]>;
 
-/** An address that requests may not go to. */
+/** A request to this address is not allowed. */
 export class AddressRefused extends Error {
   override readonly name = "AddressRefused";
 }
 
 /**
- * Whether an address is a public one. Anything else (private, loopback, link-local with the clouds' metadata, shared,
- * multicast, reserved, documentation, and every IPv6 form that carries such an IPv4 address) is not.
+ * Whether an address is public. Not public are private, loopback, link-local (with the clouds' metadata), shared,
+ * multicast, reserved and documentation addresses, and every IPv6 address that embeds such an IPv4 address.
  */
 export function isPublicAddress(text: string): boolean {
   if (!ipaddr.isValid(text) || isIP(text) === 0) return false;
@@ -24,8 +24,8 @@ export function isPublicAddress(text: string): boolean {
 }
 
 /**
- * Where clouds answer a host beside the link-local addresses: Azure's wire server (in a public range), the metadata of
- * Alibaba Cloud and Oracle Cloud, and over IPv6 that of Amazon and Google. Written as ipaddr.js normalizes them.
+ * The clouds' metadata services that have no link-local address: Azure's wire server (in a public range), those of
+ * Alibaba Cloud and Oracle Cloud, and over IPv6 those of Amazon and Google. In the normal form of ipaddr.js.
  */
 const CLOUD_SERVICES: ReadonlySet<string> = new Set([
   ...["168.63.129.16", "100.100.100.200", "192.0.0.192"],
@@ -33,8 +33,8 @@ const CLOUD_SERVICES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether what answers at an address, in whatever form it is written, may be a cloud that tells a host about itself and
- * gives out its credentials: any link-local one, and those that the clouds name.
+ * Whether a cloud's metadata service, which returns a host's credentials, may be at the address: any link-local
+ * address, and {@link CLOUD_SERVICES}. The address may be in any notation.
  */
 export function isCloudService(text: string): boolean {
   if (!ipaddr.isValid(text)) return false;
@@ -60,20 +60,20 @@ function fromParts(high = 0, low = 0): ipaddr.IPv4 {
   return new ipaddr.IPv4([high >> 8, high & 0xff, low >> 8, low & 0xff]);
 }
 
-/** What is given out to the internet so far (2000::/3); the rest is reserved, or understood by some systems alone. */
+/** The range assigned to the internet so far (2000::/3); the rest is reserved or has a local meaning. */
 function isGlobal({ parts: [first = 0] }: ipaddr.IPv6): boolean {
   return (first & 0xe000) === 0x2000;
 }
 
-/** `64:ff9b:…` other than the one prefix of the internet: translated as a network likes (RFC 8215). */
+/** `64:ff9b:…` other than the well-known prefix: each network translates it in its own way (RFC 8215). */
 function isLocalTranslation({ parts }: ipaddr.IPv6): boolean {
   return parts[0] === 0x64 && parts.slice(2, 6).some((part) => part !== 0);
 }
 
 /**
- * The address to connect to for a host: itself when it is one, else the first it resolves to. Every address it resolves
- * to must be public unless private ones are admitted; rejects with {@link AddressRefused} otherwise. Connect to what
- * this gives and to nothing else: a name asked twice may answer differently.
+ * The address to connect to for a host: the host itself if it is an address, else the first that it resolves to.
+ * Rejects with {@link AddressRefused} when one of its addresses is not public, unless private ones are admitted.
+ * Connect to the returned address only: resolving the name again may give another.
  */
 export async function guardedAddress(host: string, admitsPrivate: boolean, resolve: Resolve): Promise<string> {
   const literal = host.replace(/^\[|\]$/g, "");

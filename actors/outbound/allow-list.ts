@@ -6,22 +6,22 @@ interface Entry {
   /** `https:` unless the entry names another. */
   readonly protocol: "http:" | "https:";
   readonly host: string;
-  /** Whether every host below it is meant (`*.host`). */
+  /** Whether it means every subdomain of the host (`*.host`). */
   readonly below: boolean;
-  /** Null takes the protocol's default port. */
+  /** Null for the protocol's default port. */
   readonly port: string | null;
-  /** An entry written as an address with its protocol admits private addresses too. */
+  /** True for an entry written with its protocol. */
   readonly admitsPrivate: boolean;
 }
 
-/** What an allow-list says of an address. */
+/** The decision of an allow-list on an address. */
 export type Admission =
   | { readonly admitted: true; readonly admitsPrivate: boolean }
   | { readonly admitted: false; readonly reason: string };
 
-/** Which hosts requests of the service may go to. */
+/** The hosts to which the service may send requests. */
 export interface AllowList {
-  /** Whether a request to the URL may be sent, as far as its text tells; the address is checked at the connection. */
+  /** Whether a request to the URL may be sent, by its text. The address is checked when the connection opens. */
   admits(url: URL): Admission;
 }
 
@@ -31,8 +31,8 @@ export class InvalidAllowList extends Error {
 }
 
 /**
- * Reads the comma list of `OUTBOUND_ALLOW`: `host`, `*.host`, `host:port`, or an origin (`http://127.0.0.1:9000`), which
- * alone admits plain http and private addresses. An empty list admits nothing.
+ * Parses the comma-separated `OUTBOUND_ALLOW`: `host`, `*.host`, `host:port`, or an origin (`http://127.0.0.1:9000`).
+ * Only an origin admits plain http and private addresses. An empty list admits nothing.
  */
 export function parseAllowList(text: string): AllowList {
   const entries = text
@@ -53,8 +53,8 @@ export function parseAllowList(text: string): AllowList {
 }
 
 /**
- * The list that fetching an issuer's keys goes by: every public https address, and of private addresses and plain http
- * only what the deployment's list names with its protocol.
+ * The allow-list for fetching an issuer's keys: every public https address, and those private or plain http addresses
+ * that the deployment's list names with their protocol.
  */
 export function toIssuerAllowList(list: AllowList): AllowList {
   return {
@@ -66,7 +66,7 @@ export function toIssuerAllowList(list: AllowList): AllowList {
   };
 }
 
-/** Why a request to an address is not sent, as far as its text tells; null when it is. */
+/** Why a request to an address is not sent, by its text; null when it is sent. */
 export function findRefusalReason(text: string, list: AllowList): string | null {
   const url = parseUrl(text);
   if (url === null) return "must be an address such as https://example.com/hook";
@@ -74,13 +74,13 @@ export function findRefusalReason(text: string, list: AllowList): string | null 
   return admission.admitted ? null : admission.reason;
 }
 
-/** Whether people may be sent to an address of a host that they sign in at: https, or what the list names as plain http. */
+/** Whether people may be sent to this address to sign in: https, or plain http that the list names. */
 export function maySignInAt(text: string, list: AllowList): boolean {
   const url = parseUrl(text);
   return url !== null && (url.protocol === "https:" || list.admits(url).admitted);
 }
 
-/** Whether an issuer can be asked for its keys, as far as its text tells. */
+/** Whether the keys of an issuer may be fetched, by the text of its URL. */
 export function reachesIssuer(list: AllowList, url: URL): boolean {
   const admission = toIssuerAllowList(list).admits(url);
   if (!admission.admitted || admission.admitsPrivate) return admission.admitted;

@@ -1,9 +1,9 @@
 import { type AllowList, parseAllowList } from "./allow-list.js";
 
-/** The code host that the deployment names, and the app that the service is there. Addresses end without a slash. */
+/** The deployment's code host, and the service's app there. Addresses do not end with a slash. */
 export interface CodeHostSettings {
   readonly apiUrl: string;
-  /** Where people sign in. */
+  /** The address where people sign in. */
   readonly webUrl: string;
   readonly appId: string;
   /** RSA private key, PEM. */
@@ -12,12 +12,12 @@ export interface CodeHostSettings {
   readonly clientSecret: string;
 }
 
-/** What the code host is called: the host of its pages. */
+/** The name of the code host: the host of its web address. */
 export function codeHostName(webUrl: string): string {
   return new URL(webUrl).host;
 }
 
-/** The list that requests to the code host go by: its two addresses, which the deployment names, and nothing else. */
+/** The allow-list for requests to the code host: its two configured addresses only. */
 export function codeHostAddresses({ apiUrl, webUrl }: CodeHostSettings): AllowList {
   return parseAllowList(`${new URL(apiUrl).origin},${new URL(webUrl).origin}`);
 }

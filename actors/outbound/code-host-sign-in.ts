@@ -4,14 +4,14 @@ import { type AskCodeHost, CodeHostRefused, isRefusedWith, readAs } from "./code
 import type { CodeHostSettings } from "./code-host-settings.js";
 import { MAX_TOKEN_LENGTH } from "./installation-tokens.js";
 
-/** Whose an installation is, at the code host. */
+/** The owner of an installation at the code host. */
 export interface HostAccount {
   readonly id: number;
   readonly login: string;
   readonly kind: "organization" | "user" | "other";
 }
 
-/** What a person takes along to the code host. */
+/** The parameters of a sign-in request. */
 export interface SignInRequest {
   readonly state: string;
   /** The PKCE challenge (RFC 7636), of SHA-256. */
@@ -19,7 +19,7 @@ export interface SignInRequest {
   readonly redirectUri: string;
 }
 
-/** What comes back from a sign-in, and what it was begun with. */
+/** The result of a sign-in, and the parameters of its request. */
 export interface SignInReturn {
   readonly code: string;
   /** The PKCE verifier (RFC 7636). */
@@ -44,10 +44,10 @@ const membershipSchema = z.object({
 const grantSchema = z.object({ access_token: z.string().min(1).max(MAX_TOKEN_LENGTH) });
 const grantFaultSchema = z.object({ error: z.string().regex(/^[a-z_]{1,50}$/) });
 
-/** What a code is refused with when the person, not the deployment, is to try again (GitHub's and RFC 6749's words). */
+/** Error codes of GitHub and RFC 6749 that the person can solve by signing in again. */
 const UNCONFIRMED = ["bad_verification_code", "invalid_grant", "access_denied", "unverified_user_email"];
 
-/** Where a person signs in, to come back to `redirectUri`. */
+/** The address where a person signs in, who then returns to `redirectUri`. */
 export function signInUrl({ webUrl, clientId }: CodeHostSettings, way: SignInRequest): string {
   const { state, challenge, redirectUri } = way;
   const url = new URL(`${webUrl}/login/oauth/authorize`);
@@ -74,7 +74,7 @@ export async function fetchPersonToken(
     authorization: null,
     body: { type: "application/x-www-form-urlencoded", text: form.toString() },
   });
-  // GitHub answers 200 for a code that it does not take, others 400 or 401.
+  // For an invalid code GitHub answers 200, others 400 or 401.
   const fault = grantFaultSchema.safeParse(json);
   if (fault.success) log.warn("the code host did not take a sign-in", { host: name, error: fault.data.error });
   if (fault.success && UNCONFIRMED.includes(fault.data.error)) return null;
@@ -84,7 +84,7 @@ export async function fetchPersonToken(
   return readAs(name, grantSchema, json).access_token;
 }
 
-/** For an organisation an active admin of it, for a person's own account that person (configuration API). */
+/** Whether the person is an active admin of the organisation, or is the account's person (configuration API). */
 export async function isAdministrator(
   { ask, settings, name }: SignInParts,
   token: string,

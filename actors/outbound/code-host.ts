@@ -14,12 +14,12 @@ import {
 import { createInstallationTokens } from "./installation-tokens.js";
 import type { Outbound } from "./request.js";
 
-/** An installation of the app, as the code host tells of it. */
+/** An installation of the app, as the code host returns it. */
 export interface Installation {
   readonly id: number;
   readonly account: HostAccount;
   readonly isSuspended: boolean;
-  /** When it last changed there. */
+  /** The time of its last change at the code host. */
   readonly updatedAtMs: number;
 }
 
@@ -31,17 +31,17 @@ export interface HostedRepository {
   readonly defaultBranch: string;
 }
 
-/** The code host: GitHub's API, or one like it. What is asked of it rejects with {@link CodeHostRefused}. */
+/** The code host: GitHub's API, or a compatible one. Its methods reject with {@link CodeHostRefused}. */
 export interface CodeHost {
-  /** What messages call it: the host that people know it by. */
+  /** Its name in messages: the host of its web address. */
   readonly name: string;
-  /** Where a person signs in there, to come back to `redirectUri`. */
+  /** The address where a person signs in, who then returns to `redirectUri`. */
   signInUrl(way: SignInRequest): string;
-  /** The person's token, or null when the code host does not confirm the sign-in. To be used once and dropped. */
+  /** The person's token; null when the code host does not confirm the sign-in. Never stored. */
   personToken(back: SignInReturn): Promise<string | null>;
   /** Null when the app has no such installation. */
   installation(id: number): Promise<Installation | null>;
-  /** Whether a person administers an installation's account; `unknown` when the code host does not tell them. */
+  /** Whether a person administers an installation's account; `unknown` when the code host does not tell. */
   administers(personToken: string, account: HostAccount): Promise<"yes" | "no" | "unknown">;
   /** Repositories that an installation reaches, 100 a page, the first page being 1. */
   repositories(
@@ -55,7 +55,7 @@ export const REPOSITORIES_ON_PAGE = 100;
 
 export interface CodeHostOptions {
   readonly settings: CodeHostSettings;
-  /** Goes by {@link codeHostAddresses}. */
+  /** Its allow-list is {@link codeHostAddresses}. */
   readonly outbound: Pick<Outbound, "get" | "post">;
   readonly now: () => number;
   readonly log: Pick<RuntimeLog, "warn">;

@@ -1,7 +1,7 @@
 import { NetworkFailure, type NetworkFailureCode } from "./network-requests.js";
 import { RequestRefused } from "./request.js";
 
-/** Why a request that was to be sent has no answer: its code, and a sentence that holds nothing secret. */
+/** Why a request has no answer: a code, and a sentence without secrets. */
 export function toFailure(error: unknown): { readonly code: NetworkFailureCode; readonly reason: string } {
   if (error instanceof RequestRefused) return { code: "not-allowed", reason: error.message };
   if (error instanceof NetworkFailure) return { code: error.code, reason: error.message };

@@ -2,28 +2,28 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
 import type { RunSignal } from "../../runtime/run-signal.js";
 
-/** Statuses below this one are followed by another answer to the same request (RFC 9110, section 15.2). */
+/** Statuses below this are interim: another answer to the same request follows (RFC 9110, section 15.2). */
 const FIRST_FINAL_STATUS = 200;
 
 export interface ExchangeLimits {
-  /** Bytes kept of the answer's body; the rest is not read. */
-  readonly keepBytes: number;
+  /** Most bytes of the answer's body; the rest is not read. */
+  readonly maxBodyBytes: number;
   readonly timeoutMs: number;
-  /** Ends it early. */
+  /** Cancels the request. */
   readonly signal: RunSignal;
 }
 
 /**
- * One request under way: takes its answer from the connection, up to what is kept of it. It spares the streams that
- * undici's own `request` gives an answer as, since no more than its beginning is wanted, as text.
+ * One request in progress, which collects the beginning of its answer as text. It handles undici's events directly,
+ * without the streams of undici's `request`, whose cost is not needed for that.
  *
- * 1. It settles once: with the answer, with the connection's error, with a `TimeoutError` when its time is up, or with
- *    the reason of its signal; at once, whether there is a connection yet or not.
+ * 1. It settles once: with the answer, the connection's error, a `TimeoutError` when its time is up, or the reason of its
+ *    signal. Timeout and signal settle it at once, even before there is a connection.
  * 2. A connection whose answer is not read to its end is closed.
  */
 export class HttpExchange implements Dispatcher.DispatchHandler {
   readonly answer: Promise<OutboundAnswer>;
-  readonly #keepBytes: number;
+  readonly #maxBodyBytes: number;
   readonly #signal: RunSignal;
   readonly #timer: NodeJS.Timeout;
   readonly #aborted = () => {
@@ -34,14 +34,14 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   #resolve: (answer: OutboundAnswer) => void = () => undefined;
   #reject: (reason: Error) => void = () => undefined;
   #controller: Dispatcher.DispatchController | null = null;
-  /** Why it was cut short, or null. */
+  /** Why it was aborted, or null. */
   #reason: Error | null = null;
   #status = 0;
   #retryAfter: string | null = null;
   #length = 0;
 
-  constructor({ keepBytes, timeoutMs, signal }: ExchangeLimits) {
-    this.#keepBytes = keepBytes;
+  constructor({ maxBodyBytes, timeoutMs, signal }: ExchangeLimits) {
+    this.#maxBodyBytes = maxBodyBytes;
     this.#signal = signal;
     this.#timer = setTimeout(() => this.#cut(new DOMException("the time is up", "TimeoutError")), timeoutMs);
     this.answer = new Promise((resolve, reject) => {
@@ -66,7 +66,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#chunks.push(chunk);
     this.#length += chunk.length;
-    if (this.#length < this.#keepBytes) return;
+    if (this.#length < this.#maxBodyBytes) return;
     this.#settle();
     controller.abort(new Error("the rest of the answer is not read"));
   }
@@ -94,7 +94,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
 
   #settle(): void {
     this.#end();
-    const body = Buffer.concat(this.#chunks).subarray(0, this.#keepBytes).toString("utf8");
+    const body = Buffer.concat(this.#chunks).subarray(0, this.#maxBodyBytes).toString("utf8");
     this.#resolve({ status: this.#status, body, retryAfter: this.#retryAfter });
   }
 }
@@ -103,6 +103,6 @@ export interface OutboundAnswer {
   readonly status: number;
   /** The beginning of the body. */
   readonly body: string;
-  /** The `retry-after` header as it came, or null. */
+  /** The `retry-after` header unchanged, or null. */
   readonly retryAfter: string | null;
 }

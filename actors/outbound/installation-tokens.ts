@@ -2,15 +2,15 @@ import { z } from "zod";
 import { type AskCodeHost, CodeHostRefused, isRefusedWith, readAs } from "./code-host-requests.js";
 
 /**
- * The access tokens of installations. Invariants:
+ * The access tokens of installations.
  *
- * 1. A token is in memory only, and is given out only while it is valid for some minutes more.
- * 2. One request at a time for each installation: later callers wait for it.
+ * 1. A token is in memory only, and is returned only while it is valid for {@link MIN_REMAINING_MS} more.
+ * 2. There is one request at a time for each installation; later callers wait for it.
  */
 export interface InstallationTokens {
   /** Rejects with {@link CodeHostRefused}. */
   of(installationId: number): Promise<string>;
-  /** Called when the code host rejected a token: the next one is new. */
+  /** Drops a token that the code host rejected; the next call of `of` fetches a new one. */
   forget(installationId: number): void;
 }
 
@@ -23,9 +23,9 @@ export interface InstallationTokensOptions {
   readonly now: () => number;
 }
 
-/** A token with less time left than this is not given out, in milliseconds: clocks differ, and work takes a while. */
+/** Least remaining lifetime of a returned token, in milliseconds: clocks differ, and requests take time. */
 const MIN_REMAINING_MS = 5 * 60 * 1_000;
-/** Installations remembered; beyond that the least recently used is forgotten. */
+/** Most cached installations; beyond that the least recently used is evicted. */
 const MAX_REMEMBERED = 1_000;
 
 /** Longest token accepted, in characters. */
@@ -41,7 +41,7 @@ interface Held {
   readonly expiresAtMs: number;
 }
 
-/** Fetches and remembers access tokens. */
+/** Fetches and caches access tokens. */
 export function createInstallationTokens(options: InstallationTokensOptions): InstallationTokens {
   const held = new Map<number, Held>();
   const asking = new Map<number, Promise<Held>>();

@@ -1,6 +1,6 @@
 import { RequestRefused } from "./request.js";
 
-/** Why a request failed, by its code: the text of an error may repeat what came. */
+/** Why a request failed, by the error's code: the text of an error may contain parts of the answer. */
 export function toReason(error: unknown): string {
   if (error instanceof RequestRefused) return error.message;
   if (!(error instanceof Error)) return "it failed";
@@ -8,7 +8,7 @@ export function toReason(error: unknown): string {
   return "code" in error && typeof error.code === "string" ? error.code : "it failed";
 }
 
-/** A text as JSON, or undefined. */
+/** The value of a JSON text; undefined when it is no JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

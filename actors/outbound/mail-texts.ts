@@ -1,6 +1,6 @@
 import type { Mail } from "./mail.effects.js";
 
-/** Characters of a name in a subject or a log line; the rest of a longer one is cut. */
+/** Longest name in a subject or a log line, in characters; a longer one is cut. */
 const MAX_NAME = 80;
 /** Line breaks, control characters and marks that change the text direction. */
 const UNSPEAKABLE = /[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu;
@@ -26,7 +26,9 @@ export interface InviteOffer {
   readonly link: string;
 }
 
-/** The mail of an invite: the subject names the inviter and the workspace, the body the teams, and holds the link. */
+/**
+ * The mail of an invite. Its subject names the inviter and the workspace; its body names the teams and has the link.
+ */
 export function inviteMail({ to, inviter, workspace, role, teams, link }: InviteOffer): Mail {
   const who = oneLine(inviter.name);
   const where = oneLine(workspace);
@@ -49,7 +51,7 @@ export function inviteMail({ to, inviter, workspace, role, teams, link }: Invite
   };
 }
 
-/** A name on one line, without what could pass for more than a name, and cut to its bound. */
+/** A name on one line, without characters that could fake other text, cut to {@link MAX_NAME}. */
 function oneLine(name: string): string {
   const plain = name.replace(UNSPEAKABLE, " ").replace(/ {2,}/g, " ").trim();
   const characters = Array.from(plain);

@@ -8,14 +8,14 @@ const mailSchema = z.strictObject({
   to: z.string(),
   subject: z.string(),
   text: z.string(),
-  /** What the log says in place of the mail when there is no mail server; one line. */
+  /** The log line that replaces the mail when there is no mail server. */
   logLine: z.string(),
 });
 
 /** A mail to send. */
 export type Mail = z.output<typeof mailSchema>;
 
-/** Sends a mail. The input is a {@link Mail} sealed as JSON: mails hold links that admit whoever has them. */
+/** Sends a mail. The input is a {@link Mail} as sealed JSON, since its link signs in anyone who has it. */
 export const MAIL_EFFECT = effect<string, null>("mail");
 
 /** Seals a mail for the effect's input. */
@@ -25,27 +25,27 @@ export function sealMail(sealer: Sealer, mail: Mail): string {
 
 export interface MailOptions {
   readonly sealer: Pick<Sealer, "open">;
-  /** Null writes mails to the log. */
+  /** Null to write mails to the log. */
   readonly smtpUrl: string | null;
   readonly from: string;
   readonly log: MailLog;
 }
 
 export interface MailLog {
-  /** Writes a mail's line; the one place where a link may be in the log (see the settings). */
+  /** Writes a mail's line. Only here may the log contain a link (see the settings). */
   mail(line: string): void;
   warn(message: string, details: Record<string, unknown>): void;
 }
 
-/** Times a mail server may take to be reached, to greet and to answer, in milliseconds. */
+/** Time limits for connecting to a mail server, its greeting and its answers, in milliseconds. */
 const CONNECT_TIMEOUT_MS = 10_000;
 const ANSWER_TIMEOUT_MS = 30_000;
-/** Mails sent at once. */
+/** Mails that may be sent at once. */
 const CONCURRENCY = 8;
 
 /**
- * Sends mails over SMTP, or writes them to the log when no server is set up. Ends with `null`; one that could not be
- * sent ends with an error that holds nothing of the mail, and a line in the log.
+ * Sends mails over SMTP, or writes them to the log when no server is set up. The result is `null`. A mail that cannot
+ * be sent ends with an error and a line in the log, both without any content of the mail.
  */
 export function mailEffect(options: MailOptions): Effect {
   const { smtpUrl, log, from, sealer } = options;
@@ -75,7 +75,7 @@ export function mailEffect(options: MailOptions): Effect {
   });
 }
 
-/** What the mail server or the connection to it said, as a code: its text may repeat the mail. */
+/** The error of the mail server or the connection, as a code: its text may contain parts of the mail. */
 function failureCode(error: unknown): string {
   if (typeof error !== "object" || error === null) return "unknown";
   const { code, responseCode } = error as { readonly code?: unknown; readonly responseCode?: unknown };

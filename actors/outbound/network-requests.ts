@@ -5,7 +5,7 @@ import type { OutboundRequest } from "./request.js";
 /** Why a host of the workspace did not make a request. */
 export type NetworkFailureCode = "unreachable" | "not-allowed" | "errored";
 
-/** A request that was given to the workspace's hosts and came to nothing. */
+/** A request by a host of the workspace failed. */
 export class NetworkFailure extends Error {
   override readonly name = "NetworkFailure";
 
@@ -17,7 +17,7 @@ export class NetworkFailure extends Error {
   }
 }
 
-/** A request as a host is given it. */
+/** A request as it is sent to a host. */
 export interface AssignedRequest {
   readonly id: string;
   readonly url: string;
@@ -26,15 +26,15 @@ export interface AssignedRequest {
   readonly timeoutMs: number;
 }
 
-/** What a host says of a request: the answer, or why there is none. */
+/** A host's result for a request: the answer, or why there is none. */
 export type AssignedAnswer =
   | { readonly ok: true; readonly answer: OutboundAnswer }
   | { readonly ok: false; readonly code: NetworkFailureCode; readonly reason: string };
 
-/** A host of a workspace that is connected and makes requests. */
+/** A connected host of a workspace that makes requests. */
 export interface NetworkHost {
   readonly workspaceId: string;
-  /** Hands a request over; false when it cannot be sent just now. */
+  /** Sends a request to the host; false when that is not possible now. */
   send(request: AssignedRequest): boolean;
 }
 
@@ -43,22 +43,22 @@ interface Pending {
   readonly request: Omit<AssignedRequest, "timeoutMs">;
   readonly untilMs: number;
   readonly settle: (outcome: OutboundAnswer | NetworkFailure) => void;
-  /** Who has it, or null while it waits for someone. */
+  /** The host that makes it; null while it waits for one. */
   host: NetworkHost | null;
 }
 
-/** Requests that wait for a host of one workspace at once; more are refused. */
+/** Most requests of one workspace that wait for a host; more are refused. */
 const MAX_WAITING = 1_000;
-/** Requests that one host has at once. */
+/** Most requests that one host makes at once. */
 const MAX_ASSIGNED = 64;
 
 /**
- * Requests made by hosts of the workspaces, over their connections. It holds nothing that has to last: whoever asks
- * asks again, under the same id of the receiver's, after a crash or when a host goes away.
+ * Requests that hosts of the workspaces make, sent over the hosts' connections. Nothing here is stored: after a crash
+ * or the loss of a host, the caller sends the request again, under the same id for its receiver.
  *
- * 1. A request is handed to one host, once: the one of its workspace that has the fewest.
- * 2. With no host to be had it waits for one; when its time is over it fails as `unreachable`, wherever it is.
- * 3. A host that leaves fails what it had.
+ * 1. A request is sent to one host, once: the host of its workspace that has the fewest requests.
+ * 2. Without a free host it waits for one. When its time is over it fails as `unreachable`, waiting or sent.
+ * 3. When a host disconnects, its requests fail.
  */
 export class NetworkRequests {
   readonly #hosts = new Map<NetworkHost, Set<string>>();
@@ -70,7 +70,7 @@ export class NetworkRequests {
     this.#clock = clock;
   }
 
-  /** Takes a host in; it is given what waits. */
+  /** Adds a host, and sends it waiting requests. */
   join(host: NetworkHost): void {
     this.#hosts.set(host, new Set());
     this.#handOut();
@@ -82,13 +82,13 @@ export class NetworkRequests {
     for (const id of handed) this.#fail(id, "the host that had the request went away");
   }
 
-  /** A host's word on a request that it was given; on any other it is not heard. */
-  answered(host: NetworkHost, id: string, said: AssignedAnswer): void {
+  /** Handles a host's result; ignored for a request that the host does not have. */
+  answered(host: NetworkHost, id: string, result: AssignedAnswer): void {
     if (this.#hosts.get(host)?.has(id) !== true) return;
-    this.#settle(id, said.ok ? said.answer : new NetworkFailure(said.code, said.reason));
+    this.#settle(id, result.ok ? result.answer : new NetworkFailure(result.code, result.reason));
   }
 
-  /** Has a host of the workspace make the request. Rejects with {@link NetworkFailure} when there is no answer. */
+  /** Lets a host of the workspace make the request. Rejects with {@link NetworkFailure} when there is no answer. */
   post(workspaceId: string, { url, headers, body, timeoutMs, signal }: OutboundRequest & { readonly body: string }) {
     return new Promise<OutboundAnswer>((resolve, reject) => {
       if (this.#waitingIn(workspaceId) >= MAX_WAITING) {
@@ -145,7 +145,7 @@ export class NetworkRequests {
     }
   }
 
-  /** Hosts of the workspace that may have more, those with the fewest first. */
+  /** Hosts of the workspace that take more requests, those with the fewest first. */
   #freest(workspaceId: string): NetworkHost[] {
     return [...this.#hosts]
       .filter(([host, handed]) => host.workspaceId === workspaceId && handed.size < MAX_ASSIGNED)

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { parseJson, toReason } from "./json-answer.js";
 import type { Outbound } from "./request.js";
 
-/** Metadata of an OAuth 2.0 authorization server (RFC 8414), or what is known without it. */
+/** Metadata of an OAuth 2.0 authorization server (RFC 8414), or defaults without it. */
 export interface AuthorizationServer {
   /** Its issuer identifier; null when unknown. */
   readonly issuer: string | null;
@@ -13,7 +13,7 @@ export interface AuthorizationServer {
   readonly namesItself: boolean;
 }
 
-/** A server's metadata is unavailable; the message says why and holds nothing but the issuer's address. */
+/** A server's metadata is unavailable; the message says why and contains only the issuer's address. */
 export class ServerUnavailable extends Error {
   override readonly name = "ServerUnavailable";
 }
@@ -26,18 +26,18 @@ export interface AuthorizationServers {
 
 /** Longest answer of an authorization server that is read, in bytes. */
 export const MAX_OAUTH_ANSWER_BYTES = 256 * 1024;
-/** How long one request to an authorization server may take, in milliseconds. */
+/** Time limit of one request to an authorization server, in milliseconds. */
 export const OAUTH_REQUEST_MS = 10_000;
-/** How long metadata is used, in milliseconds. */
+/** How long metadata is cached, in milliseconds. */
 const METADATA_LASTS_MS = 10 * 60 * 1_000;
-/** Shortest time before asking again after a failure, in milliseconds. */
+/** Shortest time between a failed request and the next, in milliseconds. */
 const TRY_AGAIN_MS = 10_000;
-/** Servers remembered; beyond that the least recently asked is forgotten. */
+/** Most cached servers; beyond that the least recently used is evicted. */
 const MAX_SERVERS = 500;
 
 interface Known {
   readonly askedMs: number;
-  /** Settled or under way: later callers wait for it. */
+  /** Settled or pending; later callers wait for it. */
   readonly answer: Promise<AuthorizationServer | ServerUnavailable>;
   hasFailed: boolean;
 }
@@ -47,7 +47,7 @@ export interface AuthorizationServersOptions {
   readonly now: () => number;
 }
 
-/** Servers asked through `outbound`, which keeps more than {@link MAX_OAUTH_ANSWER_BYTES}. */
+/** Fetches metadata through `outbound`, whose `maxBodyBytes` must exceed {@link MAX_OAUTH_ANSWER_BYTES}. */
 export function createAuthorizationServers({ outbound, now }: AuthorizationServersOptions): AuthorizationServers {
   const servers = new Map<string, Known>();
   const ask = (issuer: string): Known => {
@@ -86,7 +86,7 @@ const metadataSchema = z.object({
   code_challenge_methods_supported: z.array(z.string()).optional(),
 });
 
-/** Where metadata stands: RFC 8414 puts its path before the issuer's, OpenID Connect Discovery after it. */
+/** The addresses of metadata: RFC 8414 puts its path before the issuer's, OpenID Connect Discovery after it. */
 function addressesOf(issuer: string): readonly URL[] {
   const { origin, pathname } = new URL(issuer);
   const path = pathname.replace(/\/$/, "");

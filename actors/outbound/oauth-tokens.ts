@@ -5,7 +5,7 @@ import { parseJson, toReason } from "./json-answer.js";
 import { MAX_OAUTH_ANSWER_BYTES, OAUTH_REQUEST_MS } from "./oauth-server.js";
 import type { Outbound } from "./request.js";
 
-/** The service as a host's client. */
+/** The service as an OAuth client of a host. */
 export interface OAuthClient {
   readonly clientId: string;
   /** Null for a public client. */
@@ -17,18 +17,18 @@ export interface OAuthClient {
 /** The tokens a host returns for a code or a refresh token. */
 export interface Tokens {
   readonly access: string;
-  /** Null where it gives none. */
+  /** Null when the host returns none. */
   readonly refresh: string | null;
-  /** How long the access lasts, in seconds; null where it does not say. */
+  /** Lifetime of the access token, in seconds; null when the host does not say. */
   readonly lastsSeconds: number | null;
   /** The granted scopes; null when they are those asked for. */
   readonly scopes: readonly string[] | null;
 }
 
-/** The result of a token request. Reasons hold the host's error codes and nothing else of its answer. */
+/** The result of a token request. Reasons contain nothing of the host's answer but its error codes. */
 export type TokenAnswer =
   | { readonly ok: true; readonly tokens: Tokens; readonly response: Readonly<Record<string, unknown>> }
-  /** `isFinal` when the grant itself is invalid: asking again with it is pointless. */
+  /** `isFinal` when the grant itself is invalid, so that a retry cannot succeed. */
   | { readonly ok: false; readonly isFinal: boolean; readonly reason: string };
 
 interface Asking {
@@ -38,7 +38,7 @@ interface Asking {
   readonly signal: RunSignal;
 }
 
-/** A token is sent in a header, so it is made of what fits there. */
+/** Tokens are sent in a header, so they have only characters that are valid there. */
 const token = z
   .string()
   .min(1)
@@ -57,7 +57,7 @@ const tokenSchema = z.looseObject({
   scope: z.string().max(10_000).optional().catch(undefined),
 });
 const errorSchema = z.looseObject({ error: z.string() });
-/** Codes that are passed on: those of RFC 6749 (5.2) and a well-known host's own. Other text is untrusted. */
+/** Error codes that may be shown: those of RFC 6749 (5.2) and of GitHub. Other text is untrusted. */
 const CODES: ReadonlySet<string> = new Set([
   ...["invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type"],
   ...["invalid_scope", "invalid_target", "access_denied", "server_error", "temporarily_unavailable"],
@@ -125,7 +125,7 @@ function postForm(
   return outbound.post({ url, headers, body: form.toString(), timeoutMs: OAUTH_REQUEST_MS, signal });
 }
 
-/** As RFC 6749 (2.3.1) has both parts of Basic credentials: form-encoded. */
+/** Form-encodes a part of Basic credentials, as RFC 6749 (2.3.1) requires. */
 function encoded(text: string): string {
   return new URLSearchParams({ text }).toString().slice("text=".length);
 }

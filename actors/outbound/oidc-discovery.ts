@@ -3,7 +3,7 @@ import { z } from "zod";
 import { parseJson, toReason } from "./json-answer.js";
 import type { Outbound } from "./request.js";
 
-/** An issuer's keys are unavailable; the message says why and holds nothing but the issuer's address. */
+/** An issuer's keys are unavailable; the message says why and contains only the issuer's address. */
 export class KeysUnavailable extends Error {
   override readonly name = "KeysUnavailable";
 }
@@ -11,14 +11,14 @@ export class KeysUnavailable extends Error {
 /** The keys that issuers publish through OpenID Connect Discovery 1.0. */
 export interface IssuerKeys {
   /**
-   * What finds the issuer's key for a token's header: the one of its `kid` and `alg`. Rejects with
-   * {@link KeysUnavailable}, or with jose's `JWKSNoMatchingKey` once keys that are new enough hold none.
+   * A function that finds the issuer's key for a token's header, by `kid` and `alg`. It rejects with
+   * {@link KeysUnavailable}, or with jose's `JWKSNoMatchingKey` when recently fetched keys have no such key.
    */
   keyOf(issuer: string): JWTVerifyGetKey;
 }
 
 export interface IssuerKeysOptions {
-  /** Goes by the list that `issuersOf` makes, and keeps more than {@link MAX_DOCUMENT_BYTES}. */
+  /** Its allow-list is of `toIssuerAllowList`; its `maxBodyBytes` must exceed {@link MAX_DOCUMENT_BYTES}. */
   readonly outbound: Pick<Outbound, "get">;
   readonly now: () => number;
   /** Time for each of the two requests, in milliseconds; 5 seconds unless given. */
@@ -29,23 +29,23 @@ export interface IssuerKeysOptions {
 export const MAX_DOCUMENT_BYTES = 256 * 1024;
 const REQUEST_TIMEOUT_MS = 5_000;
 const MAX_KEYS = 100;
-/** How long keys are used without asking again, in milliseconds: a withdrawn key is accepted that much longer. */
+/** How long keys are cached, in milliseconds; a withdrawn key is accepted for up to this time. */
 const KEYS_LAST_MS = 10 * 60 * 1_000;
-/** Shortest time between two requests to an issuer, in milliseconds, however many tokens name keys it did not have. */
+/** Shortest time between two requests to an issuer, in milliseconds, however many tokens name unknown keys. */
 const ASK_AGAIN_MS = 30_000;
 /** The same after a failure. */
 const TRY_AGAIN_MS = 10_000;
-/** Issuers remembered; beyond that the least recently used is forgotten. */
+/** Most cached issuers; beyond that the least recently used is evicted. */
 const MAX_ISSUERS = 500;
-/** Issuers asked at once; further ones are refused. */
+/** Most requests to issuers at once; further ones are refused. */
 const MAX_ASKING = 64;
 
 type KeySet = ReturnType<typeof createLocalJWKSet>;
 
 /**
- * What is known of one issuer. Invariants:
+ * The cached keys of one issuer.
  *
- * 1. One request at a time: later callers wait for it.
+ * 1. There is one request at a time; later callers wait for it.
  * 2. `keys` are those of the last success, at `fetchedMs`, and are used for `KEYS_LAST_MS` at most.
  */
 interface Known {
@@ -56,7 +56,7 @@ interface Known {
   asking: Promise<void> | null;
 }
 
-/** Fetches and remembers the keys of issuers. */
+/** Fetches and caches the keys of issuers. */
 export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
   const { now, timeoutMs = REQUEST_TIMEOUT_MS } = options;
   const fetcher = { outbound: options.outbound, timeoutMs };
@@ -116,7 +116,7 @@ export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
 
 const discoverySchema = z.object({ issuer: z.string(), jwks_uri: z.string().max(2_000) });
 const keySetSchema = z.object({ keys: z.array(z.unknown()).max(MAX_KEYS) });
-/** What is kept of a key, private parts never; one of another form is left out, as RFC 7517 (5) has it. */
+/** The public fields of a key. Keys of other forms are ignored, as RFC 7517 (5) says. */
 const keySchema = z.object({
   kty: z.enum(["RSA", "EC"]),
   kid: z.string().max(255).optional(),

@@ -6,7 +6,7 @@ import { AddressRefused, guardedAddress, type Resolve, resolveWithSystem } from 
 import type { AllowList } from "./allow-list.js";
 import { HttpExchange, type OutboundAnswer } from "./http-exchange.js";
 
-/** A request that was not sent because it may not be. */
+/** A request was not sent because it is not allowed. */
 export class RequestRefused extends Error {
   override readonly name = "RequestRefused";
 }
@@ -18,11 +18,12 @@ export interface OutboundRequest {
   readonly signal: RunSignal;
 }
 
-/** Sends requests to hosts on the allow-list, and to nowhere else. */
+/** Sends requests to hosts on the allow-list only. */
 export interface Outbound {
   /**
-   * Rejects with {@link RequestRefused} when the host or the address it leads to is not admitted, and with a network
-   * error or `AbortError` otherwise. Redirects are answers like any other; no proxy of the environment is used.
+   * Rejects with {@link RequestRefused} when the host or its address is not admitted, and with a network error,
+   * `TimeoutError` or `AbortError` otherwise. Redirects are not followed; proxy settings of the environment are
+   * ignored.
    */
   post(request: OutboundRequest & { readonly body: string }): Promise<OutboundAnswer>;
   /** As `post`, without a body. */
@@ -33,19 +34,19 @@ export interface Outbound {
 export interface OutboundOptions {
   readonly allowList: AllowList;
   readonly resolve?: Resolve;
-  /** Bytes kept of a body; the rest is not read. */
-  readonly keepBytes: number;
+  /** Most bytes of an answer's body; the rest is not read. */
+  readonly maxBodyBytes: number;
 }
 
 const CONNECT_TIMEOUT_MS = 10_000;
 const CONNECTIONS_PER_HOST = 64;
 
-/** An outbound path whose every connection is checked on the address it really goes to. */
-export function createOutbound({ allowList, resolve = resolveWithSystem, keepBytes }: OutboundOptions): Outbound {
+/** Sends requests over connections that are checked by the address that they really go to. */
+export function createOutbound({ allowList, resolve = resolveWithSystem, maxBodyBytes }: OutboundOptions): Outbound {
   const agentFor = (admitsPrivate: boolean) =>
     new Agent({
       connect: guardedConnector(admitsPrivate, resolve),
-      // Every request has a time of its own.
+      // Each request has its own time limit.
       ...{ headersTimeout: 0, bodyTimeout: 0 },
       connections: CONNECTIONS_PER_HOST,
       pipelining: 1,
@@ -56,7 +57,7 @@ export function createOutbound({ allowList, resolve = resolveWithSystem, keepByt
     const admission = allowList.admits(url);
     if (!admission.admitted) return Promise.reject(new RequestRefused(admission.reason));
     const agent = admission.admitsPrivate ? agents.named : agents.guarded;
-    const exchange = new HttpExchange({ keepBytes, timeoutMs, signal });
+    const exchange = new HttpExchange({ maxBodyBytes, timeoutMs, signal });
     agent.dispatch({ origin: url.origin, path: `${url.pathname}${url.search}`, method, headers, body }, exchange);
     return exchange.answer;
   };
@@ -69,7 +70,7 @@ export function createOutbound({ allowList, resolve = resolveWithSystem, keepByt
   };
 }
 
-/** Opens connections only to the address that was checked, whatever the name resolves to a moment later. */
+/** Opens connections only to the checked address, even if the name now resolves to another. */
 function guardedConnector(admitsPrivate: boolean, resolve: Resolve): buildConnector.connector {
   return ({ hostname, protocol, port }, callback) => {
     const connect = async () => {

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import type { Reading } from "../../storage/store.js";
-import { fingerprintOf, runConfig } from "../lines/fingerprint.js";
+import { runConfig, toFingerprint } from "../lines/fingerprint.js";
 import type { LineFields } from "../lines/line.js";
-import { setupOf } from "../lines/run-setup.js";
+import { getRunSetup } from "../lines/run-setup.js";
 import { type StationBody, stationSchema } from "../lines/station.js";
 import type { HolderLocation, Kind, StationHolder, WriteScope } from "../resources/kind.js";
 import { findResource } from "../resources/resource.table.js";
@@ -105,7 +105,7 @@ function addedTo({ station: block }: ReplayCandidateFields, scope: WriteScope<Re
 }
 
 function fingerprintUnder(station: StationBody, line: LineRow, scope: WriteScope<unknown>): string {
-  return fingerprintOf(runConfig(line.fields, station, setupOf(scope.reading, scope, station)));
+  return toFingerprint(runConfig(line.fields, station, getRunSetup(scope.reading, scope, station)));
 }
 
 function findStation({ reading, workspaceId, station }: WriteScope<unknown>) {

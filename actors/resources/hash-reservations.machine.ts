@@ -1,16 +1,16 @@
 /**
- * Who may keep a hash that is one resource's alone over all workspaces (the token of a runner pool),
- * `hash-reservations/all` under the global partition. It is asked before the turn that keeps the hash: from then on the
- * directory of hashes says whose it is, and a reservation only keeps others away until it does.
+ * Reserves hashes that only one resource over all workspaces may have (the token of a runner pool),
+ * `hash-reservations/all` under the global partition. A hash is reserved before the turn that stores it. After that
+ * turn the directory of hashes names its owner; until then the reservation excludes other workspaces.
  *
  * | state   | moved by     | condition                           | next    | also                                     |
  * |---------|--------------|-------------------------------------|---------|------------------------------------------|
- * | keeping | hash.reserve | another workspace keeps it, or has  | keeping | refused                                  |
+ * | keeping | hash.reserve | another workspace has stored or     | keeping | refused                                  |
  * |         |              | reserved it                         |         |                                          |
- * | keeping | the same     | any other                           | keeping | reserved for a minute, from now on       |
- * | keeping | woken        |                                     | keeping | the reservation goes                     |
+ * | keeping | the same     | otherwise                           | keeping | reserves it for a minute from now        |
+ * | keeping | woken        |                                     | keeping | removes the reservation                  |
  *
- * Which of its resources keeps a hash a workspace decides itself.
+ * A workspace itself decides which of its resources has a hash.
  */
 import { setup } from "xstate";
 import { defineActor } from "../../runtime/define-actor.js";
@@ -20,7 +20,7 @@ import { GLOBAL_PARTITION } from "../../storage/keys.js";
 import { table } from "../../storage/table.js";
 import { findHashOwner } from "./resource-hash.table.js";
 
-/** Reserves a hash for a resource of a workspace; answered with until when it may be kept, null for never. */
+/** Reserves a hash for a workspace; answered with the time until which it may be stored, null when it is refused. */
 export interface ReserveHash extends Answered<{ readonly beforeMs: number } | null> {
   readonly type: "hash.reserve";
   readonly kind: string;
@@ -28,13 +28,13 @@ export interface ReserveHash extends Answered<{ readonly beforeMs: number } | nu
   readonly workspaceId: string;
 }
 
-/** How long a reservation keeps others away, in milliseconds. */
+/** Lifetime of a reservation, in milliseconds. */
 export const RESERVED_MS = 60_000;
-/** The last of it, in which the hash is kept no more: as far as the clocks of two nodes may differ. */
+/** The last part of it, in which the hash is no longer stored: how far the clocks of two nodes may differ. */
 const MARGIN_MS = 10_000;
 
 const references = reference<ReserveHash>("hash-reservations");
-/** Who keeps them. */
+/** The actor that reserves hashes. */
 export const hashReservationsRef = references(GLOBAL_PARTITION, "all");
 
 /** `[kind, hash]` -> the workspace. */

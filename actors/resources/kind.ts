@@ -54,12 +54,12 @@ export interface HiddenField<Fields = Record<string, unknown>> {
   staysWith?(fields: Fields): boolean;
 }
 
-/** A hash that no two resources of a kind keep, in whatever workspaces. */
+/** A hash that must be unique among the resources of a kind over all workspaces. */
 export interface UniqueHash {
-  /** What is said of a value that is another's: `admits to another pool already`. */
+  /** The error for a value that another resource has: `admits to another pool already`. */
   readonly taken: string;
-  /** Whether it is another's; asked before the turn that keeps it, in which only its own workspace is looked at. */
-  isTaken(reading: Reading, hash: string, keeper: { readonly id: string | null; readonly nowMs: number }): boolean;
+  /** Whether another resource has the hash; called before the turn, which checks only its own workspace. */
+  isTaken(reading: Reading, hash: string, holder: { readonly id: string | null; readonly nowMs: number }): boolean;
 }
 
 /** A long text that is exported as a file of its own. */
@@ -77,9 +77,9 @@ export interface TextFolder<Fields = Record<string, unknown>> {
   texts(fields: Fields): readonly FileText[];
 }
 
-/** How a kind is written as HCL, beyond what its schema says. */
+/** How a kind is written as HCL, in addition to its schema. */
 export interface HclForm<Fields> {
-  /** Read-only paths within the body, left out; empty brackets stand for any index: `stations[].id`. */
+  /** Read-only paths within the body, omitted; empty brackets are any index: `stations[].id`. */
   readonly omitted?: readonly string[];
   readonly folders?: readonly TextFolder<Fields>[];
 }

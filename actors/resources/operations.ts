@@ -223,7 +223,7 @@ function checkFields(
 
 const tooLate: Refusal = { refused: "conflict", detail: "This waited too long for its turn. Please try it again." };
 
-/** The hashes that another resource keeps: of another workspace, as they were reserved, or of this one. */
+/** Errors for hashes that another resource has, in another workspace (by the reservation) or in this one. */
 function findTakenHashes(
   kind: Kind,
   { reading, workspaceId, previous, hidden }: WriteScope<Record<string, unknown>>,

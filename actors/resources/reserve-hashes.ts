@@ -3,15 +3,15 @@ import { hashReservationsRef } from "./hash-reservations.machine.js";
 import type { Kind } from "./kind.js";
 import type { ReservedHashes } from "./resource.messages.js";
 
-/** Which resource is to keep the hashes; `id` is null for one that is to be made. */
+/** The resource that hashes are reserved for; `id` is null for a new one. */
 export interface HashHolder {
   readonly workspaceId: string;
   readonly id: string | null;
 }
 
 /**
- * Reserves the hashes of a write that are one resource's alone over all workspaces, before the workspace's turn; undefined
- * when there are none. What is another's already is named in what comes back, and refused in that turn.
+ * Reserves the hashes of a write that must be unique over all workspaces, before the workspace's turn; undefined when
+ * there are none. The turn refuses the write for hashes that another resource has: those in `taken`.
  */
 export async function reserveHashes(
   runtime: Pick<Runtime, "ask" | "reading" | "clock">,

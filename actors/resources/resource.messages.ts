@@ -4,7 +4,7 @@ import type { Refusal } from "../refusal.js";
 import type { StationHolder } from "./kind.js";
 import type { ResourceRow } from "./resource.table.js";
 
-/** Makes a repeated create safe: who asked, under which key, with which body. */
+/** Identifies a repeated create: by its caller, its key and its body. */
 export interface Idempotency {
   /** Separates the keys of each caller and collection from all others. */
   readonly scope: string;
@@ -26,15 +26,15 @@ interface Write {
 export interface PreparedBody {
   readonly fields: unknown;
   readonly hidden: Readonly<Record<string, string>>;
-  /** Of the hidden fields those that are to be unique over all workspaces, as they were reserved. */
+  /** The reservations of hidden fields that must be unique over all workspaces. */
   readonly reserved?: ReservedHashes | undefined;
 }
 
 /** Hashes that were reserved for a write; see `reserve-hashes.ts`. */
 export interface ReservedHashes {
-  /** Paths of those that are another's. */
+  /** Paths of the fields whose hashes another resource has. */
   readonly taken: readonly string[];
-  /** From then on they may be another's. */
+  /** The end of the reservations. */
   readonly beforeMs: number;
 }
 

@@ -85,7 +85,7 @@ export function recordDelivered(turn: Turn, { said }: RunContext, n: number): vo
 
 /**
  * Sends the owner the messages that the run's agent did not get, so that the next run begins with them. For an
- * abandoned run these are all its messages, the latest of them: its agent is gone with everything it got.
+ * abandoned run these are the latest of all its messages, since the next agent has received none of them.
  */
 export function carryUndelivered(turn: Turn, { said }: RunContext, { id, outcome, unheard = 0 }: RunRow): void {
   const workspaceId = turn.self.partition;

@@ -9,7 +9,7 @@ import type { RunBrief } from "./run-owner.js";
  * (`tables/blobs.ts`), named by their digests.
  *
  * 1. The config and the beginning of a run are fixed in the turn that queues it.
- * 2. What its agent is told is fixed in the turn that claims it.
+ * 2. The brief for its agent is fixed in the turn that claims it.
  */
 export interface RunInputRow {
   readonly runId: string;
@@ -17,7 +17,7 @@ export interface RunInputRow {
   readonly config: RunConfig;
   /** What the run begins from; null for a run that ended before this was stored. */
   readonly beginning: RunBeginning | null;
-  /** What its agent is told; null until a runner claims the run, and for a run that ended before this was stored. */
+  /** The part fixed at the claim; null before the claim, and for a run that ended before this was stored. */
   readonly claimed: ClaimedInput | null;
 }
 
@@ -45,7 +45,7 @@ export interface InputCheckout {
 export interface ClaimedInput {
   /** Null for a run without a task. */
   readonly brief: InputBrief | null;
-  /** The version of each secret's value, by name; null for a secret that is gone. */
+  /** The version of each secret's value, by name; null for a secret that does not exist. */
   readonly secrets: Readonly<Record<string, number | null>>;
 }
 

@@ -7,12 +7,12 @@ import { type ClaimedInput, getRunInput, type InputBrief, runInputs } from "./ru
 import type { OwnedRun, RunBrief, RunOwner } from "./run-owner.js";
 
 /** Records the config and the beginning of a run, in the turn that queues it. */
-export function fixBeginning(turn: Turn, { config, beginning }: StartRun): void {
+export function recordBeginning(turn: Turn, { config, beginning }: StartRun): void {
   runInputs.insert(turn, turn.self.partition, { runId: turn.self.id, config, beginning, claimed: null });
 }
 
-/** Records what the run's agent is told, in the turn that claims the run. */
-export function fixBrief(turn: Turn, run: OwnedRun, owner: RunOwner): void {
+/** Records the brief for the run's agent and the versions of its secrets, in the turn that claims the run. */
+export function recordBrief(turn: Turn, run: OwnedRun, owner: RunOwner): void {
   const { partition, id } = turn.self;
   const before = getRunInput(turn, partition, id);
   const claimed: ClaimedInput = {

@@ -16,7 +16,7 @@ export interface OwnedRun {
   readonly owner: RunOwnerKey;
 }
 
-/** What a run's agent is told of the work; read when a runner claims the run. */
+/** The description of the work for a run's agent; read when a runner claims the run. */
 export interface RunBrief {
   /** The id of the task. */
   readonly id: string;

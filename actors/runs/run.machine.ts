@@ -11,8 +11,8 @@
  * | claimed         | start.refused (gate.answered)             | ended          | withdrawn, with the refusal             |
  * | claimed         | run.started (run.said)                    | running        | the owner is notified                   |
  * | claimed,running | run.step (run.said)                       | same           | recorded, published in the stream       |
- * | any but new     | message.taken (run.speak)                  | same           | a step; sent to the runner              |
- * | any but new     | message.refused (run.speak)                | same           | refused                                 |
+ * | any but new     | message.taken (run.speak)                 | same           | a step; sent to the runner              |
+ * | any but new     | message.refused (run.speak)               | same           | refused                                 |
  * | claimed,running | run.heard (run.said)                      | same           |                                         |
  * | claimed,running | run.permission (run.said)                 | same           | waits for the assignee, the owner is    |
  * |                 |                                           |                | notified; dismissed when too many wait  |

@@ -47,7 +47,7 @@ export interface SendMessage extends Answered<MessageSent | Refusal> {
   readonly type: "run.speak";
   readonly by: string;
   readonly text: string;
-  /** Idempotency key: a message is taken once for each key of a person; null takes it each time. */
+  /** Idempotency key: a person's message is accepted once for each key; with null each time. */
   readonly key: string | null;
 }
 export interface MessageSent {

@@ -31,7 +31,7 @@ export function findVisibleRun(reading: Reading, caller: Caller, runId: string):
   return sees ? { workspaceId, run } : { refused: "not-found" };
 }
 
-/** The run, for those who work on its team's tasks; who may read it alone is told so. */
+/** The run, for people on its team; refused `forbidden` to others who may read it. */
 export function findRunToWorkOn(reading: Reading, caller: Caller, runId: string): VisibleRun | Refusal {
   const found = findVisibleRun(reading, caller, runId);
   if (isRefusal(found)) return found;

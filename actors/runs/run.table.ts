@@ -9,10 +9,10 @@ import { indexedTable } from "../tables/indexed-table.js";
 import type { RunRow, StepRow } from "./run.js";
 import { runRowView } from "./run-row.view.js";
 
-/** What readers of a run are told of it. */
+/** What the stream of a run publishes of its row. */
 const runTopic = topic<{ readonly type: "run"; readonly run: ReturnType<typeof runRowView> }>("run");
 
-/** `[run]`; ids rise with time. A step tells its readers what it changed of its run. */
+/** `[run]`; ids rise with time. The entry of a step has the run's changes, so a step publishes no entry of the row. */
 export const runs = indexedTable<RunRow>("run", {
   order: ["id"],
   indexes: { "task-run": { by: ["taskId"], has: ["taskId"] } },

@@ -10,7 +10,7 @@ import type { RunRow, StepRow } from "./run.js";
 import type { OwnerMessage, StartRun } from "./run.messages.js";
 import { runEntry, runSteps, runs, toQueuedRun } from "./run.table.js";
 import type { RunContext } from "./run-events.js";
-import { fixBeginning, fixBrief } from "./run-input.js";
+import { recordBeginning, recordBrief } from "./run-input.js";
 import type { RunOwner } from "./run-owner.js";
 
 /** What the transitions of a run do until its end; `run.machine.ts` says when. */
@@ -34,7 +34,7 @@ export function getEventSubject(turn: Turn, owner: RunOwner): EventSubject {
   return subject;
 }
 
-/** What readers of a run are told of its steps: each with what it changed of the run. */
+/** What the stream of a run publishes of a step, with the run's changes. */
 const stepTopic = topic<{ readonly type: "step"; readonly step: StepRow; readonly run: Partial<RunRow> }>("run");
 
 export function queueRun(event: Delivered<StartRun>): void {
@@ -49,7 +49,7 @@ export function queueRun(event: Delivered<StartRun>): void {
   };
   turn.direct(runEntry(turn.self.partition, row.id));
   runs.insert(turn, turn.self.partition, row);
-  fixBeginning(turn, event);
+  recordBeginning(turn, event);
   const message: QueueRun = { type: "run.queue", run: toQueuedRun(row) };
   turn.send(dispatcherRef(turn.self.partition), message);
 }
@@ -63,7 +63,7 @@ export function claimRun(context: RunContext, event: Delivered<ClaimRun>, owner:
   const row = getRunRow(turn);
   const fence = context.fence + 1;
   runs.put(turn, turn.self.partition, row, { ...row, state: "claimed", runnerId, fence });
-  fixBrief(turn, row, owner);
+  recordBrief(turn, row, owner);
   const claimed = { ...context, fence, runnerId, assigned: false };
   if (!owner.hasGate) return assignRunner(turn, claimed);
   askStarting(turn, owner, fence);

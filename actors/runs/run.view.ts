@@ -24,7 +24,7 @@ const configSchema = z.looseObject({
 /** A run as lists return it. */
 export const runItemSchema = runRowSchema
   .extend({
-    /** Why no runner has taken it; null when it is not queued, or a runner is about to take it. */
+    /** Why no runner has claimed it; null when it is not queued, or a runner is about to claim it. */
     waiting: z.strictObject({ reason: z.string() }).nullable(),
   })
   .meta({ title: "run in a list" });

@@ -7,7 +7,7 @@ import { taskRef, type UnassignTask } from "./task.messages.js";
 import { tasks } from "./task.table.js";
 
 /** Unassigns the open tasks of a person who left, so that others can take them over. */
-export const unassignsWhoLeft: Subscriber<MemberLeft> = {
+export const memberLeavingSubscriber: Subscriber<MemberLeft> = {
   name: "tasks lose an assignee who left",
   facts: ["member.left"],
   handle({ userId, teamId }, turn) {

@@ -1,8 +1,8 @@
 import type { Turn } from "../../runtime/turn.js";
-import { fingerprintOf, runConfig } from "../lines/fingerprint.js";
+import { runConfig, toFingerprint } from "../lines/fingerprint.js";
 import type { LineFields } from "../lines/line.js";
 import { findLine, findStation, laterStations } from "../lines/line.queries.js";
-import { setupOf, storeSkills } from "../lines/run-setup.js";
+import { getRunSetup, storeSkills } from "../lines/run-setup.js";
 import type { Station } from "../lines/station.js";
 import { findResourceAt } from "../resources/resource.table.js";
 import { getTeamKey } from "../resources/resource-indexes.table.js";
@@ -23,12 +23,12 @@ export function queueNextRun(turn: Turn, task: TaskRow): string {
   const runId = turn.newId("run");
   const place = { workspaceId, teamKey: getTeamKey(turn, workspaceId, teamId) };
   storeSkills(turn, place, station.skills);
-  const config = runConfig(line, station, setupOf(turn, place, station));
+  const config = runConfig(line, station, getRunSetup(turn, place, station));
   const start: StartRun = {
     type: "run.start",
     ...{ owner: { kind: "task", id: task.id }, ownerAddress: taskRef(workspaceId, task.id) },
     ...{ teamId, lineId, stationId: station.id, stationKey: station.key },
-    ...{ config, fingerprint: fingerprintOf(config), beginning: beginningOf(turn, task, line, station) },
+    ...{ config, fingerprint: toFingerprint(config), beginning: beginningOf(turn, task, line, station) },
     needs: needsOf(turn, station),
   };
   turn.send(runRef(workspaceId, runId), start);

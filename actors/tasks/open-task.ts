@@ -8,15 +8,15 @@ import { invalid, type Refusal } from "../refusal.js";
 import { findResourceAt } from "../resources/resource.table.js";
 import type { OpenTask } from "./task.messages.js";
 
-/** A task as a person wants it opened. */
+/** A request to open a task. */
 export interface WantedTask extends Pick<OpenTask, "title" | "description" | "url" | "station"> {
   /** The line's key. */
   readonly line: string;
-  /** User id, null for nobody; the person who opens it when nothing is said. */
+  /** User id, null for nobody; by default the person who opens it. */
   readonly assignee?: string | null | undefined;
 }
 
-/** What opens the task: for people on the team, on a line and at a station that are there. */
+/** The message that opens the task; refused for people who are not on the team, and for an unknown line or station. */
 export function toOpenTask(
   reading: Reading,
   caller: PersonCaller,

@@ -38,7 +38,7 @@ export type TaskMessage =
   | RunAsking
   | RunOver;
 
-/** A refused message; the type says what was wanted. */
+/** A refused message; the type says which. */
 export interface TaskRefused extends Answered<Refusal> {
   readonly type:
     | "opening.refused"

@@ -8,8 +8,8 @@
  * | new            | opening.refused (task.open): line,     | new     | refused                                       |
  * |                | station or assignee gone               |         |                                               |
  * | queued         | run.began                              | running |                                               |
- * | any open       | approval.wanted (run.asking)              | inbox   | its run waits; `asks` says what for           |
- * | any open       | approval.not-wanted (run.asking)          | running | its run does not wait any more                |
+ * | any open       | approval.wanted (run.asking)           | inbox   | its run waits; `asks` says what for           |
+ * | any open       | approval.not-wanted (run.asking)       | running | its run does not wait any more                |
  * | any open       | over.queued (run.over), handed over    | queued  | fact `task.moved`; a run at the next station  |
  * | any open       | over.queued (run.over), abandoned      | queued  | another attempt, five in a row at most        |
  * | any open       | over.done (run.over), finished where   | done    |                                               |

@@ -21,7 +21,7 @@ export interface TaskFilter {
   readonly assignee?: string | null | undefined;
 }
 
-/** What a list is narrowed by, in the words of those who ask. */
+/** Filters of a list, as clients give them. */
 export interface WantedTasks extends Pick<TaskFilter, "state" | "station"> {
   /** The line's key. */
   readonly line?: string | undefined;
@@ -29,7 +29,7 @@ export interface WantedTasks extends Pick<TaskFilter, "state" | "station"> {
   readonly assignee?: string | undefined;
 }
 
-/** The filter of the team's tasks that are wanted; null where there is no such line, and so no task. */
+/** Converts a client's filters; null when the line does not exist, so that no task matches. */
 export function findTaskFilter(
   reading: Reading,
   { workspaceId, teamKey }: VisibleTeam,
@@ -77,7 +77,7 @@ export function findVisibleTask(reading: Reading, caller: Caller, taskId: string
   return task === undefined ? { refused: "not-found" } : { workspaceId, task };
 }
 
-/** The task, for those who work on it; who sees it alone is told so. */
+/** The task, for people on its team; refused `forbidden` to others who see it. */
 export function findTaskToWorkOn(reading: Reading, caller: Caller, taskId: string): VisibleTask | Refusal {
   const found = findVisibleTask(reading, caller, taskId);
   if (isRefusal(found)) return found;
@@ -85,7 +85,7 @@ export function findTaskToWorkOn(reading: Reading, caller: Caller, taskId: strin
   return refuseTeamWork(reading, caller, { workspaceId, teamId: task.teamId }) ?? found;
 }
 
-/** The task, for those who may read how its work turned out; to others it is not there. */
+/** The task, for callers who may read its team's outcomes; `not-found` for others. */
 export function findTaskOfOutcomes(reading: Reading, caller: Caller, taskId: string): VisibleTask | Refusal {
   const found = findVisibleTask(reading, caller, taskId);
   if (isRefusal(found)) return found;
@@ -98,7 +98,7 @@ export function getTaskNow(reading: Reading, { workspaceId, task }: VisibleTask)
   return tasks.get(reading, workspaceId, task.id) ?? task;
 }
 
-/** The runs of a task, newest first; those before one of them. */
+/** The runs of a task, newest first; only those before `before` if it is given. */
 export function listTaskRuns(
   reading: Reading,
   { workspaceId, task }: VisibleTask,

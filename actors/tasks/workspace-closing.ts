@@ -3,7 +3,7 @@ import { openTaskIds } from "../lines/station-use.table.js";
 import { taskRef, type WithdrawTask } from "./task.messages.js";
 
 /** Withdraws the open tasks of a workspace that was closed. */
-export const withdrawsWork: Subscriber = {
+export const taskWithdrawalSubscriber: Subscriber = {
   name: "tasks withdraw when their workspace closes",
   facts: ["workspace.closed"],
   handle: (_fact, turn) => {

@@ -9,8 +9,8 @@ import { type OpenWorkspace, workspaceRef } from "./workspace.messages.js";
 const MAX_CLAIMS = 3;
 
 /**
- * Opens a workspace: claims its slug over all workspaces, then the workspace takes its first turn. A client that was
- * cut off in between gets the same workspace under the same key; a claim that is not taken up lapses.
+ * Opens a workspace: claims its slug over all workspaces, then the workspace takes its first turn. A client that lost
+ * its connection in between gets the same workspace under the same key. A claim that no workspace confirms lapses.
  */
 export async function openWorkspace(
   runtime: Pick<Runtime, "ask" | "newId">,

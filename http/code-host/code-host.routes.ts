@@ -7,7 +7,7 @@ import {
   listCodeHostConnections,
 } from "../../actors/code-host/connection.queries.js";
 import { codeHostConnectionSchema, codeHostConnectionView } from "../../actors/code-host/connection.view.js";
-import { findHostOf, listHostedRepositories } from "../../actors/code-host/hosted-repositories.js";
+import { findConfiguredHost, listHostedRepositories } from "../../actors/code-host/hosted-repositories.js";
 import type { CodeHost } from "../../actors/outbound/code-host.js";
 import { wholeNumber } from "../paging.js";
 import { granted } from "../refused.js";
@@ -94,7 +94,7 @@ function repositoriesRoute({ runtime, codeHost, asking }: CodeHostParts): Route 
       },
       problems: ["conflict", "refused-upstream"],
       handle: async ({ caller, query }, connection) => {
-        const host = granted(findHostOf(connection, codeHost));
+        const host = granted(findConfiguredHost(connection, codeHost));
         countAsking(asking, caller);
         return { status: 200, body: granted(await listHostedRepositories(host, connection, query.page)) };
       },

@@ -42,8 +42,8 @@ export interface OutboundOptions {
 /** Opens them; no request is made. */
 export function openOutbound({ config, clock, log, onOpen }: OutboundOptions): Outbounds {
   const now = () => clock.now();
-  const open = (allowed: AllowList, keepBytes: number): Outbound => {
-    const outbound = createOutbound({ allowList: allowed, keepBytes });
+  const open = (allowed: AllowList, maxBodyBytes: number): Outbound => {
+    const outbound = createOutbound({ allowList: allowed, maxBodyBytes });
     onOpen(() => outbound.close());
     return outbound;
   };

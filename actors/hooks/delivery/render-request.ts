@@ -53,7 +53,7 @@ function parseRequest(
   body: Json,
 ): RenderedRequest | { readonly error: string } {
   if (!URL.canParse(url)) return { error: "url: it is no address" };
-  // Lower-case names: a header then never stands twice beside one that the service sets.
+  // Names in lower case, so that a header never duplicates one that the service sets.
   const named = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
   return { url: new URL(url), headers: named, body };
 }

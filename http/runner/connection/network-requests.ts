@@ -25,7 +25,7 @@ export interface Requests {
  * this host's own credentials. Redirects are answers, no proxy of the environment is used.
  */
 export function createRequests(): Requests {
-  const outbound = createOutbound({ allowList: everywhere, resolve, keepBytes: MAX_ANSWER_BYTES });
+  const outbound = createOutbound({ allowList: everywhere, resolve, maxBodyBytes: MAX_ANSWER_BYTES });
   const { signal } = new AbortController();
   return {
     make: async ({ id, url, headers, body, timeoutMs }) => {

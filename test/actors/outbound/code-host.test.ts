@@ -68,7 +68,7 @@ async function serve(t: Test, answer: Parameters<typeof createServer>[1]): Promi
 
 function clientAt(t: Test, origin: string) {
   const settings = settingsAt(origin);
-  const outbound = createOutbound({ allowList: codeHostAddresses(settings), keepBytes: MAX_ANSWER_BYTES });
+  const outbound = createOutbound({ allowList: codeHostAddresses(settings), maxBodyBytes: MAX_ANSWER_BYTES });
   t.teardown(() => outbound.close());
   return createCodeHost({ settings, outbound, now: () => NOW_MS, log: { warn: () => undefined } });
 }
@@ -122,7 +122,7 @@ t.test("an error of the way there is told by its code, never by its text", async
 
 t.test("a code host that takes a request and does not answer it is waited for so long and no longer", async (t) => {
   const origin = await serve(t, () => undefined);
-  const outbound = createOutbound({ allowList: codeHostAddresses(settingsAt(origin)), keepBytes: MAX_ANSWER_BYTES });
+  const outbound = createOutbound({ allowList: codeHostAddresses(settingsAt(origin)), maxBodyBytes: MAX_ANSWER_BYTES });
   t.teardown(() => outbound.close());
   const log = { warn: () => undefined };
   const ask = createCodeHostRequests({ outbound, name: "code.example", log, timeoutMs: 50 });

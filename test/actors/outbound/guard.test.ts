@@ -120,7 +120,7 @@ t.test("a listed name that turns to a private address is refused at the connecti
   const outbound = createOutbound({
     allowList: parseAllowList(`rebound.example:${port}`),
     resolve: async () => ["127.0.0.1"],
-    keepBytes: 1_024,
+    maxBodyBytes: 1_024,
   });
   t.teardown(() => outbound.close());
   const request = { url: new URL(`https://rebound.example:${port}/`), headers: {}, body: "{}", timeoutMs: 5_000 };

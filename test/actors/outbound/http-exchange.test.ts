@@ -13,7 +13,7 @@ async function arrange(t: Test, listener: RequestListener) {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const outbound = createOutbound({ allowList: parseAllowList(origin), keepBytes: 10 });
+  const outbound = createOutbound({ allowList: parseAllowList(origin), maxBodyBytes: 10 });
   t.teardown(async () => {
     await outbound.close();
     server.closeAllConnections();

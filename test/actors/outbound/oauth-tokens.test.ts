@@ -28,7 +28,7 @@ async function endpoint(t: Test, answer: { readonly status?: number; readonly bo
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
   const origin = `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
-  const outbound = createOutbound({ allowList: parseAllowList(origin), keepBytes: MAX_OAUTH_ANSWER_BYTES + 1 });
+  const outbound = createOutbound({ allowList: parseAllowList(origin), maxBodyBytes: MAX_OAUTH_ANSWER_BYTES + 1 });
   t.teardown(async () => {
     await outbound.close();
     await new Promise((resolve) => server.close(resolve));

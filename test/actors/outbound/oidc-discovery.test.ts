@@ -60,7 +60,7 @@ async function startPlatform(
   const address = server.address();
   const url = `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
   const allowList = toIssuerAllowList(parseAllowList((options.allow ?? ((own) => own))(url)));
-  const outbound = createOutbound({ allowList, keepBytes: MAX_DOCUMENT_BYTES + 1 });
+  const outbound = createOutbound({ allowList, maxBodyBytes: MAX_DOCUMENT_BYTES + 1 });
   let nowMs = 1_000_000_000_000;
   const keys = createIssuerKeys({ outbound, now: () => nowMs, timeoutMs: options.timeoutMs ?? 60_000 });
   t.teardown(async () => {

@@ -122,7 +122,7 @@ async function counting(t: Test, host = "127.0.0.1", port = 0) {
 }
 
 function outboundTo(t: Test, allow: string, resolve: Resolve): Outbound {
-  const outbound = createOutbound({ allowList: parseAllowList(allow), resolve, keepBytes: 1_024 });
+  const outbound = createOutbound({ allowList: parseAllowList(allow), resolve, maxBodyBytes: 1_024 });
   t.teardown(() => outbound.close());
   return outbound;
 }
