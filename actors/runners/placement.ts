@@ -42,6 +42,8 @@ interface PoolLoad {
 /** A runner and where it is counted. */
 interface KnownRunner extends RunnerLoad {
   heldBesideWork: number;
+  /** Of its row. */
+  readonly signature: string;
   /** Null while it is away, and when its pool is gone. */
   group: RunnerGroup | null;
 }
@@ -76,7 +78,8 @@ export class Placement {
   /** The runner is there, or offers something else. */
   putRunner(row: RunnerRow): void {
     const known = this.#runners.get(row.runnerId);
-    if (known?.group != null && row.connected && toSignature(known.row) === toSignature(row)) {
+    const signature = toSignature(row);
+    if (known?.group != null && row.connected && known.signature === signature) {
       this.#countSlots(row.poolId, row.slots - known.row.slots);
       known.group.change(known, row, known.held);
       return;
@@ -85,13 +88,13 @@ export class Placement {
     const lanes = [...(this.#claims.get(row.runnerId)?.values() ?? [])];
     const heldBesideWork = lanes.filter((lane) => lane !== WORK_LANE).length;
     const held = lanes.length;
-    const runner: KnownRunner = { row, held, free: row.slots - held, heldBesideWork, group: null };
+    const runner: KnownRunner = { row, held, free: row.slots - held, heldBesideWork, signature, group: null };
     this.#runners.set(row.runnerId, runner);
     this.#countHeld(row.poolId, runner);
     const pool = this.#pools.get(row.poolId);
     if (!row.connected || pool === undefined) return;
     this.#countSlots(row.poolId, row.slots);
-    runner.group = this.#group(pool, row);
+    runner.group = this.#group(pool, runner);
     runner.group.join(runner);
   }
 
@@ -99,14 +102,14 @@ export class Placement {
   removeRunner(runnerId: string): void {
     const runner = this.#runners.get(runnerId);
     if (runner === undefined) return;
-    const { row, group, held, heldBesideWork } = runner;
+    const { row, signature, group, held, heldBesideWork } = runner;
     this.#runners.delete(runnerId);
     this.#countHeld(row.poolId, { held: -held, heldBesideWork: -heldBesideWork });
     if (group === null) return;
     this.#countSlots(row.poolId, -row.slots);
     group.leave(runner);
     if (group.counts.runners > 0) return;
-    this.#pools.get(row.poolId)?.groups.delete(toSignature(row));
+    this.#pools.get(row.poolId)?.groups.delete(signature);
     this.needs.removeGroup(group);
     this.#shape += 1;
   }
@@ -191,8 +194,7 @@ export class Placement {
     return { rules, pools, runners, claims: this.#claims, held: this.#held, lanes: this.lanes.describe() };
   }
 
-  #group(pool: PoolLoad, row: RunnerRow): RunnerGroup {
-    const signature = toSignature(row);
+  #group(pool: PoolLoad, { row, signature }: KnownRunner): RunnerGroup {
     const known = pool.groups.get(signature);
     if (known !== undefined) return known;
     const group = new RunnerGroup(row, pool.pool.labels);
