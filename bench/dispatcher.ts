@@ -1,157 +1,185 @@
-import { randomBytes } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { setup } from "xstate";
-import { resourceAddresses, resources } from "../actors/resources/resource.table.js";
-import { dispatcherActor } from "../actors/runners/dispatcher.machine.js";
-import {
-  type DispatcherMessage,
-  dispatcherRef,
-  type OfferRunner,
-  type QueueRun,
-  type ReleaseClaim,
-  type UnqueueRun,
-} from "../actors/runners/dispatcher.messages.js";
-import { claims, type QueuedRun, type RunnerRow } from "../actors/runners/runner.table.js";
-import type { ActorType } from "../runtime/actor-type.js";
-import { createEventLoopScheduler, createSystemClock } from "../runtime/clock.js";
-import { createRuntime } from "../runtime/host.js";
+import type { OfferRunner, QueueRun, ReleaseClaim, UnqueueRun } from "../actors/runners/dispatcher.messages.js";
+import { readPlacement, whyWaiting } from "../actors/runners/placement.queries.js";
+import { claims } from "../actors/runners/runner.table.js";
+import { waitingReason } from "../actors/runners/waiting-reason.js";
 import type { Runtime } from "../runtime/runtime.js";
-import type { Delivered, Message } from "../runtime/turn.js";
-import { openLmdbStore } from "../storage/lmdb-store.js";
 import type { Store } from "../storage/store.js";
+import { cpuMicros, inStore, offerRunner, queueRun, start, tell, WORKSPACE, write } from "./support/dispatching.js";
 import { percentile, printTable } from "./support/table.js";
 
-const WORKSPACE = "ws_bench";
-const POOL = "pool_main";
 const FEW = 10;
 const MANY = 1_000;
 /** Runs that wait and no runner fits, and how many different needs they have. */
 const WAITING = 1_000;
 const NEEDS = 20;
 /** Messages of a kind in one round. */
-const MESSAGES = 2_000;
+const MESSAGES = 4_000;
 const ROUNDS = 5;
-const IN_FLIGHT = 64;
 /** Runs that are placed as fast as they come, on {@link MANY} runners of two places. */
 const PLACED = 2_000;
 const PLACED_ROUNDS = 3;
+/** Reads of why a run waits in one round, and of a placement made of all rows; reads between which the loop turns. */
+const READS = 10_000;
+const BUILDS = 40;
+const READS_AT_ONCE = 50;
 
 /** Which labels runners have beside `here`: the same for a tenth of them, or one of each runner's own. */
 type Labelling = "shared" | "own";
 
-/** Takes its claim, as a run does, and remembers its runner. */
-const claimedRun: ActorType = {
-  kind: "run",
-  machine: setup({ types: { events: {} as Delivered<Message & { readonly type: "run.claim" }> } }).createMachine({
-    id: "run",
-    initial: "queued",
-    states: { queued: { on: { "run.claim": "claimed" } }, claimed: { on: { "run.claim": "claimed" } } },
-  }),
-  version: 1,
-};
+/** Hears what a measurement took. */
+type Keep = (what: string, micros: number) => void;
 
-/** A dispatcher with its runners, and the CPU it took, in microseconds a message, round by round. */
+/** One side of a comparison. */
+interface Side {
+  readonly runtime: Runtime;
+  round(keep: Keep): Promise<void>;
+}
+
+/** A dispatcher with its runners. */
 interface Scene {
   readonly runtime: Runtime;
-  readonly runners: readonly RunnerRow[];
-  readonly micros: Record<"run.queue" | "claim.release" | "runner.offer", number[]>;
+  readonly offers: readonly OfferRunner[];
   queued: number;
 }
 
 /** What a message costs the dispatcher while many runs wait that no runner fits, and what placing a run costs. */
 export async function run(): Promise<void> {
-  const rows: (string | number)[][] = [];
-  for (const labelling of ["shared", "own"] as const) rows.push(...(await compare(labelling)));
+  const rows = [
+    ...(await compare((store, count) => messageRounds(store, count, "shared"))),
+    ...(await compare((store, count) => messageRounds(store, count, "own"))),
+    ...(await compare(readRounds)),
+  ];
   const placed = await inStore(placeAll);
   printTable({
     title: "Dispatcher",
     note:
       `Microseconds of CPU a message while ${WAITING} runs of ${NEEDS} different needs wait that no runner fits, at ` +
       `${FEW} and at ${MANY} runners: medians of ${ROUNDS} rounds of ${MESSAGES} messages in turns, commits included. ` +
-      `Below them a run that is placed at once, ${PLACED} runs on ${MANY} runners of two places, from the first ` +
-      `run.queue to the last durable claim: the median of ${PLACED_ROUNDS} rounds.`,
+      `Of ${MANY} runners the same ${FEW} offer as of ${FEW}, so that both sides write the same rows. Where each ` +
+      `offers in turn, a batch has more rows to write of ${MANY} runners than of ${FEW}; what these rows take without ` +
+      `a dispatcher stands below. Then why a run waits, with as many claims as runners, and what it would take to read ` +
+      `all their rows for it. Last a run that is placed at once, ${PLACED} runs on ${MANY} runners of two places, from ` +
+      `the first run.queue to the last durable claim: the median of ${PLACED_ROUNDS} rounds.`,
     columns: ["", `${FEW} runners`, `${MANY} runners`, "ratio"],
     rows: [...rows, ["a run placed", "", Math.round(placed), ""]],
   });
 }
 
-async function compare(labelling: Labelling): Promise<(string | number)[][]> {
+/** Rounds of few and of many runners by turns, so that what else the machine does falls on both. */
+async function compare(open: (store: Store, count: number) => Promise<Side>): Promise<(string | number)[][]> {
   return inStore((few) =>
     inStore(async (many) => {
-      const scenes = [await waitingScene(few, FEW, labelling), await waitingScene(many, MANY, labelling)];
-      // By turns, so that what else the machine does falls on both. The first round only warms up.
-      for (let round = 0; round <= ROUNDS; round++) for (const scene of scenes) await takeRound(scene, round > 0);
-      for (const { runtime } of scenes) await runtime.stop();
-      return (["run.queue", "claim.release", "runner.offer"] as const).map((type) => {
-        const [atFew = 0, atMany = 0] = scenes.map(({ micros }) => percentile(micros[type], 0.5));
-        const of = labelling === "own" ? ", each runner with a label of its own" : "";
-        return [`${type}${of}`, Math.round(atFew), Math.round(atMany), (atMany / atFew).toFixed(2)];
+      const sides = [await open(few, FEW), await open(many, MANY)];
+      /** By what was measured, for each side, round by round. */
+      const figures = new Map<string, number[][]>();
+      for (let n = 0; n <= ROUNDS; n++) {
+        for (const [index, side] of sides.entries()) {
+          await side.round((what, micros) => {
+            const kept = figures.get(what) ?? sides.map(() => []);
+            figures.set(what, kept);
+            // The first round only warms up.
+            if (n > 0) kept[index]?.push(micros);
+          });
+        }
+      }
+      for (const { runtime } of sides) await runtime.stop();
+      return [...figures].map(([what, kept]) => {
+        const [atFew = 0, atMany = 0] = kept.map((micros) => percentile(micros, 0.5));
+        return [what, toMicros(atFew), toMicros(atMany), (atMany / atFew).toFixed(2)];
       });
     }),
   );
 }
 
-async function waitingScene(store: Store, count: number, labelling: Labelling): Promise<Scene> {
+function toMicros(micros: number): number {
+  return micros < 10 ? Math.round(10 * micros) / 10 : Math.round(micros);
+}
+
+async function messageRounds(store: Store, count: number, labelling: Labelling): Promise<Side> {
   const runtime = await start(store);
-  const waiting = Array.from({ length: WAITING }, (_, n) => queueRun(n, [`missing-${n % NEEDS}`]));
-  await tell(runtime, waiting);
-  const runners = Array.from({ length: count }, (_, n) =>
-    runnerOf(n, { slots: 300, label: labelling === "own" ? `host-${n}` : `kind-${n % 10}` }),
+  await tell(runtime, waitingRuns(0, WAITING));
+  const offers = Array.from({ length: count }, (_, n) =>
+    offerRunner(n, { slots: 600, label: labelling === "own" ? `host-${n}` : `kind-${n % 10}` }),
   );
-  await tell(
-    runtime,
-    runners.map((runner): OfferRunner => ({ type: "runner.offer", runner })),
-  );
-  return { runtime, runners, micros: { "run.queue": [], "claim.release": [], "runner.offer": [] }, queued: WAITING };
+  await tell(runtime, offers);
+  const scene: Scene = { runtime, offers, queued: WAITING };
+  const suffix = labelling === "own" ? ", each runner with a label of its own" : "";
+  return { runtime, round: (keep) => takeRound(scene, (what, micros) => keep(`${what}${suffix}`, micros)) };
 }
 
 /** As many messages of each kind, with what they need made before and taken back afterwards. */
-async function takeRound(scene: Scene, isKept: boolean): Promise<void> {
-  const { runtime, runners, micros } = scene;
+async function takeRound(scene: Scene, keep: Keep): Promise<void> {
+  const { runtime, offers } = scene;
   const from = scene.queued;
   scene.queued += 2 * MESSAGES;
-  const waiting = Array.from({ length: MESSAGES }, (_, n) => queueRun(from + n, [`missing-${n % NEEDS}`]));
-  const placed = Array.from({ length: MESSAGES }, (_, n) => queueRun(from + MESSAGES + n, ["here"]));
-  await tell(runtime, placed);
-  const held = claims.list(runtime.reading, WORKSPACE);
-  if (held.length !== MESSAGES) throw new Error(`${held.length} runs were placed`);
-  const taken = {
-    "run.queue": await cpuMicros(() => tell(runtime, waiting)),
-    "claim.release": await cpuMicros(() =>
-      tell(
-        runtime,
-        held.map(({ runnerId, runId }): ReleaseClaim => ({ type: "claim.release", runnerId, runId })),
-      ),
-    ),
-    "runner.offer": await cpuMicros(() => tell(runtime, offers(runners))),
-  };
+  const waiting = waitingRuns(from, MESSAGES);
+  await tell(
+    runtime,
+    Array.from({ length: MESSAGES }, (_, n) => queueRun(from + MESSAGES + n, ["here"])),
+  );
+  const releases = claims
+    .list(runtime.reading, WORKSPACE)
+    .map(({ runnerId, runId }): ReleaseClaim => ({ type: "claim.release", runnerId, runId }));
+  if (releases.length !== MESSAGES) throw new Error(`${releases.length} runs were placed`);
+  const measure = async (what: string, work: () => Promise<void>) => keep(what, (await cpuMicros(work)) / MESSAGES);
+  await measure("run.queue", () => tell(runtime, waiting));
+  await measure("claim.release", () => tell(runtime, releases));
+  const [ofFew, ofEach] = [changing(offers.slice(0, FEW)), changing(offers)];
+  await measure(`runner.offer, by the same ${FEW}`, () => tell(runtime, ofFew));
+  await measure("runner.offer, by each in turn", () => tell(runtime, ofEach));
+  await measure("the rows of that, written without a dispatcher", () => write(runtime, ofEach));
   await tell(
     runtime,
     waiting.map(({ run }): UnqueueRun => ({ type: "run.unqueue", run })),
   );
-  for (const type of ["run.queue", "claim.release", "runner.offer"] as const) {
-    if (isKept) micros[type].push(taken[type] / MESSAGES);
-  }
 }
 
 /** Each runner says anew what it offers: one place less, or one more. */
-function offers(runners: readonly RunnerRow[]): OfferRunner[] {
+function changing(offers: readonly OfferRunner[]): OfferRunner[] {
   return Array.from({ length: MESSAGES }, (_, n) => {
-    const runner = runners[n % runners.length];
-    if (runner === undefined) throw new Error("there are no runners");
-    return { type: "runner.offer", runner: { ...runner, slots: runner.slots - (Math.floor(n / runners.length) % 2) } };
+    const offer = offers[n % offers.length];
+    if (offer === undefined) throw new Error("there are no runners");
+    const slots = offer.runner.slots - (Math.floor(n / offers.length) % 2);
+    return { ...offer, runner: { ...offer.runner, slots } };
   });
+}
+
+/** Why runs wait while every runner has a claim, from what reads hold and from all rows. */
+async function readRounds(store: Store, count: number): Promise<Side> {
+  const runtime = await start(store);
+  const { reading } = runtime;
+  const waiting = waitingRuns(count, WAITING);
+  await tell(runtime, [
+    ...Array.from({ length: count }, (_, n) => offerRunner(n, { slots: 1, label: `kind-${n % 10}` })),
+    ...Array.from({ length: count }, (_, n) => queueRun(n, ["here"])),
+    ...waiting,
+  ]);
+  const read = async (times: number, why: (run: QueueRun["run"]) => string | null) => {
+    for (let n = 0; n < times; n++) {
+      const queue = waiting[n % waiting.length];
+      if (queue === undefined || why(queue.run) === null) throw new Error("a run does not wait");
+      if (n % READS_AT_ONCE === 0) await new Promise(setImmediate);
+    }
+  };
+  const round = async (keep: Keep) => {
+    const held = await cpuMicros(() => read(READS, (run) => whyWaiting(reading, WORKSPACE, run)));
+    keep("why a run waits", held / READS);
+    const built = await cpuMicros(() => read(BUILDS, (run) => waitingReason(run, readPlacement(reading, WORKSPACE))));
+    keep("the same from all rows, as the first read of a workspace", built / BUILDS);
+  };
+  return { runtime, round };
+}
+
+function waitingRuns(from: number, count: number): QueueRun[] {
+  return Array.from({ length: count }, (_, n) => queueRun(from + n, [`missing-${n % NEEDS}`]));
 }
 
 /** Microseconds of CPU a run. */
 async function placeAll(store: Store): Promise<number> {
   const runtime = await start(store);
-  const runners = Array.from({ length: MANY }, (_, n) => runnerOf(n, { slots: 2, label: `kind-${n % 10}` }));
   await tell(
     runtime,
-    runners.map((runner): OfferRunner => ({ type: "runner.offer", runner })),
+    Array.from({ length: MANY }, (_, n) => offerRunner(n, { slots: 2, label: `kind-${n % 10}` })),
   );
   const micros: number[] = [];
   for (let round = 0; round < PLACED_ROUNDS; round++) {
@@ -166,68 +194,4 @@ async function placeAll(store: Store): Promise<number> {
   }
   await runtime.stop();
   return percentile(micros, 0.5);
-}
-
-/** Sends messages to the dispatcher, so many at once, until what each did is durable. */
-async function tell(runtime: Runtime, messages: readonly DispatcherMessage[]): Promise<void> {
-  let next = 0;
-  const sender = async (): Promise<void> => {
-    for (let message = messages[next++]; message !== undefined; message = messages[next++]) {
-      await runtime.ask(dispatcherRef(WORKSPACE), message);
-    }
-  };
-  await Promise.all(Array.from({ length: IN_FLIGHT }, sender));
-}
-
-async function cpuMicros(work: () => Promise<void>): Promise<number> {
-  const before = process.cpuUsage();
-  await work();
-  const { user, system } = process.cpuUsage(before);
-  return user + system;
-}
-
-function queueRun(n: number, labels: readonly string[]): QueueRun {
-  const run: QueuedRun = { runId: `run_${n}`, poolId: POOL, labels, harness: "command", queuedAtMs: n };
-  return { type: "run.queue", run };
-}
-
-function runnerOf(n: number, { slots, label }: { readonly slots: number; readonly label: string }): RunnerRow {
-  return {
-    ...{ runnerId: `runner_${String(n).padStart(4, "0")}`, poolId: POOL, name: `runner ${n}`, slots },
-    ...{ labels: ["here", label], harnesses: ["command"], features: [], connected: true, since: "" },
-  };
-}
-
-async function start(store: Store): Promise<Runtime> {
-  const fields = { key: "main", kind: "pull", labels: ["linux"], concurrency: null, push: null };
-  await store.commit([
-    { op: "put", key: resourceAddresses.key(WORKSPACE, "runner-pool", "main"), value: POOL },
-    {
-      op: "put",
-      key: resources.key(WORKSPACE, "runner-pool", POOL),
-      value: {
-        ...{ id: POOL, kind: "runner-pool", version: 1, workspaceId: WORKSPACE, teamId: null, address: "main" },
-        ...{ fields, hidden: {}, added: {}, createdAt: "", updatedAt: "" },
-      },
-    },
-  ]);
-  return createRuntime({
-    store,
-    catalogue: { actors: [dispatcherActor, claimedRun], subscribers: [], gates: [], effects: [] },
-    clock: createSystemClock(),
-    scheduler: createEventLoopScheduler(),
-    randomBytes,
-    log: console,
-  });
-}
-
-async function inStore<T>(work: (store: Store) => Promise<T>): Promise<T> {
-  const folder = await mkdtemp(join(tmpdir(), "signalbox-bench-"));
-  const store = await openLmdbStore({ folder });
-  try {
-    return await work(store);
-  } finally {
-    await store.close();
-    await rm(folder, { recursive: true });
-  }
 }
