@@ -2,30 +2,21 @@ import { z } from "zod";
 import { permit } from "../../actors/access/visibility.js";
 import { formatType, type Type } from "../../actors/expressions/cel-types.js";
 import {
-  type Definition,
-  type ExpressionLocation,
-  findSizeFault,
   hookNames,
   hookPositions,
   integrationNames,
   integrationPositions,
   type Language,
-  listExpressions,
   type Position,
 } from "../../actors/expressions/positions.js";
-import {
-  firstFaults,
-  toSentence,
-  validateField,
-  validateSource,
-} from "../../actors/expressions/validate-expression.js";
+import { type DefinitionKind, validateAtPosition } from "../../actors/expressions/validate-at-position.js";
 import { hookLanguage } from "../../actors/hooks/hook-expressions.js";
 import { integrationLanguage } from "../../actors/integrations/integration-expressions.js";
-import { type FieldError, pathText, type Refusal } from "../../actors/refusal.js";
 import type { Kind } from "../../actors/resources/kind.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { parseBy } from "../field-errors.js";
-import { type Answer, type Route, route } from "../route.js";
+import { granted } from "../refused.js";
+import { type Route, route } from "../route.js";
 
 const nullableText = z.string().nullable();
 
@@ -71,11 +62,12 @@ const positionAnswer = z
   })
   .meta({ title: "expression-position" });
 
-/** What checks an expression where it would be written, and every place where one may be. */
+/** Checking an expression at its position in a definition, and the list of all positions. */
 export function expressionRoutes(options: {
   readonly runtime: Pick<Runtime, "reading">;
   readonly kinds: readonly Kind[];
 }): Route[] {
+  const kinds = toDefinitionKinds(options.kinds);
   return [
     route({
       method: "POST",
@@ -88,13 +80,16 @@ export function expressionRoutes(options: {
         caller.kind === "token"
           ? permit(options.runtime.reading, caller, caller.workspaceId, "plan", "workspace")
           : null,
-      handle: ({ body }) => check(options.kinds, body),
+      handle: ({ body }) => {
+        const { type, faults: errors, warnings } = granted(validateAtPosition(kinds, body));
+        return { status: 200, body: { type: type === null ? null : formatType(type), errors, warnings } };
+      },
     }),
     route({
       method: "GET",
       path: "/api/expressions/positions",
       summary: "Every place where an expression may be written",
-      description: [...integrationPositions, ...hookPositions].map(inWords).join("\n"),
+      description: [...integrationPositions, ...hookPositions].map(describePosition).join("\n"),
       access: "any",
       answers: { 200: z.array(positionAnswer) },
       handle: () => ({
@@ -110,75 +105,33 @@ export function expressionRoutes(options: {
 
 const languages: readonly Language[] = [integrationLanguage, hookLanguage];
 
-function check(
-  kinds: readonly Kind[],
-  { position, expression, definition }: z.output<typeof checkBody>,
-): Answer | Refusal {
-  const language = languages.find(({ name }) => position.startsWith(`${name}.`));
-  const kind = kinds.find(({ name }) => name === language?.name);
-  if (language === undefined || kind === undefined) {
-    return invalid([{ path: "position", message: "must name an attribute of an integration or a hook" }]);
-  }
-  const tooMuch = findSizeFault(language, definition);
-  if (tooMuch !== null) return invalid([{ path: "definition", message: tooMuch }]);
-  const parsed = parseBy(kind.schema, definition);
-  if ("errors" in parsed) return invalid(parsed.errors.map(underDefinition));
+function toDefinitionKinds(kinds: readonly Kind[]): readonly DefinitionKind[] {
+  return languages.flatMap((language) => {
+    const kind = kinds.find(({ name }) => name === language.name);
+    return kind === undefined ? [] : [{ language, parse: (given: unknown) => parseDefinition(kind, given) }];
+  });
+}
+
+function parseDefinition(kind: Kind, given: unknown): ReturnType<DefinitionKind["parse"]> {
+  const parsed = parseBy(kind.schema, given);
+  if ("errors" in parsed) return parsed;
   const errors = kind.validateDefinition?.(parsed.data) ?? [];
-  if (errors.length > 0) return invalid(errors.map(underDefinition));
-  const all = listExpressions(language, parsed.data);
-  const here = all.find((each) => positionOf(language, each) === position);
-  if (here === undefined) {
-    return invalid([{ path: "position", message: `${position} holds no expression in the definition` }]);
-  }
-  const names = language.namesAt(parsed.data, here);
-  const { type, faults } = validateSource(expression, { names, returns: here.position.returns });
-  return {
-    status: 200,
-    body: {
-      type: type === null ? null : formatType(type),
-      errors: faults,
-      warnings: firstFaults(
-        all.filter((each) => each !== here),
-        (each) => warningsAt(language, parsed.data, each),
-      ),
-    },
-  };
+  return errors.length > 0 ? { errors } : { definition: parsed.data };
 }
 
-function warningsAt(language: Language, definition: Definition, placed: ExpressionLocation) {
-  const wanted = { names: language.namesAt(definition, placed), returns: placed.position.returns };
-  const verdict = validateField(placed.text, placed.position.form, wanted);
-  return verdict.faults.map((fault) => ({
-    position: positionOf(language, placed),
-    message: toSentence(fault, verdict),
-  }));
-}
-
-function positionOf({ name }: Language, { path }: ExpressionLocation): string {
-  return pathText([name, ...path]);
-}
-
-function underDefinition({ path, message }: FieldError): FieldError {
-  return { path: path === "" ? "definition" : `definition${path.startsWith("[") ? "" : "."}${path}`, message };
-}
-
-function invalid(errors: readonly FieldError[]): Refusal {
-  return { refused: "invalid", errors };
-}
-
-/** A position as a line of the documents: `hook.when` gives bool, sees event, task, run, vars, hook. */
-function inWords({ position, returns, sees, alsoSees }: Position): string {
+/** A position as a line of the documentation: `hook.when` gives bool, sees event, task, run, vars, hook. */
+function describePosition({ position, returns, sees, alsoSees }: Position): string {
   const gives = returns === null ? "" : ` gives ${returns},`;
   const also = alsoSees.length === 0 ? "" : `; in some definitions ${alsoSees.join(", ")}`;
   return `- \`${position}\`${gives} sees ${sees.join(", ")}${also}`;
 }
 
 function positionView({ position, returns, sees, alsoSees }: Position, names: Readonly<Record<string, Type>>) {
-  return { position, returns, alsoSees, sees: sees.flatMap((name) => seen(name, names[name])) };
+  return { position, returns, alsoSees, sees: sees.flatMap((name) => toSeenNames(name, names[name])) };
 }
 
-function seen(name: string, type: Type | undefined): SeenName[] {
+function toSeenNames(name: string, type: Type | undefined): SeenName[] {
   if (type === undefined) return [];
   const fields = type.kind === "object" ? Object.entries(type.fields) : [];
-  return [{ name, type: formatType(type), fields: fields.flatMap(([field, each]) => seen(field, each)) }];
+  return [{ name, type: formatType(type), fields: fields.flatMap(([field, each]) => toSeenNames(field, each)) }];
 }

@@ -1,0 +1,81 @@
+import { type FieldError, pathText, type Refusal } from "../refusal.js";
+import type { Type } from "./cel-types.js";
+import type { Fault } from "./parse.js";
+import {
+  type Definition,
+  type ExpressionLocation,
+  findSizeFault,
+  type Language,
+  listExpressions,
+} from "./positions.js";
+import { firstFaults, toSentence, validateField, validateSource } from "./validate-expression.js";
+
+/** The definitions of one kind, in which the expressions of a language are written. */
+export interface DefinitionKind {
+  readonly language: Language;
+  /** The definition as its schema reads it, or what is wrong with it. */
+  parse(given: unknown): { readonly definition: Definition } | { readonly errors: readonly FieldError[] };
+}
+
+/** An expression at a position of a definition, which holds another expression there so far. */
+export interface ExpressionAttempt {
+  /** With its keys and indexes: `hook.steps[0].when`. */
+  readonly position: string;
+  /** Without `${{ }}`. */
+  readonly expression: string;
+  readonly definition: unknown;
+}
+
+export interface AttemptResult {
+  /** Null when the expression does not check. */
+  readonly type: Type | null;
+  readonly faults: readonly Fault[];
+  /** What does not check at the other positions of the definition. */
+  readonly warnings: readonly { readonly position: string; readonly message: string }[];
+}
+
+/**
+ * Checks an expression with the names in scope at its position, and the rest of the definition as it is. Refuses a
+ * definition that is itself invalid, or that has no expression at the position.
+ */
+export function validateAtPosition(
+  kinds: readonly DefinitionKind[],
+  { position, expression, definition: given }: ExpressionAttempt,
+): AttemptResult | Refusal {
+  const kind = kinds.find(({ language }) => position.startsWith(`${language.name}.`));
+  if (kind === undefined) return invalidPosition("must name an attribute of an integration or a hook");
+  const { language } = kind;
+  const sizeFault = findSizeFault(language, given);
+  if (sizeFault !== null) return { refused: "invalid", errors: [{ path: "definition", message: sizeFault }] };
+  const parsed = kind.parse(given);
+  if ("errors" in parsed) return { refused: "invalid", errors: parsed.errors.map(underDefinition) };
+  const { definition } = parsed;
+  const all = listExpressions(language, definition);
+  const here = all.find((each) => positionText(language, each) === position);
+  if (here === undefined) return invalidPosition(`${position} holds no expression in the definition`);
+  const names = language.namesAt(definition, here);
+  const { type, faults } = validateSource(expression, { names, returns: here.position.returns });
+  const others = all.filter((each) => each !== here);
+  return { type, faults, warnings: firstFaults(others, (each) => listWarnings(language, definition, each)) };
+}
+
+function listWarnings(language: Language, definition: Definition, location: ExpressionLocation) {
+  const expected = { names: language.namesAt(definition, location), returns: location.position.returns };
+  const result = validateField(location.text, location.position.form, expected);
+  return result.faults.map((fault) => ({
+    position: positionText(language, location),
+    message: toSentence(fault, result),
+  }));
+}
+
+function positionText({ name }: Language, { path }: ExpressionLocation): string {
+  return pathText([name, ...path]);
+}
+
+function underDefinition({ path, message }: FieldError): FieldError {
+  return { path: path === "" ? "definition" : `definition${path.startsWith("[") ? "" : "."}${path}`, message };
+}
+
+function invalidPosition(message: string): Refusal {
+  return { refused: "invalid", errors: [{ path: "position", message }] };
+}
