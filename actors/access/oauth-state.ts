@@ -6,6 +6,7 @@
  *    another person, another session, another purpose, ten minutes later, a second time.
  */
 
+import { createHash } from "node:crypto";
 import type { Runtime } from "../../runtime/runtime.js";
 import type { PersonCaller } from "../caller.js";
 import type { Refusal } from "../refusal.js";
@@ -22,6 +23,19 @@ import {
 export interface OAuthState extends OAuthStateBegun {
   /** To be brought back; only its hash is stored. */
   readonly state: string;
+}
+
+/** Ties the code that comes back to who asked for it (PKCE, RFC 7636, S256). */
+export interface Pkce {
+  /** Secret until the code is exchanged. */
+  readonly verifier: string;
+  /** Goes into the address that the person is sent to. */
+  readonly challenge: string;
+}
+
+export function createPkce({ randomBytes }: Pick<Runtime, "randomBytes">): Pkce {
+  const verifier = Buffer.from(randomBytes(32)).toString("base64url");
+  return { verifier, challenge: createHash("sha256").update(verifier).digest("base64url") };
 }
 
 /** Begins a link for the person in their session. */

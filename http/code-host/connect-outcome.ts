@@ -4,8 +4,8 @@ import {
   type ConnectOutcome,
   codeHostConnectionRef,
 } from "../../actors/code-host/connection.messages.js";
-import type { InstallationKey } from "../../actors/code-host/installation.js";
 import { notAnswered } from "../../actors/code-host/refusals.js";
+import type { SignInReturn } from "../../actors/code-host/sign-in.js";
 import { isRefusal } from "../../actors/refusal.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { listenForOutcome } from "../outcome-wait.js";
@@ -16,9 +16,7 @@ const WAIT_MS = 50_000;
 /** Asks for a confirmation and waits for its outcome. */
 export async function connectOutcome(
   runtime: Runtime,
-  workspaceId: string,
-  installation: InstallationKey,
-  signedIn: Pick<ConfirmInstallation, "by" | "sealedSignIn">,
+  { workspaceId, installation, signedIn }: SignInReturn,
 ): Promise<ConnectOutcome> {
   const attemptId = runtime.newId("attempt");
   const topic = { workspaceId, topic: attemptTopic(attemptId), toOutcome: (outcome: ConnectOutcome) => outcome };

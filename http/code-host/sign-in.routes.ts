@@ -1,21 +1,12 @@
-import { createHash } from "node:crypto";
 import { z } from "zod";
-import { beginOAuthState, consumeOAuthState } from "../../actors/access/oauth-state.js";
-import type { PersonCaller } from "../../actors/caller.js";
-import { sealSignInGrant } from "../../actors/code-host/confirmation.effects.js";
-import type { ConnectOutcome } from "../../actors/code-host/connection.messages.js";
-import {
-  type AdministeredWorkspace,
-  findAdministered,
-  findAdministeredBySlug,
-} from "../../actors/code-host/connection.queries.js";
+import { findAdministeredBySlug } from "../../actors/code-host/connection.queries.js";
 import { codeHostConnectionSchema, codeHostConnectionView } from "../../actors/code-host/connection.view.js";
-import { notConfirmed, notSetUp } from "../../actors/code-host/refusals.js";
+import { beginSignIn, readSignInReturn, type SignInOptions } from "../../actors/code-host/sign-in.js";
 import type { CodeHost } from "../../actors/outbound/code-host.js";
 import type { Sealer } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import type { RateLimit } from "../limits/rate-limit.js";
-import { granted, Refused } from "../refused.js";
+import { granted } from "../refused.js";
 import { type Route, type RouteRequest, route } from "../route.js";
 import { subjectRoute } from "../subject-route.js";
 import { countAsking } from "./asking-limit.js";
@@ -68,7 +59,10 @@ function beginRoute(options: CodeHostSignInOptions): Route {
       body: z.strictObject({ installationId }),
       example: { installationId: 16598467 },
       answers: { 200: z.strictObject({ url: z.string(), expiresAt: z.string() }) },
-      handle: async ({ body }, found) => ({ status: 200, body: await begin(options, found, body.installationId) }),
+      handle: async ({ body }, found) => {
+        const { url, expiresAtMs } = granted(await beginSignIn(toSignInOptions(options), found, body.installationId));
+        return { status: 200, body: { url, expiresAt: new Date(expiresAtMs).toISOString() } };
+      },
     },
   );
 }
@@ -88,6 +82,7 @@ function pageRoute(): Route {
 }
 
 function confirmRoute(options: CodeHostSignInOptions): Route {
+  const { runtime, asking } = options;
   return route({
     method: "POST",
     path: "/api/code-host/confirmations",
@@ -99,46 +94,15 @@ function confirmRoute(options: CodeHostSignInOptions): Route {
     example: { state: "the state that came back", code: "the code that came back" },
     answers: { 200: codeHostConnectionSchema },
     problems: ["refused-upstream", "not-found"],
-    handle: async ({ caller, body }) => {
-      const { connection } = granted(await confirm(options, caller, body));
+    handle: async ({ caller, body: { state, code } }) => {
+      countAsking(asking, caller);
+      const returned = granted(await readSignInReturn(toSignInOptions(options), caller, { state, code }));
+      const { connection } = granted(await connectOutcome(runtime, returned));
       return { status: 200, body: codeHostConnectionView(connection) };
     },
   });
 }
 
-async function begin(
-  { runtime, sealer, baseUrl, codeHost }: CodeHostSignInOptions,
-  { workspaceId, administrator }: AdministeredWorkspace,
-  number: number,
-): Promise<{ readonly url: string; readonly expiresAt: string }> {
-  if (codeHost === null) throw new Refused(notSetUp);
-  const verifier = Buffer.from(runtime.randomBytes(32)).toString("base64url");
-  const { state, expiresAtMs } = await beginOAuthState(runtime, administrator, {
-    purpose: "code-host",
-    subject: { workspaceId, installationId: String(number) },
-    sealed: sealer.seal(verifier),
-  });
-  const challenge = createHash("sha256").update(verifier).digest("base64url");
-  const url = codeHost.signInUrl({ state, challenge, redirectUri: `${baseUrl()}${CALLBACK_PATH}` });
-  return { url, expiresAt: new Date(expiresAtMs).toISOString() };
-}
-
-async function confirm(
-  { runtime, sealer, baseUrl, codeHost, asking }: CodeHostSignInOptions,
-  caller: PersonCaller,
-  { state, code }: z.output<typeof comingBack>,
-): Promise<ConnectOutcome> {
-  countAsking(asking, caller);
-  const begun = granted(await consumeOAuthState(runtime, caller, { state, purpose: "code-host" }));
-  if (codeHost === null) return notSetUp;
-  const { name: host } = codeHost;
-  const { workspaceId = "", installationId: number } = begun.subject;
-  granted(findAdministered(runtime.reading, caller, { workspaceId, host }));
-  if (code === undefined || begun.sealed === null) return notConfirmed(host);
-  const verifier = sealer.open(begun.sealed);
-  const redirectUri = `${baseUrl()}${CALLBACK_PATH}`;
-  const installation = { host, installationId: Number(number) };
-  const grant = { installationId: installation.installationId, code, verifier, redirectUri };
-  const signedIn = { by: caller.userId, sealedSignIn: sealSignInGrant(sealer, grant) };
-  return connectOutcome(runtime, workspaceId, installation, signedIn);
+function toSignInOptions({ runtime, sealer, baseUrl, codeHost }: CodeHostSignInOptions): SignInOptions {
+  return { runtime, sealer, codeHost, redirectUri: `${baseUrl()}${CALLBACK_PATH}` };
 }

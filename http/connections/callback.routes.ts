@@ -1,7 +1,6 @@
 import { z } from "zod";
-import { consumeOAuthState } from "../../actors/access/oauth-state.js";
 import type { PersonCaller } from "../../actors/caller.js";
-import { findCode, notLinked, parsePendingAuthorization } from "../../actors/integrations/authorization.js";
+import { notLinked } from "../../actors/integrations/authorization.js";
 import {
   integrationConnectionRef,
   integrationConnectionTopic,
@@ -10,7 +9,7 @@ import {
 } from "../../actors/integrations/connection.messages.js";
 import { findLinkedConnection } from "../../actors/integrations/connection.queries.js";
 import { integrationConnectionSchema, integrationConnectionView } from "../../actors/integrations/connection.view.js";
-import type { IntegrationConnectionKey } from "../../actors/integrations/connection-permissions.js";
+import { type LinkReturn, readLinkReturn } from "../../actors/integrations/link-authorization.js";
 import { sealGrant } from "../../actors/integrations/oauth.effects.js";
 import type { Sealer } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";
@@ -67,35 +66,13 @@ export function callbackRoutes(options: CallbackRoutesOptions): readonly Route[]
       answers: { 200: integrationConnectionSchema },
       problems: ["refused-upstream", "forbidden", "not-found"],
       handle: async ({ caller, body }) => {
-        const { place, grant } = await readReturn(options, caller, body);
-        const row = await link(options, caller, { place, grant });
+        const { state, code, iss, error } = body;
+        const returned = granted(await readLinkReturn(options, caller, { state, code, iss, error }));
+        const row = await link(options, caller, returned);
         return { status: 200, body: integrationConnectionView(options.runtime.reading, row) };
       },
     }),
   ];
-}
-
-/** Which account is to be connected where. */
-interface Link {
-  readonly place: IntegrationConnectionKey;
-  readonly grant: Parameters<typeof sealGrant>[1];
-}
-
-/** What a person comes back with; throws why they come with nothing. */
-async function readReturn(
-  { runtime, sealer }: CallbackRoutesOptions,
-  caller: PersonCaller,
-  { state, code, iss, error }: z.output<typeof brought>,
-): Promise<Link> {
-  const { subject, sealed } = granted(await consumeOAuthState(runtime, caller, { state, purpose: "integration" }));
-  const { workspaceId = "", integrationId = "", holder = "" } = subject;
-  const pending = parsePendingAuthorization(sealer.open(sealed ?? ""));
-  const given = granted(findCode(pending, { code, iss, error }));
-  const { verifier, redirectUri, issuer, tokenUrl, clientId } = pending;
-  return {
-    place: { workspaceId, integrationId, holder },
-    grant: { ...given, verifier, redirectUri, issuer, tokenUrl, clientId },
-  };
 }
 
 /** How long an answer waits for the host, in milliseconds: three requests of ten seconds at most. */
@@ -105,20 +82,20 @@ const HOST_WAIT_MS = 35_000;
  * Exchanges the code and returns the connection. Throws {@link Refused} when there is none, also when the host has not
  * answered within {@link HOST_WAIT_MS}; it may be connected later then.
  */
-async function link({ runtime, sealer }: CallbackRoutesOptions, caller: PersonCaller, { place, grant }: Link) {
+async function link({ runtime, sealer }: CallbackRoutesOptions, caller: PersonCaller, { key, grant }: LinkReturn) {
   const exchangeId = runtime.newId("link");
   const message: LinkConnection = {
     ...{ type: "connection.link", caller, exchangeId },
     sealedGrant: sealGrant(sealer, grant),
   };
   const toOutcome = (ended: LinkEnded) => (ended.exchangeId === exchangeId ? ended.failed : undefined);
-  const topic = { workspaceId: place.workspaceId, topic: integrationConnectionTopic(place), toOutcome };
+  const topic = { workspaceId: key.workspaceId, topic: integrationConnectionTopic(key), toOutcome };
   const wait = listenForOutcome(runtime, topic, { maxMs: HOST_WAIT_MS, late: "the host has not answered yet" });
   try {
-    granted(await runtime.ask(integrationConnectionRef(place), message));
+    granted(await runtime.ask(integrationConnectionRef(key), message));
     const failed = await wait.outcome;
     if (failed !== null) throw new Refused(notLinked(failed));
-    return granted(findLinkedConnection(runtime.reading, place));
+    return granted(findLinkedConnection(runtime.reading, key));
   } finally {
     wait.end();
   }

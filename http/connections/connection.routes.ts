@@ -1,13 +1,5 @@
-import { createHash } from "node:crypto";
 import { z } from "zod";
-import { beginOAuthState } from "../../actors/access/oauth-state.js";
 import type { PersonCaller } from "../../actors/caller.js";
-import {
-  authorizationAddress,
-  type Destination,
-  type PendingAuthorization,
-  resolveDestination,
-} from "../../actors/integrations/authorization.js";
 import {
   type Disconnect,
   integrationConnectionRef,
@@ -28,14 +20,14 @@ import {
   ownIntegrationConnectionSchema,
   ownIntegrationConnectionView,
 } from "../../actors/integrations/connection.view.js";
-import { findConnectionTarget } from "../../actors/integrations/connection-permissions.js";
+import { beginLink } from "../../actors/integrations/link-authorization.js";
 import type { AllowList } from "../../actors/outbound/allow-list.js";
 import type { AuthorizationServers } from "../../actors/outbound/oauth-server.js";
 import { distinct } from "../../actors/resources/fields.js";
 import type { Sealer } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { cursor, pageSize } from "../paging.js";
-import { granted, Refused } from "../refused.js";
+import { granted } from "../refused.js";
 import type { Route } from "../route.js";
 import { type Subject, subjectRoute } from "../subject-route.js";
 import { CALLBACK_PATH } from "./callback.routes.js";
@@ -131,7 +123,11 @@ function connectingRoutes(options: ConnectionRoutesOptions, whose: "team" | "own
       body: z.strictObject({}),
       answers: { 200: begun },
       problems: ["refused-upstream"],
-      handle: async (_request, found) => ({ status: 200, body: await begin(options, found) }),
+      handle: async (_request, found) => {
+        const redirectUri = `${options.baseUrl()}${CALLBACK_PATH}`;
+        const { authorizeUrl, expiresAtMs } = granted(await beginLink({ ...options, redirectUri }, found));
+        return { status: 200, body: { authorizeUrl, expiresAt: new Date(expiresAtMs).toISOString() } };
+      },
     }),
     subjectRoute(linkable, {
       ...common,
@@ -176,40 +172,4 @@ function asksRoute({ runtime }: ConnectionRoutesOptions): Route {
 
 function ownView({ reading, clock }: Runtime, integration: VisibleIntegration, { userId }: PersonCaller) {
   return ownIntegrationConnectionView(reading, integration, { userId, nowMs: clock.now() });
-}
-
-/** Where a person goes to link an account; throws why nobody is sent. */
-async function begin(
-  options: ConnectionRoutesOptions,
-  { key, person }: LinkableConnection,
-): Promise<z.output<typeof begun>> {
-  const { runtime, servers, allowList, sealer } = options;
-  const target = findConnectionTarget(runtime.reading, key);
-  if (target === null) throw new Refused({ refused: "not-found" });
-  const { oauth2 } = target;
-  const destination = granted(await resolveDestination({ reading: runtime.reading, servers, allowList }, target));
-  const pending = toPending(options, oauth2, destination);
-  const { workspaceId, integrationId, holder } = key;
-  const { state, expiresAtMs } = await beginOAuthState(runtime, person, {
-    purpose: "integration",
-    subject: { workspaceId, integrationId, holder },
-    sealed: sealer.seal(JSON.stringify(pending)),
-  });
-  const challenge = createHash("sha256").update(pending.verifier).digest("base64url");
-  const { redirectUri } = pending;
-  const authorizeUrl = authorizationAddress(oauth2, destination, { state, challenge, redirectUri });
-  return { authorizeUrl, expiresAt: new Date(expiresAtMs).toISOString() };
-}
-
-/** What the way back is to be held against. */
-function toPending(
-  { runtime, baseUrl }: ConnectionRoutesOptions,
-  { issuer, tokenUrl, clientId }: Pick<PendingAuthorization, "issuer" | "tokenUrl" | "clientId">,
-  { authorizeUrl, namesItself }: Destination,
-): PendingAuthorization {
-  return {
-    verifier: Buffer.from(runtime.randomBytes(32)).toString("base64url"),
-    redirectUri: `${baseUrl()}${CALLBACK_PATH}`,
-    ...{ issuer, tokenUrl, clientId, authorizeOrigin: new URL(authorizeUrl).origin, namesItself },
-  };
 }

@@ -1,0 +1,73 @@
+import type { Runtime } from "../../runtime/runtime.js";
+import { beginOAuthState, consumeOAuthState, createPkce } from "../access/oauth-state.js";
+import type { PersonCaller } from "../caller.js";
+import type { CodeHost } from "../outbound/code-host.js";
+import { isRefusal, type Refusal } from "../refusal.js";
+import type { Sealer } from "../sealer.js";
+import { sealSignInGrant } from "./confirmation.effects.js";
+import type { ConfirmInstallation } from "./connection.messages.js";
+import { type AdministeredWorkspace, findAdministered } from "./connection.queries.js";
+import type { InstallationKey } from "./installation.js";
+import { notConfirmed, notSetUp } from "./refusals.js";
+
+/** A person's sign-in at the code host, by which it confirms that they administer an installation. */
+
+export interface SignInOptions {
+  readonly runtime: Runtime;
+  readonly sealer: Sealer;
+  /** Null when the deployment has none. */
+  readonly codeHost: CodeHost | null;
+  /** Where the code host sends the person back to. */
+  readonly redirectUri: string;
+}
+
+/** Where the person signs in, and until when they can come back. */
+export interface SignInBegun {
+  readonly url: string;
+  readonly expiresAtMs: number;
+}
+
+/** Begins a sign-in in the administrator's session, to connect an installation by its number. */
+export async function beginSignIn(
+  { runtime, sealer, codeHost, redirectUri }: SignInOptions,
+  { workspaceId, administrator }: AdministeredWorkspace,
+  installationId: number,
+): Promise<SignInBegun | Refusal> {
+  if (codeHost === null) return notSetUp;
+  const { verifier, challenge } = createPkce(runtime);
+  const { state, expiresAtMs } = await beginOAuthState(runtime, administrator, {
+    purpose: "code-host",
+    subject: { workspaceId, installationId: String(installationId) },
+    sealed: sealer.seal(verifier),
+  });
+  return { url: codeHost.signInUrl({ state, challenge, redirectUri }), expiresAtMs };
+}
+
+/** The installation that a sign-in was begun for, and what the code host confirms it by. */
+export interface SignInReturn {
+  readonly workspaceId: string;
+  readonly installation: InstallationKey;
+  readonly signedIn: Pick<ConfirmInstallation, "by" | "sealedSignIn">;
+}
+
+/**
+ * What a person comes back from the code host with; uses up the state. `code` is undefined when the code host gave
+ * none. Refuses when they do not administer the workspace any more.
+ */
+export async function readSignInReturn(
+  { runtime, sealer, codeHost, redirectUri }: SignInOptions,
+  caller: PersonCaller,
+  { state, code }: { readonly state: string; readonly code: string | undefined },
+): Promise<SignInReturn | Refusal> {
+  const begun = await consumeOAuthState(runtime, caller, { state, purpose: "code-host" });
+  if (isRefusal(begun)) return begun;
+  if (codeHost === null) return notSetUp;
+  const { name: host } = codeHost;
+  const { workspaceId = "", installationId: number } = begun.subject;
+  const administered = findAdministered(runtime.reading, caller, { workspaceId, host });
+  if (isRefusal(administered)) return administered;
+  if (code === undefined || begun.sealed === null) return notConfirmed(host);
+  const installation = { host, installationId: Number(number) };
+  const grant = { installationId: installation.installationId, code, verifier: sealer.open(begun.sealed), redirectUri };
+  return { workspaceId, installation, signedIn: { by: caller.userId, sealedSignIn: sealSignInGrant(sealer, grant) } };
+}
