@@ -6,35 +6,37 @@ import type { Cleaning } from "./service.js";
 
 const [key] = await makeKeys(["RS256"]);
 
-/** Where the test's service has people sent back to. */
+/** The redirect address of the test's service. */
 export const REDIRECT_URI = "https://signalbox.example/api/oauth/callback";
 export const CLIENT = { id: "signalbox", secret: "client secret: of a canary + more & 0123456789" };
 
-/** What the server gave for a code or a refresh token. */
+/** The server's answer to a code or a refresh token. */
 export interface IssuedTokens {
   readonly access_token: string;
   readonly refresh_token: string;
   readonly id_token: string;
 }
 
-/** A certified authorization server on the loopback interface. It rotates refresh tokens, and has reuse end a grant. */
+/**
+ * A certified authorization server on the loopback interface. It rotates refresh tokens; reuse of one ends the grant.
+ */
 export interface AuthorizationServerPeer {
   readonly url: string;
-  /** `host:port`, as an integration's hosts and a secret's name it. */
+  /** `host:port`, as in the hosts of an integration or a secret. */
   readonly host: string;
-  /** Every answer of its token endpoint with tokens, in order. */
+  /** All token answers, in order. */
   readonly issued: readonly IssuedTokens[];
-  /** The path of every request that it was sent by no browser. */
+  /** The paths of all requests that no browser sent. */
   readonly asked: readonly string[];
-  /** Goes there as a browser does, signs in as `account` and consents (or not); where it is sent back to. */
+  /** Visits the address like a browser, signs in as `account` and consents (or not); returns the redirect. */
   visit(authorizeUrl: string, as: { readonly account: string; readonly denies?: boolean }): Promise<URL>;
-  /** Who a real browser signs in as there. */
+  /** The account that a real browser signs in as. */
   signInAs(account: string): void;
-  /** Ends the grant that a refresh token is of, as a person does at their host. */
+  /** Ends the grant of a refresh token, as a person does at their host. */
   endGrant(refreshToken: string): Promise<void>;
-  /** Whether an access token admits at the host. */
+  /** Whether an access token is valid at the host. */
   admits(accessToken: string): Promise<boolean>;
-  /** Answers requests to the token endpoint with this status from now on, or not at all; null as it does by itself. */
+  /** Sets the status of further answers of the token endpoint, or none at all; null for its own. */
   failWith(status: number | "silence" | null): void;
 }
 
@@ -54,7 +56,7 @@ export async function startAuthorizationServer(t: Cleaning): Promise<Authorizati
         client_id: CLIENT.id,
         client_secret: CLIENT.secret,
         grant_types: ["authorization_code", "refresh_token"],
-        // Of a native client's loopback address any port will do (RFC 8252): a browser comes back to the real one.
+        // For a native client's loopback address any port is valid (RFC 8252); a browser returns to the real one.
         application_type: "native",
         redirect_uris: [REDIRECT_URI, "http://127.0.0.1/api/oauth/callback"],
         response_types: ["code"],
@@ -120,7 +122,7 @@ export async function startAuthorizationServer(t: Cleaning): Promise<Authorizati
   };
 }
 
-/** What the pages of a host do: sign the visitor in, and ask for consent. */
+/** The host's pages, which sign the visitor in and ask for consent. */
 async function interact(
   provider: Provider,
   { incoming, answer, visitor }: { incoming: IncomingMessage; answer: ServerResponse; visitor: string },

@@ -10,16 +10,16 @@ const flags = [
   ...["--disable-background-networking", "--disable-component-update", "--disable-sync"],
 ];
 
-/** Why a test of a page is skipped, or false where there is a browser. */
+/** Why tests of pages are skipped; false if there is a browser. */
 export const noBrowser: string | false = path === undefined ? "there is no Chromium on this machine" : false;
 
-/** A real browser and what went on in it. */
+/** A real browser and what its pages did. */
 export interface WatchedBrowser {
-  /** Starts without a cookie; its pages share theirs. */
+  /** Has no cookies at first; its pages share them. */
   readonly context: BrowserContext;
-  /** Addresses that its pages asked for. */
+  /** Addresses that its pages requested. */
   readonly asked: readonly string[];
-  /** Errors of its pages, what a policy forbade among them. */
+  /** Errors of its pages, including violations of their policy. */
   readonly faults: readonly string[];
 }
 

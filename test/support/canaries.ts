@@ -2,16 +2,16 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Client, Reply } from "./service.js";
 
-/** Characters by which a canary is told apart: the last of it. */
+/** Characters at the end of a canary that identify it. */
 const NEEDLE = 16;
 
-/** Where a canary was seen that nobody should have shown. */
+/** A place where a canary was found that should not be there. */
 export interface Sighting {
   readonly canary: string;
   readonly where: string;
 }
 
-/** Values that stand where secrets go, and everything that came out of the service while they were there. */
+/** Values used as secrets, and all output of the service while they were in use. */
 export class Canaries {
   readonly #labels = new Map<string, string>();
   readonly #seen: { readonly where: string; readonly text: string }[] = [];
@@ -20,21 +20,21 @@ export class Canaries {
     return this.#labels.size;
   }
 
-  /** Keeps a value to look for; gives it back. */
+  /** Adds a value to look for, and returns it. */
   add(label: string, value: string): string {
     if (value.length < NEEDLE) throw new Error(`${label} is too short to be told apart`);
     this.#labels.set(value.slice(-NEEDLE), `${label} ${this.#labels.size}`);
     return value;
   }
 
-  /** Something that came out of the service. */
+  /** Some output of the service. */
   saw(where: string, text: string): void {
     this.#seen.push({ where, text });
   }
 
   /**
-   * Every file of a folder, as its bytes. `plain` is text that stands in one of them: where it is not found, what is
-   * looked for would not be found either, and this rejects.
+   * Adds the bytes of all files of a folder. `plain` is text that must be in one of them. Rejects when it is not: then
+   * canaries would not be found either.
    */
   async sawFiles(folder: string, plain: string): Promise<void> {
     let isThere = false;
@@ -48,8 +48,8 @@ export class Canaries {
   }
 
   /**
-   * A client whose every answer is looked at. `shown` tells the values that an answer rightly shows: each is taken out
-   * of it once, so that it is found where it stands a second time.
+   * A client whose answers are all recorded. `shown` returns the values that an answer may contain: one occurrence of
+   * each is removed, so that a second one is found.
    */
   watch(client: Client): (request: WatchedRequest) => Promise<Reply> {
     return async ({ method, path, body, headers, shown }) => {
@@ -61,7 +61,7 @@ export class Canaries {
     };
   }
 
-  /** Every canary in what was seen, whatever it stands within. */
+  /** All canaries in the output, in any context. */
   sightings(): Sighting[] {
     return this.#seen.flatMap(({ where, text }) => {
       const found: Sighting[] = [];

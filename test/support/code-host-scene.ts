@@ -14,19 +14,19 @@ export function install(codeHost: CodeHostPeer, id: number, account: HostedAccou
   return installation;
 }
 
-/** Begins to connect an installation to a workspace; gives the address to sign in at. */
+/** Begins to connect an installation to a workspace; returns the address to sign in at. */
 export async function beginConnecting(client: Client, installationId: number, slug = "acme"): Promise<string> {
   const begun = await client.request("POST", `/api/workspaces/${slug}/code-host/connections`, { installationId });
   if (begun.status !== 200) throw new Error(`beginning answered ${begun.status} ${begun.text}`);
   return String(begun.body?.url);
 }
 
-/** Hands back what the code host sent. */
+/** Ends the sign-in with the code host's redirect. */
 export function comeBack(client: Client, query: URLSearchParams): Promise<Reply> {
   return client.request("POST", "/api/code-host/confirmations", Object.fromEntries(query));
 }
 
-/** The whole way: begin, sign in there, come back. */
+/** All steps: begin, sign in at the code host, return. */
 export async function connect(
   codeHost: CodeHostPeer,
   client: Client,
@@ -38,6 +38,6 @@ export async function connect(
 interface Connecting {
   readonly installationId: number;
   readonly slug?: string;
-  /** Who signs in at the code host. */
+  /** The person who signs in at the code host. */
   readonly as?: HostedAccount;
 }

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { jwtVerify } from "jose";
 import type { Cleaning } from "./service.js";
 
-/** Somebody's account on the code host. */
+/** An account on the code host. */
 export interface HostedAccount {
   readonly id: number;
   readonly login: string;
@@ -20,41 +20,41 @@ export interface HostedInstallation {
   updated_at: string;
 }
 
-/** How the code host answers in place of what it would. */
+/** An answer that replaces the code host's own. */
 export type HostedFault =
   | { readonly status: number; readonly body?: string; readonly headers?: Readonly<Record<string, string>> }
   | "drop"
-  /** It takes the request and never answers. */
+  /** Never answers. */
   | "hang";
 
-/** A code host on the loopback interface: as much of GitHub's API as an app and its sign-in use. */
+/** A code host on the loopback interface: the part of GitHub's API that an app and its sign-in use. */
 export interface CodeHostPeer {
-  /** What messages call it. */
+  /** Its name in messages. */
   readonly name: string;
-  /** Settings of a service whose code host it is. */
+  /** Settings of a service that uses it. */
   readonly settings: Readonly<Record<string, string>>;
   readonly installations: Map<number, HostedInstallation>;
   /** `<organisation>/<person>` */
   readonly memberships: Map<string, { readonly state: string; readonly role: string }>;
-  /** What `GET /installation/repositories` tells, by installation. */
+  /** The repositories of `GET /installation/repositories`, by installation. */
   readonly repositories: Map<number, readonly string[]>;
-  /** Answers in place of a request whose method and path fit, as often as it is asked. */
+  /** Replaces the answers to requests with this method and path. */
   readonly faults: Map<RegExp, HostedFault>;
-  /** Method and path of every request that came. */
+  /** Method and path of all requests. */
   readonly asked: readonly string[];
-  /** Resolves once so many requests have come whose method and path fit; one unless told. */
+  /** Resolves after this many requests with this method and path; one by default. */
   asking(pattern: RegExp, count?: number): Promise<void>;
-  /** Every secret it has given out or was told: codes and verifiers, tokens, the app's JWTs. */
+  /** All secrets that it sent or received: codes, verifiers, tokens, the app's JWTs. */
   readonly secrets: readonly string[];
-  /** Who is signed in there in a browser that does not say it; nobody at first. */
+  /** The account of a browser that names none; nobody at first. */
   readonly browser: { person: HostedAccount | null };
-  /** A person signs in at the address, as their browser does, and is sent back: what the query then holds. */
+  /** Signs a person in at the address, like their browser; returns the query of the redirect. */
   signIn(url: string, person: HostedAccount): Promise<URLSearchParams>;
   /** The headers of a signed delivery. */
   deliveryHeaders(event: string, body: string, delivery: string): Record<string, string>;
 }
 
-/** The app's key; slow to make, so once a file. */
+/** The app's key; slow to generate, so once for each file. */
 const { publicKey, privateKey } = generateKeyPairSync("rsa", { modulusLength: 2_048 });
 const APP_ID = "29310";
 const CLIENT = { id: "Iv1.8a61f9b3a7aba766", secret: `client-${randomBytes(16).toString("hex")}` };
@@ -88,7 +88,7 @@ export async function startCodeHost(t: Cleaning, now: () => number = Date.now): 
   };
   const waiting = new Set<() => void>();
 
-  /** Whether the request comes from the app: a JWT of its key, for ten minutes at most. */
+  /** Whether the request is the app's: it has a JWT of the app's key, valid for ten minutes at most. */
   const isApp = async (bearer: string): Promise<boolean> => {
     secrets.push(bearer);
     try {

@@ -2,8 +2,8 @@ import { join } from "node:path";
 import ts from "typescript";
 
 /**
- * What the compiler says of small files that import the product (`../../runtime/turn.js`), by their names: all messages
- * as one text, empty for a file that compiles. They stand beside the tests, in no file on disk.
+ * Compiles small files that import the product (`../../runtime/turn.js`); returns the messages of each by its name as
+ * one text, empty for a file that compiles. The files are not on disk; their folder is that of the tests.
  */
 export function compileSnippets(snippets: Readonly<Record<string, string>>): Record<string, string> {
   const root = process.cwd();

@@ -14,14 +14,14 @@ export interface ConnectionScene {
   readonly teamId: string;
   readonly integrationId: string;
   readonly owner: Person;
-  /** A member on the team, and one who is not. */
+  /** A member on the team, and a member who is not. */
   readonly mate: Person;
   readonly member: Person;
-  /** Where the integration's connections are. */
+  /** The path of the integration's connections. */
   readonly at: string;
 }
 
-/** How the integration links accounts at the host, as a definition says it. */
+/** The part of a definition that links accounts at the host. */
 export function oauth2At(host: AuthorizationServerPeer): Record<string, unknown> {
   return {
     ...{ issuer: host.url, clientId: CLIENT.id, clientSecret: "tracker-client", scopes: ["openid", "offline_access"] },
@@ -29,7 +29,7 @@ export function oauth2At(host: AuthorizationServerPeer): Record<string, unknown>
   };
 }
 
-/** An integration's definition at the host; of tools that act as people unless told otherwise. */
+/** The definition of an integration with the host; by default its tools act as people. */
 export function integrationAt(host: AuthorizationServerPeer, more: Record<string, unknown> = {}) {
   return {
     ...{ integration: "tracker", name: "Tracker", hosts: [host.host] },
@@ -40,14 +40,14 @@ export function integrationAt(host: AuthorizationServerPeer, more: Record<string
   };
 }
 
-/** Who waits for something asks often, while the clock stands still. */
+/** High limits, since tests poll while the clock stands still. */
 export const sceneSettings = { BASE_URL: "https://signalbox.example", RATE_PER_CREDENTIAL: "0", RATE_PER_ADDRESS: "0" };
 
 export interface SceneOptions {
-  /** What the integration has beside, or in place of, the usual. */
+  /** Fields of the integration that differ from the usual. */
   readonly integration?: Record<string, unknown>;
   readonly alsoAllowed?: readonly string[];
-  /** In place of {@link sceneSettings}. */
+  /** Replace {@link sceneSettings}. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
@@ -73,20 +73,20 @@ export async function openScene(t: Test, options: SceneOptions = {}): Promise<Co
   return { service, clock, host, workspaceId, teamId, integrationId: made.id, owner, mate, member, at };
 }
 
-/** Has a client set out for the host; where to. */
+/** Begins a link; returns the host's address. */
 export async function setOut({ at }: Pick<ConnectionScene, "at">, client: Client, whose: "team" | "me") {
   const begun = await client.request("POST", `${at}/${whose}`, {});
   if (begun.status !== 200) throw new Error(`setting out answered ${begun.status} ${begun.text}`);
   return String(begun.body?.authorizeUrl);
 }
 
-/** Brings to the service what the host sent a person back with. */
+/** Ends a link with the host's redirect. */
 export function comeBack(client: Client, sentTo: URL, more: Record<string, unknown> = {}): Promise<Reply> {
   const { state, code, iss, error } = Object.fromEntries(sentTo.searchParams);
   return client.request("POST", "/api/oauth/callback", { state, code, iss, error, ...more });
 }
 
-/** The whole way of a person who connects an account. */
+/** All steps of a person who connects an account. */
 export async function connect(
   scene: ConnectionScene,
   client: Client,
@@ -96,7 +96,7 @@ export async function connect(
   return comeBack(client, sentTo);
 }
 
-/** What a person sees of the integration's connections once it fits. */
+/** The integration's connections as a person sees them, once they match. */
 export async function ownOnce(
   { at }: Pick<ConnectionScene, "at">,
   client: Client,
@@ -109,12 +109,12 @@ export async function ownOnce(
   }
 }
 
-/** The state of a person's own connection in what they see. */
+/** The state of a person's own connection in that. */
 export function ownState(seen: Readonly<Record<string, unknown>>): string {
   return String((seen.own as { readonly state?: unknown } | null)?.state ?? "none");
 }
 
-/** Waits until the host was asked so often for a path. */
+/** Waits for this many requests to a path of the host. */
 export async function askedTimes({ asked }: AuthorizationServerPeer, path: string, times: number): Promise<void> {
   while (asked.filter((each) => each === path).length < times) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -42,7 +42,7 @@ export function personWith(userId: string, of: { readonly role?: Role; readonly 
   } as const;
 }
 
-/** Ada's connection (or the team's) to an integration of the team that she is on. */
+/** Ada's connection (or the team's) to an integration of her team. */
 export function connection(holder = "usr_ada"): Stepping {
   const actor = stepByHand(integrationConnectionActor, address(WORKSPACE, "connection", `int_1:${holder}`));
   resources.put(actor.rows, WORKSPACE, ["workspace", WORKSPACE], rowOf("workspace", WORKSPACE));
@@ -62,7 +62,7 @@ export const check: Message = { type: "connection.check" };
 export const woken = { type: "woken", name: "renew", dueMs: 0 } as Message;
 export const ended = (id: string, output: unknown) =>
   ({ type: "effect.ended", effect: effectOf(id), id, result: { ok: true, output } }) as Message;
-/** Renewals and revocations have ids that say so; exchanges are named by the test. */
+/** Ids of renewals and revocations begin with their kind; tests name exchanges. */
 const effectOf = (id: string) =>
   (/^renew_/.test(id) ? REFRESH_EFFECT : /^revoke_/.test(id) ? REVOKE_EFFECT : EXCHANGE_EFFECT).name;
 export const linked = (actor: Stepping, more: object = {}) => ({
@@ -77,7 +77,7 @@ export const kept = (actor: Stepping, holder = "usr_ada"): IntegrationConnection
 export const effectsOf = ({ started }: { readonly started: readonly { readonly name: string }[] }) =>
   started.map(({ name }) => name);
 
-/** Brings a connection into a state the way the table has it; gives the id of the effect under way, if any. */
+/** Brings a connection into a state by messages; returns the id of the effect in progress, if any. */
 export function inState(state: State): { readonly actor: Stepping; readonly effectId: string } {
   const actor = connection();
   if (state === "none") return { actor, effectId: "" };

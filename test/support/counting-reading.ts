@@ -1,6 +1,6 @@
 import type { Key, Range, Reading } from "../../storage/store.js";
 
-/** Reads through to another reading, and counts the rows that were asked for or given back. */
+/** Reads from another reading, and counts the rows that were requested or returned. */
 export class CountingReading implements Reading {
   rows = 0;
   readonly #inner: Reading;

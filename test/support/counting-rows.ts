@@ -1,13 +1,13 @@
 import type { TellingWriting } from "../../actors/tables/follow.js";
 import type { Range, Reading, Writing } from "../../storage/store.js";
 
-/** How many rows were read through it since the last reset. */
+/** Number of rows read since the last reset. */
 interface Count {
   readonly read: number;
   reset(): void;
 }
 
-/** A reading that counts the rows it hands out: a look-up is one, found or not. */
+/** A reading that counts the rows it returns; a look-up counts as one, found or not. */
 export function countingReading(under: Reading): Reading & Count {
   let read = 0;
   return {

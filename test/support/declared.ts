@@ -3,14 +3,14 @@ import { problemsOf } from "../../http/openapi/problems.js";
 import { type Answer, type Outcome, type Route, successOf } from "../../http/route.js";
 
 /**
- * How an outcome differs from what its route declares, in a sentence, or null: a status or problem that is not
- * declared, a body that its schema does not take (one field too many included), a header that nobody was told of.
+ * How an outcome differs from its route's declaration, in a sentence, or null: an undeclared status, problem or header,
+ * or a body that does not match its schema (also with an additional field).
  */
 export function differenceFrom(route: Route, outcome: Outcome): string | null {
   const name = `${route.method} ${route.path}`;
   if (isRefusal(outcome) || "refused" in outcome) {
     const { refused } = outcome;
-    // A bug shows itself by its own test; that a route may have one is declared for all.
+    // Any route may have a bug: a 500 is declared for all of them.
     return problemsOf(route).includes(refused) ? null : `${name} refuses with ${refused}, which it does not declare`;
   }
   return answerDifference(route, outcome, name);
@@ -28,7 +28,7 @@ function answerDifference(route: Route, answer: Answer, name: string): string | 
   if (body === null) {
     return answer.body === undefined && answer.text === undefined ? null : `${name} has a body but declares none`;
   }
-  // Made while it is sent; the test that reads it holds it against the schema.
+  // A streamed body; the test that reads it compares it with the schema.
   if (answer.stream !== undefined) return null;
   const parsed = body.safeParse(answer.body === undefined ? undefined : JSON.parse(JSON.stringify(answer.body)));
   return parsed.success ? null : `${name} answers a body that is not as declared: ${parsed.error.message}`;

@@ -11,10 +11,10 @@ import { World } from "../simulation/world.js";
 /** The partition that {@link Harness.to} addresses. */
 export const partition = "ws_1";
 
-/** Long enough for every flush and turn under way, in milliseconds. */
+/** Long enough for all flushes and turns in progress, in milliseconds. */
 const SOON_MS = 500;
 
-/** What the runtime logged, without details that differ between runs. */
+/** A log entry of the runtime, without details that differ between runs. */
 export interface Logged {
   readonly message: string;
   readonly details: Record<string, unknown>;
@@ -24,26 +24,26 @@ export interface HarnessOptions {
   readonly catalogue: Partial<Catalogue>;
   readonly limits?: Partial<RuntimeLimits>;
   readonly cachedTables?: readonly string[];
-  /** Hears of a failed store; true by default. */
+  /** Is called when the store fails; true by default. */
   readonly listens?: boolean;
 }
 
-/** A runtime over simulated time and disk, driven by a test: nothing happens until it lets time pass. */
+/** A runtime over a simulated clock and disk: nothing happens until the test lets time pass. */
 export class Harness {
   readonly world: World;
   readonly disk: SimulatedDisk;
   readonly logged: Logged[] = [];
   readonly fatal: unknown[] = [];
-  /** Batches that were committed, in order. */
+  /** The committed batches, in order. */
   readonly batches: (readonly Change[])[] = [];
   /** While set, commits wait for it before they reach the disk. */
   held: Promise<void> | null = null;
   /**
-   * Kills the process at a commit, counted from the start of the harness: it never comes back, nor does any later one.
-   * Its batch is on the disk when the kill came `after` it. The test still has to {@link crash}.
+   * Kills the process at a commit, counted from the start of the harness: that commit never returns, nor any later one.
+   * With `after` its batch is on the disk. The test still has to call {@link crash}.
    */
   killAt: { readonly commit: number; readonly when: "before" | "after" } | null = null;
-  /** Called while a batch is under way: before it is on the disk, and when it is there and nobody has heard of it. */
+  /** Called for each batch: before it is on the disk, and when it is there but not yet acknowledged. */
   onCommit: (() => void) | null = null;
   /** While set, every read of the disk throws. */
   readsFail = false;
@@ -66,7 +66,7 @@ export class Harness {
     return this.disk.reading;
   }
 
-  /** Starts a process over the disk as it is; `catalogue` is that of a later release. */
+  /** Starts a process on the current disk; `catalogue` is that of a later release. */
   async start(catalogue: Partial<Catalogue> = this.#options.catalogue): Promise<Runtime> {
     const { limits, cachedTables } = this.#options;
     this.#runtime = await createRuntime({
@@ -87,7 +87,7 @@ export class Harness {
     return this.#runtime;
   }
 
-  /** Ends the process as `kill -9` does; what is being flushed is lost or kept. */
+  /** Ends the process like `kill -9`; a batch that is being flushed is lost or stored. */
   crash(): void {
     this.world.killProcess();
     this.disk.crash();
@@ -98,7 +98,7 @@ export class Harness {
     return address(partition, kind, id);
   }
 
-  /** Asks and lets time pass until there is an answer. */
+  /** Asks, and lets time pass until the answer. */
   async ask(to: Address, message: Message, options?: { readonly messageId?: string }): Promise<unknown> {
     const answer = settled(this.runtime.ask(to, message, options));
     await this.advance(SOON_MS);

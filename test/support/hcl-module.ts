@@ -18,16 +18,16 @@ interface Declared {
   readonly attributes: JsonObject;
 }
 
-/** An HCL module as HCL's own parser reads it. */
+/** An HCL module, parsed by HCL's own parser. */
 export interface HclModule {
   readonly resources: readonly Declared[];
   readonly variables: readonly string[];
-  /** `service_team.core` -> what it is imported by. */
+  /** Import ids by resource: `service_team.core`. */
   readonly imports: ReadonlyMap<string, string>;
   readonly files: ReadonlyMap<string, string>;
 }
 
-/** Reads an export back; resources come in the order of the catalogue. */
+/** Parses an export; resources are in the order of the catalogue. */
 export async function readModule(files: readonly ModuleFile[], kinds: readonly Kind[]): Promise<HclModule> {
   const contents = new Map(files.map(({ path, content }) => [path, content]));
   const main: JsonObject = await parse("main.tf", contents.get("main.tf") ?? "");
@@ -52,7 +52,7 @@ export async function readModule(files: readonly ModuleFile[], kinds: readonly K
   };
 }
 
-/** Creates everything that a module declares, as its provider would, with the variables' values from `valueFor`. */
+/** Creates all resources of a module, as its provider would, with the variables' values from `valueFor`. */
 export async function applyModule(
   module: HclModule,
   client: Client,
@@ -77,7 +77,7 @@ interface Scope {
   readonly valueFor: (variable: string) => string;
 }
 
-/** A template of the few forms that an export uses: a reference, a variable, a file, text around a reference. */
+/** Evaluates a template of the forms that exports use: a reference, a variable, a file, text with a reference. */
 function evaluated(text: string, { module, made, valueFor }: Scope): Json {
   const file = /^\$\{file\("\$\{path\.module\}\/(.*)"\)\}$/.exec(text)?.[1];
   if (file !== undefined) return read(module, JSON.parse(`"${unescaped(file)}"`));
@@ -108,7 +108,7 @@ function mapped(value: Json, evaluate: (text: string) => Json): Json {
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [unescaped(name), mapped(each, evaluate)]));
 }
 
-/** The body of the API behind attributes: its own names again, where the schema knows them. */
+/** Converts attributes to a body of the API, with the names of its schema. */
 function bodyOf(value: Json, schema: Schema): Json {
   if (isList(value)) {
     const items = alternativesOf(schema).find((each) => each.items !== undefined)?.items;
@@ -144,7 +144,7 @@ function alternativesOf(schema: Schema): Schema[] {
   return nested.length === 0 ? [schema] : nested.flatMap(alternativesOf);
 }
 
-/** What a field is called in HCL: by itself, as one that is only written, as the version of such a one. */
+/** The names of a field in HCL: plain, write-only, and version of a write-only field. */
 function attributeNames(name: string): string[] {
   const snake = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   return [snake, `${snake}_wo`, snake.replace(/_version$/, "_wo_version")];

@@ -9,21 +9,23 @@ export const hookSecret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 export interface HookRequest {
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** The body, once the reference library has verified it; null when it has not. */
+  /** The body, if the reference library verified it; else null. */
   readonly verified: Readonly<Record<string, unknown>> | null;
 }
 
 export interface HookReceiver {
   readonly url: string;
   readonly requests: readonly HookRequest[];
-  /** Resolves once so many requests have come. */
+  /** Resolves after this many requests. */
   arrived(count: number): Promise<readonly HookRequest[]>;
 }
 
-/** How a receiver answers its n-th request, from 1; it may also do worse than answer. */
+/** Answers the n-th request, from 1; may also break the connection. */
 export type Answering = (response: ServerResponse, n: number, socket: Socket) => void;
 
-/** A real receiver on loopback, which verifies with the reference library of Standard Webhooks. */
+/**
+ * A real receiver on the loopback interface, which verifies requests with the reference library of Standard Webhooks.
+ */
 export async function hookReceiver(t: Cleaning, answer: Answering): Promise<HookReceiver> {
   const requests: HookRequest[] = [];
   let waiting: { readonly count: number; readonly resolve: () => void }[] = [];

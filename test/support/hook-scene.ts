@@ -7,7 +7,7 @@ import { until } from "./until.js";
 /** Answers every request with an empty object. */
 export const ok: Answering = (response) => response.end("{}");
 
-/** A firing as its history shows it. */
+/** A hook occurrence as the history returns it. */
 export interface Firing {
   readonly id: string;
   readonly state: string;
@@ -29,9 +29,9 @@ export interface HookScene {
   readonly receiver: HookReceiver;
   readonly openTask: () => Promise<string>;
   readonly firings: () => Promise<readonly Firing[]>;
-  /** The newest firing once it is in one of these states. */
+  /** The newest hook occurrence, once it is in one of these states. */
   readonly settled: (...states: string[]) => Promise<Firing>;
-  /** Gives its id. */
+  /** Returns its id. */
   readonly addHook: (hook: Record<string, unknown>) => Promise<string>;
 }
 

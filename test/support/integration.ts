@@ -1,9 +1,9 @@
-/** An expression as it is written in a JSON definition. */
+/** An expression as written in a JSON definition. */
 export function expr(cel: string): string {
   return ["$", `{{ ${cel} }}`].join("");
 }
 
-/** A request whose every field tells of one thing that is seen there. */
+/** A request whose fields each use one of the names in scope. */
 const request = (seen: string, more: object = {}) => ({
   url: `https://api.example.com/items/${expr(seen)}`,
   query: { page: expr(seen) },
@@ -41,7 +41,7 @@ const signature = () => ({
   freshness: { at: expr('headers["x-at"]') },
 });
 
-/** An integration with something at every position that the reference names. It names the secret `tracker`. */
+/** An integration with an expression at every position of the reference. It uses the secret `tracker`. */
 export function wholeIntegration(): Record<string, unknown> {
   return {
     integration: "tracker",

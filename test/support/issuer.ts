@@ -2,23 +2,23 @@ import type { JWK } from "jose";
 import { OAuth2Server } from "oauth2-mock-server";
 import type { Cleaning } from "./service.js";
 
-/** Claims of a workload's token; one that is undefined is left out. */
+/** Claims of a workload's token; undefined ones are omitted. */
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** An issuer of OIDC tokens on the loopback interface, with discovery and keys as a platform publishes them. */
+/** An issuer of OIDC tokens on the loopback interface, with discovery and keys like a platform's. */
 export interface TestIssuer {
   readonly url: string;
-  /** Its private keys, in the order they were given. */
+  /** Its private keys, in the order given. */
   readonly keys: readonly IssuerKey[];
-  /** A token with these claims beside `iss`, `aud`, `sub` and times around `nowMs`, signed with the key of `alg`. */
+  /** A token with these claims and `iss`, `aud`, `sub` and times around `nowMs`, signed with the key of `alg`. */
   token(claims?: Claims, options?: { readonly alg?: string; readonly nowMs?: number }): Promise<string>;
-  /** Publishes one more key. */
+  /** Publishes another key. */
   add(key: IssuerKey): Promise<void>;
 }
 
 export type IssuerKey = JWK & { readonly kid: string; readonly alg: string };
 
-/** Makes private keys; slow for RSA, so once a file. */
+/** Generates private keys; slow for RSA, so once for each file. */
 export async function makeKeys(algorithms: readonly string[]): Promise<IssuerKey[]> {
   const server = new OAuth2Server();
   const keys: IssuerKey[] = [];

@@ -3,7 +3,7 @@ import { runInNewContext } from "node:vm";
 
 let collect: (() => void) | undefined;
 
-/** Bytes that this process holds in JavaScript's memory once everything that nobody holds was collected. */
+/** Bytes of live JavaScript objects in this process, after a garbage collection. */
 export function liveBytes(): number {
   collect ??= exposed();
   collect();

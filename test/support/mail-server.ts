@@ -4,27 +4,27 @@ import PostalMime, { type Email } from "postal-mime";
 import { SMTPServer, type SMTPServerSession } from "smtp-server";
 import type { Cleaning } from "./service.js";
 
-/** What a mail server does with a mail: takes it, refuses it, never answers, or hangs up. */
+/** What a mail server does with a mail: accepts it, refuses it, never answers, or closes the connection. */
 export type MailFate = "take" | "refuse" | "hang" | "drop";
 
 export interface ReceivedMail {
   readonly to: readonly string[];
-  /** As it came, undecoded. */
+  /** The raw mail, not decoded. */
   readonly raw: string;
   readonly mail: Email;
 }
 
-/** A real mail server on the loopback interface, which keeps what it takes. */
+/** A real mail server on the loopback interface, which stores accepted mails. */
 export interface MailServer {
   readonly url: string;
   readonly received: readonly ReceivedMail[];
-  /** Mails whose data has come, taken or not. */
+  /** Number of mails received, accepted or not. */
   readonly attempts: () => number;
-  /** Resolves once it holds; looked at after each mail. */
+  /** Resolves when it holds; checked after each mail. */
   until(holds: () => boolean): Promise<void>;
 }
 
-/** Starts a mail server for one test; `fateOf` says what becomes of each mail to an address. */
+/** Starts a mail server for one test; `fateOf` decides on each mail by its address. */
 export async function startMailServer(
   t: Cleaning,
   fateOf: (to: string) => MailFate = () => "take",

@@ -1,6 +1,6 @@
 import type { Clock } from "../../runtime/clock.js";
 
-/** A clock that stands still until a test moves it. */
+/** A clock that a test moves. */
 export class ManualClock implements Clock {
   #nowMs: number;
   readonly #alarms = new Set<{ readonly atMs: number; readonly wake: () => void }>();
@@ -19,12 +19,12 @@ export class ManualClock implements Clock {
     return () => this.#alarms.delete(alarm);
   }
 
-  /** Whether something is to be woken in exactly so long. */
+  /** Whether a timer is due in exactly this time. */
   awaits(ms: number): boolean {
     return [...this.#alarms].some(({ atMs }) => atMs === this.#nowMs + ms);
   }
 
-  /** Lets time pass; what falls due is woken in order, what it sets for within that time too. */
+  /** Lets time pass. Due timers fire in order, also those that are set meanwhile. */
   advance(ms: number): void {
     const endMs = this.#nowMs + ms;
     for (;;) {

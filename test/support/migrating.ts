@@ -2,22 +2,22 @@ import { createMemoryStore } from "../../storage/memory-store.js";
 import { type MigrationStep, migrate } from "../../storage/migrations.js";
 import type { Change, Entry, Store } from "../../storage/store.js";
 
-/** What a store that was closed by a kill rejects with. */
+/** The error of a store that was closed by a kill. */
 class Killed extends Error {}
 
-/** A store in memory that holds these entries. */
+/** A store in memory with these entries. */
 export async function storeWith(entries: readonly Entry[]): Promise<Store> {
   const store = createMemoryStore();
   await store.commit(entries.map(({ key, value }): Change => ({ op: "put", key, value })));
   return store;
 }
 
-/** Everything in a store but what its migrations keep for themselves. */
+/** All entries of a store except those of its migrations. */
 export function entriesOf({ reading }: Pick<Store, "reading">): readonly Entry[] {
   return reading.range({ prefix: [] }).filter(({ key }) => key[1] !== "meta" || key[2] === "mail-sequence");
 }
 
-/** The store as a process sees it that is killed when it commits once more than `commits` times. */
+/** A store that kills its process at the commit after `commits` commits. */
 export function killedAfter(store: Store, commits: number): Store {
   let left = commits;
   return {
@@ -35,7 +35,7 @@ export interface MigratingOptions {
   readonly slice?: number;
 }
 
-/** Brings a store up to date; gives the lines that were told. */
+/** Migrates a store; returns the lines of progress. */
 export async function bringUp(store: Store, { steps, slice }: MigratingOptions): Promise<readonly string[]> {
   const told: string[] = [];
   const log = { info: (line: string) => told.push(line) };
@@ -44,11 +44,11 @@ export async function bringUp(store: Store, { steps, slice }: MigratingOptions):
   return told;
 }
 
-/** Brings a store up to date in processes that are each killed after one batch; gives how many there were. */
+/** Migrates a store in processes that are each killed after one batch; returns their number. */
 export async function bringUpThroughKills(store: Store, options: MigratingOptions): Promise<number> {
   for (let kills = 0; ; kills++) {
     try {
-      // The mark that a migration is under way is written again by each process.
+      // Each process writes the mark of a migration in progress again.
       await bringUp(killedAfter(store, kills === 0 ? 1 : 2), options);
       return kills;
     } catch (error) {
@@ -57,7 +57,7 @@ export async function bringUpThroughKills(store: Store, options: MigratingOption
   }
 }
 
-/** What a single step makes of these entries, which are of the format before it. */
+/** The result of one step for these entries, which have the format before it. */
 export async function stepped(step: MigrationStep, entries: readonly Entry[]): Promise<readonly Entry[]> {
   const before = Array.from({ length: step.to - 2 }, (_, index) => ({ to: index + 2, title: "", walks: [] }));
   const format = { key: ["~", "meta", "format"], value: step.to - 1 };

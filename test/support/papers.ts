@@ -13,10 +13,10 @@ interface Paper {
 
 export const papers = indexedTable<Paper>("paper", { order: ["id"], blobs: ({ bodies }) => bodies });
 
-/** When papers are written unless a test says otherwise. */
+/** The time at which papers are written, by default. */
 export const startMs = Date.parse("2026-01-01T00:00:00.000Z");
 
-/** Papers of a workspace in memory, written a turn at a time. */
+/** Papers of a workspace in memory, one turn for each write. */
 export function desk(rows: Writing = memoryRows()) {
   const self = address(partition, "desk", "1");
   const kept = new Map<string, Paper>();
@@ -44,7 +44,7 @@ export function desk(rows: Writing = memoryRows()) {
 /** The digest of a text. */
 export const digestOf = (text: string) => keepBlob(memoryRows(), partition, Buffer.from(text));
 
-/** The text, where a body of it is stored. */
+/** The text, if its body is stored. */
 export const textOf = (rows: Writing, text: string) => {
   const body = blobOf(rows, partition, digestOf(text));
   return body === undefined ? undefined : Buffer.from(body).toString();

@@ -6,14 +6,14 @@ export interface Person extends Client {
   readonly email: string;
 }
 
-/** Signs in and finds out the person's id. */
+/** Signs in, and reads the person's id. */
 export async function personAt(service: TestService, email: string): Promise<Person> {
   const client = await service.signIn(email);
   const me = await client.request("GET", "/api/sessions/me");
   return { ...client, userId: String(me.body?.userId), email };
 }
 
-/** The token of the invite link that the log has last for an address. */
+/** The token of the last invite link in the log for an address. */
 export function loggedInvite(service: TestService, email: string): string {
   const found = service.logLines.flatMap((line) => {
     const [, to, token] = /invite for (\S+): .*\/invites\/([\w-]{43})/.exec(line) ?? [];

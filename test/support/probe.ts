@@ -2,15 +2,15 @@ import { assign, setup } from "xstate";
 import type { ActorType } from "../../runtime/actor-type.js";
 import type { Answered, Delivered, Message, Turn } from "../../runtime/turn.js";
 
-/** A message with whatever a test needs in it. */
+/** A message with any fields. */
 export type Note = Message & { readonly [field: string]: unknown };
 
 type Context = Readonly<Record<string, unknown>>;
 
-/** What a probe does with a message of a type: records intents, and may hand back what changes in its context. */
+/** A probe's handler of a type of message: records intents, and may return changes of its context. */
 export type Handlers = Readonly<Record<string, (context: Context, message: Note, turn: Turn<unknown>) => unknown>>;
 
-/** An actor type of one state whose turns the test writes; a message without a handler is not taken. */
+/** An actor type of one state with handlers of the test; other messages are unhandled. */
 export function probe(kind: string, handlers: Handlers, more: Partial<ActorType> = {}): ActorType {
   const machine = setup({
     types: { context: {} as Context, events: {} as Delivered<Note & Answered<unknown>> },

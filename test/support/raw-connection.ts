@@ -1,14 +1,14 @@
 import { connect, type Socket } from "node:net";
 
-/** An answer as it came over the wire. */
+/** An answer as received. */
 export interface RawAnswer {
   readonly status: number;
-  /** By lower-case name; the last of one name. */
+  /** By lower-case name; of several with one name the last. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** A TCP connection that a test writes bytes to, so that no client's manners stand between. */
+/** A TCP connection to which a test writes bytes, without an HTTP client. */
 export class RawConnection {
   readonly socket: Socket;
   #chunks: Buffer[] = [];
@@ -36,7 +36,7 @@ export class RawConnection {
     return new RawConnection(socket);
   }
 
-  /** Writes lines with CRLF between them, then `body` as it is. */
+  /** Writes lines with CRLF between them, then `body`. */
   send(lines: readonly string[], body: string | Uint8Array = ""): void {
     this.socket.write(`${lines.join("\r\n")}\r\n\r\n`);
     if (body.length > 0) this.socket.write(body);
@@ -46,7 +46,7 @@ export class RawConnection {
     this.socket.write(bytes);
   }
 
-  /** The next answer, whole; interim ones (100) are answers too. Rejects when the connection ends before it. */
+  /** The next complete answer, also interim ones (100). Rejects when the connection ends first. */
   async answer(options: { readonly head?: boolean } = {}): Promise<RawAnswer> {
     const text = await this.#until((received) => {
       const end = received.indexOf("\r\n\r\n");
@@ -64,7 +64,7 @@ export class RawConnection {
     return { status: Number(first.split(" ")[1]), headers, body };
   }
 
-  /** Waits until the other side has closed, and gives what came before and was not read. */
+  /** Waits until the other side closes; returns what was received and not read. */
   async end(): Promise<string> {
     while (!this.#ended) await this.#more();
     return Buffer.concat(this.#chunks).toString("latin1");

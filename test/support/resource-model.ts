@@ -1,16 +1,16 @@
-/** What a workspace's configuration is expected to be, and what each operation on it is expected to answer. */
+/** A model of a workspace's configuration: its expected contents, and the expected answer of each operation. */
 
 export const modelKinds = ["team", "secret", "line", "hook"] as const;
 export type ModelKind = (typeof modelKinds)[number];
 
-/** A body in the small: which of a few keys it has, and what it names. */
+/** A reduced body: one of a few keys, and its references. */
 export interface ModelBody {
   readonly key: number;
-  /** Of a secret: its value version. Of the others: what tells bodies apart. */
+  /** Of a secret its value version; of others a value that distinguishes bodies. */
   readonly variant: number;
-  /** Of a secret: whether a value comes with it. Of a hook: whether it names the line of `line`. */
+  /** Of a secret whether it has a value; of a hook whether it refers to `line`. */
   readonly flag: boolean;
-  /** Of a hook: the line that it names. */
+  /** Of a hook: the line that it refers to. */
   readonly line: number;
 }
 
@@ -24,7 +24,7 @@ export type ModelCommand =
       readonly body: ModelBody;
       readonly idempotency: number;
     }
-  /** A create that was sent before, under the same key. */
+  /** An earlier create with the same key. */
   | { readonly op: "repeat"; readonly of: number }
   | { readonly op: "read" | "import"; readonly of: number }
   | {
@@ -37,20 +37,20 @@ export type ModelCommand =
   | { readonly op: "delete"; readonly of: number; readonly ifMatch: IfMatch }
   | { readonly op: "list"; readonly kind: ModelKind };
 
-/** A resource that was created in the course of a run, there or deleted. */
+/** A resource that was created in the run of the model, deleted or not. */
 export interface ModelResource {
   readonly kind: ModelKind;
   readonly id: string;
   readonly address: string;
   readonly key: number;
-  /** Of what a team holds. */
+  /** Only for kinds that teams hold. */
   readonly team: ModelResource | null;
   version: number;
   body: ModelBody;
   isThere: boolean;
 }
 
-/** What an operation answers: its status, and of a problem its slug with the first path. */
+/** The answer of an operation: its status, and for a problem its slug with the first path. */
 export interface Expected {
   readonly status: number;
   readonly slug?: string;
@@ -77,7 +77,7 @@ export class ResourceModel {
     return this.made.filter((each) => each.kind === kind && each.isThere);
   }
 
-  /** What stands at the place, counted round; undefined when nothing was made so far. */
+  /** The resource with this index, modulo their number; undefined while there is none. */
   pick(place: number): ModelResource | undefined {
     return this.made.length === 0 ? undefined : this.made[place % this.made.length];
   }
@@ -134,7 +134,7 @@ export class ResourceModel {
     return this.#isUsed(resource) ? { status: 409, slug: "in-use" } : { status: 204 };
   }
 
-  /** Addresses of what a list holds, in its order. */
+  /** The addresses of a list's items, in order. */
   listed(kind: ModelKind): string[] {
     return this.there(kind)
       .map(({ address }) => address)

@@ -1,7 +1,7 @@
 import type { Scope } from "../../actors/caller.js";
 import type { Client, Reply, TestService } from "./service.js";
 
-/** A problem body, as far as tests look at it. */
+/** The fields of a problem that tests read. */
 export interface Problem {
   readonly type?: string;
   readonly detail?: string;

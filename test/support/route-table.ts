@@ -10,7 +10,7 @@ import { createRoutes, createSockets } from "../../http/routes.js";
 import type { SocketRoute } from "../../http/transport/socket.js";
 import type { TestService } from "./service.js";
 
-/** The tables of routes and sockets, as the service makes them. */
+/** The tables of routes and sockets of the service. */
 export function tablesOf({ runtime, folder }: TestService): {
   readonly routes: readonly Route[];
   readonly sockets: readonly SocketRoute[];

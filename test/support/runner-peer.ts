@@ -20,15 +20,15 @@ type Claim = Pick<Job, "runId" | "fence">;
 type FrameOf<Name extends ServiceFrame["frame"]> = Extract<ServiceFrame, { frame: Name }>;
 type MessageOf<Type extends ServiceMessage["type"]> = Extract<ServiceMessage, { type: Type }>;
 
-/** A runner's end of the protocol on a real socket, moved by hand. It takes only frames of the schema. */
+/** A runner's end of the protocol on a real socket, driven by the test. It accepts only frames of the schema. */
 export class RunnerPeer {
   readonly frames: ServiceFrame[] = [];
   readonly #socket: WebSocket;
   #n = 0;
   #beats = 0;
-  /** Number of the message that brought the last job. */
+  /** Number of the message with the last job. */
   #lastJob = 0;
-  /** The last service message that came. */
+  /** Number of the last service message. */
   #received = 0;
   #closed: { readonly code: number; readonly reason: string } | null = null;
   readonly #watchers = new Set<() => void>();
@@ -48,7 +48,7 @@ export class RunnerPeer {
     socket.on("error", () => undefined);
   }
 
-  /** Connects with the pool's token; rejects when that is refused. */
+  /** Connects with the pool's token; rejects when it is refused. */
   static async connect(service: TestService, token: string): Promise<RunnerPeer> {
     const socket = service.withToken(token).socket("/api/runner");
     const peer = new RunnerPeer(socket);
@@ -56,7 +56,7 @@ export class RunnerPeer {
     return peer;
   }
 
-  /** Connects and says hello as a new runner of one slot with the harness `command`, but for what is said otherwise. */
+  /** Connects and says hello; by default as a new runner with one slot and the harness `command`. */
   static async join(service: TestService, token: string, said: Partial<Hello> = {}): Promise<RunnerPeer> {
     const peer = await RunnerPeer.connect(service, token);
     peer.hello(said);
@@ -73,13 +73,13 @@ export class RunnerPeer {
     });
   }
 
-  /** Sends a message under the next number, or the one given. */
+  /** Sends a message with the next number, or the one given. */
   say(message: RunnerMessage, n = this.#n + 1): void {
     this.#n = n;
     this.post({ frame: "message", n, ack: this.#received, message });
   }
 
-  /** Renews the lease; resolves when that is answered. */
+  /** Renews the lease; resolves with the answer. */
   async beat(): Promise<void> {
     this.#beats += 1;
     const beat = this.#beats;
@@ -87,12 +87,12 @@ export class RunnerPeer {
     await this.#until((frame) => (frame.frame === "ack" && frame.beat === beat ? frame : undefined));
   }
 
-  /** The first frame of this name from `from` on, those to come included. */
+  /** The first frame of this name from index `from`; waits for it. */
   frame<Name extends ServiceFrame["frame"]>(name: Name, from = 0): Promise<FrameOf<Name>> {
     return this.#until((frame) => (frame.frame === name ? (frame as FrameOf<Name>) : undefined), from);
   }
 
-  /** The first message of this type from `from` on, those to come included. */
+  /** The first message of this type from index `from`; waits for it. */
   message<Type extends ServiceMessage["type"]>(type: Type, from = 0): Promise<MessageOf<Type>> {
     return this.#until(
       (frame) =>
@@ -101,7 +101,7 @@ export class RunnerPeer {
     );
   }
 
-  /** The next job it is given, each once. */
+  /** The next job; each is returned once. */
   job(): Promise<Job> {
     return this.#until((frame) => {
       if (frame.frame !== "message" || frame.message.type !== "run.assign") return undefined;
@@ -120,50 +120,50 @@ export class RunnerPeer {
     this.say({ type: "run.step", runId, fence, step });
   }
 
-  /** Says that the agent was given everything up to the n-th message. */
+  /** Reports that the agent received the messages up to the n-th. */
   heard({ runId, fence }: Claim, n: number): void {
     this.say({ type: "run.heard", runId, fence, n });
   }
 
-  /** Asks for leave to call a tool; the answer comes as a message. */
+  /** Asks for approval of a tool's call; the answer is a message. */
   askPermission({ runId, fence }: Claim, wish: Partial<PermissionWish> = {}): void {
     const usual = { id: "1-1", tool: "shell", inputs: '{"command":"ls"}', reason: "To look." };
     this.say({ type: "run.permission", runId, fence, ...usual, ...wish });
   }
 
-  /** Every message of this type so far, in the order they came. */
+  /** All messages of this type so far, in order. */
   messages<Type extends ServiceMessage["type"]>(type: Type): MessageOf<Type>[] {
     return this.frames.flatMap((frame) =>
       frame.frame === "message" && frame.message.type === type ? [frame.message as MessageOf<Type>] : [],
     );
   }
 
-  /** Asks for leave to hand over; gives the refusal, or null. */
+  /** Asks to hand over; returns the refusal, or null. */
   async askHandover({ runId, fence }: Claim, to: string, note = ""): Promise<string | null> {
     const from = this.frames.length;
     this.say({ type: "run.handover", runId, fence, id: `h-${from}`, to, note });
     return (await this.message("run.handover-answered", from)).refused;
   }
 
-  /** Asks for leave and ends with the handover. */
+  /** Asks to hand over, and ends with the handover. */
   async handOver(claim: Claim, to: string, note = ""): Promise<void> {
     const refused = await this.askHandover(claim, to, note);
     if (refused !== null) throw new Error(refused);
     this.end(claim, { ending: { kind: "handover", to, note } });
   }
 
-  /** Reports the end: completed without a word, but for what is said otherwise. */
+  /** Reports the end; by default completed, without a handover. */
   end({ runId, fence }: Claim, report: Partial<EndReport> = {}): void {
     const left = { failure: null, checkouts: [], check: null, spent: null };
     this.say({ type: "run.ended", runId, fence, outcome: "completed", ending: null, ...left, ...report });
   }
 
-  /** Resolves when the service has taken message `n`. */
+  /** Resolves when the service has acknowledged message `n`. */
   async taken(n: number): Promise<void> {
     await this.#until((frame) => (frame.frame === "ack" && frame.ack >= n ? frame : undefined));
   }
 
-  /** Resolves when all that was sent has come to the service, taken or not. */
+  /** Resolves when the service has received all that was sent. */
   async arrived(): Promise<void> {
     const answered = once(this.#socket, "pong");
     this.#socket.ping();
@@ -175,7 +175,7 @@ export class RunnerPeer {
     return this.#closed;
   }
 
-  /** Cuts the line, as a machine that is gone does. */
+  /** Cuts the connection without closing it, like a machine that has lost power. */
   cut(): void {
     this.#socket.terminate();
   }

@@ -11,71 +11,72 @@ import type { Runtime } from "../../runtime/runtime.js";
 import type { Store } from "../../storage/store.js";
 import { differenceFrom } from "./declared.js";
 
-/** What a request came back with. */
+/** The answer to a request. */
 export interface Reply {
   readonly status: number;
-  /** By lower-case name; several of one name are joined by ", ". */
+  /** By lower-case name; several with one name are joined by ", ". */
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
-  /** The body parsed as JSON; null when there was none or it is no object. */
+  /** The parsed JSON body; null when it is missing or no object. */
   readonly body: Readonly<Record<string, unknown>> | null;
 }
 
-/** Someone who sends requests to the service: a signed-in person, the bearer of a token, or nobody. */
+/** A client of the service: a signed-in person, the bearer of a token, or nobody. */
 export interface Client {
-  /** The headers that carry the credential. */
+  /** The headers with the credential. */
   readonly credentials: Readonly<Record<string, string>>;
-  /** Sends a request; a body that is no text is sent as JSON. */
+  /** Sends a request; a body other than text is sent as JSON. */
   request(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>;
-  /** Creates under a fresh idempotency key and gives the resource; throws when it is not created. */
+  /** Creates with a new idempotency key, and returns the resource; throws when it is not created. */
   create(path: string, body: unknown): Promise<Readonly<Record<string, unknown>> & { readonly id: string }>;
   /** Opens a WebSocket with the same credential. */
   socket(path: string, headers?: Record<string, string>): WebSocket;
 }
 
-/** A real service on a free port of the loopback interface, over a store in a folder of its own. */
+/** A real service on a free port of the loopback interface, with a store in its own folder. */
 export interface TestService {
   readonly baseUrl: string;
   readonly port: number;
   readonly runtime: Runtime;
   readonly folder: string;
-  /** What it logged, a line each. */
+  /** Its log, line by line. */
   readonly logLines: readonly string[];
-  /** The first logged line that fits, those to come included. */
+  /** The first matching line of the log; waits for it. */
   logged(pattern: RegExp): Promise<RegExpExecArray>;
-  /** Asks for a sign-in link and takes its token from the log. */
+  /** Requests a sign-in link, and reads its token from the log. */
   linkFor(email: string): Promise<string>;
   signIn(email: string): Promise<Client>;
-  /** The bearer of a token. */
+  /** A client with a token. */
   withToken(token: string): Client;
-  /** Who sends a session's cookie. */
+  /** A client with a session's cookie. */
   withSession(token: string): Client;
   readonly anonymous: Client;
-  /** Stops it and keeps the folder; the test's end removes it. */
+  /** Stops it. The folder is removed at the test's end. */
   stop(): Promise<void>;
 }
 
 export interface TestServiceOptions {
-  /** Settings of the environment beside those that make it a test's own. */
+  /** Additional settings of the environment. */
   readonly settings?: Readonly<Record<string, string>>;
   readonly clock?: Clock;
-  /** Kept open; else one in the folder. */
+  /** A store to use, which stays open; by default one in the folder. */
   readonly store?: Store;
-  /** A folder that outlives the service: the test removes it. */
+  /** A folder that outlives the service; the test removes it. */
   readonly folder?: string;
 }
 
-/** Tests try wrong credentials by the hundred from one address; those of the limits set their own. */
+/** High limits, since tests send hundreds of wrong credentials from one address; tests of limits set their own. */
 const testSettings = { PORT: "0", LOG_LEVEL: "debug", RATE_OF_FAILURES: "0" };
 
-/** What of a test is needed to clean up after it. */
+/** The part of a test that registers its cleanup. */
 export interface Cleaning {
   teardown(clean: () => Promise<unknown>): void;
 }
 
 /**
- * Starts the service for one test; it is stopped, and its folder removed, at the test's end. Every outcome of a route
- * is held against what the route declares: the first that differs makes the client's request throw, or the end fail.
+ * Starts the service for one test; stops it and removes its folder at the test's end. Every outcome of a route is
+ * compared with the route's declaration: the first that differs makes the client's request throw, or the test's end
+ * fail.
  */
 export async function startTestService(t: Cleaning, options: TestServiceOptions = {}): Promise<TestService> {
   const folder = options.folder ?? (await mkdtemp(join(tmpdir(), "signalbox-test-")));
@@ -94,7 +95,7 @@ export async function startTestService(t: Cleaning, options: TestServiceOptions 
     ...(options.store === undefined ? {} : { store: options.store }),
   });
   const address = `http://127.0.0.1:${service.port}`;
-  // A refusal ends its connection: a pool opens the next, where an agent would make a pool anew.
+  // A refusal closes its connection; a pool opens the next one, an agent would create a new pool.
   const pool = new Pool(address, { connections: 16, pipelining: 1 });
   const clientOf = (credentials: Readonly<Record<string, string>>) =>
     createClient({ address, pool, credentials, checkDeclared });
@@ -137,7 +138,7 @@ export async function startTestService(t: Cleaning, options: TestServiceOptions 
   };
 }
 
-/** Keeps what is logged, and tells who waits for a line. */
+/** Records the log, and resolves waits for a line. */
 class LogLines {
   readonly all: string[] = [];
   readonly #waiting = new Set<() => void>();
@@ -170,7 +171,7 @@ interface ClientParts {
   readonly address: string;
   readonly pool: Pool;
   readonly credentials: Readonly<Record<string, string>>;
-  /** Throws when an outcome was not as declared. */
+  /** Throws when an outcome differed from its declaration. */
   readonly checkDeclared: () => void;
 }
 

@@ -5,7 +5,7 @@ import ts from "typescript";
 
 /** A file of the product, parsed. */
 export interface SourceFile {
-  /** From the checkout's folder, with slashes. */
+  /** Relative to the checkout, with slashes. */
   readonly path: string;
   readonly lines: number;
   readonly tree: ts.SourceFile;
@@ -14,24 +14,24 @@ export interface SourceFile {
 /** A function and where it begins. */
 export interface FunctionSize {
   readonly path: string;
-  /** Its own name or that of what it is given to; `anonymous` without one. */
+  /** Its name, or that of the variable or call that it is passed to; `anonymous` without one. */
   readonly name: string;
-  /** Line of the file where it begins, from 1. */
+  /** The line where it begins, from 1. */
   readonly line: number;
   readonly lines: number;
 }
 
-/** That one file names another, relative to the checkout's folder. */
+/** An import of a file by another, by their paths in the checkout. */
 export interface Import {
   readonly from: string;
   readonly to: string;
-  /** Nothing is left of it once compiled: `import type`, `export type … from`, `import("…").Name` as a type. */
+  /** Whether it is of types only: `import type`, `export type … from`, `import("…").Name` as a type. */
   readonly isTypeOnly: boolean;
 }
 
 const PRODUCT = /^(storage|runtime|actors|http)\/.*\.tsx?$/;
 
-/** The files of the product that git knows in a checkout, in order of their paths. */
+/** The product's files in a checkout that git tracks, ordered by path. */
 export function readProduct(folder: string): readonly SourceFile[] {
   const tracked = execFileSync("git", ["ls-files"], { cwd: folder, encoding: "utf8" }).split("\n");
   return tracked
@@ -40,7 +40,7 @@ export function readProduct(folder: string): readonly SourceFile[] {
     .map((path) => parseSource(path, readFileSync(join(folder, path), "utf8")));
 }
 
-/** Parses a file of TypeScript. */
+/** Parses a TypeScript file. */
 export function parseSource(path: string, text: string): SourceFile {
   const options = { languageVersion: ts.ScriptTarget.Latest, jsDocParsingMode: ts.JSDocParsingMode.ParseNone };
   const tree = ts.createSourceFile(path, text, options);
@@ -48,13 +48,13 @@ export function parseSource(path: string, text: string): SourceFile {
 }
 
 /**
- * Every function whose body stands in braces: declarations, methods, constructors, accessors, function expressions and
- * arrow functions, at any depth; not an arrow function that is one expression, a class, or the object of a machine.
- * From the line where it begins (its docstring not counted) to that of its closing brace; a function within another
- * counts by itself and with the other.
+ * All functions whose body is in braces: declarations, methods, constructors, accessors, function expressions and arrow
+ * functions, at any depth. Not arrow functions of one expression, classes, or the object of a machine. A function's
+ * lines are from its first (without the docstring) to its closing brace; an inner function counts by itself and in the
+ * outer one.
  *
- * For example, of `const a = () => b(() => { c(); })` on three lines the inner one is a function of three lines, the
- * outer one is none.
+ * For example, in `const a = () => b(() => { c(); })` on three lines the inner function has three lines, and the outer
+ * one does not count.
  */
 export function functionsOf({ path, tree }: SourceFile): readonly FunctionSize[] {
   const found: FunctionSize[] = [];
@@ -83,7 +83,7 @@ function nameOf(node: ts.FunctionLikeDeclaration, parent: ts.Node, tree: ts.Sour
     : "anonymous";
 }
 
-/** What a file names of the checkout's other files; packages are left out. */
+/** The other files of the checkout that a file imports; packages are omitted. */
 export function importsOf({ path, tree }: SourceFile): readonly Import[] {
   const found: Import[] = [];
   const add = (specifier: ts.Node | undefined, isTypeOnly: boolean): void => {

@@ -1,7 +1,7 @@
 import type WebSocket from "ws";
 import type { Client } from "./service.js";
 
-/** What the stream sends. */
+/** A message of the stream. */
 export interface StreamMessage {
   readonly topic: string;
   readonly seq: number;
@@ -9,7 +9,7 @@ export interface StreamMessage {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** One reader of the stream, and what it was sent. */
+/** A reader of the stream, and the messages that it received. */
 export class StreamReader {
   readonly socket: WebSocket;
   readonly messages: StreamMessage[] = [];
@@ -43,7 +43,7 @@ export class StreamReader {
     this.socket.send(JSON.stringify(after === undefined ? { subscribe: topic } : { subscribe: topic, after }));
   }
 
-  /** The first message that fits, those to come included. Rejects when the socket closes before it. */
+  /** The first matching message; waits for it. Rejects when the socket closes first. */
   async until(fits: (message: StreamMessage) => boolean): Promise<StreamMessage> {
     for (let at = 0; ; ) {
       for (; at < this.messages.length; at++) {

@@ -1,29 +1,29 @@
-/** A check that failed, or a test that did although none of its checks says so. */
+/** A failed check, or a failed test without a failed check. */
 export interface Failure {
-  /** Names of the tests it stands in, from the outermost, and its own. */
+  /** The names of its tests, from the outermost, and its own. */
   readonly path: readonly string[];
-  /** The diagnostics that follow it, without their indentation; at most {@link MAX_DIAGNOSTIC_LINES} lines. */
+  /** Its diagnostics, without indentation; at most {@link MAX_DIAGNOSTIC_LINES} lines. */
   readonly diagnostics: readonly string[];
 }
 
-/** What the output of a test file says so far. */
+/** The results in the output of a test file so far. */
 export interface TapReport {
   readonly passed: number;
   readonly failed: number;
-  /** Results that are marked as skipped or still to be done, whatever they are. */
+  /** Number of results marked as skipped or todo. */
   readonly skipped: number;
-  /** The first {@link MAX_FAILURES} of those that failed. */
+  /** The first {@link MAX_FAILURES} failures. */
   readonly failures: readonly Failure[];
-  /** Whether the file's own plan came, and as many results as it says; without it the file broke off. */
+  /** Whether the file's plan was received, and as many results as it says; else the file was interrupted. */
   readonly complete: boolean;
-  /** The test that was begun last and has not ended: its names from the outermost, or none. */
+  /** The names of the innermost open test, from the outermost; empty for none. */
   readonly unended: readonly string[];
 }
 
 export const MAX_DIAGNOSTIC_LINES = 40;
 export const MAX_FAILURES = 50;
 
-/** The file, or a test in it whose results are being read. */
+/** The file, or an open test in it. */
 interface Level {
   readonly name: string;
   results: number;
@@ -32,22 +32,22 @@ interface Level {
 }
 
 /**
- * Reads what one test file writes: TAP version 14 as tap puts it, where the results of a test stand four columns in
- * and before its own. Only innermost results are counted. What is no TAP is gone by, since a test may print.
+ * Parses the output of one test file: TAP version 14 as written by tap, with the results of a test before its own,
+ * indented by four columns. Only innermost results are counted. Other lines are ignored, since a test may print.
  */
 export class TapReading {
-  /** The file, then the tests that are open, outermost first. */
+  /** The file, then the open tests, outermost first. */
   readonly #levels: Level[] = [newLevel("")];
   readonly #failures: Failure[] = [];
   #passed = 0;
   #failed = 0;
   #skipped = 0;
-  /** Columns before the diagnostics that are being read; null outside of them. */
+  /** The indentation of the current diagnostics; null outside of them. */
   #diagnosticsColumn: number | null = null;
-  /** Takes the diagnostics of the result that came last. */
+  /** Receives the diagnostics of the last result. */
   #diagnostics: string[] = [];
 
-  /** Takes the next line, without its end. */
+  /** Parses the next line, without its line break. */
   take(line: string): void {
     if (this.#diagnosticsColumn !== null) this.#takeDiagnostic(this.#diagnosticsColumn, line);
     else if (/^ +---$/.test(line)) this.#diagnosticsColumn = line.length - 3;
@@ -90,7 +90,7 @@ export class TapReading {
 
   #plan(depth: number, planned: number): void {
     const level = this.#levels[depth];
-    // A process that is made to exit adds an empty plan to the one that was.
+    // A process that is forced to exit writes a second, empty plan.
     if (level !== undefined && (planned > 0 || level.results === 0)) level.planned = planned;
   }
 

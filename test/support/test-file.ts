@@ -4,38 +4,38 @@ import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { TapReading, type TapReport } from "./tap-reading.js";
 
-/** What became of one test file that was run in a process of its own. */
+/** The result of one test file, run in its own process. */
 export interface FileResult {
   readonly file: string;
   readonly ms: number;
   readonly tap: TapReport;
-  /** Why the process did not end as it should, in words; null when it ended by itself, with code 0. */
+  /** Why the process did not end normally, as text; null when it exited with code 0. */
   readonly ending: string | null;
-  /** The last lines of its output, at most {@link KEPT_LINES}. */
+  /** The last lines of its output; at most {@link KEPT_LINES}. */
   readonly output: readonly string[];
-  /** The last lines that it wrote to standard error, at most {@link KEPT_LINES}. */
+  /** The last lines of its standard error; at most {@link KEPT_LINES}. */
   readonly errors: readonly string[];
 }
 
 export interface TestFileOptions {
-  /** Time after which tap is told to end, in milliseconds: it then reports what is still open. */
+  /** Time after which tap is told to end, in milliseconds; it then reports open tests. */
   readonly limitMs: number;
   /** Ends the file at once. */
   readonly signal: AbortSignal;
 }
 
 export const KEPT_LINES = 40;
-/** What tap is given to report what hangs before the process is killed, in milliseconds. */
+/** Time that tap has to report open tests before the process is killed, in milliseconds. */
 const GRACE_MS = 5_000;
 
-/** True when every check held, all that were planned ran and the process ended well. */
+/** Whether all planned checks ran and passed, and the process ended normally. */
 export function isPassed({ tap, ending }: FileResult): boolean {
   return ending === null && tap.complete && tap.failed === 0;
 }
 
 /**
- * Runs a test file under node, in a process group of its own that is gone afterwards, whatever the file left in it.
- * Never rejects for what the file does.
+ * Runs a test file under node, in its own process group, which is killed afterwards with all that the file left
+ * running. Never rejects because of the file.
  */
 export async function runTestFile(file: string, { limitMs, signal }: TestFileOptions): Promise<FileResult> {
   const begunMs = performance.now();

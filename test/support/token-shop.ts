@@ -14,7 +14,7 @@ export interface Shop {
   readonly trust: { readonly id: string };
   readonly body: Readonly<Record<string, unknown>>;
   readonly exchange: (token: string, headers?: Record<string, string>) => Promise<Reply>;
-  /** The bearer of a freshly minted token. */
+  /** A client with a newly minted token. */
   readonly minted: (claims?: Claims) => Promise<Client & { readonly tokenId: string }>;
 }
 

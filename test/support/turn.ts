@@ -13,15 +13,15 @@ import { type Intent, TurnRecorder } from "../../runtime/turn-recorder.js";
 import type { Writing } from "../../storage/store.js";
 
 /**
- * Rows in memory, empty at first, shared by the turns of a test as the partitions of a store are. Of what is written
- * to them outside of turns nobody is told.
+ * Rows in memory, empty at first, shared by the turns of a test like the partitions of a store. Writes outside of turns
+ * publish nothing.
  */
 export function memoryRows(): DirectedWriting & TellingWriting {
   const rows = new Overlays({ get: () => undefined, range: () => [] });
   return Object.assign(directedRows(rows), { publishRow: () => undefined });
 }
 
-/** The rows, with what directories say kept beside them. */
+/** The rows and the entries of directories. */
 export function directedRows<Rows extends Writing>(rows: Rows): Rows & DirectedWriting {
   return Object.assign(rows, {
     direct: (entry: DirectoryEntry) => rows.put(directoryKey(entry), entry.row),
@@ -39,11 +39,11 @@ export function seededBytes(seed: number): (count: number) => Uint8Array {
     });
 }
 
-/** What one turn did, as data. */
+/** The result of one turn, as data. */
 export interface TurnTaken {
-  /** False when no transition took the message; everything below is empty then. */
+  /** False when the message was unhandled; everything below is empty then. */
   readonly taken: boolean;
-  /** Every intent in the order it was recorded. */
+  /** All intents, in order. */
   readonly intents: readonly Intent[];
   readonly sent: readonly { readonly to: Address; readonly message: Message }[];
   readonly wakes: readonly { readonly name: string; readonly dueMs: number }[];
@@ -59,7 +59,7 @@ export interface TurnTaken {
 }
 
 export interface SteppingOptions {
-  /** What {@link withTurn} may ask for besides rows. */
+  /** Options of {@link withTurn} besides rows. */
   readonly pictures?: readonly Picture<unknown>[];
   /** Time of the first turn, in milliseconds since the epoch. */
   readonly now?: number;
@@ -68,20 +68,20 @@ export interface SteppingOptions {
   readonly rows?: Writing;
 }
 
-/** An actor stepped by hand: state, context and rows are there to look at, and time is the test's to set. */
+/** An actor stepped by hand. The test reads its state, context and rows, and sets the time. */
 export interface Stepping {
   now: number;
   readonly rows: DirectedWriting;
   readonly value: unknown;
   // The context is typed by the test that reads it.
   context<Context>(): Context;
-  /** Takes a message. Throws what the machine throws; nothing is kept of such a turn. */
+  /** Steps the actor with a message. Throws what the machine throws; such a turn changes nothing. */
   take(message: Message): TurnTaken;
-  /** Puts the actor into a state, as if it had been stored so. */
+  /** Puts the actor into a state, as if it were stored so. */
   restore(value: unknown, context: unknown): void;
 }
 
-/** Steps actors of a type without a runtime, through the same stepper, turn and row layers. */
+/** Steps actors of a type without a runtime, with the same stepper, turn and row overlays. */
 export function stepByHand(type: ActorType, self: Address, options: SteppingOptions = {}): Stepping {
   const stepper = createActorStepper(type);
   const rows = options.rows === undefined ? memoryRows() : directedRows(options.rows);
@@ -107,7 +107,7 @@ export function stepByHand(type: ActorType, self: Address, options: SteppingOpti
   return stepping;
 }
 
-/** Runs any function within a turn of `self` and hands back what it recorded. */
+/** Runs a function within a turn of `self`, and returns what it recorded. */
 export function withTurn(self: Address, work: (turn: Turn) => void, options: SteppingOptions = {}): TurnTaken {
   const hand = handTurn(self, options.rows ?? memoryRows(), options);
   return hand.run(hand.now, (turn) => work(turn) ?? true).taken;
@@ -130,7 +130,7 @@ function handTurn(self: Address, rows: Writing, options: SteppingOptions): Hand 
       nowMs = now;
       const layers = new Overlays(rows);
       recorder.begin(self, now, layers);
-      // Rows may be anybody's in between, so pictures are built in each turn, and have to say what the rows say after it.
+      // Rows may change between turns, so pictures are built in each turn, and must equal the rows after it.
       pictures.drop(self);
       try {
         const next = work(recorder);

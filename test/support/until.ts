@@ -1,15 +1,15 @@
 import { setImmediate as loopTurn, setTimeout as pause } from "node:timers/promises";
 
-/** Well within what a test file may take. */
+/** Much shorter than the time limit of a test file. */
 const LIMIT_MS = 60_000;
-/** Looks without a pause at first: most of what is awaited comes within a few turns of the event loop. */
+/** Checks without a pause at first: most conditions hold within a few turns of the event loop. */
 const EAGER_MS = 50;
-/** Longest pause between later looks; what is awaited has the processor to itself meanwhile. */
+/** Longest pause between later checks, in which other work has the processor. */
 const MOST_PAUSE_MS = 30;
 
 /**
- * Waits until `holds` gives something that is neither false nor nothing, and gives that. It is for what announces
- * itself to nobody: await the event where there is one. Rejects, saying `what` was awaited, when time is over.
+ * Waits until `holds` returns a value other than false, null and undefined, and returns it. For conditions without an
+ * event: await the event if there is one. Rejects with `what` in the message when the time is over.
  */
 export async function until<Found>(
   what: string,

@@ -26,7 +26,7 @@ export const line: LineFields = {
   stations: [station("work", { passesTo: ["review"] }), station("review", { kind: "review", passesTo: ["work"] })],
 };
 
-/** Writes the workspace with two people on the team, and its line, where machines look for them. */
+/** Writes the workspace with two people on the team, and its line. */
 export function putLine(rows: DirectedWriting): void {
   put(rows, { kind: "workspace", id: workspaceId, address: "acme", teamId: null, fields: {} });
   for (const userId of ["usr_1", "usr_2"]) {
@@ -41,7 +41,7 @@ export function putLine(rows: DirectedWriting): void {
   put(rows, { kind: "line", id: lineId, address: "core/dev", teamId, fields: { ...line } });
 }
 
-/** Writes the team where lists of teams look for it. */
+/** Writes the team for lists of teams. */
 export function putTeam(rows: Writing): void {
   put(rows, { kind: "team", id: teamId, address: "core", teamId: null, fields: {} });
 }

@@ -3,7 +3,7 @@ import { RunnerPeer } from "./runner-peer.js";
 import { type Client, startTestService, type TestService, type TestServiceOptions } from "./service.js";
 import { until } from "./until.js";
 
-/** A service with a workspace, a team, a pool and a line `dev`, whose work a test takes up as a runner. */
+/** A service with a workspace, a team, a pool and a line `dev`, whose runs the test claims as a runner. */
 export interface Workplace {
   readonly service: TestService;
   /** Owner of the workspace, on the team. */
@@ -12,20 +12,20 @@ export interface Workplace {
   readonly teamId: string;
   readonly poolId: string;
   readonly token: string;
-  /** A new runner, cut at the test's end. */
+  /** A new runner, disconnected at the test's end. */
   runner(hello?: Parameters<typeof RunnerPeer.join>[2]): Promise<RunnerPeer>;
-  /** Opens a task on the line and gives its id. */
+  /** Opens a task on the line, and returns its id. */
   open(task?: Readonly<Record<string, unknown>>): Promise<string>;
   task(taskId: string): Promise<Readonly<Record<string, unknown>>>;
   /** Its runs, newest first. */
   runs(taskId: string): Promise<readonly Readonly<Record<string, unknown>>[]>;
-  /** Looks again and again until it holds. */
+  /** Polls until it holds. */
   until(holds: () => Promise<boolean>): Promise<void>;
-  /** Looks again after every change of the topic until it holds. */
+  /** Checks after every change of the topic until it holds. */
   when(topic: string, holds: () => Promise<boolean>): Promise<void>;
 }
 
-/** Two stations: what is done at `work` goes to `review`, which may send it back. */
+/** Two stations: `work` passes to `review`, which may send back. */
 const twoStations = [
   { key: "work", name: "Work", kind: "work", runners: { pool: "main" }, passesTo: ["review"] },
   { key: "review", name: "Review", kind: "review", runners: { pool: "main" }, passesTo: ["work"] },
