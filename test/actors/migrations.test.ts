@@ -27,7 +27,7 @@ t.test("killed after each slice, the migrations come to the same as in one go", 
   t.equal(pieces.reading.get(format(0).key), migrations.length + 1);
 });
 
-t.test("each step may be taken again, and changes nothing then", async (t) => {
+t.test("each step may run again, and changes nothing then", async (t) => {
   let entries = await firstRelease(t);
   for (const { to, title } of migrations) {
     const steps = migrations.slice(0, to - 1);
@@ -40,7 +40,7 @@ t.test("each step may be taken again, and changes nothing then", async (t) => {
   }
 });
 
-t.test("firings that were counted over all workspaces are counted no more, and nothing else goes", async (t) => {
+t.test("the stored count of exhausted hook occurrences is removed, and nothing else", async (t) => {
   const step = migrations.find(({ title }) => title.startsWith("firings over all workspaces"));
   if (step === undefined) throw new Error("there is no such step");
   const slug: Entry = { key: ["~", "row", "workspace-slug", "acme"], value: { workspaceId: "ws_1" } };

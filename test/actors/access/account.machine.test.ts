@@ -93,7 +93,7 @@ t.test("a link is kept by its hash, and its mail is an effect that holds it seal
   t.same(taken.wakes, [{ name: "expire", dueMs: ada.now + SIGN_IN_LINK_MS }]);
 });
 
-t.test("the first session makes the person, later ones find them", async (t) => {
+t.test("the first session creates the account, later ones use it", async (t) => {
   const ada = account();
   ada.take(send("one"));
   const first = ada.take(open("one", "s1")).answer as { readonly userId: string };
@@ -103,7 +103,7 @@ t.test("the first session makes the person, later ones find them", async (t) => 
   t.match(findSessionCaller(ada.rows, "s2", ada.now), { kind: "person", userId: first.userId });
 });
 
-t.test("a used link and an old one admit nobody, and say the same", async (t) => {
+t.test("a used link and an expired one are refused with the same answer", async (t) => {
   const ada = account();
   ada.take(send("used"));
   ada.take(open("used", "s1"));
@@ -136,7 +136,7 @@ t.test("a session ends with a sign-out, with its time, or when the person has to
   t.equal(ada.rows.range({ prefix: [GLOBAL_PARTITION, "row", "session"] }).length, 0, "and its row goes");
 });
 
-t.test("what is over goes at its wake-up, and the next wake-up is for what is over next", async (t) => {
+t.test("a wake-up removes expired links and sessions, and sets the next one", async (t) => {
   const ada = account();
   const began = ada.now;
   ada.take(send("one"));
@@ -148,7 +148,7 @@ t.test("what is over goes at its wake-up, and the next wake-up is for what is ov
   t.equal(ada.rows.range({ prefix: [GLOBAL_PARTITION, "row", "sign-in-link"] }).length, 1);
 });
 
-t.test("a sixth link within the life of the first is refused until that one is over", async (t) => {
+t.test("a sixth link within the lifetime of the first is refused until that one expires", async (t) => {
   const ada = account();
   for (let count = 0; count < 5; count++) ada.take(send(`link ${count}`));
   const refused = ada.take(send("sixth"));
@@ -158,7 +158,7 @@ t.test("a sixth link within the life of the first is refused until that one is o
   t.equal(ada.take(send("later")).started.length, 1);
 });
 
-t.test("a mail is tried again after 5, 30 and 120 seconds under its id, then given up", async (t) => {
+t.test("a failed mail is sent again after 5, 30 and 120 seconds under its id, and then no more", async (t) => {
   const ada = account();
   const mail = mailOf(ada.take(send("link")));
   for (const waitMs of [5_000, 30_000, 120_000]) {
@@ -173,14 +173,14 @@ t.test("a mail is tried again after 5, 30 and 120 seconds under its id, then giv
   t.same(ada.take(woken(`mail ${mail}`, ada.now)).started, []);
 });
 
-t.test("a mail whose link would be over by then is not tried again", async (t) => {
+t.test("a failed mail whose link would have expired by then is not sent again", async (t) => {
   const ada = account();
   const mail = mailOf(ada.take(send("link")));
   ada.now += SIGN_IN_LINK_MS - 1_000;
   t.same(ada.take(ended(mail, false)).wakes, []);
 });
 
-t.test("a mail that went out is forgotten", async (t) => {
+t.test("a mail that was sent is removed", async (t) => {
   const ada = account();
   const mail = mailOf(ada.take(send("link")));
   ada.take(ended(mail, true));

@@ -204,7 +204,7 @@ t.test("in every state, each message does what the table says", async (t) => {
   }
 });
 
-t.test("what is refused writes nothing, sends nothing and lets nobody in", async (t) => {
+t.test("a refused message writes nothing, sends nothing and adds nobody", async (t) => {
   for (const [state, make] of Object.entries(states)) {
     for (const [name, ask] of Object.entries(messages)) {
       if (!/ (conflict|forbidden|not-found|member)$/.test(table[state]?.[name] ?? "") || name.includes("14 days"))
@@ -252,7 +252,7 @@ t.test("an invite request replaces role and teams, a resend keeps them", async (
   t.match(rowOf(stepping), { role: "admin", teams: ["team_2"], invitedBy: "usr_eve" });
 });
 
-t.test("a revoked or accepted invite is followed by a new one, and nothing of the old one is left", async (t) => {
+t.test("an invite after a revoked or accepted one is new, and replaces the old one", async (t) => {
   for (const state of ["revoked", "accepted"]) {
     const stepping = states[state]?.() ?? invite();
     const old = rowOf(stepping);
@@ -272,7 +272,7 @@ t.test("a revoked invite is found by no link, is not mailed any more, and does n
   t.same([taken.cancelledEffects, taken.cancelledWakes], [[mailId], ["expire"]]);
 });
 
-t.test("who accepts is in the workspace with the role and the teams that are still there", async (t) => {
+t.test("accepting makes a member with the role, on the teams that still exist", async (t) => {
   const stepping = invite();
   stepping.take(send("link", { role: "admin", teams: ["team_1", "team_2", "team_gone"] }));
   const taken = stepping.take(accept("link"));
@@ -289,7 +289,7 @@ t.test("an existing member keeps the role and is added to the teams", async (t) 
   t.same(taken.answer, { ...BOB, role: "member", teams: ["team_1", "team_2"], since: "before" });
 });
 
-t.test("a closed workspace lets nobody in", async (t) => {
+t.test("a closed workspace accepts nobody", async (t) => {
   const stepping = states.open?.() ?? invite();
   resources.remove(stepping.rows, WORKSPACE, "workspace", WORKSPACE);
   t.match(stepping.take(accept("link")).answer, { refused: "not-found" });
@@ -297,7 +297,7 @@ t.test("a closed workspace lets nobody in", async (t) => {
   t.equal(findInviteByLink(stepping.rows, "link"), undefined);
 });
 
-t.test("only open invites are pending, and what became of the mail is noted", async (t) => {
+t.test("only open invites are pending, and the result of the mail is recorded", async (t) => {
   for (const [state, make] of Object.entries(states)) {
     const stepping = make();
     const pending = listPendingInvites(stepping.rows, WORKSPACE, { limit: 10, nowMs: stepping.now });

@@ -15,7 +15,7 @@ const use = (stateHash: string, of: { readonly sessionId?: string; readonly purp
 const woken = { type: "woken", name: "expire", dueMs: 0 } as Message;
 const refused = { refused: "conflict" };
 
-t.test("a state gives what was begun, once, and leaves nothing when it was the last", async (t) => {
+t.test("a state is used once, and its actor ends with the last state", async (t) => {
   const actor = links();
   const begun = actor.take(begin("one"));
   t.same(begun.answer, { expiresAtMs: actor.now + 10 * MINUTE_MS });
@@ -29,22 +29,25 @@ t.test("a state gives what was begun, once, and leaves nothing when it was the l
   t.same([last.answer, last.stopped, actor.value], [terms, true, "none"]);
 });
 
-t.test("it is refused in another session, for another purpose, unknown, and once its time is up", async (t) => {
-  const actor = links();
-  const strange = actor.take(use("none"));
-  t.match([strange.answer, strange.stopped], [refused, true]);
-  actor.take(begin("one"));
-  t.match(actor.take(use("one", { sessionId: "ses_2" })).answer, refused);
-  t.match(actor.take(use("one", { purpose: "code-host" })).answer, refused);
-  t.match(actor.take(use("two")).answer, refused);
-  actor.now += 10 * MINUTE_MS - 1;
-  actor.take(begin("late"));
-  actor.now += 1;
-  t.match(actor.take(use("one")).answer, refused);
-  t.same(actor.take(use("late")).answer, terms, "who guesses uses nothing up");
-});
+t.test(
+  "a state is refused in another session, for another purpose, when unknown, and after its lifetime",
+  async (t) => {
+    const actor = links();
+    const strange = actor.take(use("none"));
+    t.match([strange.answer, strange.stopped], [refused, true]);
+    actor.take(begin("one"));
+    t.match(actor.take(use("one", { sessionId: "ses_2" })).answer, refused);
+    t.match(actor.take(use("one", { purpose: "code-host" })).answer, refused);
+    t.match(actor.take(use("two")).answer, refused);
+    actor.now += 10 * MINUTE_MS - 1;
+    actor.take(begin("late"));
+    actor.now += 1;
+    t.match(actor.take(use("one")).answer, refused);
+    t.same(actor.take(use("late")).answer, terms, "who guesses uses nothing up");
+  },
+);
 
-t.test("what is over goes when it is, and what is begun is bounded", async (t) => {
+t.test("expired states are removed, and the number of states is limited", async (t) => {
   const actor = links();
   const begunMs = actor.now;
   actor.take(begin("first"));

@@ -23,7 +23,7 @@ async function open(t: Test) {
   return { clock, service, runtime: service.runtime, ada: await signIn("ada@example.com"), signIn };
 }
 
-t.test("a state is the person's, the session's and the purpose's own, and is used once", async (t) => {
+t.test("a state is valid for its person, session and purpose, once", async (t) => {
   const { runtime, ada, signIn } = await open(t);
   const { state } = await beginOAuthState(runtime, ada, terms);
   t.match(state, /^[\w-]{43}$/);
@@ -37,7 +37,7 @@ t.test("a state is the person's, the session's and the purpose's own, and is use
   t.ok(isRefusal(await end()), "a second time");
 });
 
-t.test("a state is over after ten minutes", async (t) => {
+t.test("a state expires after ten minutes", async (t) => {
   const { clock, runtime, ada } = await open(t);
   const first = await beginOAuthState(runtime, ada, terms);
   t.equal(first.expiresAtMs, clock.now() + 10 * 60_000);

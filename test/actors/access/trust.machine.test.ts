@@ -42,7 +42,7 @@ const woken = { type: "woken", name: "sweep", dueMs: 0 } as Message;
 const came = (actor: Stepping) =>
   listLatestRefusals(actor.rows, { workspaceId, id: trustId }).map((refusal) => refusal.came);
 
-t.test("every message is taken, and does what the table says", async (t) => {
+t.test("every message is handled, as in the table", async (t) => {
   const actor = trust();
   const minted = actor.take(mint("one"));
   t.match(minted.answer, { minted: true, ids: [/^tok_/], expiresAtMs: actor.now + 10 * MINUTE_MS });
@@ -64,7 +64,7 @@ t.test("every message is taken, and does what the table says", async (t) => {
   t.equal(actor.value, "serving");
 });
 
-t.test("a credential admits until its end, while its trust is as it was and its workspace open", async (t) => {
+t.test("a credential is valid until its end, while its trust is unchanged and its workspace open", async (t) => {
   const actor = trust();
   const endMs = actor.now + 10 * MINUTE_MS;
   actor.take(mint("one"));
@@ -110,7 +110,7 @@ t.test("a sooner end brings the sweep forward, and many are swept in slices", as
   t.equal(left(), 0);
 });
 
-t.test("one trust has at most 10,000 credentials out; what is over makes room", async (t) => {
+t.test("one trust has at most 10,000 credentials; expired ones do not count after the sweep", async (t) => {
   const actor = trust();
   const isMinted = (message: Message) => (actor.take(message).answer as { readonly minted: boolean }).minted;
   let minted = 0;
@@ -126,7 +126,7 @@ t.test("one trust has at most 10,000 credentials out; what is over makes room", 
   t.equal(actor.context<{ readonly kept: number }>().kept, 0);
 });
 
-t.test("refusals are counted when the same, kept to the latest 20, and go after a week", async (t) => {
+t.test("equal refusals are counted, the latest 20 are stored, and they are removed after a week", async (t) => {
   const actor = trust();
   actor.take(refuse("a"));
   actor.take(refuse("b"));

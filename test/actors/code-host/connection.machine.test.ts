@@ -316,7 +316,7 @@ t.test("a confirmation is asked for under its attempt, with what the person came
   t.same(taken.started, [{ name: CONFIRMATION_EFFECT.name, id: "attempt_1", input: "sealed" }]);
 });
 
-t.test("nothing is left of an actor that connects nothing, while no confirmation is under way", async (t) => {
+t.test("an actor without a connection and without a confirmation in progress ends", async (t) => {
   const stepping = connection();
   t.ok(stepping.take(changed("deleted")).stopped, "a change of what is not connected");
   stepping.take(confirm("attempt_1"));
@@ -331,7 +331,7 @@ t.test("nothing is left of an actor that connects nothing, while no confirmation
   t.ok(stepping.take(release).stopped);
 });
 
-t.test("who connected it first stays named; after it was deleted there, who connects it then", async (t) => {
+t.test("the person who connected it first stays recorded, until it is deleted and connected again", async (t) => {
   const stepping = inState(theirs());
   putMember(stepping.rows, WORKSPACE, {
     userId: "usr_bob",
@@ -350,7 +350,7 @@ t.test("who connected it first stays named; after it was deleted there, who conn
   t.equal(by(), "usr_bob");
 });
 
-t.test("a workspace connects to so many installations and no more; what it has it may confirm again", async (t) => {
+t.test("a workspace connects to a limited number of installations, and may confirm those again", async (t) => {
   const stepping = inState(theirs());
   for (let n = 1; n < MAX_CONNECTIONS; n++) {
     storeCodeHostConnection(stepping.rows, WORKSPACE, rowOf({ installationId: 100 + n }));
@@ -362,7 +362,7 @@ t.test("a workspace connects to so many installations and no more; what it has i
   t.equal(toldOf(another.take(ended(theirs()))), "told conflict");
 });
 
-t.test("while it is connected the code host is asked every six hours how it is", async (t) => {
+t.test("a connected installation is checked every six hours", async (t) => {
   const stepping = connection();
   stepping.take(confirm());
   const connected = stepping.take(ended(theirs()));
@@ -379,7 +379,7 @@ t.test("while it is connected the code host is asked every six hours how it is",
   t.same(other.take(disconnect("usr_ada")).cancelledWakes, ["look"]);
 });
 
-t.test("an account that has another name there has it here", async (t) => {
+t.test("an account that is renamed at the code host is renamed here", async (t) => {
   const stepping = inState(theirs());
   stepping.take(looked(there(false, { login: "acme-group" })));
   t.match(listCodeHostConnections(stepping.rows, WORKSPACE), [

@@ -170,14 +170,14 @@ t.test("an installation is claimed before it is connected, and confirmed when it
   t.match(taken.changes, [{ topic: "code-host-attempt/attempt_1" }, {}]);
 });
 
-t.test("one that is another's is told so, and nothing is left", async (t) => {
+t.test("an installation of another workspace is refused, and the actor ends", async (t) => {
   const { stepping, key } = claiming();
   const taken = stepping.take(answer(key, false));
   t.same([stepping.value, sent(taken), taken.stopped], ["absent", [], true]);
   t.match(taken.changes, [{ data: { refused: "conflict", detail: /connected to another workspace/ } }]);
 });
 
-t.test("who may connect it no more when it is granted gives it back", async (t) => {
+t.test("a grant to a person who may no longer connect is released", async (t) => {
   const { stepping, key } = claiming();
   resources.remove(stepping.rows, OURS, "workspace", OURS);
   const taken = stepping.take(answer(key, true));
@@ -185,7 +185,7 @@ t.test("who may connect it no more when it is granted gives it back", async (t) 
   t.match(taken.changes, [{ data: { refused: "forbidden" } }]);
 });
 
-t.test("asked whether it was taken up, a connection says so, and any other lets the claim lapse", async (t) => {
+t.test("a connection confirms its claim when asked, and lets an unused claim lapse", async (t) => {
   const { stepping, key } = claiming();
   t.match(stepping.take(ask).sent, [{ message: { type: "name.lapse", untilMs: 5 } }]);
   stepping.take(answer(key, true));
@@ -194,7 +194,7 @@ t.test("asked whether it was taken up, a connection says so, and any other lets 
   t.same([sent(none), none.stopped], [["name.lapse"], true]);
 });
 
-t.test("what was granted before the installation was given back is void: who waits claims again", async (t) => {
+t.test("a release voids earlier grants: waiting attempts claim again", async (t) => {
   const { stepping, key } = claiming();
   stepping.take(confirm("attempt_2"));
   const second = keyOf(stepping.take(ended("attempt_2")));

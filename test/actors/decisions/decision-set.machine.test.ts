@@ -45,7 +45,7 @@ function setOf(isTaskThere = true): Stepping {
 const titles = ({ rows }: Stepping) => decisions.list(rows, workspaceId, [taskId]).map(({ title }) => title);
 const listed = ({ rows }: Stepping) => standingDecisions.list(rows, workspaceId).length;
 
-t.test("each state takes each message as the reference's table says", async (t) => {
+t.test("in every state, each message does what the reference's table says", async (t) => {
   const messages = { draft: draft("new"), merged, closed };
   const table = {
     none: { draft: "proposed", merged: "none", closed: "none" },
@@ -73,14 +73,14 @@ t.test("each state takes each message as the reference's table says", async (t) 
   }
 });
 
-t.test("nothing is kept for a task that is not there, and nothing stays of what was never drafted", async (t) => {
+t.test("no set is stored for a missing task, and an actor without a draft ends", async (t) => {
   const gone = setOf(false);
   t.equal(gone.take(draft("one")).stopped, true);
   t.same([gone.value, titles(gone)], ["none", []]);
   t.equal(setOf().take(merged).stopped, true);
 });
 
-t.test("whatever comes in whatever order, rows say what the machine does", async (t) => {
+t.test("after any messages in any order, the rows agree with the machine's state", async (t) => {
   const messages = [draft("one"), merged, closed];
   const orders = Array.from({ length: 4 }).reduce<(typeof messages)[]>(
     (shorter) => shorter.flatMap((order) => messages.map((message) => [...order, message])),
@@ -97,7 +97,7 @@ t.test("whatever comes in whatever order, rows say what the machine does", async
   }
 });
 
-t.test("a set of a task that is gone stays as it is", async (t) => {
+t.test("the set of a deleted task stays unchanged", async (t) => {
   for (const [last, state] of [
     [[], "proposed"],
     [[closed], "discarded"],
@@ -111,7 +111,7 @@ t.test("a set of a task that is gone stays as it is", async (t) => {
   }
 });
 
-t.test("a set that stands is found by when, and where, it was merged", async (t) => {
+t.test("a standing set is found by the time and the repository of its merge", async (t) => {
   const set = setOf();
   set.take(draft("one", "two"));
   set.take(merged);
@@ -127,7 +127,7 @@ t.test("a set that stands is found by when, and where, it was merged", async (t)
   }
 });
 
-t.test("a drafted decision that breaks a limit is dropped, one at the limit is kept", async (t) => {
+t.test("a drafted decision beyond a limit is dropped, one at the limit is stored", async (t) => {
   const many = (count: number, of: unknown) => Array.from({ length: count }, () => of);
   const fits = [
     { title: "t".repeat(120) },

@@ -60,7 +60,7 @@ const { value: anyValue } = fc.letrec<{ value: HclValue; object: ObjectValue }>(
     .map((each) => ({ entries: Object.entries(each) })),
 }));
 
-t.test("whatever is written is read back by HCL's own parser as it was", async (t) => {
+t.test("HCL's own parser reads back what is written", async (t) => {
   await fc.assert(
     fc.asyncProperty(anyValue, async (value) => {
       const found = await readBack(value);
@@ -71,7 +71,7 @@ t.test("whatever is written is read back by HCL's own parser as it was", async (
   );
 });
 
-t.test("what is written is in canonical form: formatting it changes nothing", async (t) => {
+t.test("the output is canonical: formatting does not change it", async (t) => {
   await fc.assert(
     fc.asyncProperty(anyValue, async (value) => {
       const written = block({
@@ -89,7 +89,7 @@ t.test("what is written is in canonical form: formatting it changes nothing", as
   t.pass();
 });
 
-t.test("text that would end its place or begin a template is only text", async (t) => {
+t.test("text with quotes and template markers stays text", async (t) => {
   const hostile = [
     "$" + "{var.secret}",
     "%{ if true }",

@@ -6,7 +6,7 @@ const word = fc.stringMatching(/^[a-c0-1]{1,2}$/);
 const slug = fc.array(word, { minLength: 1, maxLength: 4 }).map((words) => words.join("-"));
 const address = fc.tuple(slug, slug).map((keys) => keys.join("/"));
 
-t.test("places in address order come out in the order of the paths below them, each once", async (t) => {
+t.test("locations in address order are sorted by the paths below them", async (t) => {
   fc.assert(
     fc.property(fc.uniqueArray(address, { maxLength: 60 }), (addresses) => {
       const places = addresses.sort(byCodeUnits).map((each) => ({ address: each }));
@@ -16,7 +16,7 @@ t.test("places in address order come out in the order of the paths below them, e
   );
 });
 
-t.test("no more are held back than an address has words", async (t) => {
+t.test("at most as many locations are held back as an address has parts", async (t) => {
   let read = 0;
   const places = function* () {
     for (let n = 0; n < 1_000; n++) {

@@ -38,7 +38,7 @@ function faultOf(source: string): string | null {
   return checkExpression(parsed.tree, names).faults[0]?.message ?? null;
 }
 
-t.test("what nests too deep is refused when it is read, not when the stack is full", async (t) => {
+t.test("deep nesting is refused by the parser, without a stack overflow", async (t) => {
   const deep = {
     brackets: "[".repeat(500) + "]".repeat(500),
     parentheses: `${"(".repeat(900)}1${")".repeat(900)}`,
@@ -60,7 +60,7 @@ t.test("what nests too deep is refused when it is read, not when the stack is fu
   t.match(faultOf("1".repeat(2_001)), /longer than 2000 characters/);
 });
 
-t.test("an evaluation that would not end soon is ended, whatever the expression makes of errors", async (t) => {
+t.test("an expensive evaluation is ended, even if the expression catches errors", async (t) => {
   const endless = {
     loops: "big.all(a, big.all(b, big.all(c, true)))",
     "loops that only begin": `${repeated(45, () => "big.map(v, ")}1${repeated(45, () => ")")}`,
@@ -87,14 +87,14 @@ t.test("an evaluation that would not end soon is ended, whatever the expression 
   }
 });
 
-t.test("patterns that cannot be read cheaply are errors, bounded ones match in linear time", async (t) => {
+t.test("patterns that are expensive to compile are errors; others match in linear time", async (t) => {
   for (const pattern of ["(a{1000}){1000}", "\\pL{500}", "(?i)(\\pL\\pN\\pP){100}", "x".repeat(501), "("]) {
     t.match(compile(`"a".matches(r'''${pattern}''')`).evaluate(values), { error: /./ }, pattern.slice(0, 30));
   }
   t.same(compile("'feature/ABC-12'.matches('^feature/[A-Z]+-[0-9]+$')").evaluate(values), { value: true });
 });
 
-t.test("making a pattern costs the same each time, and once however often it is looked for", async (t) => {
+t.test("compiling a pattern has the same cost each time, once for each evaluation", async (t) => {
   const spent = (source: string) => {
     const work = { units: 30_000 };
     compile(source).holds(values, work);
@@ -108,14 +108,14 @@ t.test("making a pattern costs the same each time, and once however often it is 
   t.ok(spent(`${one} && ${other}`) > made * 1.8);
 });
 
-t.test("a type that doubles at every step is checked at once", async (t) => {
+t.test("a type that doubles at every step is checked quickly", async (t) => {
   t.equal(faultOf(`[1]${repeated(60, () => ".map(a,{a:a})")}.size() > 0`), null);
   t.equal(faultOf(`[[1]]${repeated(60, () => ".map(a,[a,a])")}.size() > 0`), null);
   const chained = `${repeated(25, (index) => `[[][0]].all(a${index}, `)}true${repeated(25, (index) => ` && a${index} == {a${Math.max(0, index - 1)}: a${Math.max(0, index - 1)}})`)}`;
   t.equal(typeof faultOf(chained), "string");
 });
 
-t.test("what takes little is not ended: a thousand changed paths are looked through", async (t) => {
+t.test("a cheap evaluation is not ended, also over a thousand changed paths", async (t) => {
   const changed = Array.from({ length: 1_000 }, (_, index) => `src/module-${index}/file.ts`);
   const found = compile("event.changed.exists(path, path.startsWith('src/module-999/') && path.endsWith('.ts'))");
   t.equal(found.holds({ event: toValue({ changed }, types.DYN) }), true);
@@ -181,7 +181,7 @@ const source = fc.oneof(
   fc.string({ unit: "binary", maxLength: 200 }),
 );
 
-t.test("nothing that can be written makes the parser, the checker or an evaluation throw", async (t) => {
+t.test("no text makes the parser, the checker or an evaluation throw", async (t) => {
   fc.assert(
     fc.property(source, (text) => {
       const parsed = parseExpression(text);
@@ -236,7 +236,7 @@ const { bool } = fc.letrec<{ bool: string; int: string; string: string; list: st
   ),
 }));
 
-t.test("what checks without dyn never fails for a type when it is evaluated", async (t) => {
+t.test("an expression that checks without dyn has no type error when it is evaluated", async (t) => {
   const types_ = new Map([...names].filter(([name]) => name !== "any"));
   let checked = 0;
   fc.assert(
@@ -253,7 +253,7 @@ t.test("what checks without dyn never fails for a type when it is evaluated", as
   t.ok(checked > 1_000, `${checked} were well typed`);
 });
 
-t.test("the expressions of one body share what they may cost and what they may make", async (t) => {
+t.test("the expressions of one body share a budget of cost and of output", async (t) => {
   const expr = (source: string) => `${OPEN} ${source} ${CLOSE}`;
   const dear = `big.filter(x, x < 1.0).size() + big.filter(x, x > 1.0 && x < 3.0).size()`;
   const one = evaluateJson([expr(dear)], values);

@@ -4,7 +4,7 @@ import { expr } from "../../support/integration.js";
 
 const open = ["$", "{{"].join("");
 
-t.test("a field of one expression holds nothing else, and no expression may read a secret", async (t) => {
+t.test("a field of one expression may contain nothing else, and no expression may read a secret", async (t) => {
   const fault = (text: string) => expression.safeParse(text).error?.issues[0]?.message ?? null;
   t.equal(fault(`  ${expr("a.b")} `), null);
   for (const text of ["", "a", `x ${expr("a")}`, `${expr("a")}${expr("b")}`, `${open} a`]) {

@@ -11,7 +11,7 @@ const names = {
   nothing: null,
 };
 
-t.test("a text that is one expression keeps its type, beside others it is written as text", async (t) => {
+t.test("a text of only one expression keeps its type, within text it becomes text", async (t) => {
   t.same(evaluateText(`${open} list }}`, names), { value: [1, 2.5, "x"] });
   t.same(evaluateText(`  ${open} count }}  `, names), { value: 3 });
   t.same(evaluateText(`${open} task }}`, names), { value: { id: "task_1" } });

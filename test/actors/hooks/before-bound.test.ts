@@ -53,7 +53,7 @@ t.test(
   },
 );
 
-t.test("one of them that blocks refuses, in the reference's words", async (t) => {
+t.test("a hook that blocks refuses, with the reference's message", async (t) => {
   const world = await HookWorld.create(
     { seed: 2, answer },
     hooks(10, [{ key: "slow-guard", on: "run.starting", failure: "block" }]),
@@ -63,7 +63,7 @@ t.test("one of them that blocks refuses, in the reference's words", async (t) =>
   t.same(failed, [...timedOut(10), "slow-guard timeout"].sort());
 });
 
-t.test("a kill in the middle, and a long time down, change neither", async (t) => {
+t.test("a kill in between, and a long downtime, do not change either", async (t) => {
   for (let seed = 1; seed <= SEEDS; seed++) {
     const isDown = seed % 3 === 0;
     const world = await HookWorld.create(
@@ -89,7 +89,7 @@ t.test("a kill in the middle, and a long time down, change neither", async (t) =
   }
 });
 
-t.test("a hook that names several repositories of a line is asked once, and not waited for twice", async (t) => {
+t.test("a hook with several repositories of a line is asked once", async (t) => {
   const repositories = ["acme/app", "acme/site"];
   const world = await HookWorld.create({ seed: 3, answer }, [
     { key: "both", on: "run.starting", match: { repositories } },

@@ -164,7 +164,7 @@ t.test("a before-hook answers its event, once, with the reference's words", asyn
       "refused",
     ],
     [
-      "an empty refusal is none",
+      "an empty refusal does not refuse",
       { on: "run.starting", before: true },
       result({ body: '{"refuse":""}' }),
       null,
@@ -189,7 +189,7 @@ t.test("a before-hook answers its event, once, with the reference's words", asyn
   }
 });
 
-t.test("a before-hook has its time as a whole: what is left over for a later step gets less, then none", async (t) => {
+t.test("a hook on a before event has one time limit: later steps get the rest of it", async (t) => {
   const { stepping } = arrange({ on: "run.starting", before: true, failure: "block", steps: 3 });
   stepping.now += 3_000;
   const [second] = stepping.take(done).started;
@@ -201,7 +201,7 @@ t.test("a before-hook has its time as a whole: what is left over for a later ste
   ]);
 });
 
-t.test("a failure is said on the task, once, unless the task has moved on", async (t) => {
+t.test("a failure is noted on the task once, unless the task has moved on", async (t) => {
   const here = arrange({ on: "task.moved" });
   t.match(here.stepping.take(rejected).sent, [
     { to: { kind: "task", id: "task_1" }, message: { type: "note", key: "occ_1-x" } },

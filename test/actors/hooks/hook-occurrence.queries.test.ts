@@ -56,7 +56,7 @@ function readPage(
   return found;
 }
 
-t.test("a page of the history reads what it shows and little more, whatever it is narrowed by", async (t) => {
+t.test("a page of the history reads few more rows than it returns, with any filter", async (t) => {
   const rows = countingRows(memoryRows());
   const all = Array.from({ length: 3_000 }, (_, n) => firing(n));
   for (const one of all) {
@@ -84,7 +84,7 @@ t.test("a page of the history reads what it shows and little more, whatever it i
   }
 });
 
-t.test("what is rare among the firings of the common states is found, a few rows in each slice", async (t) => {
+t.test("rare hook occurrences of a common state are found, with few rows in each slice", async (t) => {
   const rows = countingRows(memoryRows());
   const isWanted = (n: number) => n === 17 || n === 4_000;
   for (let n = 0; n < 5_000; n++) {

@@ -125,7 +125,7 @@ const definition = fc.record({
   signing: fc.constant({ secretVersion: 1 }),
 });
 
-t.test("no definition that can be written makes a write, a judgement or a request throw", async (t) => {
+t.test("no definition makes a write, its matching or a request throw", async (t) => {
   const seen = { refused: 0, faulty: 0, written: 0, unwritable: 0 };
   const follow = (given: unknown): boolean => {
     const parsed = kind.schema.safeParse(given);
@@ -151,7 +151,7 @@ t.test("no definition that can be written makes a write, a judgement or a reques
   t.ok(Math.min(...Object.values(seen)) > 20, `all of it happened: ${JSON.stringify(seen)}`);
 });
 
-t.test("a template is taken apart into what it is made of, whatever stands in it", async () => {
+t.test("a template is parsed into its parts, with any content", async () => {
   fc.assert(
     fc.property(text, (given) => {
       const read = readTemplate(given);

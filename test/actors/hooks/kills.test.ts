@@ -67,7 +67,7 @@ for (const border of Object.keys(borders)) {
   });
 }
 
-t.test("five hundred firings that are pending at a start all go on", async (t) => {
+t.test("five hundred hook occurrences that are pending at a start all continue", async (t) => {
   const world = await HookWorld.create({ seed: 7, answer: () => null }, [{ key: "first", on: "task.moved" }]);
   const events = Array.from({ length: 500 }, () => world.happen("task.moved"));
   await world.until(() => events.every(({ isAcknowledged }) => isAcknowledged));

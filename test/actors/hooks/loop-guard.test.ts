@@ -58,27 +58,24 @@ function isStopped({ row, taken }: { readonly row: HookOccurrence; readonly take
   return row.code === "loop" && taken.started.length === 0;
 }
 
-t.test(
-  "a hook does not fire for what it caused itself; another hook does, and so does it for another task",
-  async (t) => {
-    const { fire } = arrange();
-    const first = fire();
-    t.notOk(isStopped(first));
-    const causes = ["occ_1", first.id];
-    const again = fire({ causes });
-    t.ok(isStopped(again));
-    t.match(again.row, { state: "failed", code: "loop", reason: /caused itself/, endedAt: /./ });
-    t.match(again.taken.sent, [
-      { to: { kind: "task", id: "task_1" }, message: { type: "note", from: "hook tell", text: /stopped \(loop\)/ } },
-    ]);
-    t.ok(again.taken.stopped, "no actor is left");
-    t.notOk(isStopped(fire({ causes, hookId: "hook_2" })), "another hook");
-    const task = { ...fire({ causes: [], hookId: "hook_3" }) };
-    t.notOk(isStopped(task));
-    const work = { id: "task_2" } as WorkEvent["task"];
-    t.notOk(isStopped(fire({ causes, task: work })), "another task");
-  },
-);
+t.test("a hook does not fire for its own effects, but other hooks do, and it does for other tasks", async (t) => {
+  const { fire } = arrange();
+  const first = fire();
+  t.notOk(isStopped(first));
+  const causes = ["occ_1", first.id];
+  const again = fire({ causes });
+  t.ok(isStopped(again));
+  t.match(again.row, { state: "failed", code: "loop", reason: /caused itself/, endedAt: /./ });
+  t.match(again.taken.sent, [
+    { to: { kind: "task", id: "task_1" }, message: { type: "note", from: "hook tell", text: /stopped \(loop\)/ } },
+  ]);
+  t.ok(again.taken.stopped, "no actor is left");
+  t.notOk(isStopped(fire({ causes, hookId: "hook_2" })), "another hook");
+  const task = { ...fire({ causes: [], hookId: "hook_3" }) };
+  t.notOk(isStopped(task));
+  const work = { id: "task_2" } as WorkEvent["task"];
+  t.notOk(isStopped(fire({ causes, task: work })), "another task");
+});
 
 t.test("a chain of eight causes ends; one of seven goes on", async (t) => {
   const { fire } = arrange();
@@ -89,28 +86,31 @@ t.test("a chain of eight causes ends; one of seven goes on", async (t) => {
   t.match(stopped.row.reason, /8 causes deep/);
 });
 
-t.test("the fourth firing for the same change within ten minutes is stopped, and one after them is not", async (t) => {
-  const { fire } = arrange();
-  const minute = 60_000;
-  const at = (minutes: number) => ({ atMs: begunMs + minutes * minute });
-  for (const minutes of [0, 3, 9]) t.notOk(isStopped(fire(at(minutes))), `minute ${minutes}`);
-  const fourth = fire(at(9.5));
-  t.ok(isStopped(fourth));
-  t.match(fourth.row.reason, /3 times for the same change/);
-  t.notOk(isStopped(fire({ ...at(9.6), event: { at: "", from: "review", to: "work" } })), "another change");
-  t.notOk(isStopped(fire({ ...at(9.6), hookId: "hook_2" })), "another hook");
-  t.notOk(isStopped(fire({ ...at(9.7), resends: fourth.id })), "a person sends it again");
-  t.ok(isStopped(fire(at(9.99))), "what was stopped does not count, what was sent does");
-  t.notOk(isStopped(fire(at(10.5))), "ten minutes after the first");
-  t.ok(isStopped(fire(at(11))), "three of the last ten minutes again");
-});
+t.test(
+  "the fourth hook occurrence for the same change within ten minutes is stopped, a later one is not",
+  async (t) => {
+    const { fire } = arrange();
+    const minute = 60_000;
+    const at = (minutes: number) => ({ atMs: begunMs + minutes * minute });
+    for (const minutes of [0, 3, 9]) t.notOk(isStopped(fire(at(minutes))), `minute ${minutes}`);
+    const fourth = fire(at(9.5));
+    t.ok(isStopped(fourth));
+    t.match(fourth.row.reason, /3 times for the same change/);
+    t.notOk(isStopped(fire({ ...at(9.6), event: { at: "", from: "review", to: "work" } })), "another change");
+    t.notOk(isStopped(fire({ ...at(9.6), hookId: "hook_2" })), "another hook");
+    t.notOk(isStopped(fire({ ...at(9.7), resends: fourth.id })), "a person sends it again");
+    t.ok(isStopped(fire(at(9.99))), "what was stopped does not count, what was sent does");
+    t.notOk(isStopped(fire(at(10.5))), "ten minutes after the first");
+    t.ok(isStopped(fire(at(11))), "three of the last ten minutes again");
+  },
+);
 
 t.test("hooks on before events are not counted", async (t) => {
   const { fire } = arrange();
   for (let n = 0; n < 5; n++) t.notOk(isStopped(fire({ on: "run.starting", event: { at: "" } })));
 });
 
-t.test("counts that are over are taken away while others are made", async (t) => {
+t.test("old counts are removed while new ones are recorded", async (t) => {
   const { fire, rows } = arrange();
   for (let n = 0; n < 400; n++) {
     fire({ atMs: begunMs + n * 60_000, task: { id: `task_${n}` } as WorkEvent["task"] });
@@ -119,7 +119,7 @@ t.test("counts that are over are taken away while others are made", async (t) =>
   t.ok(counted.length < 200, `${counted.length} rows are left of 400`);
 });
 
-t.test("a cause is named by a firing or by the webhook-id of its request, within the workspace", async (t) => {
+t.test("a cause is the id of a hook occurrence or the webhook-id of its request, within the workspace", async (t) => {
   const { rows, fire } = arrange();
   const { id } = fire({ causes: ["occ_0", "occ_0-x"] });
   const chain = ["occ_0", "occ_0-x", "occ_1", id];

@@ -37,7 +37,7 @@ function arrange(failed: number) {
   return { stepping, put, ids, resentBy };
 }
 
-t.test("twenty a second go out, oldest first, until the period is through; then the actor is gone", async (t) => {
+t.test("twenty a second are sent again, oldest first, until the end of the period; then the actor ends", async (t) => {
   const { stepping, ids, resentBy } = arrange(45);
   const begun = stepping.take(ask());
   t.same(begun.wakes, [{ name: "next", dueMs: stepping.now }]);
@@ -51,24 +51,27 @@ t.test("twenty a second go out, oldest first, until the period is through; then 
   t.equal(stepping.value, "idle");
 });
 
-t.test("only what is meant: the period, the hook, what failed and was not sent again with success", async (t) => {
-  const { stepping, put, resentBy } = arrange(0);
-  put(999);
-  const first = put(1_000);
-  put(1_001, { code: "loop" });
-  put(1_002, { test: true });
-  put(1_003, { hookId: "hook_gone" });
-  put(1_004, { state: "delivered", code: null });
-  put(1_005, { hook: "other" });
-  put(1_006, { resends: first });
-  const again = put(3_000, { resends: "x" });
-  const failedAgain = put(1_007, { resentAs: again });
-  const better = put(3_001, { state: "delivered", code: null });
-  put(1_008, { resentAs: better });
-  put(2_000);
-  stepping.take(ask({ hook: "tell" }));
-  t.same(resentBy(woken), [first, failedAgain]);
-});
+t.test(
+  "only failed hook occurrences of the period and the hook are sent again, unless that has succeeded",
+  async (t) => {
+    const { stepping, put, resentBy } = arrange(0);
+    put(999);
+    const first = put(1_000);
+    put(1_001, { code: "loop" });
+    put(1_002, { test: true });
+    put(1_003, { hookId: "hook_gone" });
+    put(1_004, { state: "delivered", code: null });
+    put(1_005, { hook: "other" });
+    put(1_006, { resends: first });
+    const again = put(3_000, { resends: "x" });
+    const failedAgain = put(1_007, { resentAs: again });
+    const better = put(3_001, { state: "delivered", code: null });
+    put(1_008, { resentAs: better });
+    put(2_000);
+    stepping.take(ask({ hook: "tell" }));
+    t.same(resentBy(woken), [first, failedAgain]);
+  },
+);
 
 t.test("periods wait for one another, up to ten of them", async (t) => {
   const { stepping, resentBy } = arrange(3);

@@ -191,7 +191,7 @@ function send(what: string, { actor, effectId }: ReturnType<typeof inState>) {
   }
 }
 
-t.test("in every state every message leads where the table says, and the row says so too", async (t) => {
+t.test("in every state, each message does what the table says, and the row has the machine's state", async (t) => {
   for (const [what, leads] of Object.entries(table)) {
     for (const state of states) {
       const begun = inState(state);

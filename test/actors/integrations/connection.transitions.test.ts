@@ -25,7 +25,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-t.test("the team's is for who administers, a person's for themselves while they are on the team", async (t) => {
+t.test("admins link the team's account, people on the team their own", async (t) => {
   const team = connection("team");
   t.match(team.take(link("one")).answer, { refused: "forbidden", permission: "administer" });
   t.match(team.take(ask(["comment"])).answer, { refused: "forbidden" });
@@ -47,7 +47,7 @@ t.test("the team's is for who administers, a person's for themselves while they 
   t.match(own.take(link("one")).answer, { refused: "not-found" }, "of a closed workspace");
 });
 
-t.test("one exchange and one renewal are under way at most", async (t) => {
+t.test("at most one exchange and one renewal run at a time", async (t) => {
   const actor = connection();
   actor.take(link("one"));
   const second = actor.take(link("two"));
@@ -86,12 +86,12 @@ t.test(
     t.same(
       lasting.take(ended("one", linked(lasting, { expiresAtMs: null }))).wakes,
       [],
-      "what does not end is not renewed",
+      "access without an end is not renewed",
     );
   },
 );
 
-t.test("access that cannot be renewed lasts to its end, and is then to be connected again", async (t) => {
+t.test("access that cannot be renewed lasts until its end, and must then be connected again", async (t) => {
   const actor = connection();
   actor.take(link("one"));
   const { wakes } = actor.take(ended("one", linked(actor, { canRenew: false })));
@@ -123,7 +123,7 @@ t.test("a renewal that fails is tried again for a day, waiting up to an hour", a
   t.ok(actor.now - begunMs >= DAY_MS && actor.now - begunMs < DAY_MS + HOUR_MS);
 });
 
-t.test("what ends has the host forget its tokens, those included that have only now come", async (t) => {
+t.test("a connection that ends revokes its tokens, also those that an exchange just returned", async (t) => {
   const { actor } = inState("connected");
   actor.take(ask(["comment"]));
   actor.take(link("second"));
@@ -148,7 +148,7 @@ t.test("what ends has the host forget its tokens, those included that have only 
   t.same(effectsOf(inState("connected").actor.take(woken)), [REFRESH_EFFECT.name]);
 });
 
-t.test("what a person has set outlasts their disconnecting, not their leaving", async (t) => {
+t.test("a person's settings stay when they disconnect, and are removed when they leave", async (t) => {
   const { actor } = inState("connected");
   actor.take(ask(["close", "comment"]));
   actor.take(disconnect());

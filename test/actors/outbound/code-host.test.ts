@@ -73,7 +73,7 @@ function clientAt(t: Test, origin: string) {
   return createCodeHost({ settings, outbound, now: () => NOW_MS, log: { warn: () => undefined } });
 }
 
-t.test("a redirect is not followed: nobody else is handed a token", async (t) => {
+t.test("a redirect is not followed, so no other host gets a token", async (t) => {
   const asked: string[] = [];
   const thief = await serve(t, (request, response) => {
     asked.push(request.headers.authorization ?? "none");
@@ -87,7 +87,7 @@ t.test("a redirect is not followed: nobody else is handed a token", async (t) =>
   t.same(asked, []);
 });
 
-t.test("a login is a piece of a path, whatever characters it has", async (t) => {
+t.test("a login with any characters is one segment of a path", async (t) => {
   const asked: string[] = [];
   const origin = await serve(t, (request, response) => {
     asked.push(request.url ?? "");
@@ -98,7 +98,7 @@ t.test("a login is a piece of a path, whatever characters it has", async (t) => 
   t.same(asked, ["/user/memberships/orgs/..%2F..%2Fapp%3Fx%3D%2Fy"]);
 });
 
-t.test("an error of the way there is told by its code, never by its text", async (t) => {
+t.test("a network error is reported by its code, never by its text", async (t) => {
   const logged: unknown[] = [];
   const failing = (error: unknown) =>
     createCodeHostRequests({
@@ -120,7 +120,7 @@ t.test("an error of the way there is told by its code, never by its text", async
   t.notMatch(JSON.stringify(logged), "canary");
 });
 
-t.test("a code host that takes a request and does not answer it is waited for so long and no longer", async (t) => {
+t.test("a code host that does not answer is waited for up to the time limit", async (t) => {
   const origin = await serve(t, () => undefined);
   const outbound = createOutbound({ allowList: codeHostAddresses(settingsAt(origin)), maxBodyBytes: MAX_ANSWER_BYTES });
   t.teardown(() => outbound.close());
@@ -130,7 +130,7 @@ t.test("a code host that takes a request and does not answer it is waited for so
   await t.rejects(ask({ what: "a person", url: `${origin}/user`, authorization: null }), { message });
 });
 
-t.test("installation tokens are remembered each for itself, the ones used least forgotten first", async (t) => {
+t.test("installation tokens are cached separately, and the least recently used are evicted first", async (t) => {
   const drawn: string[] = [];
   let nowMs = NOW_MS;
   let lastsMs = 60 * 60_000;
@@ -163,7 +163,7 @@ t.test("installation tokens are remembered each for itself, the ones used least 
   t.equal(drawn.length, before + 2, "the one that was not is forgotten");
 });
 
-t.test("what is no token of an installation is refused, and asked for anew the next time", async (t) => {
+t.test("an invalid installation token is refused, and fetched again the next time", async (t) => {
   const answers: { status: number; json: unknown }[] = [
     { status: 401, json: { message: "canary" } },
     { status: 403, json: {} },

@@ -9,7 +9,7 @@ import { InvalidAllowList, parseAllowList } from "../../../actors/outbound/allow
 import { createOutbound, RequestRefused } from "../../../actors/outbound/request.js";
 import { hookReceiver } from "../../support/hook-receiver.js";
 
-t.test("only public addresses are public, in whatever form they are written", async (t) => {
+t.test("only public addresses are public, in any notation", async (t) => {
   const refused = [
     ...["127.0.0.1", "127.8.8.8", "0.0.0.0", "10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.1.1"],
     ...["169.254.169.254", "100.64.0.1", "192.0.0.8", "192.0.2.1", "198.18.0.1", "198.51.100.1", "203.0.113.9"],
@@ -40,7 +40,7 @@ t.test("only public addresses are public, in whatever form they are written", as
   }
 });
 
-t.test("where a cloud tells a host about itself is known in every form, and is nowhere public", async (t) => {
+t.test("the clouds' metadata addresses are recognised in any notation, and are never public", async (t) => {
   const services = [
     ...["169.254.169.254", "169.254.170.2", "::ffff:a9fe:a9fe", "64:ff9b::a9fe:a9fe", "fe80::1", "fe80::a9fe:a9fe"],
     ...["168.63.129.16", "::ffff:168.63.129.16", "::ffff:a83f:8110", "64:ff9b::168.63.129.16", "2002:a83f:8110::"],
@@ -56,7 +56,7 @@ t.test("where a cloud tells a host about itself is known in every form, and is n
   }
 });
 
-t.test("hosts in other number forms are what the URL makes of them", async (t) => {
+t.test("hosts in other number notations are normalized by the URL", async (t) => {
   for (const text of [
     "http://2130706433/",
     "http://0x7f.1/",
@@ -68,7 +68,7 @@ t.test("hosts in other number forms are what the URL makes of them", async (t) =
   }
 });
 
-t.test("a name is refused when any address it has is not public, and what was checked is what is given", async (t) => {
+t.test("a name is refused when one of its addresses is not public, and the checked address is returned", async (t) => {
   const resolve = (addresses: string[]) => async () => addresses;
   t.equal(await guardedAddress("example.com", false, resolve(["1.1.1.1", "1.0.0.1"])), "1.1.1.1");
   await t.rejects(guardedAddress("example.com", false, resolve(["1.1.1.1", "127.0.0.1"])), AddressRefused);
@@ -77,7 +77,7 @@ t.test("a name is refused when any address it has is not public, and what was ch
   await t.rejects(guardedAddress("nowhere.example", false, resolve([])), /no address/);
 });
 
-t.test("an allow-list takes the forms it names and nothing that only looks like them", async (t) => {
+t.test("an allow-list admits its entries and no look-alikes", async (t) => {
   const list = parseAllowList("hooks.example.com, *.acme.com, api.example.com:8443, http://127.0.0.1:9000");
   const admitted = (text: string) => list.admits(new URL(text)).admitted;
   for (const text of [
@@ -114,7 +114,7 @@ t.test("an allow-list takes the forms it names and nothing that only looks like 
     t.throws(() => parseAllowList(wrong), InvalidAllowList, wrong);
 });
 
-t.test("a listed name that turns to a private address is refused at the connection", async (t) => {
+t.test("a listed name that now resolves to a private address is refused at the connection", async (t) => {
   const receiver = await hookReceiver(t, (response) => response.end("{}"));
   const port = new URL(receiver.url).port;
   const outbound = createOutbound({

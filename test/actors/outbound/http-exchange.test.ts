@@ -24,7 +24,7 @@ async function arrange(t: Test, listener: RequestListener) {
   return { server, post };
 }
 
-t.test("an answer is its status, the beginning of its body and when to come again", async (t) => {
+t.test("an answer has a status, the beginning of its body and retry-after", async (t) => {
   const bodies = ["", "short", "exactly 10", "longer than ten bytes"];
   const { post } = await arrange(t, (request, response) => {
     request.resume();
@@ -35,7 +35,7 @@ t.test("an answer is its status, the beginning of its body and when to come agai
   }
 });
 
-t.test("a body that goes on for ever is left, and its connection closed", async (t) => {
+t.test("an endless body is cut, and its connection closed", async (t) => {
   let closed: Promise<unknown> = Promise.resolve();
   const { post } = await arrange(t, (_request, response) => {
     closed = once(response, "close");
@@ -45,7 +45,7 @@ t.test("a body that goes on for ever is left, and its connection closed", async 
   await closed;
 });
 
-t.test("what comes before the answer itself is passed over", async (t) => {
+t.test("interim answers are skipped", async (t) => {
   const { post } = await arrange(t, (_request, response) => {
     response.writeEarlyHints({ link: "</style.css>; rel=preload" });
     response.writeHead(201).end("made");
@@ -53,7 +53,7 @@ t.test("what comes before the answer itself is passed over", async (t) => {
   t.match(await post(), { status: 201, body: "made" });
 });
 
-t.test("the time is up for those too that still wait for a connection", async (t) => {
+t.test("the time limit applies also while a request waits for a connection", async (t) => {
   let held = 0;
   const { post } = await arrange(t, () => {
     held += 1;
@@ -64,7 +64,7 @@ t.test("the time is up for those too that still wait for a connection", async (t
   t.ok(held < 100, `${held} got through`);
 });
 
-t.test("one that is aborted ends with the reason, and so does its connection", async (t) => {
+t.test("an aborted request rejects with the reason, and its connection is closed", async (t) => {
   const abort = new RunAbort();
   let closed: Promise<unknown> = Promise.resolve();
   const { server, post } = await arrange(t, (_request, response) => {

@@ -49,7 +49,7 @@ t.test("a request goes to the host of its workspace that has the fewest, and its
   t.same(await Promise.all(answers), [answer, answer, answer, answer]);
 });
 
-t.test("without a host it waits for one, with what is left of its time, and no longer", async (t) => {
+t.test("without a host a request waits for one until its time limit, and then has the rest of its time", async (t) => {
   const { clock, post, join } = arrange();
   const late = post();
   clock.advance(600);
@@ -62,7 +62,7 @@ t.test("without a host it waits for one, with what is left of its time, and no l
   t.match(await next, { code: "unreachable", message: "there was no response in the time left" });
 });
 
-t.test("a host that leaves fails what it had; one that takes nothing just now is passed over", async (t) => {
+t.test("a host that disconnects fails its requests; a busy host is skipped", async (t) => {
   const { network, post, join } = arrange();
   const full = join();
   full.isFull = true;
@@ -75,7 +75,7 @@ t.test("a host that leaves fails what it had; one that takes nothing just now is
   t.equal(full.handed.length, 0, "and it is not handed to another");
 });
 
-t.test("a host's word counts for what it was handed alone, and a failure keeps its code", async (t) => {
+t.test("a host's result counts only for its own requests, and a failure keeps its code", async (t) => {
   const { network, post, join } = arrange();
   const [one, other] = [join(), join("ws_2")];
   const asked = post();
@@ -87,22 +87,25 @@ t.test("a host's word counts for what it was handed alone, and a failure keeps i
   t.match(await asked, { code: "not-allowed", message: "holds credentials" });
 });
 
-t.test("one host has 64 at once, a thousand wait, and one more is turned away; room is used at once", async (t) => {
-  const { network, post, join } = arrange();
-  const host = join();
-  const first = Array.from({ length: 64 + 1_000 }, () => post());
-  t.equal(host.handed.length, 64);
-  t.match(await post(), { code: "unreachable", message: /too many/ });
-  const asOther = post("ws_2");
-  t.equal(first.length, 1_064);
-  network.answered(host, host.handed[0]?.id ?? "", { ok: true, answer });
-  t.equal(host.handed.length, 65);
-  t.same(await first[0], answer);
-  join("ws_2");
-  t.ok(asOther);
-});
+t.test(
+  "a host has 64 requests at once, a thousand wait, and further ones are refused until there is room",
+  async (t) => {
+    const { network, post, join } = arrange();
+    const host = join();
+    const first = Array.from({ length: 64 + 1_000 }, () => post());
+    t.equal(host.handed.length, 64);
+    t.match(await post(), { code: "unreachable", message: /too many/ });
+    const asOther = post("ws_2");
+    t.equal(first.length, 1_064);
+    network.answered(host, host.handed[0]?.id ?? "", { ok: true, answer });
+    t.equal(host.handed.length, 65);
+    t.same(await first[0], answer);
+    join("ws_2");
+    t.ok(asOther);
+  },
+);
 
-t.test("a request that is given up is forgotten, before it began too", async (t) => {
+t.test("a cancelled request is removed, also before it is sent", async (t) => {
   const { post, join } = arrange();
   const giving = new AbortController();
   const waiting = post("ws_1", giving.signal);

@@ -43,7 +43,7 @@ t.test("metadata is found where RFC 8414 puts it, else where OpenID Connect does
   ]);
 });
 
-t.test("it is gone by for ten minutes, a failure for ten seconds, and asked for once at a time", async (t) => {
+t.test("metadata is cached for ten minutes, a failure for ten seconds, with one request at a time", async (t) => {
   const { servers, asked, clock } = serversOver({ [first]: JSON.stringify(metadata) });
   await Promise.all([servers.of(issuer), servers.of(issuer)]);
   clock.nowMs = 10 * MINUTE_MS - 1;

@@ -48,7 +48,7 @@ async function endpoint(t: Test, answer: { readonly status?: number; readonly bo
 
 const good = { access_token: "at", token_type: "Bearer" };
 
-t.test("a client shows its secret as Basic credentials, form-encoded, or in the body, or has none", async (t) => {
+t.test("a client sends its secret as Basic credentials, form-encoded, or in the body, or has none", async (t) => {
   const { ask, came } = await endpoint(t, { body: JSON.stringify(good) });
   await ask();
   const [kind, credentials] = came[0]?.headers.authorization?.split(" ") ?? [];
@@ -84,7 +84,7 @@ t.test("tokens are read as hosts write them", async (t) => {
   }
 });
 
-t.test("what is no answer with tokens is refused, and says nothing of what the host wrote", async (t) => {
+t.test("an answer without tokens is refused, without text of the host", async (t) => {
   const answers: readonly [{ readonly status?: number; readonly body: string }, isFinal: boolean, reason: RegExp][] = [
     [
       { status: 400, body: JSON.stringify({ error: "invalid_grant", error_description: canary }) },

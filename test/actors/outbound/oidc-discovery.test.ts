@@ -93,7 +93,7 @@ function messageOf(error: unknown): string {
   return error instanceof KeysUnavailable ? error.message : `no KeysUnavailable: ${error}`;
 }
 
-t.test("keys are fetched once, and anew ten minutes later", async (t) => {
+t.test("keys are fetched once, and again ten minutes later", async (t) => {
   const platform = await startPlatform(t);
   platform.publish([first.jwk]);
   t.same(await Promise.all(Array.from({ length: 20 }, () => platform.verify(first))), Array(20).fill(null));
@@ -103,11 +103,7 @@ t.test("keys are fetched once, and anew ten minutes later", async (t) => {
   t.equal(platform.asked.length, 2);
   platform.publish([second.jwk]);
   platform.advance(1);
-  t.match(
-    await platform.verify(first),
-    { code: "ERR_JWKS_NO_MATCHING_KEY" },
-    "a key that was withdrawn admits no more",
-  );
+  t.match(await platform.verify(first), { code: "ERR_JWKS_NO_MATCHING_KEY" }, "a withdrawn key is no longer accepted");
   t.equal(platform.asked.length, 4);
 });
 
@@ -129,7 +125,7 @@ t.test("a key that is new is fetched when a token names it, at most once in half
   t.equal(await platform.verify(first), null, "and those who are known are served meanwhile");
 });
 
-t.test("an issuer that fails is left alone for ten seconds, and keys it gave before go on", async (t) => {
+t.test("a failing issuer is not asked for ten seconds, and its earlier keys stay valid", async (t) => {
   const platform = await startPlatform(t);
   t.match(messageOf(await platform.verify(first)), "the discovery document was answered with 404");
   t.match(messageOf(await platform.verify(first)), "the discovery document was answered with 404");
@@ -145,7 +141,7 @@ t.test("an issuer that fails is left alone for ten seconds, and keys it gave bef
   t.match(messageOf(await platform.verify(first)), "was answered with 404", "but not for longer than they last");
 });
 
-t.test("a discovery document or a key set that is not as it must be gives no keys, and says why", async (t) => {
+t.test("an invalid discovery document or key set gives no keys, and says why", async (t) => {
   const long = json(`{"issuer":"${"x".repeat(MAX_DOCUMENT_BYTES)}"}`);
   const endless: Answer = (_request, response) => {
     const more = () => {
@@ -192,13 +188,13 @@ t.test("a discovery document or a key set that is not as it must be gives no key
   }
 });
 
-t.test("a slow issuer is given up", async (t) => {
+t.test("a slow issuer is aborted", async (t) => {
   const platform = await startPlatform(t, { timeoutMs: 100 });
   platform.answers.set(DISCOVERY, (_request, response) => void response.write("{"));
   t.match(messageOf(await platform.verify(first)), "it took too long");
 });
 
-t.test("keys of other forms, or with private parts, are left out or cut; the rest is used", async (t) => {
+t.test("keys of other forms are ignored, private parts are removed, and the rest is used", async (t) => {
   const platform = await startPlatform(t);
   const secret = { kty: "oct", kid: "three", k: "c2VjcmV0", alg: "HS256" };
   const own = { ...first.jwk, d: "cHJpdmF0ZQ" };
@@ -208,7 +204,7 @@ t.test("keys of other forms, or with private parts, are left out or cut; the res
   t.ok(await platform.verify(first, { kid: "four" }));
 });
 
-t.test("neither an issuer nor its key set leads to a private address that the deployment does not name", async (t) => {
+t.test("neither an issuer nor its key set may be at a private address that the deployment does not name", async (t) => {
   const named = await startPlatform(t);
   const targets = [
     ["http://127.0.0.1:1/keys", "must be https"],
@@ -232,7 +228,7 @@ t.test("neither an issuer nor its key set leads to a private address that the de
   t.same(unnamed.asked, []);
 });
 
-t.test("64 issuers are asked at once; one that comes then is refused, and asked the next time", async (t) => {
+t.test("64 issuers are asked at once; a further one is refused, and asked the next time", async (t) => {
   const platform = await startPlatform(t);
   platform.publish([first.jwk]);
   const held: (() => void)[] = [];

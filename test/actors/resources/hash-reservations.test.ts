@@ -80,7 +80,7 @@ function send(
   return asked as Promise<WriteResult | Refusal>;
 }
 
-t.test("of pools that are given one token at once, in two workspaces or in one, one keeps it", async (t) => {
+t.test("of pools that are given the same token at once, in two workspaces or in one, one gets it", async (t) => {
   const { harness, ours, theirs } = await twoWorkspaces();
   const wanted = Array.from({ length: 100 }, (_, n) => {
     const hash = n.toString(16).padStart(64, "0");
@@ -101,7 +101,7 @@ t.test("of pools that are given one token at once, in two workspaces or in one, 
   t.same(harness.logged, []);
 });
 
-t.test("a write whose reservation is over when it takes its turn keeps nothing", async (t) => {
+t.test("a write whose reservation has expired in its turn stores nothing", async (t) => {
   const { harness, ours } = await twoWorkspaces();
   const reserved = { taken: [], beforeMs: harness.world.nowMs };
   const late = settled(send(harness.runtime, ours, { key: "late", hidden: { token: "h" }, reserved }));

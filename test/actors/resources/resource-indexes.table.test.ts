@@ -36,7 +36,7 @@ function written() {
   return { rows: directedRows(noted), take: () => tables.splice(0).sort() };
 }
 
-t.test("an update writes the row, and what changed of what it is found by", async (t) => {
+t.test("an update writes the row and its changed index entries", async (t) => {
   const { rows, take } = written();
   const first = hook({});
   putResource(rows, kind, first, null);

@@ -11,7 +11,7 @@ import { place, toPlacement } from "./placing.js";
 const ids = (assignments: readonly { readonly run: QueuedRun; readonly runner: RunnerRow }[]) =>
   assignments.map(({ run, runner }) => `${run.runId} ${runner.runnerId}`);
 
-t.test("runs are given to the runners that reading everything anew for each would give them to", async () => {
+t.test("runs are assigned as by an algorithm that reads everything for each run", async () => {
   fc.assert(
     fc.property(state, queue, (state, runs) => {
       return isDeepStrictEqual(ids(place(runs, toPlacement(state))), ids(assignRuns(runs, state).assignments));
@@ -20,7 +20,7 @@ t.test("runs are given to the runners that reading everything anew for each woul
   );
 });
 
-t.test("what is said of a run that waits is what reading everything anew would say", async () => {
+t.test("the reason of a waiting run is that of an algorithm that reads everything", async () => {
   fc.assert(
     fc.property(state, queue, (state, runs) => {
       const placement = toPlacement(state);
@@ -66,7 +66,7 @@ t.test("the other lanes together get half of a pool's slots, at least one, and t
   t.same(placedOf(runs, { claims: [{ ...held, lane: "work" }] }).length, 4, "what work holds does not");
 });
 
-t.test("a lane's own limit holds on top, and stops no other lane", async (t) => {
+t.test("a lane's own limit applies too, and stops no other lane", async (t) => {
   const runs = [...several("replay:a", 9), ...several("replay:b", 9, 100)];
   const lanes: LaneRow[] = [{ lane: "replay:a", maxClaims: 1, served: 0 }];
   t.same(placedOf(runs, { lanes }), ["replay:a-0", "replay:b-0", "replay:b-1", "replay:b-2"]);

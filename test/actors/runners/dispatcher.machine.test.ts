@@ -53,7 +53,7 @@ t.test("a run is placed once, as soon as a runner has room for it, and never bef
   t.match(claims.list(stepping.rows, workspaceId), [{ runId: "run_2", poolId: "pool_1" }]);
 });
 
-t.test("a run that left the queue is not placed; one that is not there leaves it in peace", async (t) => {
+t.test("a run that left the queue is not placed; removing an unknown run changes nothing", async (t) => {
   const stepping = dispatcher();
   stepping.take(queue(run("run_1")));
   stepping.take(queue(run("run_2")));
@@ -62,7 +62,7 @@ t.test("a run that left the queue is not placed; one that is not there leaves it
   t.same(placed(stepping.take(offer())), ["run_2 run.claim runner_1"]);
 });
 
-t.test("a runner that is forgotten is given nothing", async (t) => {
+t.test("a removed runner gets no runs", async (t) => {
   const stepping = dispatcher();
   stepping.take(offer());
   stepping.take(forget);
@@ -72,7 +72,7 @@ t.test("a runner that is forgotten is given nothing", async (t) => {
   t.ok(stepping.take(release("run_1")).taken, "and so is a claim that is not");
 });
 
-t.test("a pool whose concurrency rises gives what waited for that", async (t) => {
+t.test("raising a pool's concurrency places the runs that waited for it", async (t) => {
   const stepping = dispatcher(1);
   stepping.take(offer({ slots: 3 }));
   for (const id of ["run_1", "run_2", "run_3"]) stepping.take(queue(run(id)));
@@ -121,7 +121,7 @@ t.test("a copy that comes back goes behind the others of its lane", async (t) =>
   t.same(order, ["run_2 run.claim runner_1", "run_3 run.claim runner_1", "run_1 run.claim runner_1"]);
 });
 
-t.test("thousands of runs that no runner fits cost those that one fits nothing", async (t) => {
+t.test("thousands of runs that no runner fits do not slow down the others", async (t) => {
   const rows = countingRows(memoryRows());
   const stepping = dispatcher(null, rows);
   for (let n = 1; n <= 2_000; n++) stepping.take(queue(run(`run_${n}`, { labels: ["gpu"] })));

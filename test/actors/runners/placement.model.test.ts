@@ -47,7 +47,7 @@ function isOther(row: { readonly runnerId: string; readonly runId: string }) {
     other.runnerId !== row.runnerId || other.runId !== row.runId;
 }
 
-t.test("told of one row after another it says what one made of the rows says, and reading them anew", async () => {
+t.test("placement that is updated row by row equals placement built from the rows", async () => {
   fc.assert(
     fc.property(state, fc.array(steps, { maxLength: 25 }), fc.array(line, { maxLength: 6 }), (start, told, asked) => {
       const placement = toPlacement(start);
@@ -70,7 +70,7 @@ t.test("told of one row after another it says what one made of the rows says, an
   );
 });
 
-t.test("needs that nothing waits with are forgotten, and known again when they are asked for", async (t) => {
+t.test("needs without waiting runs are evicted, and built again when they are used", async (t) => {
   const placement = toPlacement({
     ...{ runners: [], pools: [], claims: [], lanes: [] },
     ...{ defaultPoolId: null, maxRuns: null, besideWorkPercent: 50 },

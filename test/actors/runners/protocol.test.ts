@@ -10,7 +10,7 @@ const hello = {
 const step = { index: 0, kind: "message", text: "hi", tool: null, spent: null };
 const said = { type: "run.step", runId: "run_1", fence: 1, step };
 
-t.test("a member that an end does not know is passed over, wherever it stands", async (t) => {
+t.test("an unknown member is ignored, in any frame", async (t) => {
   const later = { ...hello, novelty: { deep: true }, claims: [{ runId: "run_1", fence: 1, novelty: 1 }] };
   t.same(runnerFrameSchema.parse(later), { ...hello, claims: [{ runId: "run_1", fence: 1 }] });
   const frame = { frame: "message", n: 1, ack: 0, message: said };
@@ -22,7 +22,7 @@ t.test("a member that an end does not know is passed over, wherever it stands", 
   t.same(serviceFrameSchema.parse({ ...stop, message: { ...stop.message, novelty: 1 } }), stop);
 });
 
-t.test("an end may name features that nobody here knows, and need name none", async (t) => {
+t.test("an end may name unknown features, or none", async (t) => {
   t.same(runnerFrameSchema.parse({ ...hello, features: ["of a later release"] }), {
     ...hello,
     features: ["of a later release"],
@@ -30,7 +30,7 @@ t.test("an end may name features that nobody here knows, and need name none", as
   t.same(runnerFrameSchema.parse(hello), hello);
 });
 
-t.test("what is no message is still refused", async (t) => {
+t.test("an invalid message is refused", async (t) => {
   for (const message of [{ ...said, type: "run.unheard-of" }, { ...said, step: { ...step, kind: "shout" } }, {}]) {
     t.notOk(runnerFrameSchema.safeParse({ frame: "message", n: 1, ack: 0, message }).success);
   }

@@ -12,7 +12,7 @@ const isBefore = (left: Item, right: Item) =>
 
 const put = fc.record({ name: fc.nat(20), rank: fc.nat(5), isRemoved: fc.boolean() });
 
-t.test("whatever is put, moved and removed, the first is the one that sorting would find", async () => {
+t.test("after any puts, moves and removals, the first item is that of a sort", async () => {
   fc.assert(
     fc.property(fc.array(put, { maxLength: 60 }), (steps) => {
       const ranking = new Ranking(isBefore);
@@ -35,7 +35,7 @@ t.test("whatever is put, moved and removed, the first is the one that sorting wo
   );
 });
 
-t.test("taking out the first again and again gives the items in order", async (t) => {
+t.test("removing the first item repeatedly returns the items in order", async (t) => {
   const ranking = new Ranking<number>((left, right) => left < right);
   const numbers = Array.from({ length: 200 }, (_, n) => (n * 7_919) % 200);
   for (const number of numbers) ranking.put(number);

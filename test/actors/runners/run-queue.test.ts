@@ -47,7 +47,7 @@ function lineOf(count: number) {
 
 const step = fc.record({ n: fc.nat(400), isRemoved: fc.boolean() });
 
-t.test("the first of a line is its oldest run, whatever came, left, or lies in rows alone", async () => {
+t.test("the first of a line is its oldest run, after any changes, in memory or only in rows", async () => {
   fc.assert(
     fc.property(fc.nat(300), fc.array(step, { maxLength: 60 }), (count, steps) => {
       const line = lineOf(count);
@@ -70,7 +70,7 @@ function drain(line: ReturnType<typeof lineOf>, count: number): (string | undefi
   });
 }
 
-t.test("runs that leave one after another leave none behind, and are read many at once", async (t) => {
+t.test("removing all runs one by one empties the line, and rows are read in slices", async (t) => {
   const line = lineOf(1_000);
   const all = inOrder(Array.from({ length: 1_000 }, (_, n) => run(n)));
   t.same(
@@ -81,7 +81,7 @@ t.test("runs that leave one after another leave none behind, and are read many a
   t.ok(line.reads() < 50, `${line.reads()} reads`);
 });
 
-t.test("of a line that grows no more is held than is needed, and none is lost", async (t) => {
+t.test("a long line holds a limited number of runs in memory, and none is lost", async (t) => {
   const line = lineOf(0);
   const all = inOrder(Array.from({ length: 500 }, (_, n) => run(n)));
   for (const one of all) line.add(one);

@@ -4,7 +4,7 @@ import { startTestService } from "../../support/service.js";
 
 const body = { key: "hosts", issuer: "https://hosts.example.com", subject: "host-1" };
 
-t.test("a runner trust and the pools it admits to hold each other", async (t) => {
+t.test("a runner trust and its pools refer to each other", async (t) => {
   const service = await startTestService(t);
   const ada = await service.signIn("ada@example.com");
   const { workspaceId } = await workspaceWithTeam(ada);

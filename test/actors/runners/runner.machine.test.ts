@@ -137,7 +137,7 @@ t.test("an assignment that the runner has not taken yet is no lost claim when it
   t.same(waiting(stepping), ["1 run.assign"]);
 });
 
-t.test("another instance has nothing: every claim is lost, and numbers begin after what it says it took", async (t) => {
+t.test("a new instance has lost every claim, and numbers continue after the last that it received", async (t) => {
   const stepping = runner(["hello", "assign", "said"]);
   const anew = stepping.take(hello({ instance: "instance_2", claims: [{ runId: "run_1", fence: 1 }] }, "con_2"));
   t.same(lostOf(anew), ["run_1"]);
@@ -147,7 +147,7 @@ t.test("another instance has nothing: every claim is lost, and numbers begin aft
   t.same(waiting(stepping), ["1 run.assign"]);
 });
 
-t.test("what the runner said is taken once, by its number, and handed to its run", async (t) => {
+t.test("a runner's message is accepted once, by its number, and forwarded to its run", async (t) => {
   const stepping = runner(["hello", "assign"]);
   const first = stepping.take(said(1, started, { ack: 1 }));
   t.match(first.sent, [{ to: { kind: "run", id: "run_1" }, message: { type: "run.said", runnerId: "runner_1" } }]);
@@ -168,7 +168,7 @@ t.test("a beat renews the lease", async (t) => {
   t.same(stepping.take(message("beat")).wakes, [{ name: "lease", dueMs: NOW + 10_000 + LEASE_MS }]);
 });
 
-t.test("a lease that runs out loses every claim; on a hanging socket nothing is placed until a hello", async (t) => {
+t.test("the end of a lease loses every claim, and a hanging runner gets no runs until its hello", async (t) => {
   const stepping = runner(["hello", "assign"]);
   stepping.now = NOW + LEASE_MS;
   const over = stepping.take(woken(0));
@@ -185,7 +185,7 @@ t.test("a lease that runs out loses every claim; on a hanging socket nothing is 
   t.same(waiting(stepping), []);
 });
 
-t.test("a wake-up that comes late, as after an outage, gives one more lease", async (t) => {
+t.test("a late wake-up, as after an outage, extends the lease", async (t) => {
   for (const path of [paths.connected, paths.away]) {
     const stepping = runner(path ?? []);
     stepping.now = NOW + LEASE_MS;
@@ -211,7 +211,7 @@ t.test("an ended or dropped claim is not lost later", async (t) => {
   t.same(claimsOf(stepping), { run_1: 1 }, "a drop of another fence is not about this claim");
 });
 
-t.test("a runner that was stored before there were features knows none of them", async (t) => {
+t.test("a runner stored by a release without features has none", async (t) => {
   const stepping = stepByHand(runnerActor, address(workspaceId, "runner", "runner_1"), { now: NOW });
   const offered = stepping.take(hello({ features: ["messages"] })).sent[0];
   t.match(offered, { message: { type: "runner.offer", runner: { features: ["messages"] } } });

@@ -64,7 +64,7 @@ async function migrated() {
   return rows;
 }
 
-t.test("runs of before are their tasks', and are given what their jobs were made of", async (t) => {
+t.test("runs of earlier releases are owned by their tasks, and get the input of their jobs", async (t) => {
   const rows = await migrated();
   for (const id of ["run_1", "run_2", "run_3"]) {
     t.match(runs.get(rows, workspaceId, id), { taskId: "task_1", ...owner, ownerAddress }, id);
@@ -87,19 +87,16 @@ t.test("runs of before are their tasks', and are given what their jobs were made
   });
 });
 
-t.test(
-  "diffs and skills are bodies, counted by the rows that refer to them; their rows of before are gone",
-  async (t) => {
-    const rows = await migrated();
-    t.equal(getText(rows, workspaceId, runCheckouts.get(rows, workspaceId, "run_1", "acme/app")?.digest ?? null), diff);
-    t.match(runCheckouts.get(rows, workspaceId, "run_2", "acme/app"), { base, digest: null });
-    t.match(taskCheckouts.get(rows, workspaceId, "task_1", "acme/app"), { base, digest: digestOf(diff) });
-    t.same([...recountBlobs(rows, workspaceId, { referring: [runInputs, runCheckouts, taskCheckouts], nowMs: 0 })], []);
-    for (const table of ["run-config", "run-skill"]) t.same(rows.range({ prefix: [workspaceId, "row", table] }), []);
-  },
-);
+t.test("diffs and skills become bodies with counted references, and their earlier rows are removed", async (t) => {
+  const rows = await migrated();
+  t.equal(getText(rows, workspaceId, runCheckouts.get(rows, workspaceId, "run_1", "acme/app")?.digest ?? null), diff);
+  t.match(runCheckouts.get(rows, workspaceId, "run_2", "acme/app"), { base, digest: null });
+  t.match(taskCheckouts.get(rows, workspaceId, "task_1", "acme/app"), { base, digest: digestOf(diff) });
+  t.same([...recountBlobs(rows, workspaceId, { referring: [runInputs, runCheckouts, taskCheckouts], nowMs: 0 })], []);
+  for (const table of ["run-config", "run-skill"]) t.same(rows.range({ prefix: [workspaceId, "row", table] }), []);
+});
 
-t.test("a run that was still to be started is told what it begins from; other messages are left alone", async (t) => {
+t.test("a pending message that starts a run gets the run's beginning; other messages are unchanged", async (t) => {
   const rows = await migrated();
   const { taskId: _taskId, passesTo: _passesTo, ...rest } = start;
   const beginning = { line: { key: "dev" }, checkouts: [{ base, diff: digestOf(diff) }] };

@@ -115,38 +115,35 @@ class Work {
   }
 }
 
-t.test(
-  "a job sent again is the same, whatever became of task, line, station, profile and skill meanwhile",
-  async (t) => {
-    const work = new Work();
-    t.equal(work.job(), undefined, "there is none before the claim");
-    work.claim();
-    const job = work.job();
-    t.match(job, {
-      task: { id: "task_1", title: "Do it", description: "Well.", url: "https://x/1", notes: { length: 0 } },
-      line: { key: "dev", name: "Dev" },
-      station: { key: "work", name: "work", passesTo: ["review"], next: ["review"] },
-      harness: { args: ["sh"], secrets: { TOKEN: "opened one" } },
-      skills: [{ key: "greet", name: "Greet", description: "How to greet" }],
-      checkouts: [{ repository: "acme/app", base: null, diff: "" }],
-    });
-    t.same(job?.skills[0]?.files.find(({ path }) => path === "SKILL.md")?.content, "Say hello.");
-    t.equal(job?.skills[0]?.files.length, 2);
+t.test("a job sent again is the same after changes of task, line, station, profile and skill", async (t) => {
+  const work = new Work();
+  t.equal(work.job(), undefined, "there is none before the claim");
+  work.claim();
+  const job = work.job();
+  t.match(job, {
+    task: { id: "task_1", title: "Do it", description: "Well.", url: "https://x/1", notes: { length: 0 } },
+    line: { key: "dev", name: "Dev" },
+    station: { key: "work", name: "work", passesTo: ["review"], next: ["review"] },
+    harness: { args: ["sh"], secrets: { TOKEN: "opened one" } },
+    skills: [{ key: "greet", name: "Greet", description: "How to greet" }],
+    checkouts: [{ repository: "acme/app", base: null, diff: "" }],
+  });
+  t.same(job?.skills[0]?.files.find(({ path }) => path === "SKILL.md")?.content, "Say hello.");
+  t.equal(job?.skills[0]?.files.length, 2);
 
-    const task = tasks.get(work.rows, workspaceId, "task_1");
-    if (task === undefined) throw new Error("there is no task");
-    const renamed = { ...task, title: "Another title", description: "", url: "", marks: { a: "b" } };
-    tasks.put(work.rows, workspaceId, task, renamed);
-    work.tell({ type: "note", from: "hook tell", text: "after the claim", key: null } as Message);
-    putResource(work.rows, "skill", "greet", skill("Say nothing."));
-    putResource(work.rows, "harness-profile", "shell", { key: "shell", args: ["zsh"], env: {}, secrets: {} });
-    work.putLine({ name: "Other", key: "other", repositories: [], stations: [] });
-    t.same(work.job(), job);
-  },
-);
+  const task = tasks.get(work.rows, workspaceId, "task_1");
+  if (task === undefined) throw new Error("there is no task");
+  const renamed = { ...task, title: "Another title", description: "", url: "", marks: { a: "b" } };
+  tasks.put(work.rows, workspaceId, task, renamed);
+  work.tell({ type: "note", from: "hook tell", text: "after the claim", key: null } as Message);
+  putResource(work.rows, "skill", "greet", skill("Say nothing."));
+  putResource(work.rows, "harness-profile", "shell", { key: "shell", args: ["zsh"], env: {}, secrets: {} });
+  work.putLine({ name: "Other", key: "other", repositories: [], stations: [] });
+  t.same(work.job(), job);
+});
 
 t.test(
-  "secrets have the values of when the job is sent; their versions at the claim are kept, no value is",
+  "secrets have their values at the time of sending; their versions at the claim are stored, values never",
   async (t) => {
     const work = new Work();
     work.claim();
@@ -158,22 +155,19 @@ t.test(
   },
 );
 
-t.test(
-  "what was said and titled until the claim is in the job; what was changed until the run was queued",
-  async (t) => {
-    const work = new Work();
-    work.tell({ type: "note", from: "person usr_2", text: "mind the gap", key: null } as Message);
-    work.claim();
-    t.match(work.job()?.task?.notes, [{ from: "person usr_2", text: "mind the gap" }]);
-    work.complete("review");
-    work.claim();
-    const job = work.job();
-    t.match(job, { station: { key: "review", next: { length: 0 } }, checkouts: [{ base: "b".repeat(40), diff }] });
-    t.match(job?.task?.notes, [{ text: "mind the gap" }, { from: "station work", text: "look" }]);
-  },
-);
+t.test("notes and title are those at the claim, diffs those when the run was queued", async (t) => {
+  const work = new Work();
+  work.tell({ type: "note", from: "person usr_2", text: "mind the gap", key: null } as Message);
+  work.claim();
+  t.match(work.job()?.task?.notes, [{ from: "person usr_2", text: "mind the gap" }]);
+  work.complete("review");
+  work.claim();
+  const job = work.job();
+  t.match(job, { station: { key: "review", next: { length: 0 } }, checkouts: [{ base: "b".repeat(40), diff }] });
+  t.match(job?.task?.notes, [{ text: "mind the gap" }, { from: "station work", text: "look" }]);
+});
 
-t.test("a body stands once, with the count of the rows that refer to it", async (t) => {
+t.test("a body is stored once, with the number of its references", async (t) => {
   const work = new Work();
   work.claim();
   work.complete("review");

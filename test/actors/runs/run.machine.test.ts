@@ -201,7 +201,7 @@ for (const [state, path] of Object.entries(paths)) {
   }
 }
 
-t.test("a claim raises the fence and asks the gate before the runner hears of it", async (t) => {
+t.test("a claim raises the fence and asks the gate before anything is sent to the runner", async (t) => {
   const stepping = run(["start"]);
   const turn = stepping.take(message("claim"));
   t.same(
@@ -216,7 +216,7 @@ t.test("a claim raises the fence and asks the gate before the runner hears of it
   ]);
 });
 
-t.test("a message that carries an old fence changes nothing and is told to drop the claim", async (t) => {
+t.test("a message with an old fence changes nothing and is answered with a drop of the claim", async (t) => {
   const stepping = run(["start", "claim", "may start"]);
   const before = JSON.stringify(rowOf(stepping));
   const turn = stepping.take(message("old fence"));
@@ -224,7 +224,7 @@ t.test("a message that carries an old fence changes nothing and is told to drop 
   t.equal(JSON.stringify(rowOf(stepping)), before);
 });
 
-t.test("a step is kept once, by its index", async (t) => {
+t.test("a step is recorded once, by its index", async (t) => {
   const stepping = run(["start", "claim", "may start", "started"]);
   stepping.take(message("step"));
   const again = stepping.take(message("step"));
@@ -246,7 +246,7 @@ t.test("a handover waits for its gate; one to a station that is none of the next
   t.match(bad.sent, [{ message: { message: { type: "run.handover-answered", refused: /choose review/ } } }]);
 });
 
-t.test("an end is told once to the task, the dispatcher and whoever hears of it", async (t) => {
+t.test("an end is reported once to the task and the dispatcher, and published once", async (t) => {
   const stepping = run(["start", "claim", "may start", "started"]);
   const turn = stepping.take(message("completed"));
   t.match(turn.facts, [{ name: "run.ended", work: { event: { outcome: "completed" } } }]);
@@ -257,7 +257,7 @@ t.test("an end is told once to the task, the dispatcher and whoever hears of it"
   ]);
 });
 
-t.test("a handover ends the run only where leave was given for it", async (t) => {
+t.test("a handover ends the run only if it was accepted", async (t) => {
   const stepping = run(["start", "claim", "may start", "started"]);
   const answer = (refused: string | null) => {
     const [question] = stepping.take(message("handover")).questions;
@@ -275,7 +275,7 @@ t.test("a handover ends the run only where leave was given for it", async (t) =>
   t.match(rowOf(without), { outcome: "failed", failure: { code: "runner-error", message: /no leave/ } });
 });
 
-t.test("what the steps spent adds up, until the runner reports the whole", async (t) => {
+t.test("the cost of the steps adds up, until the runner reports the total", async (t) => {
   const stepping = run(["start", "claim", "may start", "started"]);
   const spend = (index: number, amount: number, currency: string) =>
     stepping.take(said({ type: "run.step", step: { ...step, index, spent: { amount, currency } } }));
@@ -288,7 +288,7 @@ t.test("what the steps spent adds up, until the runner reports the whole", async
   t.same(rowOf(stepping)?.spent, { amount: 0.75, currency: "EUR" }, "a report without a sum takes nothing away");
 });
 
-t.test("a run whose job no frame holds fails and says so; the runner's slot is free", async (t) => {
+t.test("a run whose job is too large for a frame fails with a reason, and frees the runner's slot", async (t) => {
   const stepping = run(["start", "claim", "may start"]);
   const turn = stepping.take(message("undeliverable"));
   t.match(rowOf(stepping), { outcome: "failed", failure: { code: "not-supported", message: "too large" } });
@@ -299,7 +299,7 @@ t.test("a run whose job no frame holds fails and says so; the runner's slot is f
   ]);
 });
 
-t.test("what a runner says of a repository that it was not given is not kept", async (t) => {
+t.test("a runner's report about a repository that it was not given is ignored", async (t) => {
   const stepping = run(["start", "claim", "may start", "started"]);
   const left = (repository: string) => ({ repository, base: "a".repeat(40), diff: "" });
   const checkouts = [left("acme/app"), left("acme/other"), left("x".repeat(3_000))];
@@ -310,7 +310,7 @@ t.test("what a runner says of a repository that it was not given is not kept", a
   );
 });
 
-t.test("of a run that ends in a closed workspace nobody hears but its task", async (t) => {
+t.test("the end of a run in a closed workspace is reported to its task only", async (t) => {
   const stepping = run(["start", "claim", "may start", "started"]);
   resources.remove(stepping.rows, workspaceId, "workspace", workspaceId);
   const turn = stepping.take(message("withdraw"));
@@ -318,7 +318,7 @@ t.test("of a run that ends in a closed workspace nobody hears but its task", asy
   t.ok(turn.sent.some(({ message: { type } }) => type === "run.over"));
 });
 
-t.test("a run that was stored before people spoke to runs goes on, and is spoken to", async (t) => {
+t.test("a run stored by a release without messages continues, and accepts messages", async (t) => {
   const before = run(["start", "claim", "may start", "started"]);
   const { said: _said, stopping: _stopping, ...context } = before.context<RunContext>();
   const migrated = runActor.migrate?.({ value: "running", context }, 1);

@@ -169,91 +169,97 @@ class Scene {
   }
 }
 
-t.test("a run that no task wants is claimed, worked, talked to and handed over; its owner is told", async (t) => {
-  const scene = await Scene.open();
-  await scene.want("run_1");
-  t.match(scene.run("run_1"), {
-    state: "claimed",
-    runnerId: "runner_1",
-    owner: { kind: "search", id: "1" },
-    taskId: null,
-  });
-  t.match(scene.sent(), [{ type: "run.assign", runId: "run_1", fence: 1 }], "no gate was asked");
-  const job = scene.job("run_1");
-  t.match(job, { line: { key: "dev" }, checkouts: [{ repository: "acme/app", base: "a".repeat(40), diff: "" }] });
-  t.notOk(job !== undefined && "task" in job);
-
-  await scene.say("run_1", { type: "run.started" });
-  t.same(scene.told(), [{ type: "run.began", runId: "run_1" }]);
-  await scene.say("run_1", {
-    type: "run.step",
-    step: { index: 0, kind: "message", text: "hi", tool: null, spent: null },
-  });
-  const speech = { type: "run.speak", text: "Use blue.", key: null } as const;
-  const run = runRef(workspaceId, "run_1");
-  t.match(await scene.harness.ask(run, { ...speech, by: "usr_2" } as Note), { refused: "forbidden" });
-  t.match(await scene.harness.ask(run, { ...speech, by: "usr_1" } as Note), { step: { text: "Use blue." } });
-  t.same(
-    runSteps.list(scene.harness.durable, workspaceId, ["run_1"]).map(({ text, from }) => `${from}: ${text}`),
-    ["agent: hi", "person usr_1: Use blue."],
-  );
-
-  await scene.say("run_1", { type: "run.permission", id: "1-1", tool: "shell", inputs: "{}", reason: "" });
-  const [approval] = listOpenApprovals(scene.harness.durable, workspaceId, "run_1");
-  const answer = { type: "approval.answer", by: "usr_1", approvalId: approval?.id, verdict: "approved", edited: null };
-  await scene.harness.ask(run, { ...answer, note: null } as Note);
-  t.match(scene.told().slice(1), [
-    { type: "run.asking", runId: "run_1", asks: /shell/ },
-    { type: "run.asking", runId: "run_1", asks: null },
-  ]);
-
-  await scene.say("run_1", { type: "run.handover", id: "1-2", to: "nowhere", note: "" });
-  await scene.say("run_1", { type: "run.handover", id: "1-3", to: "review", note: "" });
-  t.match(
-    scene.sent().filter(({ type }) => type === "run.handover-answered"),
-    [
-      { id: "1-2", refused: /choose review/ },
-      { id: "1-3", refused: null },
-    ],
-  );
-  const left = { failure: null, checkouts: [], check: null, spent: null };
-  const ending = { kind: "handover", to: "review", note: "" };
-  await scene.say("run_1", { type: "run.ended", outcome: "completed", ending, ...left });
-  t.match(scene.run("run_1"), { state: "ended", outcome: "completed", ending });
-  t.same(scene.told().slice(3), [
-    { type: "note", from: "person usr_1", text: "Use blue.", key: "said run_1 1" },
-    { type: "run.over", runId: "run_1", outcome: "completed" },
-  ]);
-  t.ok(scene.isQuiet());
-});
-
 t.test(
-  "an owner with nobody behind it: what is asked is answered at once, and nobody speaks to its runs",
+  "a run without a task is claimed, worked, sent messages and handed over, and reports to its owner",
   async (t) => {
     const scene = await Scene.open();
-    await scene.want("run_1", "replay");
+    await scene.want("run_1");
+    t.match(scene.run("run_1"), {
+      state: "claimed",
+      runnerId: "runner_1",
+      owner: { kind: "search", id: "1" },
+      taskId: null,
+    });
+    t.match(scene.sent(), [{ type: "run.assign", runId: "run_1", fence: 1 }], "no gate was asked");
+    const job = scene.job("run_1");
+    t.match(job, { line: { key: "dev" }, checkouts: [{ repository: "acme/app", base: "a".repeat(40), diff: "" }] });
+    t.notOk(job !== undefined && "task" in job);
+
     await scene.say("run_1", { type: "run.started" });
+    t.same(scene.told(), [{ type: "run.began", runId: "run_1" }]);
+    await scene.say("run_1", {
+      type: "run.step",
+      step: { index: 0, kind: "message", text: "hi", tool: null, spent: null },
+    });
+    const speech = { type: "run.speak", text: "Use blue.", key: null } as const;
+    const run = runRef(workspaceId, "run_1");
+    t.match(await scene.harness.ask(run, { ...speech, by: "usr_2" } as Note), { refused: "forbidden" });
+    t.match(await scene.harness.ask(run, { ...speech, by: "usr_1" } as Note), { step: { text: "Use blue." } });
+    t.same(
+      runSteps.list(scene.harness.durable, workspaceId, ["run_1"]).map(({ text, from }) => `${from}: ${text}`),
+      ["agent: hi", "person usr_1: Use blue."],
+    );
+
     await scene.say("run_1", { type: "run.permission", id: "1-1", tool: "shell", inputs: "{}", reason: "" });
-    await scene.say("run_1", { type: "run.handover", id: "1-2", to: "review", note: "" });
-    t.match(scene.sent().slice(1), [
-      { type: "run.permission-answered", id: "1-1", verdict: "dismissed", reason: /nobody/ },
-      { type: "run.handover-answered", id: "1-2", refused: /Nothing is handed over/ },
+    const [approval] = listOpenApprovals(scene.harness.durable, workspaceId, "run_1");
+    const answer = {
+      type: "approval.answer",
+      by: "usr_1",
+      approvalId: approval?.id,
+      verdict: "approved",
+      edited: null,
+    };
+    await scene.harness.ask(run, { ...answer, note: null } as Note);
+    t.match(scene.told().slice(1), [
+      { type: "run.asking", runId: "run_1", asks: /shell/ },
+      { type: "run.asking", runId: "run_1", asks: null },
     ]);
-    const speech = { type: "run.speak", by: "usr_1", text: "Use blue.", key: null } as const;
-    t.match(await scene.harness.ask(runRef(workspaceId, "run_1"), speech), { refused: "conflict" });
-    const ending = { kind: "handover", to: "review", note: "" };
+
+    await scene.say("run_1", { type: "run.handover", id: "1-2", to: "nowhere", note: "" });
+    await scene.say("run_1", { type: "run.handover", id: "1-3", to: "review", note: "" });
+    t.match(
+      scene.sent().filter(({ type }) => type === "run.handover-answered"),
+      [
+        { id: "1-2", refused: /choose review/ },
+        { id: "1-3", refused: null },
+      ],
+    );
     const left = { failure: null, checkouts: [], check: null, spent: null };
+    const ending = { kind: "handover", to: "review", note: "" };
     await scene.say("run_1", { type: "run.ended", outcome: "completed", ending, ...left });
-    t.match(scene.run("run_1"), { outcome: "failed", failure: { message: /no leave/ } });
-    t.same(scene.told(), [
-      { type: "run.began", runId: "run_1" },
-      { type: "run.over", runId: "run_1", outcome: "failed" },
+    t.match(scene.run("run_1"), { state: "ended", outcome: "completed", ending });
+    t.same(scene.told().slice(3), [
+      { type: "note", from: "person usr_1", text: "Use blue.", key: "said run_1 1" },
+      { type: "run.over", runId: "run_1", outcome: "completed" },
     ]);
     t.ok(scene.isQuiet());
   },
 );
 
-t.test("its runs are lost, stopped and withdrawn as those of tasks are", async (t) => {
+t.test("for an owner without people, approvals are answered at once and messages refused", async (t) => {
+  const scene = await Scene.open();
+  await scene.want("run_1", "replay");
+  await scene.say("run_1", { type: "run.started" });
+  await scene.say("run_1", { type: "run.permission", id: "1-1", tool: "shell", inputs: "{}", reason: "" });
+  await scene.say("run_1", { type: "run.handover", id: "1-2", to: "review", note: "" });
+  t.match(scene.sent().slice(1), [
+    { type: "run.permission-answered", id: "1-1", verdict: "dismissed", reason: /nobody/ },
+    { type: "run.handover-answered", id: "1-2", refused: /Nothing is handed over/ },
+  ]);
+  const speech = { type: "run.speak", by: "usr_1", text: "Use blue.", key: null } as const;
+  t.match(await scene.harness.ask(runRef(workspaceId, "run_1"), speech), { refused: "conflict" });
+  const ending = { kind: "handover", to: "review", note: "" };
+  const left = { failure: null, checkouts: [], check: null, spent: null };
+  await scene.say("run_1", { type: "run.ended", outcome: "completed", ending, ...left });
+  t.match(scene.run("run_1"), { outcome: "failed", failure: { message: /no leave/ } });
+  t.same(scene.told(), [
+    { type: "run.began", runId: "run_1" },
+    { type: "run.over", runId: "run_1", outcome: "failed" },
+  ]);
+  t.ok(scene.isQuiet());
+});
+
+t.test("its runs are lost, stopped and withdrawn like those of tasks", async (t) => {
   const scene = await Scene.open();
   for (const runId of ["run_1", "run_2", "run_3"]) await scene.want(runId);
   t.match(scene.run("run_2"), { state: "queued" }, "the runner has one slot");
@@ -273,7 +279,7 @@ t.test("its runs are lost, stopped and withdrawn as those of tasks are", async (
   t.ok(scene.isQuiet());
 });
 
-t.test("a run without a task waits in its lane for a runner that knows of such, and says so", async (t) => {
+t.test("a run without a task waits in its lane for a runner with that feature, and says so", async (t) => {
   const scene = await Scene.open();
   await scene.connect("old", ["messages", "permissions"]);
   await scene.want("run_1", "search", { lane: "search:1" });

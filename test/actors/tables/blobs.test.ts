@@ -21,7 +21,7 @@ t.test("a body is written once, under its workspace, however many rows refer to 
   t.equal(blobOf(rows, "ws_other", digestOf("diff")), undefined);
 });
 
-t.test("a row cannot refer to a body that was not kept", async (t) => {
+t.test("a row cannot refer to a body that is not stored", async (t) => {
   const rows = memoryRows();
   t.throws(
     () =>
@@ -34,7 +34,7 @@ t.test("a row cannot refer to a body that was not kept", async (t) => {
   );
 });
 
-t.test("the sweeper takes away what no row refers to for a day, and is told once", async (t) => {
+t.test("the sweeper removes bodies without references for a day, and gets one message", async (t) => {
   const { rows, write, remove } = desk();
   const sweeper = stepByHand(blobSweeperActor, blobSweeperRef(partition), { rows, now: startMs });
   write("a", ["first", "second", "third"]);
@@ -75,7 +75,7 @@ t.test("a body that comes back within the day is not written again", async (t) =
   t.equal(textOf(rows, "diff"), "diff");
 });
 
-t.test("many bodies go in slices", async (t) => {
+t.test("many bodies are removed in slices", async (t) => {
   const { rows, write, remove } = desk();
   const sweeper = stepByHand(blobSweeperActor, blobSweeperRef(partition), { rows, now: startMs });
   write(
@@ -94,7 +94,7 @@ t.test("many bodies go in slices", async (t) => {
   t.equal(sweeper.value, "idle");
 });
 
-t.test("the sweeper leaves a body that has a count, whatever else says that it is unused", async (t) => {
+t.test("the sweeper does not remove a body with references, even if it is listed as unused", async (t) => {
   const { rows, write, remove } = desk();
   const sweeper = stepByHand(blobSweeperActor, blobSweeperRef(partition), { rows, now: startMs });
   write("a", ["diff"]);
@@ -110,7 +110,7 @@ t.test("the sweeper leaves a body that has a count, whatever else says that it i
   t.same(rows.range({ prefix: [partition, "row", "blob-unused"] }), []);
 });
 
-t.test("through the runtime: what goes is gone a day later, after a crash too", async (t) => {
+t.test("in the runtime, an unused body is removed a day later, also after a crash", async (t) => {
   const body = Buffer.from("a long diff");
   const writer = probe("writer", {
     write: (_context, _message, turn) => {

@@ -76,7 +76,7 @@ function written(rows: Writing, all: readonly Step[]): Part[] {
 
 const allRows = (rows: Writing): Entry[] => rows.range({ prefix: [workspaceId] });
 
-t.test("any page of any filter is what a search of all rows finds, after any writes", async () => {
+t.test("after any writes, a page of any filter equals a search of all rows", async () => {
   fc.assert(
     fc.property(steps, filter, fc.nat(8), fc.nat(30), (all, narrowed, limit, from) => {
       const rows = memoryRows();
@@ -91,7 +91,7 @@ t.test("any page of any filter is what a search of all rows finds, after any wri
   );
 });
 
-t.test("rows written step by step are the rows of what is there in the end, and none else", async () => {
+t.test("after any writes, the index entries are exactly those of the final rows", async () => {
   fc.assert(
     fc.property(steps, (all) => {
       const [rows, anew] = [memoryRows(), memoryRows()];
@@ -140,14 +140,14 @@ t.test("a put writes what changed and reads nothing", async (t) => {
   t.equal(rows.reads, 0);
 });
 
-t.test("a row does not become another by a put", async (t) => {
+t.test("a put may not change the key of a row", async (t) => {
   const rows = memoryRows();
   parts.insert(rows, workspaceId, one);
   t.throws(() => parts.put(rows, workspaceId, one, { ...one, id: "part_2" }), /becomes another/);
   t.throws(() => parts.relist(rows, workspaceId, one, { ...one, state: "shut" }), /holds its rows/);
 });
 
-t.test("an index that does not lead to its rows is refused", async (t) => {
+t.test("an index that does not identify its rows is refused", async (t) => {
   const declare = () =>
     indexedTable<Part>("p", { under: ["teamId"], order: ["id"], indexes: { "part-by-line": ["line"] } });
   t.throws(declare, /part-by-line does not lead/);
@@ -203,7 +203,7 @@ const held = listedTable<Held, Listed>("held", {
   changes: ({ id, state }, _reading, { before }) => (before === null ? [] : [{ topic: id, data: state }]),
 });
 
-t.test("rows may be found by what is made of them, and be listed anew without being written", async (t) => {
+t.test("rows may be indexed by computed values, and be indexed again without being written", async (t) => {
   const rows = memoryRows();
   const one: Held = { id: "h_1", by: { holder: "usr_1" }, state: "open" };
   const listed = { id: "h_1", holder: "usr_1", state: "open" };
@@ -223,7 +223,7 @@ const told = indexedTable<Part>("told-part", {
     before?.state === state ? [] : [{ topic: `part/${id}`, data: `${before?.state ?? "new"} to ${state}` }],
 });
 
-t.test("what a table tells of a row is told once a turn, of the last put that has something to tell", async (t) => {
+t.test("a table publishes a row once for each turn, for the last put with an entry", async (t) => {
   const { changes } = withTurn({ partition: workspaceId, kind: "probe", id: "1" }, (turn) => {
     told.insert(turn, workspaceId, one);
     turn.publishChange(topic<number>("other")("1"), 1);

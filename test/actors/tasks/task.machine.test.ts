@@ -168,27 +168,24 @@ for (const [state, path] of Object.entries(paths)) {
   }
 }
 
-t.test(
-  "a review that finds nothing later in the line finishes the task; passing to an earlier station sends back",
-  async (t) => {
-    const stepping = task();
-    for (const name of ["open", "began", "handed over", "began"]) stepping.take(message(stepping, name));
-    endings["sent back"] = { outcome: "completed", ending: { kind: "handover", to: "work", note: "not listed" } };
-    const turn = stepping.take(message(stepping, "sent back"));
-    delete endings["sent back"];
-    t.equal(rowOf(stepping)?.station, "work");
-    t.match(turn.facts, [{ name: "task.moved", work: { event: { from: "review", to: "work" } } }]);
-    t.same(
-      taskNotes.list(stepping.rows, workspaceId, ["task_1"]).map(({ from, text }) => [from, text]),
-      [
-        ["station work", "look"],
-        ["station review", "not listed"],
-      ],
-    );
-  },
-);
+t.test("a review at the last station finishes the task; passing to an earlier station sends it back", async (t) => {
+  const stepping = task();
+  for (const name of ["open", "began", "handed over", "began"]) stepping.take(message(stepping, name));
+  endings["sent back"] = { outcome: "completed", ending: { kind: "handover", to: "work", note: "not listed" } };
+  const turn = stepping.take(message(stepping, "sent back"));
+  delete endings["sent back"];
+  t.equal(rowOf(stepping)?.station, "work");
+  t.match(turn.facts, [{ name: "task.moved", work: { event: { from: "review", to: "work" } } }]);
+  t.same(
+    taskNotes.list(stepping.rows, workspaceId, ["task_1"]).map(({ from, text }) => [from, text]),
+    [
+      ["station work", "look"],
+      ["station review", "not listed"],
+    ],
+  );
+});
 
-t.test("five runs abandoned in a row bring the task to a person; a completed one begins the count anew", async (t) => {
+t.test("after five abandoned runs in a row the task goes to a person; a completed run resets the count", async (t) => {
   const stepping = task();
   stepping.take(open);
   for (let time = 1; time <= 4; time++) stepping.take(message(stepping, "abandoned"));
@@ -206,14 +203,14 @@ t.test("only the assignee answers and stops; the refusal says so", async (t) => 
   t.match(turn.sent, [{ to: { kind: "run" }, message: { type: "run.end", outcome: "stopped" } }]);
 });
 
-t.test("a note with a key is said once", async (t) => {
+t.test("a note with a key is added once", async (t) => {
   const stepping = task();
   stepping.take(open);
   for (let time = 0; time < 2; time++) stepping.take({ ...plain.note, type: "note", key: "once" } as Message);
   t.equal(taskNotes.list(stepping.rows, workspaceId, ["task_1"]).length, 1);
 });
 
-t.test("a task whose line or station went away while it was on its way is refused, and leaves nothing", async (t) => {
+t.test("opening a task is refused, without a trace, when its line or station was removed meanwhile", async (t) => {
   const stepping = task();
   const elsewhere = stepping.take({ ...open, station: "gone" } as Message);
   t.match(elsewhere.answer, { refused: "invalid", errors: [{ path: "station" }] });
@@ -225,25 +222,22 @@ t.test("a task whose line or station went away while it was on its way is refuse
   t.same([elsewhere.sent, lineless.sent, rowOf(stepping)], [[], [], undefined]);
 });
 
-t.test(
-  "a task whose run waits for leave shows for what, and is neither answered nor run again meanwhile",
-  async (t) => {
-    const stepping = task();
-    for (const name of ["open", "began", "waits for leave"]) stepping.take(message(stepping, name));
-    t.match(rowOf(stepping), { state: "inbox", asks: "May it?" });
-    for (const name of ["answer", "retry"]) {
-      const turn = stepping.take(message(stepping, name));
-      t.match(turn.answer, { refused: "conflict", detail: /waits for leave/ }, name);
-      t.same(turn.sent, []);
-    }
-    t.match(stepping.take(message(stepping, "stop by another")).answer, { refused: "forbidden" });
-    t.match(stepping.take(message(stepping, "stop")).sent, [{ message: { type: "run.end", outcome: "stopped" } }]);
-    stepping.take(message(stepping, "waits no more"));
-    t.match(rowOf(stepping), { state: "running", asks: null });
-  },
-);
+t.test("a task whose run waits for approval shows it, and is neither answered nor retried meanwhile", async (t) => {
+  const stepping = task();
+  for (const name of ["open", "began", "waits for leave"]) stepping.take(message(stepping, name));
+  t.match(rowOf(stepping), { state: "inbox", asks: "May it?" });
+  for (const name of ["answer", "retry"]) {
+    const turn = stepping.take(message(stepping, name));
+    t.match(turn.answer, { refused: "conflict", detail: /waits for leave/ }, name);
+    t.same(turn.sent, []);
+  }
+  t.match(stepping.take(message(stepping, "stop by another")).answer, { refused: "forbidden" });
+  t.match(stepping.take(message(stepping, "stop")).sent, [{ message: { type: "run.end", outcome: "stopped" } }]);
+  stepping.take(message(stepping, "waits no more"));
+  t.match(rowOf(stepping), { state: "running", asks: null });
+});
 
-t.test("whoever left is taken off an open task, with a note; whoever took it over meanwhile is not", async (t) => {
+t.test("an open task of a person who left is unassigned, with a note, unless another took it over", async (t) => {
   const stepping = task();
   stepping.take(open);
   t.match(stepping.take(message(stepping, "assign to a stranger")).answer, { errors: [{ path: "assignee" }] });

@@ -16,7 +16,7 @@ function task(n: number, assignee: string | null): TaskRow {
   };
 }
 
-t.test("tasks of the first format are found by the indexes that are declared today, and by no others", async (t) => {
+t.test("tasks of the first format are migrated to the declared indexes, and to no others", async (t) => {
   const all = [task(1, null), task(2, "usr_1"), task(3, "usr_2")];
   const then: Entry[] = all.flatMap((row) => [
     { key: [workspaceId, "row", "task", row.id], value: row },

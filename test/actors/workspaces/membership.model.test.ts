@@ -91,7 +91,7 @@ function carryOut(stepping: Stepping, command: Command): unknown {
   return null;
 }
 
-t.test("whatever is asked in whatever order, roles are as the reference says and an owner is left", async (t) => {
+t.test("after any commands in any order, roles are as in the reference, and one owner remains", async (t) => {
   const other = fc.option(fc.constantFrom(...roles), { nil: null });
   fc.assert(
     fc.property(fc.tuple(other, other, other), fc.array(command, { maxLength: 40 }), (others, commands) => {
@@ -112,7 +112,7 @@ t.test("whatever is asked in whatever order, roles are as the reference says and
   t.pass();
 });
 
-t.test("who is removed is in no list, no index and on no team any more", async (t) => {
+t.test("a removed person is in no list, no index and on no team", async (t) => {
   const stepping = workspace(["member", null, null]);
   const kept = () => stepping.rows.range({ prefix: [] }).filter(({ key }) => JSON.stringify(key).includes("usr_b"));
   t.ok(kept().length >= 3);

@@ -64,7 +64,7 @@ function complaints(harness: Harness): string[] {
   ];
 }
 
-t.test("a workspace is opened under its slug, and a repeat gets it back", async (t) => {
+t.test("a workspace is opened under its slug, and a repeat returns it", async (t) => {
   const harness = await started();
   const made = await outcome(harness, open(harness, "k"));
   t.match(made, { replayed: false, resource: { address: "acme", version: 1 } });
@@ -113,7 +113,7 @@ async function afterKills({ commits, when, downMs, comesBack }: Kills) {
 }
 
 t.test(
-  "killed between any two steps, a repeat gets its workspace, and for nobody's repeat the slug is free",
+  "after a kill between any two steps, a repeat returns its workspace; without a repeat the slug becomes free",
   async (t) => {
     const fates = { opened: 0, lapsed: 0, repeated: 0 };
     const ways = [true, false].flatMap((comesBack) =>
@@ -144,7 +144,7 @@ t.test(
   },
 );
 
-t.test("of two workspaces that want one slug at once, a thousand times, one has it", async (t) => {
+t.test("of two workspaces that claim one slug at once, a thousand times, exactly one gets it", async (t) => {
   const harness = await started();
   for (let round = 0; round < 10; round++) {
     const pairs = Array.from({ length: 100 }, (_, n) => {
@@ -166,7 +166,7 @@ t.test("of two workspaces that want one slug at once, a thousand times, one has 
   t.same(harness.logged, []);
 });
 
-t.test("who repeats while the first is under way gets the same workspace", async (t) => {
+t.test("a repeat while the first request is in progress returns the same workspace", async (t) => {
   const harness = await started();
   const both = Promise.all([open(harness, "k"), open(harness, "k")]);
   await harness.advance(2_000);
@@ -175,7 +175,7 @@ t.test("who repeats while the first is under way gets the same workspace", async
   t.same([first, second].map((made) => !isRefusal(made) && made.replayed).sort(), [false, true]);
 });
 
-t.test("the slug of a workspace that was closed stays taken, and its key finds it gone", async (t) => {
+t.test("the slug of a closed workspace stays taken, and a repeat of its request is refused", async (t) => {
   const harness = await started();
   const made = await outcome(harness, open(harness, "k"));
   const id = idOf(made);
@@ -192,7 +192,7 @@ t.test("the slug of a workspace that was closed stays taken, and its key finds i
   t.match(await outcome(harness, open(harness, "k")), { refused: "conflict", detail: /was deleted since/ });
 });
 
-t.test("a workspace that takes its turn when the claim's time is over is not opened, and claims anew", async (t) => {
+t.test("a workspace whose turn is after the end of its claim is not opened, and claims again", async (t) => {
   const harness = await started();
   const late = settled(
     harness.runtime.ask(workspaceRef("ws_late"), {

@@ -52,7 +52,7 @@ t.test("every caller x target x role, as Changing roles and its refusals say", a
   }
 });
 
-t.test("the last owner keeps the role, whoever asks, and is told what to do first", async (t) => {
+t.test("the last owner cannot lose the role, and the refusal says what to do first", async (t) => {
   for (const role of ["admin", "member"] as const) {
     t.equal(said(refuseRole(standing("owner", "self", true), role)), `409 ${LAST}`);
   }

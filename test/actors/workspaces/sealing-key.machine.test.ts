@@ -12,13 +12,13 @@ import { memoryRows, stepByHand } from "../../support/turn.js";
 const sealerOf = (byte: number) => createSealer(new Uint8Array(32).fill(byte), (count) => new Uint8Array(count));
 const use = (byte: number): UseSealingKey => ({ type: "sealing.use", mark: toKeyMark(sealerOf(byte)) });
 
-t.test("the key that was used last is told from any other, and never before one was", async (t) => {
+t.test("the mark of the last used key is stored, and none before the first use", async (t) => {
   const rows = memoryRows();
-  const keeper = stepByHand(sealingKeyActor, sealingKeyRef, { rows, now: 0 });
+  const actor = stepByHand(sealingKeyActor, sealingKeyRef, { rows, now: 0 });
   t.equal(findSealingKeyMark(rows), null);
-  keeper.take(use(1));
+  actor.take(use(1));
   t.equal(findSealingKeyMark(rows), toKeyMark(sealerOf(1)));
   t.not(findSealingKeyMark(rows), toKeyMark(sealerOf(2)));
-  keeper.take(use(2));
+  actor.take(use(2));
   t.equal(findSealingKeyMark(rows), toKeyMark(sealerOf(2)));
 });

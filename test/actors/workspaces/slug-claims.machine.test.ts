@@ -133,7 +133,7 @@ t.test("in every state of a claim, each message does what the table says", async
   }
 });
 
-t.test("a claim is asked after in a minute, and again each minute; a repeat begins the minute anew", async (t) => {
+t.test("a claim is checked after a minute, and each minute again; a repeat restarts the minute", async (t) => {
   const stepping = free();
   const first = stepping.take(claim(OURS, "k"));
   const wakeUp = first.wakes.find(({ name }) => name === woken.name);
@@ -149,7 +149,7 @@ t.test("a claim is asked after in a minute, and again each minute; a repeat begi
   t.same(stepping.take(about("name.confirm")).cancelledWakes, [woken.name]);
 });
 
-t.test("an answer to the question before a repeat does not take its claim", async (t) => {
+t.test("an answer from before a repeat does not affect the claim", async (t) => {
   const stepping = pending();
   const asked = untilMs(stepping);
   stepping.now = asked;
@@ -159,7 +159,7 @@ t.test("an answer to the question before a repeat does not take its claim", asyn
   t.equal(standing(stepping), "ws_1 pending");
 });
 
-t.test("what lapses or is given back takes its key with it; what is confirmed keeps it for a day", async (t) => {
+t.test("a lapsed or released claim removes its key; a confirmed one keeps it for a day", async (t) => {
   for (const end of [lapse, () => about("name.release")]) {
     const stepping = pending();
     stepping.take(end(untilMs(stepping)));
@@ -180,7 +180,7 @@ t.test("the workspace of a slug is found as soon as it is claimed", async (t) =>
   t.equal(findWorkspaceBySlug(confirmed().rows, SLUG), OURS);
 });
 
-t.test("a slug that was taken before there were claims is taken", async (t) => {
+t.test("a slug taken by a release without claims stays taken", async (t) => {
   const stepping = free();
   stepping.rows.put(ROW, { workspaceId: OURS });
   t.equal(told(stepping.take(claim(THEIRS, "k"))), "already-exists");

@@ -72,7 +72,7 @@ function told({ answer, sent, stopped }: TurnTaken): string {
   return [...parts, stopped ? "stopped" : undefined].filter((part) => part !== undefined).join(" ");
 }
 
-t.test("in every state, what opens a workspace and what its slug asks after do what the table says", async (t) => {
+t.test("in every state, messages that open a workspace or check its slug do what the table says", async (t) => {
   for (const [state, make] of Object.entries(states)) {
     for (const [name, message] of Object.entries(messages)) {
       const stepping = make();

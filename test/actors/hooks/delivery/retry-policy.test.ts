@@ -12,7 +12,7 @@ t.test("waits begin at 2 seconds and double up to 1 hour, over 8 attempts in all
   t.equal(retryWaitMs(13), 60 * 60 * 1_000);
 });
 
-t.test("only what may go away by itself is tried again", async (t) => {
+t.test("only temporary failures are tried again", async (t) => {
   for (const code of ["unreachable", "timeout", "throttled", "server-error", "tool-failed", "errored"] as const)
     t.ok(isRetried(code));
   for (const code of ["rejected", "not-allowed", "unwritable", "broken", "loop", "superseded"] as const)

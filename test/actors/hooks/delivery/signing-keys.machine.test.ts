@@ -17,7 +17,7 @@ const keyOf = () => {
 
 const use = (key: UseKey["key"]): UseKey => ({ type: "keys.use", key });
 
-t.test("a key that is no more in use stays published until every token that it signed is over", async (t) => {
+t.test("a replaced key stays published until all tokens that it signed have expired", async (t) => {
   const rows = memoryRows();
   const keys = stepByHand(signingKeysActor, signingKeysRef, { rows, now: 0 });
   const [first, second] = [keyOf(), keyOf()];
@@ -44,7 +44,7 @@ t.test("a key that is no more in use stays published until every token that it s
   );
 });
 
-t.test("a key that is taken back into use stays", async (t) => {
+t.test("a key that is used again stays published", async (t) => {
   const rows = memoryRows();
   const keys = stepByHand(signingKeysActor, signingKeysRef, { rows, now: 0 });
   const [first, second] = [keyOf(), keyOf()];

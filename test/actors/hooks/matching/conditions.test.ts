@@ -32,7 +32,7 @@ function firstFailing(given: ReturnType<typeof hook>, work: WorkEvent): string |
   return verdict === "holds" ? null : verdict.name;
 }
 
-t.test("the lists and the condition of a hook are conditions of one kind, looked at in their order", async (t) => {
+t.test("the lists and the when of a hook are conditions of one kind, evaluated in order", async (t) => {
   const moved = happened("task.moved", { from: "work", to: "review" });
   const merged = happened("pull-request.merged", { repository: "acme/site", changed: ["src/a.ts", "docs/b.md"] });
   const used = happened("tool.used", { tool: "tracker.close" });
@@ -57,7 +57,7 @@ t.test("the lists and the condition of a hook are conditions of one kind, looked
   }
 });
 
-t.test("each condition is an expression that a when could hold in its place", async (t) => {
+t.test("each condition is equivalent to its expression", async (t) => {
   const word = fc.constantFrom("dev", "work", "acme/app", "acme/site", "tracker.close", "o'ther", 'qu"ote');
   const words = fc.uniqueArray(word, { minLength: 1, maxLength: 3 });
   const glob = fc.array(fc.constantFrom("**", "*", "?", "/", "a", "b", ".", "("), { minLength: 1, maxLength: 5 });
@@ -104,7 +104,7 @@ t.test("conditions are compiled once for each version of a hook", async (t) => {
   t.equal(second[0]?.expression, "false");
 });
 
-t.test("a condition says when it was given too little to tell, and takes what it cost", async (t) => {
+t.test("a condition is undecided when the budget is too small, and takes its cost", async (t) => {
   const list = JSON.stringify(Array.from({ length: 30 }, (_, index) => index));
   const dear = hook("task.moved", {}, `${list}.all(a, ${list}.all(b, a + b >= 0))`);
   const subject = toSubject(happened("task.moved"));
@@ -120,11 +120,11 @@ t.test("a condition says when it was given too little to tell, and takes what it
   t.match(
     evaluateConditions(endless, subject, { units: MAX_MATCH_COST }),
     { name: "when" },
-    "one that takes too long does not hold",
+    "a condition that is too expensive does not hold",
   );
 });
 
-t.test("a change too large to be looked through counts as one that touches the paths", async (t) => {
+t.test("a change with too many paths to search counts as matching", async (t) => {
   const guarded = compileConditions(hook("pull-request.opening", { paths: ["**/secrets/*.pem", "infra/**/*.tf"] }));
   const changed = (count: number) =>
     happened("pull-request.opening", {

@@ -47,7 +47,7 @@ t.test("a glob matches what its regular expression does", async () => {
   );
 });
 
-t.test("a glob that would make a backtracking matcher endless is matched at once", async (t) => {
+t.test("a glob that is exponential for a backtracking matcher is matched quickly", async (t) => {
   t.equal(compileGlob(`${"**a".repeat(40)}b`).matches("a".repeat(2_000)), false);
   t.equal(compileGlob(`${"*?".repeat(100)}/`).matches("a".repeat(2_000)), false);
 });

@@ -20,7 +20,7 @@ function hooks(on: string, more: (index: number) => object = () => ({})) {
 const matching = Array.from({ length: HOOKS / 2 }, (_, index) => `dear-${2 * index}`).sort();
 
 t.test(
-  "many dear conditions are judged over turns: what matches fires once, whenever the process is killed",
+  "many expensive conditions are matched over several turns, and each hook fires once, across kills",
   async (t) => {
     for (let seed = 1; seed <= 12; seed++) {
       const world = await HookWorld.create({ seed, answer }, hooks("task.moved"));
@@ -62,7 +62,7 @@ t.test(
   },
 );
 
-t.test("a before event waits until all are judged, and hears those that match", async (t) => {
+t.test("a before event waits until all hooks are matched, and asks those that match", async (t) => {
   for (let seed = 1; seed <= 8; seed++) {
     const refuses = seed % 2 === 0;
     const says: Answers = ({ hook }) => ({
@@ -89,7 +89,7 @@ t.test("a before event waits until all are judged, and hears those that match", 
   }
 });
 
-t.test("before events are judged first, whatever has to be judged for after events", async (t) => {
+t.test("before events are matched before after events", async (t) => {
   const both = [...hooks("task.moved"), { key: "guard", on: "run.starting", when: dear, failure: "block" }];
   const world = await HookWorld.create({ seed: 5, answer }, both);
   const waitingNow = () => world.disk.reading.range({ prefix: [world.workspaceId, "row", "hook-judging"] });
@@ -100,7 +100,7 @@ t.test("before events are judged first, whatever has to be judged for after even
   t.ok(waitingNow().length > 5, `${waitingNow().length} after events are still judged`);
 });
 
-t.test("what is not judged within the 60 seconds counts as it would have without an answer", async (t) => {
+t.test("a hook that is not matched within 60 seconds counts like one without an answer", async (t) => {
   for (const failure of ["continue", "block"]) {
     const world = await HookWorld.create(
       { seed: 6, answer },

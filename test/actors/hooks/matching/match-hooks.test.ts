@@ -58,7 +58,7 @@ function judgeAll(reading: Reading, work: WorkEvent, unitsOf: () => number) {
   return { fires, portions };
 }
 
-t.test("an event looks at the hooks that could match, however many others the team has", async (t) => {
+t.test("an event reads only the hooks that could match, however many others the team has", async (t) => {
   const lists = [
     { lines: ["other"] },
     { stations: ["other"] },
@@ -97,7 +97,7 @@ t.test("an event looks at the hooks that could match, however many others the te
   t.same(asked([...others, ...own]), alone);
 });
 
-t.test("whatever a portion may cost, the same hooks fire, in the same order", async (t) => {
+t.test("with any cost limit of a slice the same hooks fire, in the same order", async (t) => {
   const numbers = JSON.stringify(Array.from({ length: 30 }, (_, index) => index));
   const dear = `${numbers}.all(a, ${numbers}.exists(b, a == b))`;
   const matches = [{}, { lines: ["dev"] }, { stations: ["work"] }, { repositories: ["acme/app", "acme/site"] }];
@@ -121,7 +121,7 @@ t.test("whatever a portion may cost, the same hooks fire, in the same order", as
   t.same(begun.fires, whole.fires, "begun with less than one takes");
 });
 
-t.test("of hooks that are long to read, or to make ready, a portion reads few", async (t) => {
+t.test("a slice reads few hooks that are expensive to read or to compile", async (t) => {
   const long: Readonly<Record<string, Partial<Record<keyof HookFields, unknown>>>> = {
     values: { steps: [{ name: "tell", request: { url: "https://a.test/", body: Array(15_000).fill({}) } }] },
     text: { steps: [{ name: "tell", request: { url: "https://a.test/", body: "x".repeat(1_500_000) } }] },
