@@ -1,6 +1,8 @@
 import type { Turn } from "../../runtime/turn.js";
 import { table } from "../../storage/table.js";
 import type { Refusal } from "../refusal.js";
+import { indexedTable } from "../tables/indexed-table.js";
+import { beside, storedAs } from "../tables/table-declaration.js";
 import type { Idempotency } from "./resource.messages.js";
 
 /** How long a repeated create is recognised (configuration API, Limits). */
@@ -8,17 +10,24 @@ export const IDEMPOTENCY_WINDOW_MS = 24 * 60 * 60 * 1_000;
 /** Rows removed in one turn. */
 const SWEEP_SLICE = 500;
 
-interface Attempt {
-  readonly digest: string;
+interface Attempt extends Idempotency {
   readonly resourceId: string;
   readonly workspaceId: string;
   readonly atMs: number;
 }
 
-/** `[scope, key]` */
-const attempts = table<Attempt>("idempotency");
 /** `[atMs, scope, key]`, oldest first. */
 const ages = table<true>("idempotency-age");
+/** `[scope, key]` */
+const attempts = indexedTable<Attempt>("idempotency", {
+  under: ["scope"],
+  order: ["key"],
+  beside: [beside(ages, ({ atMs, scope, key }) => [[[atMs, scope, key], true]])],
+  stored: storedAs(
+    ({ scope: _scope, key: _key, ...stored }: Attempt) => stored,
+    (stored, key) => ({ ...stored, scope: String(key.at(-2)), key: String(key.at(-1)) }),
+  ),
+});
 
 /** The earlier attempt with this key within the window, a refusal when its body differed, or null. */
 export function findAttempt(turn: Turn, partition: string, idempotency: Idempotency): Attempt | Refusal | null {
@@ -39,18 +48,14 @@ export function recordAttempt(
   made: { readonly resourceId: string; readonly workspaceId: string },
 ): void {
   const { scope, key, digest } = idempotency;
-  const expired = attempts.get(turn, partition, scope, key);
-  if (expired !== undefined) ages.remove(turn, partition, expired.atMs, scope, key);
-  attempts.put(turn, partition, [scope, key], { digest, ...made, atMs: turn.now });
-  ages.put(turn, partition, [turn.now, scope, key], true);
+  const expired = attempts.get(turn, partition, scope, key) ?? null;
+  attempts.put(turn, partition, expired, { scope, key, digest, ...made, atMs: turn.now });
 }
 
 /** Removes a failed attempt; does nothing when there is none. */
 export function forgetAttempt(turn: Turn, partition: string, { scope, key }: Omit<Idempotency, "digest">): void {
   const found = attempts.get(turn, partition, scope, key);
-  if (found === undefined) return;
-  attempts.remove(turn, partition, scope, key);
-  ages.remove(turn, partition, found.atMs, scope, key);
+  if (found !== undefined) attempts.remove(turn, partition, found);
 }
 
 /** Removes attempts older than the window, one slice; true when more are left. */
@@ -61,9 +66,9 @@ export function sweepAttempts(turn: Turn, partition: string): boolean {
   });
   for (const { key } of expired) {
     const [atMs, scope, attemptKey] = key.slice(-3);
-    if (atMs === undefined || scope === undefined || attemptKey === undefined) continue;
-    attempts.remove(turn, partition, scope, attemptKey);
-    ages.remove(turn, partition, atMs, scope, attemptKey);
+    const found = attempts.get(turn, partition, String(scope), String(attemptKey));
+    if (found !== undefined && found.atMs === atMs) attempts.remove(turn, partition, found);
+    else turn.remove(key);
   }
   return expired.length === SWEEP_SLICE;
 }

@@ -4,10 +4,11 @@ import { entryOf, topic } from "../../runtime/topic.js";
 import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 import type { EventSubject } from "../events/event-task.js";
+import { openTasks } from "../lines/station-use.table.js";
 import { locationEntry } from "../resources/resource-location.table.js";
 import type { CheckoutResult } from "../runners/protocol.js";
 import { indexedTable } from "../tables/indexed-table.js";
-import type { TaskRow } from "./task.js";
+import { openStates, type TaskRow } from "./task.js";
 import { taskItemView } from "./task-item.view.js";
 
 /** A note on a task. */
@@ -42,6 +43,7 @@ export const tasks = indexedTable<TaskRow>("task", {
     "team-task-by-assignee-state": ["teamId", "assignee", "state"],
     "team-task-by-assignee-line": ["teamId", "assignee", "lineId"],
     "team-task-by-assignee-station": ["teamId", "assignee", "station"],
+    [openTasks.name]: { by: ["lineId", "station"], only: { state: openStates } },
   },
   changes: (task, reading, { workspaceId }) => {
     const data: TaskChanged = { type: "task", task: taskItemView(reading, workspaceId, task) };

@@ -2,7 +2,6 @@ import type { Delivered, Turn, TurnReading } from "../../runtime/turn.js";
 import type { WorkFact } from "../events/catalogue.js";
 import { recordWorkEvent } from "../events/event-task.js";
 import { findLine, findStation } from "../lines/line.queries.js";
-import { enterStation, leaveStation } from "../lines/station-use.table.js";
 import { invalid, type Refusal } from "../refusal.js";
 import { refuseUnlessAssigneeOf } from "../runs/assignee.js";
 import { type EndRun, runRef } from "../runs/run.messages.js";
@@ -59,7 +58,6 @@ export function openTask(event: Delivered<OpenTask>): TaskContext {
     ...{ runId: null, asks: null, failure: null, openedAt: at, movedAt: at },
   });
   turn.direct(taskEntry(workspaceId, row.id));
-  enterStation(turn, workspaceId, { lineId, stationKey: station, taskId: row.id });
   recordCauses(turn, event);
   publish(turn, row, "task.opened", {});
   const started = startRun(turn, row);
@@ -85,7 +83,6 @@ export function advance(event: Delivered<RunIsOver>, context: TaskContext): Task
     const moved = decided.to === undefined ? row : moveTo(turn, row, decided.to);
     return { runId: startRun(turn, moved), abandoned };
   }
-  if (decided.next === "done") leaveStation(turn, turn.self.partition, stationUse(row));
   put(turn, row, { ...row, state: decided.next, asks: decided.asks ?? null, failure: run?.failure ?? null });
   return { runId: null, abandoned };
 }
@@ -128,7 +125,6 @@ export function endRunUnderWay(turn: Turn, context: TaskContext, end: Omit<EndRu
 export function close(turn: Turn<TaskAnswer>, context: TaskContext): TaskContext {
   endRunUnderWay(turn, context, { outcome: "withdrawn", reason: "The task was closed." });
   const row = taskRow(turn);
-  leaveStation(turn, turn.self.partition, stationUse(row));
   turn.reply({ task: put(turn, row, { ...row, state: "closed", asks: null }) });
   return { ...context, runId: null };
 }
@@ -187,16 +183,9 @@ function startRun(turn: Turn, row: TaskRow): string {
 }
 
 function moveTo(turn: Turn, row: TaskRow, to: string): TaskRow {
-  const workspaceId = turn.self.partition;
-  leaveStation(turn, workspaceId, stationUse(row));
   const moved = put(turn, row, { ...row, station: to, movedAt: new Date(turn.now).toISOString() });
-  enterStation(turn, workspaceId, stationUse(moved));
   publish(turn, moved, "task.moved", { from: row.station, to });
   return moved;
-}
-
-function stationUse(row: TaskRow) {
-  return { lineId: row.lineId, stationKey: row.station, taskId: row.id };
 }
 
 /** Carries the diffs of a completed run over to the task, for its next run to begin from. */

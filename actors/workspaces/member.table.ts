@@ -4,6 +4,8 @@ import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 import type { Role } from "../caller.js";
 import { findResource } from "../resources/resource.table.js";
+import { indexedTable } from "../tables/indexed-table.js";
+import { beside } from "../tables/table-declaration.js";
 
 /** A person in a workspace. */
 export interface Member {
@@ -16,12 +18,14 @@ export interface Member {
   readonly since: string;
 }
 
-/** `[user]` */
-const members = table<Member>("member");
 /** `[mail address]` -> the member with it. */
 const memberEmails = table<string>("member-email");
-/** `[user]`: the members who own the workspace. */
-const owners = table<true>("owner");
+/** `[user]` */
+const members = indexedTable<Member>("member", {
+  order: ["userId"],
+  indexes: { owner: { by: [], only: { role: ["owner"] } } },
+  beside: [beside(memberEmails, ({ email, userId }) => [[[email], userId]])],
+});
 /** `[user, workspace]`: which workspaces a person is in. */
 export const memberships = directory<{ readonly workspaceId: string }>("membership");
 
@@ -49,25 +53,20 @@ export function listWorkspaceMembers(
 /** Whether the member is the only owner of the workspace. */
 export function isLastOwner(reading: Reading, workspaceId: string, { userId, role }: Member): boolean {
   if (role !== "owner") return false;
-  return owners.entries(reading, workspaceId, [], { limit: 2 }).every(({ key }) => key.at(-1) === userId);
+  return members.all(reading, workspaceId, { role: "owner" }, { limit: 2 }).every((owner) => owner.userId === userId);
 }
 
 /** Adds or replaces a member; in a turn in the workspace. */
 export function putMember(writing: DirectedWriting, workspaceId: string, member: Member): void {
   const { userId } = member;
-  members.put(writing, workspaceId, userId, member);
-  memberEmails.put(writing, workspaceId, member.email, userId);
-  if (member.role === "owner") owners.put(writing, workspaceId, userId, true);
-  else owners.remove(writing, workspaceId, userId);
+  members.put(writing, workspaceId, findMember(writing, workspaceId, userId) ?? null, member);
   writing.direct(membershipEntry(workspaceId, userId));
 }
 
 /** Removes a person from the workspace and its teams; in a turn in the workspace. */
-export function removeMember(writing: DirectedWriting, workspaceId: string, { userId, email }: Member): void {
-  members.remove(writing, workspaceId, userId);
-  memberEmails.remove(writing, workspaceId, email);
-  owners.remove(writing, workspaceId, userId);
-  writing.undirect(membershipEntry(workspaceId, userId));
+export function removeMember(writing: DirectedWriting, workspaceId: string, member: Member): void {
+  members.remove(writing, workspaceId, member);
+  writing.undirect(membershipEntry(workspaceId, member.userId));
 }
 
 /** Removes everyone from a team that was deleted. */

@@ -20,6 +20,7 @@ t.test("tasks of the first format are migrated to the declared indexes, and to n
   const all = [task(1, null), task(2, "usr_1"), task(3, "usr_2")];
   const then: Entry[] = all.flatMap((row) => [
     { key: [workspaceId, "row", "task", row.id], value: row },
+    { key: [workspaceId, "row", "open-task", row.lineId, row.station, row.id], value: true },
     { key: [workspaceId, "row", "team-task", row.teamId, row.id], value: true },
     { key: [workspaceId, "row", "team-task-by", row.teamId, `[["state","${row.state}"]]`, row.id], value: true },
     { key: [workspaceId, "row", "team-task-by", row.teamId, `[["lineId","${row.lineId}"]]`, row.id], value: true },
