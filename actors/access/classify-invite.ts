@@ -5,6 +5,7 @@ import type { Refusal } from "../refusal.js";
 import { findResource } from "../resources/resource.table.js";
 import type { Member } from "../workspaces/member.table.js";
 import { findMemberByEmail } from "../workspaces/member.table.js";
+import type { InviteRow } from "./invite.js";
 import type {
   AcceptInvite,
   InviteMessage,
@@ -14,7 +15,6 @@ import type {
   RevokeInvite,
   SendInvite,
 } from "./invite.messages.js";
-import type { InviteRow } from "./invite.table.js";
 
 /** The stored state of an invite between turns. */
 export interface InviteContext {

@@ -1,9 +1,8 @@
 import { reference } from "../../runtime/reference.js";
-import { topic } from "../../runtime/topic.js";
 import type { Answered } from "../../runtime/turn.js";
 import type { Refusal } from "../refusal.js";
 import type { Member } from "../workspaces/member.table.js";
-import type { InviteRow } from "./invite.table.js";
+import type { InviteRow } from "./invite.js";
 
 /** The link of an invite. The token itself is only in the sealed mail. */
 export interface Link {
@@ -51,6 +50,3 @@ export interface InviteSent {
   readonly mailId: string;
   readonly outcome: "invited" | "sent-again";
 }
-
-/** What is published about an invite and its last mail. */
-export const inviteTopic = topic<Pick<InviteRow, "state" | "mail">>("invite");

@@ -2,8 +2,9 @@ import type { Reading } from "../../storage/store.js";
 import type { Refusal } from "../refusal.js";
 import { findResource } from "../resources/resource.table.js";
 import { findHashOwner } from "../resources/resource-hash.table.js";
+import { type InviteRow, leads } from "./invite.js";
 import type { InviteSent } from "./invite.messages.js";
-import { INVITE_LINK, type InviteRow, invites, leads, openInvites } from "./invite.table.js";
+import { INVITE_LINK, invites } from "./invite.table.js";
 
 /** The open invites of a workspace, newest first; only those before `before` when it is given. */
 export function listPendingInvites(
@@ -11,11 +12,13 @@ export function listPendingInvites(
   workspaceId: string,
   page: { readonly before?: string; readonly limit: number; readonly nowMs: number },
 ): InviteRow[] {
-  const before = page.before === undefined ? {} : { before: [page.before] };
-  return openInvites
-    .entries(reading, workspaceId, [], { reverse: true, limit: page.limit, ...before })
-    .flatMap(({ key }) => invites.get(reading, workspaceId, String(key.at(-1))) ?? [])
-    .filter(({ expiresAtMs }) => expiresAtMs > page.nowMs);
+  const { before, limit, nowMs } = page;
+  return invites.all(
+    reading,
+    workspaceId,
+    { state: "open" },
+    { before: before === undefined ? undefined : [before], limit, fits: ({ expiresAtMs }) => expiresAtMs > nowMs },
+  );
 }
 
 /** Location of the invite behind a link's hash. */

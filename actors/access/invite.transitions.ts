@@ -2,8 +2,9 @@ import type { Delivered, Turn } from "../../runtime/turn.js";
 import { MAIL_EFFECT } from "../outbound/mail.effects.js";
 import { admitMember } from "../workspaces/membership.transitions.js";
 import type { InviteAccepted, InviteClosed, InviteContext, InviteMailed, InviteSending } from "./classify-invite.js";
-import { type InviteSent, inviteTopic } from "./invite.messages.js";
-import { INVITE_MS, type InviteRow, inviteEntry, invites, openInvites } from "./invite.table.js";
+import { INVITE_MS, type InviteRow } from "./invite.js";
+import type { InviteSent } from "./invite.messages.js";
+import { inviteEntry, invites } from "./invite.table.js";
 
 /** The transitions of an invite; the machine says when each runs. */
 
@@ -14,7 +15,8 @@ export function sendInvite(
 ): InviteContext {
   const earlier = context.invite;
   const isAgain = earlier !== null && (earlier.state === "open" || earlier.state === "expired");
-  if (earlier !== null) removeInvite(turn, earlier);
+  if (earlier !== null) endInvite(turn, earlier);
+  if (earlier !== null && !isAgain) invites.remove(turn, turn.self.partition, earlier);
   const { role, teams, invitedBy } = terms;
   const mailId = turn.newId("mail");
   const invite: InviteRow = {
@@ -34,7 +36,7 @@ export function sendInvite(
   turn.wake("expire", invite.expiresAtMs);
   const sent: InviteSent = { inviteId: invite.inviteId, mailId, outcome: isAgain ? "sent-again" : "invited" };
   turn.reply(sent);
-  return storeInvite(turn, context, invite);
+  return storeInvite(turn, isAgain ? context : { ...context, invite: null }, invite);
 }
 
 /** Adds the person; an existing member keeps their role and joins the teams. */
@@ -69,19 +71,14 @@ export function recordMailOutcome(
   return storeInvite(turn, context, { ...invite, mail: isSent ? "sent" : "not-sent" });
 }
 
-/** Writes the invite, and publishes it to whoever waits for the result of its mail. */
+/** Writes the invite, replacing that of the context. */
 function storeInvite(turn: Turn, context: InviteContext, invite: InviteRow): InviteContext {
-  const workspaceId = turn.self.partition;
-  invites.put(turn, workspaceId, invite.inviteId, invite);
-  if (invite.state === "open") openInvites.put(turn, workspaceId, invite.inviteId, true);
-  else openInvites.remove(turn, workspaceId, invite.inviteId);
-  turn.publishChange(inviteTopic(invite.inviteId), { state: invite.state, mail: invite.mail });
+  invites.put(turn, turn.self.partition, context.invite, invite);
   return { ...context, invite };
 }
 
-/** Removes the directory entry of the invite to be replaced, and its mail if that is still being sent. */
-function removeInvite(turn: Turn, invite: InviteRow): void {
+/** Removes the directory entry of an invite that is sent again or replaced, and its mail if that is still being sent. */
+function endInvite(turn: Turn, invite: InviteRow): void {
   turn.undirect(inviteEntry(turn.self.partition, invite));
   turn.cancelEffect(invite.mailId);
-  invites.remove(turn, turn.self.partition, invite.inviteId);
 }

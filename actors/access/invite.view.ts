@@ -4,8 +4,8 @@ import type { InviteOffer } from "../outbound/mail-texts.js";
 import type { Refusal } from "../refusal.js";
 import { findResource } from "../resources/resource.table.js";
 import type { Member } from "../workspaces/member.table.js";
+import type { InviteRow } from "./invite.js";
 import type { FoundInvite } from "./invite.queries.js";
-import type { InviteRow } from "./invite.table.js";
 import { teamNames, teamSchema } from "./member.view.js";
 import { findUser } from "./session.queries.js";
 

@@ -6,6 +6,7 @@ import { findResource } from "../resources/resource.table.js";
 import type { AskHolder } from "../tables/claims.js";
 import { findMember } from "../workspaces/member.table.js";
 import { CONFIRMATION_EFFECT, type Confirmation, type ConfirmedInstallation } from "./confirmation.effects.js";
+import { type CodeHostConnection, MAX_CONNECTIONS } from "./connection.js";
 import type {
   CodeHostConnectionMessage,
   ConfirmInstallation,
@@ -15,7 +16,6 @@ import type {
   ReleaseInstallation,
 } from "./connection.messages.js";
 import { listCodeHostConnections } from "./connection.queries.js";
-import { type CodeHostConnection, MAX_CONNECTIONS } from "./connection.table.js";
 import type { InstallationKey } from "./installation.js";
 import { INSTALLATION_CHECK_EFFECT, type InstallationStatus } from "./installation-check.effects.js";
 import { connectedElsewhere, notAnAdministratorThere, notAWorkspaceAdministrator, notConfirmed } from "./refusals.js";

@@ -3,7 +3,7 @@ import { topic } from "../../runtime/topic.js";
 import type { Answered, Message } from "../../runtime/turn.js";
 import type { Refusal } from "../refusal.js";
 import type { AskHolder } from "../tables/claims.js";
-import type { CodeHostConnection } from "./connection.table.js";
+import type { CodeHostConnection } from "./connection.js";
 import { type InstallationKey, toActorId } from "./installation.js";
 
 /**

@@ -1,29 +1,23 @@
-import type { Writing } from "../../storage/store.js";
-import { table } from "../../storage/table.js";
-import type { InstallationKey } from "./installation.js";
+import { entryOf, topic } from "../../runtime/topic.js";
+import { indexedTable } from "../tables/indexed-table.js";
+import type { CodeHostConnection } from "./connection.js";
+import { codeHostConnectionView } from "./connection.view.js";
 
-/** An installation that is connected to a workspace. */
-export interface CodeHostConnection extends InstallationKey {
-  readonly account: { readonly login: string; readonly kind: "organization" | "user" };
-  readonly state: "connected" | "suspended" | "deleted";
-  readonly connectedBy: string;
-  readonly connectedAtMs: number;
-  /** The code host's timestamp of the stored data. */
-  readonly asOfMs: number;
-}
+/** What readers of the workspace receive about its connections. */
+export const workspaceTopic = topic<{
+  readonly type: "code-host";
+  /** What happened to it. */
+  readonly what: CodeHostConnection["state"] | "disconnected";
+  readonly connection: ReturnType<typeof codeHostConnectionView>;
+}>("workspace");
 
 /** `[host, installation]` */
-export const codeHostConnections = table<CodeHostConnection>("code-host-connection");
-
-/** Most installations that one workspace connects to. */
-export const MAX_CONNECTIONS = 100;
-
-/** Writes a connection. */
-export function storeCodeHostConnection(writing: Writing, workspaceId: string, connection: CodeHostConnection): void {
-  codeHostConnections.put(writing, workspaceId, [connection.host, connection.installationId], connection);
-}
-
-/** Removes a connection. */
-export function removeCodeHostConnection(writing: Writing, workspaceId: string, name: InstallationKey): void {
-  codeHostConnections.remove(writing, workspaceId, name.host, name.installationId);
-}
+export const codeHostConnections = indexedTable<CodeHostConnection>("code-host-connection", {
+  order: ["host", "installationId"],
+  changes: (connection, _reading, { workspaceId }) => [
+    entryOf(workspaceTopic(workspaceId), {
+      ...{ type: "code-host", what: connection.state },
+      connection: codeHostConnectionView(connection),
+    }),
+  ],
+});

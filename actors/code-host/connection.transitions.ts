@@ -1,4 +1,3 @@
-import { topic } from "../../runtime/topic.js";
 import type { Delivered, Turn } from "../../runtime/turn.js";
 import {
   type Attempt,
@@ -14,8 +13,9 @@ import {
   requesterOfAttempt,
 } from "./classify-connection.js";
 import { CONFIRMATION_EFFECT, type ConfirmedInstallation } from "./confirmation.effects.js";
+import type { CodeHostConnection } from "./connection.js";
 import { attemptTopic, type ConnectOutcome } from "./connection.messages.js";
-import { type CodeHostConnection, removeCodeHostConnection, storeCodeHostConnection } from "./connection.table.js";
+import { codeHostConnections, workspaceTopic } from "./connection.table.js";
 import { codeHostConnectionView } from "./connection.view.js";
 import { INSTALLATION_CHECK_EFFECT } from "./installation-check.effects.js";
 import { installationClaimsRef, toName } from "./installation-claims.machine.js";
@@ -150,8 +150,9 @@ export function disconnect(context: CodeHostConnectionContext, turn: Turn<null>)
   turn.reply(null);
   if (context.connection === null) return context;
   turn.cancelWake(CHECK);
-  removeCodeHostConnection(turn, turn.self.partition, context);
-  publishConnection(turn, context.connection, "disconnected");
+  codeHostConnections.remove(turn, turn.self.partition, context.connection);
+  const connection = codeHostConnectionView(context.connection);
+  turn.publishChange(workspaceTopic(turn.self.partition), { type: "code-host", what: "disconnected", connection });
   const left = { ...context, connection: null };
   return isHeld(context) ? giveBack(left, turn) : left;
 }
@@ -160,28 +161,12 @@ function withoutAttempt(context: CodeHostConnectionContext, attemptId: string): 
   return { ...context, attempts: context.attempts.filter(({ id }) => id !== attemptId) };
 }
 
+/** Writes the connection, replacing that of the context. */
 function storeConnection(
   turn: Turn,
   context: CodeHostConnectionContext,
   connection: CodeHostConnection,
 ): CodeHostConnectionContext {
-  storeCodeHostConnection(turn, turn.self.partition, connection);
-  publishConnection(turn, connection, connection.state);
+  codeHostConnections.put(turn, turn.self.partition, context.connection, connection);
   return { ...context, connection };
-}
-
-/** What happened to a connection. */
-type ConnectionChange = CodeHostConnection["state"] | "disconnected";
-
-/** What readers of the workspace receive about its connections. */
-const workspaceTopic = topic<{
-  readonly type: "code-host";
-  readonly what: ConnectionChange;
-  readonly connection: ReturnType<typeof codeHostConnectionView>;
-}>("workspace");
-
-/** Publishes to readers of the workspace. */
-function publishConnection(turn: Turn, connection: CodeHostConnection, what: ConnectionChange): void {
-  const data = { type: "code-host", what, connection: codeHostConnectionView(connection) } as const;
-  turn.publishChange(workspaceTopic(turn.self.partition), data);
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { CodeHostConnection } from "./connection.table.js";
+import type { CodeHostConnection } from "./connection.js";
 
 /** A connection as callers who may see the workspace see it. */
 export const codeHostConnectionSchema = z

@@ -1,7 +1,7 @@
 import { type CodeHost, type HostedRepository, REPOSITORIES_ON_PAGE } from "../outbound/code-host.js";
 import { CodeHostRefused } from "../outbound/code-host-requests.js";
 import type { Refusal } from "../refusal.js";
-import type { CodeHostConnection } from "./connection.table.js";
+import type { CodeHostConnection } from "./connection.js";
 import { notSetUp } from "./refusals.js";
 
 /** The code host to ask for a connection's repositories, or why there is none; null means that none is set up. */

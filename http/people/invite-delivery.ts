@@ -1,4 +1,5 @@
-import { type InviteSent, inviteTopic } from "../../actors/access/invite.messages.js";
+import { inviteTopic } from "../../actors/access/invite.js";
+import type { InviteSent } from "../../actors/access/invite.messages.js";
 import { didMailGoOut } from "../../actors/access/invite.queries.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { listenForOutcome } from "../outcome-wait.js";

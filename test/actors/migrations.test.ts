@@ -1,11 +1,21 @@
 import t, { type Test } from "tap";
+import type { InviteRow } from "../../actors/access/invite.js";
+import { invites } from "../../actors/access/invite.table.js";
+import type { CodeHostConnection } from "../../actors/code-host/connection.js";
+import { codeHostConnections } from "../../actors/code-host/connection.table.js";
 import { migrations } from "../../actors/migrations.js";
+import type { TaskRow } from "../../actors/tasks/task.js";
+import { tasks } from "../../actors/tasks/task.table.js";
+import { type Member, putMember } from "../../actors/workspaces/member.table.js";
 import { openLmdbStore } from "../../storage/lmdb-store.js";
 import type { Entry } from "../../storage/store.js";
 import { unpackFixture } from "../fixtures/unpack.js";
 import { bringUp, bringUpThroughKills, entriesOf, stepped, storeWith } from "../support/migrating.js";
+import { memoryRows } from "../support/turn.js";
 
 /** The catalogue of migrations on the store of the first release, whatever steps there are. */
+
+type Rows = ReturnType<typeof memoryRows>;
 
 const format = (value: number): Entry => ({ key: ["~", "meta", "format"], value });
 
@@ -46,4 +56,35 @@ t.test("the stored count of exhausted hook occurrences is removed, and nothing e
   const slug: Entry = { key: ["~", "row", "workspace-slug", "acme"], value: { workspaceId: "ws_1" } };
   const count: Entry = { key: ["~", "row", "hook-given-up", "total"], value: 3 };
   t.same(await stepped(step, [count, slug]), [slug]);
+});
+
+t.test("rows of the first release stand in the indexes that are declared today, and in no others", async (t) => {
+  const store = await storeWith(await firstRelease(t));
+  await bringUp(store, { steps: migrations });
+  const { reading } = store;
+  const partitions = new Set(reading.range({ prefix: [] }).map(({ key }) => String(key[0])));
+  const declared = [
+    { names: ["invite", "open-invite"], write: (rows: Rows, row: InviteRow) => invites.insert(rows, at, row) },
+    { names: ["member", "member-email", "owner"], write: (rows: Rows, row: Member) => putMember(rows, at, row) },
+    { names: ["task", "open-task"], write: (rows: Rows, row: TaskRow) => tasks.insert(rows, at, row) },
+    {
+      names: ["code-host-connection"],
+      write: (rows: Rows, row: CodeHostConnection) => codeHostConnections.insert(rows, at, row),
+    },
+  ];
+  let at = "";
+  for (const { names, write } of declared) {
+    const [name = ""] = names;
+    let count = 0;
+    for (at of partitions) {
+      const rows = memoryRows();
+      for (const { value } of reading.range({ prefix: [at, "row", name] })) write(rows, value as never);
+      for (const each of names) {
+        const prefix = [at, "row", each];
+        t.same(reading.range({ prefix }), rows.range({ prefix }), each);
+        count += rows.range({ prefix }).length;
+      }
+    }
+    t.ok(count > 0, `${name}: ${count} rows`);
+  }
 });

@@ -1,14 +1,15 @@
 import t from "tap";
+import { INVITE_MS, type InviteRow } from "../../../actors/access/invite.js";
 import { inviteActor } from "../../../actors/access/invite.machine.js";
 import type { InviteSent } from "../../../actors/access/invite.messages.js";
 import { findInviteByLink, listPendingInvites } from "../../../actors/access/invite.queries.js";
-import { INVITE_MS, type InviteRow, invites } from "../../../actors/access/invite.table.js";
+import { invites } from "../../../actors/access/invite.table.js";
 import { MAIL_EFFECT } from "../../../actors/outbound/mail.effects.js";
 import { type ResourceRow, resources } from "../../../actors/resources/resource.table.js";
-import { findMember, putMember } from "../../../actors/workspaces/member.table.js";
+import { findMember, putMember, removeMember } from "../../../actors/workspaces/member.table.js";
 import { address } from "../../../runtime/address.js";
 import type { Message } from "../../../runtime/turn.js";
-import { type Stepping, stepByHand, type TurnTaken } from "../../support/turn.js";
+import { memoryRows, type Stepping, stepByHand, type TurnTaken } from "../../support/turn.js";
 
 const WORKSPACE = "ws_1";
 const BOB = { userId: "usr_bob", email: "bob@example.com" };
@@ -85,8 +86,8 @@ const states: Readonly<Record<string, () => Stepping>> = {
     stepping.take(send("link"));
     stepping.take(accept("link"));
     // Gone from the workspace since, so that the address can be invited again.
-    for (const { key } of stepping.rows.range({ prefix: [WORKSPACE, "row", "member-email"] }))
-      stepping.rows.remove(key);
+    const member = findMember(stepping.rows, WORKSPACE, BOB.userId);
+    if (member !== undefined) removeMember(stepping.rows, WORKSPACE, member);
     return stepping;
   },
 };
@@ -309,4 +310,27 @@ t.test("only open invites are pending, and the result of the mail is recorded", 
   t.equal(listPendingInvites(stepping.rows, WORKSPACE, { limit: 10, nowMs: stepping.now })[0]?.mail, "not-sent");
   stepping.take(ended(rowOf(stepping).mailId, true));
   t.equal(rowOf(stepping).mail, "sent");
+});
+
+t.test("a page of pending invites is not short for those whose time is over", async (t) => {
+  const rows = memoryRows();
+  const [open] = Object.values(states)
+    .map((make) => make())
+    .filter(({ value }) => value === "open");
+  if (open === undefined) throw new Error("there is no open invite");
+  const one = rowOf(open);
+  for (let n = 1; n <= 6; n++) {
+    const expiresAtMs = open.now + (n === 4 || n === 5 ? 0 : 1);
+    invites.insert(rows, WORKSPACE, { ...one, inviteId: `inv_${n}`, email: `${n}@example.com`, expiresAtMs });
+  }
+  const page = (before?: string) =>
+    listPendingInvites(rows, WORKSPACE, { limit: 2, nowMs: open.now, ...(before && { before }) });
+  t.same(
+    page().map(({ inviteId }) => inviteId),
+    ["inv_6", "inv_3"],
+  );
+  t.same(
+    page("inv_3").map(({ inviteId }) => inviteId),
+    ["inv_2", "inv_1"],
+  );
 });

@@ -1,13 +1,10 @@
 import t from "tap";
 import { CONFIRMATION_EFFECT, type Confirmation } from "../../../actors/code-host/confirmation.effects.js";
+import { type CodeHostConnection, MAX_CONNECTIONS } from "../../../actors/code-host/connection.js";
 import { codeHostConnectionActor } from "../../../actors/code-host/connection.machine.js";
 import { codeHostConnectionRef } from "../../../actors/code-host/connection.messages.js";
 import { findInstallationOwner, listCodeHostConnections } from "../../../actors/code-host/connection.queries.js";
-import {
-  type CodeHostConnection,
-  MAX_CONNECTIONS,
-  storeCodeHostConnection,
-} from "../../../actors/code-host/connection.table.js";
+import { codeHostConnections } from "../../../actors/code-host/connection.table.js";
 import { INSTALLATION_CHECK_INTERVAL_MS } from "../../../actors/code-host/connection.transitions.js";
 import type { InstallationKey } from "../../../actors/code-host/installation.js";
 import {
@@ -353,7 +350,8 @@ t.test("the person who connected it first stays recorded, until it is deleted an
 t.test("a workspace connects to a limited number of installations, and may confirm those again", async (t) => {
   const stepping = inState(theirs());
   for (let n = 1; n < MAX_CONNECTIONS; n++) {
-    storeCodeHostConnection(stepping.rows, WORKSPACE, rowOf({ installationId: 100 + n }));
+    const other = rowOf({ installationId: 100 + n });
+    stepping.rows.put(codeHostConnections.key(WORKSPACE, other.host, other.installationId), other);
   }
   t.equal(toldOf(stepping.take(ended(theirs()))), "told");
   const name = { ...NAME, installationId: 8 };

@@ -1,0 +1,14 @@
+import type { InstallationKey } from "./installation.js";
+
+/** An installation that is connected to a workspace. */
+export interface CodeHostConnection extends InstallationKey {
+  readonly account: { readonly login: string; readonly kind: "organization" | "user" };
+  readonly state: "connected" | "suspended" | "deleted";
+  readonly connectedBy: string;
+  readonly connectedAtMs: number;
+  /** The code host's timestamp of the stored data. */
+  readonly asOfMs: number;
+}
+
+/** Most installations that one workspace connects to. */
+export const MAX_CONNECTIONS = 100;
