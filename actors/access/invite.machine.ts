@@ -36,7 +36,7 @@ import { inviteRef } from "./invite.messages.js";
 import { acceptInvite, expireInvite, recordMailOutcome, revokeInvite, sendInvite } from "./invite.transitions.js";
 
 /** Requests to an invite that are refused. */
-function refusals<State extends string>(state: State) {
+function refusalTransitions<State extends string>(state: State) {
   return {
     "send.skipped": { target: state, actions: "skipMember" },
     "resend.refused": { target: state, actions: "refuse" },
@@ -46,13 +46,13 @@ function refusals<State extends string>(state: State) {
 }
 
 /** What happens to an invite that nobody has accepted yet. */
-function standing<State extends string>(state: State) {
+function pendingTransitions<State extends string>(state: State) {
   return {
-    ...refusals(state),
+    ...refusalTransitions(state),
     "send.taken": { target: "open", actions: "send" },
     "resend.taken": { target: "open", actions: "send" },
     "revoke.taken": { target: "revoked", actions: "revoke" },
-    "mail.ended": { target: state, actions: "noteMail" },
+    "mail.ended": { target: state, actions: "recordMail" },
     "effect.ended": { target: state },
   } as const;
 }
@@ -76,7 +76,7 @@ const machine = setup({
       assertEvent(event, ["accept.late", "expiry.due"]);
       return expireInvite(context, event);
     }),
-    noteMail: assign(({ context, event }) => {
+    recordMail: assign(({ context, event }) => {
       assertEvent(event, "mail.ended");
       return recordMailOutcome(context, event);
     }),
@@ -102,22 +102,22 @@ const machine = setup({
     },
     open: {
       on: {
-        ...standing("open"),
+        ...pendingTransitions("open"),
         "accept.taken": { target: "accepted", actions: assign(({ context, event }) => acceptInvite(context, event)) },
         "accept.late": { target: "expired", actions: ["expire", "refuse"] },
         "expiry.due": { target: "expired", actions: "expire" },
         "expiry.early": { target: "open" },
       },
     },
-    expired: { on: standing("expired") },
+    expired: { on: pendingTransitions("expired") },
     revoked: {
       on: {
-        ...refusals("revoked"),
+        ...refusalTransitions("revoked"),
         "send.taken": { target: "open", actions: "send" },
         "revoke.taken": { target: "revoked" },
       },
     },
-    accepted: { on: { ...refusals("accepted"), "send.taken": { target: "open", actions: "send" } } },
+    accepted: { on: { ...refusalTransitions("accepted"), "send.taken": { target: "open", actions: "send" } } },
   },
 });
 

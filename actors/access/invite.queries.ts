@@ -29,9 +29,9 @@ export interface FoundInvite {
 
 /** The invite that the link with this hash leads to, in an open workspace, or undefined. */
 export function findInviteByLink(reading: Reading, linkHash: string): FoundInvite | undefined {
-  const place = findHashOwner(reading, INVITE_LINK, linkHash);
-  if (place === undefined) return undefined;
-  const { workspaceId, id } = place;
+  const owner = findHashOwner(reading, INVITE_LINK, linkHash);
+  if (owner === undefined) return undefined;
+  const { workspaceId, id } = owner;
   if (findResource(reading, workspaceId, "workspace", workspaceId) === undefined) return undefined;
   const invite = invites.get(reading, workspaceId, id);
   return invite === undefined || !leads(invite, linkHash) ? undefined : { workspaceId, invite };

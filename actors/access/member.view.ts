@@ -32,14 +32,14 @@ function memberView(
   caller: Ranked,
 ): z.output<typeof memberSchema> {
   const { userId, email, since } = member;
-  const standing = { caller, target: member, isLastOwner: isLastOwner(reading, workspaceId, member) };
+  const change = { caller, target: member, isLastOwner: isLastOwner(reading, workspaceId, member) };
   return {
     userId,
     name: findUser(reading, userId)?.name ?? email,
     email,
     role: member.role,
     teams: teamNames(reading, workspaceId, member.teams),
-    assignableRoles: assignableRoles(standing),
+    assignableRoles: assignableRoles(change),
     since,
   };
 }

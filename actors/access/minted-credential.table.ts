@@ -53,9 +53,9 @@ export function findLiveCredential(
   hash: string,
   nowMs: number,
 ): (MintedCredential & { readonly workspaceId: string }) | null {
-  const place = mintedHashes.find(reading, hash);
-  if (place === undefined) return null;
-  const { workspaceId, trustId, id } = place;
+  const owner = mintedHashes.find(reading, hash);
+  if (owner === undefined) return null;
+  const { workspaceId, trustId, id } = owner;
   const credential = credentials.get(reading, workspaceId, trustId, id);
   if (credential?.hash !== hash || findResource(reading, workspaceId, "workspace", workspaceId) === undefined) {
     return null;

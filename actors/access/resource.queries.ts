@@ -27,11 +27,11 @@ export function findVisibleResource(
   caller: Caller,
   id: string,
 ): VisibleResource | Refusal {
-  const place = locate(reading, id);
-  if (place?.kind !== kind.name) return { refused: "not-found" };
-  const refused = permit(reading, caller, place.workspaceId, "read", kind.name);
+  const location = locate(reading, id);
+  if (location?.kind !== kind.name) return { refused: "not-found" };
+  const refused = permit(reading, caller, location.workspaceId, "read", kind.name);
   if (refused !== null) return refused;
-  const row = findResource(reading, place.workspaceId, kind.name, id);
+  const row = findResource(reading, location.workspaceId, kind.name, id);
   return row !== undefined && isVisible(kind, reading, caller, row) ? row : { refused: "not-found" };
 }
 
@@ -143,9 +143,9 @@ export function findHolder(kind: Kind, reading: Reading, caller: Caller, name: H
     return { workspaceId: name.workspaceId ?? "", teamId: null };
   }
   const id = (kind.heldBy === "team" ? name.teamId : name.lineId) ?? "";
-  const place = locate(reading, id);
-  if (place?.kind !== (kind.heldBy === "team" ? "team" : "line")) return { refused: "not-found" };
-  const { workspaceId } = place;
+  const location = locate(reading, id);
+  if (location?.kind !== (kind.heldBy === "team" ? "team" : "line")) return { refused: "not-found" };
+  const { workspaceId } = location;
   if (kind.heldBy === "team") return { workspaceId, teamId: id };
   const station = { lineId: id, stationKey: name.stationKey ?? "" };
   const found = kind.locateStation?.(reading, workspaceId, station) ?? null;

@@ -29,9 +29,9 @@ export function findTeamOfOutcomes(reading: Reading, caller: Caller, teamId: str
 }
 
 function findTeam(reading: Reading, teamId: string): VisibleTeam | undefined {
-  const place = locate(reading, teamId);
-  if (place?.kind !== "team") return undefined;
-  const { workspaceId } = place;
+  const location = locate(reading, teamId);
+  if (location?.kind !== "team") return undefined;
+  const { workspaceId } = location;
   const team = findResource(reading, workspaceId, "team", teamId);
   return team === undefined ? undefined : { workspaceId, teamId, teamKey: team.address };
 }

@@ -21,10 +21,10 @@ export const REFUSAL_RETENTION_MS = 7 * 24 * 60 * 60 * 1_000;
 /** Records a refusal; repeats of the same one are counted, so that one workload does not push out all others. */
 export function recordRefusal(turn: Turn, trustId: string, fault: WorkloadFault): void {
   const { partition } = turn.self;
-  const kept = refusals.entries(turn, partition, [trustId]);
-  const same = kept.find(({ value }) => isSame(value, fault));
-  const gone = same ?? (kept.length >= MAX_REFUSALS ? kept[0] : undefined);
-  if (gone !== undefined) turn.remove(gone.key);
+  const stored = refusals.entries(turn, partition, [trustId]);
+  const same = stored.find(({ value }) => isSame(value, fault));
+  const replaced = same ?? (stored.length >= MAX_REFUSALS ? stored[0] : undefined);
+  if (replaced !== undefined) turn.remove(replaced.key);
   const { check, wanted, came, verified } = fault;
   const at = new Date(turn.now).toISOString();
   const refusal = { at, times: (same?.value.times ?? 0) + 1, check, wanted, came, verified };
@@ -33,9 +33,11 @@ export function recordRefusal(turn: Turn, trustId: string, fault: WorkloadFault)
 
 /** Removes refusals that are too old, or all. Returns when to sweep again; null when none is left. */
 export function sweepRefusals(turn: Turn, trustId: string, which: "old" | "all"): number | null {
-  const kept = refusals.entries(turn, turn.self.partition, [trustId]);
-  const staying = kept.filter(({ value }) => which === "old" && Date.parse(value.at) + REFUSAL_RETENTION_MS > turn.now);
-  for (const entry of kept) if (!staying.includes(entry)) turn.remove(entry.key);
+  const stored = refusals.entries(turn, turn.self.partition, [trustId]);
+  const staying = stored.filter(
+    ({ value }) => which === "old" && Date.parse(value.at) + REFUSAL_RETENTION_MS > turn.now,
+  );
+  for (const entry of stored) if (!staying.includes(entry)) turn.remove(entry.key);
   const [first] = staying;
   return first === undefined ? null : Date.parse(first.value.at) + REFUSAL_RETENTION_MS;
 }

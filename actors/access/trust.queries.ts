@@ -19,9 +19,9 @@ export function findManagedTrust(
   kind: Pick<Kind, "name" | "permission">,
   id: string,
 ): ManagedTrust | Refusal {
-  const place = locate(reading, id);
-  if (place?.kind !== kind.name) return { refused: "not-found" };
-  const { workspaceId } = place;
+  const location = locate(reading, id);
+  if (location?.kind !== kind.name) return { refused: "not-found" };
+  const { workspaceId } = location;
   return permit(reading, caller, workspaceId, kind.permission, kind.name) ?? { workspaceId, id };
 }
 

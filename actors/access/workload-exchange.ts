@@ -56,15 +56,15 @@ async function mint<Fields extends TrustTerms>(
 ): Promise<Exchanged<Fields> | null> {
   const { runtime, verifier } = options;
   const actor = minting.actor(trust.workspaceId, trust.id);
-  const verdict = await verifier.verify(token, trust.fields);
-  if (!verdict.admits) return refuse(options, trust, minting, verdict);
+  const result = await verifier.verify(token, trust.fields);
+  if (!result.admits) return refuse(options, trust, minting, result);
   const values = Array.from({ length: count(trust.fields) }, () =>
     Buffer.from(runtime.randomBytes(32)).toString("base64url"),
   );
   const message: MintCredentials = {
     type: "trust.mint",
     trustVersion: trust.version,
-    subject: verdict.subject,
+    subject: result.subject,
     hashes: values.map(sha256Hex),
     client,
   };
@@ -80,10 +80,10 @@ function findTrust<Fields>(
   { trustKind }: Minting,
   id: string,
 ): ResourceRow<Fields> | null {
-  const place = TRUST_ID.test(id) ? locate(reading, id) : undefined;
-  if (place?.kind !== trustKind) return null;
-  const isOpen = findResource(reading, place.workspaceId, "workspace", place.workspaceId) !== undefined;
-  return isOpen ? (findResource<Fields>(reading, place.workspaceId, trustKind, id) ?? null) : null;
+  const location = TRUST_ID.test(id) ? locate(reading, id) : undefined;
+  if (location?.kind !== trustKind) return null;
+  const isOpen = findResource(reading, location.workspaceId, "workspace", location.workspaceId) !== undefined;
+  return isOpen ? (findResource<Fields>(reading, location.workspaceId, trustKind, id) ?? null) : null;
 }
 
 /** Reports why to the log and the trust. A trust that gets too many reports at once leaves some to the log alone. */

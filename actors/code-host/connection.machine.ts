@@ -65,7 +65,7 @@ const machine = setup({
       assertEvent(event, ["confirmation.crowded", "disconnect.refused"]);
       event.turn.reply(event.refusal);
     },
-    look: ({ context, event }) => steps.startInstallationCheck(context, event.turn),
+    startCheck: ({ context, event }) => steps.startInstallationCheck(context, event.turn),
     remove: assign(({ context, event }) => {
       assertEvent(event, ["disconnect.allowed", "installation.release"]);
       return steps.disconnect(context, event.turn);
@@ -103,8 +103,8 @@ const machine = setup({
   },
   states: {
     absent: { on: { woken: { target: "absent" } } },
-    connected: { on: { woken: { actions: "look" } } },
-    suspended: { on: { woken: { actions: "look" } } },
+    connected: { on: { woken: { actions: "startCheck" } } },
+    suspended: { on: { woken: { actions: "startCheck" } } },
     deleted: { on: { woken: { target: "deleted" } } },
   },
 });

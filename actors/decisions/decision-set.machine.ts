@@ -29,7 +29,7 @@ import { decisionSetRef } from "./decision-set.messages.js";
 const machine = setup({
   types: { events: {} as Delivered<DecisionSetEvent> },
   actions: {
-    keep: ({ event }) => {
+    storeDraft: ({ event }) => {
       assertEvent(event, "draft.taken");
       storeDraft(event);
     },
@@ -41,7 +41,7 @@ const machine = setup({
   states: {
     none: {
       on: {
-        "draft.taken": { target: "proposed", actions: "keep" },
+        "draft.taken": { target: "proposed", actions: "storeDraft" },
         "draft.of-nothing": { target: "none", actions: "stop" },
         "decisions.merged": { target: "none", actions: "stop" },
         "decisions.closed": { target: "none", actions: "stop" },
@@ -49,7 +49,7 @@ const machine = setup({
     },
     proposed: {
       on: {
-        "draft.taken": { target: "proposed", actions: "keep" },
+        "draft.taken": { target: "proposed", actions: "storeDraft" },
         "draft.of-nothing": { target: "proposed" },
         "decisions.merged": { target: "stands", actions: ({ event }) => indexDecisionSet(event.turn, event) },
         "decisions.closed": { target: "discarded" },
@@ -57,7 +57,7 @@ const machine = setup({
     },
     discarded: {
       on: {
-        "draft.taken": { target: "proposed", actions: "keep" },
+        "draft.taken": { target: "proposed", actions: "storeDraft" },
         "draft.of-nothing": { target: "discarded" },
         "decisions.merged": { target: "discarded" },
         "decisions.closed": { target: "discarded" },

@@ -3,15 +3,15 @@
  * another: `app/main` comes before `app/main-2`, but `app/main-2/x` before `app/main/x`, since "-" sorts before "/". An
  * address is held back while such addresses follow; never more are held than an address has words.
  */
-export function* inPathOrder<Place extends { readonly address: string }>(places: Iterable<Place>): Generator<Place> {
+export function* inPathOrder<Place extends { readonly address: string }>(locations: Iterable<Place>): Generator<Place> {
   const held: Place[] = [];
-  for (const place of places) {
+  for (const location of locations) {
     for (let last = held.at(-1); last !== undefined; last = held.at(-1)) {
-      if (place.address.startsWith(`${last.address}-`)) break;
+      if (location.address.startsWith(`${last.address}-`)) break;
       held.pop();
       yield last;
     }
-    held.push(place);
+    held.push(location);
   }
   yield* held.reverse();
 }

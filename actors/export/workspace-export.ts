@@ -45,7 +45,12 @@ export function* exportWorkspace(
   workspace: ResourceRow,
 ): Generator<readonly FilePiece[]> {
   const kinds = all.filter((kind) => kind.hcl !== null);
-  const source: Source = { reading, workspace, kinds, places: new Map(kinds.map(({ name }, place) => [name, place])) };
+  const source: Source = {
+    reading,
+    workspace,
+    kinds,
+    places: new Map(kinds.map(({ name }, location) => [name, location])),
+  };
   const withHidden = kinds.filter(({ hidden }) => hidden.length > 0);
   const parts: { readonly path: string; readonly pieces: () => Iterable<FilePiece | null> }[] = [
     { path: MAIN, pieces: () => blocksFile(MAIN, source, kinds, ({ blocks }) => blocks) },
@@ -70,8 +75,8 @@ function* blocksFile(
   yield { path, text: "" };
   let isFirst = true;
   for (const kind of kinds) {
-    for (const place of listExportLocations(source, kind)) {
-      const text = writeBlocks(blocksOf(exported(source, kind, place)));
+    for (const location of listExportLocations(source, kind)) {
+      const text = writeBlocks(blocksOf(exported(source, kind, location)));
       yield text === "" ? null : { path, text: isFirst ? text : `\n${text}` };
       isFirst &&= text === "";
     }
@@ -80,8 +85,8 @@ function* blocksFile(
 
 /** The texts of a kind's resources that are exported to a folder. */
 function* textFiles(source: Source, kind: Kind, folder: TextFolder): Generator<FilePiece | null> {
-  for (const place of inPathOrder(listExportLocations(source, kind))) {
-    const files = filesIn(folder, rowAt(source, kind, place));
+  for (const location of inPathOrder(listExportLocations(source, kind))) {
+    const files = filesIn(folder, rowAt(source, kind, location));
     yield null;
     for (const { path, content } of files) yield { path, text: content };
   }
@@ -130,9 +135,9 @@ function rowAt({ reading, workspace }: Source, kind: Kind, { address, id }: Expo
   return row;
 }
 
-function exported(source: Source, kind: Kind, place: ExportLocation): ExportedResource {
+function exported(source: Source, kind: Kind, location: ExportLocation): ExportedResource {
   const { reading, workspace, kinds, places } = source;
-  const row = rowAt(source, kind, place);
+  const row = rowAt(source, kind, location);
   const teamKey = getTeamKey(reading, row.workspaceId, row.teamId);
   const own = places.get(kind.name) ?? 0;
   const refer = (target: string, address: string): string | null => {

@@ -56,20 +56,20 @@ interface Read {
 
 /** Parsed templates by their text; the oldest is evicted first. */
 const MAX_CACHED_CHARACTERS = 500_000;
-const kept = new Map<string, Read>();
+const cachedTemplates = new Map<string, Read>();
 let charactersKept = 0;
 
 /** As {@link readTemplate}, cached. */
 function knownTemplate(text: string): Read {
-  const known = kept.get(text);
+  const known = cachedTemplates.get(text);
   if (known !== undefined) return known;
   const template = readTemplate(text);
   const read = { read: template, only: "fault" in template ? null : onlyExpression(template.template) };
-  kept.set(text, read);
+  cachedTemplates.set(text, read);
   charactersKept += text.length;
-  for (const first of kept.keys()) {
+  for (const first of cachedTemplates.keys()) {
     if (charactersKept <= MAX_CACHED_CHARACTERS) break;
-    kept.delete(first);
+    cachedTemplates.delete(first);
     charactersKept -= first.length;
   }
   return read;

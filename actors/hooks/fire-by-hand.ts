@@ -33,9 +33,9 @@ export function toTest(
   hookId: string,
   sample: { readonly occurrence: string; readonly nowMs: number },
 ): FireHook | Refusal {
-  const place = locate(reading, hookId);
-  if (place?.kind !== "hook") return { refused: "not-found" };
-  const { workspaceId } = place;
+  const location = locate(reading, hookId);
+  if (location?.kind !== "hook") return { refused: "not-found" };
+  const { workspaceId } = location;
   const refused = permit(reading, caller, workspaceId, "configure", "hook");
   if (refused !== null) return refused;
   const hook = findResource<HookFields>(reading, workspaceId, "hook", hookId);

@@ -45,7 +45,7 @@ const machine = setup({
     isLast: ({ context, event }) => remainingPeriods(event.turn, context).length === 0,
   },
   actions: {
-    take: assign(({ context, event }) => {
+    addPeriod: assign(({ context, event }) => {
       assertEvent(event, "hooks.resend");
       return addPeriod(event, context);
     }),
@@ -58,7 +58,7 @@ const machine = setup({
       sendSome(event.turn, context);
       return { periods: remainingPeriods(event.turn, context) };
     }),
-    goOn: ({ event }) => event.turn.wake("next", event.turn.now + 1_000),
+    continueLater: ({ event }) => event.turn.wake("next", event.turn.now + 1_000),
     stop: ({ event }) => event.turn.stop(),
   },
 }).createMachine({
@@ -66,16 +66,16 @@ const machine = setup({
   context: { periods: [] },
   initial: "idle",
   states: {
-    idle: { on: { "hooks.resend": { target: "sending", actions: ["take", "begin"] } } },
+    idle: { on: { "hooks.resend": { target: "sending", actions: ["addPeriod", "begin"] } } },
     sending: {
       on: {
         "hooks.resend": [
-          { guard: "mayWait", target: "sending", actions: "take" },
+          { guard: "mayWait", target: "sending", actions: "addPeriod" },
           { target: "sending", actions: "refuse" },
         ],
         woken: [
           { guard: "isLast", target: "idle", actions: ["send", "stop"] },
-          { target: "sending", actions: ["send", "goOn"] },
+          { target: "sending", actions: ["send", "continueLater"] },
         ],
       },
     },

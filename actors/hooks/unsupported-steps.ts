@@ -40,7 +40,7 @@ export function hookWarnings(
   row: Pick<ResourceRow, "workspaceId" | "teamId">,
 ): readonly Warning[] {
   const never = workEvents[on].served ? [] : [warning("on", "nothing does this yet: the hook does not fire")];
-  const unmade = steps.flatMap((step, index) => {
+  const unsupported = steps.flatMap((step, index) => {
     const why = whyUnsupported(reading, row, step);
     return why === null ? [] : [warning(`steps[${index}].call`, `the step fails with ${why.code}: ${why.reason}`)];
   });
@@ -49,7 +49,7 @@ export function hookWarnings(
       .filter((name) => name.toLowerCase() === "user-agent")
       .map((name) => warning(pathText(["steps", index, "request", "headers", name]), "is always the service's own")),
   );
-  return [...never, ...unmade, ...replaced];
+  return [...never, ...unsupported, ...replaced];
 }
 
 function warning(path: string, message: string): Warning {

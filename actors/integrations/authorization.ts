@@ -119,8 +119,8 @@ export function findCode(
   const strange = whyNotFrom(pending, iss);
   if (strange !== null) return { refused: "bad-request", detail: strange };
   if (code !== undefined && error === undefined) return { code };
-  const said = error === "access_denied" ? "access was denied" : "it says that something is wrong";
-  return { refused: "conflict", detail: `The host did not link the account: ${said}. Connect it again.` };
+  const reason = error === "access_denied" ? "access was denied" : "it says that something is wrong";
+  return { refused: "conflict", detail: `The host did not link the account: ${reason}. Connect it again.` };
 }
 
 /** Why the code led to no connection. */

@@ -160,10 +160,10 @@ function refuseUnlessMay(
 }
 
 function classifyCheck(context: IntegrationConnectionContext, turn: TurnReading): IntegrationConnectionEvent {
-  const standing = findConnectionTarget(turn, connectionKey(context, turn));
-  if (standing === null) return { type: "check.over" };
+  const target = findConnectionTarget(turn, connectionKey(context, turn));
+  if (target === null) return { type: "check.over" };
   const { linked } = getRow(context, turn);
-  return { type: linked === null || isSameServer(linked.terms, standing.oauth2) ? "check.kept" : "check.strange" };
+  return { type: linked === null || isSameServer(linked.terms, target.oauth2) ? "check.kept" : "check.strange" };
 }
 
 function classifyEnded(

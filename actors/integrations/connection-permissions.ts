@@ -42,13 +42,13 @@ export function findConnectionTarget(
 }
 
 /** Why the caller may not connect or disconnect this connection, or null. */
-export function whyNotLinked(reading: Reading, caller: Caller, place: IntegrationConnectionKey): Refusal | null {
-  return whyNotHeld(reading, caller, place) ?? whyNoConnection(reading, place);
+export function whyNotLinked(reading: Reading, caller: Caller, key: IntegrationConnectionKey): Refusal | null {
+  return whyNotHeld(reading, caller, key) ?? whyNoConnection(reading, key);
 }
 
 /** The team's is for administrators; a person's own is for people on the team. */
-function whyNotHeld(reading: Reading, caller: Caller, place: IntegrationConnectionKey): Refusal | null {
-  const { workspaceId, integrationId, holder } = place;
+function whyNotHeld(reading: Reading, caller: Caller, key: IntegrationConnectionKey): Refusal | null {
+  const { workspaceId, integrationId, holder } = key;
   if (holder === "team") return permit(reading, caller, workspaceId, "administer", "integration");
   const unseen = permit(reading, caller, workspaceId, "read", "integration");
   if (unseen !== null) return unseen;

@@ -23,9 +23,9 @@ export function findVisibleIntegration(
   caller: Caller,
   integrationId: string,
 ): VisibleIntegration | Refusal {
-  const place = locate(reading, integrationId);
-  if (place?.kind !== "integration") return { refused: "not-found" };
-  const { workspaceId } = place;
+  const location = locate(reading, integrationId);
+  if (location?.kind !== "integration") return { refused: "not-found" };
+  const { workspaceId } = location;
   const row = findResource<IntegrationFields>(reading, workspaceId, "integration", integrationId);
   return permit(reading, caller, workspaceId, "read", "integration") ?? row ?? { refused: "not-found" };
 }

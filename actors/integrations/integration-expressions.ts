@@ -64,8 +64,8 @@ export function expressionWarnings(definition: Definition): Warning[] {
   const unchecked = firstFaults(listExpressions(integrationLanguage, definition), (placed) => {
     const { position, path, text } = placed;
     const names = integrationLanguage.namesAt(definition, placed);
-    const verdict = validateField(text, position.form, { names, returns: position.returns });
-    return verdict.faults.map((fault) => warning(path, toSentence(fault, verdict)));
+    const result = validateField(text, position.form, { names, returns: position.returns });
+    return result.faults.map((fault) => warning(path, toSentence(fault, result)));
   });
   return [...unchecked, ...shadowing(definition)];
 }

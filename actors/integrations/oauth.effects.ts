@@ -118,12 +118,12 @@ function nameOf(error: unknown): string {
 }
 
 async function exchange(options: OAuthEffectOptions, input: ExchangeInput, signal: RunSignal): Promise<LinkOutcome> {
-  const standing = findConnectionTarget(options.reading(), input);
+  const target = findConnectionTarget(options.reading(), input);
   const grant = grantSchema.parse(JSON.parse(options.sealer.open(input.sealedGrant)));
-  if (standing === null || !isSameServer(grant, standing.oauth2)) {
+  if (target === null || !isSameServer(grant, target.oauth2)) {
     return { ok: false, isFinal: true, reason: "the integration was changed meanwhile" };
   }
-  const { oauth2, integration } = standing;
+  const { oauth2, integration } = target;
   const terms = toLinkedTerms(oauth2, integration.fields);
   const answer = await requestTokens(
     options,
@@ -145,21 +145,20 @@ async function exchange(options: OAuthEffectOptions, input: ExchangeInput, signa
 
 async function refresh(
   options: OAuthEffectOptions,
-  place: IntegrationConnectionKey,
+  key: IntegrationConnectionKey,
   signal: RunSignal,
 ): Promise<LinkOutcome> {
   const reading = options.reading();
-  const standing = findConnectionTarget(reading, place);
-  const linked =
-    findIntegrationConnection(reading, place.workspaceId, place.integrationId, place.holder)?.linked ?? null;
-  if (standing === null || linked === null || !isSameServer(linked.terms, standing.oauth2)) {
+  const target = findConnectionTarget(reading, key);
+  const linked = findIntegrationConnection(reading, key.workspaceId, key.integrationId, key.holder)?.linked ?? null;
+  if (target === null || linked === null || !isSameServer(linked.terms, target.oauth2)) {
     return { ok: false, isFinal: true, reason: "the integration was changed" };
   }
   const before = tokensSchema.parse(JSON.parse(options.sealer.open(linked.sealed)));
   if (before.refresh === null) return { ok: false, isFinal: true, reason: "the host gave nothing to renew it with" };
-  const terms = toLinkedTerms(standing.oauth2, standing.integration.fields);
+  const terms = toLinkedTerms(target.oauth2, target.integration.fields);
   const parameters = { grant_type: "refresh_token", refresh_token: before.refresh };
-  const answer = await requestTokens(options, { workspaceId: place.workspaceId, terms, signal }, parameters);
+  const answer = await requestTokens(options, { workspaceId: key.workspaceId, terms, signal }, parameters);
   if (!answer.ok) return answer;
   // When a host gives no new refresh token, the old one stays valid (RFC 6749, 6).
   const tokens = { ...answer.tokens, refresh: answer.tokens.refresh ?? before.refresh };

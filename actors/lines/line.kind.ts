@@ -35,8 +35,8 @@ export const lineKind: Kind<LineBody> = {
     return open === 0 ? null : `The line ${row.address} has ${tasksText(open)}.`;
   },
   updateInUse: (fields, previous, reading) => {
-    const kept = new Set(fields.stations.map((station) => station.key));
-    for (const station of previous.fields.stations.filter(({ key }) => !kept.has(key))) {
+    const keys = new Set(fields.stations.map((station) => station.key));
+    for (const station of previous.fields.stations.filter(({ key }) => !keys.has(key))) {
       const open = openTasksAt(reading, previous.workspaceId, previous.id, station.key);
       if (open > 0) return `The station ${station.key} of line ${previous.address} has ${tasksText(open)}.`;
     }

@@ -45,8 +45,9 @@ export function getRunSetup(
 }
 
 /** Stores the current contents of the station's skills as bodies under their digests, for runs that use them. */
-export function storeSkills(writing: Writing, place: StationLocation, keys: readonly string[]): void {
-  for (const { skill } of currentSkills(writing, place, keys)) storeText(writing, place.workspaceId, toBody(skill));
+export function storeSkills(writing: Writing, location: StationLocation, keys: readonly string[]): void {
+  for (const { skill } of currentSkills(writing, location, keys))
+    storeText(writing, location.workspaceId, toBody(skill));
 }
 
 /** The contents of a skill when a run that uses it was queued. */

@@ -101,8 +101,8 @@ export async function revokeToken(outbound: Pick<Outbound, "post">, asking: Aski
 }
 
 function refusalOf(code: string): TokenAnswer {
-  const said = CODES.has(code) ? code : "an error";
-  return { ok: false, isFinal: FINAL.includes(code), reason: `the host answered ${said}` };
+  const reason = CODES.has(code) ? code : "an error";
+  return { ok: false, isFinal: FINAL.includes(code), reason: `the host answered ${reason}` };
 }
 
 function postForm(

@@ -15,14 +15,14 @@ export function withdrawOrphaned(
 ): readonly ResourceRow[] {
   const withdrawn: ResourceRow[] = [];
   for (const kind of kinds.filter(({ heldBy }) => heldBy === "station")) {
-    const stands = new Map<string, boolean>();
+    const exists = new Map<string, boolean>();
     for (const { address, id } of listAddresses(turn, line.workspaceId, kind.name, { under: line.address })) {
       const stationKey = stationKeyIn(address);
-      if (!stands.has(stationKey)) {
-        const place = kind.locateStation?.(turn, line.workspaceId, { lineId: line.id, stationKey });
-        stands.set(stationKey, place !== null);
+      if (!exists.has(stationKey)) {
+        const location = kind.locateStation?.(turn, line.workspaceId, { lineId: line.id, stationKey });
+        exists.set(stationKey, location !== null);
       }
-      const row = stands.get(stationKey) === true ? undefined : findResource(turn, line.workspaceId, kind.name, id);
+      const row = exists.get(stationKey) === true ? undefined : findResource(turn, line.workspaceId, kind.name, id);
       if (row === undefined) continue;
       withdrawHeld(turn, kind, row, client);
       withdrawn.push(row);

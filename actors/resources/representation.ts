@@ -4,9 +4,9 @@ import type { ResourceRow } from "./resource.table.js";
 
 /** A resource as answers return it: common fields, its own with defaults, read-only ones; never a hidden one. */
 export function toRepresentation(kind: Kind, row: ResourceRow, reading: Reading): Readonly<Record<string, unknown>> {
-  const shown = Object.assign(commonFields(kind, row), row.fields, row.added);
-  shown.warnings = kind.warnings?.(row.fields, reading, row) ?? [];
-  return shown;
+  const representation = Object.assign(commonFields(kind, row), row.fields, row.added);
+  representation.warnings = kind.warnings?.(row.fields, reading, row) ?? [];
+  return representation;
 }
 
 /** The read-only fields of a resource except `warnings`, which follow from others; only `version` ever changes. */
@@ -15,8 +15,8 @@ export function readOnlyFields(kind: Kind, row: ResourceRow): Readonly<Record<st
 }
 
 function commonFields({ heldBy }: Kind, { id, version, address, workspaceId, teamId }: ResourceRow) {
-  const shown: Record<string, unknown> = { id, version, address };
-  if (heldBy !== "none") shown.workspaceId = workspaceId;
-  if (teamId !== null) shown.teamId = teamId;
-  return shown;
+  const representation: Record<string, unknown> = { id, version, address };
+  if (heldBy !== "none") representation.workspaceId = workspaceId;
+  if (teamId !== null) representation.teamId = teamId;
+  return representation;
 }

@@ -59,8 +59,8 @@ function toTask(
   workspaceId: string,
   { id, title, description, url, notes }: InputBrief,
 ): NonNullable<Job["task"]> {
-  const said = notes === null ? [] : notesSchema.parse(JSON.parse(getText(reading, workspaceId, notes)));
-  return { id, title, description, url, notes: said };
+  const list = notes === null ? [] : notesSchema.parse(JSON.parse(getText(reading, workspaceId, notes)));
+  return { id, title, description, url, notes: list };
 }
 
 function toSkill(key: string, skill: ReturnType<typeof getStoredSkill>): Job["skills"][number] {

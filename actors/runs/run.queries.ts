@@ -23,9 +23,9 @@ export interface VisibleRun {
 
 /** The run; refused `not-found` unless the caller may read how its team's work turned out. */
 export function findVisibleRun(reading: Reading, caller: Caller, runId: string): VisibleRun | Refusal {
-  const place = findLocation(reading, runId);
-  if (place?.kind !== "run") return { refused: "not-found" };
-  const { workspaceId } = place;
+  const location = findLocation(reading, runId);
+  if (location?.kind !== "run") return { refused: "not-found" };
+  const { workspaceId } = location;
   const run = runs.get(reading, workspaceId, runId);
   const sees = run !== undefined && seesRun(reading, caller, workspaceId, runId);
   return sees ? { workspaceId, run } : { refused: "not-found" };

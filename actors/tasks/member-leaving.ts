@@ -21,7 +21,7 @@ function unassign(turn: Turn, teamId: string, of: Pick<UnassignTask, "userId" | 
   const workspaceId = turn.self.partition;
   const message: UnassignTask = { type: "task.unassign", ...of };
   for (const state of openStates) {
-    const theirs = tasks.all(turn, workspaceId, { teamId, state, assignee: of.userId });
-    for (const { id } of theirs) turn.send(taskRef(workspaceId, id), message);
+    const open = tasks.all(turn, workspaceId, { teamId, state, assignee: of.userId });
+    for (const { id } of open) turn.send(taskRef(workspaceId, id), message);
   }
 }

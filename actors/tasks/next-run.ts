@@ -21,9 +21,9 @@ export function queueNextRun(turn: Turn, task: TaskRow): string {
   const station = findStation(line, task.station);
   if (line === undefined || station === undefined) throw new Error("a task at a station that is not there");
   const runId = turn.newId("run");
-  const place = { workspaceId, teamKey: getTeamKey(turn, workspaceId, teamId) };
-  storeSkills(turn, place, station.skills);
-  const config = runConfig(line, station, getRunSetup(turn, place, station));
+  const location = { workspaceId, teamKey: getTeamKey(turn, workspaceId, teamId) };
+  storeSkills(turn, location, station.skills);
+  const config = runConfig(line, station, getRunSetup(turn, location, station));
   const start: StartRun = {
     type: "run.start",
     ...{ owner: { kind: "task", id: task.id }, ownerAddress: taskRef(workspaceId, task.id) },

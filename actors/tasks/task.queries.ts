@@ -68,9 +68,9 @@ export interface VisibleTask {
 
 /** The task; refused `not-found` unless the caller sees its workspace. */
 export function findVisibleTask(reading: Reading, caller: Caller, taskId: string): VisibleTask | Refusal {
-  const place = findLocation(reading, taskId);
-  if (place?.kind !== "task") return { refused: "not-found" };
-  const { workspaceId } = place;
+  const location = findLocation(reading, taskId);
+  if (location?.kind !== "task") return { refused: "not-found" };
+  const { workspaceId } = location;
   const refused = permit(reading, caller, workspaceId, "read", "team");
   if (refused !== null) return refused;
   const task = tasks.get(reading, workspaceId, taskId);

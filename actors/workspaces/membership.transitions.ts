@@ -80,14 +80,14 @@ export function changeMembership(event: Delivered<MembershipMessage>): Membershi
 export function admitMember(
   turn: Turn,
   person: { readonly userId: string; readonly email: string },
-  place: { readonly role: Role; readonly teams: readonly string[] },
+  terms: { readonly role: Role; readonly teams: readonly string[] },
 ): Member {
   const workspaceId = turn.self.partition;
   const known = findMember(turn, workspaceId, person.userId);
-  const teams = place.teams.filter((id) => findResource(turn, workspaceId, "team", id) !== undefined);
+  const teams = terms.teams.filter((id) => findResource(turn, workspaceId, "team", id) !== undefined);
   const member: Member =
     known === undefined
-      ? { userId: person.userId, email: person.email, role: place.role, teams, since: new Date(turn.now).toISOString() }
+      ? { userId: person.userId, email: person.email, role: terms.role, teams, since: new Date(turn.now).toISOString() }
       : { ...known, teams: [...new Set([...known.teams, ...teams])] };
   putMember(turn, workspaceId, member);
   announceMember(turn, member, "joined");
@@ -96,11 +96,11 @@ export function admitMember(
 
 function changeRole(event: Delivered<ChangeRole>): Member | Refusal {
   const { turn, role } = event;
-  const standing = findRoleChange(event);
-  if (standing === null) return { refused: "not-found" };
-  const { caller, target } = standing;
+  const change = findRoleChange(event);
+  if (change === null) return { refused: "not-found" };
+  const { caller, target } = change;
   if (target === undefined) return caller.role === "member" ? onlyLeadsSetRoles : notAMember;
-  const refused = refuseRole({ ...standing, target }, role);
+  const refused = refuseRole({ ...change, target }, role);
   if (refused !== null) return refused;
   if (target.role === role) return target;
   const changed: Member = { ...target, role };
@@ -111,10 +111,10 @@ function changeRole(event: Delivered<ChangeRole>): Member | Refusal {
 
 function removeFromWorkspace(event: Delivered<RemoveMember>): Member | Refusal {
   const { turn } = event;
-  const standing = findRoleChange(event);
-  if (standing?.target === undefined) return { refused: "not-found" };
-  const { target } = standing;
-  const refused = refuseRemoval({ ...standing, target });
+  const change = findRoleChange(event);
+  if (change?.target === undefined) return { refused: "not-found" };
+  const { target } = change;
+  const refused = refuseRemoval({ ...change, target });
   if (refused !== null) return refused;
   removeMember(turn, turn.self.partition, target);
   announceMember(turn, target, "removed");

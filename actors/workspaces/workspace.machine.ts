@@ -67,7 +67,7 @@ const states = {
         { target: "absent", actions: "refuseLate" },
       ],
       "name.ask": { target: "absent", actions: "lapseClaim" },
-      "resource.create": { target: "absent", actions: "refuse" },
+      "resource.create": { target: "absent", actions: "refuseCreate" },
     },
   },
   open: {
@@ -91,13 +91,13 @@ const states = {
     on: {
       "workspace.open": { target: "closed", actions: "replay" },
       "name.ask": { target: "closed", actions: "confirmClaim" },
-      "resource.create": { target: "closed", actions: "turnAway" },
-      "resource.update": { target: "closed", actions: "turnAway" },
-      "resource.delete": { target: "closed", actions: "turnAway" },
-      "member.role": { target: "closed", actions: "turnAway" },
-      "member.remove": { target: "closed", actions: "turnAway" },
-      "team.join": { target: "closed", actions: "turnAway" },
-      "team.leave": { target: "closed", actions: "turnAway" },
+      "resource.create": { target: "closed", actions: "refuseClosed" },
+      "resource.update": { target: "closed", actions: "refuseClosed" },
+      "resource.delete": { target: "closed", actions: "refuseClosed" },
+      "member.role": { target: "closed", actions: "refuseClosed" },
+      "member.remove": { target: "closed", actions: "refuseClosed" },
+      "team.join": { target: "closed", actions: "refuseClosed" },
+      "team.leave": { target: "closed", actions: "refuseClosed" },
     },
   },
 } as const;
@@ -147,12 +147,12 @@ export function workspaceActor(kinds: readonly Kind[], refuses: RefuseWrite): Ac
         event.turn.wake("sweep", event.turn.now + IDEMPOTENCY_WINDOW_MS);
         return { sweeping: true };
       }),
-      refuse: ({ event }) => {
+      refuseCreate: ({ event }) => {
         assertEvent(event, "resource.create");
         event.turn.reply(createResource(event.turn, kindOf(event.kind), event));
         event.turn.stop();
       },
-      turnAway: ({ event }) => turnAway(event),
+      refuseClosed: ({ event }) => refuseClosed(event),
       changeMembership: ({ event }) => {
         assertEvent(event, membershipMessages);
         event.turn.reply(changeMembership(event));
@@ -181,7 +181,7 @@ function refuseLate(event: WorkspaceEvent): void {
   event.turn.stop();
 }
 
-function turnAway(event: WorkspaceEvent): void {
+function refuseClosed(event: WorkspaceEvent): void {
   assertEvent(event, [...resourceMessages, ...membershipMessages]);
   event.turn.reply(gone);
 }

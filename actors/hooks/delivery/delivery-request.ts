@@ -73,8 +73,8 @@ export function prepareRequest(
   if (findResource(reading, workspaceId, "workspace", workspaceId) === undefined) {
     return { step: step.name, code: "broken", reason: "the workspace is closed" };
   }
-  const unmade = whyUnsupported(reading, hook, step);
-  if (unmade !== null) return { step: step.name, ...unmade };
+  const unsupported = whyUnsupported(reading, hook, step);
+  if (unsupported !== null) return { step: step.name, ...unsupported };
   if (step.request === null) {
     return { step: step.name, code: "broken", reason: "the hook no longer reads as it was written" };
   }

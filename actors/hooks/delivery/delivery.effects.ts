@@ -102,7 +102,7 @@ const RECORDED_HEADERS: ReadonlySet<string> = new Set([
 
 /** The headers that history stores: none that authenticates anything, none with the hook's own values. */
 function toRecordedHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
-  const shown: Record<string, string> = { ...headers };
-  for (const name in headers) if (!RECORDED_HEADERS.has(name)) shown[name] = "(left out)";
-  return shown;
+  const recorded: Record<string, string> = { ...headers };
+  for (const name in headers) if (!RECORDED_HEADERS.has(name)) recorded[name] = "(left out)";
+  return recorded;
 }
