@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { setup } from "xstate";
 import { createActorTypes } from "../../../actors/actor-types.js";
 import {
@@ -83,6 +84,11 @@ interface WorldOptions {
   readonly answer: Answers;
 }
 
+/** Worlds of other hooks have other ids, so that what a process remembers by id is never another world's. */
+function seedOf(seed: number, hooks: readonly Readonly<Record<string, unknown>>[]): number {
+  return hash("sha256", JSON.stringify([seed, hooks]), "buffer").readInt32LE();
+}
+
 /** Hooks on the real runtime over a simulated disk, clock and receiver; killed when the test says so. */
 export class HookWorld {
   readonly received: Received[] = [];
@@ -97,8 +103,8 @@ export class HookWorld {
   #occurrences = 0;
   #firings: { readonly flushes: number; readonly rows: readonly HookOccurrence[] } | null = null;
 
-  private constructor({ seed, answer }: WorldOptions) {
-    this.#chance = createChance(seed);
+  private constructor({ seed, answer }: WorldOptions, hooks: readonly Readonly<Record<string, unknown>>[]) {
+    this.#chance = createChance(seedOf(seed, hooks));
     this.world = new World(this.#chance);
     this.disk = new SimulatedDisk(this.world, this.#chance, null);
     this.#secretsKey = this.#chance.bytes(32);
@@ -107,7 +113,7 @@ export class HookWorld {
 
   /** A world with a workspace and a team that has these hooks, two lines and an integration with tools. */
   static async create(options: WorldOptions, hooks: readonly Readonly<Record<string, unknown>>[]): Promise<HookWorld> {
-    const made = new HookWorld(options);
+    const made = new HookWorld(options, hooks);
     await made.start();
     await made.#configure(hooks);
     return made;
