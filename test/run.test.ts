@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import t, { type Test } from "tap";
+import { Alone } from "./support/alone.js";
 
 const program = fileURLToPath(new URL("./run.js", import.meta.url));
 const tapModule = import.meta.resolve("tap");
@@ -20,6 +21,7 @@ interface Ran {
 async function runFiles(t: Test, bodies: Readonly<Record<string, string>>, ...args: string[]): Promise<Ran> {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-run-"));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  writeFileSync(join(folder, "seen.mjs"), "export const seen = { n: 0 };");
   const files = Object.entries(bodies).map(([name, body]) => {
     const file = join(folder, `${name}.test.mjs`);
     writeFileSync(file, `import t from ${JSON.stringify(tapModule)};\n${body}\n`);
@@ -53,35 +55,158 @@ t.test("a check that fails is told last, by file, test and what differs", async 
 });
 
 t.test("a test that waits for ever is ended, with what it holds open, and the files after it are run", async (t) => {
-  const hanging = `import { createServer } from "node:http";
-    t.test("waits", async () => { createServer().listen(0); await new Promise(() => undefined); });`;
-  const { output, lastLine } = await runFiles(t, { hanging, passing }, "--limit", "4", "--jobs", "1");
+  const { output, lastLine } = await runFiles(t, { hanging: holdsOpen, passing }, "--limit", "4", "--jobs", "1");
   t.equal(lastLine, "2 passed, 1 failed");
   t.match(output, /\nFAILED \S+hanging\.test\.mjs: ended by SIGALRM\n {2}not ok waits > timeout!\n[\s\S]*type: Server/);
 });
 
-const endings = {
-  "is killed": [`t.test("dies", async () => { process.kill(process.pid, "SIGSEGV"); await 0; });`, "ended by SIGSEGV"],
-  "exits in a test": [`t.test("leaves", async () => process.exit(0));`, "exit code 1"],
-  "cannot be loaded": [`import "./missing.js";`, "exit code 1"],
-  "ends badly after all its checks held": [
+const holdsOpen = `import { createServer } from "node:http";
+  t.test("waits", async () => { createServer().listen(0); await new Promise(() => undefined); });`;
+
+/** Bodies of files that fail, each in a way of its own: what is said of it. */
+const bad = {
+  "has-a-false-check": [`t.test("adds", async (t) => t.equal(2, 3, "sum"));`, "not ok adds > sum"],
+  "is-killed": [`t.test("dies", async () => { process.kill(process.pid, "SIGSEGV"); await 0; });`, "ended by SIGSEGV"],
+  "exits-in-a-test": [`t.test("leaves", async () => process.exit(0));`, "exit code 1"],
+  "exits-between-tests": [
+    `await t.test("holds", async (t) => t.ok(1)); process.exit(0);`,
+    "it broke off before its end",
+  ],
+  "exits-badly-between-tests": [`await t.test("holds", async (t) => t.ok(1)); process.exit(3);`, "exit code 3"],
+  "has-no-checks": ["t.ok;", "it has no checks"],
+  "cannot-be-loaded": [`import "./missing.js";`, "Cannot find module"],
+  "throws-while-it-is-loaded": [
+    `t.test("holds", async (t) => t.ok(1)); throw new Error("thrown too early");`,
+    "thrown too early",
+  ],
+  "waits-while-it-is-loaded": [`await new Promise(() => undefined);`, "it broke off before its end"],
+  "turns-round-for-ever": [`for (;;);`, "killed after 8 s"],
+  "waits-for-ever": [holdsOpen, "not ok waits > timeout!"],
+  "ends-badly-after-all-its-checks-held": [
     `t.ok(1); process.on("exit", () => process.kill(process.pid, "SIGKILL"));`,
     "ended by SIGKILL",
   ],
-  "checks after its test's end": [`t.test("ends", async (t) => setTimeout(() => t.ok(1), 50));`, "exit code 1"],
-  "rejects where nobody listens": [
+  "checks-after-its-tests-end": [
+    `t.test("ends", async (t) => setTimeout(() => t.ok(1), 50));`,
+    "test assertion after Promise resolution",
+  ],
+  "rejects-where-nobody-listens": [
     `t.test("waits", async () => { Promise.reject(new Error("lost")); await new Promise(setImmediate); });`,
-    "exit code 1",
+    "lost",
+  ],
+  "rejects-after-its-end": [
+    `t.test("ends", async () => void setTimeout(() => Promise.reject(new Error("lost late")), 50));`,
+    "lost late",
+  ],
+  "throws-after-its-end": [
+    `t.test("ends", async () => void setTimeout(() => { throw new Error("thrown late"); }, 50));`,
+    "thrown late",
   ],
 } as const;
-for (const [what, [body, ending]] of Object.entries(endings)) {
-  t.test(`a file that ${what} counts as failed`, async (t) => {
-    const { code, output, lastLine } = await runFiles(t, { passing, bad: body });
-    t.match(lastLine, /^[23] passed, [1-9] failed$/);
-    t.equal(code, 1);
-    t.match(output, `bad.test.mjs: ${ending}`);
-  });
+
+/** What is said of each of the files that fail, and of those that stand before and after it. */
+function checkTold(t: Test, { code, output }: Ran): void {
+  t.equal(code, 1);
+  const [live = "", last = ""] = output.split("\nThe slowest of ");
+  const told = (name: string) => live.split("\n").filter((line) => line.endsWith(`/${name}.test.mjs`));
+  const [, ...abouts] = last.split("\nFAILED ");
+  for (const [name, [, said]] of Object.entries(bad)) {
+    t.match(told(`${name}-2`), [/^FAILED/], `${name}: once, as failed`);
+    const about = abouts.find((part) => part.includes(`/${name}-2.test.mjs`));
+    t.ok(about?.includes(said), `${name}: ${said} in ${about}`);
+  }
+  for (const name of Object.keys(bad)) t.match(told(`${name}-3`), [/^ok/], `what comes after ${name}`);
 }
+
+t.test("a file that fails is told of by its name, and is the only one in its process that does", async (t) => {
+  const bodies = Object.entries(bad).map(([name, [body]]) => ({ [`${name}-2`]: body, [`${name}-3`]: passing }));
+  const all = Object.assign({}, ...bodies);
+  checkTold(t, await runFiles(t, all, "--together", String(Object.keys(all).length), "--limit", "3"));
+});
+
+t.test("a file that fails alone fails all", async (t) => {
+  for (const name of [
+    "has-a-false-check",
+    "exits-between-tests",
+    "cannot-be-loaded",
+    "rejects-after-its-end",
+  ] as const) {
+    const { code, lastLine } = await runFiles(t, { [name]: bad[name][0] });
+    t.equal(code, 1, name);
+    t.match(lastLine, /^[01] passed, [12] failed$/, name);
+  }
+});
+
+t.test("files that share a process have each its own checks, and one that fails ends it", async (t) => {
+  const failing = `t.test("adds", async (t) => { t.ok(1); t.equal(2, 3, "sum"); });`;
+  const sharing = (n: number) =>
+    `import { seen } from "./seen.mjs"; t.test("sees", async (t) => { seen.n += 1; t.equal(seen.n, ${n}); });`;
+  const bodies = { a: sharing(1), "b # c": `${passing} t.ok(1);`, c: sharing(2), d: failing, e: sharing(1) };
+  const { code, output, lastLine } = await runFiles(t, bodies, "--together", "9");
+  t.equal(lastLine, "7 passed, 1 failed", "a module is there once, for as long as they share the process");
+  t.equal(code, 1);
+  t.match(output, /\nFAILED \S+d\.test\.mjs: exit code 1\n {2}not ok adds > sum\n/);
+  t.match(output, /\nok +\S+ s \S+b # c\.test\.mjs\n/);
+  t.equal(output.match(/^FAILED/gm)?.length, 2, "once in its place, once at the end");
+});
+
+const leaving = {
+  "a timer": [`setInterval(() => 0, 1_000);`, "keeps up: 1 × Timeout"],
+  "a server": [`createServer().listen(0);`, "keeps up: 1 × TCPServerWrap"],
+  "a listener to the process": [
+    `const { on } = process; on.call(process, "SIGUSR2", () => 0);`,
+    "listens to the process: 1 × SIGUSR2",
+  ],
+  "a setting": [`const { env } = process; env.LEFT = "1";`, "the environment's LEFT is another"],
+  "its working folder": [`const { chdir } = process; chdir("/");`, "the working folder is /"],
+  "a umask": [`const { umask } = process; umask(0o27);`, "the umask is 27"],
+  "another clock": [`Date.now = () => 0;`, "Date.now is another"],
+  "another function of the language": [
+    `Object.assign(globalThis, { setTimeout: () => 0 });`,
+    "globalThis.setTimeout is another",
+  ],
+  "a global": [`Object.assign(globalThis, { left: 1 });`, "globalThis.left is new"],
+} as const;
+
+t.test("what a file leaves behind fails it", async (t) => {
+  const bodies = Object.entries(leaving).map(([what, [statement]]) => {
+    const name = what.replaceAll(" ", "-");
+    return { [name]: `import { createServer } from "node:http"; t.test("leaves", async () => { ${statement} });` };
+  });
+  const { code, output } = await runFiles(t, Object.assign({}, ...bodies));
+  t.equal(code, 1);
+  const [, ...abouts] = output.slice(output.indexOf("\nThe slowest of ")).split("\nFAILED ");
+  for (const [what, [, said]] of Object.entries(leaving)) {
+    const about = abouts.find((part) => part.includes(`/${what.replaceAll(" ", "-")}.test.mjs`));
+    t.ok(about?.includes(said), `${said} in ${about}`);
+  }
+});
+
+t.test("who needs a process alone is seen by what a file does, itself or through a module of the tests", (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-alone-"));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const bodies = {
+    "starts.js": `import { spawn } from "node:child_process";\nspawn("true");`,
+    "sets.js": `process.env.LEFT = "1";`,
+    "sets-any.js": `process.env[name] = "1";`,
+    "unsets.js": "delete process.env.LEFT;",
+    "hooks.js": "globalThis.setTimeout = () => 0;",
+    "hears.js": `process.once("SIGHUP", () => 0);`,
+    "imports.js": `import { a } from "./between.js";`,
+    "between.js": `import "./imports.js";\nexport * from "./sets.js";`,
+    "reads.js": `import { a } from "../product.js";\nimport { b } from "./plain.js";\nok(process.env.LEFT === "1");`,
+    "plain.js": "export const b = process.pid;",
+  };
+  for (const [name, body] of Object.entries(bodies)) writeFileSync(join(folder, name), `${body}\n`);
+  const alone = new Alone(folder);
+  const names = Object.keys(bodies);
+  t.same(
+    names.filter((name) => !alone.has(join(folder, name))),
+    ["reads.js", "plain.js"],
+  );
+  t.ok(alone.has(join(folder, "missing.js")));
+  t.end();
+});
 
 t.test("what breaks off is told with the lines before", async (t) => {
   const body = `t.test("writes", async () => { console.error("on the way"); await 0; process.kill(process.pid, "SIGKILL"); });`;

@@ -2,13 +2,15 @@ import { readdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join, relative } from "node:path";
 import { parseArgs } from "node:util";
-import { type FileResult, isPassed, runTestFile } from "./support/test-file.js";
+import { Alone } from "./support/alone.js";
+import { type FileResult, isPassed, runTestFiles } from "./support/test-file.js";
 
 /**
- * `npm test` runs every test file, each in a process of its own; `npm test -- FILE…` those of dist that are named;
- * `--jobs N` says how many at once (else one more than there are processors, since files also wait), `--limit N` the
- * seconds that each may take, and `--seed N` runs them in an order of that number's. The last line is "N passed, N
- * failed", whatever happens to a file; ends with 1 when one failed.
+ * `npm test` runs every test file; `npm test -- FILE…` those of dist that are named, each in a process of its own;
+ * `--together N` says how many may share one, unless they need one for themselves ({@link Alone}), `--jobs N` how many
+ * processes at once (else one more than there are processors, since files also wait), `--limit N` the seconds that each
+ * file may take, and `--seed N` runs them in an order of that number's. The last line is "N passed, N failed", whatever
+ * happens to a file; ends with 1 when one failed.
  */
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -16,11 +18,14 @@ const { values, positionals } = parseArgs({
     jobs: { type: "string", default: String(availableParallelism() + 1) },
     limit: { type: "string", default: "120" },
     seed: { type: "string" },
+    together: { type: "string" },
   },
 });
 
+/** Number of files that share a process; loading the product takes longer than most of them. */
+const TOGETHER = 8;
 /** What takes longest is begun first, so that nothing long is left for the end. */
-const FIRST = ["processes/", "simulation/", "http/", "contract/"];
+const FIRST = ["processes/", "simulation/", "contract/", "http/"];
 const SLOWEST_SHOWN = 10;
 
 const interrupted = new AbortController();
@@ -60,14 +65,37 @@ function shuffled(names: readonly string[], seed: number): string[] {
     .map(({ name }) => name);
 }
 
+/** Groups of files that share a process, in the given order; files of one folder, which load the same modules. */
+function inGroups(names: readonly string[]): string[][] {
+  const most = Number(values.together ?? (positionals.length > 0 ? 1 : TOGETHER));
+  const alone = new Alone(import.meta.dirname);
+  const groups: string[][] = [];
+  const open = new Map<string, string[]>();
+  for (const name of names) {
+    const folder = values.seed === undefined ? (name.split("test/")[1]?.split("/")[0] ?? "") : "";
+    const isAlone = alone.has(name);
+    const group = isAlone ? undefined : open.get(folder);
+    if (group !== undefined && group.length < most) {
+      group.push(name);
+      continue;
+    }
+    const begun = [name];
+    groups.push(begun);
+    if (!isAlone) open.set(folder, begun);
+  }
+  return groups;
+}
+
 async function runAll(names: readonly string[]): Promise<FileResult[]> {
   const results: FileResult[] = [];
-  const waiting = [...names];
+  const waiting = inGroups(names);
+  const options = { limitMs: Number(values.limit) * 1_000, signal: interrupted.signal };
   const work = async () => {
-    for (let file = waiting.shift(); file !== undefined && !interrupted.signal.aborted; file = waiting.shift()) {
-      const result = await runTestFile(file, { limitMs: Number(values.limit) * 1_000, signal: interrupted.signal });
-      results.push(result);
-      announce(result);
+    for (let group = waiting.shift(); group !== undefined && !interrupted.signal.aborted; group = waiting.shift()) {
+      const run = await runTestFiles(group, options);
+      results.push(...run.results);
+      for (const result of run.results) announce(result);
+      if (run.left.length > 0) waiting.unshift([...run.left]);
     }
   };
   await Promise.all(Array.from({ length: Number(values.jobs) }, work));
@@ -90,14 +118,15 @@ function report(results: readonly FileResult[]): void {
 }
 
 function reportFailed(result: FileResult): void {
-  const { tap, ending, output } = result;
+  const { tap, isComplete, ending, output } = result;
   console.log(`\nFAILED ${result.file}${ending === null ? "" : `: ${ending}`}`);
   for (const { path, diagnostics } of tap.failures) {
     console.log(`  not ok ${path.join(" > ")}`);
     for (const line of diagnostics) console.log(`      ${line}`);
   }
-  if (tap.complete) return;
-  const within = tap.unended.length > 0 ? `within: ${tap.unended.join(" > ")}` : "before its plan";
+  if (isComplete && tap.passed + tap.failed + tap.skipped === 0) console.log("  it has no checks");
+  if (isComplete) return;
+  const within = tap.unended.length > 0 ? `within: ${tap.unended.join(" > ")}` : "before its end";
   console.log(`  it broke off ${within}; the last lines of its output:`);
   for (const line of [...output, ...result.errors]) console.log(`    | ${line}`);
 }

@@ -14,8 +14,6 @@ export interface TapReport {
   readonly skipped: number;
   /** The first {@link MAX_FAILURES} failures. */
   readonly failures: readonly Failure[];
-  /** Whether the file's plan was received, and as many results as it says; else the file was interrupted. */
-  readonly complete: boolean;
   /** The names of the innermost open test, from the outermost; empty for none. */
   readonly unended: readonly string[];
 }
@@ -27,7 +25,6 @@ export const MAX_FAILURES = 50;
 interface Level {
   readonly name: string;
   results: number;
-  planned: number | null;
   failed: boolean;
 }
 
@@ -55,13 +52,12 @@ export class TapReading {
   }
 
   report(): TapReport {
-    const [file, ...open] = this.#levels;
+    const [, ...open] = this.#levels;
     return {
       passed: this.#passed,
       failed: this.#failed,
       skipped: this.#skipped,
       failures: this.#failures,
-      complete: open.length === 0 && file !== undefined && file.planned === file.results,
       unended: open.map(({ name }) => name),
     };
   }
@@ -75,10 +71,8 @@ export class TapReading {
     const depth = Math.floor(line.search(/\S|$/) / 4);
     const statement = line.slice(depth * 4);
     const begun = /^# Subtest: (.*)$/.exec(statement)?.[1];
-    const planned = /^1\.\.(\d+)/.exec(statement)?.[1];
     const result = /^(?<not>not )?ok\b(?: \d+)?(?: - )?(?<name>.*)$/.exec(statement)?.groups;
     if (begun !== undefined) this.#begin(depth, begun);
-    else if (planned !== undefined) this.#plan(depth, Number(planned));
     else if (result !== undefined) this.#takeResult(depth, { ok: result.not === undefined, name: result.name ?? "" });
     else if (statement.startsWith("Bail out!")) this.#fail(statement);
   }
@@ -86,12 +80,6 @@ export class TapReading {
   #begin(depth: number, name: string): void {
     this.#levels.length = Math.min(this.#levels.length, depth + 1);
     this.#levels.push(newLevel(name));
-  }
-
-  #plan(depth: number, planned: number): void {
-    const level = this.#levels[depth];
-    // A process that is forced to exit writes a second, empty plan.
-    if (level !== undefined && (planned > 0 || level.results === 0)) level.planned = planned;
   }
 
   #takeResult(depth: number, { ok, name }: { readonly ok: boolean; readonly name: string }): void {
@@ -116,5 +104,5 @@ export class TapReading {
 }
 
 function newLevel(name: string): Level {
-  return { name, results: 0, planned: null, failed: false };
+  return { name, results: 0, failed: false };
 }

@@ -1,15 +1,20 @@
 import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
+import { fileURLToPath } from "node:url";
+import { type FileReport, SharedReading } from "./shared-reading.js";
 import { TapReading, type TapReport } from "./tap-reading.js";
 
-/** The result of one test file, run in its own process. */
+/** The result of one test file. */
 export interface FileResult {
   readonly file: string;
   readonly ms: number;
   readonly tap: TapReport;
-  /** Why the process did not end normally, as text; null when it exited with code 0. */
+  /** Whether the file reached its end, with or without failed checks; false when it was interrupted. */
+  readonly isComplete: boolean;
+  /** Why the process did not end normally during this file, as text; null when it did. */
   readonly ending: string | null;
   /** The last lines of its output; at most {@link KEPT_LINES}. */
   readonly output: readonly string[];
@@ -18,9 +23,9 @@ export interface FileResult {
 }
 
 export interface TestFileOptions {
-  /** Time after which tap is told to end, in milliseconds; it then reports open tests. */
+  /** Time that each file may take, in milliseconds; tap then reports open tests. */
   readonly limitMs: number;
-  /** Ends the file at once. */
+  /** Ends the files at once. */
   readonly signal: AbortSignal;
 }
 
@@ -28,45 +33,97 @@ export const KEPT_LINES = 40;
 /** Time that tap has to report open tests before the process is killed, in milliseconds. */
 const GRACE_MS = 5_000;
 
-/** Whether all planned checks ran and passed, and the process ended normally. */
-export function isPassed({ tap, ending }: FileResult): boolean {
-  return ending === null && tap.complete && tap.failed === 0;
+const together = fileURLToPath(new URL("./together.js", import.meta.url));
+
+/** Whether the file has checks, all passed, it reached its end and the process ended normally. */
+export function isPassed({ tap, isComplete, ending }: FileResult): boolean {
+  return ending === null && isComplete && tap.failed === 0 && tap.passed + tap.skipped > 0;
+}
+
+/** The results of files that share a process. */
+export interface SharedRun {
+  /** Of the files that ran, in order; the last may have been interrupted. */
+  readonly results: readonly FileResult[];
+  /** Files that were not started because the process ended before. */
+  readonly left: readonly string[];
 }
 
 /**
- * Runs a test file under node, in its own process group, which is killed afterwards with all that the file left
- * running. Never rejects because of the file.
+ * Runs test files one after the other in one process under node, in its own process group, which is killed afterwards
+ * with all that the files left running. Never rejects because of a file.
+ *
+ * The process ends at the first file that fails; how it ended is part of the result of the file that started last.
  */
-export async function runTestFile(file: string, { limitMs, signal }: TestFileOptions): Promise<FileResult> {
-  const begunMs = performance.now();
-  const env = { ...process.env, TAP: "1", TAP_TIMEOUT: "0" };
-  const args = ["--enable-source-maps", file];
-  const child = spawn(process.execPath, args, { env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
-  const tap = new TapReading();
+export async function runTestFiles(files: readonly string[], options: TestFileOptions): Promise<SharedRun> {
+  const word = randomUUID();
+  const reading = new SharedReading(word);
+  const results: FileResult[] = [];
   const output: string[] = [];
   const errors: string[] = [];
-  readLines(child.stdout, (line) => {
-    tap.take(line);
-    keep(output, line);
+  let begunMs = performance.now();
+  const add = ({ index, tap, isComplete }: FileReport, ending: string | null) => {
+    const ms = performance.now() - begunMs;
+    begunMs += ms;
+    const [file = "", said, wrong] = [files[index], output.splice(0), errors.splice(0)];
+    results.push({ file, ms, tap, isComplete, ending, output: said, errors: wrong });
+  };
+  const ending = await runProcess([together, word, ...files], options, {
+    alarmed: () => reading.cut(),
+    output: (line) => {
+      const ended = reading.take(line);
+      if (ended !== null) add(ended, null);
+      keep(output, line);
+      return ended !== null;
+    },
+    error: (line) => keep(errors, line),
   });
-  readLines(child.stderr, (line) => keep(errors, line));
+  const last = reading.current ?? { index: 0, tap: new TapReading().report(), isComplete: false };
+  add(last, ending);
+  return { results, left: files.slice(results.length) };
+}
+
+interface Hearing {
+  /** Takes a line of standard output; true when the next file starts with it, which restarts the time limit. */
+  readonly output: (line: string) => boolean;
+  readonly error: (line: string) => void;
+  /** The time limit of the current file is over. */
+  readonly alarmed: () => void;
+}
+
+/** Runs a node program; returns why it did not end normally, as text, or null. */
+async function runProcess(
+  args: readonly string[],
+  { limitMs, signal }: TestFileOptions,
+  hearing: Hearing,
+): Promise<string | null> {
+  const env = { ...process.env, TAP: "1", TAP_TIMEOUT: "0" };
+  const child = spawn(process.execPath, ["--enable-source-maps", ...args], {
+    ...{ env, detached: true, stdio: ["ignore", "pipe", "pipe"] },
+  });
   let cut: string | null = null;
   const endGroup = (why: string) => {
     cut ??= why;
     killGroup(child.pid);
   };
+  const alarm = () => {
+    hearing.alarmed();
+    child.kill("SIGALRM");
+  };
   const timers = [
-    setTimeout(() => child.kill("SIGALRM"), limitMs),
+    setTimeout(alarm, limitMs),
     setTimeout(() => endGroup(`killed after ${(limitMs + GRACE_MS) / 1_000} s`), limitMs + GRACE_MS),
   ];
+  readLines(child.stdout, (line) => {
+    if (hearing.output(line)) for (const timer of timers) timer.refresh();
+  });
+  readLines(child.stderr, hearing.error);
   const onAbort = () => endGroup("interrupted");
   signal.addEventListener("abort", onAbort);
   child.once("exit", () => killGroup(child.pid));
   const ended = await once(child, "close").then(endingOf, (error: unknown) => `cannot be run: ${error}`);
   for (const timer of timers) clearTimeout(timer);
   signal.removeEventListener("abort", onAbort);
-  const ending = cut ?? ended;
-  return { file, ms: performance.now() - begunMs, tap: tap.report(), ending, output, errors };
+  return cut ?? ended;
 }
 
 function endingOf([code, signal]: readonly unknown[]): string | null {

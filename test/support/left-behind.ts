@@ -1,0 +1,90 @@
+/** Longest time that closing may take, in milliseconds. */
+const PATIENCE_MS = 5_000;
+const LOOK_MS = 2;
+
+/** Objects whose functions a test could replace; not `process`, whose functions tap replaces. */
+const shared = { Date, Math, JSON, Object, Promise, performance, console };
+
+/** Names under which libraries keep global state. */
+const ofLibrary = /^globalThis\.(__|Symbol\()/;
+
+/** State of the process that files in it could change for each other. */
+export interface ProcessPicture {
+  readonly cwd: string;
+  readonly umask: number;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Number of listeners to the process by event. */
+  readonly listeners: ReadonlyMap<string, number>;
+  /** Number of resources that keep the process running, by the type that node gives: timers, sockets, processes. */
+  readonly active: ReadonlyMap<string, number>;
+  /** Values by full name; undefined for accessors, which node replaces with their value at first use. */
+  readonly globals: ReadonlyMap<string, unknown>;
+}
+
+export function picture(): ProcessPicture {
+  return {
+    cwd: process.cwd(),
+    umask: process.umask(),
+    environment: { ...process.env },
+    listeners: new Map(process.eventNames().map((name) => [String(name), process.listenerCount(name)])),
+    active: counted(process.getActiveResourcesInfo()),
+    globals: new Map([
+      ...membersOf("globalThis", globalThis),
+      ...Object.entries(shared).flatMap(([name, of]) =>
+        membersOf(name, of).filter(([, value]) => typeof value === "function"),
+      ),
+    ]),
+  };
+}
+
+/**
+ * Differences from an earlier picture, as text; empty when there are none. Waits for resources that are being closed, so
+ * that late errors still belong to the file.
+ */
+export async function leftBehind(before: ProcessPicture): Promise<readonly string[]> {
+  const endMs = performance.now() + PATIENCE_MS;
+  for (;;) {
+    await new Promise(setImmediate);
+    const now = picture();
+    const grown = grownOf("keeps up", before.active, now.active);
+    if (grown.length === 0 || performance.now() > endMs) return [...grown, ...changesOf(before, now)];
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+}
+
+function changesOf(before: ProcessPicture, now: ProcessPicture): string[] {
+  const changes = grownOf("listens to the process", before.listeners, now.listeners);
+  if (now.cwd !== before.cwd) changes.push(`the working folder is ${now.cwd}`);
+  if (now.umask !== before.umask) changes.push(`the umask is ${now.umask.toString(8)}`);
+  for (const name of new Set([...Object.keys(before.environment), ...Object.keys(now.environment)])) {
+    if (before.environment[name] !== now.environment[name]) changes.push(`the environment's ${name} is another`);
+  }
+  for (const [name, value] of before.globals) {
+    if (value !== undefined && !Object.is(now.globals.get(name), value)) changes.push(`${name} is another`);
+  }
+  for (const name of now.globals.keys()) {
+    if (!before.globals.has(name) && !ofLibrary.test(name)) changes.push(`${name} is new`);
+  }
+  return changes;
+}
+
+function grownOf(what: string, before: ReadonlyMap<string, number>, now: ReadonlyMap<string, number>): string[] {
+  return [...now].flatMap(([name, count]) => {
+    const more = count - (before.get(name) ?? 0);
+    return more > 0 ? [`${what}: ${more} × ${name}`] : [];
+  });
+}
+
+/** Own members of an object. */
+function membersOf(name: string, of: object): [string, unknown][] {
+  return Reflect.ownKeys(of).map((key) => [
+    `${name}.${String(key)}`,
+    Object.getOwnPropertyDescriptor(of, key)?.value as unknown,
+  ]);
+}
+
+function counted(names: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return counts;
+}

@@ -1,0 +1,73 @@
+import { TapReading, type TapReport } from "./tap-reading.js";
+
+/** Marks the beginning or end of a file in the output of a process that runs several. */
+export interface Mark {
+  /** Random, so that no file can write a mark by accident. */
+  readonly word: string;
+  readonly what: "begins" | "ends";
+  /** Index of the file, from 0. */
+  readonly index: number;
+}
+
+export function markOf({ word, what, index }: Mark): string {
+  return `${word} ${what} ${index}`;
+}
+
+/** The output of one file. */
+export interface FileReport {
+  readonly index: number;
+  readonly tap: TapReport;
+  /** Whether its end is marked; false when it was interrupted. */
+  readonly isComplete: boolean;
+}
+
+/**
+ * Reads the output of a process that runs several files. Output between the beginning of a file and the beginning of
+ * the next belongs to the first of them.
+ */
+export class SharedReading {
+  readonly #word: string;
+  readonly #mark: RegExp;
+  #index: number | null = null;
+  #reading = new TapReading();
+  #hasEnded = false;
+  #isCut = false;
+
+  constructor(word: string) {
+    this.#word = word;
+    this.#mark = new RegExp(`# .*${word} (begins|ends) (\\d+)$`);
+  }
+
+  /** The file that started last, with its output so far; null before the first. */
+  get current(): FileReport | null {
+    if (this.#index === null) return null;
+    return { index: this.#index, tap: this.#reading.report(), isComplete: this.#hasEnded };
+  }
+
+  /** The process is being ended: all further output belongs to the current file. */
+  cut(): void {
+    this.#isCut = true;
+  }
+
+  /** Takes the next line, without its line break; returns the previous file when the next one begins. */
+  take(line: string): FileReport | null {
+    const mark = this.#mark.exec(line);
+    if (!line.includes(this.#word)) this.#reading.take(line);
+    else if (mark === null || this.#isCut) return null;
+    else if (mark[1] === "ends") this.#end(Number(mark[2]));
+    else return this.#begin(Number(mark[2]));
+    return null;
+  }
+
+  #begin(index: number): FileReport | null {
+    const before = this.current;
+    this.#index = index;
+    this.#reading = new TapReading();
+    this.#hasEnded = false;
+    return before;
+  }
+
+  #end(index: number): void {
+    this.#hasEnded = index === this.#index && this.#reading.report().unended.length === 0;
+  }
+}

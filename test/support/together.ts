@@ -1,0 +1,51 @@
+import { once } from "node:events";
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import t from "tap";
+import { Alone } from "./alone.js";
+import { leftBehind, picture } from "./left-behind.js";
+import { type Mark, markOf } from "./shared-reading.js";
+
+/**
+ * `together.js WORD FILE…` runs test files one after the other in this process, which loads and compiles their modules
+ * once. Tests named with the word mark the beginning and the end of each file in the output.
+ *
+ * A file ends when its tests have ended and what it started is closed; what it leaves behind fails it, unless it needs
+ * the process alone. The process ends after the first file that fails, so that its error cannot affect others.
+ */
+const [word = "", ...files] = process.argv.slice(2);
+const alone = new Alone(resolve(import.meta.dirname, ".."));
+// Both are set up at the first write, which would otherwise count as left behind by a file.
+t.pipe(process.stdout);
+process.stderr.write("");
+
+for (const [index, file] of files.entries()) {
+  await mark("begins", index);
+  const before = picture();
+  await import(pathToFileURL(resolve(file)).href);
+  while (!t.idle) await once(t, "idle");
+  const left = alone.has(file) ? [] : await leftBehind(before);
+  if (left.length > 0) t.fail("what a file begins it also ends", { left, at: null, stack: "" });
+  await mark("ends", index);
+  if (!t.passing()) process.exit(1);
+}
+
+/** Writes a mark as an empty test, before which tap writes all buffered output; resolves once it is written. */
+async function mark(what: Mark["what"], index: number): Promise<void> {
+  const name = markOf({ word, what, index });
+  // An error outside of tests ends the root test, after which there can be no others.
+  if (t.results !== null) {
+    process.stdout.write(`# ${name}\n`);
+    return;
+  }
+  const written = new Promise<void>((resolve) => {
+    const look = (output: unknown) => {
+      if (!String(output).includes(name)) return;
+      t.off("data", look);
+      resolve();
+    };
+    t.on("data", look);
+  });
+  await t.test(name, async () => undefined);
+  await written;
+}
