@@ -26,13 +26,17 @@ const READS_AT_ONCE = 50;
 /** Which labels runners have beside `here`: the same for a tenth of them, or one of each runner's own. */
 type Labelling = "shared" | "own";
 
-/** Hears what a measurement took. */
-type Keep = (what: string, micros: number) => void;
+/** What something took, in microseconds of CPU. */
+interface Measured {
+  readonly what: string;
+  readonly micros: number;
+}
 
 /** One side of a comparison. */
 interface Side {
   readonly runtime: Runtime;
-  round(keep: Keep): Promise<void>;
+  /** Measures one thing after another, the same on every side. */
+  round(): AsyncGenerator<Measured, void, void>;
 }
 
 /** A dispatcher with its runners. */
@@ -54,7 +58,7 @@ export async function run(): Promise<void> {
     title: "Dispatcher",
     note:
       `Microseconds of CPU a message while ${WAITING} runs of ${NEEDS} different needs wait that no runner fits, at ` +
-      `${FEW} and at ${MANY} runners: medians of ${ROUNDS} rounds of ${MESSAGES} messages in turns, commits included. ` +
+      `${FEW} and at ${MANY} runners: medians of ${ROUNDS} rounds of ${MESSAGES} messages by turns, commits included. ` +
       `Of ${MANY} runners the same ${FEW} offer as of ${FEW}, so that both sides write the same rows. Where each ` +
       `offers in turn, a batch has more rows to write of ${MANY} runners than of ${FEW}; what these rows take without ` +
       `a dispatcher stands below. Then why a run waits, with as many claims as runners, and what it would take to read ` +
@@ -65,7 +69,7 @@ export async function run(): Promise<void> {
   });
 }
 
-/** Rounds of few and of many runners by turns, so that what else the machine does falls on both. */
+/** Measures one thing of few and of many runners, then the next, so that what else the machine does falls on both. */
 async function compare(open: (store: Store, count: number) => Promise<Side>): Promise<(string | number)[][]> {
   return inStore((few) =>
     inStore(async (many) => {
@@ -73,13 +77,14 @@ async function compare(open: (store: Store, count: number) => Promise<Side>): Pr
       /** By what was measured, for each side, round by round. */
       const figures = new Map<string, number[][]>();
       for (let n = 0; n <= ROUNDS; n++) {
-        for (const [index, side] of sides.entries()) {
-          await side.round((what, micros) => {
-            const kept = figures.get(what) ?? sides.map(() => []);
-            figures.set(what, kept);
-            // The first round only warms up.
-            if (n > 0) kept[index]?.push(micros);
-          });
+        const rounds = sides.map((side) => side.round());
+        for (let measured = await nextOf(rounds); measured.length > 0; measured = await nextOf(rounds)) {
+          // The first round only warms up.
+          if (n > 0)
+            for (const [index, { what, micros }] of measured.entries()) {
+              figures.set(what, figures.get(what) ?? sides.map(() => []));
+              figures.get(what)?.[index]?.push(micros);
+            }
         }
       }
       for (const { runtime } of sides) await runtime.stop();
@@ -89,6 +94,20 @@ async function compare(open: (store: Store, count: number) => Promise<Side>): Pr
       });
     }),
   );
+}
+
+/** What each side measures next; nothing at the end of the round. */
+async function nextOf(rounds: readonly AsyncGenerator<Measured, void, void>[]): Promise<Measured[]> {
+  const measured: Measured[] = [];
+  for (const round of rounds) {
+    const { value } = await round.next();
+    if (value !== undefined) measured.push(value);
+  }
+  return measured;
+}
+
+async function measure(what: string, times: number, work: () => Promise<void>): Promise<Measured> {
+  return { what, micros: (await cpuMicros(work)) / times };
 }
 
 function toMicros(micros: number): number {
@@ -104,11 +123,11 @@ async function messageRounds(store: Store, count: number, labelling: Labelling):
   await tell(runtime, offers);
   const scene: Scene = { runtime, offers, queued: WAITING };
   const suffix = labelling === "own" ? ", each runner with a label of its own" : "";
-  return { runtime, round: (keep) => takeRound(scene, (what, micros) => keep(`${what}${suffix}`, micros)) };
+  return { runtime, round: () => takeRound(scene, suffix) };
 }
 
 /** As many messages of each kind, with what they need made before and taken back afterwards. */
-async function takeRound(scene: Scene, keep: Keep): Promise<void> {
+async function* takeRound(scene: Scene, suffix: string): AsyncGenerator<Measured, void, void> {
   const { runtime, offers } = scene;
   const from = scene.queued;
   scene.queued += 2 * MESSAGES;
@@ -121,13 +140,16 @@ async function takeRound(scene: Scene, keep: Keep): Promise<void> {
     .list(runtime.reading, WORKSPACE)
     .map(({ runnerId, runId }): ReleaseClaim => ({ type: "claim.release", runnerId, runId }));
   if (releases.length !== MESSAGES) throw new Error(`${releases.length} runs were placed`);
-  const measure = async (what: string, work: () => Promise<void>) => keep(what, (await cpuMicros(work)) / MESSAGES);
-  await measure("run.queue", () => tell(runtime, waiting));
-  await measure("claim.release", () => tell(runtime, releases));
   const [ofFew, ofEach] = [changing(offers.slice(0, FEW)), changing(offers)];
-  await measure(`runner.offer, by the same ${FEW}`, () => tell(runtime, ofFew));
-  await measure("runner.offer, by each in turn", () => tell(runtime, ofEach));
-  await measure("the rows of that, written without a dispatcher", () => write(runtime, ofEach));
+  for (const [what, work] of [
+    ["run.queue", () => tell(runtime, waiting)],
+    ["claim.release", () => tell(runtime, releases)],
+    [`runner.offer, by the same ${FEW}`, () => tell(runtime, ofFew)],
+    ["runner.offer, by each in turn", () => tell(runtime, ofEach)],
+    ["the rows of that, written without a dispatcher", () => write(runtime, ofEach)],
+  ] as const) {
+    yield measure(`${what}${suffix}`, MESSAGES, work);
+  }
   await tell(
     runtime,
     waiting.map(({ run }): UnqueueRun => ({ type: "run.unqueue", run })),
@@ -161,12 +183,12 @@ async function readRounds(store: Store, count: number): Promise<Side> {
       if (n % READS_AT_ONCE === 0) await new Promise(setImmediate);
     }
   };
-  const round = async (keep: Keep) => {
-    const held = await cpuMicros(() => read(READS, (run) => whyWaiting(reading, WORKSPACE, run)));
-    keep("why a run waits", held / READS);
-    const built = await cpuMicros(() => read(BUILDS, (run) => waitingReason(run, readPlacement(reading, WORKSPACE))));
-    keep("the same from all rows, as the first read of a workspace", built / BUILDS);
-  };
+  const fromHeld = () => read(READS, (run) => whyWaiting(reading, WORKSPACE, run));
+  const fromRows = () => read(BUILDS, (run) => waitingReason(run, readPlacement(reading, WORKSPACE)));
+  async function* round(): AsyncGenerator<Measured, void, void> {
+    yield measure("why a run waits", READS, fromHeld);
+    yield measure("the same from all rows, as the first read of a workspace", BUILDS, fromRows);
+  }
   return { runtime, round };
 }
 
