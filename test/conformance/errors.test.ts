@@ -85,7 +85,7 @@ const kindOfCollection: Readonly<Record<string, string>> = {
   integrations: "integration",
 };
 
-t.test("what is wrong is told where it stands, in the forms of the reference", async (t) => {
+t.test("each fault of a body is reported at its path, in the reference's form", async (t) => {
   const service = await startTestService(t);
   const ada = await service.signIn("ada@example.com");
   const { teamId } = await workspaceWithTeam(ada);
@@ -151,7 +151,7 @@ t.test("a 403 names the missing permission, under the title of the reference", a
   await refused(checked, "Not allowed to plan", "plan");
 });
 
-t.test("who may not do something is told so, whatever is wrong with the body", async (t) => {
+t.test("a caller without the permission is refused before the body is checked", async (t) => {
   const service = await startTestService(t);
   const ada = await personAt(service, "ada@example.com");
   const { workspaceId, teamId } = await workspaceWithTeam(ada);

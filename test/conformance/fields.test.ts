@@ -188,7 +188,7 @@ t.test("a hook has the fields, defaults and bounds of its tables", async (t) => 
   t.same([again.status, again.body?.address, again.body?.warnings], [200, address, warnings], again.text);
 });
 
-t.test("a signing secret is rotated with its version, and neither goes without the other", async (t) => {
+t.test("a signing secret and its version change together only", async (t) => {
   const service = await startTestService(t, { settings: { OUTBOUND_ALLOW: "hooks.example.com" } });
   const ada = await service.signIn("ada@example.com");
   const { teamId } = await workspaceWithTeam(ada);

@@ -9,7 +9,7 @@ import { openWorkplace } from "../support/workplace.js";
 const MINUTE_MS = 60_000;
 const fields = ["id", "title", "url", "line", "station", "stationKey", "marks", "repositories", "pullRequest", "hook"];
 
-t.test("a callback token reads the task and says notes for 15 minutes, and then neither", async (t) => {
+t.test("a callback token reads the task and adds notes for 15 minutes, and then is refused", async (t) => {
   const clock = new ManualClock();
   const receiver = await hookReceiver(t, (response) => response.end());
   const place = await openWorkplace(t, { clock, settings: { OUTBOUND_ALLOW: receiver.url } });

@@ -46,7 +46,7 @@ t.test("an update and a delete are based on one strong entity tag: the version i
   t.equal((await ada.request("DELETE", team, undefined, { "if-match": '"2"' })).status, 204);
 });
 
-t.test("a key is of one body, whatever the order of its members, and of one collection", async (t) => {
+t.test("an idempotency key is for one body, in any order of its members, and for one collection", async (t) => {
   const service = await startTestService(t);
   const ada = await service.signIn("ada@example.com");
   const { workspaceId, teamId } = await workspaceWithTeam(ada);

@@ -213,7 +213,7 @@ async function openOffice(t: Test, allowed: string): Promise<Office> {
   return { service, clock, mails, canaries, owner, within: `/api/resources/workspaces/${workspaceId}`, teamId };
 }
 
-t.test("of a thousand values where secrets go, none comes out again, and none lies open in the store", async (t) => {
+t.test("of a thousand secret values none is in any output, and none is in the clear in the store", async (t) => {
   t.setTimeout(180_000);
   const receiver = await hookReceiver(t, (response) => response.end("{}"));
   const issuer = await startIssuer(t, keys);
@@ -242,7 +242,7 @@ t.test("of a thousand values where secrets go, none comes out again, and none li
   t.same(canaries.sightings(), []);
 });
 
-t.test("a canary that is shown is found, whatever it stands within", async (t) => {
+t.test("a canary in any output is found, in any context", async (t) => {
   const canaries = new Canaries();
   const value = canaries.add("secret", "canary 0123456789abcdef");
   canaries.saw("an answer", `{"a":"x${value}y"}`);

@@ -61,7 +61,7 @@ t.test("faults are short sentences where a schema has no words of its own", asyn
   );
 });
 
-t.test("what is not there is required, whatever words its schema has", async (t) => {
+t.test("a missing field is required, whatever message its schema has", async (t) => {
   const schema = z.strictObject({
     role: z.enum(["owner"], "must be owner"),
     size: z.int("must be a whole number"),
@@ -75,14 +75,14 @@ t.test("what is not there is required, whatever words its schema has", async (t)
   ]);
 });
 
-t.test("entries of a list are told by their place", async (t) => {
+t.test("entries of a list are named by their index", async (t) => {
   t.same(faults(z.strictObject({ tags: z.array(z.string()) }), { tags: ["a", 1, null] }), [
     "tags[1]: must be text",
     "tags[2]: must be text",
   ]);
 });
 
-t.test("unknown fields are told where they stand", async (t) => {
+t.test("unknown fields are reported at their path", async (t) => {
   const schema = z.strictObject({ list: z.array(z.strictObject({ a: z.string() })) });
   t.same(faults(schema, { list: [{ a: "x", b: 1 }], c: 1 }), [
     "list[0].b: is not a field here",
@@ -90,7 +90,7 @@ t.test("unknown fields are told where they stand", async (t) => {
   ]);
 });
 
-t.test("of several forms, the faults of the one that was meant are told", async (t) => {
+t.test("of several forms, the faults of the closest one are reported", async (t) => {
   const schema = z.strictObject({
     signing: z.union([
       z.strictObject({ secret: z.string(), secretVersion: z.int() }),

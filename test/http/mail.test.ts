@@ -5,7 +5,7 @@ import { ManualClock } from "../support/manual-clock.js";
 import { startTestService } from "../support/service.js";
 import { until } from "../support/until.js";
 
-t.test("with a mail server the link goes by mail, and neither to the log nor to the disk", async (t) => {
+t.test("with a mail server the link is only in the mail, neither in the log nor on the disk", async (t) => {
   const mail = await startMailServer(t);
   const service = await startTestService(t, { settings: { SMTP_URL: mail.url } });
   const asked = await service.anonymous.request("POST", "/api/sign-in", { email: "ada@example.com" });
@@ -25,7 +25,7 @@ t.test("with a mail server the link goes by mail, and neither to the log nor to 
   t.same(canaries.sightings(), []);
 });
 
-t.test("a mail that was not taken is sent again while its link lasts, under the same id", async (t) => {
+t.test("a mail that was not accepted is sent again while its link is valid, under the same id", async (t) => {
   const clock = new ManualClock();
   let refusals = 2;
   const mail = await startMailServer(t, () => (refusals-- > 0 ? "refuse" : "take"));

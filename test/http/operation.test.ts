@@ -10,7 +10,7 @@ t.test("healthz and readyz answer anyone and show nothing", async (t) => {
   t.equal((await service.anonymous.request("HEAD", "/readyz")).status, 200);
 });
 
-t.test("the metrics hold what was served by route, and no ids", async (t) => {
+t.test("the metrics count requests by route, without ids", async (t) => {
   const service = await startTestService(t);
   const ada = await service.signIn("ada@example.com");
   const workspace = await ada.create("/api/resources/workspaces", { slug: "acme", name: "Acme" });
@@ -31,7 +31,7 @@ t.test("the metrics hold what was served by route, and no ids", async (t) => {
   t.notMatch(metrics.text, new RegExp(`${workspace.id}|ada@example|nowhere`));
 });
 
-t.test("without a token the metrics are for this machine, and not for who comes through a proxy", async (t) => {
+t.test("without a token the metrics are served to this machine only, and not through a proxy", async (t) => {
   const service = await startTestService(t);
   for (const header of ["x-forwarded-for", "forwarded", "via"]) {
     const answer = await service.anonymous.request("GET", "/metrics", undefined, { [header]: "203.0.113.9" });

@@ -137,7 +137,7 @@ t.test("text that could not be read back as it was sent is refused", async (t) =
   }
 });
 
-t.test("a body that says one thing twice is refused, since either may have been meant", async (t) => {
+t.test("a body with a duplicate member is refused", async (t) => {
   const service = await startTestService(t);
   const send = (body: string) => service.anonymous.request("POST", "/api/sign-in", body);
   for (const [body, name] of [

@@ -92,7 +92,7 @@ for (const TRANSPORT of ["uws", "node"]) {
   });
 }
 
-t.test("who comes back goes on after what they saw last, with nothing missed or repeated", async (t) => {
+t.test("a reader that reconnects continues after the last entry, with nothing missed or repeated", async (t) => {
   const { change, open, topic } = await openOffice(t);
   const names = Array.from({ length: 60 }, (_, index) => `secret-${index}`);
   const writing = (async () => {
@@ -160,7 +160,7 @@ t.test("a sequence that is not there any more, or not yet, is answered by a fres
   t.match(await reader.until(({ kind }) => kind === "change"), { seq: 3 });
 });
 
-t.test("nothing is heard any more after unsubscribing, and subscribing twice is subscribing once", async (t) => {
+t.test("nothing is sent after unsubscribing, and subscribing twice is subscribing once", async (t) => {
   const { change, open, topic } = await openOffice(t);
   const reader = await open();
   reader.subscribe(topic);
@@ -273,7 +273,7 @@ t.test("a workspace that is closed ends its topics", async (t) => {
   t.match(await reader.until(({ kind }) => kind !== "snapshot"), { kind: "error", topic });
 });
 
-t.test("what is no wish closes the stream", async (t) => {
+t.test("an invalid request closes the stream", async (t) => {
   const { open } = await openOffice(t);
   for (const said of [
     "",

@@ -92,7 +92,7 @@ t.test("a write of a trust that changes no term ends none of its tokens, and is 
   );
 });
 
-t.test("a trust goes on when the person who defined it is demoted or leaves, and acts for them still", async (t) => {
+t.test("a trust stays valid when the person who defined it is demoted or leaves", async (t) => {
   const { service, ada, issuer, body, workspaceId } = await openShop(t);
   const within = `/api/resources/workspaces/${workspaceId}`;
   const bob = await joinAs(service, ada, "bob@example.com", { role: "admin" });
@@ -134,7 +134,7 @@ t.test("a closed workspace ends its minted tokens and exchanges nothing", async 
   t.equal((await exchange(await issuer.token())).status, 401);
 });
 
-t.test("a minted token defines trusts only with scopes that it holds, for who defined its own", async (t) => {
+t.test("a minted token defines trusts only with its own scopes, for the person who defined its trust", async (t) => {
   const { workspaceId, minted, body } = await openShop(t, { terms: { scopes: ["read", "trusts"] } });
   const ci = await minted();
   const trusts = `/api/resources/workspaces/${workspaceId}/token-trusts`;
@@ -147,7 +147,7 @@ t.test("a minted token defines trusts only with scopes that it holds, for who de
   t.equal(second?.definedBy, first?.definedBy);
 });
 
-t.test("what ended is removed from the store, a while after its end", async (t) => {
+t.test("expired credentials are removed from the store some time after their end", async (t) => {
   const clock = new ManualClock();
   const { service, ada, trust, workspaceId, minted, exchange } = await openShop(t, {
     clock,
@@ -181,7 +181,7 @@ t.test("what ended is removed from the store, a while after its end", async (t) 
   t.equal(rows(), 0);
 });
 
-t.test("what was minted, and what was refused, is there after the service was started anew", async (t) => {
+t.test("minted credentials and refusals are there after a restart", async (t) => {
   const issuer = await startIssuer(t, es256);
   const folder = mkdtempSync(join(tmpdir(), "signalbox-exchange-"));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));

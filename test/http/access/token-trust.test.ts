@@ -141,7 +141,7 @@ t.test("a trust says what of it cannot be honoured as written", async (t) => {
   }
 });
 
-t.test("tokens and trusts of a person who left go on, with a warning", async (t) => {
+t.test("tokens and trusts of a person who left stay valid, with a warning", async (t) => {
   const service = await startTestService(t);
   const ada = await service.signIn("ada@example.com");
   const { workspaceId } = await workspaceWithTeam(ada);
@@ -161,7 +161,7 @@ t.test("tokens and trusts of a person who left go on, with a warning", async (t)
   t.match(tokens.body, { items: [{ warnings: [{ path: "issuedBy", message, severity: "warning" }] }] });
 });
 
-t.test("a token passes on only what it holds itself; a person is not limited", async (t) => {
+t.test("a token grants only scopes that it has; a person is not limited", async (t) => {
   const service = await startTestService(t);
   const ada = await service.signIn("ada@example.com");
   const { workspaceId } = await workspaceWithTeam(ada);

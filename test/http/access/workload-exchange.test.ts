@@ -86,7 +86,7 @@ t.test("clocks may be 30 seconds apart, and no more", async (t) => {
   t.equal(await status({ iat: now + 31 }), 401);
 });
 
-t.test("those who manage a trust read why it refused; who asked is told nothing", async (t) => {
+t.test("those who manage a trust read why it refused; the workload is not told", async (t) => {
   const { service, ada, issuer, workspaceId, trust, exchange } = await openShop(t, {
     terms: { claims: { environment: "prod" } },
   });
@@ -142,7 +142,7 @@ t.test("the latest 20 refusals are kept", async (t) => {
   );
 });
 
-t.test("an issuer that is not reached is refused as anything else is, and the trust says so", async (t) => {
+t.test("a token of an unreachable issuer is refused like any other, and the trust records why", async (t) => {
   const { service, ada, issuer, workspaceId, body } = await openShop(t);
   const issuerOff = await startIssuer(t, es256);
   const trusts = `/api/resources/workspaces/${workspaceId}/token-trusts`;

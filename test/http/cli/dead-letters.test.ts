@@ -52,7 +52,7 @@ async function scene(t: Test) {
   return { folder, service, ada, workspaceId, taskId, setAside, again: () => startTestService(t, options) };
 }
 
-t.test("what was set aside is listed, whoever's it is, without its contents, while the service runs", async (t) => {
+t.test("dead letters of all workspaces are listed without their contents while the service runs", async (t) => {
   const { folder, service, workspaceId, taskId, setAside, again } = await scene(t);
   await service.stop();
   await setAside();

@@ -29,7 +29,7 @@ function listEntries(reading: Reading): Readonly<Record<string, readonly Entry[]
   );
 }
 
-t.test("directories that lost their entries are rebuilt as they were, whatever else had come into them", async (t) => {
+t.test("directories are rebuilt after entries were lost or added", async (t) => {
   const unpacked = unpackFixture(t, "format-1");
   const { folder } = unpacked;
   const store = await openLmdbStore({ folder });
@@ -55,7 +55,7 @@ t.test("directories that lost their entries are rebuilt as they were, whatever e
   t.equal((await ada.request("GET", `/api/teams/${manifest.teams.core}/hook-occurrences`)).status, 200);
 });
 
-t.test("a rebuild that was cut short is told at the next start, and done again", async (t) => {
+t.test("an interrupted rebuild is reported at the next start, and run again", async (t) => {
   const { folder } = unpackFixture(t, "format-1");
   const store = await openLmdbStore({ folder });
   const before = listEntries(store.reading);

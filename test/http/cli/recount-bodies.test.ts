@@ -61,7 +61,7 @@ t.test("counts that were damaged are put right on a stopped service's folder, an
   t.equal((await ada.request("GET", `/api/teams/${manifest.teams.core}/tasks`)).status, 200);
 });
 
-t.test("a body that is gone is told, with the advice to take it from a backup", async (t) => {
+t.test("a missing body is reported, with the advice to restore it from a backup", async (t) => {
   const { folder } = unpackFixture(t, "format-1");
   t.equal((await run("--data", folder)).code, 0);
   const store = await openLmdbStore({ folder });

@@ -80,7 +80,7 @@ t.test("the installation on a person's own account is connected by that person a
   t.same(connected.body?.account, { login: "bob-there", kind: "user" });
 });
 
-t.test("who does not administer the installation is refused, and so is who names one that is not there", async (t) => {
+t.test("a person who does not administer the installation is refused, as for an unknown installation", async (t) => {
   const { codeHost, ada } = await openOffice(t);
   const { name } = codeHost;
   install(codeHost, 7);
@@ -105,7 +105,7 @@ t.test("who does not administer the installation is refused, and so is who names
   t.same((await ada.request("GET", WHERE)).body?.connections, []);
 });
 
-t.test("what the code host does not confirm is refused with the advice to sign in again", async (t) => {
+t.test("a sign-in that the code host does not confirm is refused with the advice to sign in again", async (t) => {
   const { codeHost, ada } = await openOffice(t);
   install(codeHost, 7);
   const wanted = [
@@ -135,7 +135,7 @@ t.test("what the code host does not confirm is refused with the advice to sign i
   t.same(refusalOf(await connect(codeHost, ada, { installationId: 8 })), wanted, "403 about the person");
 });
 
-t.test("only an owner or an admin of the workspace begins, and is still one when they come back", async (t) => {
+t.test("only an owner or admin of the workspace connects it, checked at the beginning and at the return", async (t) => {
   const { codeHost, service, ada, workspaceId } = await openOffice(t);
   install(codeHost, 7);
   const admin = await join(service, ada, "admin@example.com", { role: "admin" });
@@ -197,7 +197,7 @@ t.test("of two workspaces that connect an installation at once, one gets it", as
   t.same(both.map(({ status }) => status).sort(), [200, 409]);
 });
 
-t.test("a closed workspace gives its installations free, and connects none", async (t) => {
+t.test("a closed workspace releases its installations, and connects none", async (t) => {
   const { codeHost, service, ada, workspaceId } = await openOffice(t);
   install(codeHost, 7);
   t.equal((await connect(codeHost, ada, { installationId: 7 })).status, 200);
@@ -239,7 +239,7 @@ t.test("the way back is one person's, in one session, once, for ten minutes", as
   }
 });
 
-t.test("a code host that refuses, fails or talks nonsense is told of as 502, never as a fault of ours", async (t) => {
+t.test("a code host that refuses, fails or answers nonsense leads to a 502, never to a 500", async (t) => {
   const { codeHost, ada } = await openOffice(t);
   const { name, faults } = codeHost;
   install(codeHost, 7);
@@ -283,7 +283,7 @@ t.test("a code host that refuses, fails or talks nonsense is told of as 502, nev
   t.equal((await connect(codeHost, ada, { installationId: 7 })).status, 200, "and then it is well again");
 });
 
-t.test("who waits for a code host that does not answer is told so, and connects it once it does", async (t) => {
+t.test("a request to a slow code host is answered with its delay, and the connection succeeds later", async (t) => {
   const { codeHost, clock, ada } = await openOffice(t);
   install(codeHost, 7);
   codeHost.faults.set(/memberships/, "hang");
@@ -335,7 +335,7 @@ t.test("repositories are listed with a token of the installation, which is asked
   t.equal((await ada.request("GET", `${WHERE}/connections/8/repositories`)).status, 404);
 });
 
-t.test("without a code host, what it is needed for says so", async (t) => {
+t.test("without a code host, requests that need it are refused with that reason", async (t) => {
   const service = await startTestService(t);
   const ada = await personAt(service, "ada@example.com");
   await workspaceWithTeam(ada);
@@ -348,7 +348,7 @@ t.test("without a code host, what it is needed for says so", async (t) => {
   t.equal(delivery.status, 401);
 });
 
-t.test("who has the code host asked too often is told to wait, and nobody else is", async (t) => {
+t.test("a person who asks the code host too often is told to wait, and only they", async (t) => {
   const { codeHost, service, clock, ada, workspaceId } = await openOffice(t);
   install(codeHost, 7);
   t.equal((await connect(codeHost, ada, { installationId: 7 })).status, 200);

@@ -105,7 +105,7 @@ t.test(
   },
 );
 
-t.test("a delivery that comes again, or later than a newer one, changes nothing", async (t) => {
+t.test("a repeated delivery, or one that is older than the last, changes nothing", async (t) => {
   const { deliver, state } = await openOffice(t);
   const suspended = installationEvent("suspend", "2026-09-23T12:01:00Z");
   t.equal((await deliver("installation", suspended, "one")).status, 204);
@@ -119,7 +119,7 @@ t.test("a delivery that comes again, or later than a newer one, changes nothing"
   t.equal(await state(), "suspended");
 });
 
-t.test("events that nothing goes by are taken, and counted as unused", async (t) => {
+t.test("unused events are accepted, and counted as unused", async (t) => {
   const { service, deliver, state } = await openOffice(t);
   const unused: readonly [string, unknown][] = [
     ["ping", { zen: "Design for failure.", hook_id: 1 }],
@@ -141,7 +141,7 @@ t.test("events that nothing goes by are taken, and counted as unused", async (t)
   t.match(text, /signalbox_code_host_deliveries_total\{fate="used"\} 1\n/);
 });
 
-t.test("a delivery that is not signed with the secret is refused, whatever it holds", async (t) => {
+t.test("a delivery without a valid signature is refused", async (t) => {
   const { codeHost, service, state } = await openOffice(t);
   const body = JSON.stringify(installationEvent("deleted", 1_790_000_000));
   const signed = codeHost.deliveryHeaders("installation", body, "one");

@@ -11,7 +11,7 @@ import { StreamReader } from "../../support/stream-reader.js";
 
 const WHERE = "/api/workspaces/acme/code-host";
 
-t.test("no key, secret, code, state or token of the code host comes out, or lies open in the store", async (t) => {
+t.test("no secret of the code host is in any output, or in the clear in the store", async (t) => {
   const clock = new ManualClock();
   const codeHost = await startCodeHost(t, () => clock.now());
   const service = await startTestService(t, { clock, settings: codeHost.settings });

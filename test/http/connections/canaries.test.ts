@@ -17,7 +17,7 @@ import { StreamReader } from "../../support/stream-reader.js";
 
 const MINUTE_MS = 60_000;
 
-t.test("tokens, codes and the client's secret come out nowhere, and lie open nowhere", async (t) => {
+t.test("tokens, codes and the client's secret are in no output, and nowhere in the clear", async (t) => {
   const scene = await openScene(t);
   const { service, host, owner, mate, at, clock, workspaceId, teamId, integrationId } = scene;
   const canaries = new Canaries();

@@ -7,7 +7,7 @@ import { join, personAt } from "../../support/people.js";
 import { bearer, createUnder, itemsOf, problemOf, replace, slugOf } from "../../support/resources.js";
 import type { Client } from "../../support/service.js";
 
-t.test("an owner connects the team, people on it their own accounts; who administers sees whose", async (t) => {
+t.test("an owner connects the team's account, people their own; admins see all connections", async (t) => {
   const scene = await openScene(t);
   const { owner, mate, member, at, host } = scene;
   const team = await connect(scene, owner, { whose: "team", account: "bot@host" });
@@ -70,7 +70,7 @@ t.test("owners and admins connect the team, people on it themselves, and no toke
   t.equal((await token.request("GET", at)).status, 404);
 });
 
-t.test("a person is sent with PKCE, the exact address to come back to, and a state that is theirs", async (t) => {
+t.test("a person is sent to the host with PKCE, the exact redirect address, and their own state", async (t) => {
   const scene = await openScene(t);
   const sent = new URL(await setOut(scene, scene.mate, "me"));
   const { state, code_challenge, ...rest } = Object.fromEntries(sent.searchParams);
@@ -133,7 +133,7 @@ t.test(
   },
 );
 
-t.test("an answer of another host, or of none where the host names itself, is not taken", async (t) => {
+t.test("a redirect with another issuer, or without one when the host names itself, is refused", async (t) => {
   const scene = await openScene(t);
   const { host, mate } = scene;
   for (const iss of ["https://evil.example", `${host.url}/`, undefined]) {
@@ -164,7 +164,7 @@ t.test("without an issuer the host is told by where it stands", async (t) => {
   t.equal((await connect(scene, mate, { whose: "me", account: "mate@host" })).status, 200);
 });
 
-t.test("who denies, or may not any more, connects nothing", async (t) => {
+t.test("a person who denies consent, or lost the permission, connects nothing", async (t) => {
   const scene = await openScene(t);
   const { host, mate, owner, teamId, at } = scene;
   const denied = await host.visit(await setOut(scene, mate, "me"), { account: "mate@host", denies: true });
@@ -275,7 +275,7 @@ t.test(
   },
 );
 
-t.test("the client's secret goes to hosts that it is bound to alone", async (t) => {
+t.test("the client's secret is sent only to hosts that it is bound to", async (t) => {
   const scene = await openScene(t);
   const { owner, workspaceId, host } = scene;
   const secrets = `/api/resources/workspaces/${workspaceId}/secrets`;

@@ -5,7 +5,7 @@ import { openScene, setOut } from "../../support/connection-scene.js";
 /** What a browser says of an answer that the page is ready for. */
 const READY_FOR = /status of (400|401|409)/;
 
-t.test("a person connects their account in their browser, and sees what came of it", { skip: noBrowser }, async (t) => {
+t.test("a person connects their account in their browser, and sees the result", { skip: noBrowser }, async (t) => {
   const scene = await openScene(t, { settings: {} });
   const { service, host, mate, at } = scene;
   const { context, asked, faults } = await openBrowser(t);

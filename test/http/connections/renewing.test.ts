@@ -39,7 +39,7 @@ t.test("access is renewed before it ends, with the refresh token that came last,
   t.ok(await host.admits(host.issued.at(-1)?.access_token ?? ""));
 });
 
-t.test("what fails for now is tried again, and the connection lives", async (t) => {
+t.test("a temporary failure of a renewal is tried again, and the connection stays", async (t) => {
   const scene = await openScene(t);
   const { host, mate, clock } = scene;
   await connect(scene, mate, { whose: "me", account });
@@ -95,7 +95,7 @@ t.test("a renewal that fell due while the service was down is made once, when it
   t.equal(host.issued.length, 2);
 });
 
-t.test("a renewal under way when the service goes down is asked for again when it is up", async (t) => {
+t.test("a renewal in progress at a stop is repeated after the start", async (t) => {
   const scene = await openScene(t);
   const { host, mate, clock, service } = scene;
   await connect(scene, mate, { whose: "me", account });
@@ -112,7 +112,7 @@ t.test("a renewal under way when the service goes down is asked for again when i
   t.same([tokenRequests(scene), host.issued.length], [3, 2]);
 });
 
-t.test("who disconnects has the host forget; nobody disconnects another", async (t) => {
+t.test("disconnecting revokes the tokens at the host, and nobody disconnects another person", async (t) => {
   const scene = await openScene(t);
   const { host, mate, owner, at, clock } = scene;
   await connect(scene, mate, { whose: "me", account });

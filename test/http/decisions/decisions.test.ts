@@ -111,7 +111,7 @@ t.test("a list is narrowed by repository, path and time of the merge, the latest
   for (const [query, titles] of Object.entries(expected)) t.same(await titlesOf(ada, query), titles, query);
 });
 
-t.test("pages follow one another without gap or overlap, whatever the list is narrowed to", async (t) => {
+t.test("pages follow one another without gaps or overlaps, with any filter", async (t) => {
   const { ada, teamId, drafted, merged } = await openOffice(t);
   for (let n = 0; n < 5; n++) {
     const taskId = await drafted(teamId, [n % 2 === 0 ? "even.ts" : "odd.ts"], `${n} a`, `${n} b`, `${n} c`);
@@ -138,7 +138,7 @@ t.test("pages follow one another without gap or overlap, whatever the list is na
   }
 });
 
-t.test("each sees the decisions of the teams whose outcomes they may read", async (t) => {
+t.test("callers see the decisions of teams whose outcomes they may read", async (t) => {
   const { service, ada, workspaceId, teamId, team, drafted, merged } = await openOffice(t);
   const other = await team("other");
   await merged(await drafted(teamId, ["a.ts"], "of core"), "acme/app", "2026-03-01T00:00:00Z");
@@ -153,7 +153,7 @@ t.test("each sees the decisions of the teams whose outcomes they may read", asyn
   t.equal((await stranger.request("GET", LIST)).status, 404);
 });
 
-t.test("a query that cannot be meant is refused with what was wanted", async (t) => {
+t.test("an invalid query is refused with the expected form", async (t) => {
   const { ada } = await openOffice(t);
   const wrong: Readonly<Record<string, RegExp>> = {
     "repository=app": /repository: must be a repository as owner\/name/,

@@ -44,7 +44,7 @@ function holding({ position }: Position, value: unknown): unknown {
   return parts.reduceRight<unknown>((inner, part) => (part === "[*]" ? [inner] : { [part]: inner }), value);
 }
 
-t.test("a definition that holds too much is refused before any of it is parsed, wherever it stands", async (t) => {
+t.test("a definition with too many expressions is refused before any of it is parsed, on all routes", async (t) => {
   const { owner, create } = await openTeam(t);
   const parsed = countParsed(t);
   const everywhere = [

@@ -43,7 +43,7 @@ t.test("an expression is checked against what its position sees in that definiti
   t.equal(await typeAt("integration.actions.comment.request.query.page", "target", integration), "map(string, string)");
 });
 
-t.test("what does not check has every fault, with its span and what may have been meant", async (t) => {
+t.test("an invalid expression has all its faults, with spans and suggestions", async (t) => {
   const service = await startTestService(t);
   const person = await service.signIn("someone@example.com");
   const { body } = await check(person, "hook.when", "evnt.to == 1 && event.too == 'x' && step.first.status == 'done'");
@@ -73,7 +73,7 @@ t.test("what does not check has every fault, with its span and what may have bee
   t.match((await check(person, "hook.when", `${"a".repeat(3_000)}`)).body.errors, [{ message: /longer than 2000/ }]);
 });
 
-t.test("what is no check is refused, each fault at its path", async (t) => {
+t.test("an invalid request is refused, each fault at its path", async (t) => {
   const service = await startTestService(t);
   const person = await service.signIn("someone@example.com");
   const pathsOf = async (position: string, definition: object) => {

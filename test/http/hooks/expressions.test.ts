@@ -22,7 +22,7 @@ t.test("a hook fires when its condition holds, and not when it fails or has no v
 });
 
 t.test(
-  "address, headers and body are written anew for each event, and later steps read what earlier ones answered",
+  "address, headers and body are rendered for each event, and later steps read the outputs of earlier ones",
   async (t) => {
     const answers = ['{"id": 7, "tags": ["a", null]}', "plain text", "{}"];
     const { addHook, openTask, receiver, settled } = await hookScene(t, (response, n) => response.end(answers[n - 1]));
@@ -89,7 +89,7 @@ t.test("an address that an expression leads elsewhere is not sent to", async (t)
   t.equal(receiver.requests.length, 0);
 });
 
-t.test("what does not check is refused where it stands, all of it at once", async (t) => {
+t.test("invalid expressions are refused at their paths, all at once", async (t) => {
   const { owner, teamId, receiver } = await hookScene(t, ok);
   const body = hook("", {
     when: "task.titel == 1",

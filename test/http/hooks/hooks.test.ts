@@ -42,7 +42,7 @@ t.test("an after-hook is delivered with the default body, every header, and a si
   t.not(requests[1]?.headers["webhook-id"], requests[0]?.headers["webhook-id"]);
 });
 
-t.test("a receiver calls back with its token: reads the task, says a note once", async (t) => {
+t.test("a receiver calls back with its token: reads the task, adds a note once", async (t) => {
   const { addHook, openTask, receiver, service, owner } = await hookScene(t, ok);
   await addHook(hook(receiver.url));
   const taskId = await openTask();
@@ -76,7 +76,7 @@ t.test("a receiver calls back with its token: reads the task, says a note once",
   t.equal((await service.anonymous.request("GET", "/api/hook-callbacks/task")).status, 401);
 });
 
-t.test("each way to fail has its code, and is tried again or not as the table says", async (t) => {
+t.test("each failure has its code, and is retried or not as in the table", async (t) => {
   const closed = await new Promise<number>((resolve) => {
     const server = createServer();
     server.listen(0, "127.0.0.1", () => {
@@ -167,7 +167,7 @@ t.test("a hook fires only where its lists match", async (t) => {
   t.equal(firing.hook, "moves");
 });
 
-t.test("what is not served yet, and what may never be, is refused when the hook is written", async (t) => {
+t.test("a hook with unsupported parts is refused when it is written", async (t) => {
   const { owner, teamId, receiver } = await hookScene(t, ok);
   const request = { url: receiver.url };
   const cases: [Record<string, unknown>, string, RegExp][] = [

@@ -48,7 +48,7 @@ t.test("a task that opens a task that opens a task ends at eight causes", async 
   t.ok(webhookId.includes(String(second?.headers["service-cause"]).replace("occ_", "")));
 });
 
-t.test("a run belongs to the chain of what its task was told", async (t) => {
+t.test("a run belongs to the chain of its task's command", async (t) => {
   const { addHook, openTask, receiver, owner } = await hookScene(t, ok);
   await addHook(hook(receiver.url, { key: "opened" }));
   await addHook(hook(receiver.url, { key: "ended", on: "run.ended" }));

@@ -75,7 +75,7 @@ async function realRunner(t: Test, { service, token }: Workplace): Promise<void>
   await isConnected;
 }
 
-t.test("a host of the workspace sends what the service may not, signed, and the answer is kept", async (t) => {
+t.test("a host of the workspace sends a signed request, and the answer is recorded", async (t) => {
   const { place, receiver, add, settled } = await arrange(t, (response) => response.end("x".repeat(20_000)));
   await realRunner(t, place);
   const made = await add(fromNetwork(receiver.url));
@@ -88,7 +88,7 @@ t.test("a host of the workspace sends what the service may not, signed, and the 
   t.match(attempts, [{ status: 200, code: null, body: "x".repeat(16 * 1024) }]);
 });
 
-t.test("what a host meets has the codes of any request, and it follows no redirect", async (t) => {
+t.test("failures at a host have the same codes, and it follows no redirect", async (t) => {
   const target = await hookReceiver(t, ok);
   const { place, receiver, add, settled } = await arrange(t, (response, n) => {
     if (n === 1) response.writeHead(302, { location: target.url }).end();
@@ -128,7 +128,7 @@ t.test("a host hands out nothing of where a cloud keeps its credentials", async 
 });
 
 t.test(
-  "with no host to take it the request is unreachable, and is sent by the one that comes, as the same message",
+  "without a host a request is unreachable, and a host that connects later sends it with the same id",
   async (t) => {
     const clock = new ManualClock(Date.now());
     const { place, receiver, add, settled } = await arrange(t, ok, clock);
@@ -162,7 +162,7 @@ t.test(
   },
 );
 
-t.test("a host of another workspace is handed nothing, and its word on what is not its own is not heard", async (t) => {
+t.test("a host of another workspace gets no request, and its results for others are ignored", async (t) => {
   const { place, receiver, add, settled } = await arrange(t, ok);
   const other = await place.service.signIn("grace@example.com");
   const { id } = await other.create("/api/resources/workspaces", { slug: "other", name: "Other" });

@@ -10,7 +10,7 @@ const taskOf = (text: string) => (JSON.parse(text) as { readonly task: { readonl
 
 const HOUR_MS = 60 * 60 * 1_000;
 
-t.test("what failed in a period is sent again, 20 a second, each once, until it succeeds", async (t) => {
+t.test("failed hook occurrences of a period are sent again, 20 a second, each once", async (t) => {
   const clock = new ManualClock();
   let isDown = true;
   const answer: Answering = (response) => response.writeHead(isDown ? 404 : 200).end();

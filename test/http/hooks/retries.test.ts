@@ -93,7 +93,7 @@ t.test(
   },
 );
 
-t.test("a firing that waits makes no more requests once its workspace is closed", async (t) => {
+t.test("a waiting hook occurrence makes no more requests after its workspace is closed", async (t) => {
   const clock = new ManualClock();
   const answer = (response: ServerResponse) => response.writeHead(503).end();
   const { addHook, openTask, receiver, settled, service, owner, teamId } = await hookScene(t, answer, { clock });

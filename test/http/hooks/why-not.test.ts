@@ -9,7 +9,7 @@ interface Verdict {
 }
 
 t.test(
-  "for an event each hook says what it fired, or the first condition that did not hold and what it saw",
+  "for an event each hook has its hook occurrence, or the first condition that failed and its values",
   async (t) => {
     const scene = await hookScene(t, ok);
     const { addHook, openTask, receiver, owner, teamId, settled } = scene;

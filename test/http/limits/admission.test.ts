@@ -24,7 +24,7 @@ function isProblem(reply: Reply): boolean {
   );
 }
 
-t.test("a credential that asks too often is told to wait, alone, and is admitted after it", async (t) => {
+t.test("a credential over its rate is told to wait, alone, and admitted afterwards", async (t) => {
   const clock = new ManualClock();
   const service = await startTestService(t, { clock, settings: { RATE_PER_CREDENTIAL: "2", RATE_PER_ADDRESS: "0" } });
   const ada = await service.signIn("ada@example.com");
@@ -44,7 +44,7 @@ t.test("a credential that asks too often is told to wait, alone, and is admitted
 });
 
 t.test(
-  "an address that asks too often without a credential is told to wait; who has one and health are not",
+  "an address over its rate without a credential is told to wait; credentials and health are not affected",
   async (t) => {
     const clock = new ManualClock();
     const service = await startTestService(t, { clock, settings: { RATE_PER_ADDRESS: "3" } });

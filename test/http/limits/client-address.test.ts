@@ -10,7 +10,7 @@ t.test("without trusted proxies the header is not looked at", async (t) => {
   t.equal(createClientAddress([])(request("192.0.2.1", "203.0.113.9")), "192.0.2.1");
 });
 
-t.test("the client is the last address that no trusted proxy has, whatever a client wrote before it", async (t) => {
+t.test("the client is the last address that is no trusted proxy, whatever precedes it", async (t) => {
   const clientOf = createClientAddress(parseNetworks("10.0.0.0/8, 192.0.2.1, fd00::/8"));
   const cases: readonly (readonly [string, string | undefined, string])[] = [
     ["198.51.100.7", "203.0.113.9", "198.51.100.7"],
@@ -35,7 +35,7 @@ t.test("the client is the last address that no trusted proxy has, whatever a cli
   }
 });
 
-t.test("what is no address or network is named", async (t) => {
+t.test("an invalid address or network is named", async (t) => {
   for (const text of ["proxy.example", "10.0.0.0/33", "10.0.0.1, x", "10.0.0.0/"]) {
     t.throws(() => parseNetworks(text), /is no address or network/, text);
   }

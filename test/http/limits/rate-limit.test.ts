@@ -3,7 +3,7 @@ import t from "tap";
 import { RateLimit } from "../../../http/limits/rate-limit.js";
 import { ManualClock } from "../../support/manual-clock.js";
 
-t.test("a source may burst, then goes on at its rate, and is told how long to wait", async (t) => {
+t.test("a source may burst, then continues at its rate, and is told how long to wait", async (t) => {
   const clock = new ManualClock();
   const limit = new RateLimit({ max: 2, perMs: 1_000, burst: 4, clock });
   t.same(
@@ -24,7 +24,7 @@ t.test("a source may burst, then goes on at its rate, and is told how long to wa
   );
 });
 
-t.test("the wait that is told is enough, and no source gets more than its rate", async () => {
+t.test("the announced wait is enough, and no source exceeds its rate", async () => {
   fc.assert(
     fc.property(
       fc.record({ max: fc.integer({ min: 1, max: 500 }), perMs: fc.integer({ min: 100, max: 120_000 }) }),
@@ -57,7 +57,7 @@ t.test("without a rate everything is admitted and nothing remembered", async (t)
   t.equal(limit.size, 0);
 });
 
-t.test("however many sources come, only so many are remembered, those that still matter first", async (t) => {
+t.test("the number of stored sources is limited, and the relevant ones are kept", async (t) => {
   const clock = new ManualClock();
   const limit = new RateLimit({ max: 1, perMs: 1_000, burst: 3, clock, maxSources: 100 });
   for (let count = 0; count < 3; count++) limit.take("busy");

@@ -56,7 +56,7 @@ t.test("the mail names inviter, workspace and teams, and its link alone admits",
   );
 });
 
-t.test("whatever a workspace and a team are called, the mail has the headers that it should", async (t) => {
+t.test("with any names of workspace and team, the mail has the right headers", async (t) => {
   const mail = await startMailServer(t);
   const hostile = "Evil\r\nBcc: eve@example.com\r\n\r\n<b>“Ünï” 🧨\u202etxt\u0000\u2028";
   const { teamId, request } = await officeWithMail(t, { smtpUrl: mail.url, name: hostile, team: hostile });
@@ -103,7 +103,7 @@ t.test("a mail that is refused or dropped is not-sent, shows so, and can be sent
   }
 });
 
-t.test("of several addresses those whose mail goes out are invited, the others not-sent", async (t) => {
+t.test("of several addresses, those whose mail is sent are invited, the others are not-sent", async (t) => {
   const mail = await startMailServer(t, (to) => (to.startsWith("no") ? "refuse" : "take"));
   const { request } = await officeWithMail(t, { smtpUrl: mail.url });
   const emails = ["yes1@example.com", "no@example.com", "yes2@example.com", "ada@example.com"];
@@ -142,7 +142,7 @@ t.test("a mail server that hangs holds the answer for ten seconds, and the mail 
   t.equal(await became("slow@example.com"), "sending");
 });
 
-t.test("who waits for a mail is answered when the invite is revoked meanwhile", async (t) => {
+t.test("a request that waits for its mail is answered when the invite is revoked", async (t) => {
   const mail = await startMailServer(t, () => "hang");
   const { request } = await officeWithMail(t, { smtpUrl: mail.url, clock: new ManualClock() });
   const asked = request("POST", INVITES, { emails: ["bob@example.com"] });

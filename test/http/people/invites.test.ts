@@ -64,7 +64,7 @@ t.test("a person is invited, sees what is offered, accepts, and works in the wor
   t.same([again.status, slugOf(again)], [409, "conflict"]);
 });
 
-t.test("each address has one outcome, however often and however it is written", async (t) => {
+t.test("each address has one outcome, even if it is repeated in other spellings", async (t) => {
   const { service, ada } = await openOffice(t);
   const first = await ada.request("POST", INVITES, { emails: ["Bob@x.example", "bob@X.example", "ada@Example.com"] });
   t.match(itemsOf(first), [
@@ -83,7 +83,7 @@ t.test("each address has one outcome, however often and however it is written", 
   t.equal((await service.anonymous.request("GET", `/api/invites/${old}`)).status, 404, "the old link stops working");
 });
 
-t.test("fifty addresses are invited at once, and what cannot be is refused at its place", async (t) => {
+t.test("fifty addresses are invited at once, and invalid ones are refused at their paths", async (t) => {
   const { ada, service } = await openOffice(t, { settings: { SIGN_IN_DOMAINS: "example.com" } });
   const emails = Array.from({ length: 50 }, (_, index) => `p${index}@example.com`);
   const invited = await ada.request("POST", INVITES, { emails });
@@ -169,7 +169,7 @@ t.test("an invite admits for 14 days from when it was last sent", async (t) => {
   t.equal((await bob.request("POST", `/api/invites/${fresh}/accept`, {})).status, 200);
 });
 
-t.test("a revoked link leads nowhere; revoked again, nothing changes; what is over stays so", async (t) => {
+t.test("a revoked link is not found; revoking again changes nothing; an ended invite stays ended", async (t) => {
   const { service, ada } = await openOffice(t);
   const [outcome] = itemsOf(await ada.request("POST", INVITES, { emails: ["bob@example.com"] }));
   const token = loggedInvite(service, "bob@example.com");

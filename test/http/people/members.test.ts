@@ -43,7 +43,7 @@ t.test("the only owner keeps the role and stays", async (t) => {
   t.equal((await ada.request("PATCH", me, {})).status, 422);
 });
 
-t.test("who is not in the workspace is no member, for a role as for a team", async (t) => {
+t.test("a person outside the workspace gets neither a role nor a team", async (t) => {
   const service = await startTestService(t);
   const ada = await service.signIn("ada@example.com");
   const eve = await service.signIn("eve@example.com");
@@ -57,7 +57,7 @@ t.test("who is not in the workspace is no member, for a role as for a team", asy
   t.equal((await ada.request("DELETE", `/api/teams/${teamId}/members/${userId}`)).status, 404);
 });
 
-t.test("a token reads no people and changes none, whatever its scopes", async (t) => {
+t.test("a token with any scopes neither reads nor changes people", async (t) => {
   const service = await startTestService(t);
   const ada = await service.signIn("ada@example.com");
   const { workspaceId, teamId } = await workspaceWithTeam(ada);
@@ -77,7 +77,7 @@ t.test("a token reads no people and changes none, whatever its scopes", async (t
   }
 });
 
-t.test("roles are given as the reference says, and every refusal is in its words", async (t) => {
+t.test("roles are given as in the reference, with its refusals", async (t) => {
   const service = await startTestService(t);
   const ada = await personAt(service, "ada@example.com");
   await workspaceWithTeam(ada);
@@ -114,7 +114,7 @@ t.test("roles are given as the reference says, and every refusal is in its words
   t.equal((await give(bob, bob, "member")).status, 409);
 });
 
-t.test("of two owners who step down at once, or demote each other, one stays", async (t) => {
+t.test("of two owners who step down at once, or demote each other, one remains", async (t) => {
   const service = await startTestService(t);
   const ada = await personAt(service, "ada@example.com");
   await workspaceWithTeam(ada);
@@ -222,7 +222,7 @@ t.test("a demoted person sees the stream as a member does from the next change o
   });
 });
 
-t.test("the stream tells people who came, changed and went, in order, and tells a token nothing of it", async (t) => {
+t.test("the stream reports joined, changed and removed people in order, and nothing of it to a token", async (t) => {
   const service = await startTestService(t);
   const ada = await personAt(service, "ada@example.com");
   const { workspaceId, teamId } = await workspaceWithTeam(ada);
@@ -274,7 +274,7 @@ t.test("the people of a workspace are listed by page, to its people alone", asyn
   t.equal((await eve.request("GET", MEMBERS)).status, 404);
 });
 
-t.test("a closed workspace is nowhere, for nobody, and its slug stays taken", async (t) => {
+t.test("a closed workspace is visible to nobody, and its slug stays taken", async (t) => {
   const service = await startTestService(t);
   const ada = await personAt(service, "ada@example.com");
   const { workspaceId, teamId } = await workspaceWithTeam(ada);

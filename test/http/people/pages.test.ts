@@ -39,7 +39,7 @@ t.test(
   },
 );
 
-t.test("from the link in a mail a person signs in, comes back, and accepts", { skip: noBrowser }, async (t) => {
+t.test("from the link in a mail a person signs in, returns, and accepts", { skip: noBrowser }, async (t) => {
   const service = await startTestService(t);
   const ada = await personAt(service, "ada@example.com");
   const { workspaceId, teamId } = await workspaceWithTeam(ada);

@@ -63,7 +63,7 @@ const codeHost = {
   CODE_HOST_CLIENT_SECRET: "canary",
 };
 
-t.test("where people sign in at the code host is told by the address of its API, or set", async (t) => {
+t.test("the code host's sign-in address follows from the address of its API, or is set", async (t) => {
   for (const [api, web] of [
     ["https://api.github.com/", "https://github.com"],
     ["https://api.acme.ghe.com", "https://acme.ghe.com"],
@@ -93,7 +93,7 @@ t.test("of the code host's settings the one that is missing is named", async (t)
   t.throws(() => readConfig(alone), { name: "WrongSetting", message: /^CODE_HOST_URL: must be set/ });
 });
 
-t.test("a setting that cannot be taken is named in one line that does not repeat its value", async (t) => {
+t.test("an invalid setting is named in one line without its value", async (t) => {
   const wrong: readonly (readonly [string, string])[] = [
     ["PORT", "65536"],
     ["PORT", "-1"],

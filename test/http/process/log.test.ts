@@ -77,13 +77,13 @@ t.test("an error is logged by its name and place, not by its message, which may 
   ]);
 });
 
-t.test("what a store says of itself is logged whole", async (t) => {
+t.test("the store's own messages are logged completely", async (t) => {
   const { log, lines } = keptLog("info");
   log.error("stopped", { error: new StoreError("disk-full", "the disk of /data is full") });
   t.match(lines, [{ error: { code: "disk-full", message: "the disk of /data is full" } }]);
 });
 
-t.test("requests are logged for those who look closely, failed ones for everybody", async (t) => {
+t.test("requests are logged at debug level, failed ones at info level too", async (t) => {
   const served = { requestId: "req_1", method: "GET", route: "/a/{id}", seconds: 0.0012, isCut: false };
   const quiet = keptLog("info");
   quiet.log.served({ ...served, status: 200 });
@@ -103,7 +103,7 @@ t.test("a mail that nobody sends is written at every level, or nobody could sign
   }
 });
 
-t.test("what is said last before the process ends is out, in its order", async (t) => {
+t.test("the last lines before the end of the process are written, in order", async (t) => {
   const module = JSON.stringify(new URL("../../../http/process/log.js", import.meta.url));
   const program = `import { createLog } from ${module};
     const log = createLog("info");

@@ -15,7 +15,7 @@ async function scene(owner: Client) {
   return { workspaceId, teamId, lineId: made.id, stationId: station?.id, candidates };
 }
 
-t.test("a candidate says what it changes of the station as it was when it was proposed", async (t) => {
+t.test("a candidate lists its changes of the station at the time of the proposal", async (t) => {
   const service = await startTestService(t);
   const owner = await service.signIn("owner@example.com");
   const { teamId, lineId, stationId, candidates } = await scene(owner);
@@ -142,7 +142,7 @@ t.test("candidates are proposed, read and withdrawn, and not changed", async (t)
   t.same(await addresses("?station=core/dev/work"), []);
 });
 
-t.test("who may not read the team's outcomes finds none; who may only read proposes none", async (t) => {
+t.test("readers of the team's outcomes see candidates; proposing needs more", async (t) => {
   const service = await startTestService(t);
   const owner = await service.signIn("owner@example.com");
   const { workspaceId, candidates } = await scene(owner);
@@ -176,7 +176,7 @@ t.test("who may not read the team's outcomes finds none; who may only read propo
   t.equal((await createUnder(planner, candidates, { name: "More", station: work }, "k")).status, 201);
 });
 
-t.test("a candidate holds nothing in place, and goes with its station or its line", async (t) => {
+t.test("a candidate blocks no deletion, and is removed with its station or its line", async (t) => {
   const service = await startTestService(t);
   const owner = await service.signIn("owner@example.com");
   const { lineId, candidates } = await scene(owner);

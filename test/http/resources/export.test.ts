@@ -211,7 +211,7 @@ t.test(
   },
 );
 
-t.test("one resource stands alone: its variables, its import and itself, with the files that it reads", async (t) => {
+t.test("the export of one resource has its variables, its import, its block and its files", async (t) => {
   const { service, owner, id } = await exported(t);
   const reader = await bearer(service, owner, { workspaceId: id, name: "reader", scopes: ["read"] });
   for (const kind of kinds.filter(({ hcl }) => hcl !== null)) {

@@ -132,7 +132,7 @@ const wrong: readonly [change: (whole: Json) => Json, path: string][] = [
   [(whole) => ({ ...whole, connection: { ...(whole.connection as Json), "odd key": 1 } }), 'connection["odd key"]'],
 ];
 
-t.test("what does not fit together is said at its path", async (t) => {
+t.test("inconsistent fields are reported at their paths", async (t) => {
   const service = await startTestService(t, { settings: allowed });
   const owner = await service.signIn("owner@example.com");
   const { team } = await scene(owner);
@@ -146,7 +146,7 @@ t.test("what does not fit together is said at its path", async (t) => {
   }
 });
 
-t.test("what an integration does not do is said in warnings", async (t) => {
+t.test("unsupported parts of an integration have warnings", async (t) => {
   const service = await startTestService(t, { settings: allowed });
   const owner = await service.signIn("owner@example.com");
   const { team } = await scene(owner);

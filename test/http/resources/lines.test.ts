@@ -88,7 +88,7 @@ t.test("each thing that is wrong with a line is said at its path", async (t) => 
   }
 });
 
-t.test("what does not happen yet is accepted with a warning at its path", async (t) => {
+t.test("fields without effect are accepted with a warning at their paths", async (t) => {
   const service = await startTestService(t);
   const owner = await service.signIn("owner@example.com");
   const lines = await teamLines(owner);

@@ -6,7 +6,7 @@ const base = "/api/resources";
 const signing = { secret: `whsec_${Buffer.alloc(32, 7).toString("base64")}`, secretVersion: 1 };
 const station = (key: string, more: object = {}) => ({ key, name: key, kind: "work", ...more });
 
-t.test("what is named must be there, and stays while it is named", async (t) => {
+t.test("a referenced resource must exist, and cannot be deleted while it is referenced", async (t) => {
   const service = await startTestService(t, { settings: { OUTBOUND_ALLOW: "hooks.example.com" } });
   const owner = await service.signIn("owner@example.com");
   const { workspaceId, teamId } = await workspaceWithTeam(owner);

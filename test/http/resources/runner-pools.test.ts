@@ -5,7 +5,7 @@ import { startTestService } from "../../support/service.js";
 
 const base = "/api/resources";
 
-t.test("a pull pool's token is told once, and not at all when it was given", async (t) => {
+t.test("a pull pool's token is returned once, and not at all when the client chose it", async (t) => {
   const service = await startTestService(t);
   const owner = await service.signIn("owner@example.com");
   const { workspaceId } = await workspaceWithTeam(owner);
@@ -55,7 +55,7 @@ t.test("a token that admits to a pool is no other pool's, of this workspace or o
   await RunnerPeer.join(service, token).then((peer) => peer.cut());
 });
 
-t.test("a push pool has an address on the allow-list and a secret, and says that nothing is pushed yet", async (t) => {
+t.test("a push pool needs a listed address and a secret, and warns of no effect yet", async (t) => {
   const service = await startTestService(t, { settings: { OUTBOUND_ALLOW: "push.example.com" } });
   const owner = await service.signIn("owner@example.com");
   const { workspaceId } = await workspaceWithTeam(owner);

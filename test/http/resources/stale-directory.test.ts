@@ -57,7 +57,7 @@ t.test("an id that a directory alone knows is not there, whichever read asks for
   }
 });
 
-t.test("a hash leads to nobody who does not keep it", async (t) => {
+t.test("a hash in the directory admits only to the resource that has it", async (t) => {
   const { service, ada, workspaceId, say } = await misled(t, () => []);
   const { tokenId } = await bearer(service, ada, { workspaceId, name: "ci", scopes: ["read"] });
   await say([

@@ -6,7 +6,7 @@ import { startTestService } from "../../support/service.js";
 const WORKSPACES = "/api/resources/workspaces";
 const acme = { slug: "acme", name: "Acme" };
 
-t.test("who has left the workspace that their key made is not shown it again", async (t) => {
+t.test("a person who left the workspace that their key opened does not get it again", async (t) => {
   const service = await startTestService(t);
   const ada = await personAt(service, "ada@example.com");
   const made = await createUnder(ada, WORKSPACES, acme, "the-key");

@@ -64,7 +64,7 @@ t.test("the next run starts from what the task has changed, and reports the whol
   t.notMatch(second.checkouts[0]?.diff, "b.txt");
 });
 
-t.test("what goes wrong before the agent begins is told with its code and output", async (t) => {
+t.test("a failure before the agent begins has its code and output", async (t) => {
   const scene = await RunScene.start(t);
   const setup = await scene.work({ runId: "a", checkouts: [{ setup: "echo out; echo err >&2; exit 7" }] });
   t.match(setup, { outcome: "failed", ending: null, failure: { code: "setup-failed", message: /ended with 7/ } });
@@ -83,7 +83,7 @@ t.test("what goes wrong before the agent begins is told with its code and output
   t.same(scene.messages("run.started"), [], "none of them began");
 });
 
-t.test("who started the runner reads what came of each run, without secrets", async (t) => {
+t.test("the runner's own log has the result of each run, without secrets", async (t) => {
   const scene = await RunScene.start(t);
   await scene.work({ runId: "a" });
   const setup = "echo $KEY; exit 7";
@@ -152,7 +152,7 @@ t.test("a handover that the service refuses is refused to the agent, which may t
   ]);
 });
 
-t.test("a run that ends without a word goes to the only next station, or finishes saying why not", async (t) => {
+t.test("a run without a handover goes to the only next station, or finishes", async (t) => {
   const scene = await RunScene.start(t);
   const next = ["review"];
   scene.assign({ runId: "given", station: { next } });
@@ -279,7 +279,7 @@ t.test("a run that takes too long is killed and fails so", async (t) => {
   t.same(pids.filter(isAlive), []);
 });
 
-t.test("a job that comes twice runs once; the same run under a new claim runs anew", async (t) => {
+t.test("a repeated job runs once; the same run under a new claim runs again", async (t) => {
   const scene = await RunScene.start(t);
   const agent = `echo $$ >> ${scene.path("starts")}; read never`;
   const job = scene.assign({ agent });
@@ -292,7 +292,7 @@ t.test("a job that comes twice runs once; the same run under a new claim runs an
   t.match(readFileSync(scene.path("starts"), "utf8"), /^\d+\nnew\n$/);
 });
 
-t.test("a draining runner offers nothing more, finishes what it has, and leaves nothing lying about", async (t) => {
+t.test("a draining runner offers no slots, finishes its runs, and leaves no files", async (t) => {
   const scene = await RunScene.start(t);
   const gate = scene.path("gate");
   scene.assign({ agent: `mkfifo ${gate}; echo on > ${scene.path("on")}; read answer < ${gate}; echo "$answer"` });
@@ -320,7 +320,7 @@ t.test("a stopping runner stops what it has and reports it", async (t) => {
   await stopped;
 });
 
-t.test("what a killed runner left running is ended by the next one, and its folders go", async (t) => {
+t.test("the next runner kills the processes of a killed one, and removes its folders", async (t) => {
   const folder = sceneFolder(t);
   const service = await ProtocolService.start(t);
   writeFileSync(join(folder, "agent.sh"), stubborn(join(folder, "pids")));

@@ -7,7 +7,7 @@ const settings = { LEASE_SECONDS: "30" };
 const outcomes = async (place: Workplace, taskId: string) =>
   (await place.runs(taskId)).map(({ state, outcome }) => outcome ?? state);
 
-t.test("a lease that runs out abandons the run, and another attempt goes to another runner", async (t) => {
+t.test("the end of a lease abandons the run, and another attempt goes to another runner", async (t) => {
   const clock = new ManualClock();
   const place = await openWorkplace(t, { clock, settings });
   const taskId = await place.open();

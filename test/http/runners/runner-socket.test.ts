@@ -151,7 +151,7 @@ t.test("a runner of another pool cannot go by the id of this one's", async (t) =
 });
 
 t.test(
-  "a runner of a later release is taken, whatever else it says of itself; one of another protocol is told",
+  "a runner of a later release is accepted with unknown members; one of another protocol is refused",
   async (t) => {
     const place = await openWorkplace(t);
     const taskId = await place.open();

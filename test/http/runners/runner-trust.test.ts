@@ -74,7 +74,7 @@ t.test("a host that the trust does not admit is refused as every exchange is, an
   t.match((await trusts.request("GET", path)).body, { status: 403, permission: "manage-runners" });
 });
 
-t.test("what is minted for pools admits to nothing else, and the other way round", async (t) => {
+t.test("tokens minted for pools are valid for pools only, and other tokens not for pools", async (t) => {
   const { service, ada, issuer, clock, within, trust, tokens } = await openYard(t);
   const [token = ""] = await tokens();
   t.equal((await service.withToken(token).request("GET", within)).status, 401);

@@ -32,14 +32,14 @@ async function comeAgain(t: Test, features: readonly string[]) {
   return { place, taskId, job, again, store };
 }
 
-t.test("a job that no task stands behind is sent without one", async (t) => {
+t.test("a job of a run without a task has no task", async (t) => {
   const { job, again } = await comeAgain(t, RUNNER_FEATURES);
   const { task, ...rest } = job;
   t.ok(task);
   t.same(await again.job(), rest);
 });
 
-t.test("it is not sent to a runner that does not know of such jobs: the run fails and says why", async (t) => {
+t.test("such a job is not sent to a runner without the feature: the run fails with the reason", async (t) => {
   const { place, taskId, job, again } = await comeAgain(t, ["messages", "permissions"]);
   t.match(await again.message("run.drop"), { runId: job.runId });
   t.same(again.messages("run.assign"), []);
@@ -47,7 +47,7 @@ t.test("it is not sent to a runner that does not know of such jobs: the run fail
   t.match(await place.task(taskId), { failure: { code: "not-supported", message: /only works for tasks/ } });
 });
 
-t.test("who may read the team's outcomes reads a run that no task wants; nobody else does", async (t) => {
+t.test("a run without a task is visible to readers of the team's outcomes only", async (t) => {
   const { place, job, store } = await comeAgain(t, RUNNER_FEATURES);
   const key = [place.workspaceId, "row", runs.name, job.runId];
   const ownerAddress = address(place.workspaceId, "search", "sea_1");

@@ -21,7 +21,7 @@ async function toldOn(t: Test, client: Client, topic: string): Promise<() => Pro
   };
 }
 
-t.test("of what only those see who read outcomes, a stream tells nobody else", async (t) => {
+t.test("a stream publishes resources for readers of outcomes to them only", async (t) => {
   const service = await startTestService(t);
   const ada = await service.signIn("ada@example.com");
   const { workspaceId, teamId } = await workspaceWithTeam(ada);

@@ -3,7 +3,7 @@ import t from "tap";
 import { hook, hookScene } from "../../support/hook-scene.js";
 import { StreamReader } from "../../support/stream-reader.js";
 
-t.test("a firing is followed from its attempt to its end, by those who may read its history alone", async (t) => {
+t.test("a hook occurrence is followed from its attempt to its end, by readers of its history only", async (t) => {
   const held: ServerResponse[] = [];
   const { addHook, openTask, receiver, settled, service, owner } = await hookScene(t, (response) => {
     held.push(response);

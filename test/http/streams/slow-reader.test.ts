@@ -29,7 +29,7 @@ for (const TRANSPORT of ["uws", "node"]) {
   });
 }
 
-t.test("who asks too often is told to wait, whatever socket it asks over", async (t) => {
+t.test("a client over its rate is told to wait, over all its sockets", async (t) => {
   const clock = new ManualClock();
   const { ada, teamId } = await openWorkplace(t, { clock });
   const [first, second] = await Promise.all([StreamReader.open(ada), StreamReader.open(ada)]);

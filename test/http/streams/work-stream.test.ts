@@ -75,7 +75,7 @@ function applyToRun({ run, steps, approvals }: Shown, change: Shown): Shown {
   };
 }
 
-t.test("who applies the changes of a task, its team and its run has what a fresh snapshot shows", async (t) => {
+t.test("applying the changes of a task, its team and its run gives the state of a new snapshot", async (t) => {
   const place = await openWorkplace(t);
   const onTeam = await follow(t, place, `team/${place.teamId}`);
   const taskId = await place.open();

@@ -49,7 +49,7 @@ const answer = (
 const approvalsOf = async ({ place, job }: Scene, query = "") =>
   list((await place.ada.request("GET", `/api/runs/${job.runId}/approvals${query}`)).body?.items);
 
-t.test("what an agent wants leave for brings the task to its assignee's inbox, and is shown live", async (t) => {
+t.test("a call that needs approval moves the task to its assignee's inbox, and is published", async (t) => {
   const scene = await begin(t);
   const { place, taskId, peer, job } = scene;
   const id = await openOf(scene);
@@ -73,7 +73,7 @@ t.test("what an agent wants leave for brings the task to its assignee's inbox, a
 });
 
 t.test(
-  "the assignee approves, edits and dismisses; the runner is told of each once, and the run goes on",
+  "the assignee approves, edits and dismisses; the runner gets each answer once, and the run continues",
   async (t) => {
     const scene = await begin(t);
     const { place, taskId, peer, job } = scene;
@@ -183,7 +183,7 @@ t.test("changed inputs are an object of some size and depth, a reason has some l
   t.equal((await answer(scene.place.ada, scene, id, "edit", { inputs: deep(32) })).status, 200);
 });
 
-t.test("so many may wait, and what is asked beyond is dismissed at once", async (t) => {
+t.test("a limited number of approvals may wait, and further ones are dismissed at once", async (t) => {
   const { place, taskId, peer, job } = await begin(t);
   for (let n = 2; n <= MAX_OPEN_PERMISSIONS + 1; n++) peer.askPermission(job, { id: `1-${n}` });
   const dismissed = await peer.message("run.permission-answered");
@@ -215,7 +215,7 @@ for (const [name, action, body, state] of ends) {
   });
 }
 
-t.test("a run that ends of itself while it waits closes what it asked", async (t) => {
+t.test("a run that ends while it waits closes its approvals", async (t) => {
   const scene = await begin(t);
   const { place, taskId, peer, job } = scene;
   peer.end(job, { ending: { kind: "finish", note: "I gave up." } });
@@ -225,7 +225,7 @@ t.test("a run that ends of itself while it waits closes what it asked", async (t
   t.equal((await place.ada.request("POST", `/api/tasks/${taskId}/answer`, { text: "Try again." })).status, 200);
 });
 
-t.test("a run that is stopped while it waits asks no more, and what it asks then is dismissed", async (t) => {
+t.test("a run that is stopped while it waits closes its approvals, and later ones are dismissed", async (t) => {
   const scene = await begin(t);
   const { place, taskId, peer, job } = scene;
   const id = await openOf(scene);

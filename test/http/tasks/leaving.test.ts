@@ -25,7 +25,7 @@ async function begin(t: Test) {
 const isNobodys = (place: Workplace, taskId: string) =>
   place.when(`task/${taskId}`, async () => (await place.task(taskId)).assignee === null);
 
-t.test("who leaves a team leaves its open tasks to others, who take them over; the rest stays", async (t) => {
+t.test("open tasks of a person who leaves a team are unassigned; others stay", async (t) => {
   const { place, bob, here, there, closed } = await begin(t);
   const reader = await StreamReader.open(place.ada);
   t.teardown(async () => reader.end());
@@ -46,7 +46,7 @@ t.test("who leaves a team leaves its open tasks to others, who take them over; t
   t.equal((await place.ada.request("POST", `/api/tasks/${here}/stop`, {})).status, 200);
 });
 
-t.test("who is taken from the workspace has no task in it any more, and is given none", async (t) => {
+t.test("a person removed from the workspace has no task there, and can be assigned none", async (t) => {
   const { place, bob, here, there, closed } = await begin(t);
   const removed = await place.ada.request("DELETE", `/api/workspaces/acme/members/${bob.userId}`);
   t.equal(removed.status, 204);
@@ -61,7 +61,7 @@ t.test("who is taken from the workspace has no task in it any more, and is given
   t.equal((await place.ada.request("POST", `/api/teams/${place.teamId}/tasks`, opening)).status, 422);
 });
 
-t.test("a run that waits for leave of someone who left is answered by who takes the task over", async (t) => {
+t.test("an approval for a person who left is answered by the person who takes the task over", async (t) => {
   const { place, bob, here } = await begin(t);
   const peer = await place.runner();
   const job = await peer.job();

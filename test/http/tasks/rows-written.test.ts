@@ -18,7 +18,7 @@ function notingStore() {
   return { store, rows };
 }
 
-t.test("a task opened without hooks writes 19 rows at most until its run stands in the queue", async (t) => {
+t.test("a task opened without hooks writes 19 rows at most until its run is queued", async (t) => {
   const { store, rows } = notingStore();
   const place = await openWorkplace(t, { store });
   const tablesOf = () => rows.map(([, , table]) => String(table)).sort();

@@ -34,7 +34,7 @@ const assignee = async (place: Workplace, taskId: string) => String((await place
 const stepsOf = async (place: Workplace, { runId }: Pick<Claim, "runId">) =>
   (await place.ada.request("GET", `/api/runs/${runId}/steps`)).body?.items as Readonly<Record<string, unknown>>[];
 
-t.test("what the assignee says is a step of the run, is shown live, and reaches the runner in order", async (t) => {
+t.test("the assignee's messages are steps of the run, are published, and reach the runner in order", async (t) => {
   const { place, taskId, peer, job } = await begin(t);
   const reader = await StreamReader.open(place.ada);
   t.teardown(async () => reader.end());
@@ -134,7 +134,7 @@ t.test(
   },
 );
 
-t.test("so many messages may wait for the agent, and no more until it was given one", async (t) => {
+t.test("a limited number of messages may wait for the agent, until it receives one", async (t) => {
   const { place, peer, job } = await begin(t);
   for (let n = 0; n < MAX_UNDELIVERED; n++) t.equal((await say(place.ada, job, `${n}`)).status, 201);
   t.match(await say(place.ada, job, "too much"), { status: 409, body: { detail: /has not been given the last 50/ } });
@@ -146,7 +146,7 @@ t.test("so many messages may wait for the agent, and no more until it was given 
   t.equal((await say(place.ada, job, "and now")).status, 409, "of what was not said nothing can be heard");
 });
 
-t.test("a runner that comes back is sent what it did not take, once", async (t) => {
+t.test("a runner that reconnects gets the messages that it did not acknowledge, once", async (t) => {
   const { place, peer, job } = await begin(t);
   await say(place.ada, job, "one");
   await peer.message("run.message");
@@ -165,7 +165,7 @@ t.test("a runner that comes back is sent what it did not take, once", async (t) 
   );
 });
 
-t.test("what an agent was not given is a note that the next run begins with", async (t) => {
+t.test("a message that the agent did not receive is a note for the next run", async (t) => {
   const { place, taskId, peer, job } = await begin(t);
   await say(place.ada, job, "was given");
   await say(place.ada, job, "was not");
@@ -176,7 +176,7 @@ t.test("what an agent was not given is a note that the next run begins with", as
   t.same(notes, [`${from}: was not`, "station work: have a look"]);
 });
 
-t.test("an agent that is lost with its runner leaves the next one everything that it was told", async (t) => {
+t.test("all messages to an agent that is lost with its runner are notes for the next run", async (t) => {
   const { place, peer, job } = await begin(t);
   await say(place.ada, job, "was given");
   await say(place.ada, job, "was not");

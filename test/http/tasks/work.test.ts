@@ -16,7 +16,7 @@ const told = (place: Workplace, taskId: string, name: string, body: unknown = {}
 const diff = "diff --git a/a.txt b/a.txt\n";
 const checkouts = [{ repository: "acme/app", base: "b".repeat(40), diff }];
 
-t.test("what a review sends back goes on where it was, with the review's note", async (t) => {
+t.test("a task that a review sends back continues with its changes and the review's note", async (t) => {
   const place = await openWorkplace(t);
   const taskId = await place.open();
   const peer = await place.runner();
@@ -108,7 +108,7 @@ t.test("a task that is closed while it runs lets its runner go", async (t) => {
   t.not((await peer.job()).task?.id, taskId, "its slot is free");
 });
 
-t.test("a task that is moved while it runs begins there anew; what ran before it changes nothing", async (t) => {
+t.test("a task that is moved while it runs starts a new run there; the earlier run changes nothing", async (t) => {
   const place = await openWorkplace(t);
   const taskId = await place.open();
   const peer = await place.runner({ slots: 2 });
@@ -154,7 +154,7 @@ t.test("a workspace that is closed withdraws its work, drops its runners, and ca
   t.same(receiver.requests, []);
 });
 
-t.test("a runner that goes on although it is told to stop is waited for a minute, and no longer", async (t) => {
+t.test("a runner that does not stop when told is waited for one minute", async (t) => {
   const clock = new ManualClock();
   const place = await openWorkplace(t, { clock, settings: { LEASE_SECONDS: "30" } });
   const taskId = await place.open();

@@ -24,7 +24,7 @@ function found(method: string, path: string): string {
   return `${result.route.summary} ${JSON.stringify(result.params)}`;
 }
 
-t.test("a path finds its route, what is fixed before what is a parameter", async (t) => {
+t.test("a path finds its route, fixed segments before parameters", async (t) => {
   t.equal(found("GET", "/"), "GET / {}");
   t.equal(found("GET", "/a"), "GET /a {}");
   t.equal(found("GET", "/a/x"), 'GET /a/{id} {"id":"x"}');
@@ -43,7 +43,7 @@ t.test("HEAD finds what GET finds", async (t) => {
   t.equal(found("HEAD", "/a"), "GET /a {}");
 });
 
-t.test("what has no route is not found, and what has another method says which", async (t) => {
+t.test("an unknown path is not found, and a known path with another method lists its methods", async (t) => {
   for (const path of ["/b", "/a/", "/a//b/c", "/a/x/b", "/A", "//a", "/a/x/b/y/z"])
     t.equal(found("GET", path), "not-found");
   t.equal(found("GET", "a"), "bad-request");

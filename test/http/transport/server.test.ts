@@ -112,7 +112,7 @@ function problem(t: Test, answer: WholeAnswer, status: number, slug: string): Re
   return body;
 }
 
-t.test("what the runtime rejects with is told by type, and only a bug is a 500", async (t) => {
+t.test("rejections of the runtime are mapped by type, and only a bug is a 500", async (t) => {
   const rejecting = (error: Error) => edge([answering(() => Promise.reject(error))]);
   problem(t, await rejecting(new NotAccepted("canary")).send("GET", "/a/1"), 409, "conflict");
   const overloaded = await rejecting(new Overloaded("canary")).send("GET", "/a/1");
@@ -174,7 +174,7 @@ t.test("each access admits whom it names", async (t) => {
   ]);
 });
 
-t.test("a handler is called only with what its schemas yielded", async (t) => {
+t.test("a handler gets only values parsed by its schemas", async (t) => {
   const seen: unknown[] = [];
   const { send } = edge([
     answering(
@@ -228,7 +228,7 @@ t.test("answers go out as text or JSON, with the headers they bring", async (t) 
   t.notOk(empty.headers["content-type"]);
 });
 
-t.test("refusals keep what their problems carry", async (t) => {
+t.test("refusals keep the additional fields of their problems", async (t) => {
   const refusing = async (refusal: Refusal) => {
     const answer = await edge([answering(() => refusal)]).send("GET", "/a/1");
     return { status: answer.status, headers: answer.headers, ...JSON.parse(String(answer.body)) };
