@@ -7,13 +7,13 @@ import type { Clock } from "../runtime/clock.js";
 import type { Runtime } from "../runtime/runtime.js";
 import type { Credentials } from "./transport/server.js";
 
-/** The cookie that carries a session. */
+/** The name of the session cookie. */
 export const SESSION_COOKIE = "session";
 
 /**
- * Who sends a request: null without a credential, a refusal for one that admits nobody. Credentials are looked up by
- * their hash, so no comparison takes longer the more of a guess is right. A bearer token is taken before a cookie.
- * A write with a cookie must come from a page of ours (`Origin`) or from no page.
+ * The caller of a request: null without a credential, a refusal for an invalid one. Credentials are looked up by their
+ * hash, so the time does not depend on how much of a guess is right. A bearer token takes precedence over a cookie. A
+ * write with a cookie must come from our own pages (`Origin`) or from no page.
  */
 export function authenticate(
   request: Credentials,

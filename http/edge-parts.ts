@@ -11,7 +11,7 @@ import type { Runtime, RuntimeLog } from "../runtime/runtime.js";
 import type { Metrics } from "./process/metrics.js";
 import type { Credentials } from "./transport/server.js";
 
-/** What the edge is made of, by what it is for. An area's routes and sockets take the parts that they name. */
+/** What the edge is made of, grouped by purpose. Each area's routes and sockets take only the parts that they name. */
 export interface EdgeParts {
   readonly runtime: Runtime;
   readonly kinds: readonly Kind[];
@@ -22,37 +22,37 @@ export interface EdgeParts {
   readonly operation: OperationParts;
 }
 
-/** Where the service is reached, and who by. */
+/** The service's address, and its callers. */
 interface SiteParts {
   readonly baseUrl: () => string;
-  /** Whose people may sign in; null admits any. */
+  /** Mail domains that may sign in; null for any. */
   readonly signInDomains: readonly string[] | null;
   readonly callerOf: (credentials: Credentials) => Caller | null | Refusal;
 }
 
-/** Other hosts: which are asked, and what they say of themselves. */
+/** Requests to other hosts. */
 interface HostParts {
   readonly allowList: AllowList;
-  /** Has hosts of the workspaces make requests. */
+  /** Requests that runners make in the networks of their workspaces. */
   readonly network: NetworkRequests;
   readonly verifier: WorkloadVerifier;
-  /** What hosts say of how they link accounts. */
+  /** Authorization servers, by which accounts are linked. */
   readonly servers: AuthorizationServers;
 }
 
 interface CodeHostParts {
   /** Null when none is set up. */
   readonly codeHost: CodeHost | null;
-  /** What it signs its deliveries with; null takes none. */
+  /** The secret that it signs its deliveries with; null refuses them. */
   readonly secret: string | null;
 }
 
-/** What who runs the service watches and sets. */
+/** Operating the service: its log, metrics and settings. */
 interface OperationParts {
   readonly log: RuntimeLog;
   readonly metrics: Metrics;
   readonly metricsToken: string | null;
   readonly isReady: () => boolean;
-  /** How long a runner's claim lasts without a sign of it, in milliseconds. */
+  /** Lease of a runner's claims, in milliseconds. */
   readonly leaseMs: number;
 }

@@ -1,46 +1,46 @@
 import type { z } from "zod";
 import { type FieldError, pathText } from "../actors/refusal.js";
 
-/** Faults told of one body: whoever has more mends those first. */
-const MOST_FAULTS = 200;
+/** Most faults reported of one body. */
+const MAX_FAULTS = 200;
 
-/** Parses by a schema: what it yielded, or the first of what was wrong, an entry a fault, in the order of the body. */
+/** Parses by a schema. Returns its result, or the first {@link MAX_FAULTS} faults in the order of the body. */
 export function parseBy<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
 ): { readonly data: z.output<Schema> } | { readonly errors: readonly FieldError[] } {
-  const parsed = safely(schema, value);
+  const parsed = safeParse(schema, value);
   if (parsed === null) return { errors: [{ path: "", message: "is not valid" }] };
   if (!parsed.success) return { errors: firstErrors(parsed.error.issues, value) };
-  const lost = lostNames(value, []);
-  return lost.length === 0 ? { data: parsed.data } : { errors: lost.slice(0, MOST_FAULTS) };
+  const lost = findLostNames(value, []);
+  return lost.length === 0 ? { data: parsed.data } : { errors: lost.slice(0, MAX_FAULTS) };
 }
 
 function firstErrors(issues: readonly z.core.$ZodIssue[], root: unknown): FieldError[] {
   return issues
-    .slice(0, MOST_FAULTS)
+    .slice(0, MAX_FAULTS)
     .flatMap((each) => errorsOf(each, [], root))
-    .slice(0, MOST_FAULTS);
+    .slice(0, MAX_FAULTS);
 }
 
-/** Zod leaves this name out of maps without a word; what was sent under it would be gone. */
+/** Zod silently drops this name from maps, so a value sent under it would be lost. */
 const LOST = "__proto__";
 
-function lostNames(value: unknown, path: readonly PropertyKey[]): FieldError[] {
+function findLostNames(value: unknown, path: readonly PropertyKey[]): FieldError[] {
   if (typeof value !== "object" || value === null) return [];
-  if (Array.isArray(value)) return value.flatMap((item, index) => lostNames(item, [...path, index]));
+  if (Array.isArray(value)) return value.flatMap((item, index) => findLostNames(item, [...path, index]));
   return Object.keys(value).flatMap((name) => {
     const at = [...path, name];
     if (name === LOST) return [{ path: pathText(at), message: "is not a name that can be used" }];
-    return lostNames((value as Readonly<Record<string, unknown>>)[name], at);
+    return findLostNames((value as Readonly<Record<string, unknown>>)[name], at);
   });
 }
 
 /**
- * Zod looks at the length of whatever has one, of the right type or not, and throws where that length is an object
- * without a primitive value. Such lengths are left out then; null when it would let what is left pass.
+ * Zod reads the `length` of any value that has one, and throws when that is an object without a primitive value. The
+ * value is then parsed again without such fields; null if it passes without them.
  */
-function safely<Schema extends z.ZodType>(schema: Schema, value: unknown) {
+function safeParse<Schema extends z.ZodType>(schema: Schema, value: unknown) {
   try {
     return schema.safeParse(value, { error: sentenceOf });
   } catch (thrown) {
@@ -59,13 +59,13 @@ function withoutOddLengths(value: unknown): unknown {
   return Object.fromEntries(kept.map(([name, inner]) => [name, withoutOddLengths(inner)]));
 }
 
-/** `root` is the whole body: what is not there is told so, even where the schema has words of its own. */
+/** `root` is the whole body: a missing field is reported as such, even if the schema has its own message. */
 function errorsOf(issue: z.core.$ZodIssue, above: readonly PropertyKey[], root: unknown): FieldError[] {
   const path = [...above, ...issue.path];
   switch (issue.code) {
     case "unrecognized_keys":
       return issue.keys
-        .slice(0, MOST_FAULTS)
+        .slice(0, MAX_FAULTS)
         .map((key) => ({ path: pathText([...path, key]), message: "is not a field here" }));
     case "invalid_key":
       return [{ path: pathText(path), message: issue.issues[0]?.message ?? "is not a valid name" }];
@@ -79,7 +79,7 @@ function errorsOf(issue: z.core.$ZodIssue, above: readonly PropertyKey[], root: 
   }
 }
 
-/** Of the branches that failed, the one with the fewest faults within it says best what was wanted. */
+/** The faults of the branch with the fewest: most likely the one that was meant. */
 function unionErrors(issue: z.core.$ZodIssueInvalidUnion, path: readonly PropertyKey[], root: unknown): FieldError[] {
   const closest = issue.errors
     .filter((branch) => branch.some((inner) => inner.path.length > 0 || inner.code !== "invalid_type"))
@@ -107,7 +107,7 @@ const typeSentences: Readonly<Record<string, string>> = {
   null: "must be null",
 };
 
-/** The short sentence for a fault that its schema has no words of its own for. */
+/** The message for a fault whose schema has none of its own. */
 function sentenceOf(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case "invalid_type":

@@ -1,14 +1,14 @@
-/** What JSON text shows before, or beside, what parsing makes of it. */
+/** The size of JSON text, known without parsing it. */
 export interface JsonOutline {
-  /** How deep brackets nest, those in strings left out. */
+  /** The depth of nested brackets, ignoring strings. */
   readonly depth: number;
-  /** How many members its objects are written with, repeated ones included. */
+  /** The number of members of its objects, repeated ones included. */
   readonly members: number;
-  /** How many values it holds, lists and objects among them. */
+  /** The number of values, including lists and objects. */
   readonly values: number;
 }
 
-/** Takes time in proportion to the text, whatever it is. */
+/** Works on any text, in time proportional to its length. */
 export function outlineOf(text: string): JsonOutline {
   let depth = 0;
   let deepest = 0;
@@ -30,7 +30,7 @@ export function outlineOf(text: string): JsonOutline {
   return { depth: deepest, members, values };
 }
 
-/** How many members the objects of a parsed value have: fewer than they were written with where one was written twice. */
+/** The number of members of a parsed value's objects: fewer than in its text if a name was repeated. */
 export function membersIn(value: unknown): number {
   if (typeof value !== "object" || value === null) return 0;
   const own = Object.values(value);
@@ -38,7 +38,7 @@ export function membersIn(value: unknown): number {
   return Array.isArray(value) ? below : own.length + below;
 }
 
-/** The name of the first member that an object of some well-formed JSON text is written with twice, or null. */
+/** The first name that an object of well-formed JSON text has twice, or null. */
 export function repeatedMember(text: string): string | null {
   const open: Set<string>[] = [];
   let string = "";
@@ -60,7 +60,7 @@ export function repeatedMember(text: string): string | null {
   return null;
 }
 
-/** Where the string that begins at `start` has its closing quote. */
+/** The index of the closing quote of the string that begins at `start`. */
 function endOfString(text: string, start: number): number {
   let index = start + 1;
   while (index < text.length && text.charCodeAt(index) !== 34) index += text.charCodeAt(index) === 92 ? 2 : 1;

@@ -3,12 +3,12 @@ import type { Cursor, Slice } from "../actors/tables/page-source.js";
 import type { Runtime } from "../runtime/runtime.js";
 import { Refused } from "./refused.js";
 
-/** Reads a slice of a page, from its beginning (null) or from where the one before stopped. */
+/** Reads a slice of a page, from its beginning (null) or from the previous slice's cursor. */
 type ReadSlice<Row> = (reading: Runtime["reading"], cursor: Cursor<Row> | null) => Slice<Row>;
 
 /**
- * The rows of a page, read from one view; other work has its turn between its slices. Once nobody waits for it any more
- * it is given up: throws {@link Refused}.
+ * The rows of a page, read in slices from one view; other work runs between slices. Throws {@link Refused} when the
+ * request is aborted.
  */
 export async function readPage<Row>(
   runtime: Pick<Runtime, "view">,

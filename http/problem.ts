@@ -1,7 +1,7 @@
 import type { FieldError, Refusal } from "../actors/refusal.js";
 import type { WholeAnswer } from "./transport/transport.js";
 
-/** Refusals that only the edge makes: what HTTP itself can be wrong about. */
+/** Refusals that only the edge makes: faults of HTTP itself. */
 export type EdgeRefusal =
   | { readonly refused: "method-not-allowed"; readonly detail: string; readonly allow: string }
   | { readonly refused: "request-timeout"; readonly detail: string }
@@ -13,7 +13,7 @@ export type EdgeRefusal =
 
 type AnyRefusal = Refusal | EdgeRefusal;
 
-/** The slug of a problem: what follows `urn:service:problem:` in its type. */
+/** The slug of a problem: its type without `urn:service:problem:`. */
 export type ProblemSlug = AnyRefusal["refused"];
 
 /** Status and title of each problem (configuration API, Errors). The one place that knows statuses. */

@@ -6,8 +6,8 @@ import type { Route } from "./route.js";
 const noQuery = z.strictObject({});
 
 /**
- * What follows the `?`. A parameter that a route does not take was meant to do something, and is not ignored; public
- * routes are come to from links that say more than they read.
+ * Parses the query of a request. Unknown parameters are refused, since they were meant to do something; except on
+ * public routes without a query, to which links may add parameters.
  */
 export function readQuery(
   { query, access }: Pick<Route, "query" | "access">,
@@ -18,8 +18,8 @@ export function readQuery(
 }
 
 /**
- * What follows the `?`, by the schema of its route, or the refusal that names each parameter that is wrong. One that is
- * given twice is: whichever of the two were taken, the other might have been meant.
+ * The query by the schema of its route, or a refusal that names each invalid parameter. A repeated parameter is
+ * invalid, since it is not clear which value was meant.
  */
 export function parseQuery<Schema extends z.ZodType>(
   schema: Schema,

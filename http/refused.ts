@@ -1,7 +1,7 @@
 import { isRefusal, type Refusal } from "../actors/refusal.js";
 import type { EdgeRefusal } from "./problem.js";
 
-/** Ends a request in the middle of its handling. The server answers with the refusal, and nobody else catches it. */
+/** Ends the handling of a request with a refusal. Only the server catches it, and answers with the refusal. */
 export class Refused extends Error {
   override readonly name = "Refused";
   readonly refusal: Refusal | EdgeRefusal;
@@ -12,7 +12,7 @@ export class Refused extends Error {
   }
 }
 
-/** What was granted of what may be refused. Throws {@link Refused} with the refusal: within a route's handling only. */
+/** Returns an answer that is no refusal. Throws {@link Refused} for one that is; only for use in a route's handler. */
 export function granted<Granted>(answer: Granted | Refusal): Granted {
   if (isRefusal(answer)) throw new Refused(answer);
   return answer;

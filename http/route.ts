@@ -6,8 +6,8 @@ import type { EdgeRefusal, ProblemSlug } from "./problem.js";
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /**
- * Who may call a route at all: `public` needs no credential (and `caller` is then null), `person` a session,
- * `any` a session or a workspace token. What the caller may do there is the handler's to ask of `actors/access`.
+ * Who may call a route: `public` needs no credential (`caller` may then be null), `person` a session, `any` a session
+ * or a workspace token. The handler checks the caller's permissions through `actors/access`.
  */
 export type RouteAccess = "public" | "person" | "any";
 
@@ -17,16 +17,16 @@ type CallerOf<Access extends RouteAccess> = Access extends "public"
     ? PersonCaller
     : PersonCaller | TokenCaller;
 
-/** A request once it was authenticated, limited and parsed. */
+/** An authenticated, admitted and parsed request. */
 export interface RouteRequest<Access extends RouteAccess = RouteAccess, Body = unknown, Query = unknown> {
-  /** Path parameters, decoded, by the name in braces. */
+  /** Decoded path parameters by name. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: Query;
   readonly body: Body;
   readonly caller: CallerOf<Access>;
   /** A request header by its lower-case name. */
   header(name: string): string | undefined;
-  /** What `Service-Client` says, as change records keep it, or null. */
+  /** The header `Service-Client` in the form for change records, or null. */
   readonly client: string | null;
   readonly requestId: string;
   readonly remoteAddress: string;
@@ -34,82 +34,82 @@ export interface RouteRequest<Access extends RouteAccess = RouteAccess, Body = u
   readonly signal: AbortSignal;
 }
 
-/** A JSON text that is made while it is sent. */
+/** A JSON text that is produced while it is sent. */
 export interface AnswerStream {
   /** Its length in bytes. */
   readonly length: number;
-  /** Other work has its turn between two of them; an empty one is but a pause. */
+  /** Other work runs between two pieces; an empty piece is only a pause. */
   readonly pieces: Iterable<string>;
-  /** Called once, whatever became of it, also where no piece was asked for. Does not throw. */
+  /** Called once at the end, however it ends, also if no piece was read. Does not throw. */
   close(): void;
 }
 
 export interface Answer {
   readonly status: number;
-  /** JSON, unless `text` or `stream` is given. Absent for an empty body. */
+  /** The JSON body; absent for `text`, `stream` or an empty body. */
   readonly body?: unknown;
-  /** The JSON text, where it is too much to be held at once. */
+  /** A JSON body that is too large to be held in memory. */
   readonly stream?: AnswerStream;
-  /** `body` as it is sent, where it was made once and is sent often. */
+  /** `body` as text, if it was encoded before. */
   readonly json?: string;
   readonly text?: { readonly type: string; readonly content: string };
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A success, where the schema of its body does not say it all. */
+/** A declared success that is more than a body schema. */
 export interface Success {
-  /** Null for none, or for text. */
+  /** The schema of the JSON body; null for none, or for text. */
   readonly body: z.ZodType | null;
-  /** The media type of a body that is no JSON. */
+  /** The media type of a text body. */
   readonly text?: string;
-  /** Headers beyond those of every answer, by lower-case name, and what each says. */
+  /** Descriptions of additional headers, by lower-case name. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** A body for the documents; fields that it leaves out are filled in from the schema. */
+  /** An example body for the documentation; missing fields are filled in from the schema. */
   readonly example?: unknown;
 }
 
-/** What a route ends in: a success, or a problem to be. */
+/** The outcome of a request: a success, or a refusal, which becomes a problem. */
 export type Outcome = Answer | Refusal | EdgeRefusal;
 
-/** Headers that a handler asks for itself. */
+/** Headers that handlers read. */
 export type RequestHeader = "idempotency-key" | "if-match" | "service-cause";
 
 /**
- * One endpoint, as data: the router, the documents and the tests read the same table. `params` in the path stand in
+ * One endpoint, as data: the router, the documentation and the tests read the same table. Path parameters are in
  * braces: `/api/teams/{teamId}/tasks`.
  */
 export interface Route {
   readonly method: Method;
   readonly path: string;
-  /** One line for the documents. */
+  /** One line for the documentation. */
   readonly summary: string;
-  /** What it is called in the documents, where its method and path do not say it well. */
+  /** The operation id; by default made from method and path. */
   readonly operation?: string;
-  /** The part of the API it belongs to, for the documents. */
+  /** The part of the API that it belongs to, for the documentation. */
   readonly tag?: string;
-  /** More for the documents, where one line does not say it: who may call it, what else it does. */
+  /** Further documentation: who may call it, what else it does. */
   readonly description?: string;
   readonly access: RouteAccess;
-  /** Whether it is answered however often it is asked: what a supervisor asks. */
+  /** Whether it is exempt from rate limits, as a supervisor needs. */
   readonly isAlwaysAdmitted?: boolean;
-  /** The bearer that the handler of a public route looks at itself. */
+  /** The bearer token that the handler of a public route checks itself. */
   readonly credential?: "callback" | "metrics";
   readonly body?: z.ZodType;
-  /** The body is handed to `body` as the bytes that came, at most so many; `takes` says what they hold. */
+  /** `body` gets the raw bytes, at most this many; `takes` documents their contents. */
   readonly rawBodyBytes?: number;
-  /** The body for the documents, where `body` lets all through because the handler parses it once it may be written. */
+  /** The body's schema for the documentation, when `body` accepts anything and the handler parses it later. */
   readonly takes?: z.ZodType;
-  /** Dotted paths in `takes` that are taken and never given back. */
+  /** Dotted paths in `takes` that are never returned. */
   readonly writeOnly?: readonly string[];
-  /** A body for the documents, as `Success.example`. */
+  /** An example body, like `Success.example`. */
   readonly example?: unknown;
   readonly query?: z.ZodType;
   readonly headers?: Readonly<Partial<Record<RequestHeader, "required" | "optional">>>;
-  /** What a success answers, by status: the body's schema, null for none, or a {@link Success}. */
+  /** Successes by status: the body's schema, null for no body, or a {@link Success}. */
   readonly answers: Readonly<Record<number, z.ZodType | null | Success>>;
-  /** Problems that do not follow from the rest of this declaration (see `openapi/problems.ts`). */
+  /** Problems besides those that follow from the declaration (see `openapi/problems.ts`). */
   readonly problems?: readonly ProblemSlug[];
-  /** Why the caller may not do this, or null; told before what is wrong with the body. Of the rest `handle` tells. */
+  /** Why the caller may not do this, or null. Called before the body is parsed; further checks are in `handle`. */
   admits?(request: Pick<RouteRequest<RouteAccess>, "caller" | "params">): Refusal | null;
   handle(request: RouteRequest<RouteAccess, unknown, unknown>): Promise<Outcome> | Outcome;
 }
@@ -124,7 +124,7 @@ export interface TypedRoute<Access extends RouteAccess, Body extends z.ZodType, 
   handle(request: RouteRequest<Access, z.output<Body>, z.output<Query>>): Promise<Outcome> | Outcome;
 }
 
-/** Declares a route with the types of its schemas; the edge calls `handle` only with what those schemas yielded. */
+/** Declares a route with the types of its schemas; the edge calls `handle` only with results of those schemas. */
 export function route<
   Access extends RouteAccess,
   Body extends z.ZodType = z.ZodUndefined,
@@ -133,7 +133,7 @@ export function route<
   return definition as Route;
 }
 
-/** A declared answer in its long form. */
+/** A declared answer as a {@link Success}. */
 export function successOf(declared: z.ZodType | null | Success): Success {
   return declared === null || declared instanceof z.ZodType ? { body: declared } : declared;
 }

@@ -30,14 +30,14 @@ import { runConversationRoutes } from "./tasks/run-conversation.routes.js";
 import { taskRoutes } from "./tasks/task.routes.js";
 import type { SocketRoute } from "./transport/socket.js";
 
-/** The routes of an area, or of one noun of it. */
+/** The routes of an area, or of a part of it. */
 interface RouteEntry {
-  /** The part of the API that they belong to; left out where each says so itself. */
+  /** The part of the API that they belong to; omitted when each route has its own. */
   readonly tag?: string;
   readonly make: (parts: EdgeParts) => readonly Route[];
 }
 
-/** Every endpoint but the documents', in their order. An area adds a line. */
+/** All endpoints except the documentation, in its order. An area adds a line. */
 const catalogue: readonly RouteEntry[] = [
   { tag: "Sessions", make: ({ runtime, sealer, site }) => sessionRoutes({ runtime, sealer, ...site }) },
   { make: ({ runtime, kinds, sealer }) => resourceRoutes({ runtime, kinds, sealer }) },
@@ -79,14 +79,14 @@ const catalogue: readonly RouteEntry[] = [
   { tag: "Operation", make: ({ runtime }) => deadLetterRoutes({ runtime }) },
 ];
 
-/** Every WebSocket endpoint. An area adds a line. */
+/** All WebSocket endpoints. An area adds a line. */
 const socketCatalogue: readonly ((parts: EdgeParts) => SocketRoute)[] = [
   ({ runtime, kinds, site: { callerOf } }) => streamSocket({ runtime, kinds, callerOf }),
   ({ runtime, sealer, hosts: { network }, operation: { leaseMs } }) =>
     runnerSocket({ runtime, sealer, network, leaseMs }),
 ];
 
-/** Every endpoint: the router, the documents and the tests read this table. */
+/** All endpoints: the router, the documentation and the tests read this table. */
 export function createRoutes(parts: EdgeParts): readonly Route[] {
   const routes = catalogue.flatMap(({ tag, make }) => withTag(make(parts), tag));
   const documented = () => ({ routes: all, sockets: createSockets(parts) });

@@ -8,12 +8,12 @@ const hash = (text: string): string => `'sha256-${createHash("sha256").update(te
 
 export interface PageParts {
   readonly title: string;
-  /** HTML, written here and nowhere else: what people wrote is put in by the script, as text. */
+  /** HTML from our own source only: the script adds text that people wrote, as text. */
   readonly body: string;
   readonly script: string;
 }
 
-/** Makes a page that runs its own script and asks no other host for anything. */
+/** A page that runs only its own script and makes no request to another host. */
 export function pageOf({ title, body, script }: PageParts): () => Answer {
   const content = `<!doctype html>
 <html lang="en">

@@ -24,11 +24,11 @@ export interface SessionRoutesOptions {
   readonly runtime: Runtime;
   readonly sealer: Sealer;
   readonly baseUrl: () => string;
-  /** Null admits any. */
+  /** Mail domains that may sign in; null for any. */
   readonly signInDomains: readonly string[] | null;
 }
 
-/** Sign-in requests that one source may make in a quarter of an hour. */
+/** Most sign-in requests of one source in {@link SIGN_IN_WINDOW_MS}. */
 const SIGN_INS_PER_SOURCE = 30;
 const SIGN_IN_WINDOW_MS = 15 * 60 * 1_000;
 
@@ -36,7 +36,7 @@ const token = z.string().min(1, "must not be empty").max(200, "is too long");
 
 const setsCookie: Success = { body: null, headers: { "set-cookie": "The session's cookie." } };
 
-/** Signing in over a mailed link, and the session it opens. */
+/** Signing in by a mailed link, and the session that it opens. */
 export function sessionRoutes(options: SessionRoutesOptions): readonly Route[] {
   return [askForLink(options), openRoute(options), readRoute(options), closeRoute(options), pageRoute];
 }

@@ -1,7 +1,9 @@
 import { pageOf } from "./page.js";
 
-/** The token is only read from the address by the page itself, once the person presses the button: link checkers that
- * open every link in a mail use none up. */
+/**
+ * The page reads the token from the address and uses it only when the person presses the button: link checkers, which
+ * open every link in a mail, do not use it up.
+ */
 const script = `
 document.querySelector("button").addEventListener("click", async () => {
   const token = location.pathname.split("/").pop();
@@ -17,7 +19,7 @@ document.querySelector("button").addEventListener("click", async () => {
   document.querySelector("button").remove();
 });`;
 
-/** The page behind a sign-in link; it asks no other host for anything. */
+/** The page that a sign-in link opens. */
 export const signInPage = pageOf({
   title: "Sign in to Signalbox",
   body: "<p>Sign in on this device?</p><button>Sign in</button>",

@@ -17,16 +17,16 @@ export interface WorkloadExchangeRoutesOptions extends WorkloadExchangeOptions {
   readonly kinds: readonly Kind[];
 }
 
-/** What both exchanges take. */
+/** The request of both exchanges. */
 const exchangeBody = z.strictObject({
   trust: z.string().describe("The trust's id."),
   token: z.string().describe("The OIDC token that the platform issued."),
 });
 
-/** No refusal is told sooner than this, in milliseconds, so that how long it took tells little of its cause. */
+/** Shortest time until a refusal, in milliseconds, so that its timing reveals little about the cause. */
 const REFUSED_AFTER_MS = 100;
 
-/** The exchange of the OIDC tokens of workloads and hosts for credentials of ours, and what the trusts refused. */
+/** The exchange of OIDC tokens of workloads and hosts for our credentials, and the latest refusals of each trust. */
 export function workloadExchangeRoutes(options: WorkloadExchangeRoutesOptions): readonly Route[] {
   const names = [tokenMinting.trustKind, poolMinting.trustKind];
   const trustKinds = options.kinds.filter(({ name }) => names.includes(name));
@@ -113,7 +113,7 @@ function poolExchange(options: WorkloadExchangeOptions): Route {
   });
 }
 
-/** What an exchange gave. Every refusal is the same, whatever its cause, and is told after the same time at least. */
+/** The result of an exchange. Throws the same refusal for every cause, not before {@link REFUSED_AFTER_MS}. */
 async function exchanged<Exchanged>(exchange: Promise<Exchanged | null>): Promise<Exchanged> {
   const begun = performance.now();
   const given = await exchange;

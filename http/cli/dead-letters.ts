@@ -5,14 +5,14 @@ import type { DeadLetter } from "../../runtime/runtime.js";
 import { openStore, openStoreForReading } from "../process/open-store.js";
 
 /**
- * Lists the messages that were set aside, of every workspace and of the service itself, beside a service that goes on;
- * sends one again on a store that no service has open, which the next one delivers.
+ * Lists the dead letters of every workspace and of the service itself, even while a service uses the store. Retries one
+ * on a store that no service has open; the next service delivers it.
  */
 const program = new Command("signalbox-dead-letters")
   .requiredOption("--data <folder>", "the service's data folder")
   .option("--retry <id>", "sends this one again; the service must be stopped");
 
-/** How many are listed of each workspace. */
+/** Most dead letters listed of each workspace. */
 const LISTED = 1_000;
 
 try {
@@ -40,7 +40,7 @@ async function sendAgain(folder: string, id: string): Promise<void> {
   console.log(`${id} is sent again when the service starts`);
 }
 
-/** A letter without its contents, which may be a secret. */
+/** A dead letter without its contents, which may be secret. */
 function line({ id, to, message, error, atMs }: DeadLetter): string {
   const [first = ""] = error.split("\n");
   return [new Date(atMs).toISOString(), id, to.partition, `${to.kind}/${to.id}`, message.type, first].join("\t");

@@ -6,7 +6,7 @@ import { parseAllowList } from "../../actors/outbound/allow-list.js";
 import { rebuildDirectories } from "../../runtime/rebuild-directories.js";
 import { openStore } from "../process/open-store.js";
 
-/** Makes the directories anew, by which ids, tokens and members are found over all workspaces. */
+/** Rebuilds the directories by which ids, tokens and members are found in all workspaces. */
 const program = new Command("signalbox-rebuild-directory").requiredOption(
   "--data <folder>",
   "the data folder of a service that is stopped",
@@ -14,7 +14,7 @@ const program = new Command("signalbox-rebuild-directory").requiredOption(
 
 try {
   const { data } = program.parse().opts<{ readonly data: string }>();
-  // Which fields of a kind are hashed is the same whatever the settings.
+  // The settings do not affect which fields of a kind are hashed.
   const kinds = createKinds({ allowList: parseAllowList(""), signsTokens: false });
   const store = await openStore({ folder: data, log: { info: (line) => console.error(line) }, nowMs: Date.now });
   const count = await rebuildDirectories(store, createDirectoryCatalogue(kinds));

@@ -2,7 +2,7 @@
 import { Command } from "commander";
 import { restoreBackup } from "../../storage/backup.js";
 
-/** Puts a backup into a folder that a service can then be started on. */
+/** Copies a backup into a folder on which a service can then be started. */
 const program = new Command("signalbox-restore")
   .requiredOption("--from <folder>", "the backup")
   .requiredOption("--data <folder>", "the data folder to fill; absent or empty");

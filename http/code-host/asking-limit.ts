@@ -4,12 +4,12 @@ import type { Clock } from "../../runtime/clock.js";
 import { RateLimit } from "../limits/rate-limit.js";
 import { Refused } from "../refused.js";
 
-/** Counts how often each person or token has the code host asked. */
+/** Limits how often a person or token causes requests to the code host. */
 export function createAskingLimit(clock: Clock): RateLimit {
   return new RateLimit({ ...ASKING_RATE, clock });
 }
 
-/** Counts a request that has the code host asked. Throws {@link Refused} once there are too many. */
+/** Counts a request that leads to one to the code host. Throws {@link Refused} when there are too many. */
 export function countAsking(asking: RateLimit, caller: Caller): void {
   const retryAfterSeconds = asking.take(caller.kind === "person" ? caller.userId : caller.tokenId);
   if (retryAfterSeconds > 0) throw new Refused(askedTooOften(retryAfterSeconds));

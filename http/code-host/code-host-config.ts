@@ -2,7 +2,7 @@ import { z } from "zod";
 import { createAppSigner } from "../../actors/outbound/code-host-app.js";
 import type { CodeHostSettings } from "../../actors/outbound/code-host-settings.js";
 
-/** An address under which others are built; a slash at its end is taken off. */
+/** A base URL; slashes at its end are removed. */
 const baseAddress = z
   .string()
   .refine(isBaseAddress, "must be an http or https address without a query")
@@ -14,7 +14,7 @@ const printable = (most: number) =>
     .regex(/^[!-~]+$/, "must be characters without spaces")
     .max(most, `must be at most ${most} characters`);
 
-/** The settings of the code host, each for itself. */
+/** The settings of the code host, each checked on its own. */
 export const codeHostSettings = {
   CODE_HOST_URL: baseAddress.optional(),
   CODE_HOST_WEB_URL: baseAddress.optional(),
@@ -29,14 +29,14 @@ const needed = ["CODE_HOST_APP_ID", "CODE_HOST_APP_KEY", "CODE_HOST_CLIENT_ID", 
 
 type SettingName = keyof typeof codeHostSettings;
 
-/** Settings that do not go together; `wrong` names the setting and is one line. */
+/** An invalid combination of settings; `wrong` is one line that names the setting. */
 interface WrongCodeHost {
   readonly wrong: string;
 }
 
 /**
- * The code host, null for none. Its settings go together, but for the address of its pages, which the one of its API
- * mostly tells, and the secret of its deliveries.
+ * The code host, or null for none. Its settings have to be set together, except the address of its pages, which
+ * defaults to the one derived from its API's, and the secret of its deliveries.
  */
 export function codeHostOf(read: (name: SettingName) => string | undefined): CodeHostSettings | null | WrongCodeHost {
   const apiUrl = read("CODE_HOST_URL");
@@ -53,7 +53,7 @@ export function codeHostOf(read: (name: SettingName) => string | undefined): Cod
   return { apiUrl, webUrl: webUrl ?? webUrlOf(apiUrl), appId, appKey, clientId, clientSecret };
 }
 
-/** Where people sign in at a code host whose API is there: `api.` before the host, or `/api/v3` after it, left out. */
+/** The address of a code host's pages by the one of its API: without `api.` before the host or `/api/v3` after it. */
 function webUrlOf(apiUrl: string): string {
   const url = new URL(apiUrl);
   url.hostname = url.hostname.replace(/^api\./, "");

@@ -17,7 +17,7 @@ import { workspaceRoute } from "../workspace-route.js";
 import { countAsking, createAskingLimit } from "./asking-limit.js";
 import { type CodeHostSignInOptions, codeHostSignInRoutes } from "./sign-in.routes.js";
 
-/** What the installations of the code host are served through. */
+/** What these routes need. */
 export type CodeHostRoutesOptions = Omit<CodeHostSignInOptions, "asking">;
 
 type CodeHostParts = Pick<CodeHostSignInOptions, "runtime" | "codeHost" | "asking">;
@@ -26,7 +26,7 @@ const repositorySchema = z
   .strictObject({ name: z.string().describe("owner/name"), isPrivate: z.boolean(), defaultBranch: z.string() })
   .meta({ title: "hosted-repository" });
 
-/** The installations of the code host that a workspace is connected to. */
+/** The code host's installations that a workspace is connected to. */
 export function codeHostRoutes(options: CodeHostRoutesOptions): readonly Route[] {
   const parts = { ...options, asking: createAskingLimit(options.runtime.clock) };
   return [listRoute(parts), disconnectRoute(parts), repositoriesRoute(parts), ...codeHostSignInRoutes(parts)];

@@ -19,16 +19,16 @@ export interface CodeHostDeliveryOptions {
   readonly runtime: Runtime;
   readonly codeHost: CodeHost | null;
   readonly metrics: Pick<Metrics, "delivered">;
-  /** Null takes no delivery. */
+  /** The secret that deliveries are signed with; null refuses all of them. */
   readonly secret: string | null;
 }
 
-/** Longest delivery, in bytes: those about an installation name every repository that it reaches. */
+/** Longest delivery, in bytes: one about an installation lists every repository that it reaches. */
 const MAX_DELIVERY_BYTES = 4 * 1024 * 1024;
 
 type InstallationEvent = z.output<typeof installationEventSchema>;
 
-/** Where the code host tells what happens there. */
+/** The webhook of the code host. */
 export function codeHostDeliveryRoutes(options: CodeHostDeliveryOptions): readonly Route[] {
   return [
     route({
@@ -71,7 +71,7 @@ async function take(
   return { status: 204 };
 }
 
-/** Throws {@link Refused} for what is no event of an installation. */
+/** Throws {@link Refused} for a body that is not an event of an installation. */
 function parseInstallationEvent(body: Uint8Array): InstallationEvent {
   const read = parseJson(body);
   if ("refused" in read) throw new Refused(read);
@@ -80,7 +80,7 @@ function parseInstallationEvent(body: Uint8Array): InstallationEvent {
   throw new Refused({ refused: "bad-request", detail: "This is no event of an installation." });
 }
 
-/** Tells the connection of the installation; answers whether that changed anything. */
+/** Sends the event to the installation's connection; resolves with whether that changed anything. */
 async function use(
   runtime: Runtime,
   host: string,

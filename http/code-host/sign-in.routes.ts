@@ -18,7 +18,7 @@ export interface CodeHostSignInOptions {
   readonly sealer: Sealer;
   readonly baseUrl: () => string;
   readonly codeHost: CodeHost | null;
-  /** How often a person may have the code host asked. */
+  /** Limits the requests to the code host that a person causes. */
   readonly asking: RateLimit;
 }
 
@@ -26,17 +26,17 @@ const CALLBACK_PATH = "/code-host/callback";
 
 const installationId = z.int("must be the installation's number").positive("must be the installation's number");
 
-const wordOf = (most: number) => z.string().min(1, "must not be empty").max(most, "is too long");
+const requiredText = (most: number) => z.string().min(1, "must not be empty").max(most, "is too long");
 
-const comingBack = z
+const returnBody = z
   .strictObject({
-    state: wordOf(200),
-    code: wordOf(1_000).optional().describe("What the code host gave for a sign-in."),
-    error: wordOf(1_000).optional().describe("What it gave instead."),
+    state: requiredText(200),
+    code: requiredText(1_000).optional().describe("What the code host gave for a sign-in."),
+    error: requiredText(1_000).optional().describe("What it gave instead."),
   })
   .refine(({ code, error }) => (code === undefined) !== (error === undefined), "must hold either code or error");
 
-/** Connecting an installation: a person signs in at the code host, which then says whether it is theirs. */
+/** Connecting an installation: a person signs in at the code host, which then confirms that they administer it. */
 export function codeHostSignInRoutes(options: CodeHostSignInOptions): readonly Route[] {
   return [beginRoute(options), pageRoute(), confirmRoute(options)];
 }
@@ -90,7 +90,7 @@ function confirmRoute(options: CodeHostSignInOptions): Route {
     summary: "Connect the installation, once the code host confirms that the person administers it",
     description: "What the page does with what the code host sent back; by the person who began it, once.",
     access: "person",
-    body: comingBack,
+    body: returnBody,
     example: { state: "the state that came back", code: "the code that came back" },
     answers: { 200: codeHostConnectionSchema },
     problems: ["refused-upstream", "not-found"],

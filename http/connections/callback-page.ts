@@ -1,6 +1,6 @@
 import { pageOf } from "../access/page.js";
 
-/** Takes what the host said out of the address, brings it to the service once, and tells what came of it. */
+/** Removes the host's parameters from the address, sends them to the service once, and shows the result. */
 const script = `
 const says = document.querySelector("p");
 const given = new URLSearchParams(location.search);
@@ -35,7 +35,7 @@ bring().catch(() => {
 });
 `;
 
-/** The page that a host sends people back to. */
+/** The page that a host sends people back to after the consent. */
 export const callbackPage = pageOf({
   title: "Connect an account",
   body: "<p>Connecting the account…</p>",

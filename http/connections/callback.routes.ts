@@ -23,12 +23,12 @@ export interface CallbackRoutesOptions {
   readonly sealer: Sealer;
 }
 
-/** Where hosts send people back to, under the base URL: register it there as it is. */
+/** The redirect path below the base URL, to be registered at each host. */
 export const CALLBACK_PATH = "/api/oauth/callback";
 
 const text = (most: number) => z.string().min(1, "must not be empty").max(most, "is too long");
 
-const brought = z
+const returnBody = z
   .strictObject({
     state: text(200),
     code: text(8_192).optional(),
@@ -40,7 +40,7 @@ const brought = z
     message: "is required without an error",
   });
 
-/** The way back from a host: a page, and what its script brings. */
+/** The return from a host: a page, and the request that its script makes. */
 export function callbackRoutes(options: CallbackRoutesOptions): readonly Route[] {
   return [
     route({
@@ -61,7 +61,7 @@ export function callbackRoutes(options: CallbackRoutesOptions): readonly Route[]
       summary: "Connect the account that a person comes back from a host with",
       description: "The state is the caller's, of their session, is used once, and lasts ten minutes.",
       access: "person",
-      body: brought,
+      body: returnBody,
       example: { state: "f3w9…", code: "splx…", iss: "https://accounts.example.com" },
       answers: { 200: integrationConnectionSchema },
       problems: ["refused-upstream", "forbidden", "not-found"],

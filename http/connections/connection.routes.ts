@@ -42,13 +42,13 @@ export interface ConnectionRoutesOptions {
 
 const listing = z.strictObject({ after: cursor.optional(), limit: pageSize(200) });
 
-const begun = z.strictObject({
-  /** Where the person goes to sign in and consent, in the browser that they are signed in here with. */
+const linkBegunSchema = z.strictObject({
+  /** Where the person signs in and consents, in the browser in which they are signed in here. */
   authorizeUrl: z.string(),
   expiresAt: z.string(),
 });
 
-const asking = z.strictObject({
+const asksBody = z.strictObject({
   ask: distinct(z.string().max(64, "must be at most 64 characters"), "must name each tool once").max(
     100,
     "must be at most 100 tools",
@@ -57,7 +57,7 @@ const asking = z.strictObject({
 
 const at = "/api/integrations/{integrationId}/connections";
 
-/** Who has linked which account to an integration: the team's connection, and people's own. */
+/** The accounts linked to an integration: the team's connection, and people's own. */
 export function connectionRoutes(options: ConnectionRoutesOptions): readonly Route[] {
   return [
     listRoute(options),
@@ -104,7 +104,7 @@ function ownRoute({ runtime }: ConnectionRoutesOptions): Route {
   });
 }
 
-/** Connecting (or connecting again) and disconnecting: the team, by owners and admins, or the caller's own account. */
+/** Connecting, reconnecting and disconnecting the team's account (owners and admins), or the caller's own. */
 function connectingRoutes(options: ConnectionRoutesOptions, whose: "team" | "own"): readonly Route[] {
   const { runtime } = options;
   const isTeams = whose === "team";
@@ -121,7 +121,7 @@ function connectingRoutes(options: ConnectionRoutesOptions, whose: "team" | "own
       operation: isTeams ? "connectTeam" : "connectOwn",
       summary: `Connect ${what}, or connect it again: where to go for it`,
       body: z.strictObject({}),
-      answers: { 200: begun },
+      answers: { 200: linkBegunSchema },
       problems: ["refused-upstream"],
       handle: async (_request, found) => {
         const redirectUri = `${options.baseUrl()}${CALLBACK_PATH}`;
@@ -157,7 +157,7 @@ function asksRoute({ runtime }: ConnectionRoutesOptions): Route {
     summary: "Say which tools' calls with the caller's own connection they want to be asked about",
     description: "It can make the team's rule stricter, never laxer.",
     access: "person",
-    body: asking,
+    body: asksBody,
     example: { ask: ["comment"] },
     answers: { 200: ownIntegrationConnectionSchema },
     handle: async ({ caller, body: { ask: tools } }, { key, integration }) => {

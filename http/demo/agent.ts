@@ -3,8 +3,8 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } fr
 import { createInterface } from "node:readline";
 
 /**
- * The demo's agent: keeps a folder of notes in the repository it works on. It really edits files; told so by the task,
- * it gets something wrong at first, as agents do. It speaks the lines of the command harness.
+ * The demo's agent: it maintains a folder of notes in the repository. It really edits files; if the task says so, it
+ * makes a mistake at first. It uses the line protocol of the command harness.
  */
 
 interface Context {
@@ -16,9 +16,9 @@ interface Context {
   readonly station: { readonly key: string };
 }
 
-const say = (line: Record<string, unknown>): void => void process.stdout.write(`${JSON.stringify(line)}\n`);
+const send = (line: Record<string, unknown>): void => void process.stdout.write(`${JSON.stringify(line)}\n`);
 const step = (text: string, tool: string | null = null): void =>
-  say({ type: "step", kind: tool === null ? "message" : "tool", text, tool });
+  send({ type: "step", kind: tool === null ? "message" : "tool", text, tool });
 
 const context = JSON.parse(readFileSync(process.env.SIGNALBOX_CONTEXT_FILE ?? "", "utf8")) as Context;
 const answers = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
@@ -28,21 +28,21 @@ const file = `notes/${slug}.md`;
 const index = "notes/INDEX.md";
 const sentBack = task.notes.filter((note) => note.from === "station review");
 
-interface Heard {
+interface AgentInput {
   readonly type: string;
   readonly reason?: string;
   readonly text?: string;
 }
 
-/** Asks to hand over; gives why not, or null. What people say meanwhile is taken note of. */
+/** Asks to hand over. Returns why it was refused, or null. Messages that come meanwhile become steps. */
 async function handOver(to: string, note: string): Promise<string | null> {
-  say({ type: "handover", to, note });
+  send({ type: "handover", to, note });
   for (;;) {
     const { value } = await answers.next();
-    const heard = JSON.parse(value ?? '{"type":"handover.refused"}') as Heard;
-    if (heard.type === "handover.accepted") return null;
-    if (heard.type === "handover.refused") return heard.reason ?? "no answer";
-    if (heard.type === "message") step(`was told: ${heard.text}`);
+    const input = JSON.parse(value ?? '{"type":"handover.refused"}') as AgentInput;
+    if (input.type === "handover.accepted") return null;
+    if (input.type === "handover.refused") return input.reason ?? "no answer";
+    if (input.type === "message") step(`was told: ${input.text}`);
   }
 }
 
@@ -63,7 +63,7 @@ async function work(): Promise<void> {
   const isFirst = sentBack.length === 0;
   write(task.description.includes("(untitled at first)") && isFirst ? task.title : `# ${task.title}`);
   if (!(task.description.includes("(unlisted at first)") && isFirst)) list();
-  say({ type: "cost", amount: 0.02, currency: "USD" });
+  send({ type: "cost", amount: 0.02, currency: "USD" });
   const lazy = task.description.includes("(says little at first)");
   const refused = await handOver("review", lazy ? "done" : `Wrote ${file}.`);
   if (refused === null) return;
@@ -76,7 +76,7 @@ async function work(): Promise<void> {
 async function review(): Promise<void> {
   const listed = existsSync(index) && readFileSync(index, "utf8").includes(slug);
   step(`${file} is ${listed ? "listed" : "not listed"} in ${index}`, "read");
-  say({ type: "cost", amount: 0.01, currency: "USD" });
+  send({ type: "cost", amount: 0.01, currency: "USD" });
   if (!listed) {
     const refused = await handOver("work", `${file} is missing from ${index}.`);
     if (refused !== null) throw new Error(refused);

@@ -1,6 +1,6 @@
 import { WebSocket } from "ws";
 
-/** A signed-in person's way to the API. */
+/** An API client with the session of a person. */
 export class Client {
   readonly #baseUrl: string;
   #cookie = "";
@@ -24,7 +24,7 @@ export class Client {
     return (await (await this.#send("GET", path)).json()) as Body;
   }
 
-  /** Posts and gives the body and headers; a refusal is thrown with its detail. */
+  /** Returns the body and headers. Throws for a refusal, with its detail. */
   async post(
     path: string,
     body: unknown,
@@ -34,7 +34,7 @@ export class Client {
     return { body: text === "" ? { id: "" } : (JSON.parse(text) as { id: string }), headers: answer.headers };
   }
 
-  /** Follows topics of the stream; gives what subscribes to more and what ends it. */
+  /** Opens the change stream; the result subscribes to topics and ends it. */
   async follow(
     hear: (message: { readonly topic: string; readonly kind: string; readonly data: unknown }) => void,
   ): Promise<{ subscribe(topic: string): void; end(): void }> {

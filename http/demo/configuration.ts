@@ -4,16 +4,16 @@ import type { Client } from "./client.js";
 const CHECK =
   'for note in notes/*.md; do case "$note" in */INDEX.md) ;; *) head -1 "$note" | grep -q "^# " || exit 1;; esac; done';
 
-/** What the demo configured, and what reaches it. */
+/** The team of the demo, and the tokens for it. */
 export interface Configured {
   readonly teamId: string;
-  /** For the runner. */
+  /** The token for the runner. */
   readonly poolToken: string;
-  /** For whoever looks around: it may read. */
+  /** A token with the scope `read`, for looking around. */
   readonly readToken: string;
 }
 
-/** A workspace with a team, a secret, a runner pool, a line of two stations and two hooks to a receiver. */
+/** Creates a workspace with a team, a secret, a runner pool, a line of two stations and two hooks to a receiver. */
 export async function configure(
   client: Client,
   receiver: { readonly url: string; readonly secret: string },

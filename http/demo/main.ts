@@ -15,14 +15,14 @@ import { startService } from "../process/service.js";
 import { Client } from "./client.js";
 import { type Configured, configure } from "./configuration.js";
 import { type Received, startReceiver } from "./receiver.js";
-import { layRepository } from "./repository.js";
+import { createRepository } from "./repository.js";
 import { type Counts, line, Show } from "./show.js";
 
 /**
- * The main job on real input, in one terminal: a service on the embedded store in a temporary folder, a runner as a
- * process of its own, a line of two stations over a real git repository, two hooks, and tasks that agents work on.
+ * The whole product in one terminal: a service with its store in a temporary folder, a runner in its own process, a
+ * line of two stations over a real git repository, two hooks, and tasks that agents work on.
  *
- * Whatever ends it, Ctrl+C in the middle of the work included, it leaves no process and no folder.
+ * However it ends, also by Ctrl+C in the middle of the work, it leaves no process and no folder.
  */
 
 const taskTexts = [
@@ -34,18 +34,18 @@ const taskTexts = [
   ["Dead letters", "Say where they go."],
 ] as const;
 
-/** How long the work may take, in milliseconds; it takes a few seconds. */
-const PATIENCE_MS = 120_000;
-const LOOK_MS = 50;
-/** The exit code of what Ctrl+C ended before its time. */
+/** Time limit for the work, which takes a few seconds. */
+const WORK_TIMEOUT_MS = 120_000;
+const POLL_MS = 50;
+/** The exit code after Ctrl+C. */
 const INTERRUPTED = 130;
 
 const here = fileURLToPath(new URL(".", import.meta.url));
 
-/** What is open and has to be ended, the last opened first. */
+/** What closes the open parts, in the order they were opened. */
 type Closing = (() => Promise<void>)[];
 
-/** A person asked for the end. */
+/** A signal asked the demo to end. */
 class Interrupted extends Error {}
 
 async function main(): Promise<number> {
@@ -65,7 +65,7 @@ async function main(): Promise<number> {
   }
 }
 
-/** Gives the exit code. Rejects with the reason of `ending` when that is aborted before the work is done. */
+/** Resolves with the exit code. Rejects with the reason of `ending` when that is aborted before the work is done. */
 async function demonstrate(closing: Closing, ending: AbortController, ends: { readonly exit: boolean }) {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-demo-"));
   closing.push(() => rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }));
@@ -92,16 +92,16 @@ async function demonstrate(closing: Closing, ending: AbortController, ends: { re
     [...show.counts.states.values()].every((state) => state === "done" || state === "inbox") &&
     (await firings()).items.every(({ state }) => state !== "attempting");
   const inTime = await until(isOver, ending.signal);
-  const came = inTime && summarise(show.counts, receiver.received, (await firings()).items.length);
-  if (!came) line("demo", "this is not how it should have come out");
-  if (ends.exit || !came) return came ? 0 : 1;
+  const isAsExpected = inTime && summarise(show.counts, receiver.received, (await firings()).items.length);
+  if (!isAsExpected) line("demo", "this is not how it should have come out");
+  if (ends.exit || !isAsExpected) return isAsExpected ? 0 : 1;
   lookAround(baseUrl, configured);
   runner.off("exit", lost);
   if (!ending.signal.aborted) await once(ending.signal, "abort");
   return 0;
 }
 
-/** Everything but the runner and the work. */
+/** Opens and configures everything except the runner. */
 async function prepare(folder: string, closing: Closing) {
   const secret = `whsec_${randomBytes(32).toString("base64")}`;
   const receiver = await startReceiver(secret);
@@ -114,15 +114,15 @@ async function prepare(folder: string, closing: Closing) {
   closing.push(() => service.stop());
   const { baseUrl } = service;
   line("demo", `the service listens on ${baseUrl}, its store is in ${folder}`);
-  const laid = layRepository(process.cwd(), join(folder, "repositories", "acme", "project"));
-  line("demo", `the repository acme/project is ${laid.from}, with ${laid.commits} commits`);
+  const repository = createRepository(process.cwd(), join(folder, "repositories", "acme", "project"));
+  line("demo", `the repository acme/project is ${repository.from}, with ${repository.commits} commits`);
   const client = new Client(baseUrl);
   await client.signIn("ada@example.com", (email) => mails.findLast((mail) => mail.includes(email)));
   const configured = await configure(client, { url: receiver.url, secret });
   return { baseUrl, client, receiver, configured };
 }
 
-/** Says what came of it; gives whether that is what should have. */
+/** Prints the results; returns whether they are as expected. */
 function summarise(counts: Counts, received: Received, firings: number): boolean {
   const done = [...counts.states.values()].filter((state) => state === "done").length;
   const { verified, forged, vetoes } = received;
@@ -149,7 +149,7 @@ function startRunner(url: string, token: string, folder: string): ChildProcess {
     ...["--command", process.execPath, join(here, "agent.js")],
   ];
   const env = { ...process.env, SIGNALBOX_POOL_TOKEN: token };
-  // In a group of its own, so that Ctrl+C reaches it through this process alone.
+  // In its own process group: Ctrl+C reaches it only through this process.
   return spawn(process.execPath, args, { env, stdio: ["ignore", "ignore", "inherit"], detached: true });
 }
 
@@ -158,23 +158,23 @@ async function endRunner(runner: ChildProcess): Promise<void> {
   runner.removeAllListeners("exit");
   if (runner.exitCode !== null || runner.signalCode !== null) return;
   const gone = once(runner, "exit");
-  // The first lets it finish what it runs, the second does not.
+  // The first signal lets it finish its runs, the second ends them.
   runner.kill("SIGTERM");
   runner.kill("SIGINT");
   await gone;
 }
 
-/** Whether it holds in time. Rejects with the signal's reason. */
+/** Polls until `holds`; false after {@link WORK_TIMEOUT_MS}. Rejects with the signal's reason. */
 async function until(holds: () => Promise<boolean>, signal: AbortSignal): Promise<boolean> {
-  for (let waited = 0; waited < PATIENCE_MS; waited += LOOK_MS) {
+  for (let waited = 0; waited < WORK_TIMEOUT_MS; waited += POLL_MS) {
     signal.throwIfAborted();
     if (await holds()) return true;
-    await pause(LOOK_MS);
+    await pause(POLL_MS);
   }
   return false;
 }
 
-/** The demo shows the work, not the service's log; mails it keeps, since there is no mail server. */
+/** A log that prints only warnings and errors. It keeps the mails, since there is no mail server. */
 function quietLog(mails: string[]): ServiceLog {
   return {
     info: () => undefined,

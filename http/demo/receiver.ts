@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import { Webhook } from "standardwebhooks";
 
-/** What the receiver has seen. */
+/** Counts of the requests that the receiver got. */
 export interface Received {
   verified: number;
   forged: number;

@@ -2,17 +2,17 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-export interface Laid {
-  /** Where its history comes from, for a person. */
+export interface CreatedRepository {
+  /** Where its history comes from, for the report. */
   readonly from: string;
   readonly commits: number;
 }
 
 /**
- * Puts a repository with real history at `folder`: a bare clone of the checkout in `project`, or a small one made here
- * when the project is not a git checkout, has no commit, or is another user's.
+ * Creates a repository at `folder`: a bare clone of the checkout in `project`, or a small new one when the project is
+ * no git checkout, has no commit, or belongs to another user.
  */
-export function layRepository(project: string, folder: string): Laid {
+export function createRepository(project: string, folder: string): CreatedRepository {
   mkdirSync(dirname(folder), { recursive: true });
   const cloned = existsSync(join(project, ".git")) ? clone(project, folder) : null;
   if (cloned !== null) return { from: `a clone of ${project}`, commits: cloned };
@@ -21,7 +21,7 @@ export function layRepository(project: string, folder: string): Laid {
   return { from: "made for the demo", commits: commitsOf(folder) };
 }
 
-/** Gives the number of commits; null when it cannot be cloned. */
+/** Returns the number of commits; null when the project cannot be cloned. */
 function clone(project: string, folder: string): number | null {
   try {
     git(dirname(folder), "clone", "--quiet", "--bare", "--", project, folder);
@@ -45,7 +45,7 @@ function commitsOf(folder: string): number {
   return Number(git(folder, "rev-list", "--count", "HEAD").trim());
 }
 
-/** Git with an identity of its own, and without what a person's configuration makes of commits. */
+/** Runs git with an identity of its own, independent of the user's configuration. */
 function git(cwd: string, ...args: readonly string[]): string {
   const identity = ["-c", "user.name=Demo", "-c", "user.email=demo@localhost"];
   const plain = ["-c", "commit.gpgSign=false", "-c", "core.hooksPath=/dev/null"];

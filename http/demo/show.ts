@@ -1,4 +1,4 @@
-/** Writes what happens to the terminal as it happens, a line a thing. */
+/** Prints each change to the terminal as it happens, a line for each. */
 
 interface TaskData {
   readonly id: string;
@@ -24,7 +24,7 @@ export interface Counts {
 export class Show {
   readonly counts: Counts = { moves: 0, sentBack: 0, steps: 0, states: new Map() };
   readonly #stations = new Map<string, string>();
-  /** What each run works on, by its id. */
+  /** By the run's id: its task's title and its station. */
   readonly #runs = new Map<string, string>();
   readonly #follow: (topic: string) => void;
 
@@ -46,7 +46,7 @@ export class Show {
       case "step":
         return this.#step(topic.slice("run/".length), change.step);
       default:
-        // The picture of a run at its subscription holds the steps that came before.
+        // The view of a run at its subscription has the steps so far.
         return this.#view(topic, data);
     }
   }
@@ -61,9 +61,9 @@ export class Show {
       line("move", `${task.title}: ${before} -> ${task.station}${task.station === "work" ? " (sent back)" : ""}`);
     }
     this.#stations.set(task.id, task.station);
-    // A move says by itself that the task waits at its new station.
-    const isSaid = counts.states.get(task.id) === task.state || (isMove && task.state === "queued");
-    if (!isSaid) line("task", `${task.title}: ${task.state} at ${task.station}`);
+    // The line of a move implies that the task is queued at its new station.
+    const isPrinted = counts.states.get(task.id) === task.state || (isMove && task.state === "queued");
+    if (!isPrinted) line("task", `${task.title}: ${task.state} at ${task.station}`);
     counts.states.set(task.id, task.state);
     if (task.runId !== null && !this.#runs.has(task.runId)) {
       this.#runs.set(task.runId, `${task.title}, ${task.station}`);

@@ -8,12 +8,12 @@ const key = z.strictObject({
   ...{ alg: z.literal("ES256"), use: z.literal("sig") },
 });
 
-/** How long a receiver may keep the documents; shorter than a key that is no more in use stays published. */
+/** How long a receiver may cache the documents: less than the time that a replaced key stays published. */
 const KEPT_SECONDS = 300;
 const keeping = { "cache-control": "How long the document may be kept." };
 const headers = { "cache-control": `public, max-age=${KEPT_SECONDS}` };
 
-/** What receivers verify hook tokens by: an OpenID Connect discovery document, and the keys it names. */
+/** How receivers verify hook tokens: an OpenID Connect discovery document, and its keys. */
 export function discoveryRoutes({
   runtime,
   baseUrl,

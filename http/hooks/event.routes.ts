@@ -19,14 +19,14 @@ const eventSchema = z
   })
   .meta({ title: "work-event" });
 
-const verdictsSchema = eventSchema
+const eventMatchesSchema = eventSchema
   .extend({
     hooks: z.array(hookMatchSchema),
     next: z.string().nullable().describe("The key to ask for the hooks after; null when these are the last."),
   })
   .meta({ title: "event-verdicts" });
 
-/** What happened to a team's tasks, and what each of its hooks made of it. */
+/** The events of a team's tasks, and how each hook matched them. */
 export function eventRoutes({ runtime }: { readonly runtime: Runtime }): readonly Route[] {
   const { reading } = runtime;
   return [
@@ -57,11 +57,11 @@ export function eventRoutes({ runtime }: { readonly runtime: Runtime }): readonl
         "and what it saw. Conditions are those that the hook has now.",
       access: "any",
       query: z.strictObject({ after: cursor.optional().describe("A hook's key."), limit: pageSize() }),
-      answers: { 200: verdictsSchema },
+      answers: { 200: eventMatchesSchema },
       handle: ({ params, query }, team) => {
         const work = findEvent(reading, team.workspaceId, team.teamId, params.occurrence ?? "");
         if (work === undefined) return { refused: "not-found" };
-        return { status: 200, body: verdictsView(work, listHookMatches(reading, work, query)) };
+        return { status: 200, body: eventMatchesView(work, listHookMatches(reading, work, query)) };
       },
     }),
   ];
@@ -71,6 +71,6 @@ function eventView({ occurrence, on, task, run, event, causes }: WorkEvent): z.o
   return { occurrence, on, taskId: task.id, runId: run?.id ?? null, event, causes: [...causes] };
 }
 
-function verdictsView(work: WorkEvent, { hooks, next }: HookMatches): z.output<typeof verdictsSchema> {
+function eventMatchesView(work: WorkEvent, { hooks, next }: HookMatches): z.output<typeof eventMatchesSchema> {
   return { ...eventView(work), hooks: [...hooks], next };
 }

@@ -37,7 +37,7 @@ const nextPage = z
 
 const note = z.strictObject({ body: z.string().describe("1 to 20,000 characters.") });
 
-/** The history of a team's hooks, and what a hook's receiver may call back with. */
+/** The history of a team's hooks, and the callbacks of hook receivers. */
 export function hookRoutes(options: HookRoutesOptions): readonly Route[] {
   return [...historyRoutes(options.runtime), ...callbackRoutes(options)];
 }
@@ -95,7 +95,7 @@ function callbackRoutes(options: HookRoutesOptions): readonly Route[] {
       summary: "Say something on the task a hook fired about",
       access: "public",
       credential: "callback",
-      // Whose token is not valid hears nothing of the body.
+      // The body is parsed after the token is checked: an invalid token reveals nothing about the body.
       body: z.unknown(),
       takes: note,
       headers: { "idempotency-key": "optional" },
@@ -116,7 +116,7 @@ async function addNote(options: HookRoutesOptions, request: Pick<RouteRequest, "
   return { status: 204 };
 }
 
-/** What the bearer of a callback token speaks about. */
+/** The hook occurrence and task that the request's callback token is for. */
 function subjectOf({ runtime, sealer }: HookRoutesOptions, { header }: Pick<RouteRequest, "header">): CallbackSubject {
   const { reading, clock } = runtime;
   return granted(findCallbackSubject({ reading, sealer, nowMs: clock.now() }, bearerToken(header("authorization"))));

@@ -27,7 +27,7 @@ const resending = z
   })
   .meta({ title: "hook-resending" });
 
-/** Firing hooks by hand: again for what happened, or with a sample. */
+/** Firing hooks by hand: again for past events, or with a sample. */
 export function resendRoutes({ runtime }: { readonly runtime: Runtime }): readonly Route[] {
   return [
     teamRoute(runtime, "outcomes", {
@@ -94,7 +94,7 @@ async function resendFailed(runtime: Runtime, team: VisibleTeam, period: ResendP
   return counted;
 }
 
-/** Others are served between two slices. */
+/** Lets other requests run between two slices. */
 async function countInSlices({ reading }: Runtime, team: VisibleTeam, period: ResendPeriod): Promise<ResendCount> {
   let counted: ResendCount = { count: 0, isMore: false };
   for (const count of countFailed(reading, team, period)) {

@@ -4,28 +4,28 @@ import type { Clock } from "../../runtime/clock.js";
 import { sourceOf } from "./client-address.js";
 import { RateLimit } from "./rate-limit.js";
 
-/** The bounds on how often someone may ask; 0 is no bound. */
+/** Rate limits; 0 for none. */
 export interface AdmissionRates {
   readonly perCredentialASecond: number;
   readonly perAddressASecond: number;
-  /** Requests of an address that end with 401. */
+  /** Requests of one address that end with 401. */
   readonly failuresAMinute: number;
 }
 
-/** Who is let in, by how much they asked of late. Each gives null, or the refusal to answer with. */
+/** Admits requests by the rate limits. Each method returns null, or the refusal to answer with. */
 export interface Admission {
-  /** Counts a request of an address that came without a good credential. */
+  /** Counts a request without a valid credential, by its address. */
   ofAddress(address: string): Refusal | null;
-  /** Counts a request of a credential: all sessions of a person are one. */
+  /** Counts a request by its credential; all sessions of a person count as one. */
   ofCaller(caller: Caller): Refusal | null;
-  /** Counts a credential that was refused; too many are not even told that. */
+  /** Counts a refused credential; beyond the limit the answer no longer says that it was refused. */
   ofFailure(address: string): Refusal | null;
 }
 
-/** Seconds' worth of requests that may come at once. */
+/** A burst may be this many seconds' worth of requests. */
 const BURST_SECONDS = 10;
 
-/** Keeps the counts in memory, for this process. */
+/** Counts in the memory of this process. */
 export function createAdmission(rates: AdmissionRates, clock: Clock): Admission {
   const aSecond = (max: number) => new RateLimit({ max, perMs: 1_000, burst: Math.max(1, max * BURST_SECONDS), clock });
   const credentials = aSecond(rates.perCredentialASecond);

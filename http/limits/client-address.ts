@@ -3,7 +3,7 @@ import ipaddr from "ipaddr.js";
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Network = readonly [Address, number];
 
-/** The parts of a request that tell where it came from. */
+/** The parts of a request that determine its client's address. */
 export interface Origin {
   /** The address at the other end of the connection. */
   readonly remoteAddress: string;
@@ -13,7 +13,7 @@ export interface Origin {
 /** The address of the client behind a request. */
 export type ClientAddress = (request: Origin) => string;
 
-/** Reads a comma list of addresses and networks (`10.0.0.0/8`). Throws a message that names what cannot be read. */
+/** Parses a comma list of addresses and networks (`10.0.0.0/8`). Throws an error that names the first invalid entry. */
 export function parseNetworks(text: string): readonly Network[] {
   const entries = text
     .split(",")
@@ -31,8 +31,8 @@ export function parseNetworks(text: string): readonly Network[] {
 }
 
 /**
- * Tells the client's address: the other end of the connection, unless that is a trusted proxy. Then it is the last
- * address of `X-Forwarded-For` that is none: what stands before it may be anything that a client wrote.
+ * Determines the client's address: the other end of the connection, unless that is a trusted proxy. Then it is the last
+ * address in `X-Forwarded-For` that is no trusted proxy; a client could have written anything before it.
  */
 export function createClientAddress(trusted: readonly Network[]): ClientAddress {
   if (trusted.length === 0) return ({ remoteAddress }) => remoteAddress;
@@ -52,8 +52,8 @@ export function createClientAddress(trusted: readonly Network[]): ClientAddress 
 }
 
 /**
- * What an address is counted under: itself, or for IPv6 its /64, of which one client has all. Anything else is counted
- * as it stands.
+ * The key under which an address is counted: itself, or for IPv6 its /64 network, which one client has to itself. Text
+ * that is no address is returned unchanged.
  */
 export function sourceOf(address: string): string {
   if (!address.includes(":")) return address;
@@ -65,7 +65,7 @@ export function sourceOf(address: string): string {
     .join(":");
 }
 
-/** An address, with an IPv4 one that IPv6 carries as what it is; null for none. */
+/** Parses an address; an IPv4-mapped IPv6 address as IPv4. Null for any other text. */
 function parse(text: string): Address | null {
   return ipaddr.isValid(text) ? ipaddr.process(text) : null;
 }

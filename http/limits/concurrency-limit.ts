@@ -1,15 +1,15 @@
-/** Counts what takes long and holds something meanwhile, for each who asked and altogether. */
+/** Limits concurrent work that holds resources, for each caller and in total. */
 export class ConcurrencyLimit {
   readonly #max: { readonly each: number; readonly all: number };
   readonly #counts = new Map<string, number>();
   #all = 0;
 
-  /** `each` at once for one who asks, `all` for everybody together. */
+  /** `each` is the limit of one caller, `all` of everybody together. */
   constructor(max: { readonly each: number; readonly all: number }) {
     this.#max = max;
   }
 
-  /** Counts one more and gives what ends it, to be called once; null where there is no room. */
+  /** Begins one and returns what ends it, to be called once; null when a limit is reached. */
   begin(who: string): (() => void) | null {
     const count = this.#counts.get(who) ?? 0;
     if (count >= this.#max.each || this.#all >= this.#max.all) return null;

@@ -1,9 +1,9 @@
 import type { Clock } from "../../runtime/clock.js";
 
-/** Sources remembered at once; past that the oldest is forgotten, which only ever admits. */
+/** Most sources remembered. Beyond it the oldest is forgotten, which can only admit too much. */
 const MAX_SOURCES = 10_000;
 
-/** Mails that a source may have sent: so many in a window that begins with the first. Kept in memory. */
+/** Limits the mails that a source causes in a window, which begins with the first. Counts in memory. */
 export class MailLimit {
   readonly #max: number;
   readonly #windowMs: number;
@@ -16,7 +16,7 @@ export class MailLimit {
     this.#clock = options.clock;
   }
 
-  /** Counts `count` together; gives 0 when they are admitted, else the seconds to wait, and counts none. */
+  /** Counts `count` mails and returns 0; if that exceeds the limit, counts none and returns the seconds to wait. */
   take(source: string, count = 1): number {
     const now = this.#clock.now();
     const current = this.#windows.get(source);

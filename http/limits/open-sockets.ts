@@ -1,11 +1,11 @@
 import type { Admitted, Socket, SocketHandler } from "../transport/socket.js";
 
-/** Counts the sockets that each holder has open. */
+/** Limits the open sockets of each holder. */
 export class OpenSockets {
   readonly #max: number;
   readonly #open = new Map<string, number>();
 
-  /** `most` at once for each holder; 0 for no bound. */
+  /** `max` for each holder; 0 for no limit. */
   constructor(max: number) {
     this.#max = max;
   }
@@ -15,7 +15,7 @@ export class OpenSockets {
     return this.#max === 0 || (this.#open.get(holder) ?? 0) < this.#max;
   }
 
-  /** Opens an admitted socket so that it counts until it is closed. */
+  /** The `open` of an admitted socket, which counts it until it is closed. */
   counted({ holder, open }: Admitted): (socket: Socket) => SocketHandler {
     return (socket) => {
       const handler = open(socket);

@@ -1,20 +1,20 @@
 import type { Clock } from "../../runtime/clock.js";
 
 export interface RateLimitOptions {
-  /** How many may come in `perMs`, evenly spread. 0 admits all. */
+  /** The rate: so many in `perMs`, evenly spread. 0 for no limit. */
   readonly max: number;
   readonly perMs: number;
-  /** How many may come at once after a pause. */
+  /** Most at once after a pause. */
   readonly burst: number;
   readonly clock: Clock;
-  /** Sources remembered at once; 100,000 unless a test wants fewer. */
+  /** Most sources remembered; 100,000 by default. */
   readonly maxSources?: number;
 }
 
 /**
- * A steady rate with room for a burst, for each source (GCRA): a source costs one number in memory, the time at which
- * its allowance would be full again. Past the most sources, one is forgotten, which only ever admits; those whose
- * allowance is full anyway go first.
+ * A rate limit with bursts, for each source (GCRA). A source costs one number in memory: the time at which its
+ * allowance is full again. Beyond the most sources, one is forgotten, which can only admit too much; sources with a
+ * full allowance go first.
  */
 export class RateLimit {
   readonly #intervalMs: number;
@@ -30,21 +30,21 @@ export class RateLimit {
     this.#maxSources = maxSources;
   }
 
-  /** Counts one of the source; gives 0 when it is admitted, else the whole seconds to wait. */
+  /** Counts one and returns 0; if that exceeds the limit, counts none and returns the whole seconds to wait. */
   take(source: string): number {
     if (this.#intervalMs === 0) return 0;
     const now = this.#clock.now();
     const known = this.#fullAtMs.get(source);
     const fullAtMs = Math.max(known ?? 0, now) + this.#intervalMs;
     const overMs = fullAtMs - now - this.#roomMs;
-    // A hair of tolerance, for intervals that are no whole numbers.
+    // Tolerates rounding errors of fractional intervals.
     if (overMs > 0.001) return Math.max(1, Math.ceil(overMs / 1_000));
     if (known === undefined) this.#makeRoom(now);
     this.#fullAtMs.set(source, fullAtMs);
     return 0;
   }
 
-  /** Sources remembered. */
+  /** The number of remembered sources. */
   get size(): number {
     return this.#fullAtMs.size;
   }

@@ -1,18 +1,18 @@
 import { createHash } from "node:crypto";
 import type { Answer, Route, RouteRequest, Success } from "../route.js";
 
-/** The headers of contents that a client keeps a copy of and asks about before it uses it again. */
+/** The headers of contents that a client caches and revalidates. */
 export function cacheHeaders(contents: string): { readonly etag: string; readonly "cache-control": string } {
   return { etag: `"${createHash("sha256").update(contents).digest("base64url")}"`, "cache-control": "no-cache" };
 }
 
-/** The answers of a route with such contents. */
+/** The declared answers of a route with such contents. */
 export function cacheableAnswers(success: Success): Route["answers"] {
   const headers = { etag: "Of the contents.", "cache-control": "`no-cache`: ask before a copy is used." };
   return { 200: { ...success, headers }, 304: { body: null, headers } };
 }
 
-/** The answer, or only the word that the client's copy is still good. */
+/** The answer, or 304 when the client's copy is current. */
 export function answerUnlessCached(request: Pick<RouteRequest, "header">, answer: Answer): Answer {
   const { headers } = answer;
   const isCurrent = headers !== undefined && request.header("if-none-match") === headers.etag;

@@ -3,7 +3,7 @@ import type { oas31, ZodOpenApiComponentsObject } from "zod-openapi";
 import { type Route, successOf } from "../route.js";
 import { API_VERSION } from "../transport/headers.js";
 
-/** `hook-occurrence` as the name of a component: `HookOccurrence`. */
+/** Pascal case for names of components: `hook-occurrence` becomes `HookOccurrence`. */
 export function pascal(text: string): string {
   return text.replace(/(?:^|[^A-Za-z0-9]+)([A-Za-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
@@ -14,7 +14,7 @@ export const answerHeaders: oas31.HeadersObject = {
   "X-Request-Id": { $ref: "#/components/headers/RequestId" },
 };
 
-/** Parameters that many operations share, by what they are referred to as. */
+/** Parameters that several operations share, by the name in their references. */
 const parameters = {
   ServiceApiVersion: {
     name: "Service-Api-Version",
@@ -69,7 +69,7 @@ export function sharedParameter(name: keyof typeof parameters): oas31.ReferenceO
   return { $ref: `#/components/parameters/${name}` };
 }
 
-/** Everything the operations refer to by name. Schemas with a title stand here under it, and are used from here. */
+/** Everything that operations refer to by name, including all schemas with a title. */
 export function componentsOf(routes: readonly Route[]): ZodOpenApiComponentsObject {
   return {
     schemas: { ...namedSchemas(routes), Problem: problemSchema },
@@ -120,7 +120,7 @@ function namedSchemas(routes: readonly Route[]): Record<string, z.ZodType> {
   return named;
 }
 
-/** Schemas with a title are components: the answer itself, what it lists, and what stands in those. */
+/** Adds every schema with a title in `schema`, at any depth. Throws when two have the same title. */
 function collect(schema: unknown, named: Record<string, z.ZodType>): void {
   if (!(schema instanceof z.ZodType)) return;
   const title = schema.meta()?.title;

@@ -19,7 +19,7 @@ const page = `<!doctype html>
 </html>
 `;
 
-/** The component styles itself with style elements and attributes; it evaluates nothing and asks no other host. */
+/** The component needs inline styles; it evaluates no text as code and makes no request to another host. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -33,8 +33,7 @@ const policy = [
 ].join("; ");
 
 /**
- * The page that shows the OpenAPI document, all of it from here. Throws when the component that shows it is not
- * installed.
+ * The page that shows the OpenAPI document, served without any other host. Throws when its component is not installed.
  */
 export function docsRoutes(): readonly Route[] {
   const explorer = readFileSync(createRequire(import.meta.url).resolve(EXPLORER), "utf8");

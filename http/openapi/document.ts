@@ -45,7 +45,7 @@ export function createOpenApi({ routes, sockets }: DocumentParts): oas31.OpenAPI
       paths,
       components: { ...componentsOf(routes), responses: problems.components },
     },
-    // Fields are added within a version, so a client must not refuse an answer with one more.
+    // A version may gain fields, so a client has to accept answers with unknown ones.
     {
       override: ({ jsonSchema, io }) => {
         if (io === "output" && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
@@ -59,8 +59,8 @@ export function createOpenApi({ routes, sockets }: DocumentParts): oas31.OpenAPI
 }
 
 /**
- * Any JSON value is a schema that refers to itself, which generators of typed clients stumble over: it becomes one that
- * takes everything, which says the same. Other schemas that refer to themselves have a title, and stand under it.
+ * Replaces the schema of any JSON value, which refers to itself and breaks generators of typed clients, by one that
+ * accepts everything. Other recursive schemas have a title, and so are components.
  */
 function loosenJson(document: oas31.OpenAPIObject): void {
   const schemas = { ...document.components?.schemas };
@@ -82,8 +82,8 @@ function loosenJson(document: oas31.OpenAPIObject): void {
 }
 
 /**
- * What creates and replaces a resource stands once, as `LineInput`; with the read-only fields, where a replacement takes
- * them back as they were read.
+ * Makes the body that creates or replaces a resource a component (`LineInput`). Where the resource can be replaced, it
+ * includes the read-only fields, which a replacement may contain as they were read.
  */
 function nameInputs(document: oas31.OpenAPIObject, routes: readonly Route[]): void {
   for (const { method, path, takes, rawBodyBytes, tag, writeOnly = [] } of routes) {
@@ -144,7 +144,7 @@ function socketOperation(
   };
 }
 
-/** Puts an example at every JSON body and parameter that has none, and fills up those that were given in part. */
+/** Adds an example to every JSON body and path parameter without one, and completes partial ones. */
 function addExamples(document: oas31.OpenAPIObject): void {
   const examples = new Examples(document.components?.schemas ?? {});
   for (const item of Object.values(document.paths ?? {})) {

@@ -3,12 +3,12 @@ import type { oas31 } from "zod-openapi";
 type Schema = oas31.SchemaObject | oas31.ReferenceObject;
 type Schemas = Readonly<Record<string, Schema>>;
 
-/** What stands after the underscore of an example's id. */
+/** The part of example ids after the underscore. */
 export const EXAMPLE_ULID = "01KAHX5E8GJMPQS1T3V5X7Z9AB";
 const EXAMPLE_TIME = "2026-09-23T08:30:00.000Z";
 const MAX_DEPTH = 12;
 
-/** The prefix of an id by the name of its field, or by the title of what it is the id of. */
+/** The prefix of an id by the name of its field, or by the title of its resource. */
 const idPrefixes: Readonly<Record<string, string>> = {
   ...{ workspaceId: "ws", teamId: "team", lineId: "line", stationId: "sta", taskId: "task", runId: "run" },
   ...{ userId: "usr", issuedBy: "usr", definedBy: "usr", assignee: "usr", tokenId: "tok", hookId: "hook" },
@@ -24,7 +24,7 @@ const words: Readonly<Record<string, string>> = {
   ...{ address: "core/dev", client: "web", event: "task.moved", step: "tell", to: "review" },
 };
 
-/** Words tried, in this order, where a pattern asks for more than the field's name tells. */
+/** Texts to try, in this order, when the text for the field's name does not match its pattern. */
 const candidates = [
   "example",
   "Example",
@@ -39,7 +39,7 @@ const candidates = [
   EXAMPLE_TIME,
 ];
 
-/** Makes examples of schemas, which may refer to one another by `#/components/schemas/<name>`. */
+/** Creates examples of schemas, which may refer to others as `#/components/schemas/<name>`. */
 export class Examples {
   readonly #schemas: Schemas;
 
@@ -47,12 +47,12 @@ export class Examples {
     this.#schemas = schemas;
   }
 
-  /** An example of a schema: its own where it has one, else made of names, formats and bounds. */
+  /** The schema's own example, or one made from names, formats and bounds. */
   of(schema: Schema, name = ""): unknown {
     return this.#make(schema, name, 0);
   }
 
-  /** What was given, with the required fields that it leaves out. */
+  /** The given example, with the required fields that it lacks. */
   fill(given: unknown, schema: Schema, name = ""): unknown {
     const { properties, required = [], items, anyOf, oneOf } = this.#resolved(schema);
     const choices = anyOf ?? oneOf;

@@ -1,11 +1,11 @@
-/** A body that creates a resource of a kind; `n` makes its address its own. */
+/** Makes a body that creates a resource of a kind; `n` makes its address unique. */
 export type ExampleBody = (n: number) => Record<string, unknown>;
 
 const signingSecret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 
 /**
- * A body for each kind: the documents show it, and the contract tests create with it. A hook's host must be allowed,
- * so the tests allow `hooks.example.com`.
+ * A body for each kind, used in the documentation and in the contract tests, which have to allow `hooks.example.com` as
+ * a host of hooks.
  */
 export const exampleBodies = {
   workspace: (n) => ({ slug: `space-${n}`, name: "Space" }),
@@ -48,7 +48,6 @@ export const exampleBodies = {
   "workspace-runners": (n) => ({ maxConcurrentRuns: n + 1 }),
 } as const satisfies Readonly<Record<string, ExampleBody>>;
 
-/** The example of a kind by its name, or undefined. */
 export function exampleBodyOf(kindName: string): ExampleBody | undefined {
   const bodies: Readonly<Record<string, ExampleBody>> = exampleBodies;
   return bodies[kindName];

@@ -3,7 +3,7 @@ import { type Answer, type Route, route } from "../route.js";
 import { answerUnlessCached, cacheableAnswers, cacheHeaders } from "./cached-contents.js";
 import { createOpenApi, type DocumentParts } from "./document.js";
 
-/** The OpenAPI document; made once, when it is first asked for, since the table it is made from then stands. */
+/** The OpenAPI document; made at the first request, when the table of routes is complete, and then cached. */
 export function openApiRoutes(parts: () => DocumentParts): readonly Route[] {
   let made: Answer | null = null;
   const documented = (): Answer => {

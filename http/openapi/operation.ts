@@ -5,7 +5,7 @@ import { answerHeaders, pascal, sharedParameter } from "./components.js";
 import type { ProblemResponses } from "./problem-responses.js";
 import { problemsOf } from "./problems.js";
 
-/** A route as an operation of the document; examples that are not given are put in later. */
+/** The operation of a route. `addExamples` adds the examples that the route does not declare. */
 export function operationOf(route: Route, problems: ProblemResponses): ZodOpenApiOperationObject {
   const body = route.takes ?? route.body;
   return {
@@ -28,7 +28,7 @@ export function operationOf(route: Route, problems: ProblemResponses): ZodOpenAp
   };
 }
 
-/** `getTeamsTasks`, `getTasksByTaskId`: of a path and its method there is one. */
+/** The route's own operation id, or one from its method and path: `getTeamsTasks`, `getTasksByTaskId`. */
 function operationIdOf({ method, path, operation }: Route): string {
   if (operation !== undefined) return operation;
   const segments = path.split("/").filter((segment) => segment !== "" && segment !== "api");

@@ -21,11 +21,11 @@ const headers: Readonly<Partial<Record<ProblemSlug, oas31.HeadersObject>>> = {
   unavailable: { "Retry-After": { description: "Seconds to wait.", schema: { type: "string" } } },
 };
 
-/** The problems of operations as responses; those that several operations can answer with stand once. */
+/** The problem responses of operations, shared as components. */
 export class ProblemResponses {
   readonly components: Record<string, oas31.ResponseObject> = {};
 
-  /** A reference by status for each status that these problems have. */
+  /** References by status to the responses for these problems. */
   of(slugs: readonly ProblemSlug[]): Record<`${1 | 2 | 3 | 4 | 5}${string}`, oas31.ReferenceObject> {
     const byStatus = new Map<number, ProblemSlug[]>();
     for (const slug of slugs) {

@@ -1,12 +1,12 @@
 import type { ProblemSlug } from "../problem.js";
 import type { Route } from "../route.js";
 
-/** What any request can end in. */
+/** Problems that any request can have. */
 const always: readonly ProblemSlug[] = ["bad-request", "unsupported-api-version", "internal", "unavailable"];
 
 /**
- * The problems that a route can answer with: what follows from its declaration, and what it names itself. The
- * documents show them, and the tests hold every answer they see against them.
+ * The problems that a route can answer with: those that follow from its declaration, and those that it lists. The
+ * documentation shows them, and tests check every answer against them.
  */
 export function problemsOf(route: Route): readonly ProblemSlug[] {
   const writes = route.method !== "GET";

@@ -6,9 +6,9 @@ import { workspaceRoute } from "../workspace-route.js";
 const letterSchema = z
   .strictObject({
     id: z.string(),
-    /** The actor it was for, `<kind>/<id>`. */
+    /** The receiving actor, `<kind>/<id>`. */
     to: z.string(),
-    /** The type of the message; its contents stay inside. */
+    /** The type of the message; its contents are not shown. */
     message: z.string(),
     error: z.string(),
     at: z.string(),
@@ -17,7 +17,7 @@ const letterSchema = z
 
 const LISTED = 200;
 
-/** Messages that kept crashing their actor: read and sent again by those who administer the workspace. */
+/** Dead letters of a workspace, which its administrators list and retry. */
 export function deadLetterRoutes({ runtime }: { readonly runtime: Runtime }): readonly Route[] {
   return [
     workspaceRoute(runtime, "administers", {

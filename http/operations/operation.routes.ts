@@ -7,15 +7,15 @@ import { type Route, type RouteRequest, route } from "../route.js";
 
 export interface OperationRoutesOptions {
   readonly metrics: Metrics;
-  /** Whether new work is taken: the store is open and the service is not draining. */
+  /** Whether requests are accepted: the store is open and the service is not draining. */
   readonly isReady: () => boolean;
-  /** Bearer that may read the metrics; null admits requests of this machine that no proxy passed on. */
+  /** Bearer token for the metrics; null admits requests from this machine that did not pass a proxy. */
   readonly metricsToken: string | null;
 }
 
 const status = z.strictObject({ status: z.string() });
 
-/** What a supervisor and a monitor ask. They show nothing of any workspace. */
+/** Health, readiness and metrics. They reveal nothing about any workspace. */
 export function operationRoutes({ metrics, isReady, metricsToken }: OperationRoutesOptions): readonly Route[] {
   return [
     route({

@@ -9,7 +9,7 @@ import { type Route, route } from "../route.js";
 import { type Subject, subjectRoute } from "../subject-route.js";
 import { invitePage } from "./invite-page.js";
 
-/** What whoever has an invite link does with it. A link that was replaced or revoked leads nowhere. */
+/** Reading and accepting an invite by its link. Replaced or revoked links answer 404. */
 export function inviteLinkRoutes({ runtime }: { readonly runtime: Runtime }): readonly Route[] {
   const { reading } = runtime;
   const linked: Subject<FoundInvite> = {

@@ -21,7 +21,7 @@ export interface InviteRoutesOptions {
   readonly runtime: Runtime;
   readonly sealer: Sealer;
   readonly baseUrl: () => string;
-  /** Null admits any. */
+  /** Mail domains that may sign in; null for any. */
   readonly signInDomains: readonly string[] | null;
 }
 
@@ -49,10 +49,10 @@ const listing = z.strictObject({
 
 const HOUR_MS = 60 * 60 * 1_000;
 
-/** Counts the invites that a person sends. Throws the refusal once there are too many. */
+/** Counts the invites that a person sends. Throws {@link Refused} when there are too many. */
 type CountInvites = (caller: PersonCaller, count: number) => void;
 
-/** Inviting people by mail, for those who administer the workspace; for anyone else it is not there. */
+/** Inviting people by mail, for those who administer the workspace; anyone else gets 404. */
 export function inviteRoutes(options: InviteRoutesOptions): readonly Route[] {
   const senders = new MailLimit({ max: MAX_INVITES_AN_HOUR, windowMs: HOUR_MS, clock: options.runtime.clock });
   const countInvites: CountInvites = (caller, count) => {
@@ -145,7 +145,7 @@ function revokeRoute({ runtime }: InviteRoutesOptions): Route {
   });
 }
 
-/** Invites each address once; all of them are asked for before the first refusal is told. */
+/** Invites each address once. Waits for all of them before it throws the first error. */
 async function inviteAll(
   options: InviteRoutesOptions,
   caller: PersonCaller,
@@ -171,7 +171,7 @@ async function outcomeOf(runtime: Runtime, workspaceId: string, email: string, s
   return { email, outcome: wentOut ? sent.outcome : "not-sent", inviteId: sent.inviteId };
 }
 
-/** A fresh link and the sealed mail that holds it: the token is nowhere else. */
+/** A new link's token hash, and the sealed mail with the link: nothing else contains the token. */
 function newLink(
   { runtime, sealer, baseUrl }: InviteRoutesOptions,
   workspaceId: string,

@@ -118,7 +118,7 @@ function teamRoutes(runtime: Runtime): readonly Route[] {
   ];
 }
 
-/** Asks for a change and answers with the person as who asked, `by`, now sees them. */
+/** Makes a change and answers with the member as `message.by` now sees them. */
 async function changed(runtime: Runtime, workspaceId: string, message: MembershipMessage): Promise<Answer> {
   const member = await ask(runtime, workspaceId, message);
   return { status: 200, body: granted(memberViewFor(runtime.reading, workspaceId, member, message.by)) };

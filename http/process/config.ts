@@ -10,40 +10,40 @@ import { parseKey } from "./secrets-key.js";
 /** The settings of the service, checked. */
 export interface Config {
   readonly host: string;
-  /** 0 picks a free one. */
+  /** 0 for a free one. */
   readonly port: number;
-  /** Null takes the address it listens on. No slash at the end. */
+  /** Without a slash at the end; null for the address it listens on. */
   readonly baseUrl: string | null;
   readonly dataFolder: string;
   readonly smtpUrl: string | null;
   readonly outboundAllow: string;
   /** 32 bytes, or null for the key kept in the data folder. */
   readonly secretsKey: Uint8Array | null;
-  /** Whether to start although the key is another than the store's secrets were encrypted with. */
+  /** Whether to start even if the store's secrets were encrypted with another key. */
   readonly isSecretsKeyLost: boolean;
-  /** Null admits any. */
+  /** Mail domains that may sign in; null for any. */
   readonly signInDomains: readonly string[] | null;
   readonly hookSigningKey: string | null;
-  /** Hours that hooks sign under a secret that was replaced, too; 0 for none. */
+  /** Hours for which hooks are also signed with a replaced secret; 0 for none. */
   readonly hookRotationHours: number;
-  /** Seconds a claim lasts without a beat of its runner. */
+  /** Lease of a runner's claims, in seconds. */
   readonly leaseSeconds: number;
-  /** Bearer that may read the metrics; null admits this machine alone. */
+  /** Bearer token for the metrics; null admits only this machine. */
   readonly metricsToken: string | null;
   readonly rates: AdmissionRates;
-  /** Sockets that a person, token or pool may have open at once; 0 for any number. */
+  /** Most open sockets of a person, token or pool; 0 for no limit. */
   readonly socketsPerHolder: number;
   /** Null when no code host is set up. */
   readonly codeHost: CodeHostSettings | null;
-  /** What the code host signs its deliveries with; null takes none. */
+  /** The secret that the code host signs its deliveries with; null refuses them. */
   readonly codeHostWebhookSecret: string | null;
-  /** Comma list of addresses and networks whose `X-Forwarded-For` is believed. */
+  /** Comma list of addresses and networks whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: string;
   readonly transport: "uws" | "node";
   readonly logLevel: "debug" | "info" | "warn" | "error" | "silent";
 }
 
-/** A setting that cannot be taken; the message names it and is one line. */
+/** An invalid setting; the message is one line that names it. */
 export class WrongSetting extends Error {
   override readonly name = "WrongSetting";
 }
@@ -54,7 +54,7 @@ const httpUrl = z.string().refine((text) => {
   return url.pathname === "/" && !/[?#]/.test(text);
 }, "must be an http or https address with nothing after the host");
 
-/** A whole number, written with digits alone. */
+/** A whole number, written only with digits. */
 const digits = (least: number, most: number, message: string) =>
   z
     .string()
@@ -62,7 +62,7 @@ const digits = (least: number, most: number, message: string) =>
     .transform(Number)
     .refine((value) => value >= least && value <= most, message);
 
-/** Refuses what `parse` throws for, with its message. */
+/** Rejects text for which `parse` throws, with that message. */
 const readableBy = (parse: (text: string) => unknown) => (text: string, context: z.RefinementCtx) => {
   try {
     parse(text);
@@ -109,7 +109,7 @@ const settings = {
     .default("info"),
 } as const;
 
-/** Reads the settings from an environment. Throws {@link WrongSetting} for the first that cannot be taken. */
+/** Reads the settings from an environment. Throws {@link WrongSetting} for the first invalid one. */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const read = <Name extends keyof typeof settings>(name: Name): z.output<(typeof settings)[Name]> => {
     const given = environment[name];

@@ -6,18 +6,18 @@ import type { ServedRequest } from "../transport/server.js";
 import type { Config } from "./config.js";
 
 /**
- * What the service says about itself. Every line is made here from named fields: no header, body, path or token is
- * ever handed to it, so none can be in a log. The one exception is {@link ServiceLog.mail}.
+ * The service's log. Every line is made from named fields: no header, body, path or token is ever passed to it, so none
+ * can be in a log. The one exception is {@link ServiceLog.mail}.
  */
 export interface ServiceLog extends RuntimeLog {
   info(message: string): void;
-  /** Writes a mail that no server is set up to send, at every level: without it nobody could sign in. */
+  /** Writes a mail when no mail server is set up, at every level: without it nobody could sign in. */
   mail(line: string): void;
   served(served: ServedRequest): void;
   failed(requestId: string, error: unknown): void;
 }
 
-/** JSON lines, or readable ones on a terminal; to `destination` where a test wants to read them. */
+/** Writes JSON lines, or readable ones to a terminal. Tests pass a `destination`. */
 export function createLog(level: Config["logLevel"], destination?: DestinationStream): ServiceLog {
   const logger = pino({ level, base: null }, destination ?? standardOutput());
   const mails = logger.child({}, { level: "info" });
@@ -36,13 +36,13 @@ export function createLog(level: Config["logLevel"], destination?: DestinationSt
   };
 }
 
-/** Each line is out when its call returns: what is said last before the process ends is neither lost nor out of order. */
+/** Synchronous: the last lines before the process ends are neither lost nor out of order. */
 function standardOutput(): DestinationStream {
   if (process.stdout.isTTY) return pretty({ sync: true, colorize: true });
   return pino.destination({ dest: 1, sync: true });
 }
 
-/** Details with errors made plain: an error's message may repeat a piece of what it failed over. */
+/** Details with errors reduced to {@link traceOf}: an error's message may contain data that it failed on. */
 function plain(details: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const entries = Object.entries(details).map(([name, value]) => [
     name,
@@ -51,7 +51,7 @@ function plain(details: Readonly<Record<string, unknown>>): Record<string, unkno
   return Object.fromEntries(entries);
 }
 
-/** What an error is called and where it was thrown; its message only where it is made of our own words. */
+/** An error's name and stack frames; its message only for errors whose message is ours. */
 function traceOf(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { name: typeof error };
   const frames = (error.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line));

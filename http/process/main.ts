@@ -6,7 +6,7 @@ import { onEndSignal } from "./end-signals.js";
 import { createLog } from "./log.js";
 import { type Service, startService } from "./service.js";
 
-/** The service as a process: settings from the environment, SIGTERM drains, a second signal ends it at once. */
+/** The service as a process: settings from the environment; a first signal drains, a second ends it at once. */
 async function main(): Promise<void> {
   const config = readConfig(process.env);
   const log = createLog(config.logLevel);
@@ -24,17 +24,17 @@ async function main(): Promise<void> {
   await starting;
 }
 
-/** A signal during the start is kept until the start is over, or ends the migration of its store. */
-function drainOnSignal(starting: Promise<Service>, ending: AbortController, say: (message: string) => void): void {
+/** A signal during the start takes effect after it, or ends the migration of the store. */
+function drainOnSignal(starting: Promise<Service>, ending: AbortController, log: (message: string) => void): void {
   const stop = async (times: number) => {
     if (times > 1) process.exit(1);
     ending.abort();
-    say("draining");
+    log("draining");
     await (await starting).stop();
-    say("stopped");
+    log("stopped");
     process.exit(0);
   };
-  // A start that fails is told of, and ends the process, below.
+  // A failed start is reported, and ends the process, below.
   onEndSignal((times) => void stop(times).catch(() => undefined));
 }
 

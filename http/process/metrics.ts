@@ -6,7 +6,7 @@ import type { ServedRequest } from "../transport/server.js";
 /** The figures of `GET /metrics`, in Prometheus' text form. Labels are routes and methods, never ids. */
 export interface Metrics {
   served(served: ServedRequest): void;
-  /** Counts a delivery of the code host by whether something here goes by it. */
+  /** Counts a delivery of the code host, by whether it had an effect here. */
   delivered(fate: "used" | "unused"): void;
   text(): Promise<string>;
   readonly contentType: string;
@@ -24,7 +24,7 @@ const gauges = {
   timers: "Wake-ups in memory",
 } as const;
 
-/** Collects what is served and reads the runtime's figures when asked. */
+/** Counts requests and deliveries; reads the runtime's figures at each scrape. */
 export function createMetrics(stats: () => RuntimeStats): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -56,7 +56,7 @@ export function createMetrics(stats: () => RuntimeStats): Metrics {
     help: "Answers broken off before all of them was sent",
     registers: [registry],
   });
-  // One of a route, method and status: looking a series up by its labels costs more than counting in it.
+  // By route, method and status: looking up a series by its labels costs more than counting in it.
   const series = new Map<string, ReturnType<typeof requests.labels>>();
   const seriesOf = (method: string, route: string, status: number) => {
     const name = `${status} ${method} ${route}`;

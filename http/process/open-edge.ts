@@ -13,11 +13,11 @@ import type { ServiceLog } from "./log.js";
 export interface EdgeOptions {
   readonly config: Config;
   readonly log: ServiceLog;
-  /** Told what each request to a route ends in. */
+  /** Called with the outcome of each request to a route. */
   readonly answered?: ((route: Route, outcome: Outcome) => void) | undefined;
 }
 
-/** The server of every route and socket, which does not listen yet. */
+/** Creates the server of all routes and sockets; it does not listen yet. */
 export function openEdge({ config, log, answered }: EdgeOptions, parts: EdgeParts): Promise<Transport> {
   const { runtime, site, operation } = parts;
   const handlers = createHandlers({
@@ -39,7 +39,7 @@ export function openEdge({ config, log, answered }: EdgeOptions, parts: EdgePart
   return openTransport(config.transport, handlers, log);
 }
 
-/** Listens and gives the port. Throws {@link WrongSetting} where that cannot be. */
+/** Starts to listen and returns the port. Throws {@link WrongSetting} when that is not possible. */
 export async function listen(transport: Transport, { host, port }: Config): Promise<number> {
   try {
     return await transport.listen(host, port);

@@ -16,14 +16,14 @@ import type { Clock } from "../../runtime/clock.js";
 import type { Config } from "./config.js";
 import type { ServiceLog } from "./log.js";
 
-/** The ways out of the process, by what they are for. */
+/** The clients for requests to other hosts, by purpose. */
 export interface Outbounds {
   readonly allowList: AllowList;
   /** To the receivers of hooks. */
   readonly hooks: Outbound;
-  /** To hosts in the networks of workspaces, through their runners. */
+  /** To hosts in the networks of workspaces, made by their runners. */
   readonly network: NetworkRequests;
-  /** To the hosts that accounts are linked at, and what those say of themselves. */
+  /** To the hosts at which accounts are linked, and their authorization servers. */
   readonly accounts: { readonly outbound: Outbound; readonly servers: AuthorizationServers };
   /** To the issuers of workloads' tokens. */
   readonly verifier: WorkloadVerifier;
@@ -35,11 +35,11 @@ export interface OutboundOptions {
   readonly config: Pick<Config, "outboundAllow" | "codeHost">;
   readonly clock: Clock;
   readonly log: ServiceLog;
-  /** Told what closes a way that was opened. */
+  /** Called with what closes an opened client. */
   readonly onOpen: (close: () => Promise<void>) => void;
 }
 
-/** Opens them; no request is made. */
+/** Creates the clients; makes no request. */
 export function openOutbound({ config, clock, log, onOpen }: OutboundOptions): Outbounds {
   const now = () => clock.now();
   const open = (allowed: AllowList, maxBodyBytes: number): Outbound => {

@@ -4,7 +4,7 @@ import type { Reading } from "../../storage/store.js";
 import { type Config, WrongSetting } from "./config.js";
 import { holdsSecretsKey, loadOrCreateSecretsKey } from "./secrets-key.js";
 
-/** The sealer of the key that is set or kept. Throws {@link WrongSetting} where the store was sealed under another. */
+/** The sealer with the key of the settings or the data folder. Throws {@link WrongSetting} if the store has another. */
 export function openSealer(config: Config, reading: Reading, randomBytes: (count: number) => Uint8Array): Sealer {
   const { dataFolder, secretsKey, isSecretsKeyLost } = config;
   const known = isSecretsKeyLost ? null : findSealingKeyMark(reading);

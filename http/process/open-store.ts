@@ -5,16 +5,16 @@ import { checkFormat, type MigrateOptions, type MigrationStep, migrate } from ".
 import type { Store } from "../../storage/store.js";
 import { WrongSetting } from "./config.js";
 
-/** `steps` are those of the catalogue unless a test has its own. */
+/** `steps` are those of the catalogue by default. */
 export type OpenStoreOptions = Omit<MigrateOptions, "steps"> & {
   readonly steps?: readonly MigrationStep[] | undefined;
 };
 
-/** Opens the store in a folder and brings it up to date; rejects, and leaves it closed, where either fails. */
+/** Opens and migrates the store in a folder; leaves it closed when either fails. */
 export async function openStore(options: OpenStoreOptions): Promise<Store> {
   const store = await openLmdbStore({ folder: options.folder });
   try {
-    await bringUpToDate(store, options);
+    await migrateToCurrent(store, options);
     return store;
   } catch (error) {
     await store.close();
@@ -23,11 +23,11 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
 }
 
 /**
- * The store that is to be served, in the format of this release: the one given, else the folder's. Throws
- * {@link WrongSetting}, and leaves an opened one closed, where a rebuild of its directories was cut short.
+ * The store to serve, in the format of this release: the given one, or the folder's. Throws {@link WrongSetting}, and
+ * closes what it opened, when a rebuild of the directories was interrupted.
  */
 export async function openServedStore(given: Store | undefined, options: OpenStoreOptions): Promise<Store> {
-  if (given !== undefined) await bringUpToDate(given, options);
+  if (given !== undefined) await migrateToCurrent(given, options);
   const store = given ?? (await openStore(options));
   if (!isRebuildCutShort(store.reading)) return store;
   if (given === undefined) await store.close();
@@ -37,12 +37,14 @@ export async function openServedStore(given: Store | undefined, options: OpenSto
   );
 }
 
-/** Takes the steps that an open store lacks. */
-function bringUpToDate(store: Store, options: OpenStoreOptions): Promise<void> {
+function migrateToCurrent(store: Store, options: OpenStoreOptions): Promise<void> {
   return migrate(store, { ...options, steps: options.steps ?? migrations });
 }
 
-/** Opens the store in a folder beside a process that may serve it. An older one is read as it is, a newer one refused. */
+/**
+ * Opens a folder's store for reading, even while a service uses it. Reads older formats as they are, refuses newer
+ * ones.
+ */
 export async function openStoreForReading(folder: string): Promise<Store> {
   const store = await openLmdbStore({ folder, readOnly: true });
   try {

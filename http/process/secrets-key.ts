@@ -4,8 +4,8 @@ import { join } from "node:path";
 const FILE = "secrets.key";
 
 /**
- * The key kept in the data folder (mode 0600); made there on the first start, durable before it is used. Throws when
- * the file holds no key.
+ * The key in the data folder (mode 0600). Created at the first start, and durable before it is used. Throws when the
+ * file has no valid key.
  */
 export function loadOrCreateSecretsKey(folder: string, randomBytes: (count: number) => Uint8Array): Uint8Array {
   return readKey(folder) ?? makeKey(folder, join(folder, FILE), randomBytes);

@@ -16,29 +16,29 @@ import { openServedStore } from "./open-store.js";
 export interface ServiceOptions {
   readonly config: Config;
   readonly log: ServiceLog;
-  /** The system's clock unless a test drives one. */
+  /** The system's clock by default. */
   readonly clock?: Clock;
-  /** The event loop unless a test decides. */
+  /** The event loop by default. */
   readonly scheduler?: Scheduler;
-  /** The system's strong ones unless a test wants the same every time. */
+  /** The system's strong random bytes by default. */
   readonly randomBytes?: (count: number) => Uint8Array;
-  /** A store already open, kept open at the end; else one in the data folder. */
+  /** An open store, which the service does not close; by default the one in the data folder. */
   readonly store?: Store;
-  /** The catalogue's unless a test has its own. */
+  /** The catalogue's by default. */
   readonly migrations?: readonly MigrationStep[];
-  /** Ends a start that is still bringing its store up to date, with `MigrationCutShort`. */
+  /** Ends a start during the migration of the store, with `MigrationCutShort`. */
   readonly ending?: AbortSignal;
-  /** Told what each request to a route ends in; tests check it against what the route declares. */
+  /** Called with the outcome of each request to a route; tests compare it with the route's declaration. */
   readonly answered?: (route: Route, outcome: Outcome) => void;
-  /** Told when nothing can be stored any more: the process should end. */
+  /** Called when the store has failed: the process should end. */
   readonly onFatal?: (error: unknown) => void;
 }
 
 export type Close = () => Promise<void>;
-/** Told what closes a part that was opened. */
+/** Called with what closes an opened part. */
 export type OnOpen = (close: Close) => void;
 
-/** What a service is made of, and what changes of it while it runs. */
+/** The parts of a service, and its state while it runs. */
 export interface ServiceParts {
   readonly options: ServiceOptions;
   readonly clock: Clock;
@@ -46,16 +46,16 @@ export interface ServiceParts {
   readonly store: Store;
   readonly sealer: Sealer;
   readonly kinds: readonly Kind[];
-  /** Null without a key to sign with. */
+  /** Null without a signing key. */
   readonly tokens: HookTokenSigner | null;
   readonly outbounds: Outbounds;
-  /** Effects that an earlier process left may run before the port is known, so what can be told is told at once. */
+  /** Set before the port is known, since effects of an earlier process may run by then; set again afterwards. */
   site: Site;
-  /** Whether requests are taken. */
+  /** Whether requests are accepted. */
   isReady: boolean;
 }
 
-/** Opens the parts one after the other, the runtime and the edge apart. */
+/** Opens all parts except the runtime and the edge, one after the other. */
 export async function openParts(options: ServiceOptions, onOpen: OnOpen): Promise<ServiceParts> {
   const randomBytes = options.randomBytes ?? ((count: number): Uint8Array => strongBytes(count));
   const clock = options.clock ?? createSystemClock();
@@ -78,15 +78,15 @@ export async function openParts(options: ServiceOptions, onOpen: OnOpen): Promis
   return { options, clock, randomBytes, store, sealer, kinds, tokens, outbounds, site, isReady: false };
 }
 
-/** Where the service is reached. */
+/** The address of the service. */
 interface Site {
   /** Without a slash at the end. */
   readonly baseUrl: string;
-  /** The origin that pages of the service have. */
+  /** The origin of the service's pages. */
   readonly origin: string;
 }
 
-/** The site at this port of the machine, which a `BASE_URL` of a proxy replaces. */
+/** The address by the setting `BASE_URL`, or by host and port. */
 export function toSite({ baseUrl: given, host }: Config, port: number): Site {
   const baseUrl = given ?? `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
   return { baseUrl, origin: new URL(baseUrl).origin };

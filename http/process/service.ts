@@ -16,19 +16,19 @@ import { type Close, type OnOpen, openParts, type ServiceOptions, type ServicePa
 
 export interface Service {
   readonly baseUrl: string;
-  /** The port it listens on, which a `BASE_URL` of a proxy does not tell. */
+  /** The port it listens on; `baseUrl` may be a proxy's. */
   readonly port: number;
   readonly runtime: Runtime;
-  /** Drains: stops accepting, finishes what is under way, flushes, closes. Asked again, it waits for the same end. */
+  /** Drains: stops accepting, finishes running requests, flushes, closes. Further calls wait for the same end. */
   stop(): Promise<void>;
 }
 
-/** Time requests under way are given at a stop, in milliseconds. */
+/** Time that running requests have at a stop. */
 const DRAIN_MS = 10_000;
 
 /**
- * Starts the whole service in this process. Rejects with a clear message when a part of it cannot start, and leaves
- * nothing open then. What is open is closed in the reverse order.
+ * Starts the whole service in this process. Rejects with a clear message when a part cannot start, and then leaves
+ * nothing open. Parts are closed in reverse order.
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const closing: Close[] = [];

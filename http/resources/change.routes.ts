@@ -25,7 +25,7 @@ const changeSchema = z
   })
   .meta({ title: "configuration-change" });
 
-/** The change log, for those who administer the workspace; for anyone else it is not there. */
+/** The change log, for those who administer the workspace; anyone else gets 404. */
 export function changeRoutes({ runtime }: { readonly runtime: Runtime }): readonly Route[] {
   return [
     workspaceRoute(runtime, "administers", {

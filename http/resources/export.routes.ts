@@ -15,16 +15,16 @@ const files = z
   .array(z.strictObject({ path: z.string(), content: z.string() }))
   .describe("Relative paths, in their order, with what each file holds.");
 
-/** A workspace, or one resource of any exported kind, as HCL (configuration API, Export). Needs only to read. */
+/** The export of a workspace, or of one resource of an exported kind, as HCL (configuration API, Export). */
 export function exportRoutes(options: ExportRoutesOptions): Route[] {
   const { runtime, kinds } = options;
-  const underWay = new ConcurrencyLimit(MOST);
+  const underWay = new ConcurrencyLimit(MAX_EXPORTS);
   const whole = kinds.filter((kind) => kind.heldBy === "none").map((kind) => workspaceRoute(options, kind, underWay));
   return [...whole, ...kinds.filter((kind) => kind.hcl !== null).map((kind) => resourceRoute(runtime, kind))];
 }
 
-/** Exports of whole workspaces at once: each holds a view of the store, and slow clients hold it for minutes. */
-const MOST = { each: 4, all: 64 };
+/** Most concurrent exports of whole workspaces: each holds a view of the store, with a slow client for minutes. */
+const MAX_EXPORTS = { each: 4, all: 64 };
 
 interface ExportRoutesOptions {
   readonly runtime: Runtime;
@@ -36,7 +36,7 @@ function workspaceRoute({ runtime, kinds }: ExportRoutesOptions, kind: Kind, und
     method: "GET",
     path: `/api/resources/${kind.plural}/{id}/export`,
     summary: `Export a whole ${kind.name} as an HCL module`,
-    description: `${MOST.each} at once of a person or token; more are answered 429. It has to be read within five minutes.`,
+    description: `${MAX_EXPORTS.each} at once of a person or token; more are answered 429. It has to be read within five minutes.`,
     access: "any",
     answers: { 200: z.strictObject({ files }) },
     handle: async (request, row) => {
@@ -68,8 +68,8 @@ function holderOf(caller: Caller): string {
 }
 
 /**
- * Bytes of all pieces together, or null once nobody waits for them. The pieces are made twice, to be counted and to be
- * sent: a client that is told the length knows what it misses, and nothing is held.
+ * The length of all pieces in bytes, or null when the request is aborted. The pieces are made twice, to be counted and
+ * to be sent: so the answer has a length, by which a client notices a truncated one, and nothing is held in memory.
  */
 async function bytesOf(pieces: Iterable<string>, signal: AbortSignal): Promise<number | null> {
   let bytes = 0;

@@ -1,8 +1,8 @@
 import type { FilePiece } from "../../actors/export/workspace-export.js";
 
 /**
- * `{ "files": [{ "path", "content" }] }` as JSON text, a step of the export at a time. No piece ends within a
- * surrogate pair, so that the text is the same wherever pieces end.
+ * `{ "files": [{ "path", "content" }] }` as JSON text, one piece for each step of the export. Steps do not split
+ * surrogate pairs, so the text does not depend on where they end.
  */
 export function* filesJson(steps: Iterable<readonly FilePiece[]>): Generator<string> {
   let path: string | null = null;

@@ -4,14 +4,14 @@ import type { PreparedBody } from "../../actors/resources/resource.messages.js";
 import { type Sealer, sha256Hex } from "../../actors/sealer.js";
 import { parseBy } from "../field-errors.js";
 
-/** A body ready to be sent to the workspace actor, and the value that was made for it, if one was. */
+/** A body for the workspace actor, and the value that was issued for it, if any. */
 export interface Prepared extends PreparedBody {
   readonly revealed: { readonly header: string; readonly value: string } | null;
 }
 
 /**
- * Parses a body by its kind's schema and takes the hidden fields out of it, sealed or hashed: past this point no
- * secret is in the clear. `makeToken` gives a value for a field that the service issues; null on an update.
+ * Parses a body by its kind's schema, and removes the hidden fields from it, sealed or hashed: the result contains no
+ * secret in the clear. `makeToken` issues the value of a field that the service issues; null on an update.
  */
 export function prepare(
   kind: Kind,
@@ -41,7 +41,7 @@ export function prepare(
   return { fields, hidden, revealed: { header: reveals.header, value } };
 }
 
-/** The fields without what stands at a path, and that. */
+/** The fields without the value at a path, and that value. */
 export function takeOut(
   from: Record<string, unknown>,
   path: readonly string[],

@@ -3,7 +3,7 @@ import type { Kind } from "../../actors/resources/kind.js";
 
 const warning = z.strictObject({ path: z.string(), message: z.string(), severity: z.literal("warning") });
 
-/** The schema of a resource as every answer shows it: common fields, the kind's without hidden ones, its added ones. */
+/** The schema of a resource in answers: common fields, the kind's fields without hidden ones, and its added fields. */
 export function representationSchema(kind: Kind): z.ZodType {
   if (!(kind.schema instanceof z.ZodObject)) throw new Error(`the schema of ${kind.name} must be an object`);
   const shape = shownShape(
@@ -34,7 +34,7 @@ function shownShape(schema: z.ZodObject, hidden: readonly string[]): Record<stri
   return shape;
 }
 
-/** What a body's field becomes once it was parsed: defaults are there, other ways to write it are gone. */
+/** The schema of a parsed field: with defaults filled in, and without alternative spellings. */
 function withoutHidden(schema: z.core.$ZodType, hidden: readonly string[]): z.ZodType {
   const made = remade(schema, hidden);
   const description = z.globalRegistry.get(schema)?.description;
@@ -61,7 +61,7 @@ function remade(schema: z.core.$ZodType, hidden: readonly string[]): z.ZodType {
   return schema as z.ZodType;
 }
 
-/** Whether it turns what it takes into something else, in another form of the same union. */
+/** Whether the schema transforms its input, into another option of the same union. */
 function isRewritten(schema: z.core.$ZodType): boolean {
   return schema instanceof z.ZodPipe && schema.out instanceof z.ZodTransform;
 }

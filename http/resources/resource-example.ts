@@ -3,17 +3,17 @@ import { EXAMPLE_ULID } from "../openapi/examples.js";
 import { exampleBodyOf } from "../openapi/kind-examples.js";
 import { takeOut } from "./prepare.js";
 
-/** What the documents show of a kind; without an example of it, they make one from its schema. */
+/** The example of a kind for the documentation. Missing parts are made from the schema. */
 export interface ResourceExample {
   readonly body?: unknown;
-  /** The resource, but for what the kind adds by itself. */
+  /** The resource, without the fields that the kind adds. */
   readonly representation?: unknown;
 }
 
-/** What addresses in the documents begin with. */
+/** The holder's part of example addresses. */
 const holderAddress = { none: "", workspace: "acme", team: "core", station: "core/dev/work" } as const;
 
-/** A body that creates one of the kind, and the resource as it is read. */
+/** A body that creates a resource of the kind, and the resource as it is read. */
 export function exampleOf(kind: Kind): ResourceExample {
   const body = exampleBodyOf(kind.name)?.(1);
   if (body === undefined) return {};

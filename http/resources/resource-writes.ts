@@ -17,7 +17,7 @@ import type { Answer, RouteRequest } from "../route.js";
 import { idempotencyKey, ifMatchVersion } from "../transport/headers.js";
 import { prepare } from "./prepare.js";
 
-/** What writes are made through. */
+/** What writes need. */
 export interface ResourceWriter {
   readonly runtime: Runtime;
   readonly sealer: Sealer;
@@ -25,7 +25,7 @@ export interface ResourceWriter {
 
 type Request = RouteRequest<"any", unknown, unknown>;
 
-/** Creates a resource where the path says. Throws {@link Refused}, as the other writes do. */
+/** Creates a resource in the holder of the path. Throws {@link Refused}, like the other writes. */
 export async function createOne(kind: Kind, writer: ResourceWriter, request: Request): Promise<Answer> {
   const { runtime, sealer } = writer;
   const holder = holderOf(kind, writer, request);
@@ -34,7 +34,7 @@ export async function createOne(kind: Kind, writer: ResourceWriter, request: Req
   const { revealed, fields, hidden } = granted(prepare(kind, request.body, sealer, makeToken));
   const { caller, client } = request;
   const { workspaceId, ...place } = holder;
-  // Nobody else has what was made up just now.
+  // A value that was generated just now cannot be taken.
   const reserved =
     revealed === null ? await reserveHashes(runtime, kind, hidden, { workspaceId, id: null }) : undefined;
   const digest = sealer.digest(canonicalJson(request.body ?? null));
@@ -58,7 +58,7 @@ export async function createOne(kind: Kind, writer: ResourceWriter, request: Req
   };
 }
 
-/** Replaces what is there by what the body says. */
+/** Replaces a resource by the body. */
 export async function replaceOne(
   kind: Kind,
   { runtime, sealer }: ResourceWriter,
@@ -82,7 +82,7 @@ export async function replaceOne(
   };
 }
 
-/** Deletes what is there. */
+/** Deletes a resource. */
 export async function removeOne(
   kind: Kind,
   { runtime }: ResourceWriter,
@@ -98,14 +98,14 @@ export async function removeOne(
   return { status: 204 };
 }
 
-/** Keys of one caller on one collection do not meet those of another. */
+/** The scope of idempotency keys: one caller and one collection. */
 function scopeOf(kind: Kind, caller: Caller, { teamId, station }: Holder): string {
   const who = caller.kind === "person" ? caller.userId : caller.tokenId;
   const where = station === undefined ? (teamId ?? "") : `${station.lineId} ${station.stationKey}`;
   return `${who} ${kind.name} ${where}`;
 }
 
-/** Where a create goes, once the caller may make one there. */
+/** The holder of a new resource. Throws {@link Refused} when the caller may not create one there. */
 function holderOf(kind: Kind, { runtime }: ResourceWriter, { caller, params }: Request): Holder {
   if (kind.heldBy === "none") {
     if (caller.kind === "token") throw new Refused(forbid("open-workspaces", kind.name));

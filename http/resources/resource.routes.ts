@@ -43,17 +43,17 @@ function routesOf(kind: Kind, options: ResourceRoutesOptions): Route[] {
   ];
 }
 
-/** What the routes of one kind have in common. */
+/** What the routes of one kind share. */
 interface KindParts {
   readonly kind: Kind;
   readonly writer: ResourceWriter;
-  /** The kind as operations are named by it: `HarnessProfile`. */
+  /** The kind in names of operations: `HarnessProfile`. */
   readonly named: string;
-  /** The path of the collection that is listed, and that of one resource. */
+  /** The paths of the listed collection and of one resource. */
   readonly all: string;
   readonly one: string;
   readonly example: ResourceExample;
-  /** The resource as an answer, and the header that goes with it. */
+  /** The declared answer with the resource, and its header. */
   readonly answer: Success & { readonly body: z.ZodType };
   readonly tagged: { readonly etag: string };
   readonly subject: Subject<VisibleResource>;
@@ -173,7 +173,7 @@ function listRoute({ kind, writer, named, all, example, answer }: KindParts): Ro
   });
 }
 
-/** What `toItem` makes of all rows. Other work gets its turn between two pages. */
+/** Converts all rows. Lets other work run between two pages. */
 async function inPages<Row, Item>(
   pages: Iterable<readonly Row[]>,
   toItem: (row: Row) => Item,
@@ -192,13 +192,13 @@ function show(kind: Kind, { runtime }: ResourceWriter, row: VisibleResource): An
   return { status: 200, body: toRepresentation(kind, row, runtime.reading), headers: { etag: `"${row.version}"` } };
 }
 
-/** The collection that a create goes to, where it is not the one that is listed. */
+/** The path for creates, if it is not the listed collection; else null. */
 function collectionIn({ heldBy, plural }: Kind): string | null {
   if (heldBy === "team") return `${base}/teams/{teamId}/${plural}`;
   return heldBy === "station" ? `${base}/lines/{lineId}/stations/{stationKey}/${plural}` : null;
 }
 
-/** What a create's answer may carry beyond its ETag. */
+/** The headers of a create's answer besides its ETag. */
 function createdHeaders({ reveals, name }: Kind): Record<string, string> {
   return {
     "idempotent-replayed": "`true` when an earlier request with the same key created it.",

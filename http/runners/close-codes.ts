@@ -1,12 +1,12 @@
-/** Close codes of runners' sockets; 4000 to 4999 are an application's own (RFC 6455, 7.4.2). */
+/** Close codes of runners' sockets; 4000 to 4999 are for applications (RFC 6455, 7.4.2). */
 
-/** What came is not of the protocol. */
+/** The runner sent something that is not in the protocol. */
 export const BAD_FRAME = 4400;
-/** The token admits no more. */
+/** The token is not valid any more. */
 export const NOT_ADMITTED = 4401;
-/** The runner has another connection now. */
+/** The runner has a newer connection. */
 export const REPLACED = 4409;
-/** The runner is to connect again, and goes on from there. */
+/** The runner should reconnect and continue. */
 export const AGAIN = 4503;
 
 /** Ends a connection. */

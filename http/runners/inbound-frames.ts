@@ -3,27 +3,27 @@ import { NotAccepted } from "../../runtime/runtime.js";
 import { AGAIN, BAD_FRAME, type EndConnection } from "./close-codes.js";
 
 /**
- * Frames, and characters of them, that wait until those before them are taken. It is more than a runner keeps
- * unacknowledged, which it sends all at once when it comes again.
+ * Most frames that wait, and characters in them: more than a runner keeps unacknowledged, which it sends all at once
+ * after a reconnect.
  */
 const MAX_WAITING = 4_096;
 const MAX_WAITING_CHARACTERS = 2 * MAX_FRAME_BYTES;
 
 export interface InboundFramesOptions {
-  /** Takes a frame; none after one that it rejects. */
+  /** Handles a frame. No frame follows one for which it rejects. */
   readonly take: (frame: RunnerFrame) => Promise<void>;
-  /** Whether the connection goes on: nothing is taken once it does not. */
+  /** Whether the connection is open: no frame is handled after its end. */
   readonly isOpen: () => boolean;
   readonly end: EndConnection;
 }
 
 /**
- * What came from a runner and is not taken yet.
+ * The queue of frames from one runner.
  *
- * 1. Every frame is handed on in the order it came, and none after one that was not taken: its sender sends it again,
- *    and a later number taken before it would make it one seen already.
- * 2. What waits is bounded. Past that nothing more is taken; the connection is ended once the rest is, so that its
- *    runner goes on from there when it comes again.
+ * 1. Frames are handled in order, and none after one that failed: the runner sends that one again, and it would count
+ *    as a duplicate if a later number had been handled before.
+ * 2. The queue is bounded. When it is full, no frame is accepted, and the connection is closed after the waiting ones
+ *    are handled; the runner reconnects and continues from there.
  */
 export class InboundFrames {
   readonly #options: InboundFramesOptions;
@@ -36,7 +36,7 @@ export class InboundFrames {
     this.#options = options;
   }
 
-  /** Takes a frame after those before it; one that is none ends the connection. */
+  /** Queues a frame; text that is no frame ends the connection. */
   add(text: string): void {
     const { isOpen, end, take } = this.#options;
     if (this.#isFull || !isOpen()) return;
@@ -53,7 +53,7 @@ export class InboundFrames {
     });
   }
 
-  /** Does this once what is being taken is through, whether that succeeds or not; the connection is closed. */
+  /** Runs `work` after the current frame, whether that succeeds or not. Call it when the connection is closed. */
   closed(work: () => Promise<void>): void {
     this.#turn = this.#turn.then(work).catch(() => undefined);
   }
@@ -63,7 +63,7 @@ export class InboundFrames {
     this.#turn = this.#turn
       .then(() => (isOpen() ? work() : undefined))
       .catch((error: unknown) => {
-        // A runner that is not taken now comes again; a bug is the runtime's to log.
+        // A runner that is refused now reconnects; the runtime logs bugs.
         end(AGAIN, error instanceof NotAccepted ? "another connection took over" : "try again");
       });
   }

@@ -3,8 +3,8 @@ import { listConnectedRunners } from "../../actors/runners/runner.queries.js";
 import { NotAccepted, type Runtime } from "../../runtime/runtime.js";
 
 /**
- * Tells the runners that an earlier process had sockets with that these are gone: nothing is placed there until they
- * come back, and their leases begin anew so that they can. Before the service listens.
+ * Marks the runners that an earlier process had sockets with as disconnected: they get no runs until they reconnect,
+ * and their leases start again to give them time for it. Call it before the service listens.
  */
 export async function markDisconnected(runtime: Runtime): Promise<void> {
   const message: RunnerDisconnected = { type: "runner.adrift" };
@@ -13,7 +13,7 @@ export async function markDisconnected(runtime: Runtime): Promise<void> {
       try {
         await runtime.ask(runnerRef(workspaceId, runnerId), message);
       } catch (error) {
-        // The directory only leads: where there is no runner, none has to be told.
+        // A directory entry may be stale: there is no runner any more.
         if (!(error instanceof NotAccepted)) throw error;
       }
     }),
