@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import type { Reading, Writing } from "../../storage/store.js";
+import type { Turn } from "../../runtime/turn.js";
+import type { Reading } from "../../storage/store.js";
 import { findResourceAt } from "../resources/resource.table.js";
-import { getText, storeText } from "../tables/text-blobs.js";
+import { getText, holdText } from "../tables/text-blobs.js";
 import type { HarnessProfileFields } from "./harness-profile.kind.js";
 import type { SkillFields } from "./skill.kind.js";
 import type { Station } from "./station.js";
@@ -44,10 +45,9 @@ export function getRunSetup(
   return { skills, profile };
 }
 
-/** Stores the current contents of the station's skills as bodies under their digests, for runs that use them. */
-export function storeSkills(writing: Writing, location: StationLocation, keys: readonly string[]): void {
-  for (const { skill } of currentSkills(writing, location, keys))
-    storeText(writing, location.workspaceId, toBody(skill));
+/** Stores the current contents of the station's skills as bodies under their digests, for the run to be queued. */
+export function storeSkills(turn: Turn, location: StationLocation, keys: readonly string[]): void {
+  for (const { skill } of currentSkills(turn, location, keys)) holdText(turn, location.workspaceId, toBody(skill));
 }
 
 /** The contents of a skill when a run that uses it was queued. */

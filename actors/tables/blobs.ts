@@ -3,7 +3,8 @@
  * keyed under their workspace: a digest must not reveal what another workspace has.
  *
  * 1. A body is written in the batch of the row that refers to it first, and counted in the batch of every one that
- *    does: tables declare which bodies their rows refer to.
+ *    does: tables declare which bodies their rows refer to. One that a row of a later turn is to refer to is held until
+ *    then ({@link holdBlob}).
  * 2. One that no row refers to stays for {@link UNUSED_MS}, so that what goes and comes back is not written twice;
  *    then its sweeper removes it (`blob-sweeper.machine.ts`).
  * 3. A body exists as long as rows refer to it. The sweeper leaves one that has a count, whatever else is said of it.
@@ -34,6 +35,16 @@ export const blobSweeperRef = reference<BlobsUnused, [workspaceId: string]>("blo
 export function keepBlob(writing: Writing, workspaceId: string, body: Uint8Array): string {
   const digest = createHash("sha256").update(body).digest("hex");
   if (uses.get(writing, workspaceId, digest) === undefined) bodies.put(writing, workspaceId, digest, body);
+  return digest;
+}
+
+/**
+ * Stores a body that a row of a later turn is to refer to, and returns its digest. It stays for at least
+ * {@link UNUSED_MS}; when no row has come by then it goes.
+ */
+export function holdBlob(turn: Turn, workspaceId: string, body: Uint8Array): string {
+  const digest = keepBlob(turn, workspaceId, body);
+  if ((uses.get(turn, workspaceId, digest)?.count ?? 0) === 0) markUnused(turn, workspaceId, digest);
   return digest;
 }
 
@@ -71,6 +82,14 @@ function letGo(turn: Turn, workspaceId: string, digest: string): void {
     uses.put(turn, workspaceId, digest, { count: count - 1, unusedSinceMs: null });
     return;
   }
+  markUnused(turn, workspaceId, digest);
+}
+
+/** Has the time of a body that no row refers to begin now. */
+function markUnused(turn: Turn, workspaceId: string, digest: string): void {
+  const sinceMs = uses.get(turn, workspaceId, digest)?.unusedSinceMs ?? null;
+  if (sinceMs === turn.now) return;
+  if (sinceMs !== null) unused.remove(turn, workspaceId, sinceMs, digest);
   uses.put(turn, workspaceId, digest, { count: 0, unusedSinceMs: turn.now });
   unused.put(turn, workspaceId, [turn.now, digest], true);
   if (sweeping.get(turn, workspaceId, WAITS) !== undefined) return;

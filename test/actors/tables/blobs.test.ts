@@ -1,10 +1,11 @@
 import t from "tap";
+import { recountBlobs } from "../../../actors/tables/blob-recount.js";
 import { blobSweeperActor } from "../../../actors/tables/blob-sweeper.machine.js";
-import { blobOf, blobSweeperRef, keepBlob, UNUSED_MS } from "../../../actors/tables/blobs.js";
+import { blobOf, blobSweeperRef, holdBlob, keepBlob, UNUSED_MS } from "../../../actors/tables/blobs.js";
 import { address } from "../../../runtime/address.js";
-import type { Woken } from "../../../runtime/turn.js";
+import type { Message, Woken } from "../../../runtime/turn.js";
 import type { Writing } from "../../../storage/store.js";
-import { Harness, partition } from "../../support/harness.js";
+import { Harness, partition, settled } from "../../support/harness.js";
 import { desk, digestOf, papers, startMs, textOf } from "../../support/papers.js";
 import { probe } from "../../support/probe.js";
 import { memoryRows, stepByHand, withTurn } from "../../support/turn.js";
@@ -131,3 +132,93 @@ t.test("in the runtime, an unused body is removed a day later, also after a cras
   await harness.advance(20_000);
   t.equal(there(), undefined);
 });
+
+t.test("a body that a later turn refers to is there for it, though it had been unused for a day by then", async (t) => {
+  const { rows, write } = desk();
+  const sweeper = stepByHand(blobSweeperActor, blobSweeperRef(partition), { rows, now: startMs });
+  const self = address(partition, "desk", "1");
+  const hold = (text: string, now: number) =>
+    withTurn(self, (turn) => void holdBlob(turn, partition, Buffer.from(text)), { rows, now });
+  write("a", ["skill", "used"]);
+  write("a", ["used"]);
+  sweeper.take({ type: "blobs.unused" });
+
+  const beforeMs = startMs + UNUSED_MS - 1;
+  hold("skill", beforeMs);
+  hold("used", beforeMs);
+  t.same(hold("new", beforeMs).sent, [], "the sweeper knows");
+  sweeper.now = startMs + UNUSED_MS;
+  t.same(sweeper.take(woken(sweeper.now)).wakes, [{ name: "sweep", dueMs: beforeMs + UNUSED_MS }]);
+  t.same(
+    ["skill", "new"].map((text) => textOf(rows, text)),
+    ["skill", "new"],
+  );
+  withTurn(self, (turn) => papers.insert(turn, partition, { id: "b", bodies: [digestOf("skill")] }), { rows });
+
+  sweeper.now = beforeMs + UNUSED_MS;
+  t.ok(sweeper.take(woken(sweeper.now)).stopped);
+  t.equal(textOf(rows, "skill"), "skill");
+  t.equal(textOf(rows, "new"), undefined, "nothing came to refer to it");
+  t.equal(textOf(rows, "used"), "used", "it never was unused");
+});
+
+const HOUR_MS = 60 * 60 * 1_000;
+
+/** What is written in turn: the bodies that a paper refers to from then on, and how much time passes after it. */
+const deeds: readonly { readonly id: string; readonly texts: readonly string[]; readonly hours: number }[] = [
+  { id: "a", texts: ["one", "two"], hours: 1 },
+  { id: "b", texts: ["one"], hours: 1 },
+  { id: "a", texts: [], hours: 23 },
+  { id: "c", texts: ["two", "three"], hours: 1 },
+  { id: "b", texts: [], hours: 30 },
+  { id: "d", texts: ["one"], hours: 1 },
+  { id: "c", texts: ["three"], hours: 50 },
+];
+
+/** Writes the deed that a message names: the row of a paper, and its bodies. */
+const writer = probe("writer", {
+  write: (_context, { n }, turn) => {
+    const deed = deeds[Number(n)];
+    if (deed === undefined) throw new Error("there is no such deed");
+    const row = { id: deed.id, bodies: deed.texts.map((text) => keepBlob(turn, partition, Buffer.from(text))) };
+    papers.put(turn, partition, papers.get(turn, partition, deed.id) ?? null, row);
+  },
+});
+
+t.test("killed at any commit, counts are right, what is referred to is there, and the rest goes", async (t) => {
+  let kills = 0;
+  for (const when of ["before", "after"] as const) {
+    for (let commit = 1, isKilled = true; isKilled; commit++) {
+      const harness = new Harness({ catalogue: { actors: [writer, blobSweeperActor] } });
+      harness.killAt = { commit, when };
+      await harness.start();
+      isKilled = false;
+      for (const [n, { hours }] of deeds.entries()) {
+        const write = () =>
+          harness.ask(harness.to("writer"), { type: "write", n } as Message, { messageId: `deed ${n}` });
+        const wasKilled = async () => {
+          if (isKilled || harness.batches.length < commit) return;
+          isKilled = true;
+          harness.crash();
+          harness.killAt = null;
+          await harness.start();
+        };
+        await settled(write());
+        await wasKilled();
+        await write();
+        await harness.advance(hours * HOUR_MS);
+        await wasKilled();
+      }
+      await harness.advance(HOUR_MS);
+      const at = `killed ${when} commit ${commit}`;
+      t.same([...recountBlobs(harness.durable, partition, { referring: [papers], nowMs: 0 })], [], at);
+      const left = ["one", "two", "three"].filter((text) => harness.durable.get(blobKey(text)) !== undefined);
+      t.same(left, ["one", "three"], at);
+      t.same(harness.logged, [], at);
+      kills += isKilled ? 1 : 0;
+    }
+  }
+  t.ok(kills >= 2 * deeds.length, `${kills} kills`);
+});
+
+const blobKey = (text: string) => [partition, "row", "blob", digestOf(text)];
