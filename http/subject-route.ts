@@ -5,30 +5,30 @@ import type { ProblemSlug } from "./problem.js";
 import { granted } from "./refused.js";
 import { type Outcome, type Route, type RouteAccess, type RouteRequest, route, type TypedRoute } from "./route.js";
 
-/** Access of routes that have a caller. */
+/** The access of routes that have a caller. */
 export type SignedInAccess = Exclude<RouteAccess, "public">;
 
-/** What a subject is found by. */
+/** The parts of a request that determine the subject. */
 interface SubjectRequest extends Pick<RouteRequest, "params"> {
   readonly caller: Caller;
 }
 
-/** What a route is about, found by its path as far as the caller may see it and do this there. */
+/** What a route is about, found by its path, if the caller may see it and do this there. */
 export interface Subject<Found> {
   readonly find: (request: SubjectRequest) => Found | Refusal;
-  /** Problems it is refused with that do not follow from the route's path and method. */
+  /** Problems of `find` besides those that follow from the route's path and method. */
   readonly problems?: readonly ProblemSlug[];
 }
 
-/** A route whose handler is called with what it is about. */
+/** A route whose handler is called with its subject. */
 export interface SubjectRoute<Found, Access extends SignedInAccess, Body extends z.ZodType, Query extends z.ZodType>
   extends Omit<TypedRoute<Access, Body, Query>, "admits" | "handle"> {
-  /** Whether the subject's refusal is told before what is wrong with the body; else after that and the query. */
+  /** Whether the subject is checked before the body; otherwise after the body and the query. */
   readonly isToldFirst?: boolean;
   handle(request: RouteRequest<Access, z.output<Body>, z.output<Query>>, subject: Found): Promise<Outcome> | Outcome;
 }
 
-/** Declares a route about a subject. It is refused where there is none; else `handle` has what was found. */
+/** Declares a route about a subject. Answers with the refusal of `find`, or calls `handle` with what it found. */
 export function subjectRoute<
   Found,
   Access extends SignedInAccess,

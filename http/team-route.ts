@@ -7,8 +7,8 @@ import { type SignedInAccess, type SubjectRoute, subjectRoute } from "./subject-
 const finders = { team: findVisibleTeam, outcomes: findTeamOfOutcomes };
 
 /**
- * Declares a route about the team that its path names in `{teamId}`, for those who see the team, or for those alone
- * who may read how its work turned out. To others it is not there.
+ * Declares a route about the team in `{teamId}` of its path, for those who see the team, or only for those who may read
+ * its outcomes. Others get 404.
  */
 export function teamRoute<
   Access extends SignedInAccess,

@@ -1,7 +1,7 @@
 import type { AssignedRequest, NetworkHost, NetworkRequests } from "../../actors/outbound/network-requests.js";
 import type { RunnerFrame } from "../../actors/runners/protocol.js";
 
-/** A runner that makes requests in its network, as long as it is connected. */
+/** A connected runner that makes requests in its network. */
 export class RunnerNetworkHost {
   readonly #network: NetworkRequests;
   #host: NetworkHost | null = null;
@@ -10,13 +10,13 @@ export class RunnerNetworkHost {
     this.#network = network;
   }
 
-  /** Has the runner given requests of its workspace; `send` answers false when it cannot be sent one just now. */
+  /** Offers the runner for requests of its workspace; `send` returns false when it cannot take one now. */
   join(workspaceId: string, send: (request: AssignedRequest) => boolean): void {
     this.#host = { workspaceId, send };
     this.#network.join(this.#host);
   }
 
-  /** Hands on what the runner says of a request. */
+  /** Passes on the runner's response to a request. */
   answer({ id, answer, failure }: Extract<RunnerFrame, { frame: "response" }>): void {
     if (this.#host === null) return;
     const nothing = { ok: false, code: "errored", reason: "the host said nothing of it" } as const;

@@ -12,24 +12,24 @@ export interface OutboxSenderOptions {
   readonly source: JobSource;
   readonly socket: Socket;
   readonly runner: RunnerKey;
-  /** What the runner knows of the protocol's additions. */
+  /** The optional features of the protocol that the runner supports. */
   readonly features: readonly string[];
-  /** The number of the last message that the runner has. */
+  /** The number of the last message that the runner has received. */
   readonly received: number;
-  /** The number of the last message that was taken from the runner. */
+  /** The number of the last message received from the runner. */
   readonly acknowledged: () => number;
-  /** Whether the connection goes on: nothing is sent once it does not. */
+  /** Whether the connection is open: nothing is sent after its end. */
   readonly isOpen: () => boolean;
-  /** Whether the token admits to the pool still; otherwise the connection is ended. */
+  /** Whether the token is still valid for the pool; if not, it ends the connection. */
   readonly isAdmitted: () => boolean;
   readonly end: EndConnection;
 }
 
-/** Sends what stands in a runner's outbox, in order, as far as the peer takes it. */
+/** Sends the messages in a runner's outbox, in order, with back-pressure. */
 export class OutboxSender {
   readonly #options: OutboxSenderOptions;
   #sent: number;
-  /** Set while a run is told that its job cannot be sent. */
+  /** Set while a run is being told that its job cannot be sent. */
   #isHeld = false;
 
   constructor(options: OutboxSenderOptions) {
@@ -37,13 +37,13 @@ export class OutboxSender {
     this.#sent = options.received;
   }
 
-  /** Sends what waits; to be called again when there is more, and when the socket's buffer has run empty. */
+  /** Sends the waiting messages. Call it when there are new ones, and when the socket's buffer is drained. */
   flush(): void {
     const { runtime, source, runner, features, socket, isOpen, isAdmitted } = this.#options;
     if (!isOpen() || this.#isHeld) return;
     for (const waiting of listOutgoing(runtime.reading, runner, { after: this.#sent })) {
       if (socket.bufferedBytes > MAX_FRAME_BYTES) return;
-      // A job is for a token that admits still; the word to drop one reaches its runner all the same.
+      // A job needs a valid token. A message to drop one is sent in any case.
       if (waiting.message.type === "run.assign" && !isAdmitted()) return;
       const message = toServiceMessage(source, runner.workspaceId, waiting);
       const frame = this.#toFrame(waiting.n, message);
@@ -59,7 +59,7 @@ export class OutboxSender {
     return JSON.stringify(frame);
   }
 
-  /** A job that cannot be sent ends its run; nothing is sent past it until then, so that its number is not lost. */
+  /** Ends the run of a job that cannot be sent. Nothing is sent until then, so that no message number is skipped. */
   #giveUp({ message: { runId, fence } }: OutgoingMessage, why: string): void {
     const { runtime, runner, end } = this.#options;
     const message: JobUndeliverable = { type: "job.undeliverable", fence, why };

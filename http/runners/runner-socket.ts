@@ -30,14 +30,14 @@ export interface RunnerSocketOptions {
   readonly runtime: Runtime;
   readonly sealer: Sealer;
   readonly leaseMs: number;
-  /** Has hosts of the workspaces make requests. */
+  /** Requests that runners make in their networks. */
   readonly network: NetworkRequests;
 }
 
-/** How often the token of an open connection is looked at again, in milliseconds. */
+/** Interval of checks of an open connection's token, in milliseconds. */
 const RECHECK_MS = 5_000;
 
-/** Where runners connect, with their pool's token as bearer; the protocol says what is spoken. */
+/** The endpoint of runners, who connect with their pool's token; see `actors/runners/protocol.ts`. */
 export function runnerSocket(options: RunnerSocketOptions): SocketRoute {
   return {
     path: "/api/runner",
@@ -60,15 +60,15 @@ export function runnerSocket(options: RunnerSocketOptions): SocketRoute {
 
 type HelloFrame = Extract<RunnerFrame, { frame: "hello" }>;
 
-/** A frame that comes after the hello. */
+/** A frame after the hello. */
 type LaterFrame = Exclude<RunnerFrame, { frame: "hello" }>;
 
 /**
- * One socket of a runner. It owns no state that matters: what was taken and what is to be sent stands in the actor and
- * its outbox. What comes is {@link InboundFrames}', what goes is {@link OutboxSender}'s.
+ * One socket of a runner. It owns no durable state: received messages and those to send are in the runner's actor and
+ * its outbox. {@link InboundFrames} queues what the runner sends, {@link OutboxSender} sends what it gets.
  *
- * Nothing is taken or sent under a token that admits no more: it is looked at before each frame, either way, and in
- * between.
+ * Nothing is handled or sent with an invalid token: it is checked before each frame in either direction, and
+ * periodically.
  */
 class RunnerConnection implements SocketHandler {
   readonly #options: RunnerSocketOptions;
@@ -81,9 +81,9 @@ class RunnerConnection implements SocketHandler {
   #runner: RunnerKey | null = null;
   #outbox: OutboxSender | null = null;
   #unlisten: (() => void) | null = null;
-  /** The number of the last message that was taken. */
+  /** The number of the last message that was handled. */
   #received = 0;
-  /** Set once the connection is closed or being closed: nothing is taken or sent after that. */
+  /** Set once the connection is closed or being closed: nothing is handled or sent after that. */
   #hasEnded = false;
   #cancelRecheck: () => void = noop;
 
@@ -114,7 +114,7 @@ class RunnerConnection implements SocketHandler {
     this.#network.leave();
     this.#cancelRecheck();
     this.#unlisten?.();
-    // A hello under way is taken first: its runner has to be told too that the socket is gone.
+    // Runs after a pending hello, whose runner has to know too that the socket is gone.
     this.#inbound.closed(() => this.#leave());
   }
 
@@ -174,7 +174,7 @@ class RunnerConnection implements SocketHandler {
       received: welcome.received,
       leaseSeconds: leaseMs / 1_000,
       claims: [...welcome.claims],
-      // One that names none may be of a release that takes no such member.
+      // A runner that sends no features may be of a release that rejects this field.
       ...(frame.features === undefined ? {} : { features: [...RUNNER_FEATURES] }),
     });
     this.#openOutbox(runner, frame);
@@ -208,7 +208,7 @@ class RunnerConnection implements SocketHandler {
     });
   }
 
-  /** Whether the token admits to the pool still; one that does not, whatever else it admits to, ends the connection. */
+  /** Whether the token is still valid for this pool; if not, ends the connection. */
   #isAdmitted(): boolean {
     const { reading, clock } = this.#options.runtime;
     const { tokenHash, poolId } = this.#pool;
@@ -241,5 +241,5 @@ function toRef({ workspaceId, runnerId }: RunnerKey) {
 }
 
 function noop(): void {
-  // Nothing waits yet.
+  // No check is scheduled yet.
 }

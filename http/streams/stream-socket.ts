@@ -15,32 +15,32 @@ export interface StreamOptions {
   readonly callerOf: (credentials: Credentials) => Caller | null | Refusal;
 }
 
-/** What a client says. */
-const wishSchema = z.union([
+/** A message of a client. */
+const commandSchema = z.union([
   z.strictObject({ subscribe: z.string().max(200), after: z.int().min(0).optional() }),
   z.strictObject({ unsubscribe: z.string().max(200) }),
 ]);
 
 const MAX_SUBSCRIPTIONS = 200;
-/** Wishes of one holder, over all of its sockets: each may cost as much as a request. */
-const WISHES_A_SECOND = 200;
-const WISHES_AT_ONCE = 4_000;
-/** Bytes held back for a slow reader; past that its topics begin anew once it has caught up. */
+/** Rate of subscriptions of one holder over all its sockets, and burst: each may cost as much as a request. */
+const SUBSCRIPTIONS_A_SECOND = 200;
+const SUBSCRIPTIONS_AT_ONCE = 4_000;
+/** Bytes buffered for a slow reader; beyond it, its topics are reset when it has caught up. */
 const MAX_BEHIND_BYTES = 1024 * 1024;
-/** How often an open socket's credential is looked at again, in milliseconds. */
+/** Interval of checks of an open socket's credential, in milliseconds. */
 const RECHECK_MS = 5_000;
-/** Close codes of this endpoint; 4000 to 4999 are an application's own (RFC 6455, 7.4.2). */
+/** Close codes of this endpoint; 4000 to 4999 are for applications (RFC 6455, 7.4.2). */
 const NOT_ADMITTED = 4401;
-const BAD_WISH = 4400;
+const BAD_COMMAND = 4400;
 /** RFC 6455's registry: try again later. */
 const TOO_SLOW = 1013;
 const NOTHING_HERE = "There is nothing here that you may see.";
 
-/** The stream of changes: subscribe to a topic, get the state now, then every change after it. */
+/** The stream of changes: a subscriber of a topic gets its current state, then every later change. */
 export function streamSocket(options: StreamOptions): SocketRoute {
   const topics = createTopics(options.kinds);
   const { clock } = options.runtime;
-  const wishes = new RateLimit({ max: WISHES_A_SECOND, perMs: 1_000, burst: WISHES_AT_ONCE, clock });
+  const rate = new RateLimit({ max: SUBSCRIPTIONS_A_SECOND, perMs: 1_000, burst: SUBSCRIPTIONS_AT_ONCE, clock });
   return {
     path: "/api/stream",
     summary: "Changes of what the caller may see, as they happen",
@@ -50,23 +50,24 @@ export function streamSocket(options: StreamOptions): SocketRoute {
       const caller = callerOf(options, request);
       if (isRefusal(caller)) return caller;
       const holder = caller.kind === "person" ? caller.userId : caller.tokenId;
-      return { holder, open: (socket) => new Stream({ ...options, topics, wishes, holder }, request, socket) };
+      return { holder, open: (socket) => new Stream({ ...options, topics, rate, holder }, request, socket) };
     },
   };
 }
 
 function callerOf(options: StreamOptions, request: SocketRequest): Caller | Refusal {
-  // A page of another host can open sockets with a person's cookie, so an upgrade counts as a write.
+  // Pages of other hosts can open sockets with a person's cookie, so an upgrade counts as a write.
   const caller = options.callerOf({ method: "POST", header: (name) => request.header(name) });
   if (caller === null) return { refused: "unauthenticated", detail: "This needs a signed-in person or a token." };
   return caller;
 }
 
-/** What one reader's socket goes by. */
+/** What the socket of one reader needs. */
 interface ReaderOptions extends StreamOptions {
   readonly topics: ReadonlyMap<string, StreamTopic>;
-  readonly wishes: RateLimit;
-  /** Whose socket it is. */
+  /** Limits subscriptions by holder. */
+  readonly rate: RateLimit;
+  /** The person or token whose socket it is. */
   readonly holder: string;
 }
 
@@ -74,9 +75,9 @@ interface Subscription {
   readonly name: string;
   readonly subject: TopicSubject;
   readonly topic: StreamTopic;
-  /** The last sequence number that was sent, or that the first picture holds. */
+  /** The sequence number of the last entry that was sent, or that the snapshot includes. */
   seq: number;
-  /** Set while the reader is too slow: as what it gets a picture, instead of what it missed, when it has caught up. */
+  /** Set while the reader is too slow: the kind of message with the state that it gets when it has caught up. */
   behind: "snapshot" | "reset" | null;
   end: () => void;
 }
@@ -84,10 +85,10 @@ interface Subscription {
 /**
  * One reader's socket. Invariants:
  *
- * 1. A topic's first picture and its sequence number are of one moment; changes up to it are never sent after it.
- * 2. A reader that is too slow is never buffered for: its topics are marked and begin anew when it has caught up, one
- *    after the other. One that is too slow to be told that there is nothing is let go.
- * 3. What the caller may not see any more is not sent: visibility is asked again for each entry.
+ * 1. The state of a topic and its sequence number are of the same moment; changes up to it are never sent after it.
+ * 2. Changes are not buffered for a reader that is too slow: its topics are marked, and their state is sent again when
+ *    it has caught up, one after the other. A reader that is too slow even for errors is disconnected.
+ * 3. What the caller may no longer see is not sent: visibility is checked for each entry.
  */
 class Stream implements SocketHandler {
   readonly #options: ReaderOptions;
@@ -106,14 +107,15 @@ class Stream implements SocketHandler {
   message(text: string): void {
     const caller = this.#caller();
     if (caller === null) return;
-    const wish = parseWish(text);
-    if (wish === null) return this.#socket.close(BAD_WISH, "say subscribe or unsubscribe");
-    if ("unsubscribe" in wish) return this.#unsubscribe(wish.unsubscribe);
-    const waitSeconds = this.#options.wishes.take(this.#options.holder);
+    const command = parseCommand(text);
+    if (command === null) return this.#socket.close(BAD_COMMAND, "say subscribe or unsubscribe");
+    if ("unsubscribe" in command) return this.#unsubscribe(command.unsubscribe);
+    const waitSeconds = this.#options.rate.take(this.#options.holder);
     if (waitSeconds > 0) {
-      return this.#send(wish.subscribe, 0, "error", { message: `Too many wishes: try again in ${waitSeconds} s.` });
+      const message = `Too many wishes: try again in ${waitSeconds} s.`;
+      return this.#send(command.subscribe, 0, "error", { message });
     }
-    this.#subscribe(wish.subscribe, wish.after, caller);
+    this.#subscribe(command.subscribe, command.after, caller);
   }
 
   drained(): void {
@@ -158,7 +160,7 @@ class Stream implements SocketHandler {
     this.#subscriptions.delete(name);
   }
 
-  /** Sends the state now. Reading it and its sequence number is one step: nothing is flushed in between. */
+  /** Sends the current state, read together with its sequence number: nothing is flushed in between. */
   #begin(subscription: Subscription, kind: "snapshot" | "reset"): void {
     const { runtime } = this.#options;
     const caller = this.#caller();
@@ -196,7 +198,7 @@ class Stream implements SocketHandler {
     this.#send(name, 0, "error", { message: NOTHING_HERE });
   }
 
-  /** The caller as of now; a credential that admits nobody any more ends the socket. */
+  /** The caller as of now; null, and the socket is closed, when the credential is no longer valid. */
   #caller(): Caller | null {
     const caller = callerOf(this.#options, this.#request);
     if (!isRefusal(caller)) return caller;
@@ -217,9 +219,9 @@ class Stream implements SocketHandler {
   }
 }
 
-function parseWish(text: string): z.output<typeof wishSchema> | null {
+function parseCommand(text: string): z.output<typeof commandSchema> | null {
   try {
-    const parsed = wishSchema.safeParse(JSON.parse(text));
+    const parsed = commandSchema.safeParse(JSON.parse(text));
     return parsed.success ? parsed.data : null;
   } catch {
     return null;
@@ -227,5 +229,5 @@ function parseWish(text: string): z.output<typeof wishSchema> | null {
 }
 
 function noop(): void {
-  // Nothing listens yet.
+  // There is no listener yet.
 }

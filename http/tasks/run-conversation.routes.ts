@@ -27,7 +27,7 @@ const dismissal = z.strictObject({
     .default(null),
 });
 
-/** What is said between a run and the assignee of its task. */
+/** Messages and approvals between a run and the assignee of its task. */
 export function runConversationRoutes({ runtime }: { readonly runtime: Runtime }): readonly Route[] {
   const { reading } = runtime;
   const visibleRun: Subject<VisibleRun> = {
@@ -95,7 +95,7 @@ interface AnswerRoute<Body extends z.ZodType> {
   answerOf(body: z.output<Body>): Pick<AnswerApproval, "verdict" | "edited" | "note">;
 }
 
-/** An answer of the assignee to what an agent wants leave for. */
+/** The assignee's answer to an approval that an agent waits for. */
 function answerRoute<Body extends z.ZodType>(
   runtime: Runtime,
   { name, summary, body, answerOf }: AnswerRoute<Body>,

@@ -7,7 +7,7 @@ import { cursor, pageSize } from "../paging.js";
 import type { Route } from "../route.js";
 import { type Subject, subjectRoute } from "../subject-route.js";
 
-/** Runs, for those who may read how a team's work turned out. */
+/** Runs, for those who may read a team's outcomes. */
 export function runRoutes({ runtime: { reading } }: { readonly runtime: Runtime }): readonly Route[] {
   const taskOfOutcomes: Subject<VisibleTask> = {
     find: ({ caller, params }) => findTaskOfOutcomes(reading, caller, params.taskId ?? ""),

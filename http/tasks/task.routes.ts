@@ -50,7 +50,7 @@ const listing = z.strictObject({
   limit: pageSize(),
 });
 
-/** Tasks, and what people do with them. */
+/** Tasks, and the commands of people on them. */
 export function taskRoutes({ runtime }: { readonly runtime: Runtime }): readonly Route[] {
   return [openRoute(runtime), listRoute(runtime), readRoute(runtime), ...commandRoutes(runtime), assignRoute(runtime)];
 }
@@ -111,7 +111,7 @@ function readRoute({ reading }: Runtime): Route {
   });
 }
 
-/** What people on the team do with a task, by what their path ends in. */
+/** The commands of the team's people on a task, by the end of their path. */
 function commandRoutes(runtime: Runtime): readonly Route[] {
   const nothing = z.strictObject({});
   return [
@@ -151,7 +151,7 @@ function commandRoutes(runtime: Runtime): readonly Route[] {
 interface Command<Body extends z.ZodType> {
   readonly summary: string;
   readonly body: Body;
-  /** What the task is told; `by` is the person. */
+  /** The message to the task; `by` is the person's user id. */
   toMessage(body: z.output<Body>, by: string): AnswerTask | StopTask | RetryTask | CloseTask | MoveTask | NoteTask;
 }
 
@@ -201,7 +201,7 @@ function showNow({ reading }: Runtime, found: VisibleTask): Answer {
   return { status: 200, body: taskView(reading, found.workspaceId, getTaskNow(reading, found)) };
 }
 
-/** The chain that a request joins by the cause that it names. */
+/** The causes of a request, by its `Service-Cause` header. */
 function causesOf({ reading }: Runtime, workspaceId: string, cause: string | undefined) {
   return cause === undefined ? {} : { causes: chainFrom(reading, workspaceId, cause) };
 }

@@ -3,7 +3,7 @@ import type { Refusal } from "../../actors/refusal.js";
 /** The version served (configuration API, Versioning). */
 export const API_VERSION = "2026-09-23";
 
-/** Headers of every answer; a page brings its own content-security-policy. */
+/** Headers of every answer; pages replace the content-security-policy. */
 export function commonHeaders(requestId: string): Record<string, string> {
   return {
     "service-api-version": API_VERSION,
@@ -16,7 +16,7 @@ export function commonHeaders(requestId: string): Record<string, string> {
   };
 }
 
-/** Refuses a `Service-Api-Version` that is not served; none is fine. */
+/** A refusal for a `Service-Api-Version` that is not served; null for the served one or none. */
 export function checkApiVersion(wanted: string | undefined): Refusal | null {
   if (wanted === undefined || wanted === API_VERSION) return null;
   return {
@@ -25,13 +25,13 @@ export function checkApiVersion(wanted: string | undefined): Refusal | null {
   };
 }
 
-/** `Service-Client` as change records keep it: `iac-provider/<version>`, `web`, or `unknown`. */
+/** `Service-Client` in the form for change records: `iac-provider/<version>`, `web`, or `unknown`. */
 export function clientName(header: string | undefined): string {
   if (header === "web") return "web";
   return header !== undefined && /^iac-provider\/[\w.+-]{1,50}$/.test(header) ? header : "unknown";
 }
 
-/** The version an `If-Match` names: one strong entity tag, the version in double quotes. */
+/** The version in an `If-Match`, which has to be one strong entity tag: the version in double quotes. */
 export function ifMatchVersion(header: string | undefined): number | Refusal {
   if (header === undefined) {
     return { refused: "precondition-required", detail: "An If-Match header with the resource's ETag is required." };
@@ -57,7 +57,7 @@ export function idempotencyKey(header: string | undefined): string | Refusal {
   return header;
 }
 
-/** The same where a key may be left out: null then, and where it is empty. */
+/** The same for an optional key: null when it is absent or empty. */
 export function optionalIdempotencyKey(header: string | undefined): string | null | Refusal {
   return header === undefined || header === "" ? null : idempotencyKey(header);
 }

@@ -2,17 +2,17 @@ import type { ServerResponse } from "node:http";
 import { sendPieces } from "./stream-body.js";
 import type { StreamedAnswer, TransportAnswer, WholeAnswer } from "./transport.js";
 
-/** Bodies longer than this, in bytes, may not fit into the system's buffers at once. */
+/** Longer bodies, in bytes, may not fit into the system's buffers. */
 const BIG_BODY = 64 * 1024;
 
-/** How an answer goes out. */
+/** How to send an answer. */
 interface Writing {
   readonly isHead: boolean;
   /** Whether the connection ends with this answer. */
   readonly closes: boolean;
 }
 
-/** Sends an answer; resolves once all of a streamed one was taken, or the client is gone. */
+/** Sends an answer; for a streamed one, resolves when the client has taken all of it or is gone. */
 export async function writeAnswer(response: ServerResponse, answer: TransportAnswer, writing: Writing): Promise<void> {
   if ("stream" in answer) await writeStreamed(response, answer, writing);
   else if (!response.destroyed) writeWhole(response, answer, writing);
@@ -27,7 +27,7 @@ function writeWhole(response: ServerResponse, answer: WholeAnswer, { isHead, clo
     ...(closes ? { connection: "close" } : {}),
   });
   const isEmpty = isHead || !hasLength;
-  // A finished response counts as idle although its bytes may wait for a slow reader; a drain would cut it.
+  // Node counts an ended response as idle even while its bytes wait for a slow reader, and a drain would cut it.
   if (!isEmpty && length > BIG_BODY) response.write(answer.body, () => response.end());
   else response.end(isEmpty ? undefined : answer.body);
 }
@@ -50,7 +50,7 @@ async function writeStreamed(
   await sendPieces(stream, {
     send: (piece) =>
       new Promise((resolve) => {
-        // Its callback is not called where the connection ends before.
+        // The write's callback is not called when the connection ends first.
         response.once("close", resolve);
         response.write(piece, () => {
           response.off("close", resolve);

@@ -29,7 +29,7 @@ export function createNodeTransport(handlers: TransportHandlers): Transport {
     requestTimeout: 0,
     keepAliveTimeout: KEEP_ALIVE_MS,
     connectionsCheckingInterval: 1_000,
-    // Node's own refusal would be without a problem.
+    // Node's own refusal would have no problem body.
     requireHostHeader: false,
   });
   const sockets = new Set<WebSocket>();
@@ -41,7 +41,7 @@ export function createNodeTransport(handlers: TransportHandlers): Transport {
   });
 
   let draining = false;
-  // Connections that have not asked for anything yet are not among those that the server takes for idle.
+  // Connections without a request so far, which the server does not count as idle.
   const fresh = new Set<Duplex>();
   const answer = (incoming: IncomingMessage, response: ServerResponse) => {
     fresh.delete(incoming.socket);
@@ -87,7 +87,7 @@ export function createNodeTransport(handlers: TransportHandlers): Transport {
   };
 }
 
-/** Ends every socket and connection: those under way when they are done, or when the time is up. */
+/** Ends all sockets and connections: busy ones when they are done, at the latest after `graceMs`. */
 async function drain(server: Server, sockets: ReadonlySet<WebSocket>, graceMs: number): Promise<void> {
   const closed = [
     new Promise<void>((resolve) => server.close(() => resolve())),
@@ -114,7 +114,7 @@ async function serve(
     if (!response.writableFinished) gone.abort();
   });
   const answer = await handlers.request(toRequest(incoming, response, gone.signal));
-  // What was not read of the body would be taken for the next request.
+  // The unread rest of a body would be parsed as the next request.
   const closes = isDraining() || (!incoming.complete && hasBody(incoming));
   await writeAnswer(response, answer, { isHead: incoming.method === "HEAD", closes });
 }
@@ -230,7 +230,7 @@ async function upgrade(
     ws.once("close", () => sockets.delete(ws));
     connect(ws, answer.open);
   });
-  // What was refused for its form had none.
+  // A malformed upgrade emits no headers.
   upgrader.off("headers", addHeaders);
 }
 

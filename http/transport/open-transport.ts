@@ -3,7 +3,7 @@ import type { ServiceLog } from "../process/log.js";
 import { createNodeTransport } from "./node-transport.js";
 import type { Transport, TransportHandlers } from "./transport.js";
 
-/** The transport that is wanted; node's where the native one does not load on this machine. */
+/** Creates the wanted transport; node's when the native one does not load on this machine. */
 export async function openTransport(
   wanted: Config["transport"],
   handlers: TransportHandlers,

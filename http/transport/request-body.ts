@@ -6,13 +6,13 @@ import { BodyTimeout, BodyTooLarge, type TransportRequest } from "./transport.js
 
 /** Longest JSON body, in bytes. */
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
-/** The same where anyone may send it: no public route has a use for more, and reading it costs those who have. */
+/** The same for public routes: none needs more, and anybody may send it. */
 const MAX_PUBLIC_BODY_BYTES = 256 * 1024;
 /** Time for a body to arrive, in milliseconds. */
 const BODY_TIMEOUT_MS = 30_000;
-/** Objects and lists in one another, at most; deeper ones only serve to exhaust a stack. */
+/** Most levels of nested objects and lists; deeper ones only serve to exhaust the stack. */
 const MAX_DEPTH = 100;
-/** Values in a body, at most: many more than anything here has a use for, few enough to be looked at within moments. */
+/** Most values in a body: far more than any request needs, few enough to be checked quickly. */
 const MAX_VALUES = 20_000;
 
 /** Longest name of a member that a refusal shows, in characters. */
@@ -22,7 +22,7 @@ const HALF_PAIR = "The body holds half of a surrogate pair (\\ud800 to \\udfff a
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
 
-/** Reads a JSON body, a shorter one where the route is public; an absent one is `undefined`. */
+/** Reads a JSON body, with a lower limit on public routes; `undefined` for an empty body. */
 export async function readJson(
   request: TransportRequest,
   access: RouteAccess,
@@ -37,7 +37,7 @@ export async function readJson(
   return parseJson(bytes, MAX_VALUES);
 }
 
-/** Reads a body as it came. */
+/** Reads a raw body. */
 export async function readBytes(
   request: TransportRequest,
   limitBytes: number,
@@ -62,12 +62,12 @@ function bodyRefusal(error: unknown, limitBytes: number): EdgeRefusal | Refusal 
 }
 
 /**
- * JSON as the edge takes it: UTF-8, not nested too deep, no more values than `mostValues`, no half of a surrogate pair,
- * no member of an object twice.
+ * Parses JSON as the edge accepts it: UTF-8, at most {@link MAX_DEPTH} levels and `maxValues` values, no lone
+ * surrogates, no repeated names in an object.
  */
 export function parseJson(
   bytes: Uint8Array,
-  mostValues = Number.POSITIVE_INFINITY,
+  maxValues = Number.POSITIVE_INFINITY,
 ): { readonly json: unknown } | Refusal {
   let text: string;
   try {
@@ -79,32 +79,31 @@ export function parseJson(
   if (depth > MAX_DEPTH) {
     return { refused: "bad-request", detail: `The body nests deeper than ${MAX_DEPTH} levels.` };
   }
-  if (values > mostValues) return { refused: "bad-request", detail: `The body holds more than ${mostValues} values.` };
+  if (values > maxValues) return { refused: "bad-request", detail: `The body holds more than ${maxValues} values.` };
   let json: unknown;
   try {
     json = JSON.parse(text);
   } catch (error) {
     return { refused: "bad-request", detail: `The body is not JSON: ${jsonFault(error)}.` };
   }
-  // Only an escape can bring such a half: the bytes are UTF-8.
+  // The bytes are UTF-8, so only an escape can produce a lone surrogate.
   if (/\\u[dD][89a-fA-F]/.test(text) && holdsHalfPair(json)) return { refused: "bad-request", detail: HALF_PAIR };
   return members === membersIn(json) ? { json } : { refused: "bad-request", detail: repetition(text) };
 }
 
-/** Whichever of the two were taken, the other might have been meant. */
 function repetition(text: string): string {
   const name = JSON.stringify(repeatedMember(text)?.slice(0, MAX_SHOWN_NAME) ?? "");
   return `The body holds the member ${name} twice in one object.`;
 }
 
-/** Whether some text in it, or some name, cannot be kept as UTF-8: it would be read back as something else. */
+/** Whether a text or name in the value has a lone surrogate, which UTF-8 cannot represent. */
 function holdsHalfPair(value: unknown): boolean {
   if (typeof value === "string") return /\p{Surrogate}/u.test(value);
   if (typeof value !== "object" || value === null) return false;
   return Object.entries(value).some(([name, inner]) => holdsHalfPair(name) || holdsHalfPair(inner));
 }
 
-/** Where parsing stopped, without a piece of the body, which may hold a secret. */
+/** Where parsing stopped, without any part of the body, which may be secret. */
 function jsonFault(error: unknown): string {
   const position = /position (\d+)/.exec(String(error))?.[1];
   return position === undefined ? "it ends too early" : `unexpected character at position ${position}`;

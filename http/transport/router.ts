@@ -2,7 +2,7 @@ import type { Refusal } from "../../actors/refusal.js";
 import type { EdgeRefusal } from "../problem.js";
 import type { Route } from "../route.js";
 
-/** A route that fits, with its decoded path parameters. */
+/** A matching route, with its decoded path parameters. */
 export interface Found {
   readonly route: Route;
   readonly params: Readonly<Record<string, string>>;

@@ -15,30 +15,30 @@ import { createRouter, type Found } from "./router.js";
 import type { SocketRequest, SocketRoute } from "./socket.js";
 import type { StreamEnd, TransportAnswer, TransportHandlers, TransportRequest, UpgradeAnswer } from "./transport.js";
 
-/** Longest a handler may take before the client is told that it is unavailable, in milliseconds. */
+/** Time limit of a handler, after which the request is answered `unavailable`, in milliseconds. */
 const HANDLER_TIMEOUT_MS = 60_000;
-/** Longest a client may take over one piece of a streamed answer, in milliseconds. */
+/** Time limit for a client to take one piece of a streamed answer, in milliseconds. */
 const STREAM_IDLE_MS = 30_000;
-/** Longest the sending of a streamed answer may take, in milliseconds: what it reads from is held open as long. */
+/** Time limit for a whole streamed answer, in milliseconds: its source is held open for that time. */
 const STREAM_WHOLE_MS = 5 * 60_000;
 
-/** What is known of a request once it was answered; holds nothing that a client sent but its method and id. */
+/** An answered request, for log and metrics. Contains nothing that a client sent except its method. */
 export interface ServedRequest {
   readonly requestId: string;
   readonly method: string;
-  /** The route's pattern, or null where none fitted. */
+  /** The route's pattern, or null when none matched. */
   readonly route: string | null;
   readonly status: number;
-  /** Until the answer was made; of a streamed one, until it was sent. */
+  /** Time until the answer was made, or until a streamed one was sent. */
   readonly seconds: number;
-  /** Whether the connection was broken off before all of a streamed answer was sent. */
+  /** Whether the connection ended before all of a streamed answer was sent. */
   readonly isCut: boolean;
 }
 
 export interface ServerOptions {
   readonly routes: readonly Route[];
   readonly sockets: readonly SocketRoute[];
-  /** Verifies the credential of a request; null when it carries none. */
+  /** The caller of a request; null without a credential. */
   readonly authenticate: (request: Credentials) => Caller | null | Refusal;
   readonly clientAddress: ClientAddress;
   readonly admission: Admission;
@@ -47,9 +47,9 @@ export interface ServerOptions {
   /** Seconds from any fixed point, for durations. */
   readonly seconds: () => number;
   readonly served: (served: ServedRequest) => void;
-  /** Told what a route ends in, before it is encoded; for who checks that answers are as they are declared. */
+  /** Called with the outcome of each request to a route before it is encoded; for tests of declarations. */
   readonly answered?: (route: Route, outcome: Outcome) => void;
-  /** Told of a throw that is a bug, with nothing of the request but its id. */
+  /** Called for a throw that is a bug, with only the request's id. */
   readonly failed: (requestId: string, error: unknown) => void;
 }
 
@@ -59,7 +59,7 @@ export interface Credentials {
   header(name: string): string | undefined;
 }
 
-/** Everything between the bytes and the handlers: routing, authentication, parsing, problems, headers. */
+/** Everything between transport and routes: routing, authentication, parsing, problems, headers. */
 export function createHandlers(options: ServerOptions): TransportHandlers {
   const findRoute = createRouter(options.routes);
   const sockets = new Map(options.sockets.map((socket) => [socket.path, socket]));
@@ -107,7 +107,7 @@ async function answerRequest(
   return { status: answer.status, headers, stream: { ...stream, close } };
 }
 
-/** What a request ends in, and that encoded; a throw is a refusal too. */
+/** The outcome of a request, and its encoding; a throw becomes a refusal. */
 async function settleRequest(
   options: ServerOptions,
   found: Found | Refusal | EdgeRefusal,
@@ -149,7 +149,7 @@ async function answerUpgrade(
   return { ...admitted, headers: commonHeaders(requestId) };
 }
 
-/** What is to be opened for who asks for a socket. */
+/** Admits a request for a socket, or refuses it. */
 async function admitSocket(
   options: ServerOptions,
   socket: SocketRoute | undefined,
@@ -180,7 +180,7 @@ async function admitSocket(
   }
 }
 
-/** What a request to a route ends in. The one place where a {@link Refused} becomes its refusal. */
+/** The outcome of a request to a route. The only place that catches {@link Refused}. */
 async function serveRoute(
   options: ServerOptions,
   found: Found,
@@ -211,7 +211,7 @@ async function handleRequest(
 
   const read = await readBody(route, incoming);
   if ("refused" in read) return read;
-  // A body may be long in coming, and the credential be over by then.
+  // The credential may have expired while the body arrived.
   const caller = route.method === "GET" ? first : admit(route, options.authenticate(incoming));
   if (isRefusal(caller)) return caller;
   const barred = route.admits?.({ caller, params }) ?? null;
@@ -243,7 +243,7 @@ async function handleRequest(
   return answer instanceof Promise ? await withinTime(answer, () => lateness?.abort()) : answer;
 }
 
-/** What the route's schema of the body is asked about. */
+/** The body for the route's schema: raw bytes, or parsed JSON. */
 async function readBody(
   route: Route,
   incoming: TransportRequest,
@@ -257,7 +257,7 @@ async function readBody(
   return "refused" in read ? read : { given: read.json };
 }
 
-/** Who has a good credential is counted by it, everyone else by their address. */
+/** Counts the request by its valid credential, or else by its address; a refusal beyond the limit. */
 function crowdedBy(
   { admission, clientAddress }: ServerOptions,
   incoming: TransportRequest,
@@ -267,7 +267,7 @@ function crowdedBy(
   return admission.ofCaller(known);
 }
 
-/** A public route is called with whoever is known, others only with a caller they take. */
+/** The caller that the route's handler gets, or a refusal. An invalid credential does not matter on a public route. */
 function admit(route: Route, caller: Caller | null | Refusal): RouteRequest["caller"] | Refusal {
   if (route.access === "public") return caller !== null && isRefusal(caller) ? null : caller;
   if (caller !== null && isRefusal(caller)) return caller;
@@ -285,7 +285,7 @@ async function withinTime(work: Promise<Outcome>, isLate: () => void): Promise<O
     timer = setTimeout(() => {
       resolve({ refused: "unavailable", detail: "The answer took too long.", retryAfterSeconds: 5 });
       isLate();
-      // What comes now is sent to nobody.
+      // A later answer is not sent.
       work.then(closeUnsent, () => undefined);
     }, HANDLER_TIMEOUT_MS);
   });
@@ -320,7 +320,7 @@ function encode(answer: Outcome): TransportAnswer {
   };
 }
 
-/** What a throw means to the client. */
+/** The refusal for a throw. */
 function refusalOf(
   error: unknown,
   requestId: string,

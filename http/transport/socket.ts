@@ -13,25 +13,25 @@ export interface SocketRequest {
 /** An open WebSocket. Nothing throws; sends after a close are dropped. */
 export interface Socket {
   send(text: string): void;
-  /** Bytes accepted by `send` that the peer has not taken yet. Who sends much watches it and waits for `drained`. */
+  /** Bytes accepted by `send` that the peer has not taken yet. Senders of much data watch it and wait for `drained`. */
   readonly bufferedBytes: number;
   /** Starts the closing handshake with a code of RFC 6455 and a short reason. */
   close(code: number, reason: string): void;
-  /** Sends a ping; a peer that answers none for the idle time is closed by the transport. */
+  /** Sends a ping. The transport closes a peer that does not answer within the idle time. */
   ping(): void;
 }
 
-/** What hears an open socket; called in order, never after `closed`. */
+/** Handles the events of an open socket, in order; never called after `closed`. */
 export interface SocketHandler {
   message(text: string): void;
-  /** The buffer has run empty after having held something. */
+  /** The send buffer has become empty again. */
   drained(): void;
   closed(): void;
 }
 
 /** A socket that was admitted. */
 export interface Admitted {
-  /** Whose it is: a person, a token or a pool. Each may hold so many open. */
+  /** The id of the person, token or pool whose socket it is; limits count by it. */
   readonly holder: string;
   open(socket: Socket): SocketHandler;
 }
@@ -40,10 +40,10 @@ export interface Admitted {
 export interface SocketRoute {
   readonly path: string;
   readonly summary: string;
-  /** What opens it, for the documents. */
+  /** The accepted credentials, for the documentation. */
   readonly credentials: readonly ("session" | "token" | "pool")[];
-  /** Longest message taken, in bytes; a longer one closes the socket with 1009. */
+  /** Longest accepted message, in bytes; a longer one closes the socket with 1009. */
   readonly maxMessageBytes: number;
-  /** Admits (and gets the socket when it is open) or refuses with a problem before the upgrade. */
+  /** Decides before the upgrade: admits the socket, or refuses with a problem. */
   open(request: SocketRequest): Promise<Refusal | Admitted>;
 }

@@ -1,19 +1,21 @@
 import { setImmediate } from "node:timers/promises";
 import type { StreamedBody } from "./transport.js";
 
-/** Bytes handed over at once: what a client has `idleMs` for. */
-const MOST_AT_ONCE = 64 * 1024;
+/** Most bytes sent at once; a client has `idleMs` to take them. */
+const CHUNK_BYTES = 64 * 1024;
 
-/** A connection that an answer's body goes out on. */
+/** A connection to send an answer's body on. */
 export interface Outlet {
-  /** Resolves once the client has taken the piece, or is gone. */
+  /** Resolves when the client has taken the piece or is gone. */
   send(piece: Uint8Array): Promise<void>;
   isGone(): boolean;
-  /** Breaks the connection off; nothing that is under way arrives. */
+  /** Closes the connection at once; unsent bytes are lost. */
   cut(): void;
 }
 
-/** Sends a body piece by piece, as {@link StreamedBody} says; the outlet ends the answer itself after the last byte. */
+/**
+ * Sends a body piece by piece, as specified by {@link StreamedBody}; the outlet ends the answer after the last byte.
+ */
 export async function sendPieces(body: StreamedBody, outlet: Outlet): Promise<void> {
   let sent = 0;
   let error: unknown;
@@ -38,12 +40,12 @@ export async function sendPieces(body: StreamedBody, outlet: Outlet): Promise<vo
   body.close({ isWhole: error === undefined && sent === body.length, ...(error === undefined ? {} : { error }) });
 }
 
-/** The bytes of each piece, cut where they are many; no bytes for an empty piece. */
+/** The bytes of each piece, in chunks of at most {@link CHUNK_BYTES}; an empty chunk for an empty piece. */
 function* cutUp(pieces: StreamedBody["pieces"]): Generator<Uint8Array> {
   for (const piece of pieces) {
     const bytes = typeof piece === "string" ? Buffer.from(piece) : piece;
-    for (let from = 0; from === 0 || from < bytes.length; from += MOST_AT_ONCE) {
-      yield bytes.subarray(from, from + MOST_AT_ONCE);
+    for (let from = 0; from === 0 || from < bytes.length; from += CHUNK_BYTES) {
+      yield bytes.subarray(from, from + CHUNK_BYTES);
     }
   }
 }

@@ -1,51 +1,52 @@
 import type { Refusal } from "../../actors/refusal.js";
 import type { Socket, SocketHandler, SocketRequest } from "./socket.js";
 
-/** A request as it came over the wire, before anything was decided about it. */
+/** A request as it was received. */
 export interface TransportRequest {
   readonly method: string;
   /** The path as sent, percent-encoded, without the query. */
   readonly path: string;
-  /** What follows the `?`, or "". */
+  /** The part after `?`, or "". */
   readonly query: string;
-  /** A header by its lower-case name; several of one name are joined by ", ". */
+  /** A header by its lower-case name; repeated ones are joined by ", ". */
   header(name: string): string | undefined;
   readonly remoteAddress: string;
   /**
-   * The whole body. Rejects with {@link BodyTooLarge} as soon as it is known to be longer than `limitBytes`, with
-   * {@link BodyTimeout} when it did not arrive in time, and with {@link ClientGone}.
+   * The whole body. Rejects with {@link BodyTooLarge} as soon as it is known to exceed `limitBytes`, {@link
+   * BodyTimeout} when it did not arrive in time, or {@link ClientGone}.
    */
   body(limitBytes: number, timeoutMs: number): Promise<Uint8Array>;
   /** Aborted when the client goes away. */
   readonly signal: AbortSignal;
 }
 
-/** An answer, whole. */
+/** An answer whose body is held in memory. */
 export interface WholeAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** Never sent for HEAD, 204 and 304; `content-length` is the transport's to write. */
+  /** Not sent for HEAD, 204 and 304. The transport sets `content-length`. */
   readonly body: string | Uint8Array;
 }
 
 /** How the sending of a body ended. */
 export interface StreamEnd {
-  /** Whether all of it was handed over, or none was wanted (HEAD); else the connection was broken off. */
+  /** Whether all of it was sent, or none was wanted (HEAD); otherwise the connection ended before. */
   readonly isWhole: boolean;
-  /** What the making of its pieces threw. */
+  /** The error that the iteration of its pieces threw. */
   readonly error?: unknown;
 }
 
 /**
- * A body that is made while it is sent. A transport
- * - asks for a piece once the client has taken the one before, and lets other work have its turn in between;
- * - breaks the connection off, so that nobody takes what came for the whole, when making a piece throws, when the
- *   pieces are not `length` bytes, when the client takes longer than `idleMs` over 64 KiB, or `wholeMs` over all;
- * - asks for no more once the client is gone;
- * - calls `close` once, whatever became of it, also where no piece was asked for.
+ * A body that is produced while it is sent. A transport
+ * - reads a piece when the client has taken the previous one, and lets other work run in between;
+ * - closes the connection, so that nobody takes a truncated body for the whole, when a piece throws, when the pieces
+ * are
+ *   not `length` bytes, or when the client takes longer than `idleMs` for 64 KiB or `wholeMs` for everything;
+ * - reads no more when the client is gone;
+ * - calls `close` once at the end, however it ends, also if no piece was read.
  */
 export interface StreamedBody {
-  /** Bytes of all pieces together. */
+  /** The length of all pieces together, in bytes. */
   readonly length: number;
   readonly pieces: Iterable<string | Uint8Array>;
   readonly idleMs: number;
@@ -54,7 +55,7 @@ export interface StreamedBody {
   close(end: StreamEnd): void;
 }
 
-/** An answer whose body is made while it is sent. */
+/** An answer whose body is produced while it is sent. */
 export interface StreamedAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -63,46 +64,48 @@ export interface StreamedAnswer {
 
 export type TransportAnswer = WholeAnswer | StreamedAnswer;
 
-/** What a WebSocket request ends in: refused with an answer, or opened. */
+/** The outcome of a WebSocket request: refused with an answer, or opened. */
 export type UpgradeAnswer =
   | { readonly refused: WholeAnswer }
   | {
       readonly maxMessageBytes: number;
       readonly open: (socket: Socket) => SocketHandler;
-      /** Of the 101 that opens it, beside those of the protocol. */
+      /** Headers of the 101 answer besides those of the protocol. */
       readonly headers: Readonly<Record<string, string>>;
     };
 
-/** What a transport hands everything to. Neither function throws or rejects. */
+/** What a transport calls. No function throws or rejects. */
 export interface TransportHandlers {
   request(request: TransportRequest): Promise<TransportAnswer>;
   upgrade(request: SocketRequest): Promise<UpgradeAnswer>;
-  /** The answer to bytes that are no HTTP request; the connection ends with it. */
+  /** The answer to bytes that are no HTTP request; the connection is closed after it. */
   malformed(problem: Extract<Refusal, { refused: "bad-request" }>, status: number): WholeAnswer;
 }
 
 /**
- * A server of HTTP/1.1 and WebSocket. Two stand behind this: uWebSockets.js, and node:http with ws.
+ * A server of HTTP/1.1 and WebSocket, with two implementations: uWebSockets.js, and node:http with ws.
  *
- * Requests that a client sends without waiting for the answer before (pipelining) are answered in their order by
- * node:http; uWebSockets.js ends such a connection. Neither ever answers out of order.
+ * Pipelined requests, which a client sends before it has the previous answer, are answered in order by node:http;
+ * uWebSockets.js closes such a connection. Neither answers out of order.
  */
 export interface Transport {
   readonly name: "uws" | "node";
-  /** Listens and gives the port. Rejects with a message that names the address when it is taken or not ours. */
+  /**
+   * Starts to listen; resolves with the port. Rejects with a message that names an address that is taken or not ours.
+   */
   listen(host: string, port: number): Promise<number>;
   /**
-   * Stops accepting, closes sockets with 1001, lets requests under way finish for at most `graceMs`, then cuts what
-   * is left.
+   * Stops accepting, closes sockets with 1001, lets running requests finish for at most `graceMs`, then closes all
+   * connections.
    */
   close(graceMs: number): Promise<void>;
 }
 
-/** Longest headers of a request, all together, in bytes; longer ones are answered with 431. */
+/** Most bytes of a request's headers; beyond it the answer is 431. */
 export const MAX_HEADER_BYTES = 16 * 1024;
-/** Idle time after which a WebSocket peer that answers no ping is closed, in seconds. */
+/** Idle time after which a WebSocket peer that does not answer pings is closed, in seconds. */
 export const SOCKET_IDLE_SECONDS = 60;
-/** Bytes a socket may hold back before the transport closes it with 1013; streams stay far below. */
+/** Most buffered bytes of a socket; beyond it the transport closes it with 1013. Streams stay far below. */
 export const SOCKET_BUFFER_BYTES = 64 * 1024 * 1024;
 
 export class BodyTooLarge extends Error {

@@ -3,34 +3,34 @@ import { STATUS_CODES } from "node:http";
 import type { TransportAnswer, WholeAnswer } from "./transport.js";
 import type { Client } from "./uws-request.js";
 
-/** How an answer goes out. */
+/** How to send an answer. */
 export interface Writing {
   readonly isHead: boolean;
   /** Whether the connection ends with this answer. */
   readonly closes: boolean;
 }
 
-/** Sends an answer at once. */
+/** Sends an answer in one call. */
 export function write(response: HttpResponse, answer: WholeAnswer, { isHead, closes }: Writing): void {
   response.cork(() => {
     writeHead(response, answer, false);
     if (answer.status === 204 || answer.status === 304) {
-      // The library ends a connection only with an answer that has a length; the client ends this one.
+      // The library closes a connection only after an answer with a length; here the client has to.
       if (closes) response.writeHeader("connection", "close");
       response.endWithoutBody();
     } else if (isHead && closes) response.endWithoutBody(Buffer.byteLength(answer.body), true);
     else if (isHead) {
-      // Told a length, the library would wait for that many bytes before it takes the next request.
+      // Given a length, the library would wait for that many bytes before it reads the next request.
       response.writeHeader("content-length", String(Buffer.byteLength(answer.body)));
       response.endWithoutBody();
     } else response.end(answer.body, closes);
   });
 }
 
-/** Bodies longer than this, in characters, are sent piece by piece, so that a drain knows when they are through. */
+/** Longer bodies, in characters, are sent piece by piece, so that a drain can wait for their end. */
 export const BIG_BODY = 64 * 1024;
 
-/** Sends an answer of a big body; resolves when all of it was taken, or the client is gone. */
+/** Sends an answer with a big body; resolves when the client has taken all of it or is gone. */
 export function writeBig(response: HttpResponse, answer: WholeAnswer, client: Client, closes: boolean): Promise<void> {
   const bytes = Buffer.from(answer.body);
   return new Promise((resolve) => {
@@ -48,7 +48,7 @@ export function writeBig(response: HttpResponse, answer: WholeAnswer, client: Cl
   });
 }
 
-/** Begins an answer; to be called in a cork. */
+/** Begins an answer; call it in a cork. */
 export function writeHead(
   response: HttpResponse,
   { status, headers }: Pick<TransportAnswer, "status" | "headers">,

@@ -1,35 +1,35 @@
 import type { HttpRequest, HttpResponse } from "uWebSockets.js";
 import { BodyTimeout, BodyTooLarge, ClientGone, MAX_HEADER_BYTES, type TransportRequest } from "./transport.js";
 
-/** Whether the other side is still there. */
+/** The client of a request: whether it is still connected. */
 export class Client {
   isGone = false;
-  /** Whether the answer is out: the response may not be asked for anything then. */
+  /** Whether the answer is sent: the response may not be used after that. */
   isAnswered = false;
-  readonly #heard: (() => void)[] = [];
+  readonly #listeners: (() => void)[] = [];
   #controller: AbortController | null = null;
 
   constructor(response: HttpResponse) {
     response.onAborted(() => {
       this.isGone = true;
       this.#controller?.abort();
-      for (const hear of this.#heard) hear();
+      for (const listener of this.#listeners) listener();
     });
   }
 
-  /** Made only where it is asked for: most requests never need one. */
+  /** Created on demand: most requests never need one. */
   get signal(): AbortSignal {
     this.#controller ??= new AbortController();
     if (this.isGone) this.#controller.abort();
     return this.#controller.signal;
   }
 
-  onGone(hear: () => void): void {
-    this.#heard.push(hear);
+  onGone(listener: () => void): void {
+    this.#listeners.push(listener);
   }
 }
 
-/** What the library lets through and `node:http` does not. */
+/** A fault in a request that `node:http` refuses but this library accepts, or null. */
 export function faultOf(
   headers: ReadonlyMap<string, string>,
 ): { readonly status: number; readonly detail: string } | null {
@@ -45,15 +45,15 @@ export function faultOf(
   return null;
 }
 
-/** A request over the library, and what becomes of its body once it was answered. */
+/** A request of this library. Its body may still arrive after the answer. */
 export interface UwsRequest extends TransportRequest {
-  /** Whether a body is under way that nobody took to its end. */
+  /** Whether the body has not arrived completely. */
   leftover(): boolean;
-  /** Lets what still arrives of the body go: the response may not be touched once it was answered. */
+  /** Drops the rest of the body: the response may not be used after the answer. */
   forget(): void;
 }
 
-/** Reads all of a request that is only there in the tick it came in. */
+/** Reads everything of a request that the library provides only in its first tick. */
 export function toRequest(
   response: HttpResponse,
   request: HttpRequest,
@@ -63,7 +63,7 @@ export function toRequest(
 ): UwsRequest {
   const declared = Number(headers.get("content-length") ?? 0);
   const hasBody = declared > 0 || headers.has("transfer-encoding");
-  // A body is only kept when it is handed to a listener in the tick it arrived in.
+  // The library drops a body that has no listener in the first tick.
   const body = hasBody ? new IncomingBody(response, client) : null;
   return {
     method,
@@ -87,7 +87,7 @@ export function toRequest(
   };
 }
 
-/** Headers by lower-case name, several of one name joined. */
+/** Headers by lower-case name; repeated ones are joined. */
 export function readHeaders(request: HttpRequest): ReadonlyMap<string, string> {
   const headers = new Map<string, string>();
   request.forEach((name, value) => {
@@ -97,12 +97,12 @@ export function readHeaders(request: HttpRequest): ReadonlyMap<string, string> {
   return headers;
 }
 
-/** Bytes held for a body nobody has asked for yet; past that the sender is paused. */
+/** Bytes buffered of a body that is not being read yet; beyond it the client is paused. */
 const EARLY_BYTES = 64 * 1024;
-/** Time without a byte of a body after which it is given up: the library cuts such a connection soon after. */
+/** Time without a byte after which a body has timed out: the library closes such a connection soon after. */
 const STALLED_MS = 6_000;
 
-/** A body as it arrives; paused until it is asked for once it is more than a little. */
+/** A body as it arrives. Beyond {@link EARLY_BYTES} it is paused until it is read. */
 class IncomingBody {
   complete = false;
   readonly #response: HttpResponse;

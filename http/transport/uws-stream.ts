@@ -4,12 +4,15 @@ import type { StreamedAnswer } from "./transport.js";
 import { type Writing, writeHead } from "./uws-answer.js";
 import type { Client } from "./uws-request.js";
 
-/** The library cuts a connection that took nothing for ten seconds, unless reading from it was resumed since. */
-const GO_ON_MS = 4_000;
+/**
+ * Interval at which reading is resumed: the library closes a connection that took nothing for ten seconds, unless
+ * reading was resumed meanwhile.
+ */
+const RESUME_EVERY_MS = 4_000;
 
 /**
- * Sends an answer piece by piece. `tryEnd` takes of a piece what the system has room for and holds nothing back, so
- * that a slow client costs no more than the piece it is at; `write`, for bodies of unknown length, would hold it back.
+ * Sends an answer piece by piece. `tryEnd` takes only as much as fits into the system's buffer, so a slow client costs
+ * no more memory than one piece; `write`, for bodies of unknown length, would buffer everything.
  */
 export async function writeStreamed(
   response: HttpResponse,
@@ -30,13 +33,13 @@ export async function writeStreamed(
   await sendPieces(stream, outgoing);
 }
 
-/** The pieces of one answer on their way. */
+/** Sends the pieces of one answer. */
 class OutgoingPieces implements Outlet {
   readonly #response: HttpResponse;
   readonly #client: Client;
   readonly #length: number;
   #piece: Uint8Array = new Uint8Array();
-  /** Where the piece begins in the body. */
+  /** The offset of the piece in the body. */
   #from = 0;
   #isDone = false;
   #settle: () => void = () => undefined;
@@ -61,19 +64,19 @@ class OutgoingPieces implements Outlet {
     this.#from += this.#piece.length;
     this.#piece = piece;
     return new Promise((resolve) => {
-      const goOn = setInterval(() => {
+      const resuming = setInterval(() => {
         this.#response.pause();
         this.#response.resume();
-      }, GO_ON_MS);
+      }, RESUME_EVERY_MS);
       this.#settle = () => {
-        clearInterval(goOn);
+        clearInterval(resuming);
         resolve();
       };
       this.#response.cork(() => this.#sendFrom(this.#from));
     });
   }
 
-  /** Hands over what is left of the piece from that place in the body; gives whether it was all taken. */
+  /** Sends the rest of the piece from an offset in the body; returns whether all of it was taken. */
   #sendFrom(offset: number): boolean {
     const rest = this.#piece.subarray(offset - this.#from);
     if (rest.length === 0) return true;

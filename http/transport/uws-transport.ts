@@ -11,7 +11,7 @@ import { BIG_BODY, write, writeBig } from "./uws-answer.js";
 import { Client, faultOf, readHeaders, toRequest } from "./uws-request.js";
 import { writeStreamed } from "./uws-stream.js";
 
-/** What a socket carries from its upgrade to its end. */
+/** The library's user data of a socket. */
 interface SocketData {
   open: (socket: Socket) => SocketHandler;
   maxMessageBytes: number;
@@ -20,13 +20,13 @@ interface SocketData {
 
 type UwsSocket = uws.WebSocket<SocketData>;
 
-/** Largest message any endpoint takes; each endpoint's own limit is checked on arrival. */
+/** Largest message that any endpoint may accept, in bytes; the endpoint's own limit is checked on arrival. */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 
-/** Another process may take a port between its being found free and its being taken. */
+/** Attempts to bind a free port: another process may take it after it was found free. */
 const FREE_PORT_TRIES = 20;
 
-// What the library has and its types leave out.
+// What the library's types lack.
 declare module "uWebSockets.js" {
   const LIBUS_LISTEN_EXCLUSIVE_PORT: uws.ListenOptions;
   interface TemplatedApp {
@@ -39,7 +39,7 @@ declare module "uWebSockets.js" {
   }
 }
 
-/** The transport of uWebSockets.js. Importing this module throws where its native binary does not load. */
+/** The transport of uWebSockets.js. Importing this module throws when its native binary does not load. */
 export function createUwsTransport(handlers: TransportHandlers): Transport {
   const app = uws.App();
   const sockets = new Set<UwsSocket>();
@@ -112,8 +112,8 @@ export function createUwsTransport(handlers: TransportHandlers): Transport {
 }
 
 /**
- * Listens there, alone: left to itself the library lets several processes share an address (SO_REUSEPORT). What a
- * killed process left of its connections does not stand in the way (SO_REUSEADDR).
+ * Listens exclusively: by default the library lets several processes share an address (SO_REUSEPORT). Connections that
+ * a killed process left behind do not prevent it (SO_REUSEADDR).
  */
 function bind(app: uws.TemplatedApp, host: string, port: number): us_listen_socket | false {
   let bound: us_listen_socket | false = false;
@@ -123,7 +123,7 @@ function bind(app: uws.TemplatedApp, host: string, port: number): us_listen_sock
   return bound;
 }
 
-/** A port that is free. It is let go of again, since the library sets no SO_REUSEADDR where the system chooses. */
+/** Finds a free port, and releases it: the library does not set SO_REUSEADDR when the system chooses the port. */
 function freePort(app: uws.TemplatedApp, host: string): number | null {
   const socket = bind(app, host, 0);
   if (socket === false) return null;
@@ -144,8 +144,8 @@ async function serve(
   const fault = faultOf(headers);
   if (fault !== null) {
     const { status, detail } = fault;
-    // Where such a request ends is anyone's guess. While it waits for its answer the library takes none for the next,
-    // but ends the connection.
+    // The end of such a request is not known. By answering later, the library closes the connection instead of reading
+    // the rest as the next request.
     await setImmediate();
     if (client.isGone) return;
     write(response, handlers.malformed({ refused: "bad-request", detail }, status), { isHead: false, closes: true });
@@ -195,7 +195,7 @@ async function upgrade(
     response.upgrade<SocketData>(
       { open, maxMessageBytes, handler: null },
       header("sec-websocket-key") ?? "",
-      // No sub-protocol is spoken.
+      // No sub-protocol.
       "",
       header("sec-websocket-extensions") ?? "",
       context,
