@@ -5,13 +5,13 @@ import { placementRows, readPlacement } from "./placement.queries.js";
 import { RunQueue } from "./run-queue.js";
 import { listLines, queueTables } from "./run-queue.table.js";
 
-/** What a dispatcher holds in memory of its workspace's rows. */
+/** The state that a dispatcher derives from its workspace's rows and holds in memory. */
 export interface DispatcherPicture {
   readonly placement: Placement;
   readonly queue: RunQueue;
 }
 
-/** Reads runners, claims, rules and which lines there are; queued runs are read when their turn comes. */
+/** Built from runners, claims, lanes, rules and lines. Queued runs are read when they are needed. */
 export const dispatcherPicture: Picture<DispatcherPicture> = {
   rows: [...placementRows, ...queueTables.map((table) => [table] as const)],
   build: (reading, { partition }) => {

@@ -1,19 +1,19 @@
 /**
- * Gives a workspace's queued runs to its runners, `dispatcher/<workspace>`: the one writer of the queue, of what
- * runners offer, of claims and of lanes.
+ * Gives a workspace's queued runs to its runners, `dispatcher/<workspace>`. The one writer of the queue, of runners'
+ * offers, of claims and of lanes.
  *
  * | state  | moved by         | next   | also                                                              |
  * |--------|------------------|--------|-------------------------------------------------------------------|
- * | placing| run.queue        | placing| the run joins the queue; runs are placed                          |
- * | placing| run.unqueue      | placing| the run leaves the queue; runs are placed                         |
- * | placing| runner.offer     | placing| what the runner offers is kept; runs are placed                   |
- * | placing| runner.forget    | placing| the runner is gone; runs are placed                               |
- * | placing| claim.release    | placing| the claim is over; runs are placed                                |
- * | placing| lane.limit       | placing| what the lane may hold is kept; runs are placed                   |
- * | placing| pools.changed    | placing| runs are placed                                                   |
+ * | placing| run.queue        | placing| adds the run to the queue; places runs                            |
+ * | placing| run.unqueue      | placing| removes the run from the queue; places runs                       |
+ * | placing| runner.offer     | placing| stores the runner's offer; places runs                            |
+ * | placing| runner.forget    | placing| removes the runner; places runs                                   |
+ * | placing| claim.release    | placing| removes the claim; places runs                                    |
+ * | placing| lane.limit       | placing| stores the lane's limit; places runs                              |
+ * | placing| pools.changed    | placing| places runs                                                       |
  *
- * A run that is placed gets `run.claim`, once; whether it takes it is its own to decide. It has one state: all that it
- * knows lies in rows, and in the picture of them that it holds in memory (`dispatcher-picture.ts`).
+ * A run that is placed gets `run.claim`, once, and decides whether it takes the claim. There is one state: everything
+ * is in rows, and in a picture of them in memory (`dispatcher-picture.ts`).
  */
 import { setup } from "xstate";
 import { defineActor } from "../../runtime/define-actor.js";

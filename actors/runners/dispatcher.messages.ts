@@ -2,7 +2,7 @@ import { reference } from "../../runtime/reference.js";
 import type { Message } from "../../runtime/turn.js";
 import type { QueuedRun, RunnerRow } from "./runner.table.js";
 
-/** What a workspace's dispatcher is told. */
+/** Messages to the dispatcher of a workspace. */
 
 export interface QueueRun extends Message {
   readonly type: "run.queue";
@@ -26,15 +26,15 @@ export interface ReleaseClaim extends Message {
   readonly runId: string;
 }
 
-/** What a lane may hold changes; a lane without limit that nothing is in is forgotten. */
+/** Sets the limit of a lane. An empty lane without limit is removed. */
 export interface LimitLane extends Message {
   readonly type: "lane.limit";
   readonly lane: string;
-  /** Claims at once; null for no limit. */
+  /** Most claims at once; null for no limit. */
   readonly maxClaims: number | null;
 }
 
-/** A pool was made or changed: what it allows may have changed. */
+/** A pool was created or changed, so that more runs may fit. */
 export interface PoolsChanged extends Message {
   readonly type: "pools.changed";
 }

@@ -25,9 +25,9 @@ import {
 import { type ClaimRun, runRef } from "./runner.messages.js";
 import { claims, type QueuedRun, runners } from "./runner.table.js";
 
-/** What the dispatcher does with its messages. Each row that it writes changes what it holds in memory in the same way. */
+/** The transitions of the dispatcher. Each change of a row is also applied to its picture in memory. */
 
-/** A run joins the queue. */
+/** Adds a run to the queue. */
 export function queueRun({ turn, run }: Delivered<QueueRun>): void {
   const { queue } = turn.picture(dispatcherPicture);
   const key = toLineKey(run);
@@ -60,14 +60,14 @@ export function releaseClaim({ turn, runnerId, runId }: Delivered<ReleaseClaim>)
   if (lane !== null) forgetIdleLane(turn, lane);
 }
 
-/** Sets what a lane may hold at once. */
+/** Sets the limit of a lane. */
 export function limitLane({ turn, lane, maxClaims }: Delivered<LimitLane>): void {
   const { placement } = turn.picture(dispatcherPicture);
   putLane(turn, { ...placement.lanes.row(lane), maxClaims });
   forgetIdleLane(turn, lane);
 }
 
-/** Has every run that can be placed claimed. */
+/** Claims a runner for every run that can be placed. */
 export function placeRuns(turn: Turn): void {
   const { placement, queue } = turn.picture(dispatcherPicture);
   const workspaceId = turn.self.partition;
@@ -97,7 +97,7 @@ function putLane(turn: Turn, lane: LaneRow): void {
   turn.picture(dispatcherPicture).placement.lanes.put(lane);
 }
 
-/** A lane without limit that nothing waits in or is under way of leaves nothing. */
+/** Removes the row of a lane that has no limit, no queued runs and no claims. */
 function forgetIdleLane(turn: Turn, lane: string): void {
   const { placement, queue } = turn.picture(dispatcherPicture);
   const isUsed = placement.lanes.heldIn(lane) > 0 || !queue.isLaneEmpty(lane);

@@ -9,13 +9,13 @@ import type { RunnerPoolFields } from "./runner-pool.kind.js";
 import { waitingReason } from "./waiting-reason.js";
 import { workspaceRunners } from "./workspace-runners.kind.js";
 
-/** How much of each pool's slots may go to other lanes than `work`, in percent. */
+/** Share of each pool's slots for lanes other than `work`, in percent. */
 const BESIDE_WORK_PERCENT = 50;
 
 const POOL = "runner-pool";
 const RULES = "workspace-runners";
 
-/** The rows that placement is made of. */
+/** The rows from which placement is built. */
 export const placementRows: Picture<Placement>["rows"] = [
   [runners.name],
   [claims.name],
@@ -26,7 +26,7 @@ export const placementRows: Picture<Placement>["rows"] = [
   [resourceAddresses.name, RULES],
 ];
 
-/** What the workspace allows its runs: its pools, and its own rules. */
+/** The workspace's rules for placing runs: its pools, and its settings. */
 function getPlacementRules(reading: Reading, workspaceId: string): PlacementRules {
   const pools = listResources<RunnerPoolFields>(reading, workspaceId, POOL).map(
     ({ id, fields }: ResourceRow<RunnerPoolFields>) => ({
@@ -38,7 +38,7 @@ function getPlacementRules(reading: Reading, workspaceId: string): PlacementRule
   return { pools, defaultPoolId, maxRuns: maxConcurrentRuns, besideWorkPercent: BESIDE_WORK_PERCENT };
 }
 
-/** Placement as the workspace's rows are now. */
+/** Builds placement from the workspace's rows. */
 export function readPlacement(reading: Reading, workspaceId: string): Placement {
   const placement = new Placement(getPlacementRules(reading, workspaceId));
   for (const runner of runners.list(reading, workspaceId)) placement.putRunner(runner);
@@ -47,7 +47,7 @@ export function readPlacement(reading: Reading, workspaceId: string): Placement 
   return placement;
 }
 
-/** Placement as reads hold it: the dispatcher's own may be ahead of what is durable. */
+/** Placement for reads, from durable rows only: the dispatcher's own may be ahead of them. */
 export const durablePlacement: ReadPicture<Placement> = {
   rows: placementRows,
   build: readPlacement,
@@ -55,15 +55,16 @@ export const durablePlacement: ReadPicture<Placement> = {
 };
 
 /**
- * Why the queued run waits, or null when it is not queued or will be taken right away. A read reads no more rows with
- * more runners and claims, but for the first one of a workspace and the first after its pools or rules changed.
+ * Why the queued run waits; null when it is not queued, or will be placed at once. The number of rows read does not
+ * grow with runners and claims, except for the first call for a workspace, and the first after its pools or rules
+ * changed.
  */
 export function whyWaiting(reading: Reading, workspaceId: string, run: QueuedRun): string | null {
   if (!isQueued(reading, workspaceId, run)) return null;
   return waitingReason(run, readPicture(reading, durablePlacement, workspaceId));
 }
 
-/** Brings in a row of a runner, claim or lane; false for a pool and for the workspace's rules. */
+/** Applies a change of a runner, claim or lane; returns false for pools and rules, which need a new placement. */
 function applyToPlacement(placement: Placement, change: Change): boolean {
   const [table, first = "", second = ""] = change.key.slice(2).map(String);
   switch (table) {

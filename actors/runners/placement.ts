@@ -5,57 +5,57 @@ import { getLane, WORK_LANE } from "./run-queue.table.js";
 import type { ClaimRow, RunNeeds, RunnerRow } from "./runner.table.js";
 import { RunnerGroup, type RunnerLoad } from "./runner-group.js";
 
-/** A pool as placement sees it. */
+/** The data of a pool that placement needs. */
 export interface PlacementPool {
   readonly id: string;
   readonly key: string;
-  /** Labels of all its runners, beside their own. */
+  /** Labels that all its runners have, in addition to their own. */
   readonly labels: readonly string[];
-  /** Runs at once over all its runners; null for no bound. */
+  /** Most runs at once over all its runners; null for no limit. */
   readonly concurrency: number | null;
 }
 
-/** What a workspace allows its runs. */
+/** A workspace's rules for placing runs. */
 export interface PlacementRules {
   readonly pools: readonly PlacementPool[];
-  /** The pool of runs that name none; null lets them go to any. */
+  /** The pool of runs that name none; null for any pool. */
   readonly defaultPoolId: string | null;
-  /** Runs at once over all runners of the workspace; null for no bound. */
+  /** Most runs at once over all runners of the workspace; null for no limit. */
   readonly maxRuns: number | null;
-  /** How much of each pool's slots the lanes beside `work` may have together, in percent; one slot at least. */
+  /** Share of each pool's slots for all lanes other than `work` together, in percent; at least one slot. */
   readonly besideWorkPercent: number;
 }
 
-/** A pool with the counts over its runners. */
+/** A pool with sums over its runners. */
 interface PoolLoad {
   readonly pool: PlacementPool;
-  /** By what their runners offer. */
+  /** The groups of its connected runners, by signature. */
   readonly groups: Map<string, RunnerGroup>;
   /** Slots of its connected runners. */
   slots: number;
-  /** Claims of its runners, away or not. */
+  /** Claims of its runners, connected or away. */
   held: number;
-  /** Those of the claims that are in other lanes than `work`. */
+  /** Claims of lanes other than `work`. */
   heldBesideWork: number;
 }
 
-/** A runner and where it is counted. */
+/** A runner with its claims and its group. */
 interface KnownRunner extends RunnerLoad {
   heldBesideWork: number;
-  /** Of its row. */
+  /** {@link toSignature} of its row. */
   readonly signature: string;
-  /** Null while it is away, and when its pool is gone. */
+  /** Null while it is away, or when its pool does not exist. */
   group: RunnerGroup | null;
 }
 
 /**
- * The runners of a workspace, what they hold, and which of them has room for what. Owns all counts over them. It is
- * told of each row that comes, changes or goes, and says at any time what one made of the rows would say. Nothing that
- * it is told or asked costs more with more runners, but for what it meets for the first time: new needs are held
- * against each group of runners, and a new group against all known needs.
+ * The runners of a workspace with their claims and free slots. Owns all sums over them. It is updated with each change
+ * of a row, and always equals a placement built from the rows. The cost of an update or a query does not grow with the
+ * number of runners, except for new needs, which are compared with each group of runners, and for a new group, which is
+ * compared with all cached needs.
  *
- * 1. A connected runner of a pool that exists stands in the one group of what it offers; no group is empty.
- * 2. A runner holds as many runs as it has claims. Claims of runners that are gone count for the workspace and the lane.
+ * 1. A connected runner of an existing pool is in the one group of its offer; no group is empty.
+ * 2. Claims of removed runners count for the workspace and the lane, but for no pool.
  */
 export class Placement {
   readonly rules: PlacementRules;
@@ -63,7 +63,7 @@ export class Placement {
   readonly needs = new KnownNeeds();
   readonly #pools: ReadonlyMap<string, PoolLoad>;
   readonly #runners = new Map<string, KnownRunner>();
-  /** Lanes of the claims by run, by runner. */
+  /** The lanes of claims, by runner and run. */
   readonly #claims = new Map<string, Map<string, string>>();
   #held = 0;
   #shape = 0;
@@ -75,7 +75,7 @@ export class Placement {
     );
   }
 
-  /** The runner is there, or offers something else. */
+  /** Adds a runner, or updates its offer. */
   putRunner(row: RunnerRow): void {
     const known = this.#runners.get(row.runnerId);
     const signature = toSignature(row);
@@ -98,7 +98,7 @@ export class Placement {
     runner.group.join(runner);
   }
 
-  /** The runner is gone; its claims are not, until they are removed. */
+  /** Removes a runner. Its claims stay until they are removed. */
   removeRunner(runnerId: string): void {
     const runner = this.#runners.get(runnerId);
     if (runner === undefined) return;
@@ -122,7 +122,7 @@ export class Placement {
     this.#hold(runnerId, getLane(claim), 1);
   }
 
-  /** Takes a claim back; one that is not there is fine. Gives back the lane that it was in, or null. */
+  /** Removes a claim if it is there; returns its lane, or null. */
   removeClaim(runnerId: string, runId: string): string | null {
     const claims = this.#claims.get(runnerId);
     const lane = claims?.get(runId);
@@ -133,12 +133,12 @@ export class Placement {
     return lane;
   }
 
-  /** The workspace has as many runs under way as it allows. */
+  /** Whether the workspace has as many claimed runs as its rules allow. */
   get isFull(): boolean {
     return this.rules.maxRuns !== null && this.#held >= this.rules.maxRuns;
   }
 
-  /** Rises when a group of runners comes or goes. */
+  /** A counter of groups added and removed. */
   get shape(): number {
     return this.#shape;
   }
@@ -147,32 +147,32 @@ export class Placement {
     return this.#pools.get(id)?.pool;
   }
 
-  /** The groups of the pool that these needs go to, or of every pool. */
+  /** The groups of the needs' pool, or of all pools. */
   groups({ poolId }: RunNeeds): RunnerGroup[] {
     const pools = poolId === null ? [...this.#pools.values()] : [this.#pools.get(poolId)];
     return pools.flatMap((pool) => (pool === undefined ? [] : [...pool.groups.values()]));
   }
 
-  /** The runners that fit a run; they stay what they are now only while nothing else is told. */
+  /** The runners that fit a run's needs; valid until the next change of placement. */
   fitting({ poolId, labels, harness, features = [] }: RunNeeds): FittingRunners {
     const needs: RunNeeds = { poolId: poolId ?? this.rules.defaultPoolId, labels, harness, features };
     return this.needs.get(needs, () => this.groups(needs));
   }
 
-  /** The runner that the next run of these needs in that lane goes to; null when it has to wait. */
+  /** The runner for the next run of these needs in this lane; null when the run has to wait. */
   best(fitting: FittingRunners, lane: string): RunnerRow | null {
     if (this.isFull || this.lanes.isFull(lane)) return null;
     return fitting.best((poolId) => this.takesMore(poolId, lane))?.row ?? null;
   }
 
-  /** Whether the pool's own limits let a run of the lane in. */
+  /** Whether the pool's limits allow another run of the lane. */
   takesMore(poolId: string, lane: string): boolean {
     const load = this.#pools.get(poolId);
     if (load === undefined || isAtConcurrency(load)) return false;
     return lane === WORK_LANE || load.heldBesideWork < this.maxBesideWork(poolId);
   }
 
-  /** Slots of a pool that the lanes beside `work` may have together. */
+  /** Slots of a pool for all lanes other than `work` together. */
   maxBesideWork(poolId: string): number {
     const slots = this.#pools.get(poolId)?.slots ?? 0;
     return Math.max(1, Math.floor((slots * this.rules.besideWorkPercent) / 100));
@@ -183,7 +183,7 @@ export class Placement {
     return load !== undefined && isAtConcurrency(load);
   }
 
-  /** All that it knows as plain data, but for needs: those are known once they were asked about. */
+  /** Its state as plain data, for comparing; without the cached needs, which depend on earlier queries. */
   describe(): unknown {
     const pools = [...this.#pools.values()].map(({ pool, groups, slots, held, heldBesideWork }) => {
       const byOffer = new Map([...groups].map(([signature, group]) => [signature, group.describe()]));
@@ -238,7 +238,7 @@ function isAtConcurrency({ pool, held }: PoolLoad): boolean {
   return pool.concurrency !== null && held >= pool.concurrency;
 }
 
-/** Runners with the same signature fit the same runs. */
+/** A text that is equal for runners that fit the same runs. */
 function toSignature({ poolId, labels, harnesses, features = [] }: RunnerRow): string {
   return JSON.stringify([poolId, ...[labels, harnesses, features].map((names) => [...new Set(names)].sort())]);
 }

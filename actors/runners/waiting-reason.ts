@@ -3,12 +3,12 @@ import type { Placement } from "./placement.js";
 import { getLane, type LineRow, WORK_LANE } from "./run-queue.table.js";
 import type { RunNeeds } from "./runner.table.js";
 
-/** Labels or harnesses named in one sentence. */
+/** Most labels or harnesses named in one sentence. */
 const NAMES_SHOWN = 10;
 
 /**
- * Why no runner takes such a run now, in a sentence for a person; null when one can. It costs no more with more
- * runners, but where none fits: what is missing is looked for once after a group of runners came or went.
+ * Why no runner takes the run now, as a sentence for people; null when one does. The cost does not grow with the number
+ * of runners, except when none fits: then all groups are searched, once after each change of them.
  */
 export function waitingReason(run: LineRow, placement: Placement): string | null {
   const lane = getLane(run);
@@ -44,7 +44,7 @@ function noneFitsText({ labels, harness }: LineRow, where: string, { what, had }
   }
 }
 
-/** What no runner has, as it is now. */
+/** What no runner has; cached until groups of runners change. */
 function findMissing(fitting: FittingRunners, placement: Placement): Missing {
   const { shape } = placement;
   if (fitting.missing === null || fitting.missing.shape !== shape) {
@@ -63,7 +63,7 @@ function whatIsMissing(needs: RunNeeds, placement: Placement): Missing {
     : { what: "harness", had: named(labelled.map(({ harnesses }) => harnesses)) };
 }
 
-/** The limits of the fitting runners' pools, each of which lets nothing more of the lane in. */
+/** The limits of the fitting runners' pools, none of which allows another run of the lane. */
 function limitsText(fitting: FittingRunners, lane: string, placement: Placement): string {
   const texts = fitting.poolIds().map((poolId) => {
     const { key = "", concurrency = null } = placement.pool(poolId) ?? {};
@@ -78,7 +78,7 @@ function slotsText({ counts }: FittingRunners): string {
   return counts.slots === 0 ? "they are draining" : `${counts.held} of ${counts.slots} slots are taken`;
 }
 
-/** Names in a sentence, each once, the first of them. */
+/** The first {@link NAMES_SHOWN} of the names, sorted, as part of a sentence. */
 function named(names: readonly ReadonlySet<string>[]): string {
   const all = [...new Set(names.flatMap((some) => [...some]))].sort();
   if (all.length === 0) return "none";
