@@ -102,7 +102,9 @@ export function claimName(
   return claim;
 }
 
-/** Keeps a claim for good. Throws where the name is not the workspace's: no claim is given up behind its holder's back. */
+/**
+ * Keeps a claim for good. Throws where the name is not the workspace's: no claim is given up behind its holder's back.
+ */
 export function confirmName({ rows }: Claims, turn: Turn, { name, workspaceId }: ConfirmName): void {
   const found = rows.get(turn, GLOBAL_PARTITION, ...name);
   if (found?.workspaceId !== workspaceId) {

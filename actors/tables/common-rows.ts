@@ -1,27 +1,27 @@
 /**
- * The rows that stand in single lines of several indexes at once, newest first. The rows of the first line are looked
- * at, as long as some fit; after too many that do not, whichever line is behind skips to where the one that is farthest
- * is, so that what they have in common is found without looking at what they have not.
+ * The rows that are in single lines of several indexes at once, newest first. At first the rows of the first line are
+ * read and checked. After too many rows that do not match, all lines skip to the oldest of their next positions, so
+ * that common rows are found without reading the others.
  */
 import { compareKeys } from "../../storage/key-order.js";
 import type { Key, Reading } from "../../storage/store.js";
 import type { IndexPart } from "./page-plan.js";
 import { type Cursor, type Line, type PageSource, ROWS_BEGIN, type Slice, SliceReading } from "./page-source.js";
 
-/** Keys of a line read at once: twice as many as rows are still wanted, within these. */
+/** Limits of the keys of a line that are read at once: twice the number of rows still wanted. */
 const LONGEST_READ = 32;
 const SHORTEST_READ = 4;
-/** Rows looked at in a row of which none fits, before lines skip; half as many after one was found so. */
+/** Consecutive rows without a match before lines skip; half as many after a match by skipping. */
 const MAX_MISSES = 16;
 
-/** A line of one of the indexes. Its next places, newest last; null `before` once all are ahead. */
+/** A line of one of the indexes, with its next positions, newest last; `before` is null when all are in `ahead`. */
 interface Side {
   readonly part: IndexPart;
   readonly ahead: Key[];
   before: Key | null;
 }
 
-/** Reads on from `cursor`, which has a line for each index, or from the page's beginning. */
+/** Reads the slice at `cursor`, which has a line for each index, or the first one. */
 export function sliceOfCommon<Row extends object>(
   reading: Reading,
   source: PageSource<Row>,
@@ -30,16 +30,16 @@ export function sliceOfCommon<Row extends object>(
   return new CommonRows(reading, source, cursor).read();
 }
 
-/** One slice under way. */
+/** The reading of one slice. */
 class CommonRows<Row extends object> {
   readonly #reading: SliceReading<Row>;
   readonly #source: PageSource<Row>;
   readonly #sides: readonly Side[];
   readonly #rows: Row[] = [];
   readonly #found: number;
-  /** A side has no more places. */
+  /** Whether a line has no more positions. */
   #isAtEnd = false;
-  /** Rows looked at since the last that fits. */
+  /** Rows read since the last match. */
   #misses = 0;
 
   constructor(reading: Reading, source: PageSource<Row>, cursor: Cursor<Row> | null) {
@@ -64,12 +64,12 @@ class CommonRows<Row extends object> {
     return { rows: this.#rows, next: { found, lastLine: null, lines: this.#sides.map(toLine) } };
   }
 
-  /** How many more rows the page may have. */
+  /** Number of rows that the page still wants. */
   get #wanted(): number {
     return (this.#source.page.limit ?? Number.POSITIVE_INFINITY) - this.#found - this.#rows.length;
   }
 
-  /** Looks at the next row of the first line. */
+  /** Reads the next row of the first line. */
   #walk(): void {
     const [first] = this.#sides;
     if (first?.ahead.length === 0) this.#readOn(first, null);
@@ -78,7 +78,7 @@ class CommonRows<Row extends object> {
     else this.#misses = this.#take(place) ? 0 : this.#misses + 1;
   }
 
-  /** Brings every side to the oldest of their next places, and takes it where all have it. */
+  /** Moves all lines to the oldest of their next positions, and reads its row if all have it. */
   #skip(): void {
     const target = this.#oldest();
     for (const side of this.#sides) {
@@ -96,7 +96,7 @@ class CommonRows<Row extends object> {
     if (this.#take(next)) this.#misses = MAX_MISSES / 2;
   }
 
-  /** Takes the row of a place where it fits. */
+  /** Adds the row at a position if it matches; returns whether it does. */
   #take(place: Key): boolean {
     const { index, under } = this.#source.plan;
     const row = this.#reading.fitting({ key: this.#reading.key(index, [...under, ...place]), row: undefined });
@@ -104,7 +104,7 @@ class CommonRows<Row extends object> {
     return row !== undefined;
   }
 
-  /** The oldest of the next places of the sides; null where none is known. */
+  /** The oldest of the lines' next positions; null for none. */
   #oldest(): Key | null {
     let oldest: Key | null = null;
     for (const { ahead } of this.#sides) {
@@ -114,7 +114,7 @@ class CommonRows<Row extends object> {
     return oldest;
   }
 
-  /** Reads the next places of a side, those not newer than `target` when it is given. */
+  /** Reads the next positions of a line, starting at `target` if it is given. */
   #readOn(side: Side, target: Key | null): void {
     if (side.before === null) return;
     const { index, under } = side.part;

@@ -1,33 +1,33 @@
 import type { KeyPart } from "../../storage/store.js";
 import { NONE, type StoredIndex, toPart } from "./declared-index.js";
 
-/** The rows of an index that begin alike. */
+/** The entries of an index whose first fields have the same values. */
 export interface IndexPart {
   readonly index: StoredIndex;
-  /** Values of the index's first fields. */
+  /** Values of the first fields. */
   readonly under: readonly KeyPart[];
 }
 
 /**
- * How a page is read: the rows of one index that begin with `under` stand in lines, one for each mix of values of the
- * index's other fields, each in the rows' order. A page is merged from the lines that fit. Where there is one line only,
- * a page may be the rows that stand in other indexes too.
+ * How a page is read. The entries of one index that begin with `under` form lines: one for each combination of values
+ * of the index's other fields, each in the order of the table. A page is merged from the matching lines. With a single
+ * line, it may instead be the rows that are in lines of other indexes too.
  */
 export interface PagePlan extends IndexPart {
-  /** What the values of the fields after those of `under` have to be; undefined for any. */
+  /** Required values of the fields after those of `under`; undefined for any value. */
   readonly line: readonly (KeyPart | undefined)[];
-  /** Single lines of other indexes, which hold the same rows in the same order; empty where `line` is not. */
+  /** Single lines of other indexes whose common rows are the page; empty unless `line` is empty. */
   readonly also: readonly IndexPart[];
-  /** What the index does not tell: looked for in the row. */
+  /** Required values that the indexes do not cover: checked in the row. */
   readonly rest: readonly Asked[];
 }
 
-/** A field, and what its value has to be. */
+/** A field and its required value. */
 type Asked = readonly [field: string, value: KeyPart];
 
 /**
- * The best of the indexes for a filter: it tells most of what is asked, and its lines differ in the fewest fields; of
- * alike ones the first that is declared.
+ * Plans a page with the best index for a filter: the one that covers most fields of it, then the one with the fewest
+ * other fields, then the first declared.
  */
 export function planOf(indexes: readonly StoredIndex[], filter: object): PagePlan {
   const asked = new Map<string, KeyPart>();
@@ -43,9 +43,9 @@ export function planOf(indexes: readonly StoredIndex[], filter: object): PagePla
 
 interface Candidate {
   readonly index: StoredIndex;
-  /** Fields asked for that it tells. */
+  /** Number of the filter's fields that it covers. */
   readonly told: number;
-  /** Fields that its lines differ in. */
+  /** Number of its fields that the filter does not give. */
   readonly open: number;
 }
 
@@ -61,13 +61,13 @@ function isBetter(one: Candidate, other: Candidate): boolean {
   return one.told === other.told ? one.open < other.open : one.told > other.told;
 }
 
-/** How many of the index's first fields are asked for. */
+/** Number of the index's first fields that the filter gives. */
 function firstOf({ by }: StoredIndex, asked: ReadonlyMap<string, KeyPart>): number {
   const open = by.findIndex((field) => !asked.has(field));
   return open === -1 ? by.length : open;
 }
 
-/** Whether the rows of the index that fit are known to fit in that field. */
+/** Whether the index covers the field: its entries need no check in the row. */
 function tells({ by, only }: StoredIndex, field: string): boolean {
   return by.includes(field) || only.some(([name, values]) => name === field && values.length === 1);
 }
@@ -79,7 +79,7 @@ function planWith(index: StoredIndex, asked: ReadonlyMap<string, KeyPart>, index
   return { ...partWith(index, asked), line, also: joined(lines, asked, rest), rest };
 }
 
-/** Of single lines those that tell of what is asked besides, the one that tells most of it first. */
+/** The single lines that cover further fields of the filter, the one that covers most first. */
 function joined(
   lines: readonly StoredIndex[],
   asked: ReadonlyMap<string, KeyPart>,
@@ -92,7 +92,7 @@ function joined(
   return [partWith(best, asked), ...joined(lines, asked, left)];
 }
 
-/** The rows of an index with the values that are asked of its first fields. */
+/** The part of an index for the filter's values of its first fields. */
 function partWith(index: StoredIndex, asked: ReadonlyMap<string, KeyPart>): IndexPart {
   const under = index.by.slice(0, firstOf(index, asked)).flatMap((field) => asked.get(field) ?? []);
   return { index, under };

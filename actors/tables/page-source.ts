@@ -3,23 +3,23 @@ import type { Key, KeyPart, Range, Reading } from "../../storage/store.js";
 import { partOf, type StoredIndex } from "./declared-index.js";
 import type { PagePlan } from "./page-plan.js";
 
-/** What a page is read from, and how much of it one slice may read. */
+/** The source of a page, and the limit of reads in one slice. */
 
-/** Rows read in one slice, in the time of looking up one: about a millisecond of work. */
+/** Cost limit of a slice, in look-ups of rows: about a millisecond. */
 export const LOOKS_A_SLICE = 250;
-/** What it costs to begin a range, in rows looked up. */
+/** Cost of starting a range, in look-ups of rows. */
 const RANGE_LOOKS = 4;
-/** Parts of a key before those of a row. */
+/** Number of parts of a key before those of a row's id. */
 export const ROWS_BEGIN = 3;
 
 export interface PageOf<Row> {
-  /** Only rows before this place: the values of the fields that rows are ordered by, or of the first of them. */
+  /** Only rows before this position: values of the order fields, or of the first of them. */
   readonly before?: Key | undefined;
-  /** Only rows after this place. */
+  /** Only rows after this position. */
   readonly after?: Key | undefined;
-  /** How many rows at most; all that there are when it is not given. */
+  /** Most rows; all by default. */
   readonly limit?: number | undefined;
-  /** A further condition on rows. */
+  /** An additional condition on rows. */
   readonly fits?: ((row: Row) => boolean) | undefined;
 }
 
@@ -30,45 +30,45 @@ export interface Slice<Row> {
   readonly next: Cursor<Row> | null;
 }
 
-/** Where a page stopped: what is known of the lines that it is merged from. Plain data. */
+/** The position at the end of a slice, with the state of the merged lines. Plain data. */
 export interface Cursor<Row> {
   /** Rows found so far. */
   readonly found: number;
-  /** The line after which others are looked for; null once all are known. */
+  /** The last line found; null when all lines are known. */
   readonly lastLine: Key | null;
   readonly lines: readonly Line<Row>[];
 }
 
-/** Rows of an index that begin alike. */
+/** The entries of an index with the same first fields, in order. */
 export interface Line<Row> {
-  /** How they begin. */
+  /** The values of these fields. */
   readonly under: Key;
-  /** The next ones, newest last. */
+  /** Its next entries, newest last. */
   readonly ahead: readonly Ahead<Row>[];
-  /** The place before which others may stand; null once all are ahead. */
+  /** The position before which further entries are; empty at its beginning, null when all are in `ahead`. */
   readonly before: Key | null;
 }
 
-/** A row of an index. */
+/** An entry of an index. */
 export interface Ahead<Row> {
   readonly key: Key;
-  /** The row that it holds; undefined when it is to be looked up. */
+  /** The row, if the index holds rows; undefined when it has to be looked up. */
   readonly row: Row | undefined;
 }
 
-/** What a page is read from. */
+/** The source of a page. */
 export interface PageSource<Row> {
   readonly partition: string;
   readonly plan: PagePlan;
   readonly page: PageOf<Row>;
-  /** The fields of a row. */
+  /** Computes a row's indexed values. */
   readonly listed: (row: Row) => object;
   readonly range: (reading: Reading, range: Range) => Ahead<Row>[];
-  /** The row that a key of the index stands for; undefined when it is not there. */
+  /** The row of a key of the index; undefined when it does not exist. */
   readonly lookUp: (reading: Reading, key: Key) => Row | undefined;
 }
 
-/** What one slice reads: every read of it is counted. */
+/** The reads of one slice, counted. */
 export class SliceReading<Row extends object> {
   #left = LOOKS_A_SLICE;
   readonly #reading: Reading;
@@ -79,7 +79,7 @@ export class SliceReading<Row extends object> {
     this.#source = source;
   }
 
-  /** Whether the slice is over: the rest is the next one's. */
+  /** Whether the cost limit is reached, and the slice ends. */
   get isOver(): boolean {
     return this.#left <= 0;
   }
@@ -88,23 +88,23 @@ export class SliceReading<Row extends object> {
     return [this.#source.partition, rowSpace, index.name, ...parts];
   }
 
-  /** Whether there is such a key. */
+  /** Whether the key exists. */
   has(key: Key): boolean {
     this.#left -= 1;
     return this.#reading.get(key) !== undefined;
   }
 
-  /** Keys of any index. */
+  /** The keys of a range of any index. */
   keys(range: Range): Key[] {
     return this.#counted(this.#reading.range(range)).map(({ key }) => key);
   }
 
-  /** Rows of the plan's index. */
+  /** The entries of a range of the plan's index. */
   range(range: Range): Ahead<Row>[] {
     return this.#counted(this.#source.range(this.#reading, range));
   }
 
-  /** The row, where it is there and has what the indexes do not tell. */
+  /** The row of an entry, if it exists and matches what the indexes do not cover. */
   fitting({ key, row: held }: Ahead<Row>): Row | undefined {
     const { page, lookUp } = this.#source;
     if (held === undefined) this.#left -= 1;

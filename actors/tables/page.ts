@@ -1,10 +1,9 @@
 /**
- * Pages of a table, newest first, read in slices: a slice is a synchronous function of a reading and of where the one
- * before it stopped, and reads about {@link LOOKS_A_SLICE} rows, so that other work can run between the slices of a
- * page.
+ * Pages of a table, newest first, read in slices. A slice is a synchronous function of a reading and of the cursor of
+ * the previous slice, and reads about {@link LOOKS_A_SLICE} rows, so that other work can run between slices.
  *
- * 1. A page ends when it has what was asked for, or when there is no more: it is never short while more fits.
- * 2. The slices of a page are read from one view; from another state of the rows they would not fit together.
+ * 1. A page ends at its limit or at the end of the table: it is never short while more rows match.
+ * 2. All slices of a page are read from one view; cursors are not valid for another state of the rows.
  */
 import { compareKeys } from "../../storage/key-order.js";
 import type { Key, KeyPart, Reading } from "../../storage/store.js";
@@ -19,7 +18,7 @@ import {
   SliceReading,
 } from "./page-source.js";
 
-/** Rows of a line read at once: with one line alone, and with others beside it. */
+/** Rows of a line read at once, for a single line and for one of several. */
 const LONGEST_READ = 64;
 const SHORT_READ = 10;
 
@@ -28,7 +27,7 @@ interface OpenLine<Row> extends Line<Row> {
   readonly ahead: Ahead<Row>[];
 }
 
-/** Reads on from `cursor`, or from the page's beginning. */
+/** Reads the slice at `cursor`, or the first one. */
 export function sliceOf<Row extends object>(
   reading: Reading,
   source: PageSource<Row>,
@@ -43,18 +42,18 @@ function beginning<Row>({ plan }: PageSource<Row>): Cursor<Row> {
   return { found: 0, lastLine: null, lines: [{ under: plan.under, ahead: [], before: [] }] };
 }
 
-/** One slice under way. */
+/** The reading of one slice. */
 class SliceReader<Row extends object> {
   readonly #reading: SliceReading<Row>;
   readonly #source: PageSource<Row>;
-  /** Where the order begins in a key of the index. */
+  /** Index of the first order field in a key of the index. */
   readonly #order: number;
-  /** How many fields of a line are to be found out; all after them are asked for. */
+  /** Number of the line's fields up to the last that the filter does not give. */
   readonly #open: number;
   #lastLine: Key | null;
-  /** Lines of which nothing is ahead yet. */
+  /** Lines whose next rows are not read yet. */
   readonly #unread: OpenLine<Row>[] = [];
-  /** The others, the one with the newest row last. */
+  /** The other lines, ordered by their next row, the newest last. */
   readonly #ready: OpenLine<Row>[] = [];
   readonly #rows: Row[] = [];
   #wanted: number;
@@ -81,12 +80,12 @@ class SliceReader<Row extends object> {
     return { rows: this.#rows, next: isOver ? null : { found, lastLine: this.#lastLine, lines } };
   }
 
-  /** Whether the newest row of all lines is known, and wanted. */
+  /** Whether the newest row of all lines is known, and still wanted. */
   #isMerging(): boolean {
     return this.#lastLine === null && this.#unread.length === 0 && this.#ready.length > 0 && this.#wanted > 0;
   }
 
-  /** Finds the line before `last`, with its newest rows. */
+  /** Finds the line before `last`, and reads its newest rows if the page has no bounds. */
   #findLine(last: Key): void {
     const { plan, page } = this.#source;
     const isRead = this.#open === plan.line.length && page.before === undefined && page.after === undefined;
@@ -126,7 +125,7 @@ class SliceReader<Row extends object> {
     this.#keepRead(line.under, ahead, limit);
   }
 
-  /** Keeps a line with its next rows, newest first; fewer than `limit` are all there are. */
+  /** Adds a line with its next rows, newest first; fewer than `limit` rows are its last. */
   #keepRead(under: Key, newestFirst: readonly Ahead<Row>[], limit: number): void {
     const last = newestFirst.at(-1);
     const before = newestFirst.length < limit || last === undefined ? null : this.#placeOf(last);
@@ -154,7 +153,7 @@ class SliceReader<Row extends object> {
     while (this.#unread.length > 0 && this.#wanted > 0) this.#readOn();
   }
 
-  /** Puts a line where it belongs; one without rows nowhere. */
+  /** Adds a line to {@link #ready} or {@link #unread}; drops it at its end. */
   #keep(line: OpenLine<Row>): void {
     const newest = line.ahead.at(-1);
     if (newest === undefined) {
