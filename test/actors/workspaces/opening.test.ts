@@ -144,6 +144,44 @@ t.test(
   },
 );
 
+t.test("killed between any two steps while two people want a slug, exactly one gets it", async (t) => {
+  const won = { ours: 0, theirs: 0 };
+  for (const when of ["before", "after"] as const) {
+    for (const downMs of [0, FIVE_MINUTES_MS]) {
+      for (let first = 1, goesOn = true; goesOn; first++) {
+        for (let second = 1; second <= 6 && goesOn; second++) {
+          const harness = new Harness({ catalogue, limits: { turnsPerBatch: 1 } });
+          const at = `killed ${when} commits ${first} and ${second}, down for ${downMs} ms`;
+          for (const [life, commit] of [first, second].entries()) {
+            harness.killAt = { commit: harness.batches.length + commit, when };
+            await harness.start();
+            // Who comes first changes with each life.
+            for (const key of life === 0 ? ["ours", "theirs"] : ["theirs", "ours"]) void settled(open(harness, key));
+            await harness.advance(2_000);
+            if (life === 0) goesOn = harness.batches.length >= commit;
+            harness.crash();
+            await harness.advance(downMs);
+          }
+          if (!goesOn) break;
+          harness.killAt = null;
+          await harness.start();
+          await harness.advance(FIVE_MINUTES_MS);
+          t.same(complaints(harness), [], at);
+          const asked = [open(harness, "ours"), open(harness, "theirs")];
+          await harness.advance(2_000);
+          const [ours, theirs] = await Promise.all(asked);
+          const isOurs = ours !== undefined && !isRefusal(ours);
+          t.equal(isOurs, theirs !== undefined && isRefusal(theirs), at);
+          won[isOurs ? "ours" : "theirs"] += 1;
+          await harness.advance(FIVE_MINUTES_MS);
+          t.same(complaints(harness), [], at);
+        }
+      }
+    }
+  }
+  for (const [who, times] of Object.entries(won)) t.ok(times > 0, `${who}: ${times} times`);
+});
+
 t.test("of two workspaces that claim one slug at once, a thousand times, exactly one gets it", async (t) => {
   const harness = await started();
   for (let round = 0; round < 10; round++) {
