@@ -3,7 +3,7 @@ import { type FailureCode, MAX_OUTPUT_CHARACTERS, type RunFailure } from "../../
 /** Longest message of a failure, in characters. */
 const MAX_MESSAGE = 2_000;
 
-/** A run fails, with the code and the output that the service is told; thrown on the way to the run's end. */
+/** Thrown when a run fails, with the code and output for the service. */
 export class JobFailed extends Error {
   override readonly name = "JobFailed";
   constructor(
@@ -15,12 +15,11 @@ export class JobFailed extends Error {
   }
 }
 
-/** As the service is told: without what `mask` takes out, and cut to what a message holds. */
+/** The failure for the service: masked, and cut to the limits of a message. */
 export function toFailure({ code, message, output }: JobFailed, mask: (text: string) => string): RunFailure {
   return { code, message: mask(message).slice(0, MAX_MESSAGE), output: mask(output).slice(-MAX_OUTPUT_CHARACTERS) };
 }
 
-/** What an error says. */
 export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -23,17 +23,17 @@ export interface JobOptions {
   readonly mirrors: Mirrors;
   /** By name. */
   readonly harnesses: ReadonlyMap<string, Harness>;
-  /** Names of the runner's own environment that programs see. */
+  /** Names of variables of the runner's environment that are passed to programs. */
   readonly passEnv: readonly string[];
-  /** What of the runner's own is never said: its token, and what it signs in to git with. */
+  /** The runner's own secrets, to be masked: its token, and its credentials for git. */
   readonly hidden: () => readonly string[];
   readonly clock: Clock;
   readonly send: (message: RunnerMessage) => void;
-  /** Resolves when more may be sent, or when `signal` is aborted. */
+  /** Back-pressure: resolves when more may be sent, or when `signal` is aborted. */
   readonly room: (signal: AbortSignal) => Promise<void>;
-  /** Whether the service knows this addition to the protocol. */
+  /** Whether the service supports this optional feature. */
   readonly knows: (feature: RunnerFeature) => boolean;
-  readonly say: (line: string) => void;
+  readonly log: (line: string) => void;
 }
 
 /** Why a run ends before it is done. */
@@ -41,17 +41,17 @@ export type EndCause = "stop" | "drop" | "timeout";
 
 type CheckResult = CommandResult & { readonly passed: boolean };
 
-/** A run's folder with what is laid out in it so far. */
+/** A run's folder, and the repositories that are checked out in it so far. */
 interface Place {
   readonly folder: RunFolder;
   readonly checkouts: Checkout[];
 }
 
 /**
- * One claim being worked: from the checkouts to the report.
+ * The work on one claim, from the checkouts to the report.
  *
- * 1. One report at the end, unless the claim is dropped: then nothing is said any more, and everything is killed.
- * 2. When the work is over, nothing that it started runs, and its folder is gone.
+ * 1. There is one report at the end, unless the claim is dropped: then everything is killed and nothing more is sent.
+ * 2. When the work is over, none of its processes runs, and its folder is removed.
  */
 export class JobRun {
   readonly job: Job;
@@ -69,7 +69,7 @@ export class JobRun {
   #spent: Spent | null = null;
   #check: CheckResult | null = null;
   #question: string | null = null;
-  #came = "given up: the claim is not this runner's any more";
+  #summary = "given up: the claim is not this runner's any more";
 
   constructor(job: Job, options: JobOptions) {
     this.job = job;
@@ -91,17 +91,17 @@ export class JobRun {
     return { runId: this.job.runId, fence: this.job.fence };
   }
 
-  /** Whether the claim is still worked for. */
+  /** Whether the claim is still being worked on. */
   get isHeld(): boolean {
     return this.#cut !== "drop" && !this.#reported;
   }
 
-  /** What came of the work, once it is over; for a person, without secrets. */
-  get came(): string {
-    return this.#came;
+  /** The result of the work, once it is over; for the log, without secrets. */
+  get summary(): string {
+    return this.#summary;
   }
 
-  /** Ends the work: `stop` and `timeout` still report, `drop` kills at once and says nothing more. */
+  /** Ends the work: `stop` and `timeout` still report; `drop` kills at once and sends nothing more. */
   end(cut: EndCause): void {
     this.#cut = this.#cut === null || cut === "drop" ? cut : this.#cut;
     this.#handovers.close();
@@ -115,19 +115,19 @@ export class JobRun {
     this.#handovers.answer(id, refused);
   }
 
-  /** The service's answer to what the agent wants leave for. */
+  /** The service's answer to a permission that the agent asked for. */
   permit(answer: Parameters<Permissions["answer"]>[0]): void {
     this.#permissions.answer(answer);
   }
 
-  /** Somebody speaks to the agent. */
+  /** A person's message to the agent. */
   takeMessage(said: PersonMessage): void {
     this.#messages.take(said);
   }
 
-  /** Works the job to its end and reports it. Never rejects. */
+  /** Does the whole job and reports its end. Never rejects. */
   async work(): Promise<void> {
-    const { clock, workFolder, say } = this.#options;
+    const { clock, workFolder, log } = this.#options;
     const { timeoutMinutes } = this.job;
     const cancelTimeout = clock.at(clock.now() + timeoutMinutes * 60_000, () => this.end("timeout"));
     let place: Place | null = null;
@@ -143,7 +143,7 @@ export class JobRun {
     if (place !== null) await endMarked(place.folder.mark);
     await this.#report(place?.checkouts ?? [], ending, this.#failure(failed));
     this.#halt.over();
-    await place?.folder.remove().catch((error: unknown) => say(`${this.job.runId}: ${errorMessage(error)}`));
+    await place?.folder.remove().catch((error: unknown) => log(`${this.job.runId}: ${errorMessage(error)}`));
   }
 
   #wasCut(): boolean {
@@ -167,7 +167,7 @@ export class JobRun {
     if (missingSecrets.length > 0) {
       throw new JobFailed("secret-missing", `there is no secret ${missingSecrets.join(", ")} any more`);
     }
-    await this.#layOut(place);
+    await this.#checkOut(place);
     const result = await this.#agent(place);
     const ended = () => new JobFailed("harness-failed", "the agent was ended", result.output);
     if (this.#wasCut()) throw ended();
@@ -176,7 +176,7 @@ export class JobRun {
     return ending;
   }
 
-  async #layOut({ folder, checkouts }: Place): Promise<void> {
+  async #checkOut({ folder, checkouts }: Place): Promise<void> {
     const signal = this.#halt.stopping;
     for (const wanted of this.job.checkouts) {
       const { repository, image, setup } = wanted;
@@ -202,7 +202,7 @@ export class JobRun {
     const { task, line, station, harness, skills } = this.job;
     const found = this.#options.harnesses.get(harness.name);
     if (found === undefined) throw new JobFailed("harness-not-found", `there is no harness ${harness.name} here`);
-    await folder.laySkills(skills);
+    await folder.writeSkills(skills);
     await writeFile(join(folder.context, "prompt.md"), station.prompt);
     await writeFile(join(folder.context, "context.json"), JSON.stringify({ task, line, station }, null, 2));
     return found
@@ -248,7 +248,7 @@ export class JobRun {
     return { kind: "finish", note: refused.slice(0, 20_000) };
   }
 
-  /** Asks to hand over: the station's check first, then the service. Null when it is given, else why not. */
+  /** Asks for a handover: runs the station's check, then asks the service. Null when it is given, else the reason. */
   async #handOver(place: Place, to: string, note: string): Promise<string | null> {
     const { closedBecause } = this.#handovers;
     if (closedBecause !== null) return closedBecause;
@@ -296,7 +296,7 @@ export class JobRun {
     return environmentOf(this.job, folder, { checkouts, passed: this.#options.passEnv });
   }
 
-  /** What the run failed with; what was cut off by the timeout failed with that, whatever else it says. */
+  /** The run's failure. After a timeout it is always `timed-out`. */
   #failure(failed: JobFailed | null): JobFailed | null {
     if (this.#cut !== "timeout" || failed === null) return failed;
     const message = `the run took longer than ${this.job.timeoutMinutes} minutes`;
@@ -308,15 +308,15 @@ export class JobRun {
     const collected = await collect(checkouts, this.#dropped.signal);
     const failure = failed ?? collected.failed;
     const stopped = this.#cut === "stop";
-    const told = stopped || failure === null ? null : toFailure(failure, this.#mask);
-    const outcome = stopped ? "stopped" : told === null ? "completed" : "failed";
-    this.#came = told === null ? outcome : `failed, ${told.code}: ${told.message}`;
+    const reported = stopped || failure === null ? null : toFailure(failure, this.#mask);
+    const outcome = stopped ? "stopped" : reported === null ? "completed" : "failed";
+    this.#summary = reported === null ? outcome : `failed, ${reported.code}: ${reported.message}`;
     this.#send({
       type: "run.ended",
       ...this.claim,
       outcome,
       ending: stopped || failure !== null ? null : ending,
-      failure: told,
+      failure: reported,
       checkouts: [...collected.results],
       check: this.#check,
       spent: this.#spent,
@@ -325,7 +325,7 @@ export class JobRun {
   }
 }
 
-/** A single checkout is the agent's working folder; with several it is the folder that holds them. */
+/** The agent's working folder: the only checkout, or with several the folder around them. */
 function cwdOf({ folder, checkouts }: Place): string {
   const [only, ...others] = checkouts;
   return only !== undefined && others.length === 0 ? only.folder : folder.checkouts;

@@ -1,7 +1,7 @@
 import type { Job, ServiceMessage } from "../../actors/runners/protocol.js";
 import { type JobOptions, JobRun } from "./job-run.js";
 
-/** The runs under way, at most one claim of each. */
+/** The running jobs, at most one claim of each run. */
 export class Jobs {
   readonly #options: JobOptions;
   readonly #runs = new Map<string, JobRun>();
@@ -11,7 +11,7 @@ export class Jobs {
     this.#options = options;
   }
 
-  /** Those whose claims are still worked for. */
+  /** The jobs whose claims are still being worked on. */
   get held(): readonly JobRun[] {
     return [...this.#runs.values()].filter(({ isHeld }) => isHeld);
   }
@@ -42,7 +42,7 @@ export class Jobs {
     for (const run of this.#runs.values()) run.end(cut);
   }
 
-  /** Resolves when nothing is under way, what came meanwhile included. */
+  /** Resolves when no job is running, including those that come meanwhile. */
   async done(): Promise<void> {
     while (this.#working.size > 0) await Promise.all(this.#working);
   }
@@ -51,14 +51,14 @@ export class Jobs {
     const before = this.#runs.get(job.runId);
     if (before !== undefined && before.job.fence >= job.fence) return;
     before?.end("drop");
-    const { say } = this.#options;
+    const { log } = this.#options;
     const run = new JobRun(job, this.#options);
     this.#runs.set(job.runId, run);
-    say(`${job.runId}: at ${job.station.key}`);
+    log(`${job.runId}: at ${job.station.key}`);
     const work = run.work().then(() => {
       if (this.#runs.get(job.runId) === run) this.#runs.delete(job.runId);
       this.#working.delete(work);
-      say(`${job.runId}: ${run.came}`);
+      log(`${job.runId}: ${run.summary}`);
     });
     this.#working.add(work);
   }

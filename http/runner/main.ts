@@ -9,8 +9,8 @@ import { type Credential, hostCredential, poolToken } from "./connection/credent
 import { startRunner } from "./runner.js";
 
 /**
- * The runner as a program: options from the command line, the token better from the environment. SIGTERM drains, a
- * second signal stops what runs, a third kills it.
+ * The runner as a program: options from the command line, the token preferably from the environment. A first signal
+ * drains, a second stops the runs, a third kills them.
  */
 
 const HINTS = `
@@ -55,19 +55,19 @@ function httpUrl(text: string): string {
   return text;
 }
 
-/** Not the option's own parser: what is wrong with an option is told with its value. */
+/** Not used as the option's parser, whose errors would print the value. */
 function tokenOf(text = ""): string {
   if (text === "") {
     program.error(
       "error: a pool token is needed: --pool-token, or SIGNALBOX_POOL_TOKEN in the environment; or --trust with --trust-token-file",
     );
   }
-  // What a header cannot carry would only fail at each connection.
+  // Other characters cannot be sent in a header.
   if (!/^[\x21-\x7e]+$/.test(text)) program.error("error: the pool token must be visible ASCII characters");
   return text;
 }
 
-/** The pool's token, or what a runner trust gives for this host's own. */
+/** The pool's token, or the exchange of this host's own token by a runner trust. */
 function credentialOf({ url, poolToken: token, trust, trustTokenFile, pool }: Options): Credential {
   if (trust === undefined && trustTokenFile === undefined && pool === undefined) return poolToken(tokenOf(token));
   if (trust === undefined || trustTokenFile === undefined) {
@@ -125,7 +125,7 @@ async function main(): Promise<void> {
   const options = program.parse().opts<Options>();
   const { url, name, label: labels = [], slots, gitUrl, passEnv = [] } = options;
   const credential = credentialOf(options);
-  // The agents' programs inherit nothing of this, but other tools of the machine might.
+  // Agents do not inherit this environment, but it may be visible to other tools of the machine.
   delete process.env.SIGNALBOX_POOL_TOKEN;
   const workFolder = resolve(options.workFolder);
   const command = [...(options.command ?? []), ...program.args];
@@ -134,7 +134,7 @@ async function main(): Promise<void> {
     clock: createSystemClock(),
     random: Math.random,
     instance: randomBytes(16).toString("hex"),
-    say: (line) => console.log(line),
+    log: (line) => console.log(line),
   });
   process.on("exit", () => runner.kill());
   onEndSignal((times) => {

@@ -4,7 +4,7 @@ import type { Checkout } from "./checkout/checkout.js";
 import { OutputTooLong } from "./checkout/git.js";
 import { errorMessage, JobFailed } from "./job-failed.js";
 
-/** Room for everything of a report but its diffs, in bytes of JSON. */
+/** Room for the parts of a report besides its diffs, in bytes of JSON. */
 const REST_OF_FRAME = 2 * 1024 * 1024;
 
 export interface Collected {
@@ -13,7 +13,7 @@ export interface Collected {
   readonly failed: JobFailed | null;
 }
 
-/** What was changed in each checkout, as far as it can be read and fits one frame. */
+/** The changes in each checkout, as far as they can be read and fit into one frame. */
 export async function collect(checkouts: readonly Checkout[], signal: AbortSignal): Promise<Collected> {
   const results: CheckoutResult[] = [];
   let failed: JobFailed | null = null;
@@ -22,7 +22,7 @@ export async function collect(checkouts: readonly Checkout[], signal: AbortSigna
     const { repository, base } = checkout;
     try {
       const diff = await changesOf(checkout, { signal, maxBytes: MAX_DIFF_BYTES });
-      // On the wire a character may take more bytes than in the diff.
+      // JSON may need more bytes for a character than the diff.
       const bytes = Buffer.byteLength(JSON.stringify(diff));
       if (bytes > room) throw new OutputTooLong(`with it a report would take more than ${MAX_FRAME_BYTES} bytes`);
       room -= bytes;

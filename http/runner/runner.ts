@@ -14,50 +14,50 @@ export interface RunnerOptions {
   readonly name: string;
   readonly labels: readonly string[];
   readonly slots: number;
-  /** An absolute path; made when it is not there. */
+  /** An absolute path; created if it does not exist. */
   readonly workFolder: string;
-  /** Where repositories come from; `{name}` stands for `owner/name`. */
+  /** The address of repositories; `{name}` is replaced by `owner/name`. */
   readonly gitUrl: string;
-  /** The command harness's program where a run names none. */
+  /** The program of runs that name none, for the command harness. */
   readonly command: readonly string[];
-  /** Names of the runner's own environment that agents see. */
+  /** Names of variables of the runner's environment that are passed to agents. */
   readonly passEnv: readonly string[];
   readonly clock: Clock;
   readonly random: () => number;
-  /** Names this process; random, at least 16 characters. */
+  /** Identifies this process; random, at least 16 characters. */
   readonly instance: string;
-  readonly say: (line: string) => void;
+  readonly log: (line: string) => void;
 }
 
 export interface Runner {
-  /** Takes no more runs; resolves when those under way are done and reported. */
+  /** Takes no more runs; resolves when the running ones are done and reported. */
   drain(): Promise<void>;
-  /** Stops what is under way and reports it. */
+  /** Stops the running runs and reports them. */
   stop(): Promise<void>;
-  /** Kills what is under way at once, within the call. */
+  /** Kills everything synchronously. */
   kill(): void;
 }
 
 const VERSION = "0.1.0";
 
-/** How long a runner that ends waits for its last reports to be acknowledged, in milliseconds. */
+/** How long an ending runner waits for the acknowledgement of its last reports, in milliseconds. */
 const SETTLE_MS = 10_000;
 
 /**
- * Starts a runner: ends what an earlier one left behind, connects, and works what it is given. Rejects with
- * `FolderTaken` when another runner works in the folder.
+ * Starts a runner: ends the leftovers of an earlier one, connects, and works on the runs that it gets. Rejects with
+ * `FolderTaken` when another runner uses the folder.
  */
 export async function startRunner(options: RunnerOptions): Promise<Runner> {
-  const { workFolder, clock, say } = options;
+  const { workFolder, clock, log } = options;
   const leave = await takeFolder(workFolder);
   const left = await clearLeftovers(workFolder);
-  if (left > 0) say(`cleared what an earlier runner left behind: ${left} ${left === 1 ? "run" : "runs"}`);
+  if (left > 0) log(`cleared what an earlier runner left behind: ${left} ${left === 1 ? "run" : "runs"}`);
   const mirrors = new Mirrors(options);
   await mirrors.unlock();
   const harness = commandHarness(options.command);
   const harnesses = new Map([[harness.name, harness]]);
   const jobs: Jobs = new Jobs({
-    ...{ workFolder, passEnv: options.passEnv, clock, say, mirrors, harnesses },
+    ...{ workFolder, passEnv: options.passEnv, clock, log, mirrors, harnesses },
     hidden: () => [...options.credential.hidden(), ...credentialsOf(options.gitUrl)],
     send: (message) => connection.send(message),
     room: (signal) => connection.room(signal),
@@ -67,14 +67,14 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
   let { slots } = options;
 
   const connection: ServiceConnection = new ServiceConnection({
-    ...{ url: options.url, credential: options.credential, clock, random: options.random, say },
+    ...{ url: options.url, credential: options.credential, clock, random: options.random, log },
     take: (message) => jobs.take(message),
     make: (request) => requests.make(request),
     drop: (claims) => {
       for (const claim of claims) jobs.find(claim)?.end("drop");
     },
     leaseOver: () => {
-      if (jobs.held.length > 0) say("no beat got through for a whole lease: what runs is killed");
+      if (jobs.held.length > 0) log("no beat got through for a whole lease: what runs is killed");
       jobs.endAll("drop");
     },
     hello: () => ({
@@ -95,7 +95,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
     slots = 0;
     connection.send({ type: "offer", slots });
     await jobs.done();
-    // A service that is gone for good acknowledges nothing more.
+    // The service may be gone for good, and never acknowledge.
     const cancel = clock.at(clock.now() + SETTLE_MS, () => connection.close());
     await connection.settled();
     cancel();

@@ -12,10 +12,10 @@ export interface ChangesOptions {
 }
 
 /**
- * Everything changed since the base as a git diff, new files included, whatever the agent committed, staged or did to
- * its clone's own git directory. What the repository ignores is left out unless the agent added it by force; so are
- * repositories that the agent made inside. Files that are neither UTF-8 nor binary to git stand as binary patches.
- * Nothing is committed or pushed. Rejects with `GitFailed` or `OutputTooLong`.
+ * All changes since the base as a git diff, including new files, whatever the agent committed, staged or did to its
+ * clone's git directory. Without ignored files that the agent did not force-add, and without nested repositories. Files
+ * that are neither UTF-8 nor binary to git become binary patches. Commits and pushes nothing. Rejects with `GitFailed`
+ * or `OutputTooLong`.
  */
 export async function changesOf(checkout: Checkout, { signal, maxBytes }: ChangesOptions): Promise<string> {
   await gather(checkout, signal);
@@ -29,13 +29,13 @@ export async function changesOf(checkout: Checkout, { signal, maxBytes }: Change
   return Buffer.concat(merged).toString("utf8");
 }
 
-/** Brings the record's index to what lies in the folder. */
+/** Updates the record's index to the contents of the folder. */
 async function gather(checkout: Checkout, signal: AbortSignal): Promise<void> {
   const { base } = checkout;
   const options = { env: places(checkout), signal };
   const at = checkout.folder;
   await git(at, ["add", "--all"], options).catch(async (error: unknown) => {
-    // A repository without a commit that the agent made inside; the rest is taken.
+    // A nested repository without a commit: add everything else.
     if (!(error instanceof GitFailed) || !/does not have a commit checked out/.test(error.message)) throw error;
     await git(at, ["add", "--all", "--ignore-errors"], options).catch(() => undefined);
   });
@@ -49,7 +49,7 @@ async function gather(checkout: Checkout, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** What the agent added although the repository ignores it. An index of its that cannot be read says nothing. */
+/** Adds the ignored files that the agent force-added, by the agent's own index; none if that cannot be read. */
 async function addForced(checkout: Checkout, signal: AbortSignal): Promise<void> {
   const env = places(checkout);
   const theirs = { ...env, GIT_INDEX_FILE: join(checkout.folder, ".git/index") };
@@ -65,7 +65,7 @@ function diff(checkout: Checkout, { signal, maxBytes }: ChangesOptions): Promise
   return gitBytes(checkout.folder, [...args, checkout.base], { env: places(checkout), signal, maxBytes });
 }
 
-/** Does something while every file counts as binary, over what the repository's own attributes say. */
+/** Runs `work` while git treats every file as binary, regardless of the repository's attributes. */
 async function asBinary<Done>({ record }: Checkout, work: () => Promise<Done>): Promise<Done> {
   const attributes = join(record, "info/attributes");
   await mkdir(join(record, "info"), { recursive: true });
@@ -77,7 +77,7 @@ async function asBinary<Done>({ record }: Checkout, work: () => Promise<Done>): 
   }
 }
 
-/** A diff cut where each file's part begins; no line of a part's content begins so. */
+/** Splits a diff into the sections of its files; no content line begins with `diff --git`. */
 function sectionsOf(bytes: Buffer): readonly Buffer[] {
   const sections: Buffer[] = [];
   let from = 0;

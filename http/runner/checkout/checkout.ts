@@ -4,18 +4,18 @@ import type { Job } from "../../../actors/runners/protocol.js";
 import { git } from "./git.js";
 import type { Mirrors, Origin } from "./mirrors.js";
 
-/** A repository laid out for a run. */
+/** A repository that is checked out for a run. */
 export interface Checkout {
   readonly repository: string;
-  /** Where its files lie: a clone of the agent's own. */
+  /** The folder of its files: a clone for the agent. */
   readonly folder: string;
-  /** A bare git directory that the agent has no use for: what was changed is found out with it, not with the clone's. */
+  /** A bare git directory that the agent does not use: changes are determined with it, not with the clone's. */
   readonly record: string;
-  /** The commit that its diff is against. */
+  /** The commit that its diff is relative to. */
   readonly base: string;
 }
 
-/** Where a checkout goes. */
+/** The folders for a checkout. */
 export interface CheckoutOptions {
   readonly folder: string;
   readonly record: string;
@@ -23,8 +23,8 @@ export interface CheckoutOptions {
 }
 
 /**
- * Lays out a repository at the wanted base (or the head of its default branch) with what the task has changed so far,
- * staged. Rejects with what git said.
+ * Checks out a repository at the wanted base (or the head of its default branch), with the task's changes so far
+ * staged. Rejects with git's error.
  */
 export async function createCheckout(
   mirrors: Mirrors,
@@ -45,12 +45,12 @@ export async function createCheckout(
   const apply = ["apply", "--cached", "--binary", "--whitespace=nowarn", "-"];
   if (diff !== "") await git(record, apply, { ...options, input: diff });
   const tree = (await git(record, ["write-tree"], options)).trim();
-  // Files that the task has made so far are objects of the record alone.
+  // Only the record has the objects of the task's changes.
   await appendFile(join(folder, ".git/objects/info/alternates"), `${record}/objects\n`);
   await git(folder, ["config", "remote.origin.pushurl", "nothing-is-pushed-from-a-run"], { signal });
   await git(folder, ["update-ref", "--no-deref", "HEAD", commit], { signal });
   await git(folder, ["read-tree", "-u", "--reset", tree], { signal });
-  // Copied with what git knows of the files, so that only what changes is read again.
+  // Copied with git's file stats, so that git reads only changed files again.
   await copyFile(join(folder, ".git/index"), join(record, "index"));
   return { repository, folder, record, base: commit };
 }

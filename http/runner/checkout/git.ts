@@ -2,17 +2,17 @@ import { join } from "node:path";
 import { ProcessGroup } from "../process/process-group.js";
 import { MARK } from "../process/process-marks.js";
 
-/** Longest output taken from git where no other bound is named, in bytes. */
+/** Longest output of git by default, in bytes. */
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
-/** Longest complaint of git that is kept, in characters; the end is kept. */
-const MAX_COMPLAINT = 8_192;
+/** Longest error output that is kept, in characters, from its end. */
+const MAX_ERROR_CHARACTERS = 8_192;
 
-/** Git said no; the message holds what it said. */
+/** Git failed; the message has its error output. */
 export class GitFailed extends Error {
   override readonly name = "GitFailed";
 }
 
-/** Git printed more than was asked for. */
+/** Git printed more than the limit. */
 export class OutputTooLong extends Error {
   override readonly name = "OutputTooLong";
 }
@@ -32,39 +32,39 @@ const hardened = [
   ...["-c", "core.attributesFile=/dev/null"],
   ...["-c", "core.excludesFile=/dev/null"],
   ...["-c", "advice.addEmbeddedRepo=false"],
-  // Cleaning up is part of the fetch that it follows, so that nobody copies from a mirror while it goes on.
+  // Housekeeping is part of the fetch, so that nobody copies from a mirror during it.
   ...["-c", "gc.autoDetach=false"],
   ...["-c", "maintenance.autoDetach=false"],
   ...["-c", "submodule.recurse=false"],
-  // A server that says nothing for two minutes is given up.
+  // Fails when a server sends nothing for two minutes.
   ...["-c", "http.lowSpeedLimit=1"],
   ...["-c", "http.lowSpeedTime=120"],
   ...["-c", "user.name=Signalbox"],
   ...["-c", "user.email=signalbox@localhost"],
 ];
 
-/** What git may need of the runner's environment to reach other machines. */
+/** Variables of the runner's environment that git may need to reach other machines. */
 const network = [
   ...["HOME", "SSH_AUTH_SOCK", "SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO"],
   ...["HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "no_proxy", "all_proxy"],
 ];
 
 /**
- * Runs git in a folder: no hooks, no prompts, no configuration of the machine or the user, nothing that a repository
- * could make it start. Rejects with {@link GitFailed}, or with {@link OutputTooLong}.
+ * Runs git in a folder, without hooks, prompts, configuration of the machine or the user, or anything else that a
+ * repository could make it run. Rejects with {@link GitFailed} or {@link OutputTooLong}.
  */
 export async function git(folder: string, args: readonly string[], options: GitOptions = {}): Promise<string> {
   return (await gitBytes(folder, args, options)).toString("utf8");
 }
 
-/** As {@link git}, with the output byte for byte. */
+/** Like {@link git}, with the raw output. */
 export async function gitBytes(folder: string, args: readonly string[], options: GitOptions = {}): Promise<Buffer> {
   const { input = "", env = {}, signal, maxBytes = MAX_OUTPUT_BYTES } = options;
   if (signal?.aborted) throw new GitFailed(`git ${args[0]}: it was ended`);
   const group = await ProcessGroup.start({
     argv: ["git", ...hardened, ...args],
     cwd: folder,
-    // Nothing has to be looked for at its end; the mark is for the next runner, should this one be killed.
+    // Git leaves no processes to find at its end; the mark is for the next runner, in case this one is killed.
     env: { ...environment(), ...env, [MARK]: join(folder, "git") },
     mark: null,
   }).catch((error: unknown) => {
@@ -72,25 +72,25 @@ export async function gitBytes(folder: string, args: readonly string[], options:
   });
   const kill = () => group.kill();
   signal?.addEventListener("abort", kill, { once: true });
-  // It may have been aborted while git was being started.
+  // The signal may have been aborted while git was starting.
   if (signal?.aborted) kill();
   const chunks: Buffer[] = [];
   let bytes = 0;
-  let complaint = "";
+  let errors = "";
   group.stdout.on("data", (chunk: Buffer) => {
     bytes += chunk.length;
     if (bytes > maxBytes) group.kill();
     else chunks.push(chunk);
   });
   group.stderr.setEncoding("utf8").on("data", (text: string) => {
-    complaint = (complaint + text).slice(-MAX_COMPLAINT);
+    errors = (errors + text).slice(-MAX_ERROR_CHARACTERS);
   });
   group.child.stdin?.end(input);
   const { exitCode } = await group.ended;
   signal?.removeEventListener("abort", kill);
   if (bytes > maxBytes) throw new OutputTooLong(`git ${args[0]} printed more than ${maxBytes} bytes`);
   if (exitCode === 0) return Buffer.concat(chunks);
-  throw new GitFailed(`git ${args[0]}: ${complaint.trim() || `it ended with ${exitCode ?? "a signal"}`}`);
+  throw new GitFailed(`git ${args[0]}: ${errors.trim() || `it ended with ${exitCode ?? "a signal"}`}`);
 }
 
 function environment(): Record<string, string> {

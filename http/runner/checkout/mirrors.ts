@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { maskOf } from "../harness/mask.js";
 import { GitFailed, git } from "./git.js";
 
-/** `owner/name` as code hosts allow it; neither part leads out of a folder, or into a `.git` one. */
+/** `owner/name` as code hosts allow it; neither part leads out of a folder, or is `.git`. */
 const REPOSITORY = /^[A-Za-z0-9][A-Za-z0-9._-]*\/(?!\.git$)[A-Za-z0-9._-]+$/i;
 const FETCH = ["fetch", "--quiet", "--prune", "--update-shallow", "--no-write-fetch-head", "--no-tags", "--"];
 const COMMIT = /^([0-9a-f]{40}|[0-9a-f]{64})$/;
@@ -16,26 +16,26 @@ export interface Origin {
 }
 
 /**
- * Bare copies of repositories, kept between runs, one a repository.
+ * Bare copies of repositories, kept between runs, one for each repository.
  *
- * 1. Whoever copies from a mirror does so while nobody fetches into it.
- * 2. A mirror holds branches and tags under their own names, and nothing of where it came from: no address, no secret.
- * 3. A commit that is there already needs no network.
+ * 1. Nobody copies from a mirror during a fetch into it.
+ * 2. A mirror has branches and tags under their own names, but neither the address of its origin nor a secret.
+ * 3. A commit that a mirror has already needs no network.
  */
 export class Mirrors {
   readonly #folder: string;
   readonly #gitUrl: string;
   readonly #busy = new Map<string, Promise<unknown>>();
 
-  /** `gitUrl` holds `{name}` where `owner/name` belongs. */
+  /** `{name}` in `gitUrl` is replaced by `owner/name`. */
   constructor(options: { readonly workFolder: string; readonly gitUrl: string }) {
     this.#folder = join(options.workFolder, "mirrors");
     this.#gitUrl = options.gitUrl;
   }
 
   /**
-   * Brings the mirror up to date and hands the wanted commit (null: the head of the default branch) to `copy`. Rejects
-   * with what git said, the address's password left out.
+   * Updates the mirror and calls `copy` with the wanted commit (null: the head of the default branch). Rejects with
+   * git's error, without the credentials in the address.
    */
   async from<Copied>(
     wanted: { readonly repository: string; readonly base: string | null; readonly signal: AbortSignal },
@@ -57,7 +57,7 @@ export class Mirrors {
     });
   }
 
-  /** Removes the locks of a git that was killed. Only while no run is under way. */
+  /** Removes the lock files of a killed git. Call it only while no run is active. */
   async unlock(): Promise<void> {
     const entries = await readdir(this.#folder, { recursive: true, withFileTypes: true }).catch(() => []);
     const locks = entries.filter((entry) => entry.isFile() && entry.name.endsWith(".lock"));
@@ -67,12 +67,14 @@ export class Mirrors {
   async #made(repository: string): Promise<string> {
     const mirror = join(this.#folder, `${repository}.git`);
     await mkdir(mirror, { recursive: true });
-    // Making one again that is there changes nothing, and completes one that was cut off.
+    // Does not change an existing mirror, and completes an interrupted one.
     await git(mirror, ["init", "--quiet", "--bare", "--template=", "."]);
     return mirror;
   }
 
-  /** Does something with a repository's mirror while nobody else does. Nobody who is told to end waits for others. */
+  /**
+   * Runs `work` with exclusive use of a repository's mirror. Rejects at once when `signal` is aborted while waiting.
+   */
   async #alone<Done>(
     { repository, signal }: { readonly repository: string; readonly signal: AbortSignal },
     work: () => Promise<Done>,
@@ -112,7 +114,7 @@ async function bring(mirror: string, url: string, base: string | null, signal: A
   if (await isThere(commit)) return commit;
   await fetch("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*");
   if (await isThere(commit)) return commit;
-  // On no branch: a head that stands for itself, or a commit that a branch has left.
+  // On no branch: a detached head, or a commit that is no longer on its branch.
   await fetch(`+${commit}:refs/runner/${commit}`).catch((error: unknown) => {
     throw new GitFailed(`the commit ${commit} is not in the repository (${String(error)})`);
   });
@@ -128,8 +130,8 @@ async function headOf(mirror: string, url: string, signal: AbortSignal): Promise
 }
 
 /**
- * The user and password that an address holds, and the password alone, as written and decoded. Over http a user alone
- * is a token.
+ * The secrets in an address: user and password together, and the password alone, as written and decoded. In an http
+ * address a user without a password is a token.
  */
 export function credentialsOf(url: string): readonly string[] {
   const [, scheme = "", userinfo = ""] = /^([a-z][a-z0-9+.-]*):\/\/([^/]*)@/i.exec(url) ?? [];

@@ -6,15 +6,15 @@ import type { Job } from "../../../actors/runners/protocol.js";
 import type { ProcessGroup } from "../process/process-group.js";
 import { noteOf } from "../process/process-marks.js";
 
-/** Where the processes of a run are noted, a line each. */
+/** The file with the processes of a run, a line for each. */
 export const PROCESSES = "processes";
 
-/** Any identity will do for commits that stay where they are. */
+/** The agent's identity for commits, which never leave the clone. */
 const GIT_CONFIG = "[user]\n\tname = Signalbox agent\n\temail = agent@localhost\n";
 
 /**
- * The folder of one run: `checkouts/<owner>/<name>`, `records/` (how changes are found out), `context/` (what the agent
- * reads, its skills among it), `home/` (its HOME) and `temporary/`. It is removed at the end of the run.
+ * The folder of one run: `checkouts/<owner>/<name>`, `records/` (to determine changes), `context/` (files for the
+ * agent, including its skills), `home/` (its HOME) and `temporary/`. It is removed at the end of the run.
  */
 export class RunFolder {
   readonly path: string;
@@ -49,13 +49,13 @@ export class RunFolder {
     return join(this.path, "checkouts");
   }
 
-  /** Where the skills of the run lie, a folder each. */
+  /** The folder of the run's skills, each in a folder of its own. */
   get skills(): string {
     return join(this.context, "skills");
   }
 
-  /** Lays out the files of the run's skills. */
-  async laySkills(skills: Job["skills"]): Promise<void> {
+  /** Writes the files of the run's skills. Throws for a path that leads out of the skill's folder. */
+  async writeSkills(skills: Job["skills"]): Promise<void> {
     await mkdir(this.skills, { recursive: true });
     for (const { key, files } of skills) {
       const folder = join(this.skills, key);
@@ -76,23 +76,23 @@ export class RunFolder {
     return join(this.path, "records", `${repository}.git`);
   }
 
-  /** The mark of what this run starts. */
+  /** The prefix of the marks of all processes that the run starts; see `process-marks.ts`. */
   get mark(): string {
     return `${this.path}/`;
   }
 
-  /** Notes a process of the run, so that the next runner can end it should this one be killed. */
+  /** Records a process of the run, so that the next runner can end it if this one is killed. */
   async note(group: ProcessGroup): Promise<void> {
     await appendFile(join(this.path, PROCESSES), `${noteOf(group.pid)}\n`);
   }
 
-  /** Rejects when something of it cannot be removed. */
+  /** Rejects when a part of it cannot be removed. */
   remove(): Promise<void> {
     return removeAll(this.path);
   }
 }
 
-/** Removes a folder, also one that holds folders nobody may write to. Rejects when something is left. */
+/** Removes a folder, even if it has read-only folders inside. Rejects when something is left. */
 export async function removeAll(path: string): Promise<void> {
   const options = { recursive: true, force: true, maxRetries: 3 } as const;
   try {

@@ -6,13 +6,13 @@ import { PROCESSES, removeAll } from "./run-folder.js";
 
 const OWNER = "runner.pid";
 
-/** Another runner works in the folder. */
+/** Another runner uses the folder. */
 export class FolderTaken extends Error {
   override readonly name = "FolderTaken";
 }
 
 /**
- * Takes the folder for this process: two runners in one would end each other's agents. Gives what lets go of it.
+ * Locks the folder for this process, since two runners in one would end each other's agents. Returns what releases it.
  * Rejects with {@link FolderTaken}.
  */
 export async function takeFolder(workFolder: string): Promise<() => Promise<void>> {
@@ -35,7 +35,7 @@ export async function takeFolder(workFolder: string): Promise<() => Promise<void
   }
 }
 
-/** Ends what a killed runner left running, and removes the folders of its runs. Gives how many runs there were. */
+/** Ends the processes of a killed runner and removes the folders of its runs. Returns the number of runs. */
 export async function clearLeftovers(workFolder: string): Promise<number> {
   const runs = join(workFolder, "runs");
   const left = await readdir(runs).catch(() => []);

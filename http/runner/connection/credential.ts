@@ -1,20 +1,20 @@
 import { readFile } from "node:fs/promises";
 import { z } from "zod";
 
-/** What a runner connects with. */
+/** The credential that a runner connects with. */
 export interface Credential {
-  /** The token to connect with now. Rejects with {@link NoCredential} when there is none. */
+  /** The current token. Rejects with {@link NoCredential} when there is none. */
   token(): Promise<string>;
-  /** Told that the service takes the last one no more. */
+  /** Call it when the service refuses the last token. */
   refused(): void;
-  /** Values that are never said. */
+  /** Secret values, to be masked in every output. */
   hidden(): readonly string[];
 }
 
-/** There is nothing to connect with; the message is for the person who runs this, and holds no secret. */
+/** There is no token to connect with. The message is for the operator of the runner, without secrets. */
 export class NoCredential extends Error {
   override readonly name = "NoCredential";
-  /** Whether the service refused, so that trying again soon is of no use. */
+  /** Whether the service refused, so that retrying soon is useless. */
   readonly isRefusal: boolean;
 
   constructor(message: string, options: { readonly isRefusal: boolean }) {
@@ -33,15 +33,15 @@ export interface HostCredentialOptions {
   readonly url: string;
   /** The runner trust's id. */
   readonly trust: string;
-  /** Where the platform puts this host's OIDC token; read anew for each exchange, since platforms renew it. */
+  /** The file with this host's OIDC token; read for each exchange, since platforms renew it. */
   readonly tokenFile: string;
-  /** The pool to join; null where the trust has but one. */
+  /** The key of the pool to join; null if the trust has only one. */
   readonly pool: string | null;
   readonly now: () => number;
 }
 
 const EXCHANGE_TIMEOUT_MS = 15_000;
-/** A token is not used for a new connection when it ends within this, in milliseconds. */
+/** A token that expires within this time is not used for a new connection, in milliseconds. */
 const SPARE_MS = 60_000;
 
 const exchangeSchema = z.object({
@@ -49,7 +49,7 @@ const exchangeSchema = z.object({
   expiresAt: z.string(),
 });
 
-/** The tokens that a runner trust gives this host for the OIDC token of its platform, each for as long as it lasts. */
+/** Exchanges the OIDC token of this host's platform for pool tokens, and uses each as long as it is valid. */
 export function hostCredential(options: HostCredentialOptions): Credential {
   let held: { readonly token: string; readonly untilMs: number } | null = null;
   let proof = "";
@@ -86,7 +86,7 @@ async function exchange(
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ trust, token }),
-    // The token goes to the service that was named, and to no other.
+    // No redirects: the token must not be sent to another host.
     redirect: "error",
     signal: AbortSignal.timeout(EXCHANGE_TIMEOUT_MS),
   }).catch(() => {

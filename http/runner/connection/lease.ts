@@ -1,8 +1,8 @@
 import type { Clock } from "../../../runtime/clock.js";
 
 /**
- * The lease as the runner may count on it. The service begins it anew when it hears a beat; the runner hears of that
- * later, so it counts from when it sent the beat, and stops what it runs before the service gives it to another.
+ * The runner's view of its lease. The service renews the lease when a heartbeat arrives; the runner counts from the
+ * time it sent that heartbeat, which is earlier. So it stops its runs before the service gives them to another runner.
  */
 export class Lease {
   readonly #clock: Clock;
@@ -13,42 +13,42 @@ export class Lease {
   readonly #sent = new Map<number, number>();
   #cancel: () => void = () => undefined;
 
-  /** `over` is called when a lease has gone by since the last beat that was heard was sent. */
+  /** `over` is called when the lease has expired since the last acknowledged heartbeat was sent. */
   constructor(clock: Clock, over: () => void) {
     this.#clock = clock;
     this.#over = over;
   }
 
-  /** How often to beat, in milliseconds. */
+  /** Interval of heartbeats, in milliseconds. */
   get beatMs(): number {
     return this.#ms / 3;
   }
 
-  /** Whether what runs may still be counted on. */
+  /** Whether the lease has not expired. */
   get holds(): boolean {
     return this.#clock.now() < this.#endsMs;
   }
 
-  /** Whether a beat is on its way that was not answered yet. */
+  /** Whether a heartbeat is not acknowledged yet. */
   get isWaiting(): boolean {
     return this.#sent.size > 0;
   }
 
-  /** A lease of so many milliseconds was granted to what was sent at `sinceMs`. */
+  /** Begins a lease of `ms` milliseconds, granted for a hello that was sent at `sinceMs`. */
   begin(ms: number, sinceMs: number): void {
     this.#ms = ms;
     this.#sent.clear();
     this.#extend(sinceMs);
   }
 
-  /** A beat is sent now; gives its number. */
+  /** Records that a heartbeat is sent now; returns its number. */
   beat(): number {
     this.#beats += 1;
     this.#sent.set(this.#beats, this.#clock.now());
     return this.#beats;
   }
 
-  /** A beat was heard. */
+  /** The service has acknowledged a heartbeat. */
   acknowledged(beat: number): void {
     const sentMs = this.#sent.get(beat);
     if (sentMs === undefined) return;

@@ -8,21 +8,21 @@ import { MAX_ANSWER_BYTES, type RunnerFrame, type ServiceFrame } from "../../../
 type Request = Extract<ServiceFrame, { frame: "request" }>;
 type Response = Extract<RunnerFrame, { frame: "response" }>;
 
-/** Longest of what is handed back beside a body, in characters. */
+/** Longest texts in a response besides the body, in characters. */
 const MAX_WORDS = 1_000;
 
 const FORBIDDEN = "where a cloud keeps what belongs to this host alone";
 
-/** Makes requests for the service to what this host reaches. */
+/** Makes requests for the service to hosts that this one reaches. */
 export interface Requests {
-  /** Every failure is a response that says so; it never rejects. */
+  /** Never rejects: a failure is a response too. */
   make(request: Request): Promise<Response>;
   close(): Promise<void>;
 }
 
 /**
- * Requests go wherever this host reaches, its own network included, but for the addresses where a cloud would hand out
- * this host's own credentials. Redirects are answers, no proxy of the environment is used.
+ * Requests may go to every host, including this host's own network, but not to the metadata services of clouds, which
+ * hand out this host's credentials. Redirects are not followed, and proxies of the environment are not used.
  */
 export function createRequests(): Requests {
   const outbound = createOutbound({ allowList: everywhere, resolve, maxBodyBytes: MAX_ANSWER_BYTES });

@@ -1,6 +1,6 @@
 import type { RunnerMessage } from "../../../actors/runners/protocol.js";
 
-/** Messages, and characters of their JSON, kept unacknowledged before their makers wait. A run's report never waits. */
+/** Most unacknowledged messages, and characters of their JSON, before senders wait. A run's report never waits. */
 export const OUTBOX_ROOM = 1_000;
 export const OUTBOX_CHARACTERS = 16 * 1024 * 1024;
 
@@ -9,7 +9,7 @@ interface Kept {
   readonly characters: number;
 }
 
-/** What was sent and is not acknowledged yet, under its numbers. */
+/** The unacknowledged messages, by number. */
 export class Outbox {
   readonly #messages = new Map<number, Kept>();
   readonly #waiters = new Set<() => void>();
@@ -17,7 +17,7 @@ export class Outbox {
   #characters = 0;
   #closed = false;
 
-  /** Keeps a message and gives its number. */
+  /** Adds a message and returns its number. */
   add(message: RunnerMessage): number {
     this.#last += 1;
     const characters = JSON.stringify(message).length;
@@ -31,7 +31,7 @@ export class Outbox {
     return [...this.#messages].map(([n, { message }]) => ({ n, message }));
   }
 
-  /** Lets go of what was taken. */
+  /** Removes the messages up to a number. */
   acknowledged(upTo: number): void {
     for (const [n, { characters }] of this.#messages) {
       if (n > upTo) break;

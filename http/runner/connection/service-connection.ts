@@ -14,7 +14,7 @@ import { type Credential, NoCredential } from "./credential.js";
 import { Lease } from "./lease.js";
 import { Outbox } from "./outbox.js";
 
-/** What the runner says of itself at each hello. */
+/** What the runner reports about itself in each hello. */
 export type Hello = Omit<Extract<RunnerFrame, { frame: "hello" }>, "frame" | "protocol" | "runnerId" | "received">;
 export type Claim = Hello["claims"][number];
 type Request = Extract<ServiceFrame, { frame: "request" }>;
@@ -25,38 +25,38 @@ export interface ServiceConnectionOptions {
   readonly url: string;
   readonly credential: Credential;
   readonly clock: Clock;
-  /** In [0, 1): spreads reconnects. */
+  /** A random number in [0, 1), to spread reconnects. */
   readonly random: () => number;
   readonly hello: () => Hello;
   /** Called once for each message of the service, in order. */
   readonly take: (message: ServiceMessage) => void;
-  /** Called for each request to make; what came of it goes back if the connection is still the same. */
+  /** Called for each request to make; its response is sent if the connection is still the same. */
   readonly make: (request: Request) => Promise<Response>;
-  /** Claims that the service says are over. */
+  /** Called with the claims that the service has ended. */
   readonly drop: (claims: readonly Claim[]) => void;
-  /** No beat got through for a whole lease: the service has given every claim to others, or will. */
+  /** Called when no heartbeat was acknowledged for a lease: the service gives all claims to other runners. */
   readonly leaseOver: () => void;
-  readonly say: (line: string) => void;
+  readonly log: (line: string) => void;
 }
 
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 15_000;
-/** Wait after a token that was not taken, in milliseconds. */
+/** Wait after a refused token, in milliseconds. */
 const REFUSED_WAIT_MS = 30_000;
-/** How long a welcome may take, in milliseconds. */
+/** Time limit for the welcome, in milliseconds. */
 const WELCOME_MS = 10_000;
-/** Close code of a service that takes the pool's token no more. */
+/** Close code when the pool's token is no longer valid. */
 const NOT_ADMITTED = 4401;
 
 /**
- * The runner's end of the protocol. It owns the numbers of both directions and what is not yet acknowledged:
+ * The runner's side of the protocol. Owns the message numbers of both directions, and the unacknowledged messages.
  *
- * 1. A message is kept until the service has acknowledged it, and sent again after each welcome until then.
- * 2. A message of the service is taken once, by its number.
- * 3. When no beat got through for a lease, {@link ServiceConnectionOptions.leaseOver} is called, once.
- * 4. A service that leaves a beat or a hello unanswered is left, and tried again.
- * 5. While a lease holds, no wait between attempts is longer than half a beat: a service that is down for a while does
- *    not cost the runner what it works on.
+ * 1. A message is kept until the service has acknowledged it, and until then sent again after each welcome.
+ * 2. Each message of the service is handled once, by its number.
+ * 3. When no heartbeat was acknowledged for a lease, {@link ServiceConnectionOptions.leaseOver} is called once.
+ * 4. If the service does not answer a heartbeat or a hello, the runner reconnects.
+ * 5. During a lease, the wait between attempts is at most half a heartbeat interval, so that the runner keeps its runs
+ *    when the service is down for a short time.
  */
 export class ServiceConnection {
   readonly #options: ServiceConnectionOptions;
@@ -81,20 +81,20 @@ export class ServiceConnection {
 
   /** Connects, and again whenever the connection is lost, until closed. */
   open(): void {
-    const { credential, say } = this.#options;
+    const { credential, log } = this.#options;
     credential.token().then(
       (token) => {
         if (!this.#closed) this.#connect(token);
       },
       (error: unknown) => {
-        say(error instanceof NoCredential ? error.message : "there is no token to connect with");
+        log(error instanceof NoCredential ? error.message : "there is no token to connect with");
         this.#lost(error instanceof NoCredential && error.isRefusal);
       },
     );
   }
 
   #connect(token: string): void {
-    const { url, credential, say } = this.#options;
+    const { url, credential, log } = this.#options;
     const socket = new WebSocket(`${url.replace(/^http/, "ws").replace(/\/$/, "")}/api/runner`, {
       headers: { authorization: `Bearer ${token}` },
       maxPayload: MAX_FRAME_BYTES,
@@ -109,35 +109,35 @@ export class ServiceConnection {
       refused = response.statusCode === 401;
       if (refused) credential.refused();
       const why = refused ? "the pool token is not taken" : `the service answered ${response.statusCode}`;
-      say(`cannot connect to ${url}: ${why}`);
+      log(`cannot connect to ${url}: ${why}`);
       response.destroy();
       socket.terminate();
     });
     socket.on("error", (error) => {
-      if (this.#failures === 0 && !refused) say(`the connection to ${url} failed: ${error.message}`);
+      if (this.#failures === 0 && !refused) log(`the connection to ${url} failed: ${error.message}`);
     });
     socket.on("close", (code, reason) => {
       if (code === NOT_ADMITTED) {
-        // Tried again at once: there may be a new one to be had. One that is not taken then is tried slowly.
+        // Reconnect soon: there may be a new token. If that is refused too, retries are slow.
         credential.refused();
-        say(`the service ended the connection: ${reason.toString()}`);
+        log(`the service ended the connection: ${reason.toString()}`);
       }
       this.#lost(refused);
     });
   }
 
-  /** Sends a message; it arrives once, whatever becomes of the connection. */
+  /** Sends a message, which is delivered exactly once, across reconnects. */
   send(message: RunnerMessage): void {
     const n = this.#outbox.add(message);
     if (this.#welcomed) this.#post(n, message);
   }
 
-  /** Resolves when there is room for more messages, or when `signal` is aborted. */
+  /** Back-pressure: resolves when there is room for more messages, or when `signal` is aborted. */
   room(signal: AbortSignal): Promise<void> {
     return this.#outbox.room(signal);
   }
 
-  /** Whether the service that welcomed last knows this addition to the protocol. */
+  /** Whether the service supports this optional feature, by its last welcome. */
   knows(feature: RunnerFeature): boolean {
     return this.#features.includes(feature);
   }
@@ -157,18 +157,18 @@ export class ServiceConnection {
   }
 
   #sayHello(): void {
-    const { clock, say } = this.#options;
+    const { clock, log } = this.#options;
     this.#helloMs = clock.now();
     const hello = { ...this.#options.hello(), claims: this.#claims() };
     const received = this.#received;
     this.#frame({ frame: "hello", protocol: RUNNER_PROTOCOL, runnerId: this.#runnerId, received, ...hello });
     this.#cancelBeat = clock.at(clock.now() + WELCOME_MS, () => {
-      say("the service does not welcome this runner: trying again");
+      log("the service does not welcome this runner: trying again");
       this.#socket?.terminate();
     });
   }
 
-  /** A claim is held until its end is acknowledged, not only until the work is done. */
+  /** The claims that the runner holds: each until the report of its end is acknowledged. */
   #claims(): Claim[] {
     const claims = new Map(this.#options.hello().claims.map((claim) => [claim.runId, claim]));
     for (const { message } of this.#outbox.entries) {
@@ -182,7 +182,7 @@ export class ServiceConnection {
   #hear(text: string): void {
     const frame = parseFrame(text);
     if (frame === null) {
-      this.#options.say("the service sent a frame that this runner does not know; is it of another release?");
+      this.#options.log("the service sent a frame that this runner does not know; is it of another release?");
       this.#socket?.close(4400, "unknown frame");
       return undefined;
     }
@@ -197,7 +197,7 @@ export class ServiceConnection {
       case "request":
         return this.#make(frame);
       case "error":
-        return this.#options.say(`the service says: ${frame.message}`);
+        return this.#options.log(`the service says: ${frame.message}`);
     }
   }
 
@@ -218,7 +218,7 @@ export class ServiceConnection {
   }
 
   #welcome(frame: Extract<ServiceFrame, { frame: "welcome" }>): void {
-    this.#options.say(`connected ${this.#runnerId === frame.runnerId ? "again " : ""}as ${frame.runnerId}`);
+    this.#options.log(`connected ${this.#runnerId === frame.runnerId ? "again " : ""}as ${frame.runnerId}`);
     this.#runnerId = frame.runnerId;
     this.#features = frame.features ?? [];
     this.#failures = 0;
@@ -232,10 +232,10 @@ export class ServiceConnection {
 
   #beatLater(): void {
     this.#cancelBeat();
-    const { clock, say } = this.#options;
+    const { clock, log } = this.#options;
     this.#cancelBeat = clock.at(clock.now() + this.#lease.beatMs, () => {
       if (this.#lease.isWaiting) {
-        say("the service does not answer: connecting anew");
+        log("the service does not answer: connecting anew");
         this.#socket?.terminate();
         return;
       }
@@ -252,7 +252,7 @@ export class ServiceConnection {
     if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(frame));
   }
 
-  /** While there is a lease to keep, several attempts fit into what is left of it. */
+  /** Short during a lease, so that several attempts fit into it. */
   get #longestWaitMs(): number {
     return this.#lease.holds ? Math.min(LONGEST_WAIT_MS, this.#lease.beatMs / 2) : LONGEST_WAIT_MS;
   }
@@ -269,7 +269,7 @@ export class ServiceConnection {
 }
 
 function noop(): void {
-  // A request that is answered by nothing fails at the service, which waits no longer than its time.
+  // Without a response, the request times out at the service.
 }
 
 function parseFrame(text: string): ServiceFrame | null {

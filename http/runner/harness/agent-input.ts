@@ -1,12 +1,12 @@
 import type { Writable } from "node:stream";
 import type { InputLine } from "./agent-lines.js";
 
-/** Lines that a program has not read yet, at most; more are not written. */
+/** Most lines that a program has not read yet; further ones are dropped. */
 const MAX_UNREAD_LINES = 1_000;
 
 /**
- * A program's standard input, a JSON object a line. A program that reads nothing of it is never waited for, and what it
- * leaves unread is bounded.
+ * A program's standard input, with one JSON object in each line. Never blocks on a program that does not read it;
+ * unread lines are bounded.
  */
 export class AgentInput {
   readonly #pipe: Writable | null;
@@ -16,7 +16,7 @@ export class AgentInput {
     this.#pipe = pipe;
   }
 
-  /** Resolves with whether the program's pipe took the line; only once it did, or never will. */
+  /** Resolves with whether the program's pipe took the line, as soon as that is known. */
   give(line: InputLine): Promise<boolean> {
     const pipe = this.#pipe;
     if (pipe === null || this.#unread >= MAX_UNREAD_LINES) return Promise.resolve(false);

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { type CallInputs, inputsSchema } from "../../../actors/runners/call-inputs.js";
 import { MAX_REASON_CHARACTERS, MAX_STEP_CHARACTERS } from "../../../actors/runners/protocol.js";
 
-/** What an agent program writes to its standard output, a JSON object a line. Any other line is output to be shown. */
+/** The messages on an agent's standard output, one JSON object in each line. Any other line becomes an output step. */
 const agentLineSchema = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("step"),
@@ -27,22 +27,22 @@ const wantedSchema = z.object({
   id: z.string().nullable().catch(null),
 });
 
-/** A line that was meant as a message and is none, with what is wrong about it. */
+/** A line with an invalid message, and what is wrong with it. */
 export interface WrongLine {
   readonly type: "wrong";
   readonly wanted: z.output<typeof wantedSchema>["type"];
   readonly problem: string;
-  /** Its `id`, for who waits for an answer; null when it has none. */
+  /** The message's `id`, for the answer; null when it has none. */
   readonly id: string | null;
 }
 
 export type AgentLine = z.output<typeof agentLineSchema> | WrongLine;
 
-/** What the runner writes to an agent's standard input, a JSON object a line. */
+/** The messages on an agent's standard input, one JSON object in each line. */
 export type InputLine =
   | { readonly type: "handover.accepted" }
   | { readonly type: "handover.refused"; readonly reason: string }
-  /** `id` is that of the permission line; `inputs` what to make the call with, changed when they were `edited`. */
+  /** `id` is that of the permission line. The call has to be made with `inputs`, which differ when `edited`. */
   | {
       readonly type: "permission.approved";
       readonly id: string;
@@ -50,10 +50,10 @@ export type InputLine =
       readonly edited: boolean;
     }
   | { readonly type: "permission.dismissed"; readonly id: string; readonly reason: string | null }
-  /** A person speaks; `from` is `person <id>`. */
+  /** A message from a person; `from` is `person <id>`. */
   | { readonly type: "message"; readonly from: string; readonly text: string };
 
-/** A line as the agent meant it; null when it is no message. */
+/** Parses a line; null when it is no message. */
 export function parseAgentLine(line: string): AgentLine | null {
   if (!line.startsWith("{")) return null;
   const body = parseJson(line);
@@ -73,7 +73,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** A text cut to what a step holds, never within a character. */
+/** A text cut to the length of a step, never within a surrogate pair. */
 export function cut(text: string): string {
   if (text.length <= MAX_STEP_CHARACTERS) return text;
   const end = MAX_STEP_CHARACTERS - 1;

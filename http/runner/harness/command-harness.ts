@@ -7,8 +7,8 @@ import { type Harness, HarnessNotFound, type HarnessRun } from "./harness.js";
 import { linesOf } from "./lines.js";
 
 /**
- * Runs any program as the agent: the run's arguments, or the runner's own default command. What it prints are its
- * steps; JSON lines say more (see {@link parseAgentLine}); answers, and what people say, come on its standard input.
+ * Runs any program as the agent: the run's arguments, or the runner's default command. Its output becomes steps; JSON
+ * lines in it are messages (see {@link parseAgentLine}). Answers and people's messages go to its standard input.
  */
 export function commandHarness(defaultCommand: readonly string[]): Harness {
   return {
@@ -42,7 +42,7 @@ async function start(job: Job, run: HarnessRun, defaultCommand: readonly string[
   }
 }
 
-/** A program that runs, and what it is told. */
+/** A running program and its input. */
 interface Agent {
   readonly group: ProcessGroup;
   readonly input: AgentInput;
@@ -60,7 +60,7 @@ async function readOutput({ group, input }: Agent, run: HarnessRun, tail: Tail):
   }
 }
 
-/** Does what a line says; resolves when the next one may be read. What the agent is answered, it may be later. */
+/** Handles a line; resolves when the next one may be read. The answer may come later. */
 async function take(line: AgentLine, run: HarnessRun, answer: (line: InputLine) => void): Promise<void> {
   switch (line.type) {
     case "step":
@@ -88,7 +88,7 @@ async function take(line: AgentLine, run: HarnessRun, answer: (line: InputLine) 
   }
 }
 
-/** Says what was wrong, as a step and to who waits for an answer. */
+/** Reports an invalid line as a step, and as the answer that the agent waits for. */
 async function takeWrong(
   { wanted, problem, id }: WrongLine,
   run: HarnessRun,

@@ -1,4 +1,4 @@
-/** A handover that was given. */
+/** A handover that was asked for or given. */
 export interface Handover {
   readonly to: string;
   readonly note: string;
@@ -7,7 +7,7 @@ export interface Handover {
 const STOPPING = "The run is being stopped.";
 const GIVEN = "The run has handed over already.";
 
-/** The handovers that one run asks for: at most one is given, and after a stop none is asked for. */
+/** The handovers that one run asks for. At most one is given; after a stop, none can be asked for. */
 export class Handovers {
   readonly #send: (id: string, wish: Handover) => void;
   readonly #prefix: string;
@@ -26,13 +26,13 @@ export class Handovers {
     return this.#given;
   }
 
-  /** Why no handover may be asked for now; null when one may. */
+  /** Why no handover may be asked for now, or null. */
   get closedBecause(): string | null {
     if (this.#closed) return STOPPING;
     return this.#given === null ? null : GIVEN;
   }
 
-  /** Asks the service; null when the handover is given, else why not. */
+  /** Asks the service; resolves with null when the handover is given, otherwise with the reason. */
   async ask(wish: Handover): Promise<string | null> {
     if (this.closedBecause !== null) return this.closedBecause;
     this.#asked += 1;
@@ -50,7 +50,7 @@ export class Handovers {
     this.#answers.delete(id);
   }
 
-  /** Refuses what waits and what comes. */
+  /** Refuses waiting and later handovers. */
   close(): void {
     this.#closed = true;
     for (const id of [...this.#answers.keys()]) this.answer(id, STOPPING);

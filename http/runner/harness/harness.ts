@@ -4,25 +4,25 @@ import type { ProcessGroup } from "../process/process-group.js";
 import type { Give } from "./messages.js";
 import type { PermissionAnswer, PermissionWish } from "./permissions.js";
 
-/** What a harness is given for one run, and where it reports. */
+/** The inputs of a harness for one run, and the callbacks for its reports. */
 export interface HarnessRun {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** The mark of what the run starts. */
+  /** The prefix of the marks of all processes that the run starts. */
   readonly mark: string;
-  /** Says when the agent must end. */
+  /** Signals when the agent must end. */
   readonly halt: Halt;
-  /** Told of the agent's process before anything else. */
+  /** Called with the agent's process before any other callback. */
   readonly started: (group: ProcessGroup) => Promise<void>;
-  /** Resolves when the next step may come. */
+  /** Back-pressure: resolves when the next step may be reported. */
   readonly step: (step: Omit<RunStep, "index" | "spent">) => Promise<void>;
   readonly cost: (spent: Spent) => Promise<void>;
-  /** Null when the handover is given, else why not. */
+  /** Resolves with null when the handover is given, otherwise with the reason. */
   readonly handover: (to: string, note: string) => Promise<string | null>;
   readonly ask: (question: string) => void;
-  /** Resolves when the agent may say more; whether it may make the call, `answered` is told later, or never. */
+  /** Resolves when the agent's next line may be read. `answered` is called later with the answer, or never. */
   readonly permission: (wish: PermissionWish, answered: (answer: PermissionAnswer) => void) => Promise<void>;
-  /** The agent takes what people say to it from now on, in order. */
+  /** From now on, `give` gets the messages of people to the agent, in order. */
   readonly listen: (give: Give) => void;
 }
 
@@ -30,14 +30,14 @@ export interface HarnessRun {
 export interface AgentResult {
   /** Null when a signal ended it. */
   readonly exitCode: number | null;
-  /** The end of what it printed. */
+  /** The end of its output. */
   readonly output: string;
 }
 
-/** How a runner starts an agent. Adapters for particular agents stand behind this. */
+/** Starts and controls an agent program; an adapter for one kind of agent. */
 export interface Harness {
   readonly name: string;
-  /** Rejects with {@link HarnessNotFound} when there is no such program here. */
+  /** Rejects with {@link HarnessNotFound} when the program cannot be started on this machine. */
   run(job: Job, run: HarnessRun): Promise<AgentResult>;
 }
 

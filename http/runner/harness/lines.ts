@@ -1,9 +1,9 @@
 import type { Readable } from "node:stream";
 
-/** Longest line kept, in characters; the rest of a longer one is passed over. */
+/** Longest line, in characters; the rest of a longer one is dropped. */
 const MAX_LINE = 256 * 1024;
 
-/** The lines of a stream as they come. Whoever is slow to take them slows the writer down. */
+/** The lines of a stream, with back-pressure on its writer. */
 export async function* linesOf(stream: Readable): AsyncGenerator<string> {
   let rest = "";
   stream.setEncoding("utf8");

@@ -1,10 +1,10 @@
-/** Shorter values stand in ordinary words: masking them would hide what was said, and tell them by what is missing. */
+/** Shorter values occur in ordinary words: masking them would hide text, and reveal them by what is missing. */
 const SHORTEST = 6;
 
-/** What stands in a secret's place. */
+/** Replaces a secret. */
 const MASKED = "***";
 
-/** Makes what takes the values of secrets, and each line of those that have several, out of a text. */
+/** Returns a function that masks the values of secrets, and each line of a secret with several, in a text. */
 export function maskOf(secrets: readonly string[]): (text: string) => string {
   const hidden = secrets
     .flatMap((secret) => [secret, ...secret.split("\n")])
@@ -14,7 +14,7 @@ export function maskOf(secrets: readonly string[]): (text: string) => string {
   return (text) => hidden.reduce((masked, part) => masked.replaceAll(part, MASKED), text);
 }
 
-/** The same with every text in a value, names included; the value must not be deep. */
+/** Masks every text in a value, including names; recursive, so the value must not be deep. */
 export function maskedWithin(value: unknown, mask: (text: string) => string): unknown {
   if (typeof value === "string") return mask(value);
   if (Array.isArray(value)) return value.map((inner) => maskedWithin(inner, mask));

@@ -1,14 +1,14 @@
 import type { ServiceMessage } from "../../../actors/runners/protocol.js";
 
-/** Something that a person says to a run. */
+/** A message of a person to a run. */
 export type PersonMessage = Pick<Extract<ServiceMessage, { type: "run.message" }>, "n" | "from" | "text">;
 
-/** Gives a message to the agent; resolves with whether that was done, and not before. */
+/** Gives a message to the agent; resolves with whether the agent got it, as soon as that is known. */
 export type Give = (said: PersonMessage) => Promise<boolean>;
 
 /**
- * What people say to one run: given to its agent once each, in order. What comes before there is an agent waits for it.
- * The service bounds how many wait.
+ * The messages of people to one run, each given to its agent once, in order. Messages that come before the agent starts
+ * wait for it; the service bounds their number.
  */
 export class Messages {
   readonly #delivered: (n: number) => void;
@@ -16,7 +16,7 @@ export class Messages {
   #give: Give | null = null;
   #taken = 0;
 
-  /** `heard` is told up to which number the agent was given them. */
+  /** `delivered` is called with the number of each message that the agent got. */
   constructor(delivered: (n: number) => void) {
     this.#delivered = delivered;
   }
@@ -28,7 +28,7 @@ export class Messages {
     else this.#pass(this.#give, said);
   }
 
-  /** There is an agent now, that takes messages by `give`. */
+  /** The agent has started, and gets messages through `give`. */
   listen(give: Give): void {
     this.#give = give;
     for (const said of this.#waiting.splice(0)) this.#pass(give, said);

@@ -1,14 +1,14 @@
 import { type CallInputs, parseInputs } from "../../../actors/runners/call-inputs.js";
 import type { ServiceMessage } from "../../../actors/runners/protocol.js";
 
-/** A call that the agent wants leave for. */
+/** A call that the agent asks permission for. */
 export interface PermissionWish {
   readonly tool: string;
   readonly inputs: CallInputs;
   readonly reason: string;
 }
 
-/** What the agent is answered: what to make the call with, or why it may not, if that was said. */
+/** The answer to the agent: the inputs for the call, or that it was dismissed, with the reason if one was given. */
 export type PermissionAnswer =
   | { readonly inputs: CallInputs; readonly edited: boolean }
   | { readonly dismissed: string | null };
@@ -20,7 +20,7 @@ interface Pending {
   readonly answered: (answer: PermissionAnswer) => void;
 }
 
-/** The permissions that one run's agent asks for, each answered once, in any order. The service bounds how many wait. */
+/** The permissions that one run's agent asks for, each answered once, in any order. The service bounds their number. */
 export class Permissions {
   readonly #prefix: string;
   readonly #send: (id: string, wish: PermissionWish) => void;
@@ -40,7 +40,7 @@ export class Permissions {
     this.#send(id, wish);
   }
 
-  /** The service's answer. A call that was approved as it was asked gets its inputs back as the agent gave them. */
+  /** The service's answer. A call that was approved without edits gets the agent's own inputs. */
   answer({ id, verdict, inputs, reason }: Pick<Answered, "id" | "verdict" | "inputs" | "reason">): void {
     const pending = this.#pending.get(id);
     if (pending === undefined) return;

@@ -5,18 +5,18 @@ import { type Launch, ProcessGroup } from "./process-group.js";
 export interface CommandResult {
   /** Null when a signal ended it. */
   readonly exitCode: number | null;
-  /** Standard output and error as they came, the end of them. */
+  /** The end of standard output and error, interleaved. */
   readonly output: string;
 }
 
 export interface CommandRun extends Omit<Launch, "argv"> {
   /** Ends the command and everything it started. */
   readonly halt: Halt;
-  /** Told of the command's process before anything else. */
+  /** Called with the command's process before its end is awaited. */
   readonly started: (group: ProcessGroup) => Promise<void>;
 }
 
-/** Runs a shell command to its end, which is also the end of what it left running. */
+/** Runs a shell command to its end, and ends what it leaves running. */
 export async function runShell(command: string, run: CommandRun): Promise<CommandResult> {
   const { cwd, env, mark, halt, started } = run;
   const group = await ProcessGroup.start({ argv: ["/bin/sh", "-c", command], cwd, env, mark });
@@ -33,8 +33,8 @@ export async function runShell(command: string, run: CommandRun): Promise<Comman
 }
 
 /**
- * Keeps the end of a text that may be long. What is left of a line whose beginning is gone is left out, unless nothing
- * follows it: half a secret is not known for one.
+ * Keeps the end of a long text, without the rest of a line whose beginning was cut off, unless nothing follows it: a
+ * part of a secret could not be masked.
  */
 export class Tail {
   #text = "";
@@ -42,7 +42,7 @@ export class Tail {
 
   add(text: string): void {
     this.#text += text;
-    // Seldom, so that many short texts cost no copy each.
+    // Not each time, so that many short texts do not cost a copy each.
     if (this.#text.length > 2 * MAX_OUTPUT_CHARACTERS) this.#shorten();
   }
 

@@ -1,9 +1,9 @@
 import type { Clock } from "../../../runtime/clock.js";
 
-/** How long programs have to end after they are asked to, in milliseconds. */
+/** Time between asking programs to end and killing them, in milliseconds. */
 export const KILL_GRACE_MS = 5_000;
 
-/** The end of a run's programs, decided from outside: first they are asked to end, after a grace time they are killed. */
+/** Ends a run's programs: they are asked to end, and killed after a grace time. */
 export class Halt {
   readonly #clock: Clock;
   readonly #stop = new AbortController();
@@ -19,7 +19,7 @@ export class Halt {
     return this.#stop.signal;
   }
 
-  /** Aborted when they are to be gone at once. */
+  /** Aborted when programs have to be killed. */
   get killing(): AbortSignal {
     return this.#kill.signal;
   }
@@ -36,7 +36,7 @@ export class Halt {
     this.#kill.abort();
   }
 
-  /** Nothing runs any more: the grace time need not be waited for. */
+  /** Call it when no program runs any more: cancels the grace time. */
   over(): void {
     this.#cancelGrace();
   }

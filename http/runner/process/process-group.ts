@@ -7,7 +7,7 @@ export interface Launch {
   readonly argv: readonly [string, ...string[]];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** By which everything it starts is found again at its end; null for programs that start nothing lasting. */
+  /** The mark by which everything it starts is found at its end; null for programs that leave nothing running. */
   readonly mark: string | null;
 }
 
@@ -18,21 +18,21 @@ export interface ProcessExit {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** How often pipes are looked at that something still holds open after the program's end, in milliseconds. */
-const PIPE_LOOK_MS = 250;
+/** Interval of checks of pipes that are still open after the program's end, in milliseconds. */
+const PIPE_POLL_MS = 250;
 
 /**
- * A program with everything it starts: a process group of its own, ended as a whole.
+ * A program with everything that it starts, in its own process group.
  *
- * 1. The program's end is the group's: what it left running is killed then, also what left the group (by its mark).
- * 2. What was printed up to then can still be read, however slowly.
+ * 1. When the program ends, everything that it left running is killed, by its mark also what left the group.
+ * 2. The output up to then can still be read, however slowly.
  */
 export class ProcessGroup {
   readonly child: ChildProcess;
-  /** What it prints, kept from the first byte on: node throws away what nobody listens to when a program ends. */
+  /** Its output, buffered from the first byte on: when a program ends, node drops output that has no listener. */
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** Resolves when the program is over and its pipes are read to their end. */
+  /** Resolves when the program has ended and its pipes are read to the end. */
   readonly ended: Promise<ProcessExit>;
   readonly #mark: string | null;
 
@@ -79,7 +79,7 @@ export class ProcessGroup {
     return this.child.pid ?? 0;
   }
 
-  /** Ends it when the run is halted: SIGTERM first, SIGKILL once killing begins. Gives what ends the watch. */
+  /** Ends it when the run is halted: SIGTERM on `stopping`, SIGKILL on `killing`. Returns what detaches it. */
   obey(halt: Halt): () => void {
     const stop = () => killGroup(this.pid, "SIGTERM");
     const kill = () => this.kill();
@@ -92,32 +92,32 @@ export class ProcessGroup {
     };
   }
 
-  /** SIGKILL to all of it at once. */
+  /** Sends SIGKILL to the whole group, and to everything with its mark. */
   kill(): void {
     killGroup(this.pid, "SIGKILL");
     if (this.#mark !== null) killMarked(this.#mark);
   }
 
-  /** A process that left the group and hid its mark may hold the pipes open: once they are read empty, they close. */
+  /** Closes the pipes once they are drained: a process that left the group and hid its mark may hold them open. */
   #watchPipes(): void {
     let idle = 0;
     const pipes = [this.child.stdout, this.child.stderr, this.stdout, this.stderr];
-    const look = setInterval(() => {
+    const polling = setInterval(() => {
       idle = pipes.every((pipe) => (pipe?.readableLength ?? 0) === 0) ? idle + 1 : 0;
       if (idle < 2) return;
       this.child.stdout?.destroy();
       this.child.stderr?.destroy();
-    }, PIPE_LOOK_MS);
-    void this.ended.then(() => clearInterval(look));
+    }, PIPE_POLL_MS);
+    void this.ended.then(() => clearInterval(polling));
   }
 }
 
-/** Signals a whole group; one that is gone is fine. */
+/** Signals a whole process group; one that has ended is fine. */
 export function killGroup(pid: number, signal: NodeJS.Signals): void {
   if (pid <= 1) return;
   try {
     process.kill(-pid, signal);
   } catch {
-    // It is gone, which is what was wanted.
+    // It has ended already.
   }
 }

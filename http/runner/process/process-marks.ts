@@ -2,22 +2,21 @@ import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 
 /**
- * Marks in the environment, by which everything that a program started is found again: also what left its process
- * group. They are read from `/proc`; where there is none, only process groups are ended.
+ * Marks in the environment, by which everything that a program started is found, even outside its process group. They
+ * are read from `/proc`; on systems without it, only process groups are ended.
  */
 
-/** The variable that holds a mark; it is passed on to whatever is started. */
+/** The variable with the mark; child processes inherit it. */
 export const MARK = "SIGNALBOX_MARK";
 
-/** Rounds made over all processes at most: one may have been started while the last round was under way. */
+/** Most rounds over all processes: a process may start another during a round. */
 const ROUNDS = 100;
 
-/** How long killed processes have to be gone, in milliseconds: the system takes them down when it gets to it. */
+/** Time limit for killed processes to disappear, in milliseconds. */
 const GONE_MS = 5_000;
-/** How often it is looked whether they are, in milliseconds. */
-const GONE_LOOK_MS = 5;
+const GONE_POLL_MS = 5;
 
-/** Kills every process whose mark begins so. They run no further, but may not be gone yet. */
+/** Kills every process whose mark has this prefix. They no longer run, but may not have disappeared yet. */
 export function killMarked(prefix: string): void {
   const killed = new Set<number>();
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -30,12 +29,12 @@ export function killMarked(prefix: string): void {
   }
 }
 
-/** As {@link killMarked}; resolves when they are gone, or when the system has not ended them for {@link GONE_MS}. */
+/** Like {@link killMarked}; resolves when they have disappeared, at the latest after {@link GONE_MS}. */
 export async function endMarked(prefix: string): Promise<void> {
-  for (let waited = 0; waited < GONE_MS; waited += GONE_LOOK_MS) {
+  for (let waited = 0; waited < GONE_MS; waited += GONE_POLL_MS) {
     if (marked(prefix).length === 0) return;
     killMarked(prefix);
-    await pause(GONE_LOOK_MS);
+    await pause(GONE_POLL_MS);
   }
 }
 
@@ -47,7 +46,7 @@ function marked(prefix: string): number[] {
         .split("\0")
         .some((entry) => entry.startsWith(begin));
     } catch {
-      // It is gone, or another user's.
+      // It has ended, or belongs to another user.
       return false;
     }
   });
@@ -68,11 +67,11 @@ function kill(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It ended by itself.
+    // It has ended already.
   }
 }
 
-/** When a process started, in the kernel's ticks since boot: with its pid it names one process for good. Null if gone. */
+/** A process's start, in kernel ticks since boot; unique together with its pid. Null when there is no such process. */
 export function startTime(pid: number): string | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
@@ -82,12 +81,12 @@ export function startTime(pid: number): string | null {
   }
 }
 
-/** A process as it is noted in a file: its pid and when it started. */
+/** The text that identifies a process in a file: its pid and its start. */
 export function noteOf(pid: number): string {
   return `${pid} ${startTime(pid) ?? "unknown"}`;
 }
 
-/** The pid of a noted process while that very process lives; a pid alone may have been given to another since. */
+/** The pid in a note, if that process still runs; null if it has ended, even if its pid is in use again. */
 export function aliveByNote(note: string): number | null {
   const [pidText, started] = note.trim().split(" ");
   const pid = Number(pidText);

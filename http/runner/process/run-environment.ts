@@ -3,12 +3,12 @@ import type { Job } from "../../../actors/runners/protocol.js";
 import type { Checkout } from "../checkout/checkout.js";
 import type { RunFolder } from "../checkout/run-folder.js";
 
-/** What programs may see of the machine, whatever it is. */
+/** Variables of the runner's environment that are always passed to programs. */
 const ALWAYS = ["PATH", "LANG", "LC_ALL", "TZ"];
 
 /**
- * What programs of a run see: the run's own variables, and of the runner's environment only {@link ALWAYS} and what
- * `passed` names.
+ * The environment of a run's programs: the run's own variables, and of the runner's environment only {@link ALWAYS} and
+ * the names in `passed`.
  */
 export function environmentOf(
   job: Job,

@@ -65,7 +65,7 @@ async function realRunner(t: Test, { service, token }: Workplace): Promise<void>
     ...{ workFolder, gitUrl: join(workFolder, "{name}"), clock: createSystemClock(), random: () => 0.5 },
     ...{
       instance: randomBytes(16).toString("hex"),
-      say: (line) => (line.startsWith("connected") ? connected() : undefined),
+      log: (line) => (line.startsWith("connected") ? connected() : undefined),
     },
   });
   t.teardown(async () => {

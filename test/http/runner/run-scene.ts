@@ -61,7 +61,7 @@ export class RunScene {
       passEnv: [...(more.passEnv ?? [])],
       workFolder: join(folder, "work"),
       gitUrl: join(folder, "repositories/{name}"),
-      ...{ clock, random: () => 0.5, instance: "0123456789abcdef", say: (line) => said.push(line) },
+      ...{ clock, random: () => 0.5, instance: "0123456789abcdef", log: (line) => said.push(line) },
     });
     t.teardown(() => runner.kill());
     await service.frame("hello");

@@ -9,11 +9,11 @@ t.test("a run's skills lie in folders of their keys, and nothing of them outside
   t.teardown(() => rmSync(workFolder, { recursive: true }));
   const folder = await RunFolder.create(workFolder, { runId: "run_1", fence: 1 });
   const skill = (path: string) => ({ key: "greet", name: "", description: "", files: [{ path, content: "x" }] });
-  await folder.laySkills([skill("a/b/c.txt"), { ...skill("SKILL.md"), key: "other" }]);
+  await folder.writeSkills([skill("a/b/c.txt"), { ...skill("SKILL.md"), key: "other" }]);
   t.equal(readFileSync(join(folder.skills, "greet/a/b/c.txt"), "utf8"), "x");
   t.equal(readFileSync(join(folder.skills, "other/SKILL.md"), "utf8"), "x");
   for (const path of ["../outside", "a/../../outside", ".."]) {
-    await t.rejects(folder.laySkills([skill(path)]), /the skill greet holds the path/, path);
+    await t.rejects(folder.writeSkills([skill(path)]), /the skill greet holds the path/, path);
   }
   t.notOk(existsSync(join(folder.skills, "outside")));
 });

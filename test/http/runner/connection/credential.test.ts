@@ -113,7 +113,7 @@ t.test("a runner admitted by a trust comes back by itself when what it was admit
     ...{ url: service.baseUrl, credential: credentialOf(), name: "host", labels: [], slots: 1, command: ["true"] },
     ...{ workFolder: join(folder, "work"), gitUrl: `${folder}/{name}`, passEnv: [], instance: "0123456789abcdef" },
     ...{ clock, random: () => 0.5 },
-    say: (line) => {
+    log: (line) => {
       said.push(line);
       heard();
     },

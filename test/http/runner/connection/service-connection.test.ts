@@ -64,7 +64,7 @@ async function scene(t: Test, token = "pool-token"): Promise<Scene> {
     leaseOver: () => {
       leasesOver += 1;
     },
-    say: (line) => void said.push(line),
+    log: (line) => void said.push(line),
   });
   t.teardown(() => connection.close());
   connection.open();
