@@ -22,7 +22,7 @@ import { createOutbound } from "../actors/outbound/request.js";
 import type { Kind } from "../actors/resources/kind.js";
 import type { WriteResult } from "../actors/resources/resource.messages.js";
 import { createSealer } from "../actors/sealer.js";
-import type { TellingWriting } from "../actors/tables/follow.js";
+import type { PublishingWriting } from "../actors/tables/on-write.js";
 import { openWorkspace } from "../actors/workspaces/open-workspace.js";
 import { workspaceRef } from "../actors/workspaces/workspace.messages.js";
 import type { ActorType } from "../runtime/actor-type.js";
@@ -254,7 +254,7 @@ async function withoutActorsAlike(store: Store, url: string): Promise<Figures> {
 }
 
 /** Rows to be committed together. */
-class Changes implements TellingWriting {
+class Changes implements PublishingWriting {
   readonly changes: Change[] = [];
 
   put(key: Key, value: unknown): void {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type PerformanceEntry, PerformanceObserver, performance } from "node:perf_hooks";
 import { setImmediate } from "node:timers/promises";
-import type { TellingWriting } from "../actors/tables/follow.js";
+import type { PublishingWriting } from "../actors/tables/on-write.js";
 import type { TaskRow, TaskState } from "../actors/tasks/task.js";
 import { listTeamTasks } from "../actors/tasks/task.queries.js";
 import { tasks } from "../actors/tasks/task.table.js";
@@ -208,7 +208,7 @@ async function fill(store: Store): Promise<void> {
   const { reading } = store;
   for (let from = 0; from < TASKS; from += 5_000) {
     const changes: Change[] = [];
-    const writing: TellingWriting = {
+    const writing: PublishingWriting = {
       publishRow: () => undefined,
       get: (key) => reading.get(key),
       range: (range) => reading.range(range),

@@ -3,8 +3,8 @@ import type { Key, Reading, Writing } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 import type { WorkEvent } from "../events/catalogue.js";
 import { listResources } from "../resources/resource.table.js";
-import type { TellingWriting } from "../tables/follow.js";
 import { listedTable } from "../tables/indexed-table.js";
+import type { PublishingWriting } from "../tables/on-write.js";
 import { storedAs } from "../tables/table-declaration.js";
 import type { HookFailureCode } from "./delivery/failure-codes.js";
 
@@ -141,7 +141,7 @@ export function listAttempts(reading: Reading, workspaceId: string, teamId: stri
 
 /** Writes how a hook occurrence ended; `before` is what lists found it by. */
 export function storeEnded(
-  writing: TellingWriting,
+  writing: PublishingWriting,
   workspaceId: string,
   before: HookOccurrenceListed,
   ended: EndedRow,

@@ -1,7 +1,7 @@
 import type { Reading, Writing } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 import { indexedTable } from "../tables/indexed-table.js";
-import { beside } from "../tables/table-declaration.js";
+import { derivedRows } from "../tables/table-declaration.js";
 import type { OAuth2 } from "./oauth2.js";
 
 /** The owner of a connection: the team, or a person by their id. */
@@ -53,8 +53,8 @@ const connectionsOfPeople = table<true>("connection-of");
 const connections = indexedTable<IntegrationConnectionRow>("connection", {
   under: ["integrationId"],
   order: ["holder"],
-  beside: [
-    beside(connectionsOfPeople, ({ integrationId, holder }) =>
+  derived: [
+    derivedRows(connectionsOfPeople, ({ integrationId, holder }) =>
       holder === "team" ? [] : [[[holder, integrationId], true]],
     ),
   ],

@@ -2,7 +2,7 @@ import type { Turn } from "../../runtime/turn.js";
 import { table } from "../../storage/table.js";
 import type { Refusal } from "../refusal.js";
 import { indexedTable } from "../tables/indexed-table.js";
-import { beside, storedAs } from "../tables/table-declaration.js";
+import { derivedRows, storedAs } from "../tables/table-declaration.js";
 import type { Idempotency } from "./resource.messages.js";
 
 /** How long a repeated create is recognised (configuration API, Limits). */
@@ -22,7 +22,7 @@ const ages = table<true>("idempotency-age");
 const attempts = indexedTable<Attempt>("idempotency", {
   under: ["scope"],
   order: ["key"],
-  beside: [beside(ages, ({ atMs, scope, key }) => [[[atMs, scope, key], true]])],
+  derived: [derivedRows(ages, ({ atMs, scope, key }) => [[[atMs, scope, key], true]])],
   stored: storedAs(
     ({ scope: _scope, key: _key, ...stored }: Attempt) => stored,
     (stored, key) => ({ ...stored, scope: String(key.at(-2)), key: String(key.at(-1)) }),

@@ -5,7 +5,7 @@ import type { Entry, Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 import type { FieldError } from "../refusal.js";
 import { indexedTable } from "../tables/indexed-table.js";
-import { beside } from "../tables/table-declaration.js";
+import { derivedRows } from "../tables/table-declaration.js";
 import type { AddressReference, KeyReference, Kind, Reference } from "./kind.js";
 import { findResource, type ResourceRow, resourceAddresses, resources } from "./resource.table.js";
 import { hashEntry } from "./resource-hash.table.js";
@@ -103,10 +103,12 @@ function declareResources(kind: Kind) {
   return indexedTable<ResourceRow>(resources.name, {
     under: ["kind"],
     order: ["id"],
-    beside: [
-      beside(resourceAddresses, (row) => [[[kind.name, row.address], row.id]]),
-      beside(teamHoldings, (row) => (row.teamId === null ? [] : [[[row.teamId, kind.name, row.id], toReferrer(row)]])),
-      beside(lookupKeys, (row) =>
+    derived: [
+      derivedRows(resourceAddresses, (row) => [[[kind.name, row.address], row.id]]),
+      derivedRows(teamHoldings, (row) =>
+        row.teamId === null ? [] : [[[row.teamId, kind.name, row.id], toReferrer(row)]],
+      ),
+      derivedRows(lookupKeys, (row) =>
         getLookupKeys(kind, row.fields).map((key) => [[kind.name, row.teamId ?? "", key, row.id], true]),
       ),
       // A resource may refer to itself: its own address is written by now.

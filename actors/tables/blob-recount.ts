@@ -1,9 +1,9 @@
 /**
- * Counts the references to bodies again, on a store that no runtime is on, and puts right what is wrong.
+ * Recounts the references to bodies, on a store that no runtime uses, and corrects wrong counts.
  *
- * 1. What the rows refer to decides, whatever was counted.
- * 2. Each finding is put right in one batch, so a recount that is cut short leaves the rest for the next one.
- * 3. A body that no row refers to stays for its day, from the recount on where nothing said since when.
+ * 1. The rows that refer to bodies decide, not the stored counts.
+ * 2. Each finding is corrected in one batch, so the next recount continues after an interrupted one.
+ * 3. A body without references is stored for its day: from the recount on, if nothing says since when it is unused.
  */
 import { isDeepStrictEqual } from "node:util";
 import { isStored, offlineSend } from "../../runtime/offline-send.js";
@@ -14,36 +14,36 @@ import { type BlobUse, bodies, sweeping, toUnused, unused, uses, WAITS } from ".
 import { blobSweeperRef } from "./blobs.js";
 
 /** A table whose rows refer to bodies. */
-export interface Referring {
-  /** The bodies that each row of a workspace refers to. */
+export interface ReferringTable {
+  /** The digests of the bodies that each row of a workspace refers to. */
   referrals(reading: Reading, workspaceId: string): Iterable<readonly string[]>;
 }
 
 export interface RecountOptions {
-  /** All the tables that refer to bodies. */
-  readonly referring: readonly Referring[];
+  /** All tables whose rows refer to bodies. */
+  readonly referring: readonly ReferringTable[];
   readonly nowMs: number;
 }
 
-/** What a recount found wrong with a body. */
+/** A wrong count, or a missing body. */
 export interface RecountFinding {
   readonly workspaceId: string;
   /** SHA-256 in hex. */
   readonly digest: string;
-  /** The count that stood; null where none did. */
+  /** The stored count; null for none. */
   readonly counted: number | null;
-  /** Rows that refer to it. */
+  /** Number of rows that refer to it. */
   readonly rows: number;
-  /** Its body is not there: a recount cannot bring it back. */
+  /** Whether the body itself is missing, which a recount cannot correct. */
   readonly isMissing: boolean;
 }
 
-/** A finding, and what puts it right; nothing where only the body is missing. */
+/** A finding with its correction; no changes when only the body is missing. */
 export interface Recount extends RecountFinding {
   readonly changes: readonly Change[];
 }
 
-/** Puts the counts of every workspace right; yields what was wrong once it is on disk. */
+/** Corrects the counts of all workspaces; yields each finding once its correction is on disk. */
 export async function* recountAllBlobs(store: Store, options: RecountOptions): AsyncGenerator<RecountFinding> {
   const { reading } = store;
   for (const workspaceId of listPartitions(reading)) {
@@ -51,12 +51,12 @@ export async function* recountAllBlobs(store: Store, options: RecountOptions): A
       if (changes.length > 0) await store.commit(changes);
       yield finding;
     }
-    const told = tellSweeper(reading, workspaceId);
-    if (told.length > 0) await store.commit(told);
+    const notice = notifySweeper(reading, workspaceId);
+    if (notice.length > 0) await store.commit(notice);
   }
 }
 
-/** What is wrong with the counts of a workspace, a body at a time. Holds a number for each body in memory. */
+/** The wrong counts of a workspace, one body at a time. Holds one number for each body in memory. */
 export function* recountBlobs(reading: Reading, workspaceId: string, options: RecountOptions): Generator<Recount> {
   const counts = countReferences(reading, workspaceId, options.referring);
   const unusedSince = new Map<string, number>();
@@ -89,12 +89,12 @@ export function* recountBlobs(reading: Reading, workspaceId: string, options: Re
   }
 }
 
-/** What is stored of a body to which so many rows refer. */
+/** The use of a body with this number of references. */
 function useOf(rows: number, was: BlobUse | undefined, nowMs: number): BlobUse {
   return { count: rows, unusedSinceMs: rows > 0 ? null : (was?.unusedSinceMs ?? nowMs) };
 }
 
-/** The finding about a body whose use should be `use`, where it is another, or is not listed as unused. */
+/** The finding about a body whose use should be `use`, if the stored one differs or the list of unused ones does. */
 function* recountOf(reading: Reading, found: Omit<RecountFinding, "counted">, use: BlobUse): Generator<Recount> {
   const { workspaceId, digest, isMissing } = found;
   const was = uses.get(reading, workspaceId, digest);
@@ -107,8 +107,8 @@ function* recountOf(reading: Reading, found: Omit<RecountFinding, "counted">, us
   if (changes.length > 0 || isMissing) yield { ...found, counted: was?.count ?? null, changes };
 }
 
-/** What has the sweeper know of the unused bodies: nothing where there is none, or it knows. */
-function tellSweeper(reading: Reading, workspaceId: string): Change[] {
+/** Changes that notify the sweeper of unused bodies; none when there is no such body, or it is notified already. */
+function notifySweeper(reading: Reading, workspaceId: string): Change[] {
   const sweeper = blobSweeperRef(workspaceId);
   if (unused.entries(reading, workspaceId, [], { limit: 1 }).length === 0 || isStored(reading, sweeper)) return [];
   const noted: Change = { op: "put", key: sweeping.key(workspaceId, WAITS), value: true };
@@ -118,7 +118,7 @@ function tellSweeper(reading: Reading, workspaceId: string): Change[] {
 function countReferences(
   reading: Reading,
   workspaceId: string,
-  referring: readonly Referring[],
+  referring: readonly ReferringTable[],
 ): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const each of referring) {

@@ -1,12 +1,12 @@
 import type { Entry } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 
-/** The rows of bodies; `blobs.ts` says how they hold together. */
+/** The rows of bodies; see `blobs.ts`. */
 
 export interface BlobUse {
-  /** Rows that refer to it. */
+  /** Number of rows that refer to it. */
   readonly count: number;
-  /** Since when none does; null while one does. */
+  /** Since when it has no references; null while it has. */
   readonly unusedSinceMs: number | null;
 }
 
@@ -18,10 +18,10 @@ export const uses = table<BlobUse>("blob-use");
 export const unused = table<true>("blob-unused");
 
 export const WAITS = "waits";
-/** `["waits"]` -> true: the sweeper was told that there is an unused one. */
+/** `["waits"]` -> true: the sweeper has been notified of an unused body. */
 export const sweeping = table<true>("blob-sweep");
 
-/** What the key of an unused body says. */
+/** Parses the key of an unused body. */
 export function toUnused({ key }: Entry): { readonly sinceMs: number; readonly digest: string } {
   return { sinceMs: Number(key.at(-2)), digest: String(key.at(-1)) };
 }

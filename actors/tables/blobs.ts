@@ -1,15 +1,15 @@
 /**
- * Big bodies of a workspace, each stored once, under its SHA-256, with a count of the rows that refer to it. They are
- * keyed under their workspace: a digest must not reveal what another workspace has.
+ * Large bodies of a workspace, each stored once, under its SHA-256, with a count of the rows that refer to it. They are
+ * stored for each workspace separately: a digest must not reveal what another workspace has.
  *
- * 1. A body is written in the batch of the row that refers to it first, and counted in the batch of every one that
- *    does: tables declare which bodies their rows refer to. One that a row of a later turn is to refer to is held until
- *    then ({@link holdBlob}).
- * 2. One that no row refers to stays for {@link UNUSED_MS}, so that what goes and comes back is not written twice;
- *    then its sweeper removes it (`blob-sweeper.machine.ts`).
- * 3. A body exists as long as rows refer to it. The sweeper leaves one that has a count, whatever else is said of it.
+ * 1. A body is written in the batch of the first row that refers to it, and each reference is counted in the batch of
+ *    its row: tables declare which bodies their rows refer to. A body for a row of a later turn is held until then
+ *    ({@link holdBlob}).
+ * 2. A body without references is stored for {@link UNUSED_MS}, so that a body that returns is not written again. Then
+ *    the workspace's sweeper removes it (`blob-sweeper.machine.ts`).
+ * 3. A body exists while rows refer to it: the sweeper never removes one with a count.
  *
- * An operator can have the references counted again (`blob-recount.ts`).
+ * Operators can recount the references (`blob-recount.ts`).
  */
 import { createHash } from "node:crypto";
 import { reference } from "../../runtime/reference.js";
@@ -17,10 +17,10 @@ import type { Message, Turn } from "../../runtime/turn.js";
 import type { Reading, Writing } from "../../storage/store.js";
 import { bodies, sweeping, toUnused, unused, uses, WAITS } from "./blob.table.js";
 
-/** How long a body stays without references, in milliseconds. */
+/** How long a body without references is stored, in milliseconds. */
 export const UNUSED_MS = 24 * 60 * 60 * 1_000;
 
-/** Tells a workspace's sweeper that there is a body that no row refers to. */
+/** Notifies a workspace's sweeper that there is a body without references. */
 export interface BlobsUnused extends Message {
   readonly type: "blobs.unused";
 }
@@ -31,29 +31,33 @@ export const blobSweeperRef = reference<BlobsUnused, [workspaceId: string]>("blo
   "unused",
 ]);
 
-/** Stores a body, in the turn in which a row first refers to it; returns its SHA-256 in hex, the reference. */
-export function keepBlob(writing: Writing, workspaceId: string, body: Uint8Array): string {
+/**
+ * Stores a body in the turn of the row that refers to it; returns its digest (SHA-256, hex), by which rows refer to it.
+ */
+export function storeBlob(writing: Writing, workspaceId: string, body: Uint8Array): string {
   const digest = createHash("sha256").update(body).digest("hex");
   if (uses.get(writing, workspaceId, digest) === undefined) bodies.put(writing, workspaceId, digest, body);
   return digest;
 }
 
 /**
- * Stores a body that a row of a later turn is to refer to, and returns its digest. It stays for at least
- * {@link UNUSED_MS}; when no row has come by then it goes.
+ * Stores a body for a row of a later turn, and returns its digest. The body is stored for at least {@link UNUSED_MS},
+ * and removed then if no row refers to it.
  */
 export function holdBlob(turn: Turn, workspaceId: string, body: Uint8Array): string {
-  const digest = keepBlob(turn, workspaceId, body);
+  const digest = storeBlob(turn, workspaceId, body);
   if ((uses.get(turn, workspaceId, digest)?.count ?? 0) === 0) markUnused(turn, workspaceId, digest);
   return digest;
 }
 
-/** The body, or undefined when no row refers to it. */
-export function blobOf(reading: Reading, workspaceId: string, digest: string): Uint8Array | undefined {
+/** The body with this digest, or undefined. It exists while rows refer to it. */
+export function findBlob(reading: Reading, workspaceId: string, digest: string): Uint8Array | undefined {
   return bodies.get(reading, workspaceId, digest);
 }
 
-/** Updates the counts for the references of a row, now and before. Throws when a body is not stored. */
+/**
+ * Updates the counts for a row that refers to the bodies `after` instead of `before`. Throws when a body is missing.
+ */
 export function referToBlobs(
   turn: Turn,
   workspaceId: string,
@@ -62,7 +66,7 @@ export function referToBlobs(
 ): void {
   const [had, has] = [new Set(before), new Set(after)];
   for (const digest of has) if (!had.has(digest)) refer(turn, workspaceId, digest);
-  for (const digest of had) if (!has.has(digest)) letGo(turn, workspaceId, digest);
+  for (const digest of had) if (!has.has(digest)) release(turn, workspaceId, digest);
 }
 
 function refer(turn: Turn, workspaceId: string, digest: string): void {
@@ -76,7 +80,7 @@ function refer(turn: Turn, workspaceId: string, digest: string): void {
   uses.put(turn, workspaceId, digest, { count: (use?.count ?? 0) + 1, unusedSinceMs: null });
 }
 
-function letGo(turn: Turn, workspaceId: string, digest: string): void {
+function release(turn: Turn, workspaceId: string, digest: string): void {
   const { count } = uses.get(turn, workspaceId, digest) ?? { count: 0 };
   if (count > 1) {
     uses.put(turn, workspaceId, digest, { count: count - 1, unusedSinceMs: null });
@@ -85,7 +89,7 @@ function letGo(turn: Turn, workspaceId: string, digest: string): void {
   markUnused(turn, workspaceId, digest);
 }
 
-/** Has the time of a body that no row refers to begin now. */
+/** Starts the time after which a body without references is removed. */
 function markUnused(turn: Turn, workspaceId: string, digest: string): void {
   const sinceMs = uses.get(turn, workspaceId, digest)?.unusedSinceMs ?? null;
   if (sinceMs === turn.now) return;
@@ -98,8 +102,8 @@ function markUnused(turn: Turn, workspaceId: string, digest: string): void {
 }
 
 /**
- * Removes bodies whose time is over, longest unused first, at most `limit`; returns when the time of the next one is
- * over, or null when none is unused.
+ * Removes bodies that have been unused for {@link UNUSED_MS}, longest unused first, at most `limit`. Returns the time
+ * at which the next one is due, or null when no body is unused.
  */
 export function sweepBlobs(turn: Turn, workspaceId: string, limit: number): number | null {
   const found = unused.entries(turn, workspaceId, [], { limit: limit + 1 }).map(toUnused);

@@ -1,21 +1,21 @@
 /**
- * Names that are unique over all workspaces: a slug, an installation of the code host. Their claims are rows of an
- * actor of the global partition, which gets the claim before the turn of the workspace that takes the name up.
+ * Names that are unique over all workspaces: slugs, installations of the code host. A claim is a row of an actor of the
+ * global partition, made before the turn of the workspace that takes the name (its holder).
  *
  * | claim     | moved by                         | next      | also                                           |
  * |-----------|----------------------------------|-----------|------------------------------------------------|
  * | free      | name.claim                       | pending   | a wake-up in a minute                          |
- * | pending   | name.claim, the same workspace   | pending   | the minute begins anew                         |
+ * | pending   | name.claim, the same workspace   | pending   | restarts the minute                            |
  * | pending   | name.confirm                     | confirmed |                                                |
- * | pending   | woken                            | pending   | its holder is asked; a wake-up in a minute     |
- * | pending   | name.lapse, in answer to the     | free      | the holder did not take the name up, and will  |
+ * | pending   | woken                            | pending   | asks its holder; a wake-up in a minute         |
+ * | pending   | name.lapse, in answer to the     | free      | the holder has not taken the name, and will    |
  * |           | latest question                  |           | not                                            |
  * | confirmed | name.claim, the same workspace   | confirmed |                                                |
  * | either    | name.claim, another workspace    | same      | refused                                        |
  * | either    | name.release, the same workspace | free      |                                                |
  *
- * 1. A pending claim lapses only when its holder says so: a confirmation may be under way for any length of time.
- * 2. The holder confirms in the turn in which it takes the name up, and releases in the turn in which it gives it back.
+ * 1. A pending claim lapses only when its holder says so: a confirmation may be on its way for any length of time.
+ * 2. The holder confirms in the turn in which it takes the name, and releases in the turn in which it gives it up.
  */
 import type { Reference } from "../../runtime/reference.js";
 import type { Message, Turn } from "../../runtime/turn.js";
@@ -23,22 +23,22 @@ import { GLOBAL_PARTITION } from "../../storage/keys.js";
 import type { KeyPart, Reading } from "../../storage/store.js";
 import type { Table } from "../../storage/table.js";
 
-/** How long a claim stays before its holder is asked whether it took the name up, in milliseconds. */
+/** Time after which the holder of a pending claim is asked whether it has taken the name, in milliseconds. */
 export const CLAIM_PENDING_MS = 60_000;
 
-/** What is claimed, by the parts of its row's id. */
+/** A claimed name, as the parts of its row's id. */
 export type ClaimedName = readonly KeyPart[];
 
-/** A claim. Nothing but the workspace stands in one that is confirmed. */
+/** A claim; `pending` is absent once it is confirmed. */
 export interface ClaimRow {
   readonly workspaceId: string;
   readonly pending?: PendingClaim;
 }
 
 interface PendingClaim {
-  /** When its holder is asked. */
+  /** The time at which its holder is asked. */
   readonly untilMs: number;
-  /** The idempotency key under which it was claimed, where there is one. */
+  /** The idempotency key of the request, if it has one. */
   readonly attempt?: { readonly scope: string; readonly key: string };
 }
 
@@ -48,34 +48,34 @@ interface AboutName extends Message {
   readonly workspaceId: string;
 }
 
-/** The name is taken up: it is the workspace's from now on. */
+/** The workspace has taken the name. */
 export interface ConfirmName extends AboutName {
   readonly type: "name.confirm";
 }
 
-/** The name is given back. */
+/** The workspace has given up the name. */
 export interface ReleaseName extends AboutName {
   readonly type: "name.release";
 }
 
-/** The name was not taken up, and is not going to be under this claim. */
+/** The workspace has not taken the name, and will not under this claim. */
 export interface LapseName extends AboutName {
   readonly type: "name.lapse";
-  /** As the question has it. */
+  /** From the question. */
   readonly untilMs: number;
 }
 
-/** Asks a holder whether it took a name up; it answers {@link ConfirmName} or {@link LapseName}. */
+/** Asks a holder whether it has taken the name; the answer is {@link ConfirmName} or {@link LapseName}. */
 export interface AskHolder extends Message {
   readonly type: "name.ask";
   readonly name: ClaimedName;
   readonly untilMs: number;
 }
 
-/** The claims of names of one sort. */
+/** The claims of one kind of names. */
 export interface Claims {
   readonly rows: Table<ClaimRow>;
-  /** The actor that takes a name up for its workspace. */
+  /** The actor that takes the name for its workspace. */
   readonly holder: (workspaceId: string, name: ClaimedName) => Reference<AskHolder>;
 }
 
@@ -102,9 +102,7 @@ export function claimName(
   return claim;
 }
 
-/**
- * Keeps a claim for good. Throws where the name is not the workspace's: no claim is given up behind its holder's back.
- */
+/** Confirms a claim. Throws when the workspace does not have it: a claim never ends without its holder. */
 export function confirmName({ rows }: Claims, turn: Turn, { name, workspaceId }: ConfirmName): void {
   const found = rows.get(turn, GLOBAL_PARTITION, ...name);
   if (found?.workspaceId !== workspaceId) {
@@ -115,19 +113,19 @@ export function confirmName({ rows }: Claims, turn: Turn, { name, workspaceId }:
   turn.cancelWake(toWakeUp(name));
 }
 
-/** Frees a name that its workspace gives back, or never took up; gives the claim there was, null when there is none. */
+/** Frees a name that its workspace gives up or has not taken; returns the removed claim, or null. */
 export function freeName({ rows }: Claims, turn: Turn, message: ReleaseName | LapseName): ClaimRow | null {
   const { name, workspaceId } = message;
   const found = rows.get(turn, GLOBAL_PARTITION, ...name);
   if (found?.workspaceId !== workspaceId) return null;
-  // Since it was asked, the claim was confirmed or made again.
+  // The claim was confirmed or made again since the question.
   if (message.type === "name.lapse" && found.pending?.untilMs !== message.untilMs) return null;
   rows.remove(turn, GLOBAL_PARTITION, ...name);
   turn.cancelWake(toWakeUp(name));
   return found;
 }
 
-/** Asks the holder of the pending claim that a wake-up is about, and sets the wake-up to ask again. */
+/** Asks the holder of the wake-up's pending claim, and sets the wake-up to ask again. */
 export function askHolder({ rows, holder }: Claims, turn: Turn, wakeUp: string): void {
   const name: ClaimedName = JSON.parse(wakeUp);
   const found = rows.get(turn, GLOBAL_PARTITION, ...name);
@@ -137,7 +135,7 @@ export function askHolder({ rows, holder }: Claims, turn: Turn, wakeUp: string):
   turn.wake(wakeUp, turn.now + CLAIM_PENDING_MS);
 }
 
-/** The wake-up of a name's claim: a JSON list, so it is no other wake-up's name. */
+/** The wake-up of a name's claim: a JSON list, which differs from all other wake-ups. */
 function toWakeUp(name: ClaimedName): string {
   return JSON.stringify(name);
 }

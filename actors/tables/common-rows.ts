@@ -22,7 +22,7 @@ interface Side {
 }
 
 /** Reads the slice at `cursor`, which has a line for each index, or the first one. */
-export function sliceOfCommon<Row extends object>(
+export function readCommonSlice<Row extends object>(
   reading: Reading,
   source: PageSource<Row>,
   cursor: Cursor<Row> | null,

@@ -57,18 +57,18 @@ export function storedIndex<Listed>(
 /** The key of a row in an index; null when the index does not contain the row. */
 export function keyIn(index: StoredIndex, partition: string, row: object): Key | null {
   for (const [field, values] of index.only) {
-    const part = partOf(row, field);
+    const part = getPart(row, field);
     if (typeof part !== "string" || !values.includes(part)) return null;
   }
-  for (const field of index.has) if (partOf(row, field) === NONE) return null;
+  for (const field of index.has) if (getPart(row, field) === NONE) return null;
   const key: KeyPart[] = [partition, rowSpace, index.name];
-  for (const field of index.by) key.push(partOf(row, field));
-  for (const field of index.order) key.push(partOf(row, field));
+  for (const field of index.by) key.push(getPart(row, field));
+  for (const field of index.order) key.push(getPart(row, field));
   return key;
 }
 
 /** The part of a key for a row's field. */
-export function partOf(row: object, field: string): KeyPart {
+export function getPart(row: object, field: string): KeyPart {
   return toPart(Reflect.get(row, field));
 }
 

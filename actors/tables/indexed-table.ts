@@ -11,18 +11,18 @@ import type { Entry, Key, KeyPart, Reading, Writing } from "../../storage/store.
 import type { TablePage } from "../../storage/table.js";
 import { type Filter, isSameKey, keyIn, type StoredIndex, storedIndex } from "./declared-index.js";
 import {
-  type Follows,
-  nothingFollows,
-  type Referring,
-  refers,
-  type TellingWriting,
-  type Told,
-  tells,
-} from "./follow.js";
-import { sliceOf } from "./page.js";
-import { type PagePlan, planOf } from "./page-plan.js";
-import { type Cursor, type PageOf, type PageSource, ROWS_BEGIN, type Slice } from "./page-source.js";
-import { type Beside, type Declared, type Listing, type StoredForm, storedAs } from "./table-declaration.js";
+  countOnWrite,
+  nothingOnWrite,
+  type OnWrite,
+  type PublishedRows,
+  type PublishingWriting,
+  publishOnWrite,
+  type RowsWithBlobs,
+} from "./on-write.js";
+import { readSlice } from "./page.js";
+import { type PagePlan, planPage } from "./page-plan.js";
+import { type Cursor, type PageOptions, type PageSource, ROWS_BEGIN, type Slice } from "./page-source.js";
+import { type Declared, type DerivedRows, type Listing, type StoredForm, storedAs } from "./table-declaration.js";
 
 /**
  * Declares a table; `name` is unique in the project. A table with stream entries (`changes`) or references to bodies
@@ -30,32 +30,36 @@ import { type Beside, type Declared, type Listing, type StoredForm, storedAs } f
  */
 export function indexedTable<Row extends object>(
   name: string,
-  declared: Declared<Row, Row> & Referring<Row> & Partial<Told<Row>>,
+  declared: Declared<Row, Row> & RowsWithBlobs<Row> & Partial<PublishedRows<Row>>,
 ): IndexedTable<Row, Row, Turn>;
 export function indexedTable<Row extends object>(
   name: string,
-  declared: Declared<Row, Row> & Told<Row>,
-): IndexedTable<Row, Row, TellingWriting>;
+  declared: Declared<Row, Row> & PublishedRows<Row>,
+): IndexedTable<Row, Row, PublishingWriting>;
 export function indexedTable<Row extends object>(
   name: string,
   declared: Declared<Row, Row>,
 ): IndexedTable<Row, Row, Writing>;
 export function indexedTable<Row extends object>(
   name: string,
-  declared: Declared<Row, Row> & Partial<Referring<Row> & Told<Row>>,
+  declared: Declared<Row, Row> & Partial<RowsWithBlobs<Row> & PublishedRows<Row>>,
 ): IndexedTable<Row, Row, Turn> {
   const { blobs, changes } = declared;
-  const follows =
-    blobs !== undefined ? refers({ ...declared, blobs }) : changes === undefined ? nothingFollows : tells({ changes });
-  return new IndexedTable<Row, Row, Turn>(name, { ...declared, listed: asItIs }, follows);
+  const onWrite =
+    blobs !== undefined
+      ? countOnWrite({ ...declared, blobs })
+      : changes === undefined
+        ? nothingOnWrite
+        : publishOnWrite({ changes });
+  return new IndexedTable<Row, Row, Turn>(name, { ...declared, listed: asItIs }, onWrite);
 }
 
 /** As {@link indexedTable}, for rows whose indexes and stream entries use what `listed` computes from them. */
 export function listedTable<Row extends object, Listed extends object>(
   name: string,
-  declared: Listing<Row, Listed> & Told<Listed>,
-): IndexedTable<Row, Listed, TellingWriting> {
-  return new IndexedTable(name, declared, tells(declared));
+  declared: Listing<Row, Listed> & PublishedRows<Listed>,
+): IndexedTable<Row, Listed, PublishingWriting> {
+  return new IndexedTable(name, declared, publishOnWrite(declared));
 }
 
 /** A table of {@link indexedTable} or {@link listedTable}. `Into` is what rows are written through. */
@@ -64,22 +68,22 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
   /** The index that contains every row: the rows themselves. */
   readonly #primary: StoredIndex;
   readonly #others: readonly StoredIndex[];
-  readonly #beside: readonly Beside<Listed>[];
+  readonly #derived: readonly DerivedRows<Listed>[];
   readonly #form: StoredForm<Row>;
   readonly #listed: (row: Row) => Listed;
-  readonly #follows: Follows<Listed, Into>;
+  readonly #onWrite: OnWrite<Listed, Into>;
 
-  constructor(name: string, declared: Listing<Row, Listed>, follows: Follows<Listed, Into>) {
-    const { under = [], order, indexes = {}, beside = [], stored = storedAs<Row, Row>(asItIs, asItIs) } = declared;
+  constructor(name: string, declared: Listing<Row, Listed>, onWrite: OnWrite<Listed, Into>) {
+    const { under = [], order, indexes = {}, derived = [], stored = storedAs<Row, Row>(asItIs, asItIs) } = declared;
     this.name = name;
     this.#primary = storedIndex(name, { by: under, holdsRow: true }, order);
-    this.#others = Object.entries(indexes).map(([index, said]) =>
-      storedIndex(index, "by" in said ? said : { by: said }, order),
+    this.#others = Object.entries(indexes).map(([index, declaration]) =>
+      storedIndex(index, "by" in declaration ? declaration : { by: declaration }, order),
     );
-    this.#beside = beside;
+    this.#derived = derived;
     this.#form = stored;
     this.#listed = declared.listed;
-    this.#follows = follows;
+    this.#onWrite = onWrite;
     for (const index of this.#others) {
       if (!under.every((field) => index.by.includes(field))) throw new Error(`${index.name} does not lead to its rows`);
     }
@@ -125,13 +129,13 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
   /** Removes a row; `before` is the stored row. */
   remove(into: Into, partition: string, before: Row): void {
     const listed = this.#listed(before);
-    const rowsBeside = this.#besideOf(into, partition, listed).flat();
+    const derived = this.#derivedRows(into, partition, listed).flat();
     for (const index of [this.#primary, ...this.#others]) {
       const key = keyIn(index, partition, listed);
       if (key !== null) into.remove(key);
     }
-    for (const { key } of rowsBeside) into.remove(key);
-    this.#followed(into, partition, null, listed);
+    for (const { key } of derived) into.remove(key);
+    this.#wrote(into, partition, null, listed);
   }
 
   /**
@@ -142,14 +146,14 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
     reading: Reading,
     partition: string,
     filter: Filter<Listed>,
-    { cursor = null, ...page }: PageOf<Row> & { readonly cursor?: Cursor<Row> | null },
+    { cursor = null, ...page }: PageOptions<Row> & { readonly cursor?: Cursor<Row> | null },
   ): Slice<Row> {
-    const plan = planOf([this.#primary, ...this.#others], filter);
-    return sliceOf(reading, this.#sourceOf(partition, plan, page), cursor);
+    const plan = planPage([this.#primary, ...this.#others], filter);
+    return readSlice(reading, this.#sourceOf(partition, plan, page), cursor);
   }
 
   /** All slices of a page at once: for turns, and for few rows. */
-  all(reading: Reading, partition: string, filter: Filter<Listed>, page: PageOf<Row> = {}): Row[] {
+  all(reading: Reading, partition: string, filter: Filter<Listed>, page: PageOptions<Row> = {}): Row[] {
     const rows: Row[] = [];
     let slice = this.page(reading, partition, filter, page);
     rows.push(...slice.rows);
@@ -165,13 +169,13 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
     const prefix = [partition, rowSpace, this.name];
     for (let after: Key | undefined; ; ) {
       const entries: Entry<Row>[] = this.#form.range(reading, { prefix, after, limit: ROWS_AT_ONCE });
-      for (const { value } of entries) yield this.#follows.blobsOf(this.#listed(value));
+      for (const { value } of entries) yield this.#onWrite.blobsOf(this.#listed(value));
       after = entries.at(-1)?.key;
       if (entries.length < ROWS_AT_ONCE) return;
     }
   }
 
-  #sourceOf(partition: string, plan: PagePlan, page: PageOf<Row>): PageSource<Row> {
+  #sourceOf(partition: string, plan: PagePlan, page: PageOptions<Row>): PageSource<Row> {
     const { index } = plan;
     const places = this.#primary.by.map((field) => ROWS_BEGIN + index.by.indexOf(field));
     const order = ROWS_BEGIN + index.by.length;
@@ -200,7 +204,7 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
   }
 
   #writeIndexes(into: Into, partition: string, before: Listed | null, row: Listed): void {
-    const besideBefore = this.#besideOf(into, partition, before);
+    const derivedBefore = this.#derivedRows(into, partition, before);
     for (const index of this.#others) {
       const was = before === null ? null : keyIn(index, partition, before);
       const is = keyIn(index, partition, row);
@@ -208,20 +212,20 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
       if (was !== null && !isSame) into.remove(was);
       if (is !== null && !isSame && !index.holdsRow) into.put(is, true);
     }
-    for (const [index, each] of this.#beside.entries()) {
-      replaceRows(into, besideBefore[index] ?? [], each.rowsOf(into, partition, row));
+    for (const [index, each] of this.#derived.entries()) {
+      replaceRows(into, derivedBefore[index] ?? [], each.rowsOf(into, partition, row));
     }
-    this.#followed(into, partition, row, before);
+    this.#wrote(into, partition, row, before);
   }
 
-  #followed(into: Into, partition: string, row: Listed | null, before: Listed | null): void {
+  #wrote(into: Into, partition: string, row: Listed | null, before: Listed | null): void {
     const of = row ?? before;
-    if (of !== null) this.#follows.write(into, keyOf(this.#primary, partition, of), { row, before });
+    if (of !== null) this.#onWrite.write(into, keyOf(this.#primary, partition, of), { row, before });
   }
 
   /** The derived rows of a row. Computed before any of them is written, since they may depend on one another. */
-  #besideOf(reading: Reading, partition: string, row: Listed | null): (readonly Entry[])[] {
-    return row === null ? [] : this.#beside.map((each) => each.rowsOf(reading, partition, row));
+  #derivedRows(reading: Reading, partition: string, row: Listed | null): (readonly Entry[])[] {
+    return row === null ? [] : this.#derived.map((each) => each.rowsOf(reading, partition, row));
   }
 }
 

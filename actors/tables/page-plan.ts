@@ -29,7 +29,7 @@ type Asked = readonly [field: string, value: KeyPart];
  * Plans a page with the best index for a filter: the one that covers most fields of it, then the one with the fewest
  * other fields, then the first declared.
  */
-export function planOf(indexes: readonly StoredIndex[], filter: object): PagePlan {
+export function planPage(indexes: readonly StoredIndex[], filter: object): PagePlan {
   const asked = new Map<string, KeyPart>();
   for (const [field, value] of Object.entries(filter)) if (value !== undefined) asked.set(field, toPart(value));
   let best: Candidate | null = null;
@@ -44,7 +44,7 @@ export function planOf(indexes: readonly StoredIndex[], filter: object): PagePla
 interface Candidate {
   readonly index: StoredIndex;
   /** Number of the filter's fields that it covers. */
-  readonly told: number;
+  readonly covered: number;
   /** Number of its fields that the filter does not give. */
   readonly open: number;
 }
@@ -53,12 +53,12 @@ function candidateOf(index: StoredIndex, asked: ReadonlyMap<string, KeyPart>): C
   const { by, only, has } = index;
   const holds = only.every(([field, values]) => values.some((value) => value === asked.get(field)));
   if (!holds || !has.every((field) => (asked.get(field) ?? NONE) !== NONE)) return null;
-  const told = [...asked.keys()].filter((field) => tells(index, field)).length;
-  return { index, told, open: by.filter((field) => !asked.has(field)).length };
+  const covered = [...asked.keys()].filter((field) => covers(index, field)).length;
+  return { index, covered, open: by.filter((field) => !asked.has(field)).length };
 }
 
 function isBetter(one: Candidate, other: Candidate): boolean {
-  return one.told === other.told ? one.open < other.open : one.told > other.told;
+  return one.covered === other.covered ? one.open < other.open : one.covered > other.covered;
 }
 
 /** Number of the index's first fields that the filter gives. */
@@ -68,13 +68,13 @@ function firstOf({ by }: StoredIndex, asked: ReadonlyMap<string, KeyPart>): numb
 }
 
 /** Whether the index covers the field: its entries need no check in the row. */
-function tells({ by, only }: StoredIndex, field: string): boolean {
+function covers({ by, only }: StoredIndex, field: string): boolean {
   return by.includes(field) || only.some(([name, values]) => name === field && values.length === 1);
 }
 
 function planWith(index: StoredIndex, asked: ReadonlyMap<string, KeyPart>, indexes: readonly StoredIndex[]): PagePlan {
   const line = index.by.slice(firstOf(index, asked)).map((field) => asked.get(field));
-  const rest = [...asked].filter(([field]) => !tells(index, field));
+  const rest = [...asked].filter(([field]) => !covers(index, field));
   const lines = line.length > 0 ? [] : indexes.filter((other) => candidateOf(other, asked)?.open === 0);
   return { ...partWith(index, asked), line, also: joined(lines, asked, rest), rest };
 }
@@ -83,12 +83,12 @@ function planWith(index: StoredIndex, asked: ReadonlyMap<string, KeyPart>, index
 function joined(
   lines: readonly StoredIndex[],
   asked: ReadonlyMap<string, KeyPart>,
-  untold: readonly Asked[],
+  uncovered: readonly Asked[],
 ): readonly IndexPart[] {
-  const tellsOf = (index: StoredIndex) => untold.filter(([field]) => tells(index, field)).length;
-  const [best] = [...lines].sort((left, right) => tellsOf(right) - tellsOf(left));
-  if (best === undefined || tellsOf(best) === 0) return [];
-  const left = untold.filter(([field]) => !tells(best, field));
+  const coverageOf = (index: StoredIndex) => uncovered.filter(([field]) => covers(index, field)).length;
+  const [best] = [...lines].sort((left, right) => coverageOf(right) - coverageOf(left));
+  if (best === undefined || coverageOf(best) === 0) return [];
+  const left = uncovered.filter(([field]) => !covers(best, field));
   return [partWith(best, asked), ...joined(lines, asked, left)];
 }
 

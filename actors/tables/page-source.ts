@@ -1,18 +1,18 @@
 import { rowSpace } from "../../storage/keys.js";
 import type { Key, KeyPart, Range, Reading } from "../../storage/store.js";
-import { partOf, type StoredIndex } from "./declared-index.js";
+import { getPart, type StoredIndex } from "./declared-index.js";
 import type { PagePlan } from "./page-plan.js";
 
 /** The source of a page, and the limit of reads in one slice. */
 
 /** Cost limit of a slice, in look-ups of rows: about a millisecond. */
-export const LOOKS_A_SLICE = 250;
+export const MAX_SLICE_COST = 250;
 /** Cost of starting a range, in look-ups of rows. */
-const RANGE_LOOKS = 4;
+const RANGE_COST = 4;
 /** Number of parts of a key before those of a row's id. */
 export const ROWS_BEGIN = 3;
 
-export interface PageOf<Row> {
+export interface PageOptions<Row> {
   /** Only rows before this position: values of the order fields, or of the first of them. */
   readonly before?: Key | undefined;
   /** Only rows after this position. */
@@ -60,7 +60,7 @@ export interface Ahead<Row> {
 export interface PageSource<Row> {
   readonly partition: string;
   readonly plan: PagePlan;
-  readonly page: PageOf<Row>;
+  readonly page: PageOptions<Row>;
   /** Computes a row's indexed values. */
   readonly listed: (row: Row) => object;
   readonly range: (reading: Reading, range: Range) => Ahead<Row>[];
@@ -70,7 +70,7 @@ export interface PageSource<Row> {
 
 /** The reads of one slice, counted. */
 export class SliceReading<Row extends object> {
-  #left = LOOKS_A_SLICE;
+  #left = MAX_SLICE_COST;
   readonly #reading: Reading;
   readonly #source: PageSource<Row>;
 
@@ -117,11 +117,11 @@ export class SliceReading<Row extends object> {
     const { plan, listed } = this.#source;
     if (plan.rest.length === 0) return true;
     const fields = listed(row);
-    return plan.rest.every(([field, value]) => partOf(fields, field) === value);
+    return plan.rest.every(([field, value]) => getPart(fields, field) === value);
   }
 
   #counted<Entries extends readonly unknown[]>(entries: Entries): Entries {
-    this.#left -= RANGE_LOOKS + entries.length;
+    this.#left -= RANGE_COST + entries.length;
     return entries;
   }
 }

@@ -7,7 +7,7 @@
  */
 import { compareKeys } from "../../storage/key-order.js";
 import type { Key, KeyPart, Reading } from "../../storage/store.js";
-import { sliceOfCommon } from "./common-rows.js";
+import { readCommonSlice } from "./common-rows.js";
 import {
   type Ahead,
   type Cursor,
@@ -28,12 +28,12 @@ interface OpenLine<Row> extends Line<Row> {
 }
 
 /** Reads the slice at `cursor`, or the first one. */
-export function sliceOf<Row extends object>(
+export function readSlice<Row extends object>(
   reading: Reading,
   source: PageSource<Row>,
   cursor: Cursor<Row> | null,
 ): Slice<Row> {
-  if (source.plan.also.length > 0) return sliceOfCommon(reading, source, cursor);
+  if (source.plan.also.length > 0) return readCommonSlice(reading, source, cursor);
   return new SliceReader(reading, source, cursor ?? beginning(source)).read();
 }
 
@@ -128,7 +128,7 @@ class SliceReader<Row extends object> {
   /** Adds a line with its next rows, newest first; fewer than `limit` rows are its last. */
   #keepRead(under: Key, newestFirst: readonly Ahead<Row>[], limit: number): void {
     const last = newestFirst.at(-1);
-    const before = newestFirst.length < limit || last === undefined ? null : this.#placeOf(last);
+    const before = newestFirst.length < limit || last === undefined ? null : this.#positionOf(last);
     this.#keep({ under, ahead: [...newestFirst].reverse(), before });
   }
 
@@ -160,19 +160,19 @@ class SliceReader<Row extends object> {
       if (line.before !== null) this.#unread.push(line);
       return;
     }
-    const place = this.#placeOf(newest);
+    const place = this.#positionOf(newest);
     let low = 0;
     let high = this.#ready.length;
     while (low < high) {
       const middle = (low + high) >> 1;
       const other = this.#ready[middle]?.ahead.at(-1);
-      if (other !== undefined && compareKeys(this.#placeOf(other), place) < 0) low = middle + 1;
+      if (other !== undefined && compareKeys(this.#positionOf(other), place) < 0) low = middle + 1;
       else high = middle;
     }
     this.#ready.splice(low, 0, line);
   }
 
-  #placeOf({ key }: Ahead<Row>): Key {
+  #positionOf({ key }: Ahead<Row>): Key {
     return key.slice(this.#order);
   }
 

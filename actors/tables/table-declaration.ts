@@ -11,7 +11,7 @@ export interface Declared<Row, Listed> {
   /** Indexes by the name of their entries; each must contain the fields of `under`. */
   readonly indexes?: Readonly<Record<string, readonly Field<Listed>[] | IndexDeclaration<Listed>>>;
   /** Rows of other tables, written with the row. */
-  readonly beside?: readonly Beside<Listed>[];
+  readonly derived?: readonly DerivedRows<Listed>[];
   /** How a row is stored; unchanged by default. */
   readonly stored?: StoredForm<Row>;
 }
@@ -22,15 +22,15 @@ export interface Listing<Row, Listed> extends Declared<Row, Listed> {
 }
 
 /** Rows of another table that are derived from a row, and from what `reading` returns. */
-export interface Beside<Listed> {
+export interface DerivedRows<Listed> {
   rowsOf(reading: Reading, partition: string, row: Listed): readonly Entry[];
 }
 
 /** Derives rows of `table` from a row: `rows` returns the id and the value of each. */
-export function beside<Listed, Value>(
+export function derivedRows<Listed, Value>(
   table: Table<Value>,
   rows: (row: Listed, reading: Reading) => readonly (readonly [id: readonly KeyPart[], value: Value])[],
-): Beside<Listed> {
+): DerivedRows<Listed> {
   return {
     rowsOf: (reading, partition, row) =>
       rows(row, reading).map(([id, value]) => ({ key: table.key(partition, ...id), value })),

@@ -5,7 +5,7 @@ import { table } from "../../storage/table.js";
 import type { Role } from "../caller.js";
 import { findResource } from "../resources/resource.table.js";
 import { indexedTable } from "../tables/indexed-table.js";
-import { beside } from "../tables/table-declaration.js";
+import { derivedRows } from "../tables/table-declaration.js";
 
 /** A person in a workspace. */
 export interface Member {
@@ -24,7 +24,7 @@ const memberEmails = table<string>("member-email");
 const members = indexedTable<Member>("member", {
   order: ["userId"],
   indexes: { owner: { by: [], only: { role: ["owner"] } } },
-  beside: [beside(memberEmails, ({ email, userId }) => [[[email], userId]])],
+  derived: [derivedRows(memberEmails, ({ email, userId }) => [[[email], userId]])],
 });
 /** `[user, workspace]`: which workspaces a person is in. */
 export const memberships = directory<{ readonly workspaceId: string }>("membership");

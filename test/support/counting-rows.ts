@@ -1,4 +1,4 @@
-import type { TellingWriting } from "../../actors/tables/follow.js";
+import type { PublishingWriting } from "../../actors/tables/on-write.js";
 import type { Range, Reading, Writing } from "../../storage/store.js";
 
 /** Number of rows read since the last reset. */
@@ -30,7 +30,7 @@ export function countingReading(under: Reading): Reading & Count {
 }
 
 /** As {@link countingReading}, for rows that are written too. */
-export function countingRows(under: Writing): TellingWriting & Count {
+export function countingRows(under: Writing): PublishingWriting & Count {
   const counting = countingReading(under);
   return {
     get: (key) => counting.get(key),

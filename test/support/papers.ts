@@ -1,4 +1,4 @@
-import { blobOf, keepBlob } from "../../actors/tables/blobs.js";
+import { findBlob, storeBlob } from "../../actors/tables/blobs.js";
 import { indexedTable } from "../../actors/tables/indexed-table.js";
 import { address } from "../../runtime/address.js";
 import type { Writing } from "../../storage/store.js";
@@ -25,7 +25,7 @@ export function desk(rows: Writing = memoryRows()) {
     return withTurn(
       self,
       (turn) => {
-        const row = { id, bodies: texts.map((text) => keepBlob(turn, partition, Buffer.from(text))) };
+        const row = { id, bodies: texts.map((text) => storeBlob(turn, partition, Buffer.from(text))) };
         if (before === undefined) papers.insert(turn, partition, row);
         else papers.put(turn, partition, before, row);
         kept.set(id, row);
@@ -42,10 +42,10 @@ export function desk(rows: Writing = memoryRows()) {
 }
 
 /** The digest of a text. */
-export const digestOf = (text: string) => keepBlob(memoryRows(), partition, Buffer.from(text));
+export const digestOf = (text: string) => storeBlob(memoryRows(), partition, Buffer.from(text));
 
 /** The text, if its body is stored. */
 export const textOf = (rows: Writing, text: string) => {
-  const body = blobOf(rows, partition, digestOf(text));
+  const body = findBlob(rows, partition, digestOf(text));
   return body === undefined ? undefined : Buffer.from(body).toString();
 };

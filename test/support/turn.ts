@@ -1,4 +1,4 @@
-import type { TellingWriting } from "../../actors/tables/follow.js";
+import type { PublishingWriting } from "../../actors/tables/on-write.js";
 import type { ActorType } from "../../runtime/actor-type.js";
 import type { Address } from "../../runtime/address.js";
 import { type DirectedWriting, type DirectoryEntry, directoryKey } from "../../runtime/directory.js";
@@ -16,7 +16,7 @@ import type { Writing } from "../../storage/store.js";
  * Rows in memory, empty at first, shared by the turns of a test like the partitions of a store. Writes outside of turns
  * publish nothing.
  */
-export function memoryRows(): DirectedWriting & TellingWriting {
+export function memoryRows(): DirectedWriting & PublishingWriting {
   const rows = new Overlays({ get: () => undefined, range: () => [] });
   return Object.assign(directedRows(rows), { publishRow: () => undefined });
 }

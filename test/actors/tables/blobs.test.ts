@@ -1,7 +1,7 @@
 import t from "tap";
 import { recountBlobs } from "../../../actors/tables/blob-recount.js";
 import { blobSweeperActor } from "../../../actors/tables/blob-sweeper.machine.js";
-import { blobOf, blobSweeperRef, holdBlob, keepBlob, UNUSED_MS } from "../../../actors/tables/blobs.js";
+import { blobSweeperRef, findBlob, holdBlob, storeBlob, UNUSED_MS } from "../../../actors/tables/blobs.js";
 import { address } from "../../../runtime/address.js";
 import type { Message, Woken } from "../../../runtime/turn.js";
 import type { Writing } from "../../../storage/store.js";
@@ -19,7 +19,7 @@ t.test("a body is written once, under its workspace, however many rows refer to 
   write("b", ["diff", "diff"]);
   t.equal(writtenBodies(rows), 2);
   t.equal(textOf(rows, "diff"), "diff");
-  t.equal(blobOf(rows, "ws_other", digestOf("diff")), undefined);
+  t.equal(findBlob(rows, "ws_other", digestOf("diff")), undefined);
 });
 
 t.test("a row cannot refer to a body that is not stored", async (t) => {
@@ -115,7 +115,7 @@ t.test("in the runtime, an unused body is removed a day later, also after a cras
   const body = Buffer.from("a long diff");
   const writer = probe("writer", {
     write: (_context, _message, turn) => {
-      papers.insert(turn, partition, { id: "a", bodies: [keepBlob(turn, partition, body)] });
+      papers.insert(turn, partition, { id: "a", bodies: [storeBlob(turn, partition, body)] });
     },
     remove: (_context, _message, turn) =>
       papers.remove(turn, partition, { id: "a", bodies: [digestOf("a long diff")] }),
@@ -180,7 +180,7 @@ const writer = probe("writer", {
   write: (_context, { n }, turn) => {
     const deed = deeds[Number(n)];
     if (deed === undefined) throw new Error("there is no such deed");
-    const row = { id: deed.id, bodies: deed.texts.map((text) => keepBlob(turn, partition, Buffer.from(text))) };
+    const row = { id: deed.id, bodies: deed.texts.map((text) => storeBlob(turn, partition, Buffer.from(text))) };
     papers.put(turn, partition, papers.get(turn, partition, deed.id) ?? null, row);
   },
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import t from "tap";
 import { indexedTable, listedTable } from "../../../actors/tables/indexed-table.js";
-import { beside, storedAs } from "../../../actors/tables/table-declaration.js";
+import { derivedRows, storedAs } from "../../../actors/tables/table-declaration.js";
 import { topic } from "../../../runtime/topic.js";
 import type { Entry, Writing } from "../../../storage/store.js";
 import { table } from "../../../storage/table.js";
@@ -30,7 +30,7 @@ const parts = indexedTable<Part>("part", {
     "part-of-owner": { by: ["owner", "line"], has: ["owner"] },
     "part-lost": { by: ["teamId"], only: { state: ["lost"] } },
   },
-  beside: [beside(tags, ({ id, tags: all, line }) => all.map((tag) => [[tag, id], line] as const))],
+  derived: [derivedRows(tags, ({ id, tags: all, line }) => all.map((tag) => [[tag, id], line] as const))],
 });
 
 const part = fc.record<Omit<Part, "id">>({

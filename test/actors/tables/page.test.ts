@@ -3,7 +3,7 @@ import fc from "fast-check";
 import t from "tap";
 import type { Filter } from "../../../actors/tables/declared-index.js";
 import { indexedTable } from "../../../actors/tables/indexed-table.js";
-import { type Cursor, LOOKS_A_SLICE, type PageOf, type Slice } from "../../../actors/tables/page-source.js";
+import { type Cursor, MAX_SLICE_COST, type PageOptions, type Slice } from "../../../actors/tables/page-source.js";
 import { readPage } from "../../../http/page-reading.js";
 import type { Refused } from "../../../http/refused.js";
 import { createMemoryStore } from "../../../storage/memory-store.js";
@@ -82,7 +82,7 @@ t.test("a page is not short while more fits, however far away, and no slice look
     [4_001, 4_000, 17, 3].map(idOf),
   );
   t.ok(slices > 2, `${slices} slices`);
-  t.ok(most <= LOOKS_A_SLICE + 100, `${most} rows were looked at in one slice`);
+  t.ok(most <= MAX_SLICE_COST + 100, `${most} rows were looked at in one slice`);
   t.same(
     sliced(store.reading, 2).rows.map(({ id }) => id),
     [4_001, 4_000].map(idOf),
@@ -105,7 +105,7 @@ t.test("many lines are found in slices too", async (t) => {
       { teamId: "team_1", state: "open" },
       { limit: 30, cursor },
     );
-    t.ok(counting.read <= LOOKS_A_SLICE + 20, `${counting.read} rows were looked at`);
+    t.ok(counting.read <= MAX_SLICE_COST + 20, `${counting.read} rows were looked at`);
     rows.push(...slice.rows);
     cursor = slice.next;
   } while (cursor !== null);
@@ -150,7 +150,7 @@ async function crossing(rows: readonly Part[]): Promise<Store> {
 }
 
 /** A page of them by its slices, with the rows that each read. */
-function crossedPage(reading: Reading, filter: Filter<Part>, page: PageOf<Part>) {
+function crossedPage(reading: Reading, filter: Filter<Part>, page: PageOptions<Part>) {
   const counting = countingReading(reading);
   const rows: Part[] = [];
   const reads: number[] = [];
@@ -233,7 +233,7 @@ t.test("where nothing is in common but all lies side by side, no slice reads man
   const { rows, reads } = crossedPage(store.reading, { teamId: "team_1", line: "a", owner: "usr_2" }, { limit: 50 });
   t.same(rows, []);
   t.ok(reads.length > 5);
-  for (const read of reads) t.ok(read <= LOOKS_A_SLICE + 100, `${read} rows were read in one slice`);
+  for (const read of reads) t.ok(read <= MAX_SLICE_COST + 100, `${read} rows were read in one slice`);
 });
 
 /** Views of a store, and how many of them are open. */

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t, { type Test } from "tap";
-import type { TellingWriting } from "../../../actors/tables/follow.js";
+import type { PublishingWriting } from "../../../actors/tables/on-write.js";
 import type { Cursor, Slice } from "../../../actors/tables/page-source.js";
 import type { TaskRow, TaskState } from "../../../actors/tasks/task.js";
 import { listTeamTasks, type TaskFilter } from "../../../actors/tasks/task.queries.js";
@@ -45,7 +45,7 @@ async function stored(t: Test, all: readonly TaskRow[]): Promise<Reading> {
     await rm(folder, { recursive: true, force: true });
   });
   const changes: Change[] = [];
-  const writing: TellingWriting = {
+  const writing: PublishingWriting = {
     publishRow: () => undefined,
     get: (key) => store.reading.get(key),
     range: (range) => store.reading.range(range),

@@ -4,26 +4,26 @@ import type { Key, Reading, Writing } from "../../storage/store.js";
 import { referToBlobs } from "./blobs.js";
 
 /** What writes a row whose changes are published to streams: a turn. */
-export type TellingWriting = Writing & Pick<Turn, "publishRow">;
+export type PublishingWriting = Writing & Pick<Turn, "publishRow">;
 
 /** Declares that changes of rows are published to streams. */
-export interface Told<Listed> {
+export interface PublishedRows<Listed> {
   /**
    * The stream entries of a row that was written. A turn publishes the entries of its last write of the row, at the
    * position of that write. A write without entries does not replace the entries of an earlier one.
    */
-  readonly changes: (row: Listed, reading: Reading, write: ToldWrite<Listed>) => readonly ChangeEntry[];
+  readonly changes: (row: Listed, reading: Reading, write: PublishedWrite<Listed>) => readonly ChangeEntry[];
 }
 
 /** The write that is published. */
-export interface ToldWrite<Listed> {
+export interface PublishedWrite<Listed> {
   readonly workspaceId: string;
   /** The previous row; null for a new one. */
   readonly before: Listed | null;
 }
 
 /** Declares that rows refer to bodies (`blobs.ts`), whose references are counted. */
-export interface Referring<Listed> {
+export interface RowsWithBlobs<Listed> {
   /** The digests of the bodies that a row refers to. */
   readonly blobs: (row: Listed) => readonly string[];
 }
@@ -35,16 +35,16 @@ interface RowWrite<Listed> {
 }
 
 /** What else is done in a turn that writes a row. */
-export interface Follows<Listed, Into> {
+export interface OnWrite<Listed, Into> {
   write(into: Into, key: Key, write: RowWrite<Listed>): void;
   blobsOf(row: Listed): readonly string[];
 }
 
 /** Does nothing else. */
-export const nothingFollows: Follows<unknown, unknown> = { write: () => undefined, blobsOf: () => [] };
+export const nothingOnWrite: OnWrite<unknown, unknown> = { write: () => undefined, blobsOf: () => [] };
 
 /** Publishes the changes of rows. */
-export function tells<Listed>({ changes }: Told<Listed>): Follows<Listed, TellingWriting> {
+export function publishOnWrite<Listed>({ changes }: PublishedRows<Listed>): OnWrite<Listed, PublishingWriting> {
   return {
     blobsOf: () => [],
     write: (turn, key, { row, before }) => {
@@ -55,13 +55,16 @@ export function tells<Listed>({ changes }: Told<Listed>): Follows<Listed, Tellin
 }
 
 /** Counts references to bodies, and publishes the changes of rows if declared. */
-export function refers<Listed>({ blobs, changes }: Referring<Listed> & Partial<Told<Listed>>): Follows<Listed, Turn> {
-  const told = changes === undefined ? null : tells({ changes });
+export function countOnWrite<Listed>({
+  blobs,
+  changes,
+}: RowsWithBlobs<Listed> & Partial<PublishedRows<Listed>>): OnWrite<Listed, Turn> {
+  const published = changes === undefined ? null : publishOnWrite({ changes });
   const blobsOf = (row: Listed | null) => (row === null ? [] : blobs(row));
   return {
     blobsOf,
     write: (turn, key, written) => {
-      told?.write(turn, key, written);
+      published?.write(turn, key, written);
       referToBlobs(turn, turn.self.partition, blobsOf(written.before), blobsOf(written.row));
     },
   };
