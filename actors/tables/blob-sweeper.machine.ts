@@ -5,21 +5,34 @@
  * |---------|--------------|-------------------|---------|---------------------------------------------------|
  * | idle    | blobs.unused |                   | waiting | wake-up in a day                                  |
  * | waiting | blobs.unused |                   | waiting |                                                   |
+ * | waiting | woken        | late: the service | waiting | wake-up in an hour: undelivered messages, whose   |
+ * |         |              | was down          |         | rows refer to bodies, are delivered before        |
  * | waiting | woken        | bodies are left   | waiting | removes bodies that are due; wake-up for the next |
  * | waiting | woken        | none is left      | (ended) | removes bodies that are due                       |
  */
-import { setup } from "xstate";
+import { assertEvent, setup } from "xstate";
 import { defineActor } from "../../runtime/define-actor.js";
 import type { Delivered, Woken } from "../../runtime/turn.js";
 import { type BlobsUnused, blobSweeperRef, sweepBlobs, UNUSED_MS } from "./blobs.js";
 
 /** Bodies removed in one turn. */
 const SWEPT_AT_ONCE = 50;
+/** A wake-up that is later than this was not delivered in its time, in milliseconds. */
+const LATE_MS = 60_000;
+/** How long the sweeper waits then, in milliseconds. */
+const POSTPONED_MS = 60 * 60 * 1_000;
 
 const machine = setup({
   types: { events: {} as Delivered<BlobsUnused | Woken> },
+  guards: {
+    isLate: ({ event }) => {
+      assertEvent(event, "woken");
+      return event.turn.now > event.dueMs + LATE_MS;
+    },
+  },
   actions: {
     wait: ({ event: { turn } }) => turn.wake("sweep", turn.now + UNUSED_MS),
+    postpone: ({ event: { turn } }) => turn.wake("sweep", turn.now + POSTPONED_MS),
     sweep: ({ event: { turn } }) => {
       const nextMs = sweepBlobs(turn, turn.self.partition, SWEPT_AT_ONCE);
       if (nextMs === null) turn.stop();
@@ -33,7 +46,13 @@ const machine = setup({
   states: {
     idle: { on: { "blobs.unused": { target: "waiting", actions: "wait" } } },
     waiting: {
-      on: { "blobs.unused": { target: "waiting", actions: "ignore" }, woken: { target: "waiting", actions: "sweep" } },
+      on: {
+        "blobs.unused": { target: "waiting", actions: "ignore" },
+        woken: [
+          { guard: "isLate", target: "waiting", actions: "postpone" },
+          { target: "waiting", actions: "sweep" },
+        ],
+      },
     },
   },
 });

@@ -42,7 +42,7 @@ export function storeBlob(writing: Writing, workspaceId: string, body: Uint8Arra
 
 /**
  * Stores a body for a row of a later turn, and returns its digest. The body is stored for at least {@link UNUSED_MS},
- * and removed then if no row refers to it.
+ * and removed then if no row refers to it. After time without a service it is stored for another hour.
  */
 export function holdBlob(turn: Turn, workspaceId: string, body: Uint8Array): string {
   const digest = storeBlob(turn, workspaceId, body);

@@ -209,7 +209,7 @@ t.test("killed at any commit, counts are right, what is referred to is there, an
         await harness.advance(hours * HOUR_MS);
         await wasKilled();
       }
-      await harness.advance(HOUR_MS);
+      await harness.advance(2 * HOUR_MS);
       const at = `killed ${when} commit ${commit}`;
       t.same([...recountBlobs(harness.durable, partition, { referring: [papers], nowMs: 0 })], [], at);
       const left = ["one", "two", "three"].filter((text) => harness.durable.get(blobKey(text)) !== undefined);
@@ -222,3 +222,42 @@ t.test("killed at any commit, counts are right, what is referred to is there, an
 });
 
 const blobKey = (text: string) => [partition, "row", "blob", digestOf(text)];
+
+t.test("after days without a service, what was undelivered comes before the sweeper", async (t) => {
+  const body = Buffer.from("a skill");
+  const sender = probe("sender", {
+    "let-go": (_context, _message, turn) => {
+      const row = { id: "a", bodies: [storeBlob(turn, partition, Buffer.from("old"))] };
+      papers.insert(turn, partition, row);
+      papers.remove(turn, partition, row);
+    },
+    hold: (_context, _message, turn) => {
+      const digest = holdBlob(turn, partition, body);
+      turn.send(address(partition, "receiver", "1"), { type: "refer", digest } as Message);
+    },
+  });
+  const receiver = probe("receiver", {
+    refer: (_context, { digest }, turn) => papers.insert(turn, partition, { id: "b", bodies: [String(digest)] }),
+  });
+  const catalogue = { actors: [sender, receiver, blobSweeperActor] };
+  const harness = new Harness({ catalogue, limits: { turnsPerBatch: 1 } });
+  // With so many partitions a start finds what is due before what is undelivered.
+  const others = Array.from({ length: 300 }, (_, n) => ({ op: "put" as const, key: [`other_${n}`, "row"], value: n }));
+  const filled = harness.disk.open().commit(others);
+  await harness.advance();
+  await filled;
+  await harness.start();
+  await harness.ask(harness.to("sender"), { type: "let-go" });
+  await harness.advance();
+  harness.killAt = { commit: harness.batches.length + 1, when: "after" };
+  void settled(harness.runtime.ask(harness.to("sender"), { type: "hold" }));
+  await harness.advance();
+  harness.crash();
+  harness.killAt = null;
+  await harness.advance(3 * UNUSED_MS);
+  await harness.start();
+  await harness.advance(2 * UNUSED_MS);
+  t.same(harness.logged, []);
+  t.ok(harness.durable.get(blobKey("a skill")), "the row that came refers to it");
+  t.equal(harness.durable.get(blobKey("old")), undefined, "what is not referred to goes all the same");
+});
