@@ -70,14 +70,6 @@ export async function arrange(
   const workspace = await create("workspaces", { slug: "acme", name: "Acme" });
   const team = await create(`workspaces/${workspace.body?.id}/teams`, { key: "core", name: "Core" });
   const pool = await create(`workspaces/${workspace.body?.id}/runner-pools`, { key: "main" });
-  const line = {
-    key: "dev",
-    name: "Dev",
-    repositories: [{ name: "acme/app", ...repository }],
-    stations: [{ key: "work", name: "Work", kind: "work", runners: { pool: "main" }, ...station }],
-  };
-  const made = await create(`teams/${team.body?.id}/lines`, line);
-  if (made.status !== 201) throw new Error(`the line answered ${made.status}`);
   layRepository(join(folder, "repositories/acme/app"));
   const gate = join(folder, "gate");
   writeFileSync(join(folder, "agent.sh"), agent ?? gatedAgent(gate));
@@ -95,7 +87,25 @@ export async function arrange(
     await setting.service.end("SIGKILL");
     rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
   });
+  await addLine(setting, "dev", { station, repository });
   return setting;
+}
+
+/** Adds a line of one station over the repository. */
+export async function addLine(
+  { service, cookie, teamId }: Setting,
+  key: string,
+  { station = {}, repository = {} }: Pick<SettingWish, "station" | "repository">,
+): Promise<void> {
+  const line = {
+    ...{ key, name: "Dev", repositories: [{ name: "acme/app", ...repository }] },
+    stations: [{ key: "work", name: "Work", kind: "work", runners: { pool: "main" }, ...station }],
+  };
+  const made = await service.request("POST", `/api/resources/teams/${teamId}/lines`, {
+    body: line,
+    headers: { ...cookie, "idempotency-key": `line-${key}` },
+  });
+  if (made.status !== 201) throw new Error(`the line answered ${made.status}`);
 }
 
 function layRepository(folder: string): void {
@@ -125,9 +135,9 @@ export function runner(t: Test, setting: Setting, name: string): RunnerProcess {
 }
 
 /** Opens a task and gives its id. */
-export async function openTask({ service, cookie, teamId }: Setting): Promise<string> {
+export async function openTask({ service, cookie, teamId }: Setting, line = "dev"): Promise<string> {
   const opened = await service.request("POST", `/api/teams/${teamId}/tasks`, {
-    body: { title: "Do it", line: "dev" },
+    body: { title: "Do it", line },
     headers: cookie,
   });
   return String(opened.body?.id);
