@@ -23,7 +23,7 @@ const { values, positionals } = parseArgs({
 });
 
 /** Number of files that share a process; loading the product takes longer than most of them. */
-const TOGETHER = 8;
+const TOGETHER = 16;
 /** What takes longest is begun first, so that nothing long is left for the end. */
 const FIRST = ["processes/", "simulation/", "contract/", "http/"];
 const SLOWEST_SHOWN = 10;
@@ -65,23 +65,17 @@ function shuffled(names: readonly string[], seed: number): string[] {
     .map(({ name }) => name);
 }
 
-/** Groups of files that share a process, in the given order; files of one folder, which load the same modules. */
+/** Groups of files that share a process, in the given order. */
 function inGroups(names: readonly string[]): string[][] {
   const most = Number(values.together ?? (positionals.length > 0 ? 1 : TOGETHER));
   const alone = new Alone(import.meta.dirname);
   const groups: string[][] = [];
-  const open = new Map<string, string[]>();
+  let open: string[] = [];
   for (const name of names) {
-    const folder = values.seed === undefined ? (name.split("test/")[1]?.split("/")[0] ?? "") : "";
-    const isAlone = alone.has(name);
-    const group = isAlone ? undefined : open.get(folder);
-    if (group !== undefined && group.length < most) {
-      group.push(name);
-      continue;
-    }
-    const begun = [name];
-    groups.push(begun);
-    if (!isAlone) open.set(folder, begun);
+    const goesAlong = !alone.has(name) && open.length > 0 && open.length < most;
+    if (goesAlong) open.push(name);
+    else groups.push([name]);
+    if (!goesAlong && !alone.has(name)) open = groups.at(-1) ?? [];
   }
   return groups;
 }

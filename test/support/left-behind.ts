@@ -1,4 +1,3 @@
-/** Longest time that closing may take, in milliseconds. */
 const PATIENCE_MS = 5_000;
 const LOOK_MS = 2;
 
@@ -41,8 +40,8 @@ export function picture(): ProcessPicture {
  * Differences from an earlier picture, as text; empty when there are none. Waits for resources that are being closed, so
  * that late errors still belong to the file.
  */
-export async function leftBehind(before: ProcessPicture): Promise<readonly string[]> {
-  const endMs = performance.now() + PATIENCE_MS;
+export async function leftBehind(before: ProcessPicture, patienceMs = PATIENCE_MS): Promise<readonly string[]> {
+  const endMs = performance.now() + patienceMs;
   for (;;) {
     await new Promise(setImmediate);
     const now = picture();
