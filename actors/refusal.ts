@@ -57,8 +57,7 @@ const fieldsBySlug: FieldsBySlug = {
 };
 
 /**
- * Whether an answer is a refusal. A row or message that has a field `refused` of its own is none, whatever that says: it
- * has other fields too.
+ * Whether an answer is a refusal. A row or message with a field named `refused` is not one: it also has other fields.
  */
 export function isRefusal(answer: unknown): answer is Refusal {
   if (typeof answer !== "object" || answer === null || !("refused" in answer)) return false;

@@ -103,7 +103,7 @@ export function classifyInvite(
     case "effect.ended":
       if (!isResultOf(MAIL_EFFECT, message) || message.id !== invite?.mailId) return message;
       return { type: "mail.ended", invite, isSent: message.result.ok };
-    // What it does not know, no transition takes.
+    // No transition takes a message of an unknown type.
     default:
       return message;
   }

@@ -27,7 +27,7 @@ export interface FoundInvite {
   readonly invite: InviteRow;
 }
 
-/** The invite that the link with this hash leads to, in an open workspace, or undefined. */
+/** The invite whose link has this hash, in an open workspace, or undefined. */
 export function findInviteByLink(reading: Reading, linkHash: string): FoundInvite | undefined {
   const owner = findHashOwner(reading, INVITE_LINK, linkHash);
   if (owner === undefined) return undefined;

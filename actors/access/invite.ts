@@ -25,7 +25,7 @@ export interface InviteRow {
   readonly mail: "sending" | "sent" | "not-sent";
 }
 
-/** Whether the link with this hash leads to the invite; a revoked invite has no link. */
+/** Whether the invite's link has this hash; a revoked invite has no link. */
 export function leads(invite: InviteRow, linkHash: string): boolean {
   return invite.linkHash === linkHash && invite.state !== "revoked";
 }

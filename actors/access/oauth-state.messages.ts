@@ -9,7 +9,7 @@ export interface OAuthStateTerms {
   readonly purpose: "integration" | "code-host";
   /** The subject of the link, by its ids. */
   readonly subject: Readonly<Record<string, string>>;
-  /** What else the way back needs (a PKCE verifier), sealed; null for nothing. */
+  /** What the flow needs to read the response (a PKCE verifier), sealed; null for nothing. */
   readonly sealed: string | null;
 }
 

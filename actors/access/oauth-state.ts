@@ -1,9 +1,9 @@
 /**
- * The `state` parameter of an OAuth link, from the authorization request to the redirection back:
+ * The `state` parameter of an OAuth link, from the authorization request to the response:
  *
- * 1. {@link beginOAuthState} when the person leaves: the `state` it returns goes into the address they are sent to.
- * 2. {@link consumeOAuthState} when the person comes back: it uses up the state and returns what was begun, or refuses:
- *    another person, another session, another purpose, ten minutes later, a second time.
+ * 1. {@link beginOAuthState} makes the `state` of an authorization request.
+ * 2. {@link consumeOAuthState} takes the `state` of the response, uses it up and returns the link that was begun. It
+ *    refuses another person, session or purpose, a state older than ten minutes, and a second use.
  */
 
 import { createHash } from "node:crypto";
@@ -21,15 +21,15 @@ import {
 
 /** An OAuth link that was begun. */
 export interface OAuthState extends OAuthStateBegun {
-  /** To be brought back; only its hash is stored. */
+  /** Only its hash is stored. */
   readonly state: string;
 }
 
-/** Ties the code that comes back to who asked for it (PKCE, RFC 7636, S256). */
+/** Binds the code of the response to the request (PKCE, RFC 7636, S256). */
 export interface Pkce {
   /** Secret until the code is exchanged. */
   readonly verifier: string;
-  /** Goes into the address that the person is sent to. */
+  /** Sent with the authorization request. */
   readonly challenge: string;
 }
 

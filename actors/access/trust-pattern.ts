@@ -29,7 +29,7 @@ const WITH_ID = /@\d+$/;
 /**
  * Why a pattern for a code host's subjects cannot match, as a sentence; null for one that is not for a code host.
  * Subjects of code hosts have two forms, with names alone (`repo:acme/app:…`) or with immutable ids in them
- * (`repo:acme@123/app@456:…`); the owner stands before the first `*`, so a pattern fits one of them at most.
+ * (`repo:acme@123/app@456:…`); the owner comes before the first `*`, so a pattern fits one of them at most.
  */
 export function unmatchedForm(subject: string): string | null {
   const parts = /^repo:([^/:*]+)\/([^/:*]*)(\*?)/.exec(subject);

@@ -147,7 +147,7 @@ export function classifyConnection(
       return classifyClaimed(message, context, turn);
     case "name.ask":
       return { ...message, type: isHeld(context) ? "claim.kept" : "claim.lapsed" };
-    // Also what it does not know, which no transition takes.
+    // No transition takes a message of an unknown type.
     default:
       return message;
   }

@@ -17,11 +17,11 @@ export interface SignInOptions {
   readonly sealer: Sealer;
   /** Null when the deployment has none. */
   readonly codeHost: CodeHost | null;
-  /** Where the code host sends the person back to. */
+  /** The service's redirect URI. */
   readonly redirectUri: string;
 }
 
-/** Where the person signs in, and until when they can come back. */
+/** The address to sign in at, and when the sign-in expires. */
 export interface SignInBegun {
   readonly url: string;
   readonly expiresAtMs: number;
@@ -51,8 +51,8 @@ export interface SignInReturn {
 }
 
 /**
- * What a person comes back from the code host with; uses up the state. `code` is undefined when the code host gave
- * none. Refuses when they do not administer the workspace any more.
+ * Reads the code host's response and uses up its state. `code` is undefined when the code host gave none. Refuses a
+ * person who no longer administers the workspace.
  */
 export async function readSignInReturn(
   { runtime, sealer, codeHost, redirectUri }: SignInOptions,

@@ -9,15 +9,15 @@ export interface DraftTaken extends Omit<DraftDecisions, "type"> {
   readonly teamId: string;
 }
 
-/** A set was drafted for a task that is not there. */
+/** A set was drafted for a task that does not exist. */
 interface DraftOfNothing extends Message {
   readonly type: "draft.of-nothing";
 }
 
-/** A message by where it leads, with what was read to find that out. */
+/** A classified message, with what was read to classify it. */
 export type DecisionSetEvent = DraftTaken | DraftOfNothing | MergeDecisions | DiscardDecisions;
 
-/** Gives the event of a message. It reads and does nothing else. */
+/** Classifies a message as an event of the machine. Reads only. */
 export function classifyDecisionSet(message: DecisionSetMessage, _state: unknown, turn: TurnReading): DecisionSetEvent {
   if (message.type !== "decisions.draft") return message;
   const task = tasks.get(turn, turn.self.partition, turn.self.id);

@@ -2,19 +2,19 @@ import { reference } from "../../runtime/reference.js";
 import type { Message } from "../../runtime/turn.js";
 import type { Merge } from "./decision.table.js";
 
-/** Brings what was drafted from a completed run; what breaks a limit is dropped. */
+/** Stores the decisions drafted from a completed run; those that exceed a limit are dropped. */
 export interface DraftDecisions extends Message {
   readonly type: "decisions.draft";
   readonly runId: string;
   readonly decisions: readonly unknown[];
 }
 
-/** Tells that the task's pull request was merged. */
+/** The task's pull request was merged. */
 export interface MergeDecisions extends Message, Merge {
   readonly type: "decisions.merged";
 }
 
-/** Tells that the task's pull request was closed without merging. */
+/** The task's pull request was closed without merging. */
 export interface DiscardDecisions extends Message {
   readonly type: "decisions.closed";
 }

@@ -69,7 +69,7 @@ export function replaceDecisionSet(
   }
 }
 
-/** Adds the task's set to the lists: it stands since its pull request was merged. In a turn of the task's decisions. */
+/** Adds the task's set to the lists once its pull request is merged. Call it in a turn of the task's decisions. */
 export function indexDecisionSet(turn: Turn, { repository, url, atMs }: Merge): void {
   const { partition, id: taskId } = turn.self;
   for (const { id, teamId, paths } of decisions.list(turn, partition, [taskId])) {

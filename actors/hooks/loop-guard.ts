@@ -24,9 +24,9 @@ export const MAX_CAUSES = 8;
 /** How often a hook may fire for the same change within {@link WINDOW_MS}. */
 const MAX_TIMES_FIRED = 3;
 const WINDOW_MS = 10 * 60 * 1_000;
-/** Length of a period, by which rows are stored and removed: longer than the window, so one row is mostly enough. */
+/** Rows are stored and removed by period. A period is longer than the window, so most windows need only one row. */
 const PERIOD_MS = 60 * 60 * 1_000;
-/** One hook occurrence in so many removes old counts, up to so many of them: more than are created in between. */
+/** One hook occurrence in 32 removes up to 256 old rows: more than were created since the last time. */
 const SWEEPS_ONE_IN = 32;
 const SWEPT_AT_ONCE = 256;
 
@@ -46,7 +46,7 @@ export interface ChangeFired {
 interface LoopCheck {
   /** Why it is stopped, for people; null when it may continue. */
   readonly why: string | null;
-  /** Null for what is never stopped and never counted. */
+  /** Null for a hook occurrence that is never stopped and never counted. */
   readonly change: ChangeFired | null;
 }
 

@@ -1,4 +1,4 @@
-/** A person's authorization at the host: where they are sent (RFC 6749, 4.1.1), and whether they come from there. */
+/** The authorization of an account at its host: the request that a person is sent with, and the host's response. */
 import { z } from "zod";
 import type { Reading } from "../../storage/store.js";
 import { type AllowList, findRefusalReason, maySignInAt } from "../outbound/allow-list.js";
@@ -10,12 +10,12 @@ import type { ConnectionTarget } from "./connection-permissions.js";
 import { resolveEndpoint } from "./oauth-terms.js";
 import type { OAuth2 } from "./oauth2.js";
 
-/** Where a person is sent, and the issuer expected on the way back. */
+/** The endpoint that a person is sent to, and the issuer that the response must name. */
 export interface Destination {
   readonly authorizeUrl: string;
   /** The host's issuer, or null. */
   readonly issuer: string | null;
-  /** Whether the host's answer always names its issuer (RFC 9207). */
+  /** Whether the host's responses always name their issuer (RFC 9207). */
   readonly namesItself: boolean;
 }
 
@@ -25,21 +25,24 @@ export interface DestinationOptions {
   readonly allowList: AllowList;
 }
 
-/** Where to send a person, or why not: what would fail on the way back is reported before they leave. */
+/**
+ * The endpoint to send a person to. Refuses also what would only fail once they have consented, such as a token
+ * endpoint that the service must not call.
+ */
 export async function resolveDestination(
   options: DestinationOptions,
-  standing: ConnectionTarget,
+  target: ConnectionTarget,
 ): Promise<Destination | Refusal> {
-  const { oauth2 } = standing;
+  const { oauth2 } = target;
   const { issuer } = oauth2;
-  const unasked = issuer === null ? null : findRefusalReason(issuer, options.allowList);
-  if (unasked !== null) return conflict(`its issuer is not asked: ${unasked}`);
+  const whyNotAsked = issuer === null ? null : findRefusalReason(issuer, options.allowList);
+  if (whyNotAsked !== null) return conflict(`its issuer is not asked: ${whyNotAsked}`);
   try {
     const authorizeUrl = (await resolveEndpoint(oauth2, "authorizeUrl", options.servers)) ?? "";
     const tokenUrl = (await resolveEndpoint(oauth2, "tokenUrl", options.servers)) ?? "";
     if (!maySignInAt(authorizeUrl, options.allowList)) return conflict("people are sent to https alone");
-    const unsent = whyNoToken(options, standing, tokenUrl);
-    if (unsent !== null) return conflict(unsent);
+    const tokenProblem = whyNoToken(options, target, tokenUrl);
+    if (tokenProblem !== null) return conflict(tokenProblem);
     const isDiscovered = issuer !== null && oauth2.authorizeUrl === null;
     return { authorizeUrl, issuer, namesItself: isDiscovered && (await options.servers.of(issuer)).namesItself };
   } catch (error) {
@@ -51,12 +54,12 @@ export async function resolveDestination(
 /** Why the code could not be sent to the host for tokens, or null. */
 function whyNoToken(
   { reading, allowList }: DestinationOptions,
-  standing: ConnectionTarget,
+  target: ConnectionTarget,
   tokenUrl: string,
 ): string | null {
-  const { integration, oauth2 } = standing;
-  const unsent = findRefusalReason(tokenUrl, allowList);
-  if (unsent !== null) return `its tokens are not asked for: ${unsent}`;
+  const { integration, oauth2 } = target;
+  const whyNotAsked = findRefusalReason(tokenUrl, allowList);
+  if (whyNotAsked !== null) return `its tokens are not asked for: ${whyNotAsked}`;
   const url = new URL(tokenUrl);
   if (!coversAddress(integration.fields.hosts, url)) return `the host ${url.host} is not among its hosts`;
   const { clientSecret: secret } = oauth2;
@@ -68,7 +71,7 @@ function conflict(reason: string): Refusal {
   return { refused: "conflict", detail: `The integration's accounts cannot be linked as it is written: ${reason}.` };
 }
 
-/** The address that a person is sent to. `challenge` is the PKCE challenge (RFC 7636, S256). */
+/** The authorization request as an address (RFC 6749, 4.1.1). `challenge` is the PKCE challenge (RFC 7636, S256). */
 export function authorizationAddress(
   { clientId, scopes, parameters }: OAuth2,
   { authorizeUrl }: Destination,
@@ -95,42 +98,41 @@ const pendingAuthorizationSchema = z.strictObject({
   namesItself: z.boolean(),
 });
 
-/** What the way back needs, stored sealed in between. */
+/** What the response is checked with and the code exchanged with. Stored sealed until then. */
 export type PendingAuthorization = z.output<typeof pendingAuthorizationSchema>;
 
-/** Parses what was sealed as JSON. */
+/** Parses the opened JSON. */
 export function parsePendingAuthorization(text: string): PendingAuthorization {
   return pendingAuthorizationSchema.parse(JSON.parse(text));
 }
 
-/** What a person brings back. */
+/** The parameters of the host's response that the service reads. */
 export interface AuthorizationReturn {
   readonly code: string | undefined;
-  /** The issuer that the answer names. */
   readonly iss: string | undefined;
   readonly error: string | undefined;
 }
 
-/** The code that a person brings back, or why there is none. */
+/** The code of the response. Refuses a response of another host, and one without a code. */
 export function findCode(
   pending: Pick<PendingAuthorization, "issuer" | "authorizeOrigin" | "namesItself">,
   { code, iss, error }: AuthorizationReturn,
 ): { readonly code: string } | Refusal {
-  const strange = whyNotFrom(pending, iss);
-  if (strange !== null) return { refused: "bad-request", detail: strange };
+  const reasonNotFrom = whyNotFrom(pending, iss);
+  if (reasonNotFrom !== null) return { refused: "bad-request", detail: reasonNotFrom };
   if (code !== undefined && error === undefined) return { code };
   const reason = error === "access_denied" ? "access was denied" : "it says that something is wrong";
   return { refused: "conflict", detail: `The host did not link the account: ${reason}. Connect it again.` };
 }
 
-/** Why the code led to no connection. */
+/** The refusal of a code that could not be exchanged. `reason` is half a sentence. */
 export function notLinked(reason: string): Refusal {
   return { refused: "refused-upstream", detail: `The account was not connected: ${reason}.` };
 }
 
 /**
- * Why an answer is not from the host that the person was sent to, or null (RFC 9207, 2.4). A host whose issuer is not
- * known is identified by its address.
+ * Why a response with this `iss` is not from the host that the person was sent to, or null (RFC 9207, 2.4). A host
+ * whose issuer is not known is identified by its origin.
  */
 export function whyNotFrom(
   { issuer, authorizeOrigin, namesItself }: Pick<PendingAuthorization, "issuer" | "authorizeOrigin" | "namesItself">,

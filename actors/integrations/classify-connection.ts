@@ -126,7 +126,7 @@ export function classifyConnection(
       const canRenew = getRow(context, turn).linked?.canRenew === true;
       return { type: value === "refreshing" || canRenew ? "renewal.due" : "renewal.impossible" };
     }
-    // What it does not know, no transition takes.
+    // No transition takes a message of an unknown type.
     default:
       return message;
   }

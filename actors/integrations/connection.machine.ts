@@ -16,8 +16,8 @@
  * | any but    | exchange.done (effect.ended)                      | connected  | stores tokens; sets the renewal     |
  * | none,      |                                                   |            |                                     |
  * | revoking   |                                                   |            |                                     |
- * | the same   | exchange.in-vain (the same, of what may not be    | revoking   | revokes them at the host            |
- * |            | any more)                                         |            |                                     |
+ * | the same   | exchange.in-vain (the same, where the connection  | revoking   | revokes them at the host            |
+ * |            | may no longer exist)                              |            |                                     |
  * | connected  | renewal.due (woken `renew`)                       | refreshing | asks for new tokens                 |
  * | connected  | renewal.impossible (the same, with nothing to     | broken     | removes tokens                      |
  * |            | renew it with)                                    |            |                                     |
@@ -29,7 +29,8 @@
  * | connected, | check.strange (connection.check, the host or      | broken     | removes tokens, revokes them at     |
  * | refreshing | client is another)                                |            | the host                            |
  * | connected, | disconnect.allowed (connection.disconnect), or    | revoking   | removes tokens, revokes them at     |
- * | refreshing | check.over (connection.check of what may not be)  |            | the host                            |
+ * | refreshing | check.over (connection.check, where it may no     |            | the host                            |
+ * |            | longer exist)                                     |            |                                     |
  * | linking,   | the same                                          | none       | stops                               |
  * | broken     |                                                   |            |                                     |
  * | revoking   | revoked.other (effect.ended)                      | revoking   | waits for the others                |

@@ -93,7 +93,7 @@ export function listConnections(
   return { rows: page.filter(({ state }) => state !== "none"), next };
 }
 
-/** A connection that was just linked; refused when it is gone again. */
+/** A connection that was just linked; refused when it was removed since. */
 export function findLinkedConnection(
   reading: Reading,
   { workspaceId, integrationId, holder }: IntegrationConnectionKey,

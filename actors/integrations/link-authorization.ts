@@ -17,18 +17,18 @@ import type { LinkableConnection } from "./connection.queries.js";
 import { findConnectionTarget, type IntegrationConnectionKey } from "./connection-permissions.js";
 import type { Grant } from "./oauth.effects.js";
 
-/** A link of an account to an integration, from the person's leave for the host to their return. */
+/** Links an account to an integration: the redirect to the host, and the host's response. */
 
 export interface BeginLinkOptions {
   readonly runtime: Runtime;
   readonly sealer: Sealer;
   readonly servers: AuthorizationServers;
   readonly allowList: AllowList;
-  /** Where the host sends the person back to; registered there as it is. */
+  /** The service's redirect URI, registered at the host character by character. */
   readonly redirectUri: string;
 }
 
-/** Where the person goes to sign in and consent, and until when they can come back. */
+/** The address to sign in and consent at, and when the link expires. */
 export interface LinkBegun {
   readonly authorizeUrl: string;
   readonly expiresAtMs: number;
@@ -67,7 +67,7 @@ export interface LinkReturn {
   readonly grant: Grant;
 }
 
-/** What a person comes back from the host with; uses up the state. Refuses when there is no code in it. */
+/** Reads the host's response and uses up its state. Refuses a response without a code. */
 export async function readLinkReturn(
   { runtime, sealer }: Pick<BeginLinkOptions, "runtime" | "sealer">,
   caller: PersonCaller,

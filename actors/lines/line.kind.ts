@@ -44,7 +44,7 @@ export const lineKind: Kind<LineBody> = {
   },
 };
 
-/** What is wrong with a line beyond its schema and what it names. */
+/** Checks a line beyond its schema and its references. */
 export function validateLine(fields: LineBody, scope: WriteScope<LineBody>): readonly FieldError[] {
   const { stations, repositories } = fields;
   const keys = stations.map((station) => station.key);

@@ -29,7 +29,7 @@ export interface StationScope {
   readonly scope: Pick<WriteScope<unknown>, "reading" | "workspaceId" | "teamKey">;
 }
 
-/** What is wrong with a station beyond its schema and what it names. */
+/** Checks a station beyond its schema and its references. */
 export function validateStation(station: StationBody, at: StationScope): FieldError[] {
   return [
     ...validatePasses(station, at),

@@ -48,7 +48,7 @@ export interface HiddenField<Fields = Record<string, unknown>> {
   readonly path: string;
   /** `sealed` can be opened again by the service (AES-256-GCM); `hash` only compared (SHA-256, hex). */
   readonly keep: "sealed" | "hash";
-  /** For a hash: one resource's alone, over all workspaces. */
+  /** For a hash that only one resource of all workspaces may have. */
   readonly unique?: UniqueHash;
   /** Whether an earlier value still belongs to these fields, else it is removed. Without this it always belongs. */
   staysWith?(fields: Fields): boolean;
@@ -138,9 +138,9 @@ export interface Kind<Fields = Record<string, unknown>> {
   readonly heldBy: "none" | "workspace" | "team" | "station";
   /** For a kind that stations hold: the location of the station, or null when it does not exist. */
   locateStation?(reading: Reading, workspaceId: string, station: StationHolder): HolderLocation | null;
-  /** True for a kind without an update: to change a resource, delete and create it. */
+  /** True for a kind without an update operation. */
   readonly isNeverReplaced?: boolean;
-  /** `outcomes`: only callers see it who may read the team's outcomes; else everyone who sees the workspace. */
+  /** `outcomes`: visible to callers who may read the team's outcomes; default: to all who see the workspace. */
   readonly seenBy?: "outcomes";
   /** The permission that create, update and delete need. */
   readonly permission: Permission;

@@ -63,7 +63,7 @@ export function* listByLookupKey<Fields>(
   }
 }
 
-/** The key of a team, with which the addresses of what it holds begin. */
+/** The key of a team: the first part of the addresses of its resources. */
 export function getTeamKey(reading: Reading, workspaceId: string, teamId: string | null): string {
   return teamId === null ? "" : (resources.get(reading, workspaceId, "team", teamId)?.address ?? "");
 }
@@ -111,7 +111,7 @@ function declareResources(kind: Kind) {
       derivedRows(lookupKeys, (row) =>
         getLookupKeys(kind, row.fields).map((key) => [[kind.name, row.teamId ?? "", key, row.id], true]),
       ),
-      // A resource may refer to itself: its own address is written by now.
+      // After the addresses, because a resource may refer to itself.
       { rowsOf: (reading, partition, row) => listReferrerRows(reading, partition, kind, row) },
     ],
   });
@@ -152,7 +152,7 @@ export function resourceSource(kinds: readonly Kind[]): DirectorySource {
   });
 }
 
-/** The users of the resource: what refers to it, and for a team what it holds. At most `limit`. */
+/** The users of a resource: those that refer to it, and for a team those in it. At most `limit`. */
 export function listReferrers(reading: Reading, row: ResourceRow, limit: number): readonly Referrer[] {
   const referring = referrers.list(reading, row.workspaceId, [row.kind, row.id], { limit });
   const holding = row.kind === "team" ? teamHoldings.list(reading, row.workspaceId, [row.id], { limit }) : [];
@@ -166,8 +166,8 @@ export interface KeyInUse {
 }
 
 /**
- * The first lookup key that others of the team name and that no resource would have any more if `row` had the fields
- * `next` (null: if it were gone); null when there is none. At most `limit` users.
+ * The first lookup key that is still in use in the team, but that no resource would have once `row` has the fields
+ * `next` (null: once it is deleted); null when there is none. At most `limit` users.
  */
 export function findLostKey(
   reading: Reading,

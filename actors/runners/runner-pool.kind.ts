@@ -50,7 +50,7 @@ export function runnerPoolKind({ allowList }: { readonly allowList: AllowList })
     schema,
     fixed: ["key", "kind"],
     hcl: {},
-    // A token leads its host to one pool, so no two pools of any workspaces may have the same. Otherwise whoever runs a
+    // A token identifies one pool, so no two pools of any workspaces may have the same. Otherwise whoever runs a
     // host could open a workspace with a pool of the same token.
     hidden: [{ path: TOKEN, keep: "hash", unique: { taken: "admits to another pool already", isTaken } }],
     reveals: { path: TOKEN, header: "service-pool-token", when: (fields) => fields.kind === "pull" },

@@ -72,7 +72,7 @@ export function answerApproval(event: Delivered<ApprovalAnswered>, context: RunC
   turn.reply(answered);
 }
 
-/** Closes the open approvals because the run is told to stop. */
+/** Closes the open approvals because the run is stopping. */
 export function closeApprovalsOnStop(turn: Turn): void {
   if (closeApprovals(turn, "The run is being stopped.") > 0) notifyOwner(turn);
 }
@@ -98,7 +98,7 @@ function sendAnswer(
   sendToRunner(turn, context, { ...answer, verdict, inputs: edited, reason: note });
 }
 
-/** Tells the owner what the run waits for now. */
+/** Sends the owner what the run waits for now. */
 function notifyOwner(turn: Turn): void {
   const { id: runId } = turn.self;
   const [first, ...others] = listOpenApprovals(turn, turn.self.partition, runId);

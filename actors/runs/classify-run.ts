@@ -46,7 +46,7 @@ export function classifyRun(owners: readonly RunOwner[]) {
         return toSpeechEvent(turn, context, message, owned().owner);
       case "approval.answer":
         return toApprovalEvent(turn, message, owned().owner);
-      // What it does not know, no transition takes.
+      // No transition takes a message of an unknown type.
       default:
         return message;
     }

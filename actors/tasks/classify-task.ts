@@ -55,7 +55,7 @@ function toWorkEvent(message: WorkMessage, runId: string | null, turn: TurnReadi
       return unlessRefused(message, "move.refused", refuseUnlessStation(turn, message.to));
     case "task.assign":
       return unlessRefused(message, "assignment.refused", refuseUnlessMember(turn, message.assignee));
-    // Also what it does not know, which no transition takes.
+    // No transition takes a message of an unknown type.
     default:
       return message;
   }

@@ -25,7 +25,7 @@ export interface TaskFilter {
 export interface WantedTasks extends Pick<TaskFilter, "state" | "station"> {
   /** The line's key. */
   readonly line?: string | undefined;
-  /** User id, or `none` for the tasks of nobody. */
+  /** User id, or `none` for unassigned tasks. */
   readonly assignee?: string | undefined;
 }
 

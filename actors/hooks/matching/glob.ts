@@ -34,7 +34,7 @@ export function compileGlob(glob: string): PathPattern {
 const ONE = -1;
 const SLASH = 0x2f;
 
-/** What may stand at a position besides its single character: nothing, a run within a name, or any run. */
+/** What a position may match besides its single character: nothing, a run within a name, or any run. */
 const NO_RUN = 0;
 const RUN_IN_NAME = 1;
 const ANY_RUN = 2;

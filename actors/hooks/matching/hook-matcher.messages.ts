@@ -4,7 +4,7 @@ import type { Message } from "../../../runtime/turn.js";
 import type { WorkEvent } from "../../events/catalogue.js";
 import type { MatchCursor } from "./match-hooks.js";
 
-/** Goes on matching an event's hooks, from the cursor on. */
+/** Continues matching an event's hooks at the cursor. */
 export interface MatchHooks extends Message {
   readonly type: "hook.judge";
   readonly work: WorkEvent;
