@@ -4,18 +4,27 @@ import { claims } from "../actors/runners/runner.table.js";
 import { waitingReason } from "../actors/runners/waiting-reason.js";
 import type { Runtime } from "../runtime/runtime.js";
 import type { Store } from "../storage/store.js";
-import { cpuMicros, inStore, offerRunner, queueRun, start, tell, WORKSPACE, write } from "./support/dispatching.js";
+import {
+  cpuMicros,
+  inStore,
+  offerRunner,
+  queueRun,
+  sendToDispatcher,
+  start,
+  WORKSPACE,
+  write,
+} from "./support/dispatching.js";
 import { percentile, printTable } from "./support/table.js";
 
 const FEW = 10;
 const MANY = 1_000;
-/** Runs that wait and no runner fits, and how many different needs they have. */
+/** Queued runs that no runner fits, and the number of their different needs. */
 const WAITING = 1_000;
 const NEEDS = 20;
 /** Messages of a kind in one round. */
 const MESSAGES = 4_000;
 const ROUNDS = 5;
-/** Runs that are placed as fast as they come, on {@link MANY} runners of two places. */
+/** Runs that are placed at once, on {@link MANY} runners of two places. */
 const PLACED = 2_000;
 const PLACED_ROUNDS = 3;
 /** Reads of why a run waits in one round, and of a placement made of all rows; reads between which the loop turns. */
@@ -26,7 +35,7 @@ const READS_AT_ONCE = 50;
 /** Which labels runners have beside `here`: the same for a tenth of them, or one of each runner's own. */
 type Labelling = "shared" | "own";
 
-/** What something took, in microseconds of CPU. */
+/** CPU time of one message or read, in microseconds. */
 interface Measured {
   readonly what: string;
   readonly micros: number;
@@ -35,7 +44,7 @@ interface Measured {
 /** One side of a comparison. */
 interface Side {
   readonly runtime: Runtime;
-  /** Measures one thing after another, the same on every side. */
+  /** Measures one figure after the other, the same ones on every side. */
   round(): AsyncGenerator<Measured, void, void>;
 }
 
@@ -46,7 +55,7 @@ interface Scene {
   queued: number;
 }
 
-/** What a message costs the dispatcher while many runs wait that no runner fits, and what placing a run costs. */
+/** The dispatcher's CPU time for a message while many runs wait that no runner fits, and for placing a run. */
 export async function run(): Promise<void> {
   const rows = [
     ...(await compare((store, count) => messageRounds(store, count, "shared"))),
@@ -69,12 +78,12 @@ export async function run(): Promise<void> {
   });
 }
 
-/** Measures one thing of few and of many runners, then the next, so that what else the machine does falls on both. */
+/** Measures each figure with few and with many runners before the next, so that other load affects both alike. */
 async function compare(open: (store: Store, count: number) => Promise<Side>): Promise<(string | number)[][]> {
   return inStore((few) =>
     inStore(async (many) => {
       const sides = [await open(few, FEW), await open(many, MANY)];
-      /** By what was measured, for each side, round by round. */
+      /** By figure and side, one value for each round. */
       const figures = new Map<string, number[][]>();
       for (let n = 0; n <= ROUNDS; n++) {
         const rounds = sides.map((side) => side.round());
@@ -96,7 +105,7 @@ async function compare(open: (store: Store, count: number) => Promise<Side>): Pr
   );
 }
 
-/** What each side measures next; nothing at the end of the round. */
+/** The next figure of each side; none at the end of the round. */
 async function nextOf(rounds: readonly AsyncGenerator<Measured, void, void>[]): Promise<Measured[]> {
   const measured: Measured[] = [];
   for (const round of rounds) {
@@ -116,23 +125,23 @@ function toMicros(micros: number): number {
 
 async function messageRounds(store: Store, count: number, labelling: Labelling): Promise<Side> {
   const runtime = await start(store);
-  await tell(runtime, waitingRuns(0, WAITING));
+  await sendToDispatcher(runtime, waitingRuns(0, WAITING));
   const offers = Array.from({ length: count }, (_, n) =>
     offerRunner(n, { slots: 600, label: labelling === "own" ? `host-${n}` : `kind-${n % 10}` }),
   );
-  await tell(runtime, offers);
+  await sendToDispatcher(runtime, offers);
   const scene: Scene = { runtime, offers, queued: WAITING };
   const suffix = labelling === "own" ? ", each runner with a label of its own" : "";
   return { runtime, round: () => takeRound(scene, suffix) };
 }
 
-/** As many messages of each kind, with what they need made before and taken back afterwards. */
+/** Sends the same number of messages of each kind; what they need is created before and removed afterwards. */
 async function* takeRound(scene: Scene, suffix: string): AsyncGenerator<Measured, void, void> {
   const { runtime, offers } = scene;
   const from = scene.queued;
   scene.queued += 2 * MESSAGES;
   const waiting = waitingRuns(from, MESSAGES);
-  await tell(
+  await sendToDispatcher(
     runtime,
     Array.from({ length: MESSAGES }, (_, n) => queueRun(from + MESSAGES + n, ["here"])),
   );
@@ -142,21 +151,21 @@ async function* takeRound(scene: Scene, suffix: string): AsyncGenerator<Measured
   if (releases.length !== MESSAGES) throw new Error(`${releases.length} runs were placed`);
   const [ofFew, ofEach] = [changing(offers.slice(0, FEW)), changing(offers)];
   for (const [what, work] of [
-    ["run.queue", () => tell(runtime, waiting)],
-    ["claim.release", () => tell(runtime, releases)],
-    [`runner.offer, by the same ${FEW}`, () => tell(runtime, ofFew)],
-    ["runner.offer, by each in turn", () => tell(runtime, ofEach)],
+    ["run.queue", () => sendToDispatcher(runtime, waiting)],
+    ["claim.release", () => sendToDispatcher(runtime, releases)],
+    [`runner.offer, by the same ${FEW}`, () => sendToDispatcher(runtime, ofFew)],
+    ["runner.offer, by each in turn", () => sendToDispatcher(runtime, ofEach)],
     ["the rows of that, written without a dispatcher", () => write(runtime, ofEach)],
   ] as const) {
     yield measure(`${what}${suffix}`, MESSAGES, work);
   }
-  await tell(
+  await sendToDispatcher(
     runtime,
     waiting.map(({ run }): UnqueueRun => ({ type: "run.unqueue", run })),
   );
 }
 
-/** Each runner says anew what it offers: one place less, or one more. */
+/** New offers of all runners: one place less, or one more. */
 function changing(offers: readonly OfferRunner[]): OfferRunner[] {
   return Array.from({ length: MESSAGES }, (_, n) => {
     const offer = offers[n % offers.length];
@@ -171,7 +180,7 @@ async function readRounds(store: Store, count: number): Promise<Side> {
   const runtime = await start(store);
   const { reading } = runtime;
   const waiting = waitingRuns(count, WAITING);
-  await tell(runtime, [
+  await sendToDispatcher(runtime, [
     ...Array.from({ length: count }, (_, n) => offerRunner(n, { slots: 1, label: `kind-${n % 10}` })),
     ...Array.from({ length: count }, (_, n) => queueRun(n, ["here"])),
     ...waiting,
@@ -199,17 +208,17 @@ function waitingRuns(from: number, count: number): QueueRun[] {
 /** Microseconds of CPU a run. */
 async function placeAll(store: Store): Promise<number> {
   const runtime = await start(store);
-  await tell(
+  await sendToDispatcher(
     runtime,
     Array.from({ length: MANY }, (_, n) => offerRunner(n, { slots: 2, label: `kind-${n % 10}` })),
   );
   const micros: number[] = [];
   for (let round = 0; round < PLACED_ROUNDS; round++) {
     const queued = Array.from({ length: PLACED }, (_, n) => queueRun(round * PLACED + n, ["here"]));
-    micros.push((await cpuMicros(() => tell(runtime, queued))) / PLACED);
+    micros.push((await cpuMicros(() => sendToDispatcher(runtime, queued))) / PLACED);
     const held = claims.list(runtime.reading, WORKSPACE);
     if (held.length !== PLACED) throw new Error(`${held.length} runs were placed`);
-    await tell(
+    await sendToDispatcher(
       runtime,
       held.map(({ runnerId, runId }): ReleaseClaim => ({ type: "claim.release", runnerId, runId })),
     );

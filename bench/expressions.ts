@@ -38,7 +38,7 @@ const conditions = compileConditions({
   when,
 });
 
-/** How often in a second, and microseconds each. */
+/** The rate a second, and microseconds each. */
 function timed(name: string, once: (n: number) => unknown): (string | number)[] {
   for (let n = 0; n < 200; n++) once(n);
   const begun = performance.now();
@@ -50,7 +50,7 @@ function timed(name: string, once: (n: number) => unknown): (string | number)[] 
   return [name, Math.round(1e6 / micros), micros.toFixed(2)];
 }
 
-/** What would take for ever, or all memory, without a budget. */
+/** Expressions that would run forever, or use all memory, without a budget. */
 const endless = {
   "three loops over 10,000": "big.all(a, big.all(b, big.all(c, true)))",
   "45 loops begun, each in another": `${"big.map(v, ".repeat(45)}1${")".repeat(45)}`,
@@ -85,7 +85,7 @@ function worst(name: string, source: string): (string | number)[] {
   return [name, peak.ms.toFixed(1), Math.max(0, peak.megabytes).toFixed(0)];
 }
 
-/** Expressions a second, and the most that a hostile one takes. */
+/** Expressions a second, and the longest time of a hostile one. */
 export async function run(): Promise<void> {
   const parsed = parseExpression(when);
   if ("fault" in parsed) throw new Error(parsed.fault.message);

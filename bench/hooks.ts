@@ -48,7 +48,7 @@ interface Figures {
   readonly cpuMicros: number;
 }
 
-/** Says that an event happened, as a task does. */
+/** Publishes an event, as a task does. */
 interface Happened extends Message {
   readonly type: "happened";
   readonly work: WorkEvent;
@@ -68,14 +68,14 @@ const source: ActorType = {
   }).createMachine({ initial: "on", states: { on: { on: { happened: { actions: "publish" } } } } }),
 };
 
-/** Hook deliveries a second, with the actors and without, in one run; see the printed note. */
+/** Hook deliveries a second, with and without the actors, in one run; see the printed note. */
 export async function run(): Promise<void> {
   const receiver = fork(new URL("./support/receiver.js", import.meta.url));
   const [port] = (await once(receiver, "message")) as [number];
   const url = `http://127.0.0.1:${port}`;
   const sides = [withoutActors, withoutActorsAlike, withActors, withWrittenHook];
   const runs: Figures[][] = sides.map(() => []);
-  // By turns, so that what else the machine does falls on all of them.
+  // In turns, so that other load affects all of them alike.
   for (let round = 0; round < ROUNDS; round++) {
     for (const [index, side] of sides.entries()) runs[index]?.push(await inFolder((store) => side(store, url)));
   }
@@ -107,7 +107,7 @@ export async function run(): Promise<void> {
   });
 }
 
-/** The run in the middle by its throughput. */
+/** The run with the median throughput. */
 function median(runs: readonly Figures[] = []): Figures {
   const middle = [...runs].sort((left, right) => left.perSecond - right.perSecond)[Math.floor(runs.length / 2)];
   if (middle === undefined) throw new Error("nothing was measured");
@@ -125,7 +125,7 @@ async function inFolder<T>(work: (store: Store) => Promise<T>): Promise<T> {
   }
 }
 
-/** Runs `one` for each event, so many at once, and measures all but the first. */
+/** Runs `one` for each event, with a limit on concurrency, and measures all except the first. */
 async function measure(one: (n: number) => Promise<void>): Promise<Figures> {
   let next = 0;
   const times: number[] = [];
@@ -192,7 +192,7 @@ async function withoutActors(store: Store, url: string): Promise<Figures> {
   return figures;
 }
 
-/** As `withoutActors`, with all of the request and of the record that a delivery of Signalbox leaves. */
+/** Like `withoutActors`, with the full request and the full record of a delivery by Signalbox. */
 async function withoutActorsAlike(store: Store, url: string): Promise<Figures> {
   const outbound = createOutbound({ allowList: parseAllowList(url), maxBodyBytes: MAX_OUTPUT_BYTES });
   const sealer = createSealer(randomBytes(32), randomBytes);
@@ -276,7 +276,7 @@ class Changes implements PublishingWriting {
   }
 }
 
-/** What a hook may have beyond its address. */
+/** The parts of a hook besides its address. */
 interface Extras {
   readonly when: string | null;
   readonly body: unknown;
@@ -357,7 +357,7 @@ async function configure(
 ) {
   let workspaceId = "";
   const caller = { kind: "person", userId: "usr_1", email: "bench@localhost", sessionId: "ses_1" } as const;
-  // Fields come to a workspace as the edge hands them over: parsed, with every default filled in.
+  // The edge passes fields to a workspace parsed, with every default filled in.
   const parsed = (name: string, fields: unknown) => kinds.find((kind) => kind.name === name)?.schema.parse(fields);
   const create = async (kind: string, teamId: string | null, fields: unknown, hidden: Record<string, string> = {}) => {
     const wanted = {

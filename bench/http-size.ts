@@ -1,23 +1,23 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { Pool } from "undici";
 import { liveBytes } from "../test/support/live-heap.js";
-import { type Office, openOffice } from "./support/office.js";
+import { type BenchService, openBenchService } from "./support/bench-service.js";
 import { percentile, printTable } from "./support/table.js";
 
 const HOOKS = 10_000;
 const LINES = 1_000;
-/** How many times as much is in the workspace that is exported last. */
+/** The size of the workspace that is exported last, relative to the first. */
 const TIMES = 4;
 const AT_ONCE = 64;
-/** Requests of each measurement, and how often it is made; the best of them counts, since others disturb only some. */
+/** Requests of a measurement, and its repetitions; the best one counts, since other load disturbs only some. */
 const REQUESTS = 2_000;
 const CREATES = 200;
 const ROUNDS = 5;
 
-/** Bytes of an export between two looks at what is held. */
+/** Bytes of an export between two samples of memory. */
 const LOOK_BYTES = 512 * 1024;
 
-/** A team of one size, and what is in it. */
+/** A team and its contents. */
 interface Team {
   readonly teamId: string;
   readonly hookId: string;
@@ -27,12 +27,12 @@ interface Team {
 type Send = (n: number) => { readonly method: "GET" | "POST"; readonly path: string; readonly body?: object };
 
 /**
- * Reads and creates in a workspace of 10,000 hooks and 1,000 lines beside one with next to nothing, on one service, the
- * two by turns. What is wanted is a ratio near 1.
+ * Reads and creates in a workspace of 10,000 hooks and 1,000 lines, compared with an almost empty one, in turns. The
+ * ratio should be near 1.
  */
 export async function run(): Promise<void> {
-  const small = await openOffice("uws", { OUTBOUND_ALLOW: "hooks.example.com" });
-  const big = await openOffice("uws", { OUTBOUND_ALLOW: "hooks.example.com" });
+  const small = await openBenchService("uws", { OUTBOUND_ALLOW: "hooks.example.com" });
+  const big = await openBenchService("uws", { OUTBOUND_ALLOW: "hooks.example.com" });
   try {
     const teams = [await fill(small, { hooks: 1, lines: 1 }), await fill(big, { hooks: HOOKS, lines: LINES })] as const;
     const rows: (readonly [string, Send, Send, number])[] = [
@@ -76,20 +76,20 @@ export async function run(): Promise<void> {
   }
 }
 
-async function exported(name: string, office: Office): Promise<readonly (string | number)[]> {
+async function exported(name: string, service: BenchService): Promise<readonly (string | number)[]> {
   const peak = { seconds: 0, heap: 0, wait: 0, bytes: 0 };
   for (let round = 0; round < 3; round++) {
     const delay = monitorEventLoopDelay({ resolution: 1 });
     delay.enable();
     const begunMs = performance.now();
-    peak.bytes = await readExport(office, () => undefined);
+    peak.bytes = await readExport(service, () => undefined);
     peak.seconds = Math.max(peak.seconds, (performance.now() - begunMs) / 1_000);
     delay.disable();
     peak.wait = Math.max(peak.wait, delay.max / 1e6);
   }
-  // By itself, since collecting takes time: what is held while it is sent.
+  // A separate export, since collecting garbage takes time: the memory that is held while it is sent.
   const before = liveBytes();
-  await readExport(office, () => {
+  await readExport(service, () => {
     peak.heap = Math.max(peak.heap, liveBytes() - before);
   });
   return [
@@ -101,11 +101,11 @@ async function exported(name: string, office: Office): Promise<readonly (string 
   ];
 }
 
-/** Reads an export and keeps none of it; gives its bytes. */
-async function readExport(office: Office, look: () => void): Promise<number> {
+/** Reads an export without keeping it; returns its length in bytes. */
+async function readExport(service: BenchService, look: () => void): Promise<number> {
   let bytes = 0;
   let looked = 0;
-  for await (const chunk of await office.body(`/api/resources/workspaces/${office.workspaceId}/export`)) {
+  for await (const chunk of await service.body(`/api/resources/workspaces/${service.workspaceId}/export`)) {
     bytes += chunk.length;
     if (bytes < looked + LOOK_BYTES) continue;
     looked = bytes;
@@ -134,23 +134,23 @@ const hook = (key: string) => ({
   signing: { secret: `whsec_${Buffer.alloc(32, 7).toString("base64")}`, secretVersion: 1 },
 });
 
-/** Makes as many, or what is left of `times` as many once they are there. */
+/** Creates the resources of a team; with `times`, what is missing to `times` as many. */
 async function fill(
-  office: Office,
+  service: BenchService,
   { hooks, lines }: { readonly hooks: number; readonly lines: number },
   times = 1,
 ): Promise<Team> {
-  const { teamId } = office;
+  const { teamId } = service;
   const range = (count: number) => (times === 1 ? { from: 0, to: count } : { from: count, to: times * count });
   const of = `/api/resources/teams/${teamId}`;
-  const lineId = await createMany(office, `${of}/lines`, range(lines), (n) => line(`line-${n}`));
-  const hookId = await createMany(office, `${of}/hooks`, range(hooks), (n) => hook(`hook-${n}`));
+  const lineId = await createMany(service, `${of}/lines`, range(lines), (n) => line(`line-${n}`));
+  const hookId = await createMany(service, `${of}/hooks`, range(hooks), (n) => hook(`hook-${n}`));
   return { teamId, lineId, hookId };
 }
 
-/** The id of the middle one of what was created. */
+/** Creates resources for these numbers, several at once. Returns the id of the middle one. */
 async function createMany(
-  office: Office,
+  service: BenchService,
   path: string,
   { from, to }: { readonly from: number; readonly to: number },
   body: (n: number) => object,
@@ -159,15 +159,15 @@ async function createMany(
   let next = from;
   const work = async () => {
     for (let n = next++; n < to; n = next++) {
-      ids.push((await office.create(path, body(n), `${path.split("/").at(-1)}-${n}`)).id);
+      ids.push((await service.create(path, body(n), `${path.split("/").at(-1)}-${n}`)).id);
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
   return ids[Math.floor(ids.length / 2)] ?? "";
 }
 
-async function perSecond(office: Office, send: Send, requests: number, round: number): Promise<number> {
-  const pool = new Pool(`http://127.0.0.1:${office.port}`, { connections: AT_ONCE });
+async function perSecond(service: BenchService, send: Send, requests: number, round: number): Promise<number> {
+  const pool = new Pool(`http://127.0.0.1:${service.port}`, { connections: AT_ONCE });
   const times: number[] = [];
   let next = 0;
   const work = async () => {
@@ -177,7 +177,7 @@ async function perSecond(office: Office, send: Send, requests: number, round: nu
       const answer = await pool.request({
         ...{ method, path },
         headers: {
-          authorization: office.bearer,
+          authorization: service.bearer,
           ...(body === undefined ? {} : { "content-type": "application/json", "idempotency-key": `m-${round}-${n}` }),
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -189,6 +189,6 @@ async function perSecond(office: Office, send: Send, requests: number, round: nu
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
   await pool.close();
-  // The median says what a request takes; the slowest are the machine's.
+  // The median shows the time of a request; the slowest ones are due to the machine.
   return (AT_ONCE * 1_000) / percentile(times, 0.5);
 }

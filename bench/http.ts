@@ -1,8 +1,8 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
+import { type BenchService, openBenchService } from "./support/bench-service.js";
 import type { Load, LoadFigures } from "./support/load.js";
-import { type Office, openOffice } from "./support/office.js";
 import { openBare, openFastify } from "./support/rivals.js";
 import { printTable } from "./support/table.js";
 
@@ -12,7 +12,7 @@ const DURATION_MS = 5_000;
 /** Resources in the list that is read. */
 const LISTED = 200;
 
-/** One kind of request, as bytes, and what it answers. */
+/** One kind of request, as bytes, and its answer. */
 interface Exchange {
   readonly title: string;
   readonly what: string;
@@ -27,8 +27,9 @@ interface Measured {
 }
 
 /**
- * Reads, lists and creates a second over HTTP with a token, against a bare uWebSockets.js handler that answers as many
- * bytes, and beside fastify over a map in memory, in the same run. The load comes from another process over loopback.
+ * Reads, lists and creates a second over HTTP with a token, compared with a bare uWebSockets.js handler that answers
+ * the same number of bytes, and with fastify over a map in memory, in one run. The load comes from another process over
+ * loopback.
  */
 export async function run(): Promise<void> {
   const uws = await import("uWebSockets.js").then(
@@ -46,39 +47,39 @@ export async function run(): Promise<void> {
     table.measured.push({ name, figures: await loadBy(port, exchange) });
   };
   for (const transport of ["uws", "node"] as const) {
-    const office = await openOffice(transport);
+    const service = await openBenchService(transport);
     try {
-      const { exchanges, listed } = await exchangesOf(office);
+      const { exchanges, listed } = await exchangesOf(service);
       if (transport === "uws") {
         for (const exchange of exchanges) {
           const bare = await openBare(uws, exchange.answer);
           await measure("bare uWebSockets.js", bare.port, exchange);
           await bare.close();
         }
-        const rival = await openFastify(office.bearer, listed);
+        const rival = await openFastify(service.bearer, listed);
         for (const exchange of exchanges) await measure("fastify over a map", rival.port, exchange);
         await rival.close();
       }
-      for (const exchange of exchanges) await measure(`Signalbox over ${transport}`, office.port, exchange);
+      for (const exchange of exchanges) await measure(`Signalbox over ${transport}`, service.port, exchange);
     } finally {
-      await office.close();
+      await service.close();
     }
   }
   for (const { exchange, measured } of tables.values()) print(exchange, measured);
 }
 
-/** A read of one secret, a list of them, and a create under a key. */
+/** A read of one secret, a list of secrets, and a create with an idempotency key. */
 async function exchangesOf(
-  office: Office,
+  service: BenchService,
 ): Promise<{ readonly exchanges: readonly Exchange[]; readonly listed: readonly object[] }> {
-  const path = `/api/resources/workspaces/${office.workspaceId}/secrets`;
+  const path = `/api/resources/workspaces/${service.workspaceId}/secrets`;
   const secret = (name: string) => ({ name, value: "0123456789abcdef", valueVersion: 1, hosts: [] });
-  for (let n = 0; n < LISTED; n++) await office.create(path, secret(`listed-${n}`), `listed-${n}`);
-  const list = await office.get(path);
+  for (let n = 0; n < LISTED; n++) await service.create(path, secret(`listed-${n}`), `listed-${n}`);
+  const list = await service.get(path);
   const listed = (JSON.parse(list) as { readonly items: readonly { readonly id: string }[] }).items;
   const [one] = listed;
   const body = JSON.stringify(secret("secret-{n}"));
-  const head = ["Host: 127.0.0.1", `Authorization: ${office.bearer}`];
+  const head = ["Host: 127.0.0.1", `Authorization: ${service.bearer}`];
   const bytes = (lines: readonly string[]) => `${[...lines, ...head].join("\r\n")}\r\n\r\n`;
   const exchanges: Exchange[] = [
     {

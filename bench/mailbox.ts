@@ -12,15 +12,15 @@ import { openLmdbStore } from "../storage/lmdb-store.js";
 
 type Counted = Delivered<Answered<number> & { readonly type: "add" | "pass" }>;
 
-/** How many actors take part. */
+/** The number of actors. */
 const ACTORS = 5_000;
 const ASKS = 200_000;
 const IN_FLIGHT = 256;
-/** Rings of actors that pass a message on, and how often each message is passed. */
+/** Rings of actors that pass a message on, and the number of passes of each message. */
 const RINGS = 64;
 const PASSES = 2_000;
 
-/** Two states, a counter, one transition a message: the shape of a hot machine. */
+/** Two states, a counter, and one transition for each message: like a frequently used machine. */
 const counter = setup({
   types: { context: {} as { readonly count: number }, events: {} as Counted },
   actions: {
@@ -92,7 +92,7 @@ async function passes(runtime: Runtime): Promise<void> {
   while (runtime.stats().turns - before < RINGS * PASSES) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** One row of the table: how many a second, and what each costs. */
+/** One row of the table: the rate a second, and the time of each. */
 async function measured(turns: number, work: () => Promise<void>): Promise<Record<string, number>> {
   const cpu = process.cpuUsage();
   const begunMs = performance.now();

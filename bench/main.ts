@@ -4,8 +4,8 @@ import { cpus, release, totalmem } from "node:os";
 import { tables } from "./tables.js";
 
 /**
- * Prints every table, or those that are named: `npm run bench -- hooks`. Each is measured by a process of its own, so
- * that none runs on code that was compiled for another.
+ * Prints every table, or those that are named: `npm run bench -- hooks`. Each is measured in its own process, so that
+ * the JIT state of one does not affect another.
  */
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !tables.some((table) => table === name));

@@ -17,7 +17,7 @@ const TASKS = 100_000;
 /** Tasks of one half that have one value of the other. */
 const IN_COMMON = 10;
 const PAGES = 500;
-/** Pages read before the first that counts: the code is compiled by then. */
+/** Pages read before the first one that counts, so that the code is compiled. */
 const WARM_UP = 100;
 /** How often each page is read: the time of a slice is the least of its times, which other processes held up least. */
 const READS = 3;
@@ -37,7 +37,7 @@ const halves: readonly [Facets, Facets] = [
 const states: readonly TaskState[] = ["queued", "running", "inbox", "done", "closed"];
 const pairs = facets.flatMap((one, index) => facets.slice(index + 1).map((other) => [one, other] as const));
 
-/** Every so many tasks stands one of the few that have a value of each half. */
+/** One of this many tasks is among the few that have a value of each half. */
 const APART = Math.floor(TASKS / (pairs.length * IN_COMMON));
 
 function task(n: number): TaskRow {
@@ -66,11 +66,11 @@ function mixed(n: number): Facets {
   };
 }
 
-/** Pages that were read, in milliseconds. */
+/** Times of pages, in milliseconds. */
 interface Times {
   /** From the request to the last row. */
   readonly pages: number[];
-  /** Of the processor. */
+  /** CPU time. */
   readonly cpu: number[];
   /** A list for each slice, of each time that its page was read. */
   readonly slices: (readonly Slice[])[];
@@ -86,7 +86,7 @@ interface Slice {
 
 const noTimes = (): Times => ({ pages: [], cpu: [], slices: [] });
 
-/** Pages of a team with 100,000 tasks, narrowed by every pair of what a list may be narrowed by. */
+/** Pages of a team with 100,000 tasks, with every pair of filters. */
 export async function run(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-bench-"));
   const store = await openLmdbStore({ folder });
@@ -144,14 +144,14 @@ async function figures(store: Store, name: string, filter: object): Promise<(str
   ];
 }
 
-/** Reads pages, every other from the list's beginning. */
+/** Reads pages, every second one from the beginning of the list. */
 async function readPages(store: Store, filter: object, count: number): Promise<Times> {
   const times = noTimes();
   for (let n = 0; n < count; n++) {
     const from = n % 2 === 0 ? undefined : task(Math.floor((TASKS * (n + 1)) / count)).id;
     const reads: Slice[][] = [];
     for (let read = 0; read < READS; read++) {
-      // Requests come one by one: what a page leaves is let go of when the loop turns.
+      // As between two requests, the event loop runs and frees what a page leaves.
       await setImmediate();
       reads.push((await page(store, filter, from, times)).slices);
     }
@@ -161,20 +161,20 @@ async function readPages(store: Store, filter: object, count: number): Promise<T
   return times;
 }
 
-/** The time of a slice in which it computed: neither another process nor the garbage collector had the processor. */
+/** The time in which a slice computed, without other processes and the garbage collector. */
 function ownTime({ begun, ended, cpu }: Slice, pauses: readonly PerformanceEntry[]): number {
   const within = pauses.filter(({ startTime }) => startTime >= begun && startTime < ended);
   return Math.max(0, Math.min(ended - begun, cpu) - within.reduce((sum, { duration }) => sum + duration, 0));
 }
 
-/** Watches the pauses of the garbage collector. */
+/** Records the pauses of the garbage collector. */
 function watchPauses(): { end(): Promise<readonly PerformanceEntry[]> } {
   const pauses: PerformanceEntry[] = [];
   const observer = new PerformanceObserver((list) => pauses.push(...list.getEntries()));
   observer.observe({ entryTypes: ["gc"] });
   return {
     end: async () => {
-      // They are told when the loop has turned.
+      // Pauses are reported in the next turn of the event loop.
       for (let turn = 0; turn < 3; turn++) await setImmediate();
       pauses.push(...observer.takeRecords());
       observer.disconnect();

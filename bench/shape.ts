@@ -2,19 +2,19 @@ import { spawnSync } from "node:child_process";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { functionsOf, importsOf, readProduct } from "../test/support/source-code.js";
-import { knotsOf } from "./shape/knots.js";
+import { findImportCycles } from "./shape/import-cycles.js";
 import { rowsWritten } from "./shape/rows.js";
 import { percentile, printTable } from "./support/table.js";
 
 /**
- * Prints the shape of a checkout as Markdown: `node dist/bench/shape.js [FOLDER]`, its own without one. The folder must
- * be built and may be at another commit. `--test-seconds N` says how long `npm test` took there, `--time` runs it.
+ * Prints the shape of a checkout as Markdown: `node dist/bench/shape.js [FOLDER]`, by default its own. The folder must
+ * be built and may be at another commit. `--test-seconds N` gives the time of `npm test` there, `--time` measures it.
  */
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { "test-seconds": { type: "string" }, time: { type: "boolean", default: false } },
 });
-/** Longer functions are counted; the longest that the house style allows. */
+/** The longest function that the house style allows; longer ones are counted. */
 const LONG = 70;
 
 const folder = resolve(positionals[0] ?? ".");
@@ -30,9 +30,9 @@ if (missing.length > 0) throw new Error(`not found: ${missing.map(({ from, to })
 
 const spread = (sizes: readonly number[]) =>
   `${percentile(sizes, 0.5)} / ${percentile(sizes, 0.9)} / ${Math.max(...sizes)}`;
-const knots = (among: typeof imports) => {
-  const found = knotsOf(among);
-  return found.length === 0 ? "0" : `${found.length} (${found.map((knot) => knot.length).join(", ")} files)`;
+const cycles = (among: typeof imports) => {
+  const found = findImportCycles(among);
+  return found.length === 0 ? "0" : `${found.length} (${found.map((component) => component.length).join(", ")} files)`;
 };
 const testSeconds = values.time ? timeTests() : values["test-seconds"];
 
@@ -47,8 +47,8 @@ printTable({
     ["functions", functions.length],
     ["lines of a function, median / p90 / max", spread(functionLines)],
     [`functions over ${LONG} lines`, long.length],
-    ["circles of imports of values", knots(imports.filter(({ isTypeOnly }) => !isTypeOnly))],
-    ["circles of imports, types included", knots(imports)],
+    ["circles of imports of values", cycles(imports.filter(({ isTypeOnly }) => !isTypeOnly))],
+    ["circles of imports, types included", cycles(imports)],
     ...(testSeconds === undefined ? [] : [["seconds of `npm test`", testSeconds]]),
   ],
 });
@@ -59,8 +59,8 @@ printTable({
   title: "Rows written",
   note: "Puts and removes of all batches until nothing is written any more, over a store on disk.",
   columns: ["", "rows of the domain", "of the runtime", "batches", "tables"],
-  rows: written.map(({ deed, count: { domain, runtime, batches, byTable } }) => [
-    deed,
+  rows: written.map(({ action, count: { domain, runtime, batches, byTable } }) => [
+    action,
     domain,
     runtime,
     batches,

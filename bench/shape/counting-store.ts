@@ -1,26 +1,26 @@
 import { rowSpace } from "../../storage/keys.js";
 import type { Store } from "../../storage/store.js";
 
-/** Puts and removes of committed batches. */
+/** Counts of puts and removes in committed batches. */
 export interface RowCount {
   /** Rows of the domain. */
   readonly domain: number;
-  /** What the runtime keeps beside them: snapshots, mail, effects, timers, feed, what was seen. */
+  /** Other rows of the runtime: snapshots, undelivered messages, effects, timers, feed, message ids. */
   readonly runtime: number;
   readonly batches: number;
-  /** The domain's by table, in order of tables. */
+  /** Rows of the domain by table, in order of the tables' names. */
   readonly byTable: Readonly<Record<string, number>>;
 }
 
 export interface CountingStore {
   readonly store: Store;
-  /** What was written since it was last taken. */
+  /** Returns and resets the counts. */
   take(): RowCount;
-  /** Batches that were given to the store and are not yet on disk, and those so far. */
+  /** Batches that are being committed, and the number of all so far. */
   readonly state: { readonly underWay: number; readonly begun: number };
 }
 
-/** What `whole` wrote and `part` did not. */
+/** The counts of `whole` minus those of `part`. */
 export function without(whole: RowCount, part: RowCount): RowCount {
   const tables = new Set([...Object.keys(whole.byTable), ...Object.keys(part.byTable)]);
   const left = [...tables].map((table) => [table, (whole.byTable[table] ?? 0) - (part.byTable[table] ?? 0)] as const);
@@ -32,7 +32,7 @@ export function without(whole: RowCount, part: RowCount): RowCount {
   };
 }
 
-/** The same store, counting what is committed. */
+/** Wraps a store to count what is committed. */
 export function countRows(store: Store): CountingStore {
   const state = { underWay: 0, begun: 0 };
   let tables = new Map<string, number>();

@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import WebSocket from "ws";
 
-/** A runner of one place whose every run starts and ends, completed, as soon as its job came. */
+/** A runner of one place that starts and completes each run as soon as its job arrives. */
 export interface InstantRunner {
-  /** Offers so many places from now on. */
+  /** Changes the number of offered places. */
   offer(slots: number): void;
   close(): void;
 }
@@ -14,7 +14,7 @@ interface Frame {
   readonly message?: { readonly type: string; readonly job?: { readonly runId: string; readonly fence: number } };
 }
 
-/** Connects with a pool's token and offers no place yet. It speaks the protocol by hand: any release's service will do. */
+/** Connects with a pool's token, without a place. Uses no code of the product, so it works with any release. */
 export async function connectRunner(port: number, poolToken: string): Promise<InstantRunner> {
   const headers = { authorization: `Bearer ${poolToken}` };
   const socket = new WebSocket(`ws://127.0.0.1:${port}/api/runner`, { headers });

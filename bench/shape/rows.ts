@@ -3,20 +3,20 @@ import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { type Office, openOffice, type Product } from "../support/office.js";
+import { type BenchService, openBenchService, type Product } from "../support/bench-service.js";
 import { type CountingStore, countRows, type RowCount, without } from "./counting-store.js";
 import { connectRunner } from "./instant-runner.js";
 
-/** What a deed wrote, all batches together. */
+/** The rows that an action wrote, in all batches together. */
 export interface Written {
-  readonly deed: string;
+  readonly action: string;
   readonly count: RowCount;
 }
 
-/** How long nothing must have been committed for a deed to be over, in milliseconds. */
+/** An action is over when nothing was committed for this time, in milliseconds. */
 const QUIET_MS = 300;
 
-/** Where a module stands in one commit or another. */
+/** The path of a module, which differs between commits. */
 const places: Readonly<Record<keyof Product, readonly string[]>> = {
   readConfig: ["http/config.js", "http/process/config.js"],
   createLog: ["http/log.js", "http/process/log.js"],
@@ -24,23 +24,23 @@ const places: Readonly<Record<keyof Product, readonly string[]>> = {
   openLmdbStore: ["storage/lmdb-store.js"],
 };
 
-/** Starts the service that was built in a checkout and counts the rows that each deed writes, one after the other. */
+/** Starts the service that is built in a checkout, and counts the rows that each action writes, one after the other. */
 export async function rowsWritten(folder: string): Promise<readonly Written[]> {
   const product = await loadProduct(folder);
   const receiver = fork(new URL("../support/receiver.js", import.meta.url));
   const [port] = (await once(receiver, "message")) as [number];
   const url = `http://127.0.0.1:${port}`;
   let counting: CountingStore | null = null;
-  const around: NonNullable<Parameters<typeof openOffice>[2]>["around"] = (store) => {
+  const around: NonNullable<Parameters<typeof openBenchService>[2]>["around"] = (store) => {
     counting = countRows(store);
     return counting.store;
   };
-  const office = await openOffice("node", { OUTBOUND_ALLOW: url }, { product, around });
+  const service = await openBenchService("node", { OUTBOUND_ALLOW: url }, { product, around });
   try {
     if (counting === null) throw new Error("the service was given no store");
-    return await deeds(office, counting, url);
+    return await runActions(service, counting, url);
   } finally {
-    await office.close();
+    await service.close();
     receiver.disconnect();
   }
 }
@@ -60,37 +60,37 @@ async function loadProduct(folder: string): Promise<Product> {
   };
 }
 
-async function deeds(office: Office, counting: CountingStore, url: string): Promise<readonly Written[]> {
-  const { workspaceId, teamId } = office;
+async function runActions(service: BenchService, counting: CountingStore, url: string): Promise<readonly Written[]> {
+  const { workspaceId, teamId } = service;
   const within = `/api/resources/workspaces/${workspaceId}`;
   const of = `/api/resources/teams/${teamId}`;
-  const pool = await office.create(`${within}/runner-pools`, { key: "main" }, "pool");
+  const pool = await service.create(`${within}/runner-pools`, { key: "main" }, "pool");
   const stations = [{ key: "work", name: "Work", kind: "work", runners: { pool: "main" } }];
-  await office.create(`${of}/lines`, { key: "dev", name: "Dev", stations }, "line");
-  const runner = await connectRunner(office.port, String(pool.headers.get("service-pool-token")));
+  await service.create(`${of}/lines`, { key: "dev", name: "Dev", stations }, "line");
+  const runner = await connectRunner(service.port, String(pool.headers.get("service-pool-token")));
   const written: Written[] = [];
-  const count = async (deed: string, act: () => unknown): Promise<RowCount> => {
+  const count = async (action: string, act: () => unknown): Promise<RowCount> => {
     await quiet(counting);
     counting.take();
     await act();
     await quiet(counting);
     const count = counting.take();
-    written.push({ deed, count });
+    written.push({ action: action, count });
     return count;
   };
-  const openTask = (key: string) => office.create(`/api/teams/${teamId}/tasks`, { title: "Do it", line: "dev" }, key);
+  const openTask = (key: string) => service.create(`/api/teams/${teamId}/tasks`, { title: "Do it", line: "dev" }, key);
   const secret = { name: "key", value: "0123456789abcdef", valueVersion: 1 };
-  await count("a secret created", () => office.create(`${within}/secrets`, secret, "secret"));
+  await count("a secret created", () => service.create(`${within}/secrets`, secret, "secret"));
   const opened = await count("a task opened without hooks, until its run is queued", () => openTask("first"));
   await count("that run from its claim to its end, the runner's offer of a place included", () => runner.offer(1));
   runner.offer(0);
   const steps = [{ name: "tell", request: { url } }];
   const signing = { secret: `whsec_${Buffer.alloc(32, 7).toString("base64")}`, secretVersion: 1 };
   const hook = { key: "tell", on: "task.opened", steps, signing };
-  await count("a hook created", () => office.create(`${of}/hooks`, hook, "hook"));
+  await count("a hook created", () => service.create(`${of}/hooks`, hook, "hook"));
   const withHook = await count("a task opened with a hook on it, until both are done", () => openTask("second"));
   written.push({
-    deed: "a hook delivered: what the one task wrote more than the other",
+    action: "a hook delivered: what the one task wrote more than the other",
     count: without(withHook, opened),
   });
   runner.close();

@@ -21,12 +21,12 @@ import type { Delivered, Message } from "../../runtime/turn.js";
 import { openLmdbStore } from "../../storage/lmdb-store.js";
 import type { Store } from "../../storage/store.js";
 
-/** A workspace with a pool and a dispatcher, for what is measured of them. */
+/** A workspace with a pool and a dispatcher, for measurements. */
 export const WORKSPACE = "ws_bench";
 const POOL = "pool_main";
 const IN_FLIGHT = 64;
 
-/** Takes its claim, as a run does, and remembers its runner. */
+/** Takes its claim, as a run does, and stores its runner. */
 const claimedRun: ActorType = {
   kind: "run",
   machine: setup({ types: { events: {} as Delivered<Message & { readonly type: "run.claim" }> } }).createMachine({
@@ -37,7 +37,7 @@ const claimedRun: ActorType = {
   version: 1,
 };
 
-/** Writes the row of a runner, as a dispatcher does with an offer, and nothing else. */
+/** Only writes the row of a runner, as the dispatcher does for an offer. */
 const rowWriter: ActorType = {
   kind: "row-writer",
   machine: setup({
@@ -79,12 +79,12 @@ export async function start(store: Store): Promise<Runtime> {
   });
 }
 
-/** Sends messages to the dispatcher, so many at once, until what each did is durable. */
-export async function tell(runtime: Runtime, messages: readonly DispatcherMessage[]): Promise<void> {
+/** Sends messages to the dispatcher, several at once; resolves when all are durable. */
+export async function sendToDispatcher(runtime: Runtime, messages: readonly DispatcherMessage[]): Promise<void> {
   await sendAll(messages, (message) => runtime.ask(dispatcherRef(WORKSPACE), message));
 }
 
-/** Has the rows of offers written by an actor that does nothing else, into another workspace. */
+/** Writes the rows of offers through an actor that does nothing else, in another workspace. */
 export async function write(runtime: Runtime, offers: readonly OfferRunner[]): Promise<void> {
   await sendAll(offers, (offer) => runtime.ask(rowWriterRef("ws_rows"), offer));
 }
@@ -97,7 +97,7 @@ async function sendAll<Sent>(messages: readonly Sent[], send: (message: Sent) =>
   await Promise.all(Array.from({ length: IN_FLIGHT }, sender));
 }
 
-/** Microseconds of CPU that work takes, in all threads. */
+/** The CPU time of `work` in all threads, in microseconds. */
 export async function cpuMicros(work: () => Promise<void>): Promise<number> {
   const before = process.cpuUsage();
   await work();
@@ -121,7 +121,7 @@ export function offerRunner(
   return { type: "runner.offer", runner };
 }
 
-/** Does work over a new store on disk, which goes afterwards. */
+/** Runs `work` with a new store on disk, which is removed afterwards. */
 export async function inStore<T>(work: (store: Store) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-bench-"));
   const store = await openLmdbStore({ folder });

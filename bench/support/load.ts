@@ -1,14 +1,17 @@
 import { connect, type Socket } from "node:net";
 import { percentile } from "./table.js";
 
-/** What to send, to whom and for how long. A `{n}` in the request is a number of nine digits, another each time. */
+/**
+ * What to send, where and for how long. `{n}` in the request is replaced by a different number of nine digits each
+ * time.
+ */
 export interface Load {
   readonly port: number;
   readonly connections: number;
   readonly warmUpMs: number;
   readonly durationMs: number;
   readonly request: string;
-  /** The status every answer must have. */
+  /** The expected status of every answer. */
   readonly status: number;
 }
 
@@ -20,8 +23,8 @@ export interface LoadFigures {
 }
 
 /**
- * One connection that sends the next request when the last was answered. Answers are only looked at as far as needed
- * to tell where they end, so that the load costs less than what is measured.
+ * One connection that sends the next request after each answer. Answers are parsed only as far as needed to find their
+ * end, so that the load costs less CPU than what is measured.
  */
 class Connection {
   readonly #socket: Socket;
@@ -64,7 +67,7 @@ class Connection {
   }
 }
 
-/** Puts the load on and measures after the warm-up. */
+/** Generates the load, and measures after the warm-up. */
 async function measure(load: Load): Promise<LoadFigures> {
   let sent = 0;
   let failed = 0;
@@ -94,7 +97,7 @@ async function measure(load: Load): Promise<LoadFigures> {
   };
 }
 
-// As a process of its own it is told its load by the one that measures, and answers with the figures.
+// Runs in its own process: gets the load as a message from the measuring process, and answers with the figures.
 if (process.send !== undefined) {
   process.on("message", (load: Load) => {
     measure(load).then((figures) => process.send?.(figures));

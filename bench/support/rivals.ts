@@ -2,13 +2,13 @@ import type Uws from "uWebSockets.js";
 import { randomUUID } from "node:crypto";
 import fastify from "fastify";
 
-/** A server that is measured beside Signalbox. */
+/** A server to compare with Signalbox. */
 export interface Rival {
   readonly port: number;
   close(): Promise<void>;
 }
 
-/** The least a server can do: read the request whole and answer the same bytes every time. */
+/** The minimum of a server: reads the whole request and always answers the same bytes. */
 export async function openBare(uws: Pick<typeof Uws, "App" | "us_socket_local_port">, answer: string): Promise<Rival> {
   const app = uws.App();
   app.get("/*", (response) => {
@@ -29,8 +29,8 @@ export async function openBare(uws: Pick<typeof Uws, "App" | "us_socket_local_po
 }
 
 /**
- * What one would write without a store: fastify over maps in memory, which looks the bearer up, reads, lists, and
- * creates once for each idempotency key. It checks no body, records nothing, and forgets all of it at its end.
+ * A service without a store: fastify over maps in memory, which authenticates the bearer, reads, lists, and creates
+ * once for each idempotency key. It validates no body, keeps no change log, and persists nothing.
  */
 export async function openFastify(token: string, resources: readonly object[]): Promise<Rival> {
   const app = fastify();

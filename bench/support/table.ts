@@ -6,7 +6,7 @@ export interface Table {
   readonly rows: readonly (readonly (string | number)[])[];
 }
 
-/** Prints a table as Markdown, ready to be kept. Numbers are written with thousands separators. */
+/** Prints a table as Markdown. Numbers have thousands separators. */
 export function printTable(table: Table): void {
   const text = (cell: string | number) => (typeof cell === "number" ? cell.toLocaleString("en-US") : cell);
   const line = (cells: readonly (string | number)[]) => `| ${cells.map(text).join(" | ")} |`;

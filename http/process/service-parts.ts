@@ -2,16 +2,17 @@ import { randomBytes as strongBytes } from "node:crypto";
 import { createHookTokenSigner, type HookTokenSigner } from "../../actors/hooks/delivery/hook-token.js";
 import { createKinds } from "../../actors/kinds.js";
 import type { Kind } from "../../actors/resources/kind.js";
-import type { Sealer } from "../../actors/sealer.js";
+import { createSealer, type Sealer } from "../../actors/sealer.js";
+import { findSealingKeyMark, toKeyMark } from "../../actors/workspaces/sealing-key.machine.js";
 import { type Clock, createSystemClock, type Scheduler } from "../../runtime/clock.js";
 import type { MigrationStep } from "../../storage/migrations.js";
-import type { Store } from "../../storage/store.js";
+import type { Reading, Store } from "../../storage/store.js";
 import type { Outcome, Route } from "../route.js";
-import type { Config } from "./config.js";
+import { type Config, WrongSetting } from "./config.js";
 import type { ServiceLog } from "./log.js";
 import { type Outbounds, openOutbound } from "./open-outbound.js";
-import { openSealer } from "./open-sealer.js";
 import { openServedStore } from "./open-store.js";
+import { holdsSecretsKey, loadOrCreateSecretsKey } from "./secrets-key.js";
 
 export interface ServiceOptions {
   readonly config: Config;
@@ -76,6 +77,20 @@ export async function openParts(options: ServiceOptions, onOpen: OnOpen): Promis
   const kinds = createKinds({ allowList, signsTokens: tokens !== null, rotationHours: hookRotationHours });
   const site = toSite(config, config.port);
   return { options, clock, randomBytes, store, sealer, kinds, tokens, outbounds, site, isReady: false };
+}
+
+/** The sealer with the key of the settings or the data folder. Throws {@link WrongSetting} if the store has another. */
+function openSealer(config: Config, reading: Reading, randomBytes: (count: number) => Uint8Array): Sealer {
+  const { dataFolder, secretsKey, isSecretsKeyLost } = config;
+  const known = isSecretsKeyLost ? null : findSealingKeyMark(reading);
+  const wrong = (what: string) =>
+    new WrongSetting(
+      `SECRETS_KEY: the secrets in ${dataFolder} are encrypted with ${what}: set that one, or put its secrets.key there`,
+    );
+  if (known !== null && secretsKey === null && !holdsSecretsKey(dataFolder)) throw wrong("a key that is missing");
+  const sealer = createSealer(secretsKey ?? loadOrCreateSecretsKey(dataFolder, randomBytes), randomBytes);
+  if (known !== null && known !== toKeyMark(sealer)) throw wrong("another key");
+  return sealer;
 }
 
 /** The address of the service. */

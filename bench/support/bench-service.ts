@@ -12,7 +12,7 @@ const unlimited = { RATE_PER_CREDENTIAL: "0", RATE_PER_ADDRESS: "0" };
 
 const own: Product = { readConfig, createLog, startService, openLmdbStore };
 
-/** The modules of the product that an office is made of. */
+/** The modules of the product that the service consists of. */
 export interface Product {
   readonly readConfig: typeof readConfig;
   readonly createLog: typeof createLog;
@@ -20,14 +20,14 @@ export interface Product {
   readonly openLmdbStore: typeof openLmdbStore;
 }
 
-interface OfficeOptions {
-  /** The checkout's own unless those of another are measured. */
+interface BenchServiceOptions {
+  /** This checkout's modules by default; those of another to measure that. */
   readonly product?: Product;
-  /** Lays something around the store that the service gets, to see what goes through. */
+  /** Wraps the store of the service, to observe it. */
   readonly around?: (store: Store) => Store;
 }
 
-/** A resource as it was answered to its creator. */
+/** The answer to a create. */
 interface Created {
   readonly id: string;
   readonly text: string;
@@ -35,25 +35,25 @@ interface Created {
 }
 
 /** A service with one workspace, and its owner. */
-export interface Office {
+export interface BenchService {
   readonly port: number;
   readonly workspaceId: string;
   readonly teamId: string;
-  /** Credential headers of a token that may do everything a token may. */
+  /** The `authorization` header of a token with all scopes. */
   readonly bearer: string;
-  /** Creates as the owner; throws unless it was created. */
+  /** Creates a resource as the owner; throws when that fails. */
   create(path: string, body: unknown, key: string): Promise<Created>;
   get(path: string): Promise<string>;
-  /** The body that a read by the owner is answered with, as it comes; throws unless it was answered. */
+  /** The body of a read by the owner, as a stream; throws when the read fails. */
   body(path: string): Promise<AsyncIterable<Uint8Array>>;
   close(): Promise<void>;
 }
 
-export async function openOffice(
+export async function openBenchService(
   transport: "uws" | "node",
   settings: Readonly<Record<string, string>> = {},
-  { product = own, around = (store) => store }: OfficeOptions = {},
-): Promise<Office> {
+  { product = own, around = (store) => store }: BenchServiceOptions = {},
+): Promise<BenchService> {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-bench-"));
   const mails: string[] = [];
   const fixed = { DATA_DIR: folder, PORT: "0", TRANSPORT: transport, LOG_LEVEL: "silent" };
