@@ -32,7 +32,7 @@ const READS = 10_000;
 const BUILDS = 40;
 const READS_AT_ONCE = 50;
 
-/** Which labels runners have beside `here`: the same for a tenth of them, or one of each runner's own. */
+/** The labels of runners besides `here`: the same one for a tenth of them, or one of each runner's own. */
 type Labelling = "shared" | "own";
 
 /** CPU time of one message or read, in microseconds. */

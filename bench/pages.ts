@@ -188,7 +188,7 @@ function cpuMs(): number {
   return (user + system) / 1_000;
 }
 
-/** Reads a page, and tells how many rows it has and what its slices took. */
+/** Reads a page; returns the number of its rows and the times of its slices. */
 async function page(store: Store, filter: object, before: string | undefined, times: Times) {
   const slices: Slice[] = [];
   const [begun, cpuBegun] = [performance.now(), cpuMs()];

@@ -30,12 +30,12 @@ export function listenForOutcome<Data, Outcome>(
 ): OutcomeWait<Outcome> {
   const ends: (() => void)[] = [];
   const outcome = new Promise<Outcome>((resolve) => {
-    const hear = (data: Data): void => {
+    const listener = (data: Data): void => {
       const found = toOutcome(data);
       if (found !== undefined) resolve(found);
     };
     ends.push(
-      listenTo(feed, workspaceId, topic, hear),
+      listenTo(feed, workspaceId, topic, listener),
       clock.at(clock.now() + maxMs, () => resolve(late)),
     );
   });

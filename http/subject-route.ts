@@ -24,7 +24,7 @@ export interface Subject<Found> {
 export interface SubjectRoute<Found, Access extends SignedInAccess, Body extends z.ZodType, Query extends z.ZodType>
   extends Omit<TypedRoute<Access, Body, Query>, "admits" | "handle"> {
   /** Whether the subject is checked before the body; otherwise after the body and the query. */
-  readonly isToldFirst?: boolean;
+  readonly isCheckedFirst?: boolean;
   handle(request: RouteRequest<Access, z.output<Body>, z.output<Query>>, subject: Found): Promise<Outcome> | Outcome;
 }
 
@@ -35,7 +35,7 @@ export function subjectRoute<
   Body extends z.ZodType = z.ZodUndefined,
   Query extends z.ZodType = z.ZodUndefined,
 >(subject: Subject<Found>, definition: SubjectRoute<Found, Access, Body, Query>): Route {
-  const { isToldFirst = false, handle, problems = [], ...declared } = definition;
+  const { isCheckedFirst = false, handle, problems = [], ...declared } = definition;
   const refusal = (request: SubjectRequest): Refusal | null => {
     const found = subject.find(request);
     return isRefusal(found) ? found : null;
@@ -43,7 +43,7 @@ export function subjectRoute<
   return route<Access, Body, Query>({
     ...declared,
     problems: ["not-found", ...(subject.problems ?? []), ...problems],
-    ...(isToldFirst ? { admits: refusal } : {}),
+    ...(isCheckedFirst ? { admits: refusal } : {}),
     handle: (request) => handle(request, granted(subject.find(request))),
   });
 }

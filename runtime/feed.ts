@@ -79,7 +79,7 @@ export class ChangeFeed implements Feed, RowMemory {
   release(entries: readonly PendingEntry[]): void {
     for (const { partition, entry } of entries) {
       const listeners = this.#listeners.get(partition)?.get(entry.topic);
-      if (listeners !== undefined) for (const hear of [...listeners]) hear(entry);
+      if (listeners !== undefined) for (const listener of [...listeners]) listener(entry);
     }
   }
 
@@ -109,15 +109,15 @@ export class ChangeFeed implements Feed, RowMemory {
       : listStoredEntries(this.#reading, partition, after).filter((entry) => entry.topic === topic);
   }
 
-  listen(partition: string, topic: string, hear: (entry: FeedEntry) => void): () => void {
+  listen(partition: string, topic: string, listener: (entry: FeedEntry) => void): () => void {
     const topics = getOrCreateMap(this.#listeners, partition);
     const listeners = topics.get(topic) ?? new Set();
     topics.set(topic, listeners);
     // One function may listen twice; each call is a listener of its own.
-    const listener = (entry: FeedEntry): void => hear(entry);
-    listeners.add(listener);
+    const own = (entry: FeedEntry): void => listener(entry);
+    listeners.add(own);
     return () => {
-      listeners.delete(listener);
+      listeners.delete(own);
       if (listeners.size > 0 || topics.get(topic) !== listeners) return;
       topics.delete(topic);
       if (topics.size === 0 && this.#listeners.get(partition) === topics) this.#listeners.delete(partition);

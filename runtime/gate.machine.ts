@@ -184,7 +184,7 @@ function findUnanswered({ waiting }: GateContext, gating: string): GateContext["
   return Object.fromEntries(Object.entries(waiting).filter(([, each]) => each.gating === gating));
 }
 
-/** Prefix of the wake-up after a gatekeeper was told that it is late; the gate's name follows. */
+/** Prefix of the wake-up after a {@link GatekeeperTimedOut} was sent; the gate's name follows. */
 const SILENCE = "silence/";
 
 function notifyTimedOut(context: GateContext, { name, turn }: Delivered<Woken>): void {
@@ -195,7 +195,7 @@ function notifyTimedOut(context: GateContext, { name, turn }: Delivered<Woken>):
   turn.wake(`${SILENCE}${name}`, turn.now + GRACE_MS);
 }
 
-/** The gatekeepers that have not answered although they were told that they are late. */
+/** The gatekeepers that have not answered the {@link GatekeeperTimedOut} either. */
 function findSilent(context: GateContext, { name }: Woken): GateContext["waiting"] {
   return name.startsWith(SILENCE) ? findUnanswered(context, name.slice(SILENCE.length)) : {};
 }

@@ -7,17 +7,17 @@ import type { Message } from "./turn.js";
 import { UndeliveredMessages } from "./undelivered.js";
 
 /**
- * What lays a message among those undelivered, in a batch of its own or of its reason: the runtime that starts on the
- * store delivers it. For a store that no runtime is on: one that is would not see it.
+ * The changes that make a message undelivered, so that the next runtime on the store delivers it. The store must have
+ * no running runtime, which would not notice the message.
  */
 export function offlineSend(reading: Reading, to: Address, message: Message): Change[] {
-  const layers = new Overlays(reading);
-  const undelivered = new UndeliveredMessages(layers);
+  const overlays = new Overlays(reading);
+  const undelivered = new UndeliveredMessages(overlays);
   undelivered.store(Envelope.sent(to, message, undelivered.nextSequence()));
-  return [...layers.close().changes()];
+  return [...overlays.close().changes()];
 }
 
-/** Whether there is a record of the actor, or a message on its way to it. */
+/** Whether the store has a record of the actor, or undelivered messages to it. */
 export function isStored(reading: Reading, { partition, kind, id }: Address): boolean {
   const own = [actorSpace, undeliveredSpace].map((space) => [partition, space, kind, id]);
   return own.some((key) => reading.get(key) !== undefined || reading.range({ prefix: key, limit: 1 }).length > 0);

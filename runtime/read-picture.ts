@@ -2,30 +2,31 @@ import type { Change, Reading } from "../storage/store.js";
 import type { Picture } from "./picture.js";
 
 /**
- * What reads work out from durable rows of a partition. A reading of what is durable holds it between reads and changes
- * it with each row that becomes durable, so that a read need not go over the rows: {@link readPicture} gives it.
+ * In-memory state that reads derive from durable rows of a partition. A reading of the durable state keeps it between
+ * reads and updates it with each durable change, so that a read does not have to scan the rows. {@link readPicture}
+ * returns it.
  */
 export interface ReadPicture<Held> {
-  /** The rows it stands for, as a {@link Picture} has them. */
+  /** The rows it is built from; see {@link Picture}. */
   readonly rows: Picture<unknown>["rows"];
-  /** Works it out from the rows as they are. */
+  /** Builds it from the current rows. */
   build(reading: Reading, partition: string): Held;
   /**
-   * Brings in a change of one of its rows; false where it has to be built anew. A change may come again, and changes of
-   * one batch come in any order.
+   * Applies a change of one of its rows; false when it has to be rebuilt instead. A change may be applied twice, and
+   * the changes of one batch come in any order.
    */
   apply(held: Held, change: Change): boolean;
 }
 
-/** A reading that holds pictures of what it reads. */
+/** A reading that keeps pictures. */
 export interface PictureReading extends Reading {
-  /** What the picture says of the partition's rows as this reading gives them now. */
+  /** The picture of a partition's rows as this reading sees them now. */
   readPicture<Held>(picture: ReadPicture<Held>, partition: string): Held;
 }
 
 /**
- * What the picture says of the partition's rows as the reading gives them now: as the reading holds it, or built from
- * the rows where it holds none (in a turn, and over a view). Good until the caller lets anything else run.
+ * The picture of a partition's rows as the reading sees them now: the reading's own, or built from the rows if the
+ * reading keeps none (in a turn, or over a view). Valid until the next await.
  */
 export function readPicture<Held>(reading: Reading, picture: ReadPicture<Held>, partition: string): Held {
   return isPictureReading(reading) ? reading.readPicture(picture, partition) : picture.build(reading, partition);

@@ -4,35 +4,35 @@ import type { Change, Key, Reading } from "../storage/store.js";
 import { getOrCreateMap, type Overlay } from "./overlay.js";
 import type { ReadPicture } from "./read-picture.js";
 
-/** Partitions of which a picture is held; past it the one that was read longest ago goes. */
+/** Most partitions for which a picture is kept; beyond it, the least recently read one is dropped. */
 const MAX_HELD_PARTITIONS = 64;
 
 /** A picture of one partition. */
 interface HeldPicture {
   readonly value: unknown;
-  /** The batch under way that it was last held against and says already; 0 for none. */
+  /** The number of the batch being committed that it already includes; 0 for none. */
   batch: number;
 }
 
-/** The batch that is being committed, by a number of its own. */
-interface UnderWay {
+/** The batch that is being committed, with a number to identify it. */
+interface Committing {
   readonly number: number;
   readonly changes: Overlay;
 }
 
 /**
- * The pictures that reads of durable rows hold (see {@link ReadPicture}). Owns all of them; whoever commits tells it
- * what has become durable.
+ * The pictures of the durable state (see {@link ReadPicture}). The committer reports when batches begin and are
+ * durable.
  *
- * 1. What is given says what `build` would say of the rows that are durable now. A batch under way may be durable before
- *    anybody has heard of it: then its rows say so, and it is brought in with the next read.
- * 2. A bounded number is held, and only of partitions that were read.
+ * 1. A picture equals what `build` would return for the rows that are durable now. A batch being committed may be
+ *    durable before its commit resolves: the next read detects that by the batch's rows, and applies it.
+ * 2. Keeps a bounded number, only of partitions that were read.
  */
 export class ReadPictures {
   readonly #durable: Reading;
-  /** By picture and partition, the partition that was read longest ago first. */
+  /** By picture and partition, the least recently read partition first. */
   readonly #held = new Map<ReadPicture<unknown>, Map<string, HeldPicture>>();
-  #underWay: UnderWay | null = null;
+  #committing: Committing | null = null;
   #batches = 0;
 
   constructor(durable: Reading) {
@@ -51,38 +51,38 @@ export class ReadPictures {
     return held.value as Held;
   }
 
-  /** A batch is being committed. */
+  /** Call when the commit of a batch begins. */
   committing(changes: Overlay): void {
     this.#batches += 1;
-    this.#underWay = { number: this.#batches, changes };
+    this.#committing = { number: this.#batches, changes };
   }
 
-  /** The batch that was being committed is durable; {@link applied} tells what it changed. */
+  /** Call when that batch is durable, before {@link applied} with its changes. */
   flushed(): void {
-    this.#underWay = null;
+    this.#committing = null;
   }
 
-  /** These changes are durable. */
+  /** Applies durable changes to the pictures, and drops those that cannot apply them. */
   applied(changes: readonly Change[]): void {
     for (const [picture, partitions] of this.#held) {
       if (partitions.size === 0) continue;
       for (const change of changes) {
         const partition = String(change.key[0]);
         const held = partitions.get(partition);
-        if (held === undefined || !standsFor(picture, change.key)) continue;
-        if (!bringIn(picture, held, change)) partitions.delete(partition);
+        if (held === undefined || !isBuiltFrom(picture, change.key)) continue;
+        if (!applyChange(picture, held, change)) partitions.delete(partition);
       }
     }
   }
 
-  /** Brings the batch under way in if it is durable; false where the picture has to be built anew. */
+  /** Applies the batch being committed if it is durable already; false when the picture has to be rebuilt. */
   #catchUp(picture: ReadPicture<unknown>, partition: string, held: HeldPicture): boolean {
-    if (this.#underWay === null || held.batch === this.#underWay.number) return true;
-    const changes = changesOf(this.#underWay.changes, picture, partition);
-    // A batch is durable whole or not at all: one row that does not say so is enough, and all say so if it is.
+    if (this.#committing === null || held.batch === this.#committing.number) return true;
+    const changes = changesOf(this.#committing.changes, picture, partition);
+    // A batch is durable as a whole or not at all: if one row is not as the batch writes it, none is.
     if (!changes.every((change) => this.#isDurable(change))) return true;
-    held.batch = this.#underWay.number;
-    return changes.every((change) => bringIn(picture, held, change));
+    held.batch = this.#committing.number;
+    return changes.every((change) => applyChange(picture, held, change));
   }
 
   #isDurable(change: Change): boolean {
@@ -95,15 +95,15 @@ function changesOf(batch: Overlay, picture: ReadPicture<unknown>, partition: str
   for (const [table] of picture.rows) {
     for (const group of batch.groupsBelow([partition, rowSpace, table])) changes.push(...group.values());
   }
-  return changes.filter(({ key }) => standsFor(picture, key));
+  return changes.filter(({ key }) => isBuiltFrom(picture, key));
 }
 
-function standsFor({ rows }: ReadPicture<unknown>, key: Key): boolean {
+function isBuiltFrom({ rows }: ReadPicture<unknown>, key: Key): boolean {
   return key[1] === rowSpace && rows.some((row) => row.every((part, index) => key[index + 2] === part));
 }
 
-/** False where the change cannot be brought in. Rows that it throws over are read anew, and fail their reader if any. */
-function bringIn(picture: ReadPicture<unknown>, { value }: HeldPicture, change: Change): boolean {
+/** False when the change cannot be applied, also when that throws: then the rebuild throws too, at the next read. */
+function applyChange(picture: ReadPicture<unknown>, { value }: HeldPicture, change: Change): boolean {
   try {
     return picture.apply(value, change);
   } catch {

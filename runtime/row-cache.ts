@@ -15,8 +15,8 @@ const MAX_CACHED_WEIGHT = 16_384;
 const PART_WEIGHT = 16;
 
 /**
- * The durable state with a cache for the rows of some tables, and pictures of others. The committer reports when batches
- * begin and are durable.
+ * The durable state with a cache for the rows of some tables, and pictures of others. The committer reports when
+ * batches begin and are durable.
  *
  * 1. It returns what the underlying reading returns. Keys of a batch being committed are read there, since they may or
  *    may not be durable yet.

@@ -109,10 +109,10 @@ export interface Feed {
    */
   since(partition: string, topic: string, after: number): readonly FeedEntry[] | "too-old";
   /**
-   * Calls `hear` with each entry of `topic` after its flush, in order. Returns what ends it. Listeners must not throw.
+   * Calls `listener` with each entry of `topic` after its flush, in order. Returns what ends it. It must not throw.
    * A caller of `since` and `listen` without an await between them misses nothing, but may get an entry twice.
    */
-  listen(partition: string, topic: string, hear: (entry: FeedEntry) => void): () => void;
+  listen(partition: string, topic: string, listener: (entry: FeedEntry) => void): () => void;
 }
 
 /** A message that was set aside because it kept crashing its actor. */

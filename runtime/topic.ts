@@ -20,24 +20,24 @@ export function topic<Data>(kind: string): (id: string) => Topic<Data> {
 }
 
 /** An entry of a topic, type-checked. */
-export function entryOf<Data>({ name }: Topic<Data>, data: NoInfer<Data>): ChangeEntry {
+export function toChangeEntry<Data>({ name }: Topic<Data>, data: NoInfer<Data>): ChangeEntry {
   return { topic: name, data };
 }
 
 /** The part of a change feed that {@link listenTo} needs; see `Feed.listen`. */
 interface Listenable {
-  listen(partition: string, topic: string, hear: (entry: { readonly data: unknown }) => void): () => void;
+  listen(partition: string, topic: string, listener: (entry: { readonly data: unknown }) => void): () => void;
 }
 
 /**
- * Calls `hear` with the data of each entry of a topic, as `Feed.listen` does. Returns what ends it. All that is published
- * under the topic's name has to be `Data`: no other topic may have the same kind.
+ * Calls `listener` with the data of each entry of a topic, as `Feed.listen` does. Returns what ends it. All that is
+ * published under the topic's name has to be `Data`: no other topic may have the same kind.
  */
 export function listenTo<Data>(
   feed: Listenable,
   partition: string,
   { name }: Topic<Data>,
-  hear: (data: NoInfer<Data>) => void,
+  listener: (data: NoInfer<Data>) => void,
 ): () => void {
-  return feed.listen(partition, name, ({ data }) => hear(data as Data));
+  return feed.listen(partition, name, ({ data }) => listener(data as Data));
 }

@@ -1,6 +1,6 @@
 import type { DirectoryEntry } from "../../runtime/directory.js";
 import { rowSource } from "../../runtime/directory-source.js";
-import { entryOf } from "../../runtime/topic.js";
+import { toChangeEntry } from "../../runtime/topic.js";
 import { hashEntry } from "../resources/resource-hash.table.js";
 import { indexedTable } from "../tables/indexed-table.js";
 import { type InviteRow, inviteTopic, leads } from "./invite.js";
@@ -12,7 +12,7 @@ export const INVITE_LINK = "invite";
 export const invites = indexedTable<InviteRow>("invite", {
   order: ["inviteId"],
   indexes: { "open-invite": { by: [], only: { state: ["open"] } } },
-  changes: ({ inviteId, state, mail }) => [entryOf(inviteTopic(inviteId), { state, mail })],
+  changes: ({ inviteId, state, mail }) => [toChangeEntry(inviteTopic(inviteId), { state, mail })],
 });
 
 /** The directory entry of an invite's link. */

@@ -1,4 +1,4 @@
-import { entryOf, topic } from "../../runtime/topic.js";
+import { toChangeEntry, topic } from "../../runtime/topic.js";
 import { indexedTable } from "../tables/indexed-table.js";
 import type { CodeHostConnection } from "./connection.js";
 import { codeHostConnectionView } from "./connection.view.js";
@@ -15,7 +15,7 @@ export const workspaceTopic = topic<{
 export const codeHostConnections = indexedTable<CodeHostConnection>("code-host-connection", {
   order: ["host", "installationId"],
   changes: (connection, _reading, { workspaceId }) => [
-    entryOf(workspaceTopic(workspaceId), {
+    toChangeEntry(workspaceTopic(workspaceId), {
       ...{ type: "code-host", what: connection.state },
       connection: codeHostConnectionView(connection),
     }),

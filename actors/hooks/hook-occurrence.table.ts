@@ -1,4 +1,4 @@
-import { entryOf, topic } from "../../runtime/topic.js";
+import { toChangeEntry, topic } from "../../runtime/topic.js";
 import type { Key, Reading, Writing } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 import type { WorkEvent } from "../events/catalogue.js";
@@ -106,9 +106,9 @@ export const hookOccurrences = listedTable<HookOccurrence, HookOccurrenceListed>
   stored: storedAs(toBegun, toHookOccurrence),
   changes: ({ id, teamId, hook, on, state }, _reading, { before }) => {
     if (before?.state === state) return [];
-    const own = before === null ? [] : [entryOf(hookOccurrenceTopic(id), { type: "state", state })];
+    const own = before === null ? [] : [toChangeEntry(hookOccurrenceTopic(id), { type: "state", state })];
     const isOver = state !== "attempting" && state !== "waiting";
-    return isOver ? [...own, entryOf(teamTopic(teamId), { type: "hook", id, hook, on, state })] : own;
+    return isOver ? [...own, toChangeEntry(teamTopic(teamId), { type: "hook", id, hook, on, state })] : own;
   },
 });
 /** `[firing, n]`: all but the last of a hook occurrence that has ended */

@@ -1,4 +1,4 @@
-import { entryOf, topic } from "../../runtime/topic.js";
+import { toChangeEntry, topic } from "../../runtime/topic.js";
 import type { Reading } from "../../storage/store.js";
 import { indexedTable } from "../tables/indexed-table.js";
 import type { ApprovalRow } from "./approval.js";
@@ -12,7 +12,9 @@ export const approvals = indexedTable<ApprovalRow>("approval", {
   under: ["runId"],
   order: ["id"],
   indexes: { "approval-open": { by: ["runId"], only: { state: ["open"] } } },
-  changes: (approval) => [entryOf(runTopic(approval.runId), { type: "approval", approval: approvalView(approval) })],
+  changes: (approval) => [
+    toChangeEntry(runTopic(approval.runId), { type: "approval", approval: approvalView(approval) }),
+  ],
 });
 
 /** The open approvals of a run, oldest first. */

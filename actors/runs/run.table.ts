@@ -1,6 +1,6 @@
 import type { DirectoryEntry } from "../../runtime/directory.js";
 import { rowSource } from "../../runtime/directory-source.js";
-import { entryOf, topic } from "../../runtime/topic.js";
+import { toChangeEntry, topic } from "../../runtime/topic.js";
 import { table } from "../../storage/table.js";
 import { locationEntry } from "../resources/resource-location.table.js";
 import type { CheckoutResult } from "../runners/protocol.js";
@@ -18,7 +18,7 @@ export const runs = indexedTable<RunRow>("run", {
   indexes: { "task-run": { by: ["taskId"], has: ["taskId"] } },
   changes: (run, _reading, { before }) => {
     const isStep = before !== null && before.steps !== run.steps;
-    return isStep ? [] : [entryOf(runTopic(run.id), { type: "run", run: runRowView(run) })];
+    return isStep ? [] : [toChangeEntry(runTopic(run.id), { type: "run", run: runRowView(run) })];
   },
 });
 /** `[run, index]` */

@@ -1,6 +1,6 @@
 import type { DirectoryEntry } from "../../runtime/directory.js";
 import { rowSource } from "../../runtime/directory-source.js";
-import { entryOf, topic } from "../../runtime/topic.js";
+import { toChangeEntry, topic } from "../../runtime/topic.js";
 import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 import type { EventSubject } from "../events/event-task.js";
@@ -47,7 +47,7 @@ export const tasks = indexedTable<TaskRow>("task", {
   },
   changes: (task, reading, { workspaceId }) => {
     const data: TaskChanged = { type: "task", task: taskItemView(reading, workspaceId, task) };
-    return [entryOf(taskTopic(task.id), data), entryOf(teamTopic(task.teamId), data)];
+    return [toChangeEntry(taskTopic(task.id), data), toChangeEntry(teamTopic(task.teamId), data)];
   },
 });
 /** `[task, seq]` */

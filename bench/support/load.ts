@@ -41,7 +41,7 @@ class Connection {
     this.#socket = connect({ port: load.port, host: "127.0.0.1", noDelay: true });
     this.#socket.setEncoding("latin1");
     this.#socket.on("connect", () => this.#send());
-    this.#socket.on("data", (chunk: string) => this.#hear(chunk));
+    this.#socket.on("data", (chunk: string) => this.#handle(chunk));
   }
 
   end(): void {
@@ -53,7 +53,7 @@ class Connection {
     this.#socket.write(this.#load.request.replaceAll("{n}", String(this.#next()).padStart(9, "0")));
   }
 
-  #hear(chunk: string): void {
+  #handle(chunk: string): void {
     const text = this.#rest + chunk;
     const head = text.indexOf("\r\n\r\n");
     const length = head < 0 ? null : Number(/\r\ncontent-length: (\d+)/i.exec(text)?.[1] ?? 0);

@@ -4,7 +4,7 @@ import { referringTables } from "../../actors/referring-tables.js";
 import { type RecountFinding, recountAllBlobs } from "../../actors/tables/blob-recount.js";
 import { openStore } from "../process/open-store.js";
 
-/** Counts again which rows refer to diffs, skills and other bodies, says what differed, and puts it right. */
+/** Recounts the rows that refer to diffs, skills and other bodies; prints and corrects the differences. */
 const program = new Command("signalbox-recount-bodies").requiredOption(
   "--data <folder>",
   "the data folder of a service that is stopped",
@@ -28,6 +28,6 @@ try {
 
 /** Workspace, digest, and what was wrong. */
 function line({ workspaceId, digest, counted, rows, isMissing }: RecountFinding): string {
-  const stood = counted === null ? "not counted" : `counted ${counted}`;
-  return [workspaceId, digest, `${isMissing ? "missing, " : ""}${stood}, rows that refer to it: ${rows}`].join("\t");
+  const before = counted === null ? "not counted" : `counted ${counted}`;
+  return [workspaceId, digest, `${isMissing ? "missing, " : ""}${before}, rows that refer to it: ${rows}`].join("\t");
 }

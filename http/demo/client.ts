@@ -36,12 +36,12 @@ export class Client {
 
   /** Opens the change stream; the result subscribes to topics and ends it. */
   async follow(
-    hear: (message: { readonly topic: string; readonly kind: string; readonly data: unknown }) => void,
+    handle: (message: { readonly topic: string; readonly kind: string; readonly data: unknown }) => void,
   ): Promise<{ subscribe(topic: string): void; end(): void }> {
     const socket = new WebSocket(`${this.#baseUrl.replace(/^http/, "ws")}/api/stream`, {
       headers: { cookie: this.#cookie },
     });
-    socket.on("message", (data) => hear(JSON.parse(data.toString())));
+    socket.on("message", (data) => handle(JSON.parse(data.toString())));
     await new Promise((resolve, reject) => socket.once("open", resolve).once("error", reject));
     return {
       subscribe: (topic) => socket.send(JSON.stringify({ subscribe: topic })),

@@ -78,7 +78,7 @@ async function demonstrate(closing: Closing, ending: AbortController, ends: { re
 
   const follow = { subscribe: (_topic: string): void => undefined };
   const show = new Show((topic) => follow.subscribe(topic));
-  const stream = await client.follow((message) => show.hear(message));
+  const stream = await client.follow((message) => show.handle(message));
   closing.push(async () => stream.end());
   follow.subscribe = (topic) => stream.subscribe(topic);
   stream.subscribe(`team/${teamId}`);

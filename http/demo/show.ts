@@ -33,7 +33,7 @@ export class Show {
     this.#follow = follow;
   }
 
-  hear({ topic, data }: { readonly topic: string; readonly kind: string; readonly data: unknown }): void {
+  handle({ topic, data }: { readonly topic: string; readonly kind: string; readonly data: unknown }): void {
     const change = data as Change;
     switch (change.type) {
       case "task":

@@ -76,7 +76,7 @@ function inviteRoute(options: InviteRoutesOptions, countInvites: CountInvites): 
     access: "person",
     body: inviting,
     example: { emails: ["bob@example.com"], role: "member" },
-    isToldFirst: true,
+    isCheckedFirst: true,
     answers: { 200: z.strictObject({ items: z.array(outcomeSchema) }) },
     handle: async ({ caller, body }, { workspaceId }) => {
       countInvites(caller, body.emails.length);
@@ -115,7 +115,7 @@ function resendRoute(options: InviteRoutesOptions, countInvites: CountInvites): 
     summary: "Send an open or expired invite again; the old link stops working",
     access: "person",
     body: z.strictObject({}),
-    isToldFirst: true,
+    isCheckedFirst: true,
     answers: { 200: outcomeSchema },
     handle: async ({ caller, params }, { workspaceId }) => {
       countInvites(caller, 1);

@@ -55,7 +55,7 @@ function workspaceRoutes(runtime: Runtime): readonly Route[] {
       access: "any",
       body: z.strictObject({ role: z.enum(["owner", "admin", "member"], "must be owner, admin or member") }),
       example: { role: "admin" },
-      isToldFirst: true,
+      isCheckedFirst: true,
       answers: { 200: memberSchema },
       handle: ({ params, body }, { workspaceId, by }) => {
         const { userId: target = "" } = params;
@@ -95,7 +95,7 @@ function teamRoutes(runtime: Runtime): readonly Route[] {
       summary: "Add a person of the workspace to a team",
       access: "any",
       body: z.strictObject({ userId }),
-      isToldFirst: true,
+      isCheckedFirst: true,
       answers: { 200: memberSchema },
       handle: ({ params, body }, { workspaceId, by }) => {
         const { teamId = "" } = params;

@@ -150,9 +150,9 @@ class Stream implements SocketHandler {
     const subscription: Subscription = { name, subject, topic, seq: after ?? 0, behind: null, end: noop };
     this.#subscriptions.set(name, subscription);
     const missed = after === undefined ? "too-old" : runtime.feed.since(subject.workspaceId, name, after);
-    subscription.end = runtime.feed.listen(subject.workspaceId, name, (entry) => this.#hear(subscription, entry));
+    subscription.end = runtime.feed.listen(subject.workspaceId, name, (entry) => this.#forward(subscription, entry));
     if (missed === "too-old") this.#begin(subscription, after === undefined ? "snapshot" : "reset");
-    else for (const entry of missed) this.#hear(subscription, entry);
+    else for (const entry of missed) this.#forward(subscription, entry);
   }
 
   #unsubscribe(name: string): void {
@@ -177,7 +177,7 @@ class Stream implements SocketHandler {
     this.#send(name, seq, kind, topic.view(runtime.reading, subject));
   }
 
-  #hear(subscription: Subscription, entry: FeedEntry): void {
+  #forward(subscription: Subscription, entry: FeedEntry): void {
     if (subscription.behind !== null || entry.seq <= subscription.seq) return;
     if (this.#isBehind()) {
       subscription.behind = "reset";

@@ -155,7 +155,7 @@ function readBody(incoming: IncomingMessage, limitBytes: number, timeoutMs: numb
     const chunks: Buffer[] = [];
     let length = 0;
     const timer = setTimeout(() => settle(() => reject(new BodyTimeout())), timeoutMs);
-    const hear = (chunk: Buffer) => {
+    const add = (chunk: Buffer) => {
       length += chunk.length;
       if (length > limitBytes) settle(() => reject(new BodyTooLarge()));
       else chunks.push(chunk);
@@ -164,11 +164,11 @@ function readBody(incoming: IncomingMessage, limitBytes: number, timeoutMs: numb
     const fail = () => settle(() => reject(new ClientGone()));
     const settle = (act: () => void) => {
       clearTimeout(timer);
-      incoming.off("data", hear).off("end", end).off("close", fail).off("error", fail);
+      incoming.off("data", add).off("end", end).off("close", fail).off("error", fail);
       incoming.on("error", () => undefined);
       act();
     };
-    incoming.on("data", hear).on("end", end).on("close", fail).on("error", fail);
+    incoming.on("data", add).on("end", end).on("close", fail).on("error", fail);
   });
 }
 

@@ -122,7 +122,7 @@ class IncomingBody {
       this.#aborted = true;
       this.#settle?.(new ClientGone());
     });
-    response.onData((chunk, isLast) => this.#hear(chunk, isLast));
+    response.onData((chunk, isLast) => this.#add(chunk, isLast));
   }
 
   forget(): void {
@@ -130,7 +130,7 @@ class IncomingBody {
     this.#chunks.length = 0;
   }
 
-  #hear(chunk: ArrayBuffer, isLast: boolean): void {
+  #add(chunk: ArrayBuffer, isLast: boolean): void {
     if (this.#forgotten) return;
     this.#length += chunk.byteLength;
     this.complete = isLast;

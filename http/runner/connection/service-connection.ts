@@ -103,8 +103,8 @@ export class ServiceConnection {
     });
     this.#socket = socket;
     let refused = false;
-    socket.on("open", () => this.#sayHello());
-    socket.on("message", (data) => this.#hear(data.toString()));
+    socket.on("open", () => this.#sendHello());
+    socket.on("message", (data) => this.#handleFrame(data.toString()));
     socket.on("unexpected-response", (_request, response) => {
       refused = response.statusCode === 401;
       if (refused) credential.refused();
@@ -156,7 +156,7 @@ export class ServiceConnection {
     this.#outbox.close();
   }
 
-  #sayHello(): void {
+  #sendHello(): void {
     const { clock, log } = this.#options;
     this.#helloMs = clock.now();
     const hello = { ...this.#options.hello(), claims: this.#claims() };
@@ -179,7 +179,7 @@ export class ServiceConnection {
     return [...claims.values()];
   }
 
-  #hear(text: string): void {
+  #handleFrame(text: string): void {
     const frame = parseFrame(text);
     if (frame === null) {
       this.#options.log("the service sent a frame that this runner does not know; is it of another release?");
