@@ -37,10 +37,10 @@ export function unmatchedForm(subject: string): string | null {
   const [, owner = "", repository = "", star] = parts;
   const isOpen = star === "*" || repository === "";
   const ownerHasId = WITH_ID.test(owner);
-  const shown = isOpen ? "<repository>" : repository.replace(WITH_ID, "");
+  const repositoryName = isOpen ? "<repository>" : repository.replace(WITH_ID, "");
   const name = owner.replace(WITH_ID, "");
-  const byName = `repo:${name}/${shown}:…`;
-  const byId = `repo:${name}@<owner id>/${shown}@<repository id>:…`;
+  const byName = `repo:${name}/${repositoryName}:…`;
+  const byId = `repo:${name}@<owner id>/${repositoryName}@<repository id>:…`;
   if (!isOpen && ownerHasId !== WITH_ID.test(repository)) {
     return `matches no subject of a code host: those are ${byName} or ${byId}`;
   }

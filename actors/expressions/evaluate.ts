@@ -44,7 +44,7 @@ const CHARACTERS_A_PROGRAM = 20;
 const meter = new Meter();
 const environment = meteredEnvironment(meter);
 const ready = new Map<string, Program>();
-let charactersKept = 0;
+let cachedCharacters = 0;
 
 /** The program of an expression, cached. A program with syntax errors evaluates to an error. */
 export function compile(source: string): Program {
@@ -52,11 +52,11 @@ export function compile(source: string): Program {
   if (known !== undefined) return known;
   const program = make(source);
   ready.set(source, program);
-  charactersKept += source.length + CHARACTERS_A_PROGRAM;
+  cachedCharacters += source.length + CHARACTERS_A_PROGRAM;
   for (const first of ready.keys()) {
-    if (charactersKept <= MAX_CACHED_CHARACTERS) break;
+    if (cachedCharacters <= MAX_CACHED_CHARACTERS) break;
     ready.delete(first);
-    charactersKept -= first.length + CHARACTERS_A_PROGRAM;
+    cachedCharacters -= first.length + CHARACTERS_A_PROGRAM;
   }
   return program;
 }

@@ -46,7 +46,7 @@ const weights: ReadonlyMap<string, number> = new Map([
 const ERROR_WEIGHT = 200;
 /** Elements that a loop copies in the time of one unit. */
 const ELEMENTS_A_UNIT = 4;
-const SPENT = "it takes too long";
+const TOO_EXPENSIVE = "it takes too long";
 
 /**
  * The environment of the standard functions; the meter counts each call. Where the library differs from cel-spec (null
@@ -68,7 +68,7 @@ export function meteredEnvironment(meter: Meter): CelEnv {
         if (target !== undefined) count(target);
         for (const arg of args) count(arg);
         // Thrown here, outside the function, so that no expression can catch it.
-        if (meter.isSpent) throw new Error(SPENT);
+        if (meter.isSpent) throw new Error(TOO_EXPENSIVE);
         const result = group.call(id, target, args);
         if (isCelError(result)) meter.spend(ERROR_WEIGHT);
         return result;
@@ -89,7 +89,7 @@ function loops(meter: Meter): CelFunc[] {
     // A loop copies all its elements before its first step, even if it ends there.
     celFunc(RANGE, [DYN], DYN, (range) => {
       if (isCelList(range) || isCelMap(range)) meter.spend(range.size / ELEMENTS_A_UNIT);
-      if (meter.isSpent) throw new Error(SPENT);
+      if (meter.isSpent) throw new Error(TOO_EXPENSIVE);
       return range;
     }),
     celFunc(NEW_LIST, [], LIST, () => {
@@ -157,7 +157,7 @@ function growing(meter: Meter): CelFunc[] {
   return [
     celFunc("_+_", [LIST, LIST], LIST, (left, right) => {
       meter.spend(left.size + right.size);
-      if (meter.isSpent) throw new Error(SPENT);
+      if (meter.isSpent) throw new Error(TOO_EXPENSIVE);
       return celList([...left, ...right]);
     }),
   ];
@@ -166,10 +166,10 @@ function growing(meter: Meter): CelFunc[] {
 function matching(meter: Meter): CelFunc[] {
   const matches = (text: string, source: string): boolean => {
     if (meter.isNew(source)) meter.spend(costToMake(source));
-    if (meter.isSpent) throw new Error(SPENT);
+    if (meter.isSpent) throw new Error(TOO_EXPENSIVE);
     const pattern = getPattern(source);
     meter.spend(pattern.costFor(text));
-    if (meter.isSpent) throw new Error(SPENT);
+    if (meter.isSpent) throw new Error(TOO_EXPENSIVE);
     return pattern.test(text);
   };
   return [

@@ -140,16 +140,16 @@ export const integrationPositions: readonly Position[] = [
   expression("integration.on[*].mark[*].value", { sees: [...acting, "response", "capture"] }),
 ];
 
-const firing = ["event", "task", "run", "vars", "hook"];
-const stepping = { sees: [...firing, "step"] };
+const hookVariables = ["event", "task", "run", "vars", "hook"];
+const hookStepScope = { sees: [...hookVariables, "step"] };
 
 /** The positions of a hook. */
 export const hookPositions: readonly Position[] = [
-  at("condition", "bool")("hook.when", { sees: firing }),
-  text("hook.steps[*].with[*]", stepping),
-  text("hook.steps[*].request.url", stepping),
-  text("hook.steps[*].request.headers[*]", stepping),
-  text("hook.steps[*].request.body", stepping),
+  at("condition", "bool")("hook.when", { sees: hookVariables }),
+  text("hook.steps[*].with[*]", hookStepScope),
+  text("hook.steps[*].request.url", hookStepScope),
+  text("hook.steps[*].request.headers[*]", hookStepScope),
+  text("hook.steps[*].request.body", hookStepScope),
 ];
 
 /** The rules for the expressions of a kind of definitions. */
@@ -157,7 +157,7 @@ export interface Language {
   readonly name: "hook" | "integration";
   readonly positions: readonly Position[];
   /** Most expressions of one definition. */
-  readonly mostExpressions: number;
+  readonly maxExpressions: number;
   /** The names in scope at a position of a definition, with their types. */
   namesAt(definition: Definition, placed: ExpressionLocation): ReadonlyMap<string, Type>;
 }
@@ -263,7 +263,7 @@ const MAX_EXPRESSION_CHARACTERS = 25_000;
  * in it is parsed: it stops at the bound and parses no expression.
  */
 export function findSizeFault(language: Language, definition: unknown): string | null {
-  const { mostExpressions } = language;
+  const { maxExpressions } = language;
   const holding: ExpressionLocation[] = [];
   let count = 0;
   let characters = 0;
@@ -271,9 +271,9 @@ export function findSizeFault(language: Language, definition: unknown): string |
     holding.push(placed);
     characters += placed.text.length;
     if (characters <= MAX_CHARACTERS) count += Math.max(1, placed.text.split(OPEN).length - 1);
-    return count <= mostExpressions && characters <= MAX_CHARACTERS;
+    return count <= maxExpressions && characters <= MAX_CHARACTERS;
   });
-  if (count > mostExpressions) return `must hold at most ${mostExpressions} expressions`;
+  if (count > maxExpressions) return `must hold at most ${maxExpressions} expressions`;
   if (characters > MAX_CHARACTERS) return `must hold at most ${MAX_CHARACTERS} characters of text with expressions`;
   const sources = holding.flatMap(({ text, position }) => sourcesOf(text, position.form));
   return sources.reduce((sum, source) => sum + source.length, 0) > MAX_EXPRESSION_CHARACTERS

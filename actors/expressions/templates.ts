@@ -57,7 +57,7 @@ interface Read {
 /** Parsed templates by their text; the oldest is evicted first. */
 const MAX_CACHED_CHARACTERS = 500_000;
 const cachedTemplates = new Map<string, Read>();
-let charactersKept = 0;
+let cachedCharacters = 0;
 
 /** As {@link readTemplate}, cached. */
 function knownTemplate(text: string): Read {
@@ -66,11 +66,11 @@ function knownTemplate(text: string): Read {
   const template = readTemplate(text);
   const read = { read: template, only: "fault" in template ? null : onlyExpression(template.template) };
   cachedTemplates.set(text, read);
-  charactersKept += text.length;
+  cachedCharacters += text.length;
   for (const first of cachedTemplates.keys()) {
-    if (charactersKept <= MAX_CACHED_CHARACTERS) break;
+    if (cachedCharacters <= MAX_CACHED_CHARACTERS) break;
     cachedTemplates.delete(first);
-    charactersKept -= first.length;
+    cachedCharacters -= first.length;
   }
   return read;
 }

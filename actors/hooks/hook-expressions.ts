@@ -17,7 +17,7 @@ import { type FieldError, pathText } from "../refusal.js";
 export const hookLanguage: Language = {
   name: "hook",
   positions: hookPositions,
-  mostExpressions: MAX_EXPRESSIONS,
+  maxExpressions: MAX_EXPRESSIONS,
   namesAt: (definition, { position, path }) => {
     const on = workEventNames.find((name) => name === definition.on);
     const event = on === undefined ? null : workEvents[on];

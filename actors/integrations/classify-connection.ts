@@ -80,7 +80,7 @@ export type IntegrationConnectionEvent =
   | Failed<"exchange.failed">
   | TokensCame<"renewal.done">
   /** The host says that the grant has ended, or renewal has failed for a day; `reason` is a whole sentence. */
-  | Failed<"renewal.given-up">
+  | Failed<"renewal.exhausted">
   | Failed<"renewal.failed">
   | Plain<"renewal.due">
   /** The access token has expired, and nothing can renew it. */
@@ -181,9 +181,9 @@ function classifyEnded(
     const outcome = toLinkOutcome(message);
     if (outcome.ok) return { type: "renewal.done", linked: toLinked(outcome) };
     const { isFinal, reason } = outcome;
-    if (isFinal) return { type: "renewal.given-up", reason: `The access is renewed no more: ${reason}.` };
+    if (isFinal) return { type: "renewal.exhausted", reason: `The access is renewed no more: ${reason}.` };
     return turn.now - (context.failingSinceMs ?? turn.now) >= MAX_RENEWAL_FAILURE_MS
-      ? { type: "renewal.given-up", reason: `The access could not be renewed for a day: ${reason}.` }
+      ? { type: "renewal.exhausted", reason: `The access could not be renewed for a day: ${reason}.` }
       : { type: "renewal.failed", reason };
   }
   return message;

@@ -22,8 +22,8 @@
  * | connected  | renewal.impossible (the same, with nothing to     | broken     | removes tokens                      |
  * |            | renew it with)                                    |            |                                     |
  * | refreshing | renewal.done (effect.ended)                       | connected  | stores tokens; sets the renewal     |
- * | refreshing | renewal.given-up (the host refused for good, or a | broken     | removes tokens                      |
- * |            | day has passed)                                   |            |                                     |
+ * | refreshing | renewal.exhausted (refused for good, or a day     | broken     | removes tokens                      |
+ * |            | has passed)                                       |            |                                     |
  * | refreshing | renewal.failed                                    | refreshing | woken `renew` later                 |
  * | refreshing | renewal.due                                       | refreshing | asks again                          |
  * | connected, | check.strange (connection.check, the host or      | broken     | removes tokens, revokes them at     |
@@ -188,7 +188,7 @@ const machine = setup({
         ...exchangeTransitions("refreshing"),
         ...endTransitions,
         "renewal.done": { target: "connected", actions: assign(({ context, event }) => storeRenewed(context, event)) },
-        "renewal.given-up": {
+        "renewal.exhausted": {
           target: "broken",
           actions: assign(({ context, event }) => markBroken(context, event.turn, event.reason)),
         },

@@ -161,8 +161,8 @@ function end(
   const given = [getRow(context, turn).linked, came].filter((linked) => linked !== null);
   for (const linked of given) startRevoking(turn, linked);
   // An exchange that has returned tokens has ended.
-  const underWay = [came === null ? context.exchangeId : null, context.refreshId];
-  for (const effectId of underWay) if (effectId !== null) turn.cancelEffect(effectId);
+  const inProgress = [came === null ? context.exchangeId : null, context.refreshId];
+  for (const effectId of inProgress) if (effectId !== null) turn.cancelEffect(effectId);
   if (context.exchangeId !== null) publishLinkEnd(turn, context, "it was disconnected meanwhile");
   turn.cancelWake(RENEW);
   const { integrationId, holder } = context;

@@ -18,7 +18,7 @@ import type { Warning } from "../resources/kind.js";
 export const integrationLanguage: Language = {
   name: "integration",
   positions: integrationPositions,
-  mostExpressions: 500,
+  maxExpressions: 500,
   namesAt: (definition, placed) => {
     const { sees, alsoSees } = placed.position;
     const names = new Map<string, Type>(sees.map((name) => [name, integrationNames[name] ?? DYN]));

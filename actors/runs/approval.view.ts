@@ -32,7 +32,7 @@ export function approvalView({
   request: _request,
   inputs,
   edited,
-  ...shown
+  ...fields
 }: ApprovalRow): z.output<typeof approvalSchema> {
-  return { ...shown, inputs: { ...parseInputs(inputs) }, edited: edited === null ? null : { ...parseInputs(edited) } };
+  return { ...fields, inputs: { ...parseInputs(inputs) }, edited: edited === null ? null : { ...parseInputs(edited) } };
 }

@@ -44,10 +44,10 @@ export function runRowView(run: RunRow): z.output<typeof runRowSchema> {
     needs: { poolId, labels, harness },
     lane: _lane,
     unheard = 0,
-    ...shown
+    ...fields
   } = run;
   return {
-    ...shown,
+    ...fields,
     taskId: taskId ?? "",
     unheard,
     needs: { poolId, labels: [...labels], harness },

@@ -106,7 +106,7 @@ class SliceReader<Row extends object> {
     if (!isRead) this.#unread.push({ under, ahead: [], before: [] });
     else {
       const own = found.filter(({ key }) => begins.every((part, index) => part === key[ROWS_BEGIN + index]));
-      this.#keepRead(under, own, limit);
+      this.#addRead(under, own, limit);
     }
   }
 
@@ -122,11 +122,11 @@ class SliceReader<Row extends object> {
       before: from.length > 0 ? this.#key([...line.under, ...from]) : undefined,
       after: after === undefined ? undefined : this.#key([...line.under, ...after]),
     });
-    this.#keepRead(line.under, ahead, limit);
+    this.#addRead(line.under, ahead, limit);
   }
 
   /** Adds a line with its next rows, newest first; fewer than `limit` rows are its last. */
-  #keepRead(under: Key, newestFirst: readonly Ahead<Row>[], limit: number): void {
+  #addRead(under: Key, newestFirst: readonly Ahead<Row>[], limit: number): void {
     const last = newestFirst.at(-1);
     const before = newestFirst.length < limit || last === undefined ? null : this.#positionOf(last);
     this.#keep({ under, ahead: [...newestFirst].reverse(), before });

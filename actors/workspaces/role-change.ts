@@ -68,8 +68,8 @@ export function refuseTeamChange(caller: Ranked | undefined): Refusal | null {
 }
 
 /** The roles that the caller may give the target, besides the target's own, the highest first. */
-export function assignableRoles(standing: RoleChange): Role[] {
-  return roles.filter((role) => role !== standing.target.role && refuseRole(standing, role) === null);
+export function assignableRoles(change: RoleChange): Role[] {
+  return roles.filter((role) => role !== change.target.role && refuseRole(change, role) === null);
 }
 
 function forbidden(detail: string, permission?: "administer"): Refusal {

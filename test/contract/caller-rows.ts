@@ -4,7 +4,7 @@ import type { Permission } from "../../actors/permission.js";
 export type Outcome = "passes" | 401 | 403 | 404;
 
 /** Who a caller is to the workspace that a request is about. */
-export type Standing =
+export type CallerKind =
   | "owner"
   | "admin"
   /** A member on the team, and one on none. */
@@ -16,8 +16,8 @@ export type Standing =
   /** No credential, or one that admits nobody. */
   | "nobody";
 
-/** A row: what each standing gets of a route. The rules are those of the reference, written down a second time. */
-export type Row = (standing: Standing) => Outcome;
+/** A row: what each caller gets of a route. The rules are those of the reference, written down a second time. */
+export type Row = (caller: CallerKind) => Outcome;
 
 /** The reference's tables of roles and of scopes. */
 const memberMay: readonly Permission[] = ["read", "plan"];
@@ -40,13 +40,13 @@ interface Inside {
 
 /** Someone outside finds nothing; who has no credential is told so. */
 function row(inside: Inside): Row {
-  return (standing) => {
-    if (standing === "nobody") return 401;
-    if (standing === "stranger") return 404;
+  return (caller) => {
+    if (caller === "nobody") return 401;
+    if (caller === "stranger") return 404;
     // A route of people asks a token for a person before it looks for anything.
-    if (standing === "token of elsewhere") return inside.token === 401 ? 401 : 404;
-    if (typeof standing === "string") return inside[standing];
-    return typeof inside.token === "function" ? inside.token(standing.scopes) : inside.token;
+    if (caller === "token of elsewhere") return inside.token === 401 ? 401 : 404;
+    if (typeof caller === "string") return inside[caller];
+    return typeof inside.token === "function" ? inside.token(caller.scopes) : inside.token;
   };
 }
 
@@ -80,17 +80,17 @@ const read = needs("read");
 const anyone: Row = () => "passes";
 /** The credential is the handler's own and none of these callers has it. */
 const ownCredential: Row = () => 401;
-const signedIn: Row = (standing) => {
-  if (standing === "nobody") return 401;
-  return typeof standing === "object" || standing === "token of elsewhere" ? 401 : "passes";
+const signedIn: Row = (caller) => {
+  if (caller === "nobody") return 401;
+  return typeof caller === "object" || caller === "token of elsewhere" ? 401 : "passes";
 };
-const anyCredential: Row = (standing) => (standing === "nobody" ? 401 : "passes");
-const opensWorkspaces: Row = (standing) => {
-  if (standing === "nobody") return 401;
-  return typeof standing === "object" || standing === "token of elsewhere" ? 403 : "passes";
+const anyCredential: Row = (caller) => (caller === "nobody" ? 401 : "passes");
+const opensWorkspaces: Row = (caller) => {
+  if (caller === "nobody") return 401;
+  return typeof caller === "object" || caller === "token of elsewhere" ? 403 : "passes";
 };
 /** There is none to find, so all who are admitted get the same. */
-const nothingThere: Row = (standing) => (standing === "nobody" ? 401 : 404);
+const nothingThere: Row = (caller) => (caller === "nobody" ? 401 : 404);
 
 interface KindRows {
   readonly plural: string;
@@ -130,8 +130,7 @@ function rowsOf({ plural, heldBy, write, isExported }: KindRows): Record<string,
 }
 
 /** Seen by those who read outcomes; changed by those of them who may plan. */
-const plansOutcomes: Row = (standing) =>
-  outcomes(standing) === "passes" ? needs("plan")(standing) : outcomes(standing);
+const plansOutcomes: Row = (caller) => (outcomes(caller) === "passes" ? needs("plan")(caller) : outcomes(caller));
 
 /** Every route's row, by method and path. A route without one fails the tests. */
 export const callerRows: Readonly<Record<string, Row>> = {
@@ -160,8 +159,8 @@ export const callerRows: Readonly<Record<string, Row>> = {
   "POST /api/workspaces/{slug}/code-host/connections": administers,
   "DELETE /api/workspaces/{slug}/code-host/connections/{installationId}": administers,
   // For those who configure; to all others it is not there.
-  "GET /api/workspaces/{slug}/code-host/connections/{installationId}/repositories": (standing) =>
-    configure(standing) === 403 ? 404 : configure(standing),
+  "GET /api/workspaces/{slug}/code-host/connections/{installationId}/repositories": (caller) =>
+    configure(caller) === 403 ? 404 : configure(caller),
   // The state is of none of these.
   "POST /api/code-host/confirmations": signedIn,
   "POST /api/code-host/deliveries": ownCredential,
@@ -177,7 +176,7 @@ export const callerRows: Readonly<Record<string, Row>> = {
   "DELETE /api/workspaces/{slug}/invites/{inviteId}": leadPeople,
   "GET /api/invites/{token}": anyone,
   // The link's address is nobody's of these.
-  "POST /api/invites/{token}/accept": (standing) => (signedIn(standing) === 401 ? 401 : 403),
+  "POST /api/invites/{token}/accept": (caller) => (signedIn(caller) === 401 ? 401 : 403),
   "GET /api/workspaces/{slug}/runners": read,
   "GET /api/integrations/{integrationId}/connections": leadsAlone,
   "GET /api/integrations/{integrationId}/connections/me": row({
@@ -212,10 +211,10 @@ export const callerRows: Readonly<Record<string, Row>> = {
   "GET /api/runs/{runId}/steps": outcomes,
   "GET /api/teams/{teamId}/hook-occurrences": outcomes,
   "GET /api/teams/{teamId}/hook-occurrences/{id}": outcomes,
-  "POST /api/teams/{teamId}/hook-occurrences/{id}/resend": (standing) =>
-    outcomes(standing) === "passes" ? configure(standing) : outcomes(standing),
-  "POST /api/teams/{teamId}/hook-occurrences/resend": (standing) =>
-    outcomes(standing) === "passes" ? configure(standing) : outcomes(standing),
+  "POST /api/teams/{teamId}/hook-occurrences/{id}/resend": (caller) =>
+    outcomes(caller) === "passes" ? configure(caller) : outcomes(caller),
+  "POST /api/teams/{teamId}/hook-occurrences/resend": (caller) =>
+    outcomes(caller) === "passes" ? configure(caller) : outcomes(caller),
   "POST /api/hooks/{hookId}/test": configure,
   "GET /api/teams/{teamId}/events": outcomes,
   "GET /api/teams/{teamId}/events/{occurrence}/hooks": outcomes,
@@ -224,8 +223,8 @@ export const callerRows: Readonly<Record<string, Row>> = {
   "POST /api/workspace-tokens/exchange": ownCredential,
   "POST /api/runner-trusts/exchange": ownCredential,
   // About no workspace; a token needs plan in its own.
-  "POST /api/expressions/check": (standing) =>
-    standing === "nobody" ? 401 : typeof standing === "object" ? needs("plan")(standing) : "passes",
+  "POST /api/expressions/check": (caller) =>
+    caller === "nobody" ? 401 : typeof caller === "object" ? needs("plan")(caller) : "passes",
   "GET /api/expressions/positions": anyCredential,
   "POST /api/sign-in": anyone,
   "POST /api/sessions": ownCredential,

@@ -13,7 +13,7 @@ import { join, loggedInvite, personAt } from "../support/people.js";
 import { bearer, createUnder, itemsOf, remove, workspaceWithTeam } from "../support/resources.js";
 import { type Client, type Reply, startTestService, type TestService } from "../support/service.js";
 import { until } from "../support/until.js";
-import type { Standing } from "./caller-rows.js";
+import type { CallerKind } from "./caller-rows.js";
 import { exampleSettings } from "./kind-examples.js";
 
 const kinds = createKinds({ allowList: parseAllowList(exampleSettings.OUTBOUND_ALLOW), signsTokens: false });
@@ -22,7 +22,7 @@ const keys: readonly IssuerKey[] = await makeKeys(["ES256"]);
 /** Someone who asks. */
 export interface Asker {
   readonly name: string;
-  readonly standing: Standing;
+  readonly kind: CallerKind;
   readonly client: Client;
 }
 
@@ -85,7 +85,7 @@ export async function openWorld(t: Test): Promise<World> {
     bearer(service, owner, { workspaceId, ...of });
   const tokens: Asker[] = [];
   for (const [name, scopes] of Object.entries(scopesOf)) {
-    tokens.push({ name, standing: { scopes }, client: await token({ name: name.replaceAll(" ", "-"), scopes }) });
+    tokens.push({ name, kind: { scopes }, client: await token({ name: name.replaceAll(" ", "-"), scopes }) });
   }
   const foreign = await bearer(service, stranger, {
     ...{ workspaceId: elsewhere.workspaceId, name: "all", scopes: ["configure", "secrets", "runners", "trusts"] },
@@ -113,17 +113,17 @@ export async function openWorld(t: Test): Promise<World> {
     { name: "a revoked token", client: revoked },
     { name: "an expired token", client: expired },
     { name: "a minted token whose time is up", client: mintedBefore },
-  ].map((each) => ({ ...each, standing: "nobody" as const }));
+  ].map((each) => ({ ...each, kind: "nobody" as const }));
   const askers: Asker[] = [
     ...nobodies,
-    { name: "the owner", standing: "owner", client: owner },
-    { name: "an admin", standing: "admin", client: admin },
-    { name: "a member on the team", standing: "teammate", client: teammate },
-    { name: "a member", standing: "member", client: member },
-    { name: "a stranger", standing: "stranger", client: stranger },
-    { name: "a token of elsewhere", standing: "token of elsewhere", client: foreign },
+    { name: "the owner", kind: "owner", client: owner },
+    { name: "an admin", kind: "admin", client: admin },
+    { name: "a member on the team", kind: "teammate", client: teammate },
+    { name: "a member", kind: "member", client: member },
+    { name: "a stranger", kind: "stranger", client: stranger },
+    { name: "a token of elsewhere", kind: "token of elsewhere", client: foreign },
     ...tokens,
-    { name: "a minted token", standing: { scopes: ["configure"] }, client: await minted() },
+    { name: "a minted token", kind: { scopes: ["configure"] }, client: await minted() },
   ];
   const pool = await createUnder(owner, `/api/resources/workspaces/${workspaceId}/runner-pools`, { key: "own" }, "own");
   const ids = {

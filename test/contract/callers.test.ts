@@ -2,7 +2,7 @@ import t, { type Test } from "tap";
 import type { Route } from "../../http/route.js";
 import { tablesOf } from "../support/route-table.js";
 import { type Client, type Reply, startTestService } from "../support/service.js";
-import { callerRows, type Outcome, type Standing } from "./caller-rows.js";
+import { type CallerKind, callerRows, type Outcome } from "./caller-rows.js";
 import { type Asker, insiders, openWorld, outsiders, type World } from "./caller-world.js";
 
 const nameOf = ({ method, path }: Route) => `${method} ${path}`;
@@ -74,7 +74,7 @@ for (const names of [outsiders, ...insiders.map((name) => [name])]) {
     for (const name of names) {
       const asker = world.askers.find((each) => each.name === name);
       if (asker === undefined) throw new Error(`nobody is ${name}`);
-      const wanted = (route: Route) => callerRows[nameOf(route)]?.(asker.standing);
+      const wanted = (route: Route) => callerRows[nameOf(route)]?.(asker.kind);
       await checkRows(
         t,
         inOrder(routes).map((route) => ({ world, asker, route, wanted: wanted(route) })),
@@ -95,22 +95,22 @@ t.test("a closed workspace grants nothing to anyone, by any route", async (t) =>
   for (const asker of world.askers) {
     await checkRows(
       t,
-      about.map((route) => ({ world, asker, route, wanted: onceClosed(route, asker.standing) })),
+      about.map((route) => ({ world, asker, route, wanted: onceClosed(route, asker.kind) })),
     );
   }
 });
 
 /** Of a closed workspace its people are strangers, its tokens nobody's; its invites lead nowhere. */
-function onceClosed(route: Route, standing: Standing): Outcome | undefined {
-  const isPerson = typeof standing === "string" && standing !== "nobody" && standing !== "token of elsewhere";
-  const now = isPerson ? "stranger" : typeof standing === "object" ? "nobody" : standing;
+function onceClosed(route: Route, caller: CallerKind): Outcome | undefined {
+  const isPerson = typeof caller === "string" && caller !== "nobody" && caller !== "token of elsewhere";
+  const now = isPerson ? "stranger" : typeof caller === "object" ? "nobody" : caller;
   const wanted = callerRows[nameOf(route)]?.(now);
   return route.path.startsWith("/api/invites/") && wanted !== 401 ? 404 : wanted;
 }
 
 /** Who a socket opens for, beside the bearer of a pool's token. */
-const socketRows: Readonly<Record<string, (standing: Standing) => boolean>> = {
-  "/api/stream": (standing) => standing !== "nobody",
+const socketRows: Readonly<Record<string, (caller: CallerKind) => boolean>> = {
+  "/api/stream": (caller) => caller !== "nobody",
   "/api/runner": () => false,
 };
 
@@ -123,15 +123,15 @@ t.test(
     const pool = world.service.withToken(world.poolToken);
     t.equal(await opening(pool, "/api/runner"), "open");
     t.match(await opening(pool, "/api/stream"), /401/);
-    for (const { client, standing, name } of world.askers) {
+    for (const { client, kind, name } of world.askers) {
       for (const [path, opens] of Object.entries(socketRows)) {
-        t.match(await opening(client, path), opens(standing) ? /^open$/ : /401/, `${path} by ${name}`);
+        t.match(await opening(client, path), opens(kind) ? /^open$/ : /401/, `${path} by ${name}`);
       }
     }
     await world.close();
     t.match(await opening(pool, "/api/runner"), /401/);
-    for (const { client, standing, name } of world.askers) {
-      const isOurs = standing === "nobody" || typeof standing === "object";
+    for (const { client, kind, name } of world.askers) {
+      const isOurs = kind === "nobody" || typeof kind === "object";
       t.match(await opening(client, "/api/stream"), isOurs ? /401/ : /^open$/, `${name} of a closed workspace`);
     }
   },

@@ -12,24 +12,24 @@ export interface MachineTable {
 type Rows = Readonly<Record<string, string>>;
 
 /** What each row says, in words: `open, resource.delete: closed | same`. */
-type Said = ReadonlyMap<string, string>;
+type Outcomes = ReadonlyMap<string, string>;
 
 /** Where the machine and its table differ, a line each; none when they are equal. */
 export function compareWithTable(machine: AnyStateMachine, table: MachineTable): readonly string[] {
   const states = Object.keys(machine.states);
   const isGiven = (state: string) => table[state] !== undefined;
-  const [shown, written] = [readMachine(machine), readTable(table, states)];
+  const [actual, documented] = [readMachine(machine), readTable(table, states)];
   return [
     ...states.filter((state) => !isGiven(state)).map((state) => `the table lacks the state ${state}`),
     ...Object.keys(table)
       .filter((state) => state !== "any" && !states.includes(state))
       .map((state) => `the machine lacks the state ${state}`),
-    ...[...shown].flatMap(([row, leads]) => {
-      const expected = written.get(row);
-      if (expected === leads) return [];
-      return [`${row}: the machine says ${leads}, the table ${expected ?? "nothing"}`];
+    ...[...actual].flatMap(([row, outcome]) => {
+      const expected = documented.get(row);
+      if (expected === outcome) return [];
+      return [`${row}: the machine says ${outcome}, the table ${expected ?? "nothing"}`];
     }),
-    ...[...written.keys()].filter((row) => !shown.has(row)).map((row) => `${row}: the machine says nothing`),
+    ...[...documented.keys()].filter((row) => !actual.has(row)).map((row) => `${row}: the machine says nothing`),
   ];
 }
 
@@ -43,18 +43,18 @@ export function isInTable(table: MachineTable, state: string, event: string): bo
   return [table[state], table.any].some((rows) => rows?.[event] !== undefined);
 }
 
-function readTable(table: MachineTable, states: readonly string[]): Said {
+function readTable(table: MachineTable, states: readonly string[]): Outcomes {
   return new Map(
     states.flatMap((state) =>
-      Object.entries({ ...table.any, ...table[state] }).map(([event, leads]) => [
+      Object.entries({ ...table.any, ...table[state] }).map(([event, outcome]) => [
         nameRow(state, event),
-        inOrder(leads.split(" | ").map((lead) => (lead === "same" ? state : lead))),
+        inOrder(outcome.split(" | ").map((lead) => (lead === "same" ? state : lead))),
       ]),
     ),
   );
 }
 
-function readMachine({ root, states }: AnyStateMachine): Said {
+function readMachine({ root, states }: AnyStateMachine): Outcomes {
   return new Map(
     Object.values(states).flatMap((node) =>
       [...new Set([...node.transitions.keys(), ...root.transitions.keys()])].map((event) => [
@@ -75,12 +75,12 @@ interface Candidate {
 function leadsOf(from: StateNode, candidates: readonly Candidate[]): readonly string[] {
   const last = candidates.findIndex(({ guard }) => guard === undefined);
   const tried = last === -1 ? candidates : candidates.slice(0, last + 1);
-  const leads = tried.map(({ target, actions }) => {
+  const outcome = tried.map(({ target, actions }) => {
     const stays = actions.length === 0 ? "not taken" : from.key;
     return target?.map(({ key }) => key).join(",") ?? stays;
   });
-  return last === -1 ? [...leads, "not taken"] : leads;
+  return last === -1 ? [...outcome, "not taken"] : outcome;
 }
 
 const nameRow = (state: string, event: string) => `${state}, ${event}`;
-const inOrder = (leads: readonly string[]) => [...new Set(leads)].sort().join(" | ");
+const inOrder = (outcome: readonly string[]) => [...new Set(outcome)].sort().join(" | ");

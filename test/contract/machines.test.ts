@@ -66,7 +66,7 @@ t.test("a message that no actor knows is taken by none, classified or not", asyn
   }
 });
 
-t.test("a table that differs from its machine is told where", async (t) => {
+t.test("where a table differs from its machine is reported", async (t) => {
   const machine = setup({ guards: { mayEnd: () => true } }).createMachine({
     initial: "new",
     on: { noted: { actions: () => undefined }, ignored: {} },

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { Test } from "tap";
 import WebSocket from "ws";
-import { type CreateTransport, hearing, listen, text } from "./transport.js";
+import { type CreateTransport, listen, socketHandler, text } from "./transport.js";
 
 /** What every transport promises of its beginning and its end. */
 export function drainConformance(t: Test, create: CreateTransport): void {
@@ -11,7 +11,7 @@ export function drainConformance(t: Test, create: CreateTransport): void {
       finish = resolve;
     });
     let begun: () => void = () => undefined;
-    const underWay = new Promise<void>((resolve) => {
+    const inProgress = new Promise<void>((resolve) => {
       begun = resolve;
     });
     const { connect, transport } = await listen(t, create, {
@@ -24,7 +24,7 @@ export function drainConformance(t: Test, create: CreateTransport): void {
     const connection = await connect();
     const idle = await connect();
     connection.send(["GET / HTTP/1.1", "Host: a"]);
-    await underWay;
+    await inProgress;
     const closed = transport.close(60_000);
     await t.rejects(connect());
     finish();
@@ -37,7 +37,7 @@ export function drainConformance(t: Test, create: CreateTransport): void {
 
   t.test("closing waits for a big answer until its slow reader has it whole", async (t) => {
     let answered: () => void = () => undefined;
-    const underWay = new Promise<void>((resolve) => {
+    const inProgress = new Promise<void>((resolve) => {
       answered = resolve;
     });
     const big = "0123456789abcdef".repeat(1024 * 1024);
@@ -50,7 +50,7 @@ export function drainConformance(t: Test, create: CreateTransport): void {
     const connection = await connect();
     connection.socket.pause();
     connection.send(["GET / HTTP/1.1", "Host: a"]);
-    await underWay;
+    await inProgress;
     let isClosed = false;
     const closed = transport.close(60_000).then(() => {
       isClosed = true;
@@ -65,7 +65,7 @@ export function drainConformance(t: Test, create: CreateTransport): void {
 
   t.test("closing cuts what is not finished when its time is up", async (t) => {
     let begun: () => void = () => undefined;
-    const underWay = new Promise<void>((resolve) => {
+    const inProgress = new Promise<void>((resolve) => {
       begun = resolve;
     });
     const { connect, transport } = await listen(t, create, {
@@ -76,21 +76,21 @@ export function drainConformance(t: Test, create: CreateTransport): void {
     });
     const connection = await connect();
     connection.send(["GET / HTTP/1.1", "Host: a"]);
-    await underWay;
+    await inProgress;
     await transport.close(20);
     t.equal(await connection.end(), "");
   });
 
   t.test("closing ends every socket with 1001", async (t) => {
-    let heard = 0;
+    let received = 0;
     const { port, transport } = await listen(t, create, {
       upgrade: async () => ({
         maxMessageBytes: 100,
         headers: {},
         open: () =>
-          hearing({
+          socketHandler({
             closed: () => {
-              heard += 1;
+              received += 1;
             },
           }),
       }),
@@ -100,7 +100,7 @@ export function drainConformance(t: Test, create: CreateTransport): void {
     const ends = sockets.map((socket) => once(socket, "close"));
     await transport.close(60_000);
     for (const [code] of await Promise.all(ends)) t.equal(code, 1001);
-    t.equal(heard, 3);
+    t.equal(received, 3);
   });
 
   t.test("a taken port is refused with a message that names the address", async (t) => {

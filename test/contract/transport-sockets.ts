@@ -3,7 +3,7 @@ import type { Test } from "tap";
 import WebSocket from "ws";
 import type { Socket } from "../../http/transport/socket.js";
 import { RawConnection } from "../support/raw-connection.js";
-import { type CreateTransport, hearing, listen, text } from "./transport.js";
+import { type CreateTransport, listen, socketHandler, text } from "./transport.js";
 
 const MAX = 4 * 1024;
 
@@ -19,9 +19,9 @@ async function messageOf(ws: WebSocket): Promise<string> {
 
 /** What every transport promises of WebSockets. */
 export function socketConformance(t: Test, create: CreateTransport): void {
-  /** A client of an endpoint that echoes, and what its handler heard. */
+  /** A client of an endpoint that echoes, and what its handler received. */
   const echoing = async (t: Test, protocols: string[] = []) => {
-    const heard: string[] = [];
+    const received: string[] = [];
     let ended: () => void = () => undefined;
     const closed = new Promise<void>((resolve) => {
       ended = resolve;
@@ -34,13 +34,13 @@ export function socketConformance(t: Test, create: CreateTransport): void {
         open: (socket) => {
           opened.push(socket);
           socket.send(`${path} ${query.get("q")} ${header("x-own")}`);
-          return hearing({
+          return socketHandler({
             message: (message) => {
-              heard.push(message);
+              received.push(message);
               socket.send(`echo ${message}`);
             },
             closed: () => {
-              heard.push("closed");
+              received.push("closed");
               ended();
             },
           });
@@ -51,7 +51,7 @@ export function socketConformance(t: Test, create: CreateTransport): void {
     ws.on("error", () => undefined);
     t.teardown(() => ws.terminate());
     const first = await messageOf(ws);
-    return { ws, first, heard, closed, socket: opened[0] as Socket, transport, port };
+    return { ws, first, received, closed, socket: opened[0] as Socket, transport, port };
   };
 
   t.test("an open socket sends and hears in order, beginning with what it sends as it opens", async (t) => {
@@ -69,7 +69,11 @@ export function socketConformance(t: Test, create: CreateTransport): void {
 
   t.test("what opens a socket carries the headers of that opening, and of no other", async (t) => {
     const { port } = await listen(t, create, {
-      upgrade: async ({ path }) => ({ maxMessageBytes: MAX, headers: { "x-own": path }, open: () => hearing({}) }),
+      upgrade: async ({ path }) => ({
+        maxMessageBytes: MAX,
+        headers: { "x-own": path },
+        open: () => socketHandler({}),
+      }),
     });
     const opened = async (path: string, key = ["Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="]) => {
       const connection = await RawConnection.open(port);
@@ -86,7 +90,7 @@ export function socketConformance(t: Test, create: CreateTransport): void {
 
   t.test("no sub-protocol is agreed on, and none is needed", async (t) => {
     const { port } = await listen(t, create, {
-      upgrade: async () => ({ maxMessageBytes: MAX, headers: {}, open: () => hearing({}) }),
+      upgrade: async () => ({ maxMessageBytes: MAX, headers: {}, open: () => socketHandler({}) }),
     });
     const ws = new WebSocket(`ws://127.0.0.1:${port}/`, ["one", "two"]);
     t.teardown(() => ws.terminate());
@@ -95,13 +99,13 @@ export function socketConformance(t: Test, create: CreateTransport): void {
   });
 
   t.test("a message of just the limit is taken, a longer one closes with 1009", async (t) => {
-    const { ws, heard } = await echoing(t);
+    const { ws, received } = await echoing(t);
     ws.send("x".repeat(MAX));
     t.equal((await messageOf(ws)).length, MAX + 5);
     ws.send("x".repeat(MAX + 1));
     t.equal((await closeOf(ws)).code, 1009);
-    t.equal(heard[0]?.length, MAX);
-    t.notOk(heard.some((message) => message.length > MAX));
+    t.equal(received[0]?.length, MAX);
+    t.notOk(received.some((message) => message.length > MAX));
   });
 
   t.test("a binary message closes with 1003, text that is not UTF-8 with 1007 or at once", async (t) => {
@@ -112,11 +116,11 @@ export function socketConformance(t: Test, create: CreateTransport): void {
     broken.ws.send(Buffer.from([0xff, 0xfe]), { binary: false });
     t.ok([1007, 1006].includes((await closeOf(broken.ws)).code));
     await broken.closed;
-    t.same(broken.heard, ["closed"]);
+    t.same(broken.received, ["closed"]);
   });
 
   t.test("a close says its code and reason, and nothing is sent after it", async (t) => {
-    const { ws, socket, closed, heard } = await echoing(t);
+    const { ws, socket, closed, received } = await echoing(t);
     socket.close(4_401, "not any more");
     socket.send("too late");
     socket.ping();
@@ -125,17 +129,17 @@ export function socketConformance(t: Test, create: CreateTransport): void {
     socket.send("much too late");
     socket.close(1_000, "again");
     t.equal(socket.bufferedBytes, 0);
-    t.same(heard, ["closed"], "closed is heard once, and nothing after it");
+    t.same(received, ["closed"], "closed is reported once, and nothing after it");
   });
 
-  t.test("a peer that closes, and one that vanishes, are both heard as closed", async (t) => {
+  t.test("a peer that closes and a peer that vanishes are both reported as closed", async (t) => {
     const polite = await echoing(t);
     polite.ws.close(1_000, "bye");
     await polite.closed;
     const rude = await echoing(t);
     rude.ws.terminate();
     await rude.closed;
-    t.same([polite.heard, rude.heard], [["closed"], ["closed"]]);
+    t.same([polite.received, rude.received], [["closed"], ["closed"]]);
   });
 
   t.test("pings are answered, and a ping of ours arrives", async (t) => {
@@ -161,7 +165,7 @@ export function socketConformance(t: Test, create: CreateTransport): void {
         headers: {},
         open: (socket) => {
           opened.push(socket);
-          return hearing({ drained: () => drained() });
+          return socketHandler({ drained: () => drained() });
         },
       }),
     });
@@ -232,7 +236,7 @@ export function socketConformance(t: Test, create: CreateTransport): void {
           headers: {},
           open: () => {
             opened = true;
-            return hearing({});
+            return socketHandler({});
           },
         };
       },

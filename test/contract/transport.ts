@@ -22,10 +22,10 @@ export function text(body: string, status = 200): WholeAnswer {
   return { status, headers: { "content-type": "text/plain" }, body };
 }
 
-/** A handler of sockets that hears nothing it was not told to. */
-export function hearing(heard: Partial<SocketHandler>): SocketHandler {
+/** A socket handler that ignores every event without a handler. */
+export function socketHandler(handlers: Partial<SocketHandler>): SocketHandler {
   const nothing = () => undefined;
-  return { message: nothing, drained: nothing, closed: nothing, ...heard };
+  return { message: nothing, drained: nothing, closed: nothing, ...handlers };
 }
 
 /** Listens on a free port until the test ends. */

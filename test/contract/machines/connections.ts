@@ -103,7 +103,7 @@ export const connectionMachines: Readonly<Record<string, MachineTable>> = {
       "check.strange": "broken",
       "renewal.due": "same",
       "renewal.done": "connected",
-      "renewal.given-up": "broken",
+      "renewal.exhausted": "broken",
       "renewal.failed": "same",
     },
     broken: {
