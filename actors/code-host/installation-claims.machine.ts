@@ -1,6 +1,6 @@
 /**
  * The workspace that each installation belongs to, `installation-claims/all` under the global partition. The steps of a
- * claim are described in `actors/tables/claims.ts`.
+ * claim are described in `actors/tables/claims.ts`. There is one state: the claims are in rows.
  *
  * | state   | moved by                       | next    | also                                                         |
  * |---------|--------------------------------|---------|--------------------------------------------------------------|

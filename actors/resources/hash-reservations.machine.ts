@@ -1,7 +1,8 @@
 /**
  * Reserves hashes that only one resource over all workspaces may have (the token of a runner pool),
  * `hash-reservations/all` under the global partition. A hash is reserved before the turn that stores it. After that
- * turn the directory of hashes names its owner; until then the reservation excludes other workspaces.
+ * turn the directory of hashes names its owner; until then the reservation excludes other workspaces. There is one state:
+ * the reservations are in rows.
  *
  * | state   | moved by     | condition                           | next    | also                                     |
  * |---------|--------------|-------------------------------------|---------|------------------------------------------|

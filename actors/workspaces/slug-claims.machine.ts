@@ -1,6 +1,6 @@
 /**
  * The owners of all workspace slugs, `slug-claims/all` under the global partition, and the idempotency keys of their
- * requests. `actors/tables/claims.ts` describes the course of a claim.
+ * requests. `actors/tables/claims.ts` describes the course of a claim. There is one state: the claims are in rows.
  *
  * | state   | moved by                       | condition               | next    | also                                  |
  * |---------|--------------------------------|-------------------------|---------|---------------------------------------|
