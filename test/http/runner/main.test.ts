@@ -42,33 +42,11 @@ function emptyFolder(t: Test): string {
   return folder;
 }
 
-t.test("a wrong command line ends in one line that says what is wrong", async (t) => {
-  const url = ["--url", "http://127.0.0.1:1"];
-  const cases: readonly (readonly [readonly string[], RegExp])[] = [
-    [[], /^error: required option '--url <url>' not specified\n$/],
-    [url, /^error: a pool token is needed: .*SIGNALBOX_POOL_TOKEN.*\n$/],
-    [["--url", "ftp://x"], /^error: .*--url.*It must be an http or https address\.\n$/],
-    [[...url, "--slots", "0"], /^error: .*--slots.*1 to 1000\.\n$/],
-    [[...url, "--git-url", "https://x"], /^error: .*--git-url.*\{name\}.*\n$/],
-    [[...url, "--slots", "0x10"], /^error: .*--slots.*1 to 1000\.\n$/],
-    [["--url", "http://"], /^error: .*--url.*It must be an http or https address\.\n$/],
-    [[...url, "--unheard-of"], /^error: unknown option '--unheard-of'\n$/],
-    [[...url, "--lable", "gpu"], /^error: unknown option '--lable' \(Did you mean --label\?\)\n$/],
-    [[...url, "--label", ""], /^error: .*--label.*1 to 64 characters\.\n$/],
-    [[...url, "--pool-token", "a secret"], /^error: the pool token must be visible ASCII characters\n$/],
-    [[...url, "--trust", "rtrust_1"], /^error: --trust, --trust-token-file and --pool belong together.*\n$/],
-    [
-      [...url, "--trust", "rtrust_1", "--trust-token-file", "x", "--pool-token", "y"],
-      /^error: there is a pool token and a --trust: one of them is enough\n$/,
-    ],
-    [[...url, "--command"], /^error: .*--command.* argument missing\n$/],
-  ];
-  for (const [args, wanted] of cases) {
-    const { code, out, err } = await start(t, args).over;
-    t.equal(code, 1);
-    t.equal(out, "");
-    t.match(err, wanted);
-  }
+t.test("a wrong command line ends the program with one line that says what is wrong", async (t) => {
+  const { code, out, err } = await start(t, ["--url", "http://127.0.0.1:1"]).over;
+  t.equal(code, 1);
+  t.equal(out, "");
+  t.match(err, /^error: a pool token is needed: .*SIGNALBOX_POOL_TOKEN.*\n$/);
 });
 
 t.test("the help does not show the token of the environment", async (t) => {

@@ -1,0 +1,144 @@
+import { homedir, hostname } from "node:os";
+import { join, resolve } from "node:path";
+import { Command, InvalidArgumentError, Option } from "commander";
+import { type Credential, hostCredential, poolToken } from "./connection/credential.js";
+
+const HINTS = `
+Agents run as the user who starts this, without a sandbox, each in its checkout:
+a path in --command begins with a slash, or is looked for there.
+SIGTERM or Ctrl+C: runs under way are finished, no more are taken. A second one
+stops them, a third kills them.
+
+Examples, with the token in SIGNALBOX_POOL_TOKEN:
+  npm run runner -- --url https://signalbox.example --command node /opt/agent.js
+  npm run runner -- --url https://signalbox.example -- node --trace-warnings /opt/agent.js`;
+
+/** What the command line asks for. */
+export interface RunnerWish {
+  readonly url: string;
+  readonly credential: Credential;
+  readonly name: string;
+  readonly labels: readonly string[];
+  /** Number of runs at once. */
+  readonly slots: number;
+  /** Absolute path. */
+  readonly workFolder: string;
+  readonly gitUrl: string;
+  readonly passEnv: readonly string[];
+  /** The agent's program and arguments; empty for none. */
+  readonly command: readonly string[];
+}
+
+/** The runner's command line, not read yet. */
+export function createCommandLine(): Command {
+  return new Command("signalbox-runner")
+    .description("Works the runs of a Signalbox service: lays out git checkouts, starts agents in them, reports.")
+    .requiredOption("--url <url>", "the service's address", httpUrl)
+    .addOption(
+      new Option(
+        "--pool-token <token>",
+        "the runner pool's token; better from the environment, which others cannot see",
+      ).env("SIGNALBOX_POOL_TOKEN"),
+    )
+    .option("--trust <id>", "a runner trust that admits this host, instead of a pool token")
+    .option("--trust-token-file <file>", "where the platform puts this host's OIDC token; with --trust")
+    .option("--pool <key>", "the pool to join, where the trust admits to several")
+    .option("--name <name>", "what the runner is called", nameOf, hostname())
+    .option("--label <label>", "a label it offers; may be given several times", gatherLabel)
+    .option("--slots <n>", "runs at once", count, 1)
+    .option("--work-folder <folder>", "where mirrors and checkouts are kept", join(homedir(), ".signalbox-runner"))
+    .option("--git-url <template>", "where repositories come from", template, "https://github.com/{name}.git")
+    .option("--pass-env <name>", "a variable of this environment that agents see; may be given several times", gather)
+    .option("--command <program...>", "the agent of runs that name none, with its arguments")
+    .argument("[program...]", "the same as --command, after -- when its arguments begin with a dash")
+    .addHelpText("after", HINTS)
+    .configureOutput({
+      outputError: (text, write) => write(`${text.trimEnd().replaceAll("\n", " ")}\n`),
+    });
+}
+
+/**
+ * Reads the arguments after the program's name, and the pool's token from the environment. Ends the process with one
+ * line when they are wrong, unless the command line is told to throw.
+ */
+export function readCommandLine(program: Command, args: readonly string[]): RunnerWish {
+  const options = program.parse(args, { from: "user" }).opts<Options>();
+  const { url, name, label: labels = [], slots, gitUrl, passEnv = [] } = options;
+  const credential = credentialOf(program, options);
+  const command = [...(options.command ?? []), ...program.args];
+  return { url, credential, name, labels, slots, workFolder: resolve(options.workFolder), gitUrl, passEnv, command };
+}
+
+function httpUrl(text: string): string {
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) {
+    throw new InvalidArgumentError("It must be an http or https address.");
+  }
+  return text;
+}
+
+/** Not used as the option's parser, whose errors would print the value. */
+function tokenOf(program: Command, text = ""): string {
+  if (text === "") {
+    program.error(
+      "error: a pool token is needed: --pool-token, or SIGNALBOX_POOL_TOKEN in the environment; or --trust with --trust-token-file",
+    );
+  }
+  // Other characters cannot be sent in a header.
+  if (!/^[\x21-\x7e]+$/.test(text)) program.error("error: the pool token must be visible ASCII characters");
+  return text;
+}
+
+/** The pool's token, or the exchange of this host's own token by a runner trust. */
+function credentialOf(program: Command, { url, poolToken: token, trust, trustTokenFile, pool }: Options): Credential {
+  if (trust === undefined && trustTokenFile === undefined && pool === undefined)
+    return poolToken(tokenOf(program, token));
+  if (trust === undefined || trustTokenFile === undefined) {
+    return program.error(
+      "error: --trust, --trust-token-file and --pool belong together: the first two are both needed",
+    );
+  }
+  if (token !== undefined) program.error("error: there is a pool token and a --trust: one of them is enough");
+  const now = () => Date.now();
+  return hostCredential({ url, trust, tokenFile: resolve(trustTokenFile), pool: pool ?? null, now });
+}
+
+function nameOf(text: string): string {
+  if (text.length < 1 || text.length > 100) throw new InvalidArgumentError("It must have 1 to 100 characters.");
+  return text;
+}
+
+function count(text: string): number {
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || value < 1 || value > 1_000) throw new InvalidArgumentError("It must be 1 to 1000.");
+  return value;
+}
+
+function gatherLabel(label: string, before: readonly string[] = []): string[] {
+  if (label.length < 1 || label.length > 64) throw new InvalidArgumentError("It must have 1 to 64 characters.");
+  if (before.length >= 50) throw new InvalidArgumentError("There may be 50 of them.");
+  return [...before, label];
+}
+
+function gather(name: string, before: readonly string[] = []): string[] {
+  return [...before, name];
+}
+
+function template(text: string): string {
+  if (!text.includes("{name}")) throw new InvalidArgumentError("It must hold {name}, where owner/name belongs.");
+  return text;
+}
+
+interface Options {
+  readonly url: string;
+  readonly poolToken?: string;
+  readonly trust?: string;
+  readonly trustTokenFile?: string;
+  readonly pool?: string;
+  readonly name: string;
+  readonly label?: readonly string[];
+  readonly slots: number;
+  readonly workFolder: string;
+  readonly gitUrl: string;
+  readonly passEnv?: readonly string[];
+  readonly command?: readonly string[];
+}
