@@ -25,7 +25,7 @@ const further: Readonly<Record<string, string>> = {
   forbidden: "permission",
 };
 
-t.test("each status and slug has its cause, and exactly the members of its problem", async (t) => {
+t.test("each status and slug has its cause and exactly its documented members", async (t) => {
   const service = await startTestService(t);
   const ada = await personAt(service, "ada@example.com");
   const { workspaceId, teamId } = await workspaceWithTeam(ada);
@@ -85,7 +85,7 @@ const kindOfCollection: Readonly<Record<string, string>> = {
   integrations: "integration",
 };
 
-t.test("each fault of a body is reported at its path, in the reference's form", async (t) => {
+t.test("each error of a body is reported at its path, in the documented form", async (t) => {
   const service = await startTestService(t);
   const ada = await service.signIn("ada@example.com");
   const { teamId } = await workspaceWithTeam(ada);

@@ -76,7 +76,7 @@ t.test("a workspace token has the fields, defaults and bounds of its table", asy
   t.match([id, issuedAt], [/^tok_/, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/]);
 });
 
-t.test("of a token only the description is changed, and a time written otherwise is the same time", async (t) => {
+t.test("only a token's description can change; the same time in another notation is no change", async (t) => {
   const service = await startTestService(t);
   const ada = await service.signIn("ada@example.com");
   const { workspaceId } = await workspaceWithTeam(ada);
@@ -188,7 +188,7 @@ t.test("a hook has the fields, defaults and bounds of its tables", async (t) => 
   t.same([again.status, again.body?.address, again.body?.warnings], [200, address, warnings], again.text);
 });
 
-t.test("a signing secret and its version change together only", async (t) => {
+t.test("a signing secret and its version change only together", async (t) => {
   const service = await startTestService(t, { settings: { OUTBOUND_ALLOW: "hooks.example.com" } });
   const ada = await service.signIn("ada@example.com");
   const { teamId } = await workspaceWithTeam(ada);
@@ -206,7 +206,7 @@ t.test("a signing secret and its version change together only", async (t) => {
   t.same([rotated.status, rotated.body?.signing], [200, { secretVersion: 2 }]);
 });
 
-t.test("a hook that changes to OIDC tokens forgets its secret", async (t) => {
+t.test("a hook that changes to OIDC tokens loses its secret", async (t) => {
   const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const key = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
   const settings = { OUTBOUND_ALLOW: "hooks.example.com", HOOK_SIGNING_KEY: key };

@@ -23,7 +23,7 @@ const ifMatchForms: readonly [header: string | undefined, status: number, slug: 
   ['"2"', 409, "moved-on"],
 ];
 
-t.test("an update and a delete are based on one strong entity tag: the version in double quotes", async (t) => {
+t.test("an update and a delete need one strong entity tag: the version in double quotes", async (t) => {
   const service = await startTestService(t);
   const ada = await service.signIn("ada@example.com");
   const { teamId } = await workspaceWithTeam(ada);
@@ -82,7 +82,7 @@ t.test("a parameter that a route does not take is refused where a credential is 
   t.equal((await service.anonymous.request("GET", "/healthz?probe=1")).status, 200);
 });
 
-t.test("what is answered on every route says the version it was served in, whatever it is", async (t) => {
+t.test("every answer of every route names the version that served it", async (t) => {
   const service = await startTestService(t);
   const { routes, sockets } = tablesOf(service);
   const ada = await service.signIn("ada@example.com");

@@ -8,7 +8,7 @@ import { startTestService } from "../support/service.js";
 
 const base = "/api/resources";
 
-t.test("a token admits until it is revoked or runs out, on the very next request", async (t) => {
+t.test("a token is refused from the first request after it was revoked or expired", async (t) => {
   const clock = new ManualClock();
   const service = await startTestService(t, { clock });
   const ada = await service.signIn("ada@example.com");
@@ -35,7 +35,7 @@ t.test("a token admits until it is revoked or runs out, on the very next request
   t.equal(again.status, 201, "its name is free again");
 });
 
-t.test("of a token's value the disk holds nothing, nor does any later answer", async (t) => {
+t.test("a token's value is neither stored nor in any later answer", async (t) => {
   const service = await startTestService(t);
   const ada = await service.signIn("ada@example.com");
   const { workspaceId } = await workspaceWithTeam(ada);

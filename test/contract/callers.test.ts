@@ -115,7 +115,7 @@ const socketRows: Readonly<Record<string, (caller: CallerKind) => boolean>> = {
 };
 
 t.test(
-  "every socket opens for those of its row alone, and for nobody's token once the workspace is closed",
+  "every socket opens only for the callers of its row, and for no token once the workspace is closed",
   async (t) => {
     const world = await openWorld(t);
     const { sockets } = tablesOf(world.service);

@@ -25,7 +25,7 @@ for (const kind of allKinds) {
   t.test(`the rules that every kind shares, on a ${kind.name}`, async (t) => {
     const clock = new ManualClock();
     const scene = await kindScene(t, kind, { clock });
-    await t.test("keys are the caller's own, and of 1 to 255 visible characters", (t) =>
+    await t.test("idempotency keys belong to one caller and have 1 to 255 visible characters", (t) =>
       keepsKeysApart(t, kind, scene),
     );
     if (kind.heldBy !== "none") {
@@ -36,10 +36,10 @@ for (const kind of allKinds) {
     if (kind.heldBy === "team" || kind.heldBy === "station") {
       await t.test("a list covers every team, in address order", (t) => listsTeams(t, scene));
     }
-    await t.test("a create is recognised for 24 hours, also once what it made was deleted", (t) =>
+    await t.test("a repeated create is recognised for 24 hours, even when the resource was deleted", (t) =>
       recognises(t, kind, scene, clock),
     );
-    await t.test("a closed workspace has none for anyone", (t) => closes(t, kind, scene));
+    await t.test("a closed workspace shows no resources to anyone", (t) => closes(t, kind, scene));
   });
 }
 
@@ -141,7 +141,7 @@ async function listsTeams(t: Test, { owner, create, body, list, inTeam, teamId }
   t.ok(items.some((item) => item.teamId === teamId));
 }
 
-t.test("an error path is that of the Errors part, whatever the names in it", async (t) => {
+t.test("error paths have the documented form, whatever names they contain", async (t) => {
   const [line] = allKinds.filter(({ name }) => name === "line");
   const [hook] = allKinds.filter(({ name }) => name === "hook");
   if (line === undefined || hook === undefined) throw new Error("there are lines and hooks");
@@ -176,7 +176,7 @@ t.test("an error path is that of the Errors part, whatever the names in it", asy
   );
 });
 
-t.test("a name that JavaScript keeps for itself is refused where it stands, not lost", async (t) => {
+t.test("a name reserved by JavaScript is refused at its path, not dropped", async (t) => {
   const profile = allKinds.find(({ name }) => name === "harness-profile");
   if (profile === undefined) throw new Error("there are harness profiles");
   const { owner, create } = await kindScene(t, profile);

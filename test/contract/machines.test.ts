@@ -24,7 +24,7 @@ const types = createActorTypes(createKinds({ allowList: parseAllowList(""), sign
 /** All that any machine takes, and what none does. */
 const events = [...new Set([...types.flatMap(({ machine }) => eventsOf(machine)), "nothing.known"])];
 
-t.test("every machine has its table, and says the same", async (t) => {
+t.test("every machine has a table and equals it", async (t) => {
   for (const { kind, machine } of types) {
     const table = tables[kind];
     if (table === undefined) {
@@ -36,7 +36,7 @@ t.test("every machine has its table, and says the same", async (t) => {
   t.same(unused, [], "no table without a machine: take it out, or name its actor in actors/actor-types.ts");
 });
 
-t.test("what a table does not have is not taken, and nothing comes of it", async (t) => {
+t.test("an event that the table lacks is not taken and has no effect", async (t) => {
   for (const { kind, machine } of types) {
     const table = tables[kind];
     if (table === undefined) continue;
@@ -54,7 +54,7 @@ t.test("what a table does not have is not taken, and nothing comes of it", async
   }
 });
 
-t.test("a message that no actor knows is taken by none, classified or not", async (t) => {
+t.test("no actor takes a message of an unknown type, classified or not", async (t) => {
   for (const type of types) {
     const actor = stepByHand(type, address("ws_1", type.kind, "1"));
     const { context } = createStepper(type.machine).initial(address("ws_1", type.kind, "1"));

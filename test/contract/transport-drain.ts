@@ -5,7 +5,7 @@ import { type CreateTransport, listen, socketHandler, text } from "./transport.j
 
 /** What every transport promises of its beginning and its end. */
 export function drainConformance(t: Test, create: CreateTransport): void {
-  t.test("closing lets the requests under way finish, and takes no new connection", async (t) => {
+  t.test("closing finishes requests in progress and accepts no new connection", async (t) => {
     let finish: () => void = () => undefined;
     const finished = new Promise<void>((resolve) => {
       finish = resolve;
@@ -35,7 +35,7 @@ export function drainConformance(t: Test, create: CreateTransport): void {
     await Promise.all([connection.end(), idle.end()]);
   });
 
-  t.test("closing waits for a big answer until its slow reader has it whole", async (t) => {
+  t.test("closing waits until a slow reader has received a large answer", async (t) => {
     let answered: () => void = () => undefined;
     const inProgress = new Promise<void>((resolve) => {
       answered = resolve;
@@ -63,7 +63,7 @@ export function drainConformance(t: Test, create: CreateTransport): void {
     await closed;
   });
 
-  t.test("closing cuts what is not finished when its time is up", async (t) => {
+  t.test("closing cuts off unfinished requests when its time is up", async (t) => {
     let begun: () => void = () => undefined;
     const inProgress = new Promise<void>((resolve) => {
       begun = resolve;
@@ -114,7 +114,7 @@ export function drainConformance(t: Test, create: CreateTransport): void {
     await t.rejects(second.listen("127.0.0.1", port), { message: new RegExp(`127\\.0\\.0\\.1:${port}`) });
   });
 
-  t.test("an address is held alone, and can be taken again at once whatever connections were left", async (t) => {
+  t.test("only one server can listen on an address, and the next can as soon as it closed", async (t) => {
     const { port, transport, connect } = await listen(t, create, {});
     const connection = await connect();
     connection.send(["GET / HTTP/1.1", "Host: a"]);

@@ -33,7 +33,7 @@ export function requestConformance(t: Test, create: CreateTransport): void {
     }
   });
 
-  t.test("an answer to HEAD has the headers of the whole and no body", async (t) => {
+  t.test("an answer to HEAD has the headers of a GET and no body", async (t) => {
     const { connect } = await listen(t, create, { request: ({ method }) => text(`${method} answered`) });
     const connection = await connect();
     connection.send(["HEAD / HTTP/1.1", "Host: a"]);
@@ -67,7 +67,7 @@ export function requestConformance(t: Test, create: CreateTransport): void {
     t.equal((await connection.answer()).body, "1, 2|a=1; b=2|undefined");
   });
 
-  t.test("a body that is not there is empty", async (t) => {
+  t.test("a missing body is empty", async (t) => {
     const { connect } = await listen(t, create, { request: async (request) => text(await describe(request)) });
     const connection = await connect();
     for (const lines of [["Content-Length: 0"], [], ["Transfer-Encoding: chunked"]]) {
@@ -76,7 +76,7 @@ export function requestConformance(t: Test, create: CreateTransport): void {
     }
   });
 
-  t.test("a chunked body arrives whole, however it is cut", async (t) => {
+  t.test("a chunked body arrives whole, whatever its chunks are", async (t) => {
     const { connect } = await listen(t, create, { request: async (request) => text(await describe(request)) });
     const connection = await connect();
     connection.send(["POST / HTTP/1.1", "Host: a", "Transfer-Encoding: chunked"]);
@@ -89,7 +89,7 @@ export function requestConformance(t: Test, create: CreateTransport): void {
     t.equal(JSON.parse((await connection.answer()).body).path, "/next");
   });
 
-  t.test("a body that says it is too long is refused before it is sent", async (t) => {
+  t.test("a body with too large a content-length is refused before it is sent", async (t) => {
     const { connect } = await listen(t, create, {
       request: (request) =>
         request.body(LIMIT, AMPLE_MS).then(
@@ -118,7 +118,7 @@ export function requestConformance(t: Test, create: CreateTransport): void {
     t.equal((await connection.answer()).body, "too large");
   });
 
-  t.test("a body of just the limit is taken", async (t) => {
+  t.test("a body of exactly the limit is accepted", async (t) => {
     const { connect } = await listen(t, create, {
       request: async (request) => text(String((await request.body(LIMIT, AMPLE_MS)).length)),
     });
@@ -127,7 +127,7 @@ export function requestConformance(t: Test, create: CreateTransport): void {
     t.equal((await connection.answer()).body, String(LIMIT));
   });
 
-  t.test("a body that stays away is given up after its time", async (t) => {
+  t.test("a body that does not arrive in time is refused", async (t) => {
     const { connect } = await listen(t, create, {
       request: (request) =>
         request.body(LIMIT, 50).then(
@@ -143,7 +143,7 @@ export function requestConformance(t: Test, create: CreateTransport): void {
     t.equal(answer.headers.connection?.toLowerCase(), "close");
   });
 
-  t.test("a body nobody takes is not taken for the next request", async (t) => {
+  t.test("a body that is not read is not mistaken for the next request", async (t) => {
     const { connect } = await listen(t, create, { request: ({ path }) => text(path) });
     const connection = await connect();
     connection.send(
@@ -155,7 +155,7 @@ export function requestConformance(t: Test, create: CreateTransport): void {
     t.notMatch(await connection.end(), /smuggled/);
   });
 
-  t.test("a body that goes on arriving after its answer harms nobody", async (t) => {
+  t.test("a body that still arrives after its answer does no harm", async (t) => {
     const { connect } = await listen(t, create, { request: ({ path }) => text(path) });
     const connection = await connect();
     connection.send(["POST /one HTTP/1.1", "Host: a", "Content-Length: 10000000"]);
@@ -167,7 +167,7 @@ export function requestConformance(t: Test, create: CreateTransport): void {
     t.equal((await other.answer()).body, "/two");
   });
 
-  t.test("a client that waits for 100 Continue is told to go on only when the body is wanted", async (t) => {
+  t.test("a client that waits for 100 Continue gets it only when the body is wanted", async (t) => {
     const { connect } = await listen(t, create, {
       request: async (request) => text(request.path === "/wanted" ? await describe(request) : "no need", 200),
     });
@@ -210,7 +210,7 @@ export function requestConformance(t: Test, create: CreateTransport): void {
     t.equal((await again.answer()).body, "/again");
   });
 
-  t.test("a client that goes away is noticed, and its body rejects", async (t) => {
+  t.test("a disconnect of the client is noticed and rejects its body", async (t) => {
     let seen: (what: string) => void = () => undefined;
     const noticed = new Promise<string>((resolve) => {
       seen = resolve;
@@ -230,7 +230,7 @@ export function requestConformance(t: Test, create: CreateTransport): void {
     t.equal(await noticed, "aborted, gone");
   });
 
-  t.test("a big answer reaches a slow reader whole", async (t) => {
+  t.test("a large answer reaches a slow reader whole", async (t) => {
     const big = "0123456789abcdef".repeat(512 * 1024);
     const { connect } = await listen(t, create, { request: () => text(big) });
     const connection = await connect();
@@ -252,7 +252,7 @@ export function requestConformance(t: Test, create: CreateTransport): void {
     await connection.end();
   });
 
-  t.test("what is no HTTP request, or of unclear length, is refused and ends the connection", async (t) => {
+  t.test("an invalid HTTP request, or one of unclear length, is refused and ends the connection", async (t) => {
     const { connect } = await listen(t, create, { request: async (request) => text(await describe(request)) });
     const bad = [
       "this is not http\r\n\r\n",

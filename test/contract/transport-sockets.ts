@@ -54,7 +54,7 @@ export function socketConformance(t: Test, create: CreateTransport): void {
     return { ws, first, received, closed, socket: opened[0] as Socket, transport, port };
   };
 
-  t.test("an open socket sends and hears in order, beginning with what it sends as it opens", async (t) => {
+  t.test("an open socket sends and receives in order, from the message it sends as it opens", async (t) => {
     const { ws, first } = await echoing(t);
     t.equal(first, "/a%20b 1 me");
     const all: string[] = [];
@@ -67,7 +67,7 @@ export function socketConformance(t: Test, create: CreateTransport): void {
     );
   });
 
-  t.test("what opens a socket carries the headers of that opening, and of no other", async (t) => {
+  t.test("the response to an upgrade has the headers of that upgrade alone", async (t) => {
     const { port } = await listen(t, create, {
       upgrade: async ({ path }) => ({
         maxMessageBytes: MAX,
@@ -98,7 +98,7 @@ export function socketConformance(t: Test, create: CreateTransport): void {
     t.match(error.message, /no subprotocol/i);
   });
 
-  t.test("a message of just the limit is taken, a longer one closes with 1009", async (t) => {
+  t.test("a message of exactly the limit is accepted, a longer one closes with 1009", async (t) => {
     const { ws, received } = await echoing(t);
     ws.send("x".repeat(MAX));
     t.equal((await messageOf(ws)).length, MAX + 5);
@@ -119,7 +119,7 @@ export function socketConformance(t: Test, create: CreateTransport): void {
     t.same(broken.received, ["closed"]);
   });
 
-  t.test("a close says its code and reason, and nothing is sent after it", async (t) => {
+  t.test("a close sends its code and reason, and nothing is sent after it", async (t) => {
     const { ws, socket, closed, received } = await echoing(t);
     socket.close(4_401, "not any more");
     socket.send("too late");
@@ -153,7 +153,7 @@ export function socketConformance(t: Test, create: CreateTransport): void {
     t.pass();
   });
 
-  t.test("a slow reader fills the buffer, and drained tells when it has taken all", async (t) => {
+  t.test("a slow reader fills the buffer, and drained is called once it has read everything", async (t) => {
     let drained: () => void = () => undefined;
     const drainedOnce = new Promise<void>((resolve) => {
       drained = resolve;
@@ -194,7 +194,7 @@ export function socketConformance(t: Test, create: CreateTransport): void {
     t.equal(received, sent, "nothing was lost");
   });
 
-  t.test("a refused upgrade is answered as a request is, and an ordinary request elsewhere goes on", async (t) => {
+  t.test("a refused upgrade is answered like a request, and requests on other connections continue", async (t) => {
     const { connect } = await listen(t, create, {
       upgrade: async () => ({ refused: { status: 401, headers: { "x-own": "1" }, body: "not you" } }),
     });
@@ -216,7 +216,7 @@ export function socketConformance(t: Test, create: CreateTransport): void {
     t.equal((await plain.answer()).status, 200);
   });
 
-  t.test("a peer that goes away while it is decided about opens nothing", async (t) => {
+  t.test("a peer that disconnects before its upgrade is decided opens no socket", async (t) => {
     let opened = false;
     let decide: () => void = () => undefined;
     let asked: () => void = () => undefined;

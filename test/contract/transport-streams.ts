@@ -46,7 +46,7 @@ const endless = (more: Partial<StreamedBody> = {}) =>
 /** What every transport promises of an answer that is made while it is sent. */
 export function streamConformance(t: Test, create: CreateTransport): void {
   t.test(
-    "a streamed answer arrives whole with its length, whatever its pieces are, and the connection goes on",
+    "a streamed answer arrives whole with its length, whatever its pieces are, and the connection stays open",
     async (t) => {
       const pieces = ["", "one ", Buffer.from("two "), "💥", "", PIECE.repeat(10), "end"];
       const whole = Buffer.concat(pieces.map((piece) => Buffer.from(piece)));
@@ -75,7 +75,7 @@ export function streamConformance(t: Test, create: CreateTransport): void {
     },
   );
 
-  t.test("an answer to HEAD asks for no piece and has the length, and a body of no bytes is whole", async (t) => {
+  t.test("an answer to HEAD reads no piece and has the length; an empty body is whole", async (t) => {
     const streams = { HEAD: endless(), GET: new Streamed([], { length: 0 }) };
     const { connect } = await listen(t, create, { request: ({ method }) => streams[method as "GET"].answer });
     const connection = await connect();
@@ -88,7 +88,7 @@ export function streamConformance(t: Test, create: CreateTransport): void {
     for (const { ended } of [streams.HEAD, streams.GET]) t.same(await ended, { isWhole: true });
   });
 
-  t.test("no more is asked for than the client takes, and a client that goes away ends it", async (t) => {
+  t.test("pieces are read only as fast as the client takes them, and until it disconnects", async (t) => {
     const stream = endless();
     const { connect } = await listen(t, create, { request: () => stream.answer });
     const connection = await connect();
@@ -107,7 +107,7 @@ export function streamConformance(t: Test, create: CreateTransport): void {
     t.same(stream.ends.length, 1);
   });
 
-  t.test("a client that takes too long over a piece, or over all, is cut off", async (t) => {
+  t.test("a client that takes too long for a piece, or for the whole body, is cut off", async (t) => {
     for (const limit of [{ idleMs: 50 }, { wholeMs: 50 }]) {
       const stream = endless(limit);
       const { connect } = await listen(t, create, { request: () => stream.answer });
@@ -146,7 +146,7 @@ export function streamConformance(t: Test, create: CreateTransport): void {
     }
   });
 
-  t.test("closing waits for a streamed answer until its slow reader has it whole", async (t) => {
+  t.test("closing waits until a slow reader has received a streamed answer", async (t) => {
     const stream = new Streamed(times(512), { length: 512 * PIECE.length });
     const { connect, transport } = await listen(t, create, { request: () => stream.answer });
     const connection = await connect();
@@ -174,7 +174,7 @@ export function streamConformance(t: Test, create: CreateTransport): void {
     t.same(await stream.ended, { isWhole: false });
   });
 
-  t.test("an answer for a client that is gone already is closed unasked", async (t) => {
+  t.test("an answer for a client that has disconnected is closed without a read", async (t) => {
     const stream = endless();
     const { connect } = await listen(t, create, {
       request: async (request) => {

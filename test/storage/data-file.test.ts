@@ -33,7 +33,7 @@ async function fill(folder: string): Promise<void> {
   await store.close();
 }
 
-t.test("a file that was cut short or overwritten is refused as damaged, whatever is left of it", async (t) => {
+t.test("a truncated or overwritten file is refused as damaged, whatever is left of it", async (t) => {
   const whole = join(temporary(t), "whole");
   await fill(whole);
   const size = statSync(fileOf(whole)).size;
@@ -80,7 +80,7 @@ function overwrite(path: string, at: number, length: number, byte = 0x77): void 
   writeFileSync(path, bytes);
 }
 
-t.test("a file cut at any page is refused, or held only free pages there: then all rows are read", async (t) => {
+t.test("a file cut at any page is refused, unless only free pages are missing: then all rows are read", async (t) => {
   const whole = join(temporary(t), "whole");
   await fill(whole);
   const thinning = await openLmdbStore({ folder: whole });

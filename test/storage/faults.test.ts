@@ -20,34 +20,31 @@ function temporary(t: Test): string {
   return folder;
 }
 
-t.test(
-  "killed with -9 in the middle of its commits, a writer leaves every batch it was told of, and none half",
-  async (t) => {
-    const folder = join(temporary(t), "store");
-    let last = -1;
-    for (let round = 0; round < 3; round++) {
-      const child = spawn(process.execPath, [writer, folder], { stdio: ["ignore", "pipe", "pipe"] });
-      await new Promise<void>((resolve) => {
-        let rest = "";
-        child.stdout.on("data", (chunk: Buffer) => {
-          const lines = (rest + chunk.toString()).split("\n");
-          rest = lines.pop() ?? "";
-          const told = lines.at(-1);
-          if (told !== undefined) last = Number(told);
-          if (last > (round + 1) * 150) child.kill("SIGKILL");
-        });
-        child.once("close", () => resolve());
+t.test("a writer killed with -9 during its commits leaves every acknowledged batch, and none half", async (t) => {
+  const folder = join(temporary(t), "store");
+  let last = -1;
+  for (let round = 0; round < 3; round++) {
+    const child = spawn(process.execPath, [writer, folder], { stdio: ["ignore", "pipe", "pipe"] });
+    await new Promise<void>((resolve) => {
+      let rest = "";
+      child.stdout.on("data", (chunk: Buffer) => {
+        const lines = (rest + chunk.toString()).split("\n");
+        rest = lines.pop() ?? "";
+        const told = lines.at(-1);
+        if (told !== undefined) last = Number(told);
+        if (last > (round + 1) * 150) child.kill("SIGKILL");
       });
-      const store = await openLmdbStore({ folder });
-      const batches = store.reading.range<number>({ prefix: ["batch"] }).length;
-      t.ok(batches > last, `${batches} batches are there, the last one told was ${last}`);
-      t.equal(store.reading.range({ prefix: ["row"] }).length, batches * 5, "each with all its rows");
-      await store.close();
-    }
-  },
-);
+      child.once("close", () => resolve());
+    });
+    const store = await openLmdbStore({ folder });
+    const batches = store.reading.range<number>({ prefix: ["batch"] }).length;
+    t.ok(batches > last, `${batches} batches are there, the last one told was ${last}`);
+    t.equal(store.reading.range({ prefix: ["row"] }).length, batches * 5, "each with all its rows");
+    await store.close();
+  }
+});
 
-t.test("a disk that is full fails the commit, keeps what was there, and refuses all that follows", async (t) => {
+t.test("a full disk fails the commit, keeps the earlier rows, and refuses all later commits", async (t) => {
   const disk = temporary(t);
   const mounted = await run("mount", ["-t", "tmpfs", "-o", "size=3m", "tmpfs", disk]).catch(() => null);
   if (mounted === null) {
@@ -69,7 +66,7 @@ t.test("a disk that is full fails the commit, keeps what was there, and refuses 
   await store.close();
 });
 
-t.test("a batch that waited behind one the disk had no room for is refused and not kept", async (t) => {
+t.test("a batch queued behind one that did not fit on the disk is refused and not stored", async (t) => {
   const disk = temporary(t);
   const mounted = await run("mount", ["-t", "tmpfs", "-o", "size=3m", "tmpfs", disk]).catch(() => null);
   if (mounted === null) {
@@ -118,7 +115,7 @@ t.test("a folder that is a file, or lies below one, is refused with what to do",
   }
 });
 
-t.test("a row whose bytes say nothing is told as damage by reads, and the others are read", async (t) => {
+t.test("a row that cannot be decoded is reported as damaged, and the others are read", async (t) => {
   const folder = join(temporary(t), "store");
   const store = await openLmdbStore({ folder });
   await store.commit(["a", "b"].map((name) => ({ op: "put", key: ["row", name], value: { name } })));
@@ -133,7 +130,7 @@ t.test("a row whose bytes say nothing is told as damage by reads, and the others
   await again.close();
 });
 
-t.test("faults of the system and of LMDB are told apart", async (t) => {
+t.test("errors of the system and of LMDB are distinguished", async (t) => {
   const codeOf = (message: string, code?: string | number) =>
     storeError(Object.assign(new Error(message), code === undefined ? {} : { code }), "/data").code;
   t.equal(codeOf("mkdir failed", "EROFS"), "read-only");
@@ -153,7 +150,7 @@ t.test("a key that is too long fails its commit with a message that says so", as
   await store.close();
 });
 
-t.test("a backup taken while writing goes on is consistent, and restores into an empty folder", async (t) => {
+t.test("a backup taken during writes is consistent and restores into an empty folder", async (t) => {
   const root = temporary(t);
   const folder = join(root, "store");
   const store = await openLmdbStore({ folder });

@@ -39,7 +39,7 @@ t.test("a second process is refused while the first one lives, and served after 
   await (await openLmdbStore({ folder })).close();
 });
 
-t.test("a reader is served beside the process that holds the folder", async (t) => {
+t.test("a reader can open a folder that another process has locked", async (t) => {
   const folder = temporary(t);
   await hold(t, folder);
   const reader = await openLmdbStore({ folder, readOnly: true });
@@ -47,7 +47,7 @@ t.test("a reader is served beside the process that holds the folder", async (t) 
   await reader.close();
 });
 
-t.test("a process that sees nothing of the first one's network is refused too", async (t) => {
+t.test("a process in another network namespace is refused too", async (t) => {
   const folder = temporary(t);
   const apart = (program: string) => run("unshare", ["--net", process.execPath, programOf(program), folder]);
   const isPossible = await run("unshare", ["--net", "true"]).then(
@@ -60,7 +60,7 @@ t.test("a process that sees nothing of the first one's network is refused too", 
   t.match(refused.stderr, IN_USE);
 });
 
-t.test("where the program flock is missing a second process is refused all the same", async (t) => {
+t.test("without the program flock a second process is refused too", async (t) => {
   const folder = temporary(t);
   await hold(t, folder);
   const without = { ...process.env, PATH: "/nowhere" };
@@ -70,7 +70,7 @@ t.test("where the program flock is missing a second process is refused all the s
   t.match(refused.stderr, IN_USE);
 });
 
-t.test("who was refused holds nothing: the folder is served once the lock is free", async (t) => {
+t.test("a refused process holds no lock: the folder opens once the lock is free", async (t) => {
   const folder = temporary(t);
   mkdirSync(folder);
   const other = spawn("flock", ["-x", join(folder, "signalbox.lock"), "sh", "-c", "echo held; exec cat"], {

@@ -28,7 +28,7 @@ function temporary(t: Test): string {
 
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
 
-t.test("opened for reading only, a folder without a store is left as it was", async (t) => {
+t.test("opening a folder without a store for reading leaves it unchanged", async (t) => {
   const root = temporary(t);
   const absent = join(root, "absent");
   await t.rejects(openLmdbStore({ folder: absent, readOnly: true }), {
@@ -40,7 +40,7 @@ t.test("opened for reading only, a folder without a store is left as it was", as
 });
 
 t.test(
-  "folder and file are for their user alone, of a new store, an older one, a backup and what is restored",
+  "only their user can read folder and file of a new store, an older one, a backup and a restored one",
   async (t) => {
     const root = temporary(t);
     const before = process.umask(0);
@@ -61,7 +61,7 @@ t.test(
   },
 );
 
-t.test("records of new shapes are read by who looks on, and after their writer was killed with -9", async (t) => {
+t.test("records of new shapes are read by another process, also after their writer was killed with -9", async (t) => {
   const folder = join(temporary(t), "store");
   const writer = fork(fileURLToPath(new URL("./holder.js", import.meta.url)), [folder], {
     stdio: ["pipe", "ignore", "inherit", "ipc"],
@@ -86,7 +86,7 @@ t.test("records of new shapes are read by who looks on, and after their writer w
   await again.close();
 });
 
-t.test("what LMDB's binding wrote by itself, shapes described in its own way, is read and added to", async (t) => {
+t.test("a store written by LMDB's binding alone, with its own shapes, can be read and extended", async (t) => {
   const folder = join(temporary(t), "store");
   const wanted = shapes.map((value, index) => ({ key: ["shape", index], value }));
   const root = open<unknown, (string | number)[]>({
@@ -109,7 +109,7 @@ t.test("what LMDB's binding wrote by itself, shapes described in its own way, is
   await again.close();
 });
 
-t.test("a backup of a closed store makes no folder", async (t) => {
+t.test("a backup of a closed store creates no folder", async (t) => {
   const root = temporary(t);
   const store = await openLmdbStore({ folder: join(root, "store") });
   const underWay = store.backup(join(root, "before"));
@@ -120,7 +120,7 @@ t.test("a backup of a closed store makes no folder", async (t) => {
   t.notOk(existsSync(join(root, "after")));
 });
 
-t.test("a folder that could not be opened is not held", async (t) => {
+t.test("a folder that could not be opened is not locked", async (t) => {
   const folder = join(temporary(t), "store");
   mkdirSync(folder);
   writeFileSync(join(folder, "data.mdb"), "no store at all");
@@ -153,32 +153,29 @@ t.test("more views than LMDB has room for are refused, and closing one makes roo
   await store.close();
 });
 
-t.test(
-  "records of many shapes are read back, also those that were written when fewer shapes were shared",
-  async (t) => {
-    const folder = temporary(t);
-    const letters = [..."abcdefghijklmnopqrstuvwxyz"].flatMap((first) => [`${first}x`, `${first}y`]);
-    const named = (text: string) =>
-      letters.map((name) => ({ [`${text}${name}`]: name, at: { [name]: [1, { [`${text}Inner`]: "é" }] }, run_01: 1 }));
-    const older = open({
-      path: folder,
-      noSubdir: false,
-      overlappingSync: false,
-      encoding: "msgpack",
-      sharedStructuresKey: Symbol.for("structures"),
-    });
-    for (const [n, value] of named("old").entries()) await older.put(["p", "row", "old", n], value);
-    await older.close();
-    for (const life of ["first", "second"]) {
-      const store = await openLmdbStore({ folder });
-      const rows = named("new").map((value, n) => ({ op: "put", key: ["p", "row", life, n], value }) as const);
-      await store.commit(rows);
-      await store.commit(rows);
-      const values = (name: string) => store.reading.range({ prefix: ["p", "row", name] }).map(({ value }) => value);
-      t.same(values("old"), named("old"));
-      t.same(values("first"), named("new"));
-      t.same(values(life), named("new"));
-      await store.close();
-    }
-  },
-);
+t.test("records of many shapes are read back, also those written when fewer shapes were shared", async (t) => {
+  const folder = temporary(t);
+  const letters = [..."abcdefghijklmnopqrstuvwxyz"].flatMap((first) => [`${first}x`, `${first}y`]);
+  const named = (text: string) =>
+    letters.map((name) => ({ [`${text}${name}`]: name, at: { [name]: [1, { [`${text}Inner`]: "é" }] }, run_01: 1 }));
+  const older = open({
+    path: folder,
+    noSubdir: false,
+    overlappingSync: false,
+    encoding: "msgpack",
+    sharedStructuresKey: Symbol.for("structures"),
+  });
+  for (const [n, value] of named("old").entries()) await older.put(["p", "row", "old", n], value);
+  await older.close();
+  for (const life of ["first", "second"]) {
+    const store = await openLmdbStore({ folder });
+    const rows = named("new").map((value, n) => ({ op: "put", key: ["p", "row", life, n], value }) as const);
+    await store.commit(rows);
+    await store.commit(rows);
+    const values = (name: string) => store.reading.range({ prefix: ["p", "row", name] }).map(({ value }) => value);
+    t.same(values("old"), named("old"));
+    t.same(values("first"), named("new"));
+    t.same(values(life), named("new"));
+    await store.close();
+  }
+});

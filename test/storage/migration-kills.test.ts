@@ -23,7 +23,7 @@ async function migrateIn(folder: string, killAt: number): Promise<NodeJS.Signals
 }
 
 t.test(
-  "processes that are killed with -9 while they migrate a store bring it to the same as one that is not",
+  "processes killed with -9 while they migrate a store bring it to the same rows as one that is not",
   async (t) => {
     const { folder } = unpackFixture(t, "format-1");
     const before = await openLmdbStore({ folder, readOnly: true });

@@ -62,7 +62,7 @@ function spied(store: Store): { readonly store: Store; readonly batches: readonl
   return { store: { ...store, commit }, batches };
 }
 
-t.test("a new store is marked with the newest format, and no step is taken", async (t) => {
+t.test("a new store is marked with the newest format, and no step runs", async (t) => {
   const store = await storeWith([]);
   const walk: Walk = {
     ...{ under: ["row"], of: "all" },
@@ -74,21 +74,18 @@ t.test("a new store is marked with the newest format, and no step is taken", asy
   t.equal(store.reading.get(FORMAT), 4);
 });
 
-t.test(
-  "an old store is brought through every step that it lacks, in order, in partitions that are meant",
-  async (t) => {
-    const old = await formatted(1, oldest);
-    await bringUp(old, { steps });
-    t.equal(old.reading.get(FORMAT), 3);
-    t.same(entriesOf(old), newest);
-    const between = await formatted(2, [row("ws_1", "middle", "a", 1), row("ws_1", "old", "a", 1)]);
-    await bringUp(between, { steps });
-    t.equal(between.reading.get(FORMAT), 3);
-    t.same(entriesOf(between), [row("ws_1", "new", "a", "1"), row("ws_1", "old", "a", 1)]);
-  },
-);
+t.test("an old store goes through every step that it lacks, in order, in the partitions of each step", async (t) => {
+  const old = await formatted(1, oldest);
+  await bringUp(old, { steps });
+  t.equal(old.reading.get(FORMAT), 3);
+  t.same(entriesOf(old), newest);
+  const between = await formatted(2, [row("ws_1", "middle", "a", 1), row("ws_1", "old", "a", 1)]);
+  await bringUp(between, { steps });
+  t.equal(between.reading.get(FORMAT), 3);
+  t.same(entriesOf(between), [row("ws_1", "new", "a", "1"), row("ws_1", "old", "a", 1)]);
+});
 
-t.test("a store of this format is left as it is, one that came to it by steps too", async (t) => {
+t.test("a store of this format is left unchanged, also one that was migrated to it", async (t) => {
   const { store, batches } = spied(await formatted(3, oldest));
   t.same(await bringUp(store, { steps }), []);
   t.same(batches, []);
@@ -99,7 +96,7 @@ t.test("a store of this format is left as it is, one that came to it by steps to
   t.equal(old.batches.length, done);
 });
 
-t.test("a store that went through steps goes through those that come later", async (t) => {
+t.test("a migrated store goes through later steps", async (t) => {
   const store = await formatted(1, oldest);
   await bringUp(store, { steps });
   const marked = eachRow<string>("new", (value, at) =>
@@ -113,7 +110,7 @@ t.test("a store that went through steps goes through those that come later", asy
   );
 });
 
-t.test("a step is taken alone on rows written by hand", async (t) => {
+t.test("a single step runs on rows written by hand", async (t) => {
   const [, second] = steps;
   if (second === undefined) throw new Error("there are two");
   t.same(await stepped(second, [row("ws_1", "middle", "a", 1), row("ws_1", "old", "a", 1)]), [
@@ -122,7 +119,7 @@ t.test("a step is taken alone on rows written by hand", async (t) => {
   ]);
 });
 
-t.test("a slice is one batch of one partition, of so many entries, with its place in it", async (t) => {
+t.test("a slice is one batch of one partition, with a bounded number of entries and its cursor", async (t) => {
   const { store, batches } = spied(await formatted(1, oldest));
   await bringUp(store, { steps, slice: 2 });
   const slices = batches.slice(1, -1);
@@ -142,7 +139,7 @@ t.test("a slice is one batch of one partition, of so many entries, with its plac
   t.match(first[2], { value: { to: 2, walk: 0, after: ["ws_1", "row", "old", "b"] } });
 });
 
-t.test("a walk over heavy entries has fewer of them in a slice", async (t) => {
+t.test("a slice has fewer entries when they are large", async (t) => {
   const { store, batches } = spied(await formatted(1, oldest));
   const heavy = eachRow<number>("old", (value, at) => [putRow(at, "middle", at.id, value)], {
     of: "all",
@@ -155,7 +152,7 @@ t.test("a walk over heavy entries has fewer of them in a slice", async (t) => {
   );
 });
 
-t.test("killed after each slice, it comes to the same, whatever the slices", async (t) => {
+t.test("a migration killed after each slice ends with the same rows, whatever the slices", async (t) => {
   for (const slice of [1, 2, 3, 128]) {
     const store = await formatted(1, oldest);
     const kills = await bringUpThroughKills(store, { steps, slice });
@@ -165,7 +162,7 @@ t.test("killed after each slice, it comes to the same, whatever the slices", asy
   }
 });
 
-t.test("a store on its way is refused by the release that it comes from, and goes on under a newer one", async (t) => {
+t.test("a half-migrated store is refused by the old release and continues under a newer one", async (t) => {
   const store = await formatted(1, oldest);
   await t.rejects(bringUp(killedAfter(store, 3), { steps, slice: 2 }), /killed/);
   await t.rejects(bringUp(store, { steps: [] }), { code: "newer-format" });
@@ -178,7 +175,7 @@ t.test("a store on its way is refused by the release that it comes from, and goe
   );
 });
 
-t.test("a step that fails writes nothing of its slice, and is taken again", async (t) => {
+t.test("a step that fails writes nothing of its slice and runs again", async (t) => {
   const store = await formatted(1, oldest);
   const [first] = steps;
   const failing: Walk = {
@@ -197,7 +194,7 @@ t.test("a step that fails writes nothing of its slice, and is taken again", asyn
   t.same(entriesOf(store), newest);
 });
 
-t.test("what lies below the last key of a slice is looked at with it, once", async (t) => {
+t.test("entries below the last key of a slice are visited with it, once", async (t) => {
   const rows = [row("ws_1", "old", "a", 1), row("ws_1", "old", ["a", "x"], 2), row("ws_1", "old", ["a", "y"], 3)];
   const store = await formatted(1, [...rows, row("ws_1", "old", "b", 4)]);
   const seen: number[] = [];
@@ -209,7 +206,7 @@ t.test("what lies below the last key of a slice is looked at with it, once", asy
   t.same(seen, [1, 2, 3, 4]);
 });
 
-t.test("a step writes in the partition of its slice, and not what migrations keep there", async (t) => {
+t.test("a step writes only in the partition of its slice, and not the rows of the migration itself", async (t) => {
   for (const key of [
     ["ws_2", "row", "new", "a"],
     ["~", "row", "new", "a"],
@@ -225,7 +222,7 @@ t.test("a step writes in the partition of its slice, and not what migrations kee
   }
 });
 
-t.test("it is told what is done before, how far it came, and when it is over", async (t) => {
+t.test("progress is reported: the steps done before, the entries visited, and the end", async (t) => {
   t.same(await bringUp(await formatted(1, oldest), { steps, slice: 2 }), [
     "the store in /data has format 1 and is brought to 3: no earlier release reads it then",
     "a backup made before (npm run backup) is the only way back: end this now if there is none",
@@ -235,7 +232,7 @@ t.test("it is told what is done before, how far it came, and when it is over", a
   ]);
 });
 
-t.test("a newer store is refused, to readers too; an older one is read as it is", async (t) => {
+t.test("a newer store is refused, also for reading; an older one can be read as it is", async (t) => {
   const old = await formatted(1, oldest);
   checkFormat(old.reading, { folder: "/data", steps });
   t.equal(old.reading.get(FORMAT), 1);
@@ -248,7 +245,7 @@ t.test("a newer store is refused, to readers too; an older one is read as it is"
   t.throws(() => checkFormat(newer.reading, { folder: "/data", steps }), refusal);
 });
 
-t.test("steps that are not numbered one after the other are a mistake, told before anything is read", async (t) => {
+t.test("steps without consecutive numbers are an error, reported before anything is read", async (t) => {
   const [, second] = steps;
   await t.rejects(
     bringUp(await formatted(1, oldest), { steps: second === undefined ? [] : [second] }),

@@ -90,7 +90,7 @@ export function storeContract(
   open: () => Promise<Store>,
   reopen: ((store: Store) => Promise<Store>) | null,
 ): void {
-  t.test("reads give what a model of all batches gives, in order, after a reopening too", async (t) => {
+  t.test("reads equal a model of all batches, in order, also after reopening", async (t) => {
     await fc.assert(
       fc.asyncProperty(batches, fc.array(range, { maxLength: 12 }), async (written, ranges) => {
         const model = new Model();
@@ -109,7 +109,7 @@ export function storeContract(
     );
   });
 
-  t.test("a view keeps showing what was there when it was opened", async (t) => {
+  t.test("a view shows the state at the time it was opened", async (t) => {
     const store = await open();
     await store.commit([{ op: "put", key: ["a", 1], value: "old" }]);
     const view = store.view();
@@ -141,7 +141,7 @@ export function storeContract(
     await store.close();
   });
 
-  t.test("a closed store takes nothing more and shows nothing more, nor do its views", async (t) => {
+  t.test("a closed store and its views refuse reads and writes", async (t) => {
     const store = await open();
     await store.commit([{ op: "put", key: ["a"], value: 1 }]);
     const [ended, left] = [store.view(), store.view()];
@@ -189,7 +189,7 @@ export function storeContract(
     });
   }
 
-  t.test("a key of the greatest length is taken, one that is a byte longer is refused as too long", async (t) => {
+  t.test("a key of the maximum length is accepted, one that is a byte longer is refused as too long", async (t) => {
     for (const longest of longestKeys) {
       const store = await open();
       await store.commit([{ op: "put", key: longest, value: "longest" }]);
@@ -217,7 +217,7 @@ export function storeContract(
     });
   }
 
-  t.test("what was read can be changed without changing the store", async (t) => {
+  t.test("changing a value that was read does not change the store", async (t) => {
     const store = await open();
     const list = [1];
     await store.commit([{ op: "put", key: ["a"], value: { list, bytes: Buffer.from("abc") } }]);
@@ -229,7 +229,7 @@ export function storeContract(
     await store.close();
   });
 
-  t.test("a bound outside its prefix is a mistake of the caller", async (t) => {
+  t.test("a bound outside its prefix is an error of the caller", async (t) => {
     const store = await open();
     t.throws(() => store.reading.range({ prefix: ["a"], after: ["b", 1] }), /outside/);
     await store.close();

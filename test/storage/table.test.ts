@@ -9,7 +9,7 @@ interface Row {
 
 const notes = table<Row>("note");
 
-t.test("rows are listed under a part of their id, in order, page by page, and apart from other tables", async (t) => {
+t.test("rows are listed by a prefix of their id, in order, by page, and separate from other tables", async (t) => {
   const store = createMemoryStore();
   const changes: Change[] = [];
   const writing: Writing = {
