@@ -21,6 +21,8 @@ export interface LmdbOptions {
   readonly folder: string;
   /** Opens for reading and backups, even beside a serving process; commits are rejected. */
   readonly readOnly?: boolean;
+  /** Refuses a folder that holds no store, instead of creating one there. */
+  readonly mustExist?: boolean;
 }
 
 /**
@@ -45,8 +47,8 @@ export async function openLmdbStore(options: LmdbOptions): Promise<Store> {
     for (let step = held.pop(); step !== undefined; step = held.pop()) await step();
   };
   try {
-    if (readOnly) assertStoreIn(folder);
-    else held.push(await prepareFolder(folder));
+    if (readOnly || options.mustExist === true) assertStoreIn(folder);
+    if (!readOnly) held.push(await prepareFolder(folder));
     checkDataFile(folder);
     const root: LmdbRoot = open({
       path: folder,

@@ -2,7 +2,8 @@
 import { Command } from "commander";
 import { listAllDeadLetters, retryOffline } from "../../runtime/offline-dead-letters.js";
 import type { DeadLetter } from "../../runtime/runtime.js";
-import { openStore, openStoreForReading } from "../process/open-store.js";
+import { openStoreForReading } from "../process/open-store.js";
+import { openStoppedStore } from "./stopped-store.js";
 
 /**
  * Lists the dead letters of every workspace and of the service itself, even while a service uses the store. Retries one
@@ -33,7 +34,7 @@ async function list(folder: string): Promise<void> {
 }
 
 async function sendAgain(folder: string, id: string): Promise<void> {
-  const store = await openStore({ folder, log: { info: (line) => console.error(line) }, nowMs: Date.now });
+  const store = await openStoppedStore(folder);
   const isFound = await retryOffline(store, id);
   await store.close();
   if (!isFound) throw new Error(`no message is set aside under ${id}`);

@@ -4,7 +4,7 @@ import { createDirectoryCatalogue } from "../../actors/directories.js";
 import { createKinds } from "../../actors/kinds.js";
 import { parseAllowList } from "../../actors/outbound/allow-list.js";
 import { rebuildDirectories } from "../../runtime/rebuild-directories.js";
-import { openStore } from "../process/open-store.js";
+import { openStoppedStore } from "./stopped-store.js";
 
 /** Rebuilds the directories by which ids, tokens and members are found in all workspaces. */
 const program = new Command("signalbox-rebuild-directory").requiredOption(
@@ -16,7 +16,7 @@ try {
   const { data } = program.parse().opts<{ readonly data: string }>();
   // The settings do not affect which fields of a kind are hashed.
   const kinds = createKinds({ allowList: parseAllowList(""), signsTokens: false });
-  const store = await openStore({ folder: data, log: { info: (line) => console.error(line) }, nowMs: Date.now });
+  const store = await openStoppedStore(data);
   const count = await rebuildDirectories(store, createDirectoryCatalogue(kinds));
   await store.close();
   console.log(`rebuilt the directory of ${data}: ${count} ${count === 1 ? "entry" : "entries"}`);

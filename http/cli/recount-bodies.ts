@@ -2,7 +2,7 @@
 import { Command } from "commander";
 import { referringTables } from "../../actors/referring-tables.js";
 import { type RecountFinding, recountAllBlobs } from "../../actors/tables/blob-recount.js";
-import { openStore } from "../process/open-store.js";
+import { openStoppedStore } from "./stopped-store.js";
 
 /** Recounts the rows that refer to diffs, skills and other bodies; prints and corrects the differences. */
 const program = new Command("signalbox-recount-bodies").requiredOption(
@@ -12,7 +12,7 @@ const program = new Command("signalbox-recount-bodies").requiredOption(
 
 try {
   const { data } = program.parse().opts<{ readonly data: string }>();
-  const store = await openStore({ folder: data, log: { info: (line) => console.error(line) }, nowMs: Date.now });
+  const store = await openStoppedStore(data);
   const found = { wrong: 0, missing: 0 };
   for await (const finding of recountAllBlobs(store, { referring: referringTables, nowMs: Date.now() })) {
     console.log(line(finding));

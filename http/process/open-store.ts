@@ -5,14 +5,16 @@ import { checkFormat, type MigrateOptions, type MigrationStep, migrate } from ".
 import type { Store } from "../../storage/store.js";
 import { WrongSetting } from "./config.js";
 
-/** `steps` are those of the catalogue by default. */
+/** `steps` are those of the catalogue by default; `mustExist` refuses a folder without a store. */
 export type OpenStoreOptions = Omit<MigrateOptions, "steps"> & {
   readonly steps?: readonly MigrationStep[] | undefined;
+  readonly mustExist?: boolean;
 };
 
 /** Opens and migrates the store in a folder; leaves it closed when either fails. */
 export async function openStore(options: OpenStoreOptions): Promise<Store> {
-  const store = await openLmdbStore({ folder: options.folder });
+  const { folder, mustExist = false } = options;
+  const store = await openLmdbStore({ folder, mustExist });
   try {
     await migrateToCurrent(store, options);
     return store;

@@ -28,7 +28,7 @@ function temporary(t: Test): string {
 
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
 
-t.test("opening a folder without a store for reading leaves it unchanged", async (t) => {
+t.test("opening a folder without a store for reading, or as one that is there, leaves it unchanged", async (t) => {
   const root = temporary(t);
   const absent = join(root, "absent");
   await t.rejects(openLmdbStore({ folder: absent, readOnly: true }), {
@@ -36,6 +36,7 @@ t.test("opening a folder without a store for reading leaves it unchanged", async
     message: `${absent} holds no store: there is no data.mdb in it`,
   });
   await t.rejects(openLmdbStore({ folder: root, readOnly: true }), /holds no store/);
+  await t.rejects(openLmdbStore({ folder: root, mustExist: true }), /holds no store/);
   t.same(readdirSync(root), []);
 });
 

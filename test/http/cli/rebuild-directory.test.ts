@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import t from "tap";
 import { createDirectoryCatalogue } from "../../../actors/directories.js";
@@ -79,4 +80,7 @@ t.test("the folder of a service that runs is refused, and one without a store", 
   const store = await openLmdbStore({ folder });
   t.match(await run("--data", folder), { code: 1, out: "", err: /another process serves the store/ });
   await store.close();
+  const empty = t.testdir();
+  t.match(await run("--data", empty), { code: 1, out: "", err: `${empty} holds no store: there is no data.mdb in it` });
+  t.same(readdirSync(empty), [], "nor is one made there");
 });
