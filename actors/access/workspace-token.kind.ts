@@ -7,10 +7,10 @@ import { departedMemberWarning } from "./departed-member-warning.js";
 
 const NEEDS_A_BASE = "must include read, plan or configure; secrets, runners and trusts need one of them";
 
+const SCOPES = ["read", "plan", "configure", "secrets", "runners", "trusts"] as const;
+
 /** Scopes of a token, as a body gives them; {@link checkScopes} checks the rules between them. */
-export const tokenScopes = z
-  .array(z.enum(["read", "plan", "configure", "secrets", "runners", "trusts"], "must be a scope"))
-  .min(1, NEEDS_A_BASE);
+export const tokenScopes = z.array(z.enum(SCOPES, `must be a scope: ${SCOPES.join(", ")}`)).min(1, NEEDS_A_BASE);
 
 const schema = z.strictObject({
   name: slug,

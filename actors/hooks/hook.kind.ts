@@ -150,7 +150,9 @@ function checkSigning(fields: HookFields, scope: WriteScope<HookFields>, signsTo
   const makesRequest = fields.steps.some((one) => one.request !== null);
   const given = fields.signing;
   if (given === null)
-    return makesRequest ? [{ path: "signing", message: "is required when a step makes a request" }] : [];
+    return makesRequest
+      ? [{ path: "signing", message: "is required when a step makes a request: secret and secretVersion, or oidc" }]
+      : [];
   const hasSecret = scope.hidden[SIGNING_SECRET] !== undefined;
   if (given.oidc !== undefined) {
     if (hasSecret || given.secretVersion !== undefined) {

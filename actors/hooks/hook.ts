@@ -31,10 +31,13 @@ const signing = z.strictObject({
   oidc: z.strictObject({ audience: z.string().min(1, "must not be empty").max(255) }).optional(),
 });
 
+/** The name of an event that hooks are on. */
+export const workEventName = z.enum(workEventNames, `must be an event: ${workEventNames.join(", ")}`);
+
 /** The definition of a hook. */
 export const hookSchema = z.strictObject({
   key: slug,
-  on: z.enum(workEventNames, "must be an event"),
+  on: workEventName,
   match: z
     .strictObject({
       tools: list(toolName),

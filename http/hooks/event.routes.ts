@@ -1,7 +1,8 @@
 import { z } from "zod";
 import type { WorkEvent } from "../../actors/events/catalogue.js";
-import { MAX_EVENTS_KEPT, workEventNames } from "../../actors/events/catalogue.js";
+import { MAX_EVENTS_KEPT } from "../../actors/events/catalogue.js";
 import { findEvent, listLatestEvents } from "../../actors/events/event-log.queries.js";
+import { workEventName } from "../../actors/hooks/hook.js";
 import { type HookMatches, hookMatchSchema, listHookMatches } from "../../actors/hooks/matching/not-fired.view.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { cursor, pageSize } from "../paging.js";
@@ -37,7 +38,7 @@ export function eventRoutes({ runtime }: { readonly runtime: Runtime }): readonl
       description: `The latest ${MAX_EVENTS_KEPT.toLocaleString("en-US")} are kept. A before event is one that was about to happen.`,
       access: "any",
       query: z.strictObject({
-        event: z.enum(workEventNames, "must be an event").optional(),
+        event: workEventName.optional(),
         task: z.string().optional(),
         before: cursor.optional(),
         limit: pageSize(),

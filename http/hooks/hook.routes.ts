@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { workEventNames } from "../../actors/events/catalogue.js";
 import { type CallbackSubject, findCallbackSubject } from "../../actors/hooks/delivery/callback.queries.js";
 import { callbackTaskSchema, callbackTaskView } from "../../actors/hooks/delivery/callback.view.js";
 import { toCallbackNote } from "../../actors/hooks/delivery/callback-note.js";
+import { workEventName } from "../../actors/hooks/hook.js";
 import { findTeamHookOccurrence, listHookOccurrences } from "../../actors/hooks/hook-occurrence.queries.js";
 import { hookOccurrenceSchema, hookOccurrenceView } from "../../actors/hooks/hook-occurrence.view.js";
 import type { Sealer } from "../../actors/sealer.js";
@@ -24,7 +24,7 @@ export interface HookRoutesOptions {
 
 const historyQuery = z.strictObject({
   hook: z.string().optional(),
-  event: z.enum(workEventNames, "must be an event").optional(),
+  event: workEventName.optional(),
   state: z.enum(["attempting", "waiting", "delivered", "failed", "refused"], "must be a state").optional(),
   before: cursor.optional(),
   limit: pageSize(),
