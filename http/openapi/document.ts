@@ -128,13 +128,13 @@ function methodName(method: Method): "get" | "post" | "put" | "patch" | "delete"
 }
 
 function socketOperation(
-  { path, summary, credentials }: SocketRoute,
+  { path, summary, description, credentials }: SocketRoute,
   problems: ProblemResponses,
 ): ZodOpenApiOperationObject {
   return {
     operationId: `open${path.replace(/^\/api/, "").replace(/\/([a-z])/g, (_, letter: string) => letter.toUpperCase())}`,
     summary,
-    description: "A WebSocket: send the headers of an upgrade.",
+    description: `A WebSocket: send the headers of an upgrade.${description === undefined ? "" : ` ${description}`}`,
     tags: ["Sockets"],
     security: credentials.map((name) => ({ [name]: [] })),
     responses: {

@@ -44,6 +44,10 @@ export function streamSocket(options: StreamOptions): SocketRoute {
   return {
     path: "/api/stream",
     summary: "Changes of what the caller may see, as they happen",
+    description:
+      'Then send `{"subscribe": "<topic>"}`, with `after` to go on behind a number, or `{"unsubscribe": "<topic>"}`; a topic ' +
+      "is `workspace`, `team`, `task`, `run` or `hook-occurrence`, `/` and an id. What comes is `{topic, seq, kind, data}`, " +
+      "`kind` one of `snapshot`, `change`, `reset` and `error`.",
     credentials: ["session", "token"],
     maxMessageBytes: 4_096,
     open: async (request) => {
@@ -108,7 +112,8 @@ class Stream implements SocketHandler {
     const caller = this.#caller();
     if (caller === null) return;
     const command = parseCommand(text);
-    if (command === null) return this.#socket.close(BAD_COMMAND, "say subscribe or unsubscribe");
+    if (command === null)
+      return this.#socket.close(BAD_COMMAND, 'send {"subscribe": "<topic>"} or {"unsubscribe": "<topic>"}');
     if ("unsubscribe" in command) return this.#unsubscribe(command.unsubscribe);
     const waitSeconds = this.#options.rate.take(this.#options.holder);
     if (waitSeconds > 0) {

@@ -40,6 +40,8 @@ export interface Admitted {
 export interface SocketRoute {
   readonly path: string;
   readonly summary: string;
+  /** What the peers send each other, for the documentation. */
+  readonly description?: string;
   /** The accepted credentials, for the documentation. */
   readonly credentials: readonly ("session" | "token" | "pool")[];
   /** Longest accepted message, in bytes; a longer one closes the socket with 1009. */
