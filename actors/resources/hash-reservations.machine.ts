@@ -11,7 +11,8 @@
  * | keeping | the same     | otherwise                           | keeping | reserves it for a minute from now        |
  * | keeping | woken        |                                     | keeping | removes the reservation                  |
  *
- * A workspace itself decides which of its resources has a hash.
+ * A workspace itself decides which of its resources has a hash. An owner whose workspace is closed, or that no longer
+ * has the hash, does not count: the edge reads its rows, which no turn of this actor does.
  */
 import { setup } from "xstate";
 import { defineActor } from "../../runtime/define-actor.js";
@@ -19,7 +20,7 @@ import { reference } from "../../runtime/reference.js";
 import type { Answered, Delivered, Turn, Woken } from "../../runtime/turn.js";
 import { GLOBAL_PARTITION } from "../../storage/keys.js";
 import { table } from "../../storage/table.js";
-import { findHashOwner } from "./resource-hash.table.js";
+import { findHashOwner, type HashOwner } from "./resource-hash.table.js";
 
 /** Reserves a hash for a workspace; answered with the time until which it may be stored, null when it is refused. */
 export interface ReserveHash extends Answered<{ readonly beforeMs: number } | null> {
@@ -27,6 +28,8 @@ export interface ReserveHash extends Answered<{ readonly beforeMs: number } | nu
   readonly kind: string;
   readonly hash: string;
   readonly workspaceId: string;
+  /** The owner by the directory that, by its own rows, no longer has the hash: it does not count. */
+  readonly formerOwner?: HashOwner | undefined;
 }
 
 /** Lifetime of a reservation, in milliseconds. */
@@ -60,9 +63,13 @@ const machine = setup({
 /** See the table above. */
 export const hashReservationsActor = defineActor(references, { machine, version: 1 });
 
-function reserve({ turn, kind, hash, workspaceId }: Delivered<ReserveHash>): { readonly beforeMs: number } | null {
+function reserve({ turn, kind, hash, workspaceId, formerOwner }: Delivered<ReserveHash>): {
+  readonly beforeMs: number;
+} | null {
   const reserved = reservations.get(turn, GLOBAL_PARTITION, kind, hash);
-  const holders = [findHashOwner(turn, kind, hash)?.workspaceId, reserved?.workspaceId];
+  const directed = findHashOwner(turn, kind, hash);
+  const owner = directed?.id === formerOwner?.id ? undefined : directed;
+  const holders = [owner?.workspaceId, reserved?.workspaceId];
   if (holders.some((holder) => holder !== undefined && holder !== workspaceId)) return null;
   const untilMs = turn.now + RESERVED_MS;
   reservations.put(turn, GLOBAL_PARTITION, [kind, hash], { workspaceId, untilMs });

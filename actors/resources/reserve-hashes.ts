@@ -2,6 +2,7 @@ import type { Runtime } from "../../runtime/runtime.js";
 import { hashReservationsRef } from "./hash-reservations.machine.js";
 import type { Kind } from "./kind.js";
 import type { ReservedHashes } from "./resource.messages.js";
+import { findHashOwner } from "./resource-hash.table.js";
 
 /** The resource that hashes are reserved for; `id` is null for a new one. */
 export interface HashHolder {
@@ -25,7 +26,9 @@ export async function reserveHashes(
     const hash = hidden[path];
     if (unique === undefined || hash === undefined) continue;
     const isTaken = unique.isTaken(runtime.reading, hash, { id, nowMs: runtime.clock.now() });
-    const message = { type: "hash.reserve", kind: kind.name, hash, workspaceId } as const;
+    // Nobody has it now, so whoever the directory still names (a pool of a closed workspace) had it once.
+    const formerOwner = isTaken ? undefined : findHashOwner(runtime.reading, kind.name, hash);
+    const message = { type: "hash.reserve", kind: kind.name, hash, workspaceId, formerOwner } as const;
     const reserved = isTaken ? null : await runtime.ask(hashReservationsRef, message);
     if (reserved === null) taken.push(path);
     beforeMs = Math.min(beforeMs ?? Number.POSITIVE_INFINITY, reserved?.beforeMs ?? Number.POSITIVE_INFINITY);

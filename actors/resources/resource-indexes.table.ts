@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { DirectedWriting, DirectoryEntry } from "../../runtime/directory.js";
+import { type DirectedWriting, type DirectoryEntry, directoryKey } from "../../runtime/directory.js";
 import { type DirectorySource, rowSource } from "../../runtime/directory-source.js";
 import type { Entry, Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
@@ -143,12 +143,20 @@ function listResourceEntries(kind: Kind, row: ResourceRow): DirectoryEntry[] {
   ];
 }
 
-/** The directory entries of resources, by their ids and by their hashes. */
+/**
+ * The directory entries of resources, by their ids and by their hashes. A hash of a closed workspace may be another
+ * workspace's by now, which comes before it.
+ */
 export function resourceSource(kinds: readonly Kind[]): DirectorySource {
   const byName = new Map(kinds.map((kind) => [kind.name, kind]));
-  return rowSource(resources, (row) => {
+  return rowSource(resources, (row, { partition, reading }) => {
     const kind = byName.get(row.kind);
-    return kind === undefined ? [] : listResourceEntries(kind, row);
+    if (kind === undefined) return [];
+    const entries = listResourceEntries(kind, row);
+    if (kind.hidden.length === 0 || findResource(reading, partition, "workspace", partition) !== undefined) {
+      return entries;
+    }
+    return entries.filter((entry) => reading.get(directoryKey(entry)) === undefined);
   });
 }
 

@@ -36,6 +36,17 @@ t.test("a hash that another workspace keeps or has reserved is refused, for a mi
   t.ok(stepping.take(reserve("ws_1", "kept")).answer);
 });
 
+t.test("an owner that no longer has the hash does not count, its reservation does", async (t) => {
+  const stepping = stepByHand(hashReservationsActor, hashReservationsRef);
+  const formerOwner = { workspaceId: "ws_1", id: "pool_1" };
+  stepping.rows.direct(hashEntry("runner-pool", "h", formerOwner));
+  const knowing = (workspaceId: string, id: string) =>
+    ({ ...reserve(workspaceId), formerOwner: { ...formerOwner, id } }) as Message;
+  t.equal(stepping.take(knowing("ws_2", "pool_2")).answer, null, "the directory has named another since");
+  t.ok(stepping.take(knowing("ws_2", "pool_1")).answer);
+  t.equal(stepping.take(knowing("ws_3", "pool_1")).answer, null);
+});
+
 const kinds = createKinds({ allowList: parseAllowList(""), signsTokens: false });
 const caller = { kind: "person", userId: "usr_1", email: "ada@example.com", sessionId: "ses_1" } as const;
 const pool = kinds.find(({ name }) => name === "runner-pool");

@@ -1,4 +1,14 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import t from "tap";
+import { createDirectoryCatalogue } from "../../../actors/directories.js";
+import { createKinds } from "../../../actors/kinds.js";
+import { parseAllowList } from "../../../actors/outbound/allow-list.js";
+import { RESERVED_MS } from "../../../actors/resources/hash-reservations.machine.js";
+import { rebuildDirectories } from "../../../runtime/rebuild-directories.js";
+import { openLmdbStore } from "../../../storage/lmdb-store.js";
+import { ManualClock } from "../../support/manual-clock.js";
 import { createUnder, itemsOf, problemOf, remove, replace, workspaceWithTeam } from "../../support/resources.js";
 import { RunnerPeer } from "../../support/runner-peer.js";
 import { startTestService } from "../../support/service.js";
@@ -53,6 +63,31 @@ t.test("a token that admits to a pool is no other pool's, of this workspace or o
     "one that was replaced is free",
   );
   await RunnerPeer.join(service, token).then((peer) => peer.cut());
+});
+
+t.test("the token of a closed workspace's pool is free, and leads to its new pool after a rebuild too", async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "signalbox-pools-"));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  const clock = new ManualClock();
+  const service = await startTestService(t, { folder, clock });
+  const owner = await service.signIn("owner@example.com");
+  const token = "t".repeat(43);
+  // In the order of their ids, the workspace that is closed is the last.
+  const { workspaceId } = await workspaceWithTeam(owner);
+  clock.advance(1_000);
+  const closed = await workspaceWithTeam(owner, "closed");
+  await owner.create(`${base}/workspaces/${closed.workspaceId}/runner-pools`, { key: "old", token });
+  t.equal((await remove(owner, `${base}/workspaces/${closed.workspaceId}`, 1)).status, 204);
+  clock.advance(RESERVED_MS);
+  await owner.create(`${base}/workspaces/${workspaceId}/runner-pools`, { key: "new", token });
+  await service.stop();
+
+  const store = await openLmdbStore({ folder });
+  const kinds = createKinds({ allowList: parseAllowList(""), signsTokens: false });
+  await rebuildDirectories(store, createDirectoryCatalogue(kinds));
+  await store.close();
+  const again = await startTestService(t, { folder, clock });
+  await RunnerPeer.join(again, token).then((peer) => peer.cut());
 });
 
 t.test("a push pool needs a listed address and a secret, and warns of no effect yet", async (t) => {
