@@ -30,8 +30,8 @@ export class InvalidAllowList extends Error {
   override readonly name = "InvalidAllowList";
 }
 
-/** What messages call the list, with the setting that it comes from. */
-const LIST = "the deployment's outbound allow-list (OUTBOUND_ALLOW)";
+/** What messages call the list. */
+const LIST = "the deployment's outbound allow-list";
 
 /**
  * Parses the comma-separated `OUTBOUND_ALLOW`: `host`, `*.host`, `host:port`, or an origin (`http://127.0.0.1:9000`).
@@ -50,7 +50,7 @@ export function parseAllowList(text: string): AllowList {
       const found = entries.filter((entry) => covers(entry, url));
       if (found.length > 0) return { admitted: true, admitsPrivate: found.some((entry) => entry.admitsPrivate) };
       if (url.protocol === "http:")
-        return { admitted: false, reason: `must be https, unless ${LIST} names ${url.origin}` };
+        return { admitted: false, reason: `must be https, unless ${LIST} (OUTBOUND_ALLOW) names ${url.origin}` };
       return { admitted: false, reason: `the host ${url.host} is not on ${LIST}` };
     },
   };

@@ -9,6 +9,7 @@
  * | keeping | hash.reserve | another workspace has stored or     | keeping | refused                                  |
  * |         |              | reserved it                         |         |                                          |
  * | keeping | the same     | otherwise                           | keeping | reserves it for a minute from now        |
+ * | keeping | hash.release | of a write that is over             | keeping | ends the reservation with its last write |
  * | keeping | woken        |                                     | keeping | removes the reservation                  |
  *
  * A workspace itself decides which of its resources has a hash. An owner whose workspace is closed, or that no longer
@@ -17,7 +18,7 @@
 import { setup } from "xstate";
 import { defineActor } from "../../runtime/define-actor.js";
 import { reference } from "../../runtime/reference.js";
-import type { Answered, Delivered, Turn, Woken } from "../../runtime/turn.js";
+import type { Answered, Delivered, Message, Turn, Woken } from "../../runtime/turn.js";
 import { GLOBAL_PARTITION } from "../../storage/keys.js";
 import { table } from "../../storage/table.js";
 import { findHashOwner, type HashOwner } from "./resource-hash.table.js";
@@ -32,20 +33,37 @@ export interface ReserveHash extends Answered<{ readonly beforeMs: number } | nu
   readonly formerOwner?: HashOwner | undefined;
 }
 
+/** Ends the part that one write has in a reservation: the write has stored the hash, or will not. */
+export interface ReleaseHash extends Message {
+  readonly type: "hash.release";
+  readonly kind: string;
+  readonly hash: string;
+  readonly workspaceId: string;
+  /** As the reservation of the write was answered. */
+  readonly beforeMs: number;
+}
+
 /** Lifetime of a reservation, in milliseconds. */
 export const RESERVED_MS = 60_000;
 /** The last part of it, in which the hash is no longer stored: how far the clocks of two nodes may differ. */
 const MARGIN_MS = 10_000;
 
-const references = reference<ReserveHash>("hash-reservations");
+const references = reference<ReserveHash | ReleaseHash>("hash-reservations");
 /** The actor that reserves hashes. */
 export const hashReservationsRef = references(GLOBAL_PARTITION, "all");
 
-/** `[kind, hash]` -> the workspace. */
-const reservations = table<{ readonly workspaceId: string; readonly untilMs: number }>("hash-reservation");
+interface Reservation {
+  readonly workspaceId: string;
+  readonly untilMs: number;
+  /** Writes of the workspace that have it and are not over; absent for one of an earlier release. */
+  readonly writes?: number;
+}
+
+/** `[kind, hash]` */
+const reservations = table<Reservation>("hash-reservation");
 
 const machine = setup({
-  types: { context: {} as Record<string, never>, events: {} as Delivered<ReserveHash | Woken> },
+  types: { context: {} as Record<string, never>, events: {} as Delivered<ReserveHash | ReleaseHash | Woken> },
 }).createMachine({
   id: "hash-reservations",
   context: {},
@@ -54,6 +72,7 @@ const machine = setup({
     keeping: {
       on: {
         "hash.reserve": { actions: ({ event }) => event.turn.reply(reserve(event)) },
+        "hash.release": { actions: ({ event }) => release(event) },
         woken: { actions: ({ event }) => forget(event.turn, event.name) },
       },
     },
@@ -72,9 +91,27 @@ function reserve({ turn, kind, hash, workspaceId, formerOwner }: Delivered<Reser
   const holders = [owner?.workspaceId, reserved?.workspaceId];
   if (holders.some((holder) => holder !== undefined && holder !== workspaceId)) return null;
   const untilMs = turn.now + RESERVED_MS;
-  reservations.put(turn, GLOBAL_PARTITION, [kind, hash], { workspaceId, untilMs });
-  turn.wake(JSON.stringify([kind, hash]), untilMs);
+  const writes = (reserved?.writes ?? 0) + 1;
+  reservations.put(turn, GLOBAL_PARTITION, [kind, hash], { workspaceId, untilMs, writes });
+  turn.wake(toWakeUp(kind, hash), untilMs);
   return { beforeMs: untilMs - MARGIN_MS };
+}
+
+function release({ turn, kind, hash, workspaceId, beforeMs }: Delivered<ReleaseHash>): void {
+  const reserved = reservations.get(turn, GLOBAL_PARTITION, kind, hash);
+  // A write whose own reservation has lapsed has no part in a later one.
+  if (reserved?.workspaceId !== workspaceId || turn.now >= beforeMs) return;
+  const writes = (reserved.writes ?? 0) - 1;
+  if (writes > 0) {
+    reservations.put(turn, GLOBAL_PARTITION, [kind, hash], { ...reserved, writes });
+    return;
+  }
+  reservations.remove(turn, GLOBAL_PARTITION, kind, hash);
+  turn.cancelWake(toWakeUp(kind, hash));
+}
+
+function toWakeUp(kind: string, hash: string): string {
+  return JSON.stringify([kind, hash]);
 }
 
 function forget(turn: Turn, wakeUp: string): void {

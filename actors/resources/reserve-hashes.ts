@@ -10,18 +10,42 @@ export interface HashHolder {
   readonly id: string | null;
 }
 
+/** What reserving needs of the runtime. */
+type Reserving = Pick<Runtime, "ask" | "reading" | "clock">;
+
+/** A hash that a write has reserved. */
+interface Reserved {
+  readonly kind: string;
+  readonly hash: string;
+  readonly workspaceId: string;
+  readonly beforeMs: number;
+}
+
 /**
- * Reserves the hashes of a write that must be unique over all workspaces, before the workspace's turn; undefined when
- * there are none. The turn refuses the write for hashes that another resource has: those in `taken`.
+ * Makes a write with its hashes that must be unique over all workspaces reserved until it is over; `write` gets
+ * undefined when there are none. The workspace's turn refuses the write for hashes that another resource has: those in
+ * `taken`.
  */
-export async function reserveHashes(
-  runtime: Pick<Runtime, "ask" | "reading" | "clock">,
-  kind: Kind,
-  hidden: Readonly<Record<string, string>>,
-  { workspaceId, id }: HashHolder,
+export async function withReservedHashes<Result>(
+  runtime: Reserving,
+  of: { readonly kind: Kind; readonly hidden: Readonly<Record<string, string>>; readonly holder: HashHolder },
+  write: (hashes: ReservedHashes | undefined) => Promise<Result>,
+): Promise<Result> {
+  const reserved: Reserved[] = [];
+  try {
+    return await write(await reserve(runtime, of, reserved));
+  } finally {
+    // Of a process that ends before this, a reservation lapses by itself.
+    for (const each of reserved) await runtime.ask(hashReservationsRef, { type: "hash.release", ...each });
+  }
+}
+
+async function reserve(
+  runtime: Reserving,
+  { kind, hidden, holder: { workspaceId, id } }: Parameters<typeof withReservedHashes>[1],
+  reserved: Reserved[],
 ): Promise<ReservedHashes | undefined> {
   const taken: string[] = [];
-  let beforeMs: number | undefined;
   for (const { path, unique } of kind.hidden) {
     const hash = hidden[path];
     if (unique === undefined || hash === undefined) continue;
@@ -29,9 +53,10 @@ export async function reserveHashes(
     // Nobody has it now, so whoever the directory still names (a pool of a closed workspace) had it once.
     const formerOwner = isTaken ? undefined : findHashOwner(runtime.reading, kind.name, hash);
     const message = { type: "hash.reserve", kind: kind.name, hash, workspaceId, formerOwner } as const;
-    const reserved = isTaken ? null : await runtime.ask(hashReservationsRef, message);
-    if (reserved === null) taken.push(path);
-    beforeMs = Math.min(beforeMs ?? Number.POSITIVE_INFINITY, reserved?.beforeMs ?? Number.POSITIVE_INFINITY);
+    const answer = isTaken ? null : await runtime.ask(hashReservationsRef, message);
+    if (answer === null) taken.push(path);
+    else reserved.push({ kind: kind.name, hash, workspaceId, beforeMs: answer.beforeMs });
   }
-  return beforeMs === undefined ? undefined : { taken, beforeMs };
+  const beforeMs = Math.min(...reserved.map((each) => each.beforeMs));
+  return taken.length + reserved.length === 0 ? undefined : { taken, beforeMs };
 }

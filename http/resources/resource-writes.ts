@@ -6,8 +6,8 @@ import { canonicalJson } from "../../actors/resources/canonical-json.js";
 import type { Kind } from "../../actors/resources/kind.js";
 import { readingBack } from "../../actors/resources/read-back.js";
 import { toRepresentation } from "../../actors/resources/representation.js";
-import { reserveHashes } from "../../actors/resources/reserve-hashes.js";
-import type { ResourceMessage, WriteResult } from "../../actors/resources/resource.messages.js";
+import { withReservedHashes } from "../../actors/resources/reserve-hashes.js";
+import type { ReservedHashes, ResourceMessage, WriteResult } from "../../actors/resources/resource.messages.js";
 import type { Sealer } from "../../actors/sealer.js";
 import { openWorkspace } from "../../actors/workspaces/open-workspace.js";
 import { workspaceRef } from "../../actors/workspaces/workspace.messages.js";
@@ -34,18 +34,19 @@ export async function createOne(kind: Kind, writer: ResourceWriter, request: Req
   const { revealed, fields, hidden } = granted(prepare(kind, request.body, sealer, makeToken));
   const { caller, client } = request;
   const { workspaceId, ...place } = holder;
-  // A value that was generated just now cannot be taken.
-  const reserved =
-    revealed === null ? await reserveHashes(runtime, kind, hidden, { workspaceId, id: null }) : undefined;
   const digest = sealer.digest(canonicalJson(request.body ?? null));
-  const wanted = {
-    ...{ kind: kind.name, caller, client, ...place, fields, hidden, reserved },
-    idempotency: { scope: scopeOf(kind, caller, holder), key, digest },
-  };
-  const { resource, replayed } =
-    kind.heldBy === "none"
+  const create = async (reserved: ReservedHashes | undefined) => {
+    const wanted = {
+      ...{ kind: kind.name, caller, client, ...place, fields, hidden, reserved },
+      idempotency: { scope: scopeOf(kind, caller, holder), key, digest },
+    };
+    return kind.heldBy === "none"
       ? granted(await openWorkspace(runtime, wanted))
-      : await write(runtime, workspaceId, { ...wanted, type: "resource.create" });
+      : write(runtime, workspaceId, { ...wanted, type: "resource.create" });
+  };
+  // A value that was generated just now cannot be taken.
+  const of = { kind, hidden: revealed === null ? hidden : {}, holder: { workspaceId, id: null } };
+  const { resource, replayed } = await withReservedHashes(runtime, of, create);
   if (replayed) granted(refuseReplay(runtime.reading, caller, kind, resource));
   return {
     status: 201,
@@ -71,10 +72,12 @@ export async function replaceOne(
   const version = granted(ifMatchVersion(request.header("if-match")));
   const based = { row, version, body };
   const { fields, hidden } = granted(readingBack(kind, based, (changed) => prepare(kind, changed, sealer, null)));
-  const reserved = await reserveHashes(runtime, kind, hidden, { workspaceId, id });
-  const { resource } = await write(runtime, workspaceId, {
-    ...{ type: "resource.update", kind: kind.name, caller, client, id, version, fields, hidden, reserved },
-  });
+  const of = { kind, hidden, holder: { workspaceId, id } };
+  const { resource } = await withReservedHashes(runtime, of, (reserved) =>
+    write(runtime, workspaceId, {
+      ...{ type: "resource.update", kind: kind.name, caller, client, id, version, fields, hidden, reserved },
+    }),
+  );
   return {
     status: 200,
     body: toRepresentation(kind, resource, runtime.reading),

@@ -7,7 +7,7 @@ import { createDirectoryCatalogue } from "../../actors/directories.js";
 import { createKinds } from "../../actors/kinds.js";
 import { parseAllowList } from "../../actors/outbound/allow-list.js";
 import { MAIL_EFFECT } from "../../actors/outbound/mail.effects.js";
-import { reserveHashes } from "../../actors/resources/reserve-hashes.js";
+import { withReservedHashes } from "../../actors/resources/reserve-hashes.js";
 import { type ResourceRow, resources } from "../../actors/resources/resource.table.js";
 import { openWorkspace } from "../../actors/workspaces/open-workspace.js";
 import { findWorkspaceBySlug } from "../../actors/workspaces/slug-claims.machine.js";
@@ -40,15 +40,17 @@ async function write(harness: Harness, workspaceId: string, kindName: string, bo
   if (kind === undefined) throw new Error(`there is no kind ${kindName}`);
   const { hidden = {}, ...fields } = body;
   const known = find(harness, workspaceId, kindName);
-  const reserved = await reserveHashes(harness.runtime, kind, hidden, { workspaceId, id: known?.id ?? null });
-  const common = { kind: kindName, caller: ada, client: null, hidden, reserved, fields: kind.schema.parse(fields) };
-  const to = workspaceRef(workspaceId);
-  if (known !== undefined) {
-    const { id, version } = known;
-    return harness.runtime.ask(to, { type: "resource.update", ...common, id, version });
-  }
-  const idempotency = { scope: "s", key: kindName, digest: "d" };
-  return harness.runtime.ask(to, { type: "resource.create", ...common, teamId: null, idempotency });
+  const of = { kind, hidden, holder: { workspaceId, id: known?.id ?? null } };
+  return withReservedHashes<unknown>(harness.runtime, of, (reserved) => {
+    const common = { kind: kindName, caller: ada, client: null, hidden, reserved, fields: kind.schema.parse(fields) };
+    const to = workspaceRef(workspaceId);
+    if (known !== undefined) {
+      const { id, version } = known;
+      return harness.runtime.ask(to, { type: "resource.update", ...common, id, version });
+    }
+    const idempotency = { scope: "s", key: kindName, digest: "d" };
+    return harness.runtime.ask(to, { type: "resource.create", ...common, teamId: null, idempotency });
+  });
 }
 
 interface Body {

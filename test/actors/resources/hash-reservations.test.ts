@@ -8,7 +8,7 @@ import {
   hashReservationsRef,
   RESERVED_MS,
 } from "../../../actors/resources/hash-reservations.machine.js";
-import { reserveHashes } from "../../../actors/resources/reserve-hashes.js";
+import { withReservedHashes } from "../../../actors/resources/reserve-hashes.js";
 import type { ReservedHashes, WriteResult } from "../../../actors/resources/resource.messages.js";
 import { findResourceByHash, hashEntry } from "../../../actors/resources/resource-hash.table.js";
 import { openWorkspace } from "../../../actors/workspaces/open-workspace.js";
@@ -35,6 +35,31 @@ t.test("a hash that another workspace keeps or has reserved is refused, for a mi
   t.equal(stepping.take(reserve("ws_2", "kept")).answer, null);
   t.ok(stepping.take(reserve("ws_1", "kept")).answer);
 });
+
+t.test(
+  "a reservation ends with the last write that has it, and late ends of earlier ones change nothing",
+  async (t) => {
+    const stepping = stepByHand(hashReservationsActor, hashReservationsRef);
+    const beforeMs = () => (stepping.take(reserve("ws_1")).answer as { beforeMs: number }).beforeMs;
+    const release = (workspaceId: string, before: number) =>
+      stepping.take({ type: "hash.release", kind: "runner-pool", hash: "h", workspaceId, beforeMs: before } as Message);
+    const [first, second] = [beforeMs(), beforeMs()];
+    release("ws_2", first);
+    release("ws_1", first);
+    t.equal(stepping.take(reserve("ws_2")).answer, null, "the other write has it still");
+    t.match(release("ws_1", second).cancelledWakes.length, 1);
+    t.ok(stepping.take(reserve("ws_2")).answer, "it is free at once");
+    release("ws_1", second);
+    t.equal(stepping.take(reserve("ws_1")).answer, null);
+    stepping.now += RESERVED_MS;
+    stepping.take({ type: "woken", name: JSON.stringify(["runner-pool", "h"]), dueMs: 0 } as Message);
+    const third = beforeMs();
+    release("ws_1", first);
+    t.equal(stepping.take(reserve("ws_2")).answer, null, "an end that comes after its time");
+    release("ws_1", third);
+    t.ok(stepping.take(reserve("ws_2")).answer);
+  },
+);
 
 t.test("an owner that no longer has the hash does not count, its reservation does", async (t) => {
   const stepping = stepByHand(hashReservationsActor, hashReservationsRef);
@@ -75,8 +100,8 @@ async function twoWorkspaces() {
 async function create({ runtime }: Harness, workspaceId: string, key: string, hash: string) {
   const hidden = { token: hash };
   if (pool === undefined) throw new Error("no kind runner-pool");
-  const reserved = await reserveHashes(runtime, pool, hidden, { workspaceId, id: null });
-  return send(runtime, workspaceId, { key, hidden, reserved });
+  const of = { kind: pool, hidden, holder: { workspaceId, id: null } };
+  return withReservedHashes(runtime, of, (reserved) => send(runtime, workspaceId, { key, hidden, reserved }));
 }
 
 function send(

@@ -34,7 +34,7 @@ export const workspaceMachines: Readonly<Record<string, MachineTable>> = {
       woken: "same",
     },
   },
-  "hash-reservations": { keeping: { "hash.reserve": "same", woken: "same" } },
+  "hash-reservations": { keeping: { "hash.reserve": "same", "hash.release": "same", woken: "same" } },
   "sealing-key": {
     keeping: { "sealing.use": "same" },
   },
