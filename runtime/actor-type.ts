@@ -1,6 +1,7 @@
 import type { AnyStateMachine } from "xstate";
 import type { Reading } from "../storage/store.js";
 import type { Address } from "./address.js";
+import type { LaneLimits } from "./lane.js";
 import type { Picture } from "./picture.js";
 import type { RunSignal } from "./run-signal.js";
 import type { Fact, GateQuestion, Message, Turn, TurnReading } from "./turn.js";
@@ -111,7 +112,7 @@ export interface GatekeeperTimedOut extends Message, ReplyTo {
   readonly type: "keeper.late";
 }
 
-/** What the run of an effect is given beside its input. */
+/** What an effect is given beside its input. */
 export interface EffectContext<Memo = unknown> {
   /** The idempotency id. */
   readonly id: string;
@@ -119,7 +120,27 @@ export interface EffectContext<Memo = unknown> {
   readonly owner: Address;
   /** The request's `memo`; undefined when memory no longer holds it, as after a restart. */
   readonly memo: Memo;
-  readonly signal: RunSignal;
+}
+
+/** One run of an effect, ready to begin once it has its place. */
+export interface PreparedRun<Output = unknown> {
+  /** The place it needs; null for none. */
+  readonly place: PlaceNeeded<Output> | null;
+  /** Does the work. A rejection is reported as `{ ok: false, error: message }`, so its message must hold no secret. */
+  begin(signal: RunSignal): Promise<Output>;
+}
+
+/** A place that a run needs in a lane. */
+export interface PlaceNeeded<Output = unknown> {
+  readonly lane: LaneLimits;
+  /** Who the run is for; by default the partition of the actor that started it. */
+  readonly party?: string;
+  /** Where the request goes, as a host: runs of one party to one target share a bound. */
+  readonly target: string;
+  /** Approximate memory of the prepared run, in bytes. */
+  readonly bytes: number;
+  /** The latest time to wait until, and the result then; without it the run waits as long as it takes. */
+  readonly patience?: { readonly untilMs: number; readonly output: Output };
 }
 
 /**
@@ -127,12 +148,11 @@ export interface EffectContext<Memo = unknown> {
  */
 export interface Effect<Input = unknown, Output = unknown, Memo = unknown> {
   readonly name: string;
-  /** How many run at once; further ones queue. */
-  readonly concurrency: number;
   /**
-   * Does the work. A rejection is reported as `{ ok: false, error: message }`, so the message holds nothing secret.
+   * Prepares a run without starting it: it only reads, and is short. It is called again when the prepared run waited too
+   * long for its place, or was dropped to save memory.
    */
-  run(input: Input, context: EffectContext<Memo>): Promise<Output>;
+  prepare(input: Input, context: EffectContext<Memo>): PreparedRun<Output>;
 }
 
 /** Everything that a host runs: passed in, never imported. */

@@ -1,4 +1,6 @@
-import type { Effect, EffectContext } from "./actor-type.js";
+import type { Effect, EffectContext, PreparedRun } from "./actor-type.js";
+import type { LaneLimits } from "./lane.js";
+import type { RunSignal } from "./run-signal.js";
 import type { EffectEnded, EffectRequest, Message } from "./turn.js";
 
 /**
@@ -9,11 +11,14 @@ export interface EffectType<Input, Output, Memo = undefined> {
   readonly name: string;
   /** A request for `turn.start`. `id` and `memo` are those of {@link EffectRequest}. */
   request(id: string, input: Input, memo?: Memo): EffectRequest;
-  /** The implementation, for the catalogue. `concurrency` is how many run at once. */
+  /** The implementation, for the catalogue. `targetOf` gives the target of a run in the lane; all runs share one without it. */
   implement(
-    concurrency: number,
-    run: (input: Input, context: EffectContext<Memo | undefined>) => Promise<Output>,
+    lane: LaneLimits,
+    run: (input: Input, context: EffectContext<Memo | undefined> & { readonly signal: RunSignal }) => Promise<Output>,
+    targetOf?: (input: Input) => string,
   ): Effect;
+  /** The implementation of an effect whose runs are prepared first, to learn their target. */
+  implementPrepared(prepare: (input: Input, context: EffectContext<Memo | undefined>) => PreparedRun<Output>): Effect;
 }
 
 /** Declares the effect `name`. */
@@ -21,7 +26,14 @@ export function effect<Input, Output, Memo = undefined>(name: string): EffectTyp
   return {
     name,
     request: (id, input, memo) => (memo === undefined ? { name, id, input } : { name, id, input, memo }),
-    implement: (concurrency, run): Effect<Input, Output, Memo | undefined> => ({ name, concurrency, run }),
+    implement: (lane, run, targetOf = () => ""): Effect<Input, Output, Memo | undefined> => ({
+      name,
+      prepare: (input, context) => ({
+        place: { lane, target: targetOf(input), bytes: 0 },
+        begin: (signal) => run(input, { ...context, signal }),
+      }),
+    }),
+    implementPrepared: (prepare): Effect<Input, Output, Memo | undefined> => ({ name, prepare }),
   };
 }
 

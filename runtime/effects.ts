@@ -1,47 +1,63 @@
 import type { Reading } from "../storage/store.js";
-import type { Effect } from "./actor-type.js";
-import { FairQueue } from "./fair-queue.js";
+import type { Effect, PreparedRun } from "./actor-type.js";
+import type { Clock } from "./clock.js";
+import { Lane, type LaneBound, type LaneLimits } from "./lane.js";
 import { type EffectRow, effectKey, type PendingEffect } from "./pending-effect.js";
-import { RunAbort, type RunSignal } from "./run-signal.js";
+import { RoundRobin } from "./round-robin.js";
+import { RunAbort } from "./run-signal.js";
 import type { EffectEnded } from "./turn.js";
+import { RunPlace, WaitingRuns } from "./waiting-runs.js";
 
 /**
- * Effects of one name started before the event loop goes on. Otherwise all effects of a batch would start together, end
- * together and then wait for the same flush, with nothing to do meanwhile.
+ * Effects of one name prepared before the event loop gets to its other work. Those that are released together would
+ * otherwise all be started, then all be answered, then all wait for the same flush, with nothing to do meanwhile.
  */
-const STARTED_AT_ONCE = 16;
-/** Inputs of this many queued effects of one name are kept in memory; those further back are read from disk. */
+const PREPARED_AT_ONCE = 16;
+/** Inputs of this many effects of one name that are not prepared yet are held in memory; those further back are read. */
 const MAX_CACHED_INPUTS = 256;
 
-interface Lane {
+/** The effects of one name. */
+interface Kind {
   readonly effect: Effect;
-  /** By partition. */
-  readonly waiting: FairQueue<PendingEffect>;
-  running: number;
-  /** Runs started since the event loop last went on. */
-  started: number;
+  /** Those not prepared yet, by partition. */
+  readonly unprepared: RoundRobin<PendingEffect>;
+  /** Prepared since the event loop had its turn. */
+  prepared: number;
 }
 
 export interface EffectsOptions {
   readonly effects: readonly Effect[];
   /** Reads durable state: an effect starts after the flush of its row. */
   readonly reading: Reading;
-  /** See `Scheduler`. */
+  readonly clock: Clock;
+  /** As the scheduler's. */
   readonly defer: (work: () => void) => void;
   /** Receives the result of a run; called once for each run whose effect was not cancelled. */
   readonly ended: (pending: PendingEffect, message: EffectEnded) => void;
 }
 
+/** What an effect waits for, and since when. */
+export interface EffectWait {
+  readonly sinceMs: number;
+  /** Null while it waits for its turn to be prepared. */
+  readonly bound: LaneBound | null;
+  /** What it goes to; empty as long as that is not known. */
+  readonly target: string;
+}
+
 /**
- * Runs effects, with a limit for each name. Owns which effects run and which are queued, but not their rows.
+ * Runs effects, each once it is prepared and has a place in its lane. Owns what runs and what waits; the rows are
+ * written by whoever batches.
  *
  * 1. An effect starts after its row is durable, and its result is reported once for each start.
  * 2. A cancelled effect is never started, and the result of a cancelled run is dropped.
- * 3. Inputs far back in the queue are not kept in memory.
- * 4. Partitions take turns, so that none blocks the others' effects of the same name (fair-queue.ts).
+ * 3. What waits takes little memory: inputs far back stay on disk, and so do prepared runs past a number of bytes.
+ * 4. No partition's effects wait for another's: they are prepared in turn, and lanes give places fairly (lane.ts).
  */
 export class Effects {
-  readonly #lanes = new Map<string, Lane>();
+  readonly #kinds = new Map<string, Kind>();
+  readonly #lanes = new Map<LaneLimits, Lane>();
+  readonly #waiting: WaitingRuns;
   /** By the owner's name, then by id. */
   readonly #pending = new Map<string, Map<string, PendingEffect>>();
   #pendingCount = 0;
@@ -53,9 +69,10 @@ export class Effects {
 
   constructor(options: EffectsOptions) {
     this.#options = options;
+    this.#waiting = new WaitingRuns(options.clock);
     for (const effect of options.effects) {
-      if (this.#lanes.has(effect.name)) throw new Error(`two effects are named ${effect.name}`);
-      this.#lanes.set(effect.name, { effect, waiting: new FairQueue(effect.concurrency), running: 0, started: 0 });
+      if (this.#kinds.has(effect.name)) throw new Error(`two effects are named ${effect.name}`);
+      this.#kinds.set(effect.name, { effect, unprepared: new RoundRobin(), prepared: 0 });
     }
   }
 
@@ -67,8 +84,13 @@ export class Effects {
     return this.#running;
   }
 
+  /** The lanes that were used since the start. */
+  get lanes(): readonly Lane[] {
+    return [...this.#lanes.values()];
+  }
+
   knows(name: string): boolean {
-    return this.#lanes.has(name);
+    return this.#kinds.has(name);
   }
 
   find(ownerName: string, id: string): PendingEffect | undefined {
@@ -80,7 +102,16 @@ export class Effects {
     return !this.knowsAll || this.#pending.has(ownerName);
   }
 
-  /** Registers an effect, before its flush. */
+  /** What the effect waits for; null when it runs, or is not pending. */
+  waitOf(ownerName: string, id: string): EffectWait | null {
+    const pending = this.find(ownerName, id);
+    if (pending === undefined || pending.abort !== null) return null;
+    const waiting = this.#waiting.of(pending);
+    if (waiting === null) return { sinceMs: pending.sinceMs, bound: null, target: "" };
+    return { sinceMs: pending.sinceMs, bound: waiting.lane.boundOf(waiting), target: waiting.target };
+  }
+
+  /** Makes an effect known, before its flush. */
   register(pending: PendingEffect): void {
     const known = this.#pending.get(pending.ownerName) ?? new Map<string, PendingEffect>();
     if (known.size === 0) this.#pending.set(pending.ownerName, known);
@@ -100,73 +131,123 @@ export class Effects {
   /** Starts a registered effect or queues it; call after its flush. */
   enqueue(pending: PendingEffect): void {
     if (pending.cancelled || this.#stopped) return;
-    const lane = this.#lanes.get(pending.name);
-    if (lane === undefined) {
+    const kind = this.#kinds.get(pending.name);
+    if (kind === undefined) {
       this.#options.ended(pending, failed(pending, `there is no effect named ${pending.name}`));
       return;
     }
-    if (lane.waiting.length >= MAX_CACHED_INPUTS) pending.input = undefined;
-    lane.waiting.push(pending.owner.partition, pending);
-    this.#startNext(lane);
+    if (kind.unprepared.length >= MAX_CACHED_INPUTS) pending.input = undefined;
+    kind.unprepared.push(pending.owner.partition, pending);
+    this.#prepareNext(kind);
   }
 
-  /** Aborts a cancelled effect if it is running; call after the flush of its cancellation. */
+  /** Aborts a cancelled effect if it runs, and lets it wait no longer; after the flush of its cancellation. */
   abort(pending: PendingEffect): void {
+    this.#waiting.leave(pending);
     pending.abort?.abort(new Error("the effect was cancelled"));
   }
 
   /** Aborts running effects and starts no more. All of them stay pending on disk. */
   stop(): void {
     this.#stopped = true;
+    this.#waiting.stop();
     for (const known of this.#pending.values()) {
       for (const pending of known.values()) pending.abort?.abort(new Error("the runtime is stopping"));
     }
   }
 
-  #startNext(lane: Lane): void {
-    while (lane.running < lane.effect.concurrency && lane.started < STARTED_AT_ONCE && !this.#stopped) {
-      const pending = lane.waiting.take();
+  #prepareNext(kind: Kind): void {
+    while (kind.prepared < PREPARED_AT_ONCE && !this.#stopped) {
+      const pending = kind.unprepared.take();
       if (pending === undefined) return;
-      if (pending.cancelled) {
-        lane.waiting.leave(pending.owner.partition);
-        continue;
-      }
-      lane.started += 1;
-      if (lane.started === STARTED_AT_ONCE) this.#options.defer(() => this.#startMore(lane));
-      void this.#run(lane, pending);
+      if (pending.cancelled) continue;
+      kind.prepared += 1;
+      if (kind.prepared === PREPARED_AT_ONCE) this.#options.defer(() => this.#prepareMore(kind));
+      this.#place(kind, pending);
     }
   }
 
-  #startMore(lane: Lane): void {
-    lane.started = 0;
-    this.#startNext(lane);
+  #prepareMore(kind: Kind): void {
+    kind.prepared = 0;
+    this.#prepareNext(kind);
   }
 
-  async #run(lane: Lane, pending: PendingEffect): Promise<void> {
-    lane.running += 1;
+  /** Begins the effect if there is a place for it, or has it wait for one. */
+  #place(kind: Kind, pending: PendingEffect): void {
+    const run = this.#prepare(kind, pending);
+    if (run === null) return;
+    if (run.place === null) {
+      void this.#run(pending, run);
+      return;
+    }
+    const lane = this.#laneOf(run.place.lane);
+    const waiting = new RunPlace(pending, lane, run.place);
+    if (lane.take(waiting)) void this.#runAt(waiting, run);
+    else this.#wait(kind, waiting, run);
+  }
+
+  #wait(kind: Kind, waiting: RunPlace, run: PreparedRun): void {
+    const { pending, lane } = waiting;
+    this.#waiting.add(waiting, run, {
+      granted: (kept) => {
+        if (kept !== null) {
+          void this.#runAt(waiting, kept);
+          return;
+        }
+        const again = this.#prepare(kind, pending);
+        if (again?.place != null && waiting.isFor(again.place)) {
+          void this.#runAt(waiting, again);
+          return;
+        }
+        lane.release(waiting);
+        if (again !== null) this.#place(kind, pending);
+      },
+      givenUp: (output) => this.#end(pending, succeeded(pending, output)),
+    });
+  }
+
+  /** The run of the effect; null when it cannot be prepared, and has ended so. */
+  #prepare({ effect }: Kind, pending: PendingEffect): PreparedRun | null {
+    const { value, memo } = pending.input ?? { value: this.#readInput(pending), memo: undefined };
+    pending.input = undefined;
+    try {
+      return effect.prepare(value, { id: pending.id, owner: pending.owner, memo });
+    } catch (error) {
+      this.#end(pending, failed(pending, error));
+      return null;
+    }
+  }
+
+  async #runAt(at: RunPlace, run: PreparedRun): Promise<void> {
+    await this.#run(at.pending, run);
+    at.lane.release(at);
+  }
+
+  async #run(pending: PendingEffect, run: PreparedRun): Promise<void> {
     this.#running += 1;
     const abort = new RunAbort();
     pending.abort = abort;
     let message: EffectEnded;
     try {
-      const output = await this.#begin(lane.effect, pending, abort);
-      message = { type: "effect.ended", effect: pending.name, id: pending.id, result: { ok: true, output } };
+      message = succeeded(pending, await run.begin(abort));
     } catch (error) {
-      message = failed(pending, error instanceof Error ? error.message : String(error));
+      message = failed(pending, error);
     }
     pending.abort = null;
-    lane.waiting.leave(pending.owner.partition);
-    lane.running -= 1;
     this.#running -= 1;
-    if (this.#stopped) return;
-    if (!pending.cancelled) this.#options.ended(pending, message);
-    this.#startNext(lane);
+    this.#end(pending, message);
   }
 
-  #begin(effect: Effect, pending: PendingEffect, signal: RunSignal): Promise<unknown> {
-    const { value, memo } = pending.input ?? { value: this.#readInput(pending), memo: undefined };
-    pending.input = undefined;
-    return effect.run(value, { id: pending.id, owner: pending.owner, memo, signal });
+  #end(pending: PendingEffect, message: EffectEnded): void {
+    if (!this.#stopped && !pending.cancelled) this.#options.ended(pending, message);
+  }
+
+  #laneOf(limits: LaneLimits): Lane {
+    const known = this.#lanes.get(limits);
+    if (known !== undefined) return known;
+    const lane = new Lane(limits);
+    this.#lanes.set(limits, lane);
+    return lane;
   }
 
   #readInput(pending: PendingEffect): unknown {
@@ -174,6 +255,11 @@ export class Effects {
   }
 }
 
-function failed(pending: PendingEffect, error: string): EffectEnded {
-  return { type: "effect.ended", effect: pending.name, id: pending.id, result: { ok: false, error } };
+function succeeded({ name, id }: PendingEffect, output: unknown): EffectEnded {
+  return { type: "effect.ended", effect: name, id, result: { ok: true, output } };
+}
+
+function failed({ name, id }: PendingEffect, error: unknown): EffectEnded {
+  const text = error instanceof Error ? error.message : String(error);
+  return { type: "effect.ended", effect: name, id, result: { ok: false, error: text } };
 }

@@ -3,6 +3,7 @@ import type { Address } from "./address.js";
 import { Batch } from "./batch.js";
 import { Behaviours } from "./behaviour.js";
 import type { Cell } from "./cell.js";
+import { cellName } from "./cell-record.js";
 import { Cells } from "./cells.js";
 import type { Clock } from "./clock.js";
 import { deadLetterKey, findDeadLetter, listDeadLetters } from "./dead-letters.js";
@@ -62,6 +63,7 @@ class Host implements Runtime {
   readonly reading: Reading;
   readonly feed: ChangeFeed;
   readonly deadLetters: DeadLetters;
+  readonly waitOf: Runtime["waitOf"];
   readonly #options: RuntimeOptions;
   readonly #limits: RuntimeLimits;
   readonly #identities: Identities;
@@ -106,7 +108,7 @@ class Host implements Runtime {
     this.#overlays = new Overlays(this.#rows);
     this.#behaviours = new Behaviours(catalogue);
     this.#effects = new Effects({
-      ...{ effects: catalogue.effects, reading: store.reading },
+      ...{ effects: catalogue.effects, reading: store.reading, clock },
       defer: (work) => options.scheduler.defer(work),
       ended: (pending, message) => this.#effectEnded(pending, message),
     });
@@ -122,10 +124,8 @@ class Host implements Runtime {
     this.#supervisor = new Supervisor(log, (prefix) => this.newId(prefix));
     this.feed = new ChangeFeed(store.reading, this.#limits.feedEntries);
     this.#turns = new Turns({
-      clock,
-      overlays: this.#overlays,
+      ...{ clock, overlays: this.#overlays, pictures: this.#pictures, freezes: options.freezes === true },
       recorder: new TurnRecorder(this.#identities, this.#pictures, { freezes: options.freezes === true }),
-      pictures: this.#pictures,
       router: this.#router,
       undelivered: this.#undelivered,
       timers: this.#timers,
@@ -133,14 +133,14 @@ class Host implements Runtime {
       feed: this.feed,
       dedup: this.#dedup,
       supervisor: this.#supervisor,
-      freezes: options.freezes === true,
     });
     this.#memories = [this.#rows, this.#pictures, this.#cells, this.feed];
-    this.#recovery = new Recovery(this.#overlays, this.#cells, this.#effects);
+    this.#recovery = new Recovery(this.#overlays, this.#cells, this.#effects, clock);
     this.#statistics = new Statistics({
       ...{ turns: this.#turns, supervisor: this.#supervisor, cells: this.#cells, effects: this.#effects },
       timers: this.#timers,
     });
+    this.waitOf = (owner, effectId) => this.#effects.waitOf(cellName(owner), effectId);
     this.deadLetters = {
       list: (partition, limit) => listDeadLetters(store.reading, partition, limit),
       retry: (partition, id) => this.#retry(partition, id),

@@ -9,6 +9,8 @@ import type { EffectRequest } from "./turn.js";
 export interface EffectRow {
   readonly name: string;
   readonly input: unknown;
+  /** When the effect was started, in milliseconds; absent in rows of earlier releases. */
+  readonly atMs?: number;
   /** The actor's record, when the actor began with this effect and waits for nothing else; see `Cell`. */
   readonly actor?: CellRecord;
 }
@@ -27,6 +29,8 @@ export class PendingEffect {
     readonly id: string,
     /** The input while it is in memory; undefined when it has to be read from disk. */
     public input: { readonly value: unknown; readonly memo: unknown } | undefined,
+    /** When it was started; for a row without a time, when this process found it. */
+    readonly sinceMs: number,
   ) {}
 }
 
@@ -41,17 +45,18 @@ export function effectKey(owner: Address, id: string): Key {
 }
 
 /** The pending effect of a row; its input stays on disk. */
-export function toPendingEffect({ key, value }: Entry<EffectRow>): PendingEffect {
+export function toPendingEffect({ key, value }: Entry<EffectRow>, nowMs: number): PendingEffect {
   const [partition, , kind, ownerId, id] = key.map(String);
   const owner = address(partition ?? "", kind ?? "", ownerId ?? "");
-  return new PendingEffect(owner, cellName(owner), value.name, id ?? "", undefined);
+  return new PendingEffect(owner, cellName(owner), value.name, id ?? "", undefined, value.atMs ?? nowMs);
 }
 
 /** The pending effect for an actor's request. */
 export function createPendingEffect(
   owner: { readonly to: Address; readonly name: string },
   request: EffectRequest,
+  nowMs: number,
 ): PendingEffect {
   const { name, id, input, memo } = request;
-  return new PendingEffect(owner.to, owner.name, name, id, { value: input, memo });
+  return new PendingEffect(owner.to, owner.name, name, id, { value: input, memo }, nowMs);
 }

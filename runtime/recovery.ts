@@ -2,6 +2,7 @@ import { effectSpace } from "../storage/keys.js";
 import type { Key, Reading } from "../storage/store.js";
 import { address } from "./address.js";
 import type { Cells } from "./cells.js";
+import type { Clock } from "./clock.js";
 import type { Effects } from "./effects.js";
 import { type EffectRow, toPendingEffect } from "./pending-effect.js";
 import { nextReceiver } from "./undelivered.js";
@@ -17,6 +18,7 @@ export class Recovery {
   readonly #reading: Reading;
   readonly #cells: Cells;
   readonly #effects: Effects;
+  readonly #clock: Clock;
   /** The partition being searched; empty, which sorts before all, until the first one. */
   #partition = "";
   #receiver: { readonly kind: string; readonly id: string } | null = null;
@@ -24,7 +26,8 @@ export class Recovery {
   #stage: "partition" | "undelivered" | "effects" | "over" = "partition";
 
   /** `reading` has to see unflushed changes too. */
-  constructor(reading: Reading, cells: Cells, effects: Effects) {
+  constructor(reading: Reading, cells: Cells, effects: Effects, clock: Clock) {
+    this.#clock = clock;
     this.#reading = reading;
     this.#cells = cells;
     this.#effects = effects;
@@ -76,7 +79,7 @@ export class Recovery {
     const rows = this.#reading.range<EffectRow>({ prefix, ...from, limit: SLICE });
     for (const row of rows) {
       this.#effect = row.key;
-      const pending = toPendingEffect(row);
+      const pending = toPendingEffect(row, this.#clock.now());
       if (this.#effects.find(pending.ownerName, pending.id) !== undefined) continue;
       this.#effects.register(pending);
       this.#effects.enqueue(pending);

@@ -2,6 +2,7 @@ import type { Change, Reading, Store, View } from "../storage/store.js";
 import type { Catalogue } from "./actor-type.js";
 import type { Address } from "./address.js";
 import type { Clock, Scheduler } from "./clock.js";
+import type { EffectWait } from "./effects.js";
 import type { MessageTo } from "./reference.js";
 import type { AnswerFrom, Message } from "./turn.js";
 
@@ -84,6 +85,8 @@ export interface Runtime {
   newId(prefix: string): string;
   readonly randomBytes: (count: number) => Uint8Array;
   readonly deadLetters: DeadLetters;
+  /** Why an actor's effect has not begun yet; null when it is under way or not pending. */
+  waitOf(owner: Address, effectId: string): EffectWait | null;
   /** Figures for the metrics page. */
   stats(): RuntimeStats;
   /**
@@ -142,6 +145,8 @@ export interface RuntimeStats {
   readonly mailboxDepth: number;
   readonly pendingEffects: number;
   readonly runningEffects: number;
+  /** Of each lane used since the start: the places taken, and the effects waiting for one. */
+  readonly lanes: readonly { readonly name: string; readonly taken: number; readonly waiting: number }[];
   /** Wake-ups in memory, the earliest ones; later ones are on disk. */
   readonly timers: number;
   /** Counts of `turn.count` since the start, by name. */

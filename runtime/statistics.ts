@@ -57,6 +57,7 @@ export class Statistics {
       mailboxDepth,
       pendingEffects: effects.pending,
       runningEffects: effects.running,
+      lanes: effects.lanes.map(({ limits: { name }, taken, waiting }) => ({ name, taken, waiting })),
       timers: timers.inMemory,
       counters: new Map(this.#counters),
       flushSeconds,

@@ -202,10 +202,10 @@ export class Turns {
   }
 
   #start(cell: Cell, request: EffectRequest, batch: Batch): void {
-    const { effects, overlays } = this.#parts;
-    const pending = createPendingEffect(cell, request);
+    const { effects, overlays, recorder } = this.#parts;
+    const pending = createPendingEffect(cell, request, recorder.now);
     effects.register(pending);
-    const row: EffectRow = { name: request.name, input: request.input };
+    const row: EffectRow = { name: request.name, input: request.input, atMs: pending.sinceMs };
     cell.start(request.id, row);
     overlays.put(effectKey(cell.to, request.id), row);
     batch.started.push(pending);

@@ -56,7 +56,7 @@ async function mint<Fields extends TrustTerms>(
 ): Promise<Exchanged<Fields> | null> {
   const { runtime, verifier } = options;
   const actor = minting.actor(trust.workspaceId, trust.id);
-  const result = await verifier.verify(token, trust.fields);
+  const result = await verifier.verify(token, trust.fields, trust.workspaceId);
   if (!result.admits) return refuse(options, trust, minting, result);
   const values = Array.from({ length: count(trust.fields) }, () =>
     Buffer.from(runtime.randomBytes(32)).toString("base64url"),

@@ -20,8 +20,8 @@ export type TokenVerdict =
 
 /** Verifies the OIDC tokens of workloads and hosts. */
 export interface WorkloadVerifier {
-  /** Whether the terms of a trust admit the bearer of a token, now. Never rejects because of the token's content. */
-  verify(token: string, terms: TrustTerms): Promise<TokenVerdict>;
+  /** Whether the terms of a workspace's trust admit the bearer of a token, now. Never rejects because of the token's content. */
+  verify(token: string, terms: TrustTerms, workspaceId: string): Promise<TokenVerdict>;
 }
 
 /** The only accepted algorithms (configuration API, Workspace token exchange). */
@@ -39,11 +39,11 @@ export function createWorkloadVerifier(options: {
   readonly now: () => number;
 }): WorkloadVerifier {
   return {
-    async verify(token, terms) {
+    async verify(token, terms, workspaceId) {
       const early = faultBeforeKeys(token, terms);
       if (early !== null) return { admits: false, ...early };
       try {
-        const { payload } = await jwtVerify(token, options.keys.keyOf(terms.issuer), {
+        const { payload } = await jwtVerify(token, options.keys.keyOf(terms.issuer, workspaceId), {
           algorithms: ALGORITHMS,
           issuer: terms.issuer,
           audience: terms.audience,

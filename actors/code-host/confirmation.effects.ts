@@ -3,6 +3,7 @@ import type { Effect } from "../../runtime/actor-type.js";
 import { effect } from "../../runtime/effect-type.js";
 import type { CodeHost, Installation } from "../outbound/code-host.js";
 import { CodeHostRefused } from "../outbound/code-host-requests.js";
+import { codeHostLane } from "../outbound/lanes.js";
 import type { Sealer } from "../sealer.js";
 
 /** The effect. Its input is a {@link SignInGrant} sealed as JSON, because it gives access to the person's account. */
@@ -42,15 +43,12 @@ export interface ConfirmationOptions {
   readonly sealer: Pick<Sealer, "open">;
 }
 
-/** Confirmations that may run at once. */
-const CONCURRENCY = 16;
-
 /**
  * Asks the code host whether a person administers an installation. The person's token is fetched, used and dropped
  * here. When the effect runs again after a crash, the code is used up and the answer is `unknown`: they sign in again.
  */
 export function confirmationEffect({ codeHost, sealer }: ConfirmationOptions): Effect {
-  return CONFIRMATION_EFFECT.implement(CONCURRENCY, async (sealed) => {
+  return CONFIRMATION_EFFECT.implement(codeHostLane, async (sealed) => {
     const signedIn = signInGrantSchema.parse(JSON.parse(sealer.open(sealed)));
     if (codeHost === null) return { confirmed: "refused", why: "No code host is set up here any more." };
     try {

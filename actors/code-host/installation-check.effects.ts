@@ -3,6 +3,7 @@ import type { Effect } from "../../runtime/actor-type.js";
 import { effect } from "../../runtime/effect-type.js";
 import type { CodeHost } from "../outbound/code-host.js";
 import { CodeHostRefused } from "../outbound/code-host-requests.js";
+import { codeHostLane } from "../outbound/lanes.js";
 import { type ConfirmedInstallation, toConfirmedInstallation } from "./confirmation.effects.js";
 
 /** The effect: reads the status of an installation at the code host. */
@@ -16,12 +17,9 @@ export type InstallationStatus =
   | { readonly seen: "gone" }
   | { readonly seen: "unknown" };
 
-/** Checks that may run at once: of many that are due together, only a few go to the code host. */
-const CONCURRENCY = 4;
-
 /** Reads the status of an installation; `codeHost` is null when none is set up (any longer). */
 export function installationCheckEffect(codeHost: CodeHost | null): Effect {
-  return INSTALLATION_CHECK_EFFECT.implement(CONCURRENCY, async (input) => {
+  return INSTALLATION_CHECK_EFFECT.implement(codeHostLane, async (input) => {
     const { host, installationId } = nameSchema.parse(input);
     if (codeHost?.name !== host) return { seen: "unknown" };
     try {

@@ -70,7 +70,7 @@ export function classifyHookOccurrence(
   if (message.type === "hook.fire") return classifyFire(message, turn);
   if (!isResultOf(DELIVERY_EFFECT, message)) return message;
   const result = toDeliveryResult(message);
-  const outcome = toStepOutcome(result, context, turn.now);
+  const outcome = toStepOutcome(result, context);
   return { type: deliveryClasses[outcome.next], result, outcome };
 }
 

@@ -35,7 +35,7 @@ import type { HookOccurrenceContext } from "./step-outcome.js";
 
 const unfired: HookOccurrenceContext = {
   ...{ hookId: "", hook: "", on: "task.opened", teamId: "", attempt: 1, mostAttempts: 1, step: 0, requests: 0 },
-  ...{ steps: [], timeoutMs: 0, blocks: false, deadlineMs: 0, gate: null },
+  ...{ steps: [], timeoutMs: 0, leftMs: 0, blocks: false, deadlineMs: 0, gate: null },
 };
 
 const machine = setup({
@@ -77,5 +77,10 @@ const machine = setup({
 export const hookOccurrenceActor = defineActor(hookOccurrenceRef, {
   machine,
   classify: classifyHookOccurrence,
-  version: 1,
+  version: 2,
+  // Firings of version 1 have all their time left: they did not keep what their requests took.
+  migrate: ({ value, context }) => {
+    const before = context as HookOccurrenceContext;
+    return { value, context: { ...before, leftMs: before.timeoutMs } };
+  },
 });

@@ -10,7 +10,7 @@ import { timeText } from "../time-text.js";
 import type { DeliveryEnded, FirstFire, LoopedFire } from "./classify-hook-occurrence.js";
 import { DELIVERY_EFFECT, type DeliveryInput, type DeliveryResult } from "./delivery/delivery.effects.js";
 import { BEFORE_EVENT_TIMEOUT, type HookFailureCode } from "./delivery/failure-codes.js";
-import { isRetried, MAX_ATTEMPTS, retryWaitMs } from "./delivery/retry-policy.js";
+import { isRetried, MAX_ATTEMPTS, MAX_PLACE_WAIT_MS, retryWaitMs } from "./delivery/retry-policy.js";
 import type { HookFields } from "./hook.js";
 import { EXHAUSTED } from "./hook-occurrence.queries.js";
 import {
@@ -23,7 +23,7 @@ import {
 } from "./hook-occurrence.table.js";
 import { recordFired } from "./loop-guard.js";
 import { recordHookOccurrence, recordLoop } from "./record-hook-occurrence.js";
-import { type HookOccurrenceContext, toStepOutcome } from "./step-outcome.js";
+import { type HookOccurrenceContext, leftAfter, toStepOutcome } from "./step-outcome.js";
 
 /** The transitions of a hook occurrence (`hook-occurrence.machine.ts` says when each runs). */
 
@@ -47,8 +47,9 @@ export function fire({ turn, fire: fired, change }: Delivered<FirstFire>): HookO
     requests: 1,
     steps: hook?.steps.map((step) => step.name) ?? [],
     timeoutMs,
+    leftMs: timeoutMs,
     blocks: hook?.failure === "block",
-    deadlineMs: isBefore ? turn.now + timeoutMs : 0,
+    deadlineMs: isBefore ? Date.parse(work.event.at) + MAX_PLACE_WAIT_MS : 0,
     gate: gate ?? null,
   };
   startRequest(turn, context, work);
@@ -63,9 +64,7 @@ export function stopLoop({ turn, fire: fired, why }: Delivered<LoopedFire>): voi
 
 /** Starts the request of the current step, the last that is counted. */
 function startRequest(turn: Turn, context: HookOccurrenceContext, memo?: WorkEvent): void {
-  const left = context.deadlineMs === 0 ? context.timeoutMs : context.deadlineMs - turn.now;
-  const { teamId, hookId, step, deadlineMs } = context;
-  const timeoutMs = Math.max(1, Math.min(left, context.timeoutMs));
+  const { teamId, hookId, step, leftMs: timeoutMs, deadlineMs } = context;
   const all = { teamId, hookId, step, timeoutMs };
   const input: DeliveryInput = deadlineMs === 0 ? all : { ...all, deadlineMs };
   turn.start(DELIVERY_EFFECT.request(String(context.requests), input, memo));
@@ -77,7 +76,8 @@ export function startNextStep(
   context: HookOccurrenceContext,
 ): HookOccurrenceContext {
   storeAttempt(turn, turn.self.partition, turn.self.id, toAttempt(result, context));
-  const next = { ...context, step: context.step + 1, requests: context.requests + 1 };
+  const leftMs = leftAfter(result, context);
+  const next = { ...context, leftMs, step: context.step + 1, requests: context.requests + 1 };
   startRequest(turn, next);
   return next;
 }
@@ -105,7 +105,7 @@ export function failOutOfTime(turn: Turn, context: HookOccurrenceContext): void 
   const step = context.steps[context.step] ?? "";
   const none = { at: timeText(turn.now), tookMs: 0, requestHeaders: {}, status: null, body: "" };
   const result: DeliveryResult = { ...none, step, code: "timeout", reason: BEFORE_EVENT_TIMEOUT };
-  finish({ turn, result, outcome: toStepOutcome(result, context, turn.now) }, context);
+  finish({ turn, result, outcome: toStepOutcome(result, context) }, context);
 }
 
 /** Records the result, ends the actor, answers a waiting event, and reports a failure that still concerns the task. */

@@ -1,5 +1,9 @@
 import { z } from "zod";
+import type { EffectWait } from "../../runtime/effects.js";
+import type { Runtime } from "../../runtime/runtime.js";
 import type { Reading } from "../../storage/store.js";
+import { timeText } from "../time-text.js";
+import { hookOccurrenceRef } from "./hook-occurrence.messages.js";
 import { type HookOccurrence, listAttempts } from "./hook-occurrence.table.js";
 
 const attemptSchema = z.strictObject({
@@ -40,6 +44,13 @@ export const hookOccurrenceSchema = z
   })
   .meta({ title: "hook-occurrence" });
 
+const waitSchema = z.strictObject({ since: z.string(), reason: z.string() });
+
+/** The same, with what its request waits for before it is sent. */
+export const currentHookOccurrenceSchema = hookOccurrenceSchema
+  .extend({ waits: waitSchema.nullable().describe("Why its request is not sent yet; null when none waits.") })
+  .meta({ title: "hook-occurrence" });
+
 export function hookOccurrenceView(
   reading: Reading,
   workspaceId: string,
@@ -56,4 +67,24 @@ export function hookOccurrenceView(
       retryAfterMs: attempt.retryAfterMs ?? null,
     })),
   };
+}
+
+/** A hook occurrence as its rows and the lanes of requests say. */
+export function currentHookOccurrence(
+  runtime: Pick<Runtime, "reading" | "waitOf">,
+  workspaceId: string,
+  firing: HookOccurrence,
+): z.output<typeof currentHookOccurrenceSchema> {
+  const view = hookOccurrenceView(runtime.reading, workspaceId, firing);
+  if (view.state !== "attempting") return { ...view, waits: null };
+  const wait = runtime.waitOf(hookOccurrenceRef(workspaceId, firing.id), String(view.attempts.length + 1));
+  return { ...view, waits: wait === null ? null : { since: timeText(wait.sinceMs), reason: toReason(wait) } };
+}
+
+function toReason({ bound, target }: EffectWait): string {
+  // A target is written as `service <host>` or `network <host>`.
+  const host = target.slice(target.indexOf(" ") + 1);
+  if (bound === "target") return `the most requests to ${host} that the workspace may have are under way`;
+  if (bound === "party") return "the most requests that the workspace may have are under way";
+  return "requests of other workspaces are sent first";
 }

@@ -21,8 +21,12 @@ export interface HookOccurrenceContext {
   /** Names of the hook's steps when the hook fired. */
   readonly steps: readonly string[];
   readonly timeoutMs: number;
+  /**
+   * How long the next request may take: all of `timeoutMs`, and on a before event what the requests before it left of it.
+   */
+  readonly leftMs: number;
   readonly blocks: boolean;
-  /** Deadline of a hook on a before event; 0 on an after event. */
+  /** Until when requests of a hook on a before event may wait for their place; 0 on an after event. */
   readonly deadlineMs: number;
   readonly gate: ReplyTo | null;
 }
@@ -35,8 +39,13 @@ export interface StepOutcome {
   readonly refused: string | null;
 }
 
-/** What the end of a step's request means at `nowMs`. */
-export function toStepOutcome(result: DeliveryResult, context: HookOccurrenceContext, nowMs: number): StepOutcome {
+/** What of a hook's time is left after a request. */
+export function leftAfter(result: DeliveryResult, { gate, leftMs }: HookOccurrenceContext): number {
+  return gate === null ? leftMs : Math.max(0, leftMs - result.tookMs);
+}
+
+/** What the end of a step's request means. */
+export function toStepOutcome(result: DeliveryResult, context: HookOccurrenceContext): StepOutcome {
   const before = context.gate !== null;
   if (result.code !== null) {
     return !before && isRetried(result.code) && context.attempt < context.mostAttempts
@@ -49,8 +58,7 @@ export function toStepOutcome(result: DeliveryResult, context: HookOccurrenceCon
   }
   const next = context.steps[context.step + 1];
   if (next === undefined) return { next: "delivered", code: null, refused: null };
-  // The deadline of the whole hook passes before the next step begins.
-  return context.deadlineMs > 0 && nowMs >= context.deadlineMs
+  return leftAfter(result, context) === 0
     ? toFailedOutcome(context, { code: "timeout", step: next, reason: "the hook's time ran out" })
     : { next: "attempting", code: null, refused: null };
 }

@@ -15,6 +15,7 @@ import { DYN } from "../expressions/cel-types.js";
 import { evaluateText } from "../expressions/templates.js";
 import { toValue } from "../expressions/values.js";
 import { parseJson } from "../outbound/json-answer.js";
+import { accountLane } from "../outbound/lanes.js";
 import { type AuthorizationServers, OAUTH_REQUEST_MS, ServerUnavailable } from "../outbound/oauth-server.js";
 import { askForTokens, type OAuthClient, revokeToken, type Tokens } from "../outbound/oauth-tokens.js";
 import type { Outbound } from "../outbound/request.js";
@@ -30,8 +31,6 @@ export const EXCHANGE_EFFECT = effect<ExchangeInput, LinkOutcome>("oauth-exchang
 export const REFRESH_EFFECT = effect<IntegrationConnectionKey, LinkOutcome>("oauth-refresh");
 export const REVOKE_EFFECT = effect<RevokeInput, LinkOutcome | null>("oauth-revoke");
 
-/** Connections that may ask their hosts at once, for each of the three: one slow host must not hold up others. */
-const CONCURRENCY = 128;
 /** Longest stored name of an account, in characters. */
 const MAX_ACCOUNT = 255;
 
@@ -85,12 +84,12 @@ export function oauthEffects(options: OAuthEffectOptions): readonly Effect[] {
     options.log.error("what a connection asks of its host went wrong", { id, error: nameOf(error) });
   const run =
     <Input, Output>(work: (options: OAuthEffectOptions, input: Input, signal: RunSignal) => Promise<Output>) =>
-    (input: Input, { id, signal }: EffectContext) =>
+    (input: Input, { id, signal }: EffectContext & { readonly signal: RunSignal }) =>
       toOutcome(work(options, input, signal), (error) => failed(id, error));
   return [
-    EXCHANGE_EFFECT.implement(CONCURRENCY, run(exchange)),
-    REFRESH_EFFECT.implement(CONCURRENCY, run(refresh)),
-    REVOKE_EFFECT.implement(CONCURRENCY, run(revoke)),
+    EXCHANGE_EFFECT.implement(accountLane, run(exchange), ({ integrationId }) => integrationId),
+    REFRESH_EFFECT.implement(accountLane, run(refresh), ({ integrationId }) => integrationId),
+    REVOKE_EFFECT.implement(accountLane, run(revoke), ({ terms }) => terms.hosts.join(" ")),
   ];
 }
 

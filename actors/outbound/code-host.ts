@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { Lane } from "../../runtime/lane.js";
 import type { RuntimeLog } from "../../runtime/runtime.js";
 import { createAppSigner } from "./code-host-app.js";
 import { CodeHostRefused, createCodeHostRequests, isRefusedWith, readAs } from "./code-host-requests.js";
@@ -12,6 +13,7 @@ import {
   signInUrl,
 } from "./code-host-sign-in.js";
 import { createInstallationTokens } from "./installation-tokens.js";
+import { codeHostLane } from "./lanes.js";
 import type { Outbound } from "./request.js";
 
 /** An installation of the app, as the code host returns it. */
@@ -66,9 +68,19 @@ export function createCodeHost({ settings, outbound, now, log }: CodeHostOptions
   const { apiUrl, webUrl } = settings;
   const name = codeHostName(webUrl);
   const ask = createCodeHostRequests({ outbound, name, log });
+  const lane = new Lane(codeHostLane);
   const app = createAppSigner(settings.appId, settings.appKey);
   const appToken = () => app.token(now());
   const tokens = createInstallationTokens({ ask, apiUrl, name, appToken, now });
+  const listRepositories: CodeHost["repositories"] = async (installationId, page) => {
+    const url = `${apiUrl}/installation/repositories?per_page=${REPOSITORIES_ON_PAGE}&page=${page}`;
+    const authorization = `Bearer ${await tokens.of(installationId)}`;
+    const { status, json } = await ask({ what: "repositories", url, authorization });
+    if (status === 401) tokens.forget(installationId);
+    if (status !== 200) throw isRefusedWith(name, status);
+    const { repositories, total_count } = readAs(name, repositoriesSchema, json);
+    return { items: repositories, total: total_count };
+  };
   return {
     name,
     signInUrl: (way) => signInUrl(settings, way),
@@ -88,13 +100,13 @@ export function createCodeHost({ settings, outbound, now, log }: CodeHostOptions
     },
     administers: (token, account) => isAdministrator({ ask, settings, name, log }, token, account),
     async repositories(installationId, page) {
-      const url = `${apiUrl}/installation/repositories?per_page=${REPOSITORIES_ON_PAGE}&page=${page}`;
-      const authorization = `Bearer ${await tokens.of(installationId)}`;
-      const { status, json } = await ask({ what: "repositories", url, authorization });
-      if (status === 401) tokens.forget(installationId);
-      if (status !== 200) throw isRefusedWith(name, status);
-      const { repositories, total_count } = readAs(name, repositoriesSchema, json);
-      return { items: repositories, total: total_count };
+      const place = { party: String(installationId), target: name };
+      if (!lane.take(place)) throw new CodeHostRefused(`${name} is being asked for too much at once; try again.`);
+      try {
+        return await listRepositories(installationId, page);
+      } finally {
+        lane.release(place);
+      }
     },
   };
 }

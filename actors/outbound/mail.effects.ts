@@ -2,7 +2,9 @@ import { createTransport } from "nodemailer";
 import { z } from "zod";
 import type { Effect } from "../../runtime/actor-type.js";
 import { effect } from "../../runtime/effect-type.js";
+import { GLOBAL_PARTITION } from "../../storage/keys.js";
 import type { Sealer } from "../sealer.js";
+import { mailLane } from "./lanes.js";
 
 const mailSchema = z.strictObject({
   to: z.string(),
@@ -40,8 +42,6 @@ export interface MailLog {
 /** Time limits for connecting to a mail server, its greeting and its answers, in milliseconds. */
 const CONNECT_TIMEOUT_MS = 10_000;
 const ANSWER_TIMEOUT_MS = 30_000;
-/** Mails that may be sent at once. */
-const CONCURRENCY = 8;
 
 /**
  * Sends mails over SMTP, or writes them to the log when no server is set up. The result is `null`. A mail that cannot
@@ -58,8 +58,7 @@ export function mailEffect(options: MailOptions): Effect {
           greetingTimeout: CONNECT_TIMEOUT_MS,
           socketTimeout: ANSWER_TIMEOUT_MS,
         });
-  return MAIL_EFFECT.implement(CONCURRENCY, async (sealed, { id }) => {
-    const { to, subject, text, logLine } = mailSchema.parse(JSON.parse(sealer.open(sealed)));
+  const send = async ({ to, subject, text, logLine }: Mail, id: string): Promise<null> => {
     if (transport === null) {
       log.mail(logLine);
       return null;
@@ -72,6 +71,13 @@ export function mailEffect(options: MailOptions): Effect {
       log.warn("a mail was not sent", { id, code });
       throw new Error(`the mail was not sent: ${code}`);
     }
+  };
+  return MAIL_EFFECT.implementPrepared((sealed, { id, owner }) => {
+    const mail = mailSchema.parse(JSON.parse(sealer.open(sealed)));
+    const target = mail.to.slice(mail.to.lastIndexOf("@") + 1).toLowerCase();
+    // Mails of sign-ins are nobody's in particular: those to one domain hold up no others.
+    const party = owner.partition === GLOBAL_PARTITION ? `${GLOBAL_PARTITION} ${target}` : owner.partition;
+    return { place: { lane: mailLane, party, target, bytes: sealed.length }, begin: () => send(mail, id) };
   });
 }
 

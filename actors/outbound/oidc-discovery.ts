@@ -1,6 +1,8 @@
 import { createLocalJWKSet, errors, type JWTVerifyGetKey } from "jose";
 import { z } from "zod";
+import { Lane, type PlaceFor } from "../../runtime/lane.js";
 import { parseJson, toReason } from "./json-answer.js";
+import { issuerLane } from "./lanes.js";
 import type { Outbound } from "./request.js";
 
 /** An issuer's keys are unavailable; the message says why and contains only the issuer's address. */
@@ -12,9 +14,10 @@ export class KeysUnavailable extends Error {
 export interface IssuerKeys {
   /**
    * A function that finds the issuer's key for a token's header, by `kid` and `alg`. It rejects with
-   * {@link KeysUnavailable}, or with jose's `JWKSNoMatchingKey` when recently fetched keys have no such key.
+   * {@link KeysUnavailable}, or with jose's `JWKSNoMatchingKey` when recently fetched keys have no such key. `party` is
+   * the workspace whose trust names the issuer.
    */
-  keyOf(issuer: string): JWTVerifyGetKey;
+  keyOf(issuer: string, party: string): JWTVerifyGetKey;
 }
 
 export interface IssuerKeysOptions {
@@ -37,8 +40,6 @@ const ASK_AGAIN_MS = 30_000;
 const TRY_AGAIN_MS = 10_000;
 /** Most cached issuers; beyond that the least recently used is evicted. */
 const MAX_ISSUERS = 500;
-/** Most requests to issuers at once; further ones are refused. */
-const MAX_ASKING = 64;
 
 type KeySet = ReturnType<typeof createLocalJWKSet>;
 
@@ -61,7 +62,7 @@ export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
   const { now, timeoutMs = REQUEST_TIMEOUT_MS } = options;
   const fetcher = { outbound: options.outbound, timeoutMs };
   const issuers = new Map<string, Known>();
-  let asking = 0;
+  const lane = new Lane(issuerLane);
 
   const knownOf = (issuer: string): Known => {
     const known = issuers.get(issuer) ?? { keys: null, fetchedMs: 0, askedMs: 0, failure: null, asking: null };
@@ -71,8 +72,7 @@ export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
     if (oldest?.done === false) issuers.delete(oldest.value);
     return known;
   };
-  const ask = async (issuer: string, known: Known): Promise<void> => {
-    asking += 1;
+  const ask = async (issuer: string, known: Known, place: PlaceFor): Promise<void> => {
     known.askedMs = now();
     try {
       known.keys = await fetchKeys(fetcher, issuer);
@@ -81,32 +81,33 @@ export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
     } catch (error) {
       known.failure = error instanceof KeysUnavailable ? error : new KeysUnavailable("its keys cannot be read");
     } finally {
-      asking -= 1;
+      lane.release(place);
       known.asking = null;
     }
   };
-  const renewed = async (issuer: string, known: Known): Promise<void> => {
+  const renewed = async (issuer: string, known: Known, party: string): Promise<void> => {
     const restMs = known.failure === null ? ASK_AGAIN_MS : TRY_AGAIN_MS;
     if (known.asking === null && known.askedMs > 0 && now() - known.askedMs < restMs) return;
-    if (known.asking === null && asking >= MAX_ASKING) {
-      throw new KeysUnavailable("too many issuers are being asked for their keys");
+    if (known.asking === null) {
+      const place = { party, target: issuer };
+      if (!lane.take(place)) throw new KeysUnavailable("too many issuers are being asked for their keys");
+      known.asking = ask(issuer, known, place);
     }
-    known.asking ??= ask(issuer, known);
     await known.asking;
   };
 
   return {
-    keyOf: (issuer) => async (header, token) => {
+    keyOf: (issuer, party) => async (header, token) => {
       const known = knownOf(issuer);
       if (known.keys !== null && now() - known.fetchedMs >= KEYS_LAST_MS) known.keys = null;
-      if (known.keys === null) await renewed(issuer, known);
+      if (known.keys === null) await renewed(issuer, known, party);
       const { keys } = known;
       if (keys === null) throw known.failure ?? new KeysUnavailable("its keys cannot be had");
       try {
         return await keys(header, token);
       } catch (error) {
         if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
-        await renewed(issuer, known);
+        await renewed(issuer, known, party);
         if (known.keys === null || known.keys === keys) throw error;
         return known.keys(header, token);
       }

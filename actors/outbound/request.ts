@@ -39,7 +39,6 @@ export interface OutboundOptions {
 }
 
 const CONNECT_TIMEOUT_MS = 10_000;
-const CONNECTIONS_PER_HOST = 64;
 
 /** Sends requests over connections that are checked by the address that they really go to. */
 export function createOutbound({ allowList, resolve = resolveWithSystem, maxBodyBytes }: OutboundOptions): Outbound {
@@ -48,7 +47,8 @@ export function createOutbound({ allowList, resolve = resolveWithSystem, maxBody
       connect: guardedConnector(admitsPrivate, resolve),
       // Each request has its own time limit.
       ...{ headersTimeout: 0, bodyTimeout: 0 },
-      connections: CONNECTIONS_PER_HOST,
+      // Lanes bound how many requests there are, so that none waits in here.
+      connections: null,
       pipelining: 1,
     });
   const agents = { guarded: agentFor(false), named: agentFor(true) };

@@ -4,7 +4,7 @@ import { callbackTaskSchema, callbackTaskView } from "../../actors/hooks/deliver
 import { toCallbackNote } from "../../actors/hooks/delivery/callback-note.js";
 import { workEventName } from "../../actors/hooks/hook.js";
 import { findTeamHookOccurrence, listHookOccurrences } from "../../actors/hooks/hook-occurrence.queries.js";
-import { hookOccurrenceSchema, hookOccurrenceView } from "../../actors/hooks/hook-occurrence.view.js";
+import { currentHookOccurrence, currentHookOccurrenceSchema } from "../../actors/hooks/hook-occurrence.view.js";
 import type { Sealer } from "../../actors/sealer.js";
 import { taskRef } from "../../actors/tasks/task.messages.js";
 import type { Runtime } from "../../runtime/runtime.js";
@@ -51,12 +51,12 @@ function historyRoutes(runtime: Runtime): readonly Route[] {
       summary: "What a team's hooks did, newest first",
       access: "any",
       query: historyQuery,
-      answers: { 200: z.strictObject({ items: z.array(hookOccurrenceSchema), next: nextPage }) },
+      answers: { 200: z.strictObject({ items: z.array(currentHookOccurrenceSchema), next: nextPage }) },
       handle: async (request, team) => {
         const { limit } = request.query;
         const rows = await readPage(runtime, request, listHookOccurrences(team, request.query, request.query));
         const next = rows.length < limit ? null : (rows.at(-1)?.id ?? null);
-        const items = rows.map((row) => hookOccurrenceView(reading, team.workspaceId, row));
+        const items = rows.map((row) => currentHookOccurrence(runtime, team.workspaceId, row));
         return { status: 200, body: { items, next } };
       },
     }),
@@ -65,10 +65,10 @@ function historyRoutes(runtime: Runtime): readonly Route[] {
       path: "/api/teams/{teamId}/hook-occurrences/{id}",
       summary: "One firing of a hook, with every attempt",
       access: "any",
-      answers: { 200: hookOccurrenceSchema },
+      answers: { 200: currentHookOccurrenceSchema },
       handle: ({ params }, team) => {
         const { hookOccurrence } = granted(findTeamHookOccurrence(reading, team, params.id ?? ""));
-        return { status: 200, body: hookOccurrenceView(reading, team.workspaceId, hookOccurrence) };
+        return { status: 200, body: currentHookOccurrence(runtime, team.workspaceId, hookOccurrence) };
       },
     }),
   ];

@@ -4,7 +4,7 @@ import type { VisibleTeam } from "../../actors/access/team.queries.js";
 import { toResend, toResendPeriod, toTest } from "../../actors/hooks/fire-by-hand.js";
 import { type FireHook, hookOccurrenceRef } from "../../actors/hooks/hook-occurrence.messages.js";
 import { findTeamHookOccurrence } from "../../actors/hooks/hook-occurrence.queries.js";
-import { hookOccurrenceSchema, hookOccurrenceView } from "../../actors/hooks/hook-occurrence.view.js";
+import { currentHookOccurrence, currentHookOccurrenceSchema } from "../../actors/hooks/hook-occurrence.view.js";
 import { hookResenderRef } from "../../actors/hooks/resend.messages.js";
 import { countFailed, type ResendCount, type ResendPeriod } from "../../actors/hooks/resend.queries.js";
 import type { Runtime } from "../../runtime/runtime.js";
@@ -36,7 +36,7 @@ export function resendRoutes({ runtime }: { readonly runtime: Runtime }): readon
       summary: "Fire a hook again for the same event",
       access: "any",
       body: z.strictObject({}),
-      answers: { 202: hookOccurrenceSchema },
+      answers: { 202: currentHookOccurrenceSchema },
       handle: ({ caller, params }, team) =>
         fire(runtime, granted(toResend(runtime.reading, caller, team, params.id ?? ""))),
     }),
@@ -67,7 +67,7 @@ export function resendRoutes({ runtime }: { readonly runtime: Runtime }): readon
         "`service-test` says `true`, and so does the history.",
       access: "any",
       body: z.strictObject({}),
-      answers: { 202: hookOccurrenceSchema },
+      answers: { 202: currentHookOccurrenceSchema },
       handle: ({ caller, params }) => {
         const sample = { occurrence: runtime.newId("occ"), nowMs: runtime.clock.now() };
         return fire(runtime, granted(toTest(runtime.reading, caller, params.hookId ?? "", sample)));
@@ -82,7 +82,7 @@ async function fire(runtime: Runtime, message: FireHook): Promise<Answer> {
   const id = runtime.newId("occ");
   await runtime.ask(hookOccurrenceRef(workspaceId, id), message);
   const { hookOccurrence } = granted(findTeamHookOccurrence(reading, message.work, id));
-  return { status: 202, body: hookOccurrenceView(reading, workspaceId, hookOccurrence) };
+  return { status: 202, body: currentHookOccurrence(runtime, workspaceId, hookOccurrence) };
 }
 
 async function resendFailed(runtime: Runtime, team: VisibleTeam, period: ResendPeriod): Promise<ResendCount> {

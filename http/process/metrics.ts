@@ -28,13 +28,7 @@ const gauges = {
 export function createMetrics(stats: () => RuntimeStats): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const requests = new Histogram({
-    name: "signalbox_http_request_seconds",
-    help: "Time to answer a request",
-    labelNames: ["method", "route", "status"],
-    buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10],
-    registers: [registry],
-  });
+  const observe = createRequestHistogram(registry);
   const flushes = new Histogram({
     name: "signalbox_flush_seconds",
     help: "Time to flush a batch",
@@ -56,22 +50,13 @@ export function createMetrics(stats: () => RuntimeStats): Metrics {
     help: "Answers broken off before all of them was sent",
     registers: [registry],
   });
-  // By route, method and status: looking up a series by its labels costs more than counting in it.
-  const series = new Map<string, ReturnType<typeof requests.labels>>();
-  const seriesOf = (method: string, route: string, status: number) => {
-    const name = `${status} ${method} ${route}`;
-    const known = series.get(name);
-    if (known !== undefined) return known;
-    const made = requests.labels(method, route, String(status));
-    series.set(name, made);
-    return made;
-  };
   const deliveries = new Counter({
     name: "signalbox_code_host_deliveries_total",
     help: "Signed deliveries of the code host since the start, by whether something here goes by them",
     labelNames: ["fate"],
     registers: [registry],
   });
+  const setLanes = createLaneGauge(registry);
   const exhausted = new Counter({
     name: "signalbox_hook_firings_given_up_total",
     help: "Firings of hooks on after events whose attempts were used up, since the start",
@@ -82,16 +67,56 @@ export function createMetrics(stats: () => RuntimeStats): Metrics {
     served: ({ method, route, status, seconds, isCut }) => {
       if (isCut) cut.inc();
       if (route === null) malformed.inc();
-      else seriesOf(method, route, status).observe(seconds);
+      else observe(method, route, status, seconds);
     },
     delivered: (fate) => deliveries.inc({ fate }),
     text: async () => {
       const current = stats();
       for (const { name, gauge } of values) gauge.set(current[name]);
+      setLanes(current.lanes);
       exhausted.reset();
       exhausted.inc(current.counters.get(EXHAUSTED) ?? 0);
       for (const seconds of current.flushSeconds) flushes.observe(seconds);
       return registry.metrics();
     },
+  };
+}
+
+/** The histogram of answered requests; returns what counts one. */
+function createRequestHistogram(registry: Registry) {
+  const requests = new Histogram({
+    name: "signalbox_http_request_seconds",
+    help: "Time to answer a request",
+    labelNames: ["method", "route", "status"],
+    buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10],
+    registers: [registry],
+  });
+  // By route, method and status: looking up a series by its labels costs more than counting in it.
+  const series = new Map<string, ReturnType<typeof requests.labels>>();
+  const seriesOf = (method: string, route: string, status: number) => {
+    const name = `${status} ${method} ${route}`;
+    const known = series.get(name);
+    if (known !== undefined) return known;
+    const made = requests.labels(method, route, String(status));
+    series.set(name, made);
+    return made;
+  };
+  return (method: string, route: string, status: number, seconds: number): void =>
+    seriesOf(method, route, status).observe(seconds);
+}
+
+/** The gauge of outgoing requests; returns what sets it. */
+function createLaneGauge(registry: Registry): (lanes: RuntimeStats["lanes"]) => void {
+  const gauge = new Gauge({
+    name: "signalbox_outbound_requests",
+    help: "Requests to the outside by lane, under way or waiting for a place",
+    labelNames: ["lane", "state"],
+    registers: [registry],
+  });
+  return (lanes) => {
+    for (const { name, taken, waiting } of lanes) {
+      gauge.set({ lane: name, state: "under-way" }, taken);
+      gauge.set({ lane: name, state: "waiting" }, waiting);
+    }
   };
 }

@@ -17,12 +17,13 @@ import { rebuildDirectories } from "../../runtime/rebuild-directories.js";
 import { createMemoryStore } from "../../storage/memory-store.js";
 import type { Change, Entry, Reading } from "../../storage/store.js";
 import { Harness, settled } from "../support/harness.js";
+import { plainLane } from "../support/plain-effect.js";
 
 const kinds = createKinds({ allowList: parseAllowList(""), signsTokens: false });
 const directories = createDirectoryCatalogue(kinds);
 const catalogue = {
   actors: createActorTypes(kinds),
-  effects: [MAIL_EFFECT.implement(4, async () => undefined as never)],
+  effects: [MAIL_EFFECT.implement(plainLane(4), async () => undefined as never)],
 };
 const ada = { kind: "person", userId: "usr_ada", email: "ada@example.com", sessionId: "ses_1" } as const;
 const bob = { userId: "usr_bob", email: "bob@example.com" };

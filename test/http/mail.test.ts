@@ -71,3 +71,13 @@ t.test("a mail that was pending when the process ended is sent by the next one",
   const token = /\/sign-in\/([\w-]{43})/.exec(mail.received[0]?.raw.replace(/=\r\n/g, "") ?? "")?.[1] ?? "";
   t.equal((await next.anonymous.request("POST", "/api/sessions", { token })).status, 204);
 });
+
+t.test("mails to a domain that takes its time hold up none to another", async (t) => {
+  const mail = await startMailServer(t, (to) => (to.endsWith("@slow.example") ? "hang" : "take"));
+  const service = await startTestService(t, { settings: { SMTP_URL: mail.url } });
+  const signIn = (email: string) => service.anonymous.request("POST", "/api/sign-in", { email });
+  for (let n = 0; n < 20; n++) t.equal((await signIn(`many-${n}@slow.example`)).status, 202);
+  t.equal((await signIn("ada@example.com")).status, 202);
+  await mail.until(() => mail.received.length === 1);
+  t.same(mail.received[0]?.to, ["ada@example.com"]);
+});

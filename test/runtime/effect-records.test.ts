@@ -1,7 +1,7 @@
 import t from "tap";
-import type { Effect } from "../../runtime/actor-type.js";
 import { actorSpace, effectSpace } from "../../storage/keys.js";
 import { Harness, type HarnessOptions, partition } from "../support/harness.js";
+import { plainEffect } from "../support/plain-effect.js";
 import { type Note, probe } from "../support/probe.js";
 
 /** Counts what it is told; its effects end when a test ends them. */
@@ -25,11 +25,11 @@ const counter = probe("counter", {
 
 async function started(limits: HarnessOptions["limits"] = {}) {
   const runs: { readonly id: string; readonly input: unknown; end(): void }[] = [];
-  const work: Effect = {
-    name: "work",
-    concurrency: 10,
-    run: (input, { id }) => new Promise((resolve) => runs.push({ id, input, end: () => resolve("done") })),
-  };
+  const work = plainEffect(
+    "work",
+    10,
+    (input, { id }) => new Promise((resolve) => runs.push({ id, input, end: () => resolve("done") })),
+  );
   const harness = new Harness({ catalogue: { actors: [counter], effects: [work] }, limits });
   await harness.start();
   const tell = (message: Note, id = "1") => harness.ask(harness.to("counter", id), message);

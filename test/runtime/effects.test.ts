@@ -2,70 +2,14 @@ import t from "tap";
 import type { Effect } from "../../runtime/actor-type.js";
 import { address } from "../../runtime/address.js";
 import { cellName } from "../../runtime/cell-record.js";
+import { createSystemClock } from "../../runtime/clock.js";
 import { Effects } from "../../runtime/effects.js";
 import { createPendingEffect, effectKey } from "../../runtime/pending-effect.js";
-import type { RunSignal } from "../../runtime/run-signal.js";
-import { effectSpace } from "../../storage/keys.js";
 import { createMemoryStore } from "../../storage/memory-store.js";
 import { Harness, partition } from "../support/harness.js";
-import { type Note, probe } from "../support/probe.js";
-
-interface Run {
-  readonly id: string;
-  readonly input: unknown;
-  readonly signal: RunSignal;
-  end(output: unknown): void;
-  fail(error: unknown): void;
-}
-
-/** An effect whose runs a test ends by hand. */
-function byHand(name: string, concurrency: number): { effect: Effect; runs: Run[] } {
-  const runs: Run[] = [];
-  const run: Effect["run"] = (input, { id, signal }) =>
-    new Promise((resolve, reject) => {
-      runs.push({ id, input, signal, end: resolve, fail: reject });
-    });
-  return { effect: { name, concurrency, run }, runs };
-}
-
-const worker = probe("worker", {
-  start: (_context, { id, name, input }, turn) =>
-    turn.start({ name: String(name ?? "work"), id: String(id), input: input ?? null }),
-  startMany: (_context, { count }, turn) => {
-    for (let n = 0; n < Number(count); n++) turn.start({ name: "work", id: `many-${n}`, input: n });
-  },
-  startTwice: (_context, { id }, turn) => {
-    turn.start({ name: "work", id: String(id), input: 1 });
-    turn.start({ name: "work", id: String(id), input: 2 });
-  },
-  cancel: (_context, { id }, turn) => turn.cancelEffect(String(id)),
-  restart: (_context, { id }, turn) => {
-    turn.cancelEffect(String(id));
-    turn.start({ name: "work", id: String(id), input: "again" });
-  },
-  startAndCancel: (_context, { id }, turn) => {
-    turn.start({ name: "work", id: String(id), input: 1 });
-    turn.cancelEffect(String(id));
-  },
-  "effect.ended": (context, { id, result, effect }) => ({
-    ended: [...((context.ended ?? []) as unknown[]), { id, result, effect }],
-  }),
-  ended: ({ ended }, _message, turn) => turn.reply(ended ?? []),
-  stop: (_context, _message, turn) => turn.stop(),
-});
-
-async function started(concurrency = 2) {
-  const { effect, runs } = byHand("work", concurrency);
-  const harness = new Harness({ catalogue: { actors: [worker], effects: [effect] } });
-  await harness.start();
-  const ended = () => harness.ask(harness.to("worker"), { type: "ended" });
-  const tell = (message: Note, id = "1") => harness.ask(harness.to("worker", id), message);
-  return { harness, runs, ended, tell };
-}
-
-function pending(harness: Harness): number {
-  return harness.durable.range({ prefix: [partition, effectSpace] }).length;
-}
+import { plainEffect } from "../support/plain-effect.js";
+import type { Note } from "../support/probe.js";
+import { byHand, pending, started, startedWith, worker } from "./effect-scene.js";
 
 t.test("an effect starts after its flush and its result comes back once", async (t) => {
   const { harness, runs, ended, tell } = await started();
@@ -240,17 +184,18 @@ t.test("an actor that stops cancels its effects", async (t) => {
 
 t.test("many effects of one name are started a few at a time, and keep no other name's waiting", async (t) => {
   const begun: string[] = [];
-  const noting = (name: string): Effect => ({ name, concurrency: 1_000, run: async () => void begun.push(name) });
+  const noting = (name: string): Effect => plainEffect(name, 1_000, async () => void begun.push(name));
   const later: (() => void)[] = [];
   const effects = new Effects({
     effects: [noting("work"), noting("other")],
     reading: createMemoryStore().reading,
+    clock: createSystemClock(),
     defer: (work) => void later.push(work),
     ended: () => undefined,
   });
   const enqueue = (name: string, id: string) => {
     const owner = address(partition, "worker", "1");
-    const pending = createPendingEffect({ to: owner, name: cellName(owner) }, { name, id, input: null });
+    const pending = createPendingEffect({ to: owner, name: cellName(owner) }, { name, id, input: null }, 0);
     effects.register(pending);
     effects.enqueue(pending);
   };
@@ -269,7 +214,9 @@ t.test("two effects of one name are refused at the start", async (t) => {
 });
 
 t.test("a partition whose effects never end keeps no other's waiting, also after a crash", async (t) => {
-  const { harness, runs, tell } = await started(8);
+  const lane = { name: "fair", places: 8, kept: 2, perParty: 6, perTarget: 6 };
+  const { effect: work, runs } = byHand("work", 8, lane);
+  const { harness, tell } = await startedWith(work);
   const other = { ...harness.to("worker"), partition: "ws_2" };
   await tell({ type: "startMany", count: 20 });
   await harness.advance();

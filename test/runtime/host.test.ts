@@ -1,8 +1,8 @@
 import t from "tap";
-import type { RunSignal } from "../../runtime/run-signal.js";
 import { Stopping } from "../../runtime/runtime.js";
 import { actorSpace, deadLetterSpace, undeliveredSpace } from "../../storage/keys.js";
 import { Harness, partition, settled } from "../support/harness.js";
+import { plainEffect } from "../support/plain-effect.js";
 import { probe } from "../support/probe.js";
 
 const counter = probe("counter", {
@@ -80,17 +80,17 @@ t.test("turns go on during a flush, bounded, and form the next batch", async (t)
 
 t.test("stop finishes what was asked, refuses what comes, and leaves the rest for the next process", async (t) => {
   let aborted = false;
-  const wait = {
-    name: "wait",
-    concurrency: 1,
-    run: (_input: unknown, { signal }: { signal: RunSignal }) =>
+  const wait = plainEffect(
+    "wait",
+    1,
+    (_input, { signal }) =>
       new Promise((_resolve, reject) => {
         signal.addEventListener("abort", () => {
           aborted = true;
           reject(new Error("aborted"));
         });
       }),
-  };
+  );
   const harness = new Harness({ catalogue: { ...catalogue, effects: [wait] } });
   await leaveDeadLetter(harness);
   const runtime = await harness.start();

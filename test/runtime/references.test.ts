@@ -1,10 +1,13 @@
 import t from "tap";
 import { setup } from "xstate";
+import { address } from "../../runtime/address.js";
 import { defineActor } from "../../runtime/define-actor.js";
 import { effect, isResultOf } from "../../runtime/effect-type.js";
 import { reference } from "../../runtime/reference.js";
+import { RunAbort } from "../../runtime/run-signal.js";
 import type { Delivered, Message } from "../../runtime/turn.js";
 import { compileSnippets } from "../support/compile.js";
+import { plainLane } from "../support/plain-effect.js";
 
 interface Open extends Message {
   readonly type: "open";
@@ -30,8 +33,12 @@ t.test("an actor type takes its kind from its references", async (t) => {
 t.test("an effect's request, its implementation and its result go by its name", async (t) => {
   const mail = effect<string, number>("mail");
   t.match(mail.request("1", "hello"), { name: "mail", id: "1", input: "hello" });
-  const { name, concurrency } = mail.implement(3, async (text) => text.length);
-  t.same({ name, concurrency }, { name: "mail", concurrency: 3 });
+  const lane = plainLane(3);
+  const { name, prepare } = mail.implement(lane, async (text) => text.length);
+  t.equal(name, "mail");
+  const { place, begin } = prepare("hello", { id: "1", owner: address("ws_1", "door", "1"), memo: undefined });
+  t.same(place, { lane, target: "", bytes: 0 });
+  t.equal(await begin(new RunAbort()), 5);
   const ended = { type: "effect.ended", effect: "mail", id: "1", result: { ok: true, output: 5 } };
   t.ok(isResultOf(mail, ended));
   t.notOk(isResultOf(effect("other"), ended));
@@ -56,6 +63,7 @@ export const mail = effect<{ readonly to: string }, { readonly sent: boolean }>(
 declare const runtime: Runtime;
 declare const turn: Turn;
 const door = doorRef("ws_1", "1");
+const lane = { name: "mail", places: 1, kept: 0, perParty: 1, perTarget: 1 };
 const machineOf = <Event extends Message & { readonly turn: Turn }>() =>
   setup({ types: { events: {} as Event } }).createMachine({ initial: "a", states: { a: {} } });
 `;
@@ -78,7 +86,7 @@ const compiles = {
     });`,
   result: `declare const ended: Delivered<EffectEnded>;
     if (isResultOf(mail, ended) && ended.result.ok) { const sent: boolean = ended.result.output.sent; }`,
-  implements: `mail.implement(1, async ({ to }) => ({ sent: to !== "" })); turn.start(mail.request("1", { to: "ada" }));`,
+  implements: `mail.implement(lane, async ({ to }) => ({ sent: to !== "" })); turn.start(mail.request("1", { to: "ada" }));`,
 };
 
 /** With the words that say what is wrong. */
@@ -152,7 +160,7 @@ const refused: Record<string, readonly [text: string, why: RegExp]> = {
     /'put' does not exist/,
   ],
   otherInput: [`turn.start(mail.request("1", { from: "ada" }));`, /'from' does not exist/],
-  otherOutput: [`mail.implement(1, async () => ({ sent: "yes" }));`, /not assignable to type 'boolean'/],
+  otherOutput: [`mail.implement(lane, async () => ({ sent: "yes" }));`, /not assignable to type 'boolean'/],
   otherResult: [
     `declare const ended: Delivered<EffectEnded>;
     if (isResultOf(mail, ended) && ended.result.ok) { const sent: string = ended.result.output.sent; }`,

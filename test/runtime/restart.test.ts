@@ -12,6 +12,7 @@ import { topic } from "../../runtime/topic.js";
 import { undeliveredSpace } from "../../storage/keys.js";
 import { openLmdbStore } from "../../storage/lmdb-store.js";
 import type { Store } from "../../storage/store.js";
+import { type PlainRun, plainEffect } from "../support/plain-effect.js";
 import { type Note, probe } from "../support/probe.js";
 
 const partition = "ws_1";
@@ -47,12 +48,12 @@ function neverEnding(): { effect: Effect; began: Promise<{ readonly id: string; 
   const began = new Promise<{ readonly id: string; readonly input: unknown }>((resolve) => {
     tell = resolve;
   });
-  const run: Effect["run"] = (input, { id, signal }) =>
+  const run: PlainRun = (input, { id, signal }) =>
     new Promise((_resolve, reject) => {
       tell({ id, input });
       signal.addEventListener("abort", () => reject(signal.reason));
     });
-  return { effect: { name: "work", concurrency: 1, run }, began };
+  return { effect: plainEffect("work", 1, run), began };
 }
 
 t.test("on LMDB, what a process leaves undone is taken up by the next one", async (t) => {

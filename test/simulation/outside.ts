@@ -2,6 +2,7 @@ import type { Effect } from "../../runtime/actor-type.js";
 import type { Address } from "../../runtime/address.js";
 import { effectKey } from "../../runtime/pending-effect.js";
 import type { Reading } from "../../storage/store.js";
+import { plainEffect } from "../support/plain-effect.js";
 import type { Chance } from "./chance.js";
 import type { World } from "./world.js";
 
@@ -26,8 +27,8 @@ export class Outside {
   /** The effects as a process runs them; what runs when it dies may be done or not. */
   effects(): readonly Effect[] {
     return [
-      { name: "pay", concurrency: 2, run: (input, { id, owner }) => this.#run(owner, id, () => this.#pay(id, input)) },
-      { name: "ping", concurrency: 1, run: (_input, { id, owner }) => this.#run(owner, id, () => "pong") },
+      plainEffect("pay", 2, (input, { id, owner }) => this.#run(owner, id, () => this.#pay(id, input))),
+      plainEffect("ping", 1, (_input, { id, owner }) => this.#run(owner, id, () => "pong")),
     ];
   }
 

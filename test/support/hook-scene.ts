@@ -13,6 +13,7 @@ export interface Firing {
   readonly state: string;
   readonly code: string | null;
   readonly hook: string;
+  readonly waits: { readonly since: string; readonly reason: string } | null;
   readonly attempts: readonly {
     readonly status: number | null;
     readonly code: string | null;

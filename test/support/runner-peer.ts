@@ -11,7 +11,7 @@ import {
   type Spent,
   serviceFrameSchema,
 } from "../../actors/runners/protocol.js";
-import type { TestService } from "./service.js";
+import type { Client } from "./service.js";
 
 type Hello = Extract<RunnerFrame, { frame: "hello" }>;
 type EndReport = Extract<RunnerMessage, { type: "run.ended" }>;
@@ -19,6 +19,11 @@ type PermissionWish = Omit<Extract<RunnerMessage, { type: "run.permission" }>, "
 type Claim = Pick<Job, "runId" | "fence">;
 type FrameOf<Name extends ServiceFrame["frame"]> = Extract<ServiceFrame, { frame: Name }>;
 type MessageOf<Type extends ServiceMessage["type"]> = Extract<ServiceMessage, { type: Type }>;
+
+/** A service that a runner connects to. */
+interface RunnerSite {
+  withToken(token: string): Pick<Client, "socket">;
+}
 
 /** A runner's end of the protocol on a real socket, driven by the test. It accepts only frames of the schema. */
 export class RunnerPeer {
@@ -49,7 +54,7 @@ export class RunnerPeer {
   }
 
   /** Connects with the pool's token; rejects when it is refused. */
-  static async connect(service: TestService, token: string): Promise<RunnerPeer> {
+  static async connect(service: RunnerSite, token: string): Promise<RunnerPeer> {
     const socket = service.withToken(token).socket("/api/runner");
     const peer = new RunnerPeer(socket);
     await new Promise<void>((resolve, reject) => socket.once("open", () => resolve()).once("error", reject));
@@ -57,7 +62,7 @@ export class RunnerPeer {
   }
 
   /** Connects and says hello; by default as a new runner with one slot and the harness `command`. */
-  static async join(service: TestService, token: string, said: Partial<Hello> = {}): Promise<RunnerPeer> {
+  static async join(service: RunnerSite, token: string, said: Partial<Hello> = {}): Promise<RunnerPeer> {
     const peer = await RunnerPeer.connect(service, token);
     peer.hello(said);
     await peer.frame("welcome");

@@ -1,22 +1,22 @@
-import type { Effect, EffectContext } from "../../../runtime/actor-type.js";
+import type { Effect, EffectContext, PreparedRun } from "../../../runtime/actor-type.js";
 import type { Clock } from "../../../runtime/clock.js";
 import { effect } from "../../../runtime/effect-type.js";
+import type { RunSignal } from "../../../runtime/run-signal.js";
 import type { WorkEvent } from "../../events/catalogue.js";
 import { toFailure } from "../../outbound/failure.js";
+import { afterEventLane, beforeEventLane } from "../../outbound/lanes.js";
 import type { NetworkRequests } from "../../outbound/network-requests.js";
 import type { Outbound } from "../../outbound/request.js";
-import { findResource } from "../../resources/resource.table.js";
 import { timeText } from "../../time-text.js";
-import type { HookFields } from "../hook.js";
 import type { AttemptRow } from "../hook-occurrence.table.js";
 import {
   cachingSealer,
   type Delivery,
+  type PreparedRequest,
   prepareRequest,
   type RequestOptions,
-  type UnpreparedRequest,
 } from "./delivery-request.js";
-import { toFailureCode } from "./failure-codes.js";
+import { NO_PLACE, toFailureCode } from "./failure-codes.js";
 import { requestedWaitMs } from "./retry-policy.js";
 
 /** Makes the request of one step of a hook occurrence; the memo is the event, when it need not be read. */
@@ -25,8 +25,8 @@ export const DELIVERY_EFFECT = effect<DeliveryInput, DeliveryResult, WorkEvent>(
 /** Longest stored output of a step, in bytes. */
 export const MAX_OUTPUT_BYTES = 16 * 1024;
 
-/** Deliveries that may run at once. */
-const CONCURRENCY = 512;
+/** What a prepared request takes in memory beside its body, about. */
+const REQUEST_OVERHEAD_BYTES = 4_096;
 
 /**
  * The effect's input: everything else is read when the effect runs, so that a retry uses the hook's current definition.
@@ -35,8 +35,9 @@ export interface DeliveryInput {
   readonly teamId: string;
   readonly hookId: string;
   readonly step: number;
+  /** How long the request may take once it is on its way. */
   readonly timeoutMs: number;
-  /** Deadline of a hook on a before event; the effect may begin late, and again after a crash. */
+  /** Until when the request of a hook on a before event may wait for its place; absent on an after event. */
   readonly deadlineMs?: number;
 }
 
@@ -53,46 +54,67 @@ export interface DeliveryOptions extends RequestOptions {
 /** Makes the request of one step of a hook occurrence. Every failure is a result with its code; it never rejects. */
 export function deliveryEffect(given: DeliveryOptions): Effect {
   const options = { ...given, sealer: cachingSealer(given.sealer) };
-  return DELIVERY_EFFECT.implement(CONCURRENCY, (input, context) => deliver(options, input, context));
+  return DELIVERY_EFFECT.implementPrepared((input, context) => prepareDelivery(options, input, context));
 }
 
-async function deliver(
+function prepareDelivery(
   options: DeliveryOptions,
-  { teamId, hookId, step: index, timeoutMs: givenMs, deadlineMs }: DeliveryInput,
-  { owner, memo: event, signal }: EffectContext<WorkEvent | undefined>,
-): Promise<DeliveryResult> {
+  { teamId, hookId, step, timeoutMs, deadlineMs }: DeliveryInput,
+  { owner, memo: event }: EffectContext<WorkEvent | undefined>,
+): PreparedRun<DeliveryResult> {
   const workspaceId = owner.partition;
-  const delivery: Delivery = { workspaceId, teamId, hookId, hookOccurrenceId: owner.id, step: index, event };
-  const begunMs = options.clock.now();
-  const at = timeText(begunMs);
-  const timeoutMs = Math.min(givenMs, (deadlineMs ?? Number.POSITIVE_INFINITY) - begunMs);
-  const prepared = timeoutMs > 0 ? prepareRequest(options, delivery, begunMs) : toTimeout(options, delivery);
+  const delivery: Delivery = { workspaceId, teamId, hookId, hookOccurrenceId: owner.id, step, event };
+  const nowMs = options.clock.now();
+  const prepared = prepareRequest(options, delivery, nowMs);
   if ("code" in prepared) {
-    const { code, reason, step } = prepared;
-    return { step, at, tookMs: 0, requestHeaders: {}, status: null, body: "", code, reason };
+    const { code, reason, step: name } = prepared;
+    return { place: null, begin: async () => ({ ...notSent(name, nowMs), code, reason }) };
   }
+  const { url, body, from } = prepared;
+  const place = { target: `${from} ${url.host}`, bytes: body.length + REQUEST_OVERHEAD_BYTES };
+  return {
+    place:
+      deadlineMs === undefined
+        ? { ...place, lane: afterEventLane }
+        : {
+            ...{ ...place, lane: beforeEventLane },
+            patience: {
+              untilMs: deadlineMs,
+              output: { ...notSent(prepared.step, deadlineMs), code: "timeout", reason: NO_PLACE },
+            },
+          },
+    begin: (signal) => deliver(options, { workspaceId, timeoutMs, prepared }, signal),
+  };
+}
+
+/** The attempt of a request that was not sent. */
+function notSent(step: string, atMs: number): Omit<DeliveryResult, "code" | "reason"> {
+  return { step, at: timeText(atMs), tookMs: 0, requestHeaders: {}, status: null, body: "" };
+}
+
+/** Sends the request; its time begins now. */
+async function deliver(
+  { clock, network, outbound }: DeliveryOptions,
+  sent: { readonly workspaceId: string; readonly timeoutMs: number; readonly prepared: PreparedRequest },
+  signal: RunSignal,
+): Promise<DeliveryResult> {
+  const { workspaceId, timeoutMs, prepared } = sent;
   const { url, headers, body, step, from } = prepared;
+  const begunMs = clock.now();
+  const at = timeText(begunMs);
   const requestHeaders = toRecordedHeaders(headers);
   try {
     const request = { url, headers, body, timeoutMs, signal };
-    const answer = await (from === "network"
-      ? options.network.post(workspaceId, request)
-      : options.outbound.post(request));
+    const answer = await (from === "network" ? network.post(workspaceId, request) : outbound.post(request));
     const code = toFailureCode(answer.status);
     const reason = code === null ? null : `it responded ${answer.status}`;
-    const tookMs = options.clock.now() - begunMs;
-    const retryAfterMs = code === null ? null : requestedWaitMs(answer.retryAfter, options.clock.now());
+    const tookMs = clock.now() - begunMs;
+    const retryAfterMs = code === null ? null : requestedWaitMs(answer.retryAfter, clock.now());
     return { step, at, tookMs, requestHeaders, status: answer.status, body: answer.body, code, reason, retryAfterMs };
   } catch (error) {
     const { code, reason } = toFailure(error);
-    return { step, at, tookMs: options.clock.now() - begunMs, requestHeaders, status: null, body: "", code, reason };
+    return { step, at, tookMs: clock.now() - begunMs, requestHeaders, status: null, body: "", code, reason };
   }
-}
-
-/** A request that was not made: the hook's time ran out before it could begin. */
-function toTimeout({ reading }: DeliveryOptions, { workspaceId, hookId, step }: Delivery): UnpreparedRequest {
-  const hook = findResource<HookFields>(reading(), workspaceId, "hook", hookId);
-  return { step: hook?.fields.steps[step]?.name ?? "", code: "timeout", reason: "the hook's time ran out" };
 }
 
 const RECORDED_HEADERS: ReadonlySet<string> = new Set([

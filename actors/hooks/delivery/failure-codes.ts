@@ -27,3 +27,6 @@ export const BEFORE_EVENT_TIMEOUT = "the hooks on the event had their 60 seconds
 export function toRefusal(failed: { readonly hook: string; readonly step: string; readonly reason: string }): string {
   return `Hook ${failed.hook} failed at step ${failed.step} and blocks on failure. Reason: ${failed.reason}`;
 }
+
+/** The reason of a `timeout` where the request of a hook on a before event was never sent. */
+export const NO_PLACE = "no place for its request came free in the 60 seconds of the event";

@@ -40,3 +40,6 @@ export function requestedWaitMs(retryAfter: string | null, nowMs: number): numbe
 function httpDate(text: string): number {
   return /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? /.test(text) ? Date.parse(text) : Number.NaN;
 }
+
+/** How long the request of a hook on a before event may wait for a place, counted from the event, in milliseconds. */
+export const MAX_PLACE_WAIT_MS = 59_000;

@@ -13,6 +13,7 @@ import type { EffectEnded, Message } from "../../../runtime/turn.js";
 import { GLOBAL_PARTITION, rowSpace } from "../../../storage/keys.js";
 import type { Change } from "../../../storage/store.js";
 import { Harness } from "../../support/harness.js";
+import { plainLane } from "../../support/plain-effect.js";
 import { memoryRows, type Stepping, stepByHand, type TurnTaken } from "../../support/turn.js";
 
 const OURS = "ws_1";
@@ -38,8 +39,8 @@ function putWorkspace(rows: DirectedWriting, workspaceId: string): void {
 /** A service of two workspaces whose code host confirms whatever it is asked. */
 async function twoWorkspaces(limits: { readonly turnsPerBatch?: number } = {}): Promise<Harness> {
   const effects = [
-    CONFIRMATION_EFFECT.implement(16, async () => yes),
-    INSTALLATION_CHECK_EFFECT.implement(16, async () => ({ seen: "unknown" })),
+    CONFIRMATION_EFFECT.implement(plainLane(16), async () => yes),
+    INSTALLATION_CHECK_EFFECT.implement(plainLane(16), async () => ({ seen: "unknown" })),
   ];
   const catalogue = { actors: [codeHostConnectionActor, installationClaimsActor], effects };
   const harness = new Harness({ catalogue, limits });

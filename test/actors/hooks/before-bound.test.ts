@@ -101,3 +101,15 @@ t.test("a hook with several repositories of a line is asked once", async (t) => 
   t.ok(world.firings().length === 1 && world.received.length === 1);
   t.ok(world.world.nowMs - Date.parse(world.firings()[0]?.firedAt ?? "") < 10_000, "at once");
 });
+
+t.test("a request that finds no place in the time of its event is given up as timeout, and says so", async (t) => {
+  const world = await HookWorld.create({ seed: 3, answer }, hooks(70));
+  const { answers, seconds, failed } = await ask(world);
+  t.same(answers, [null]);
+  t.ok(seconds > SECONDS_TOGETHER - 1 && seconds < SECONDS_TOGETHER + 1, `after ${seconds} seconds`);
+  t.same(failed, ["quick timeout", ...timedOut(70)].sort());
+  const reasons = world.attempts().map(({ reason }) => reason);
+  t.equal(reasons.filter((reason) => reason === OUT_OF_TIME).length, 64, "those that were sent");
+  t.equal(reasons.filter((reason) => reason?.startsWith("no place") === true).length, 7, "those that were not");
+  t.ok(world.received.length <= 64);
+});

@@ -189,17 +189,20 @@ t.test("a before-hook answers its event, once, with the reference's words", asyn
   }
 });
 
-t.test("a hook on a before event has one time limit: later steps get the rest of it", async (t) => {
-  const { stepping } = arrange({ on: "run.starting", before: true, failure: "block", steps: 3 });
-  stepping.now += 3_000;
-  const [second] = stepping.take(done).started;
-  t.match(second?.input, { timeoutMs: 2_000 });
-  stepping.now += 2_000;
-  const turn = stepping.take(done);
-  t.match(turn.sent, [
-    { message: { refused: /failed at step three and blocks on failure. Reason: the hook's time ran out/ } },
-  ]);
-});
+t.test(
+  "a before-hook has its time as a whole, counted while requests are on their way: what is left over for a later step gets less, then none",
+  async (t) => {
+    const { stepping } = arrange({ on: "run.starting", before: true, failure: "block", steps: 3 });
+    // Time that passes while a request waits for its place does not count, what it takes on its way does.
+    stepping.now += 30_000;
+    const [second] = stepping.take(result({ tookMs: 3_000 })).started;
+    t.match(second?.input, { timeoutMs: 2_000 });
+    const turn = stepping.take(result({ tookMs: 2_000 }));
+    t.match(turn.sent, [
+      { message: { refused: /failed at step three and blocks on failure. Reason: the hook's time ran out/ } },
+    ]);
+  },
+);
 
 t.test("a failure is noted on the task once, unless the task has moved on", async (t) => {
   const here = arrange({ on: "task.moved" });

@@ -9,7 +9,12 @@ import {
   workEvents,
 } from "../../../actors/events/catalogue.js";
 import { deliveryEffect } from "../../../actors/hooks/delivery/delivery.effects.js";
-import { type HookOccurrence, hookOccurrences } from "../../../actors/hooks/hook-occurrence.table.js";
+import {
+  type AttemptRow,
+  type HookOccurrence,
+  hookOccurrences,
+  listAttempts,
+} from "../../../actors/hooks/hook-occurrence.table.js";
 import { createKinds } from "../../../actors/kinds.js";
 import { parseAllowList } from "../../../actors/outbound/allow-list.js";
 import type { OutboundAnswer } from "../../../actors/outbound/http-exchange.js";
@@ -184,6 +189,11 @@ export class HookWorld {
       this.#firings = { flushes, rows };
     }
     return this.#firings.rows;
+  }
+
+  /** The attempts of all firings. */
+  attempts(): readonly AttemptRow[] {
+    return this.firings().flatMap(({ id }) => listAttempts(this.disk.reading, this.workspaceId, this.teamId, id));
   }
 
   /** What the gate answered whoever asked before the event. */

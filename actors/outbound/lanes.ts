@@ -1,0 +1,28 @@
+import type { LaneLimits } from "../../runtime/lane.js";
+
+/**
+ * The lanes of what leaves the service: how many requests of each kind are under way at once, and how many of them one
+ * workspace may have. Whatever hangs costs its workspace places at its own host, and nobody else any.
+ */
+
+/** Hooks on after events. */
+export const afterEventLane: LaneLimits = {
+  ...{ name: "hooks-after", places: 2_048, kept: 1_024, perParty: 256, perTarget: 64 },
+};
+
+/** Hooks on before events: work waits for them, so hooks on after events take none of their places. */
+export const beforeEventLane: LaneLimits = {
+  ...{ name: "hooks-before", places: 1_024, kept: 512, perParty: 128, perTarget: 64 },
+};
+
+/** Mails; those of a sign-in are for the domain that they go to. */
+export const mailLane: LaneLimits = { name: "mail", places: 128, kept: 96, perParty: 4, perTarget: 4 };
+
+/** What connections ask of the hosts that they link accounts at. */
+export const accountLane: LaneLimits = { name: "accounts", places: 256, kept: 128, perParty: 32, perTarget: 16 };
+
+/** What is asked of the code host. */
+export const codeHostLane: LaneLimits = { name: "code-host", places: 128, kept: 96, perParty: 4, perTarget: 4 };
+
+/** Keys of issuers, fetched while a request waits for them. */
+export const issuerLane: LaneLimits = { name: "issuers", places: 128, kept: 64, perParty: 16, perTarget: 4 };

@@ -1,0 +1,84 @@
+import WebSocket from "ws";
+import type { ServiceProcess } from "../processes/service-process.js";
+import { hookSecret } from "../support/hook-receiver.js";
+import { RunnerPeer } from "../support/runner-peer.js";
+
+/** Places of the runner: more than there are runs at once. */
+const SLOTS = 64;
+const BEAT_MS = 5_000;
+
+type Event = "task.opened" | "run.starting";
+
+/** A workspace with a team and a line, whose owner adds hooks and opens tasks. */
+export class NoiseTenant {
+  readonly #service: ServiceProcess;
+  readonly #cookie: Record<string, string>;
+  readonly #teamId: string;
+  #keys = 0;
+
+  private constructor(service: ServiceProcess, cookie: Record<string, string>, teamId: string) {
+    this.#service = service;
+    this.#cookie = cookie;
+    this.#teamId = teamId;
+  }
+
+  /** A new workspace of the person whose cookie that is. */
+  static async open(service: ServiceProcess, cookie: Record<string, string>, slug: string): Promise<NoiseTenant> {
+    const create = async (path: string, body: unknown, key: string) => {
+      const headers = { ...cookie, "idempotency-key": key };
+      const answer = await service.request("POST", path, { body, headers });
+      if (answer.status !== 201) throw new Error(`${path} answered ${answer.status} ${JSON.stringify(answer.body)}`);
+      return answer;
+    };
+    const made = async (path: string, body: unknown, key: string) => String((await create(path, body, key)).body?.id);
+    const workspace = await made("/api/resources/workspaces", { slug, name: slug }, `workspace-${slug}`);
+    const within = `/api/resources/workspaces/${workspace}`;
+    const team = await made(`${within}/teams`, { key: "core", name: "Core" }, `team-${slug}`);
+    const pool = await create(`${within}/runner-pools`, { key: "main" }, `pool-${slug}`);
+    await create(
+      `/api/resources/teams/${team}/lines`,
+      { key: "dev", name: "Dev", stations: [{ key: "work", name: "Work", kind: "work", runners: { pool: "main" } }] },
+      `line-${slug}`,
+    );
+    await joinRunner(service, String(pool.headers["service-pool-token"]));
+    return new NoiseTenant(service, cookie, team);
+  }
+
+  /** Adds a hook that sends one request to the address. */
+  async addHook(on: Event, url: string, more: Readonly<Record<string, unknown>> = {}): Promise<void> {
+    const key = `hook-${this.#keys++}`;
+    const body = {
+      ...{ key, on, steps: [{ name: "tell", request: { url } }], signing: { secret: hookSecret, secretVersion: 1 } },
+      ...{ timeoutSeconds: 30, ...more },
+    };
+    const answer = await this.#post(`/api/resources/teams/${this.#teamId}/hooks`, body, key);
+    if (answer.status !== 201) throw new Error(`a hook answered ${answer.status} ${JSON.stringify(answer.body)}`);
+  }
+
+  /** Opens a task and gives its id. */
+  async openTask(): Promise<string> {
+    const answer = await this.#post(`/api/teams/${this.#teamId}/tasks`, { title: "Do it", line: "dev" });
+    if (answer.status !== 201) throw new Error(`a task answered ${answer.status} ${JSON.stringify(answer.body)}`);
+    return String(answer.body?.id);
+  }
+
+  /** Firings of the team in a state, with their codes: the newest 200. */
+  async firings(state: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
+    const path = `/api/teams/${this.#teamId}/hook-occurrences?limit=200&state=${state}`;
+    const answer = await this.#service.request("GET", path, { headers: this.#cookie });
+    return (answer.body?.items ?? []) as readonly Readonly<Record<string, unknown>>[];
+  }
+
+  #post(path: string, body: unknown, key?: string) {
+    const headers = { ...this.#cookie, ...(key === undefined ? {} : { "idempotency-key": key }) };
+    return this.#service.request("POST", path, { body, headers });
+  }
+}
+
+/** A runner that claims runs and does nothing with them, for as long as the process lives. */
+async function joinRunner({ baseUrl }: ServiceProcess, token: string): Promise<void> {
+  const socket = (path: string) =>
+    new WebSocket(`${baseUrl.replace("http", "ws")}${path}`, { headers: { authorization: `Bearer ${token}` } });
+  const peer = await RunnerPeer.join({ withToken: () => ({ socket }) }, token, { slots: SLOTS });
+  setInterval(() => void peer.beat().catch(() => undefined), BEAT_MS).unref();
+}

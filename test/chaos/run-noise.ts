@@ -1,0 +1,34 @@
+import { parseArgs } from "node:util";
+import { type NoiseReport, noiseScenes, playNoise } from "./noise.js";
+
+/**
+ * Has workspaces make noise beside a quiet one, and ends with 1 when the quiet one is held up:
+ * `node dist/test/chaos/run-noise.js [--tries 300] [--scene 0]`.
+ */
+const { values } = parseArgs({ options: { tries: { type: "string", default: "300" }, scene: { type: "string" } } });
+const wanted =
+  values.scene === undefined ? noiseScenes : noiseScenes.slice(Number(values.scene), Number(values.scene) + 1);
+
+/** How much longer than alone the requests of the quiet workspace may take, in milliseconds. */
+const MOST_MORE = { veto: 100, after: 250 };
+
+for (const scene of wanted) {
+  const { alone, beside, givenUp } = await playNoise(scene, Number(values.tries));
+  console.log(scene.name);
+  for (const what of ["veto", "after"] as const) report(what, alone[what], beside[what]);
+  if (givenUp.length > 0) console.log(`  given up: ${givenUp.length}, ${[...new Set(givenUp)].join(", ")}`);
+}
+
+function report(what: keyof NoiseReport["alone"], alone: readonly number[], beside: readonly number[]): void {
+  const more = quantile(beside, 0.99) - quantile(alone, 0.99);
+  const isKept = more <= MOST_MORE[what];
+  if (!isKept) process.exitCode = 1;
+  const ms = (times: readonly number[]) =>
+    `${quantile(times, 0.5).toFixed(0)} and ${quantile(times, 0.99).toFixed(0)} ms`;
+  console.log(`  ${what}: p50 and p99 alone ${ms(alone)}, beside ${ms(beside)}${isKept ? "" : ": held up"}`);
+}
+
+function quantile(times: readonly number[], share: number): number {
+  const sorted = [...times].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)] ?? 0;
+}

@@ -1,0 +1,152 @@
+import t from "tap";
+import { effect } from "../../runtime/effect-type.js";
+import type { LaneLimits } from "../../runtime/lane.js";
+import { Harness } from "../support/harness.js";
+import { pending, startedWith, worker } from "./effect-scene.js";
+
+/** An effect that goes to the target its input names; what is prepared and what is begun is noted. */
+function placed(lane: LaneLimits, more: { readonly bytes?: number; readonly untilMs?: number } = {}) {
+  const prepared: unknown[] = [];
+  const runs: { readonly input: unknown; end(): void }[] = [];
+  let target = (input: unknown) => String(input);
+  const made = effect<unknown, unknown>("work").implementPrepared((input) => {
+    prepared.push(input);
+    const place = { lane, target: target(input), bytes: more.bytes ?? 0 };
+    const patience = { untilMs: more.untilMs ?? 0, output: "no place" };
+    return {
+      place: more.untilMs === undefined ? place : { ...place, patience },
+      begin: () => new Promise((resolve) => runs.push({ input, end: () => resolve("done") })),
+    };
+  });
+  const retarget = (to: typeof target) => {
+    target = to;
+  };
+  return { effect: made, prepared, runs, retarget };
+}
+
+const one: LaneLimits = { name: "one", places: 8, kept: 2, perParty: 4, perTarget: 1 };
+
+t.test("what hangs at one target holds up none of the same actor's other targets, and is said to wait", async (t) => {
+  const { effect: work, runs } = placed(one);
+  const { harness, tell } = await startedWith(work);
+  for (const [id, input] of Object.entries({ e1: "x", e2: "x", e3: "y" })) await tell({ type: "start", id, input });
+  t.same(
+    runs.map(({ input }) => input),
+    ["x", "y"],
+  );
+  const owner = harness.to("worker");
+  t.match(harness.runtime.waitOf(owner, "e2"), { bound: "target", target: "x" });
+  t.equal(harness.runtime.waitOf(owner, "e1"), null, "it is under way");
+  t.equal(harness.runtime.waitOf(owner, "e9"), null, "it is none");
+  t.same(harness.runtime.stats().lanes, [{ name: "one", taken: 2, waiting: 1 }]);
+  runs[0]?.end();
+  await harness.advance();
+  t.equal(runs.length, 3);
+  t.same(harness.runtime.stats().lanes, [{ name: "one", taken: 2, waiting: 0 }]);
+});
+
+t.test("a wait is as long as it was before a crash", async (t) => {
+  const { effect: work } = placed(one);
+  const { harness, tell } = await startedWith(work);
+  await tell({ type: "start", id: "e1", input: "x" });
+  await tell({ type: "start", id: "e2", input: "x" });
+  const waitOf = (id: string) => harness.runtime.waitOf(harness.to("worker"), id);
+  const before = waitOf("e2");
+  await harness.advance(5_000);
+  harness.crash();
+  await harness.start({ effects: [placed(one).effect], actors: [worker] });
+  await harness.advance();
+  // Either may begin first now; the other waits.
+  const [after] = [waitOf("e1"), waitOf("e2")].filter((wait) => wait !== null);
+  t.match(after, { bound: "target", target: "x" });
+  t.ok((after?.sinceMs ?? Number.POSITIVE_INFINITY) <= (before?.sinceMs ?? 0));
+});
+
+t.test("what has waited long is prepared again, and so is what would take too much memory", async (t) => {
+  for (const [bytes, waitMs, times] of [
+    [1_000, 29_000, 1],
+    [1_000, 31_000, 2],
+    [40 * 1024 * 1024, 0, 2],
+  ] as const) {
+    const { effect: work, prepared, runs } = placed(one, { bytes });
+    const { harness, tell } = await startedWith(work);
+    await tell({ type: "start", id: "e1", input: "x" });
+    await tell({ type: "start", id: "e2", input: "x" });
+    await harness.advance(waitMs);
+    runs[0]?.end();
+    await harness.advance();
+    t.equal(runs.length, 2);
+    t.equal(prepared.length, 1 + times, `${bytes} bytes, ${waitMs} ms`);
+  }
+});
+
+t.test("what goes somewhere else by the time it has its place gives the place back, and waits there", async (t) => {
+  const { effect: work, runs, retarget } = placed(one);
+  const { harness, tell } = await startedWith(work);
+  for (const [id, input] of Object.entries({ e1: "x", e2: "x", e3: "y", e4: "x" })) {
+    await tell({ type: "start", id, input });
+  }
+  await harness.advance(31_000);
+  retarget(() => "y");
+  runs[0]?.end();
+  await harness.advance();
+  t.equal(runs.length, 2, "both wait for y now");
+  t.match(harness.runtime.waitOf(harness.to("worker"), "e2"), { bound: "target", target: "y" });
+  t.same(harness.runtime.stats().lanes, [{ name: "one", taken: 1, waiting: 2 }]);
+  for (let n = 1; n < 4; n++) {
+    runs[n]?.end();
+    await harness.advance();
+  }
+  t.equal(runs.length, 4);
+  t.same(harness.runtime.stats().lanes, [{ name: "one", taken: 0, waiting: 0 }]);
+});
+
+t.test("what waits no longer than until a time ends then as it said, and takes no place", async (t) => {
+  const untilMs = new Harness({ catalogue: {} }).world.clock.now() + 10_000;
+  const { effect: work, runs } = placed(one, { untilMs });
+  const { harness, tell, ended } = await startedWith(work);
+  await tell({ type: "start", id: "e1", input: "x" });
+  await tell({ type: "start", id: "e2", input: "x" });
+  await harness.advance(untilMs - harness.world.clock.now() - 1_000);
+  t.same(await ended(), []);
+  await harness.advance(1_000);
+  t.match(await ended(), [{ id: "e2", result: { ok: true, output: "no place" } }]);
+  runs[0]?.end();
+  await harness.advance();
+  t.equal(runs.length, 1);
+  t.same(harness.runtime.stats().lanes, [{ name: "one", taken: 0, waiting: 0 }]);
+});
+
+t.test("what is cancelled while it waits takes no place", async (t) => {
+  const { effect: work, runs } = placed(one);
+  const { harness, tell } = await startedWith(work);
+  await tell({ type: "start", id: "e1", input: "x" });
+  await tell({ type: "start", id: "e2", input: "x" });
+  await tell({ type: "cancel", id: "e2" });
+  t.same(harness.runtime.stats().lanes, [{ name: "one", taken: 1, waiting: 0 }]);
+  runs[0]?.end();
+  await harness.advance();
+  t.equal(runs.length, 1);
+  t.equal(pending(harness), 0);
+});
+
+t.test("what cannot be prepared ends with why, now or when its place comes", async (t) => {
+  let fails = false;
+  const runs: (() => void)[] = [];
+  const work = effect<unknown, unknown>("work").implementPrepared(() => {
+    if (fails) throw new Error("not readable");
+    const place = { lane: one, target: "x", bytes: 0 };
+    return { place, begin: () => new Promise((resolve) => runs.push(() => resolve("done"))) };
+  });
+  const { harness, tell, ended } = await startedWith(work);
+  await tell({ type: "start", id: "e1" });
+  await tell({ type: "start", id: "e2" });
+  fails = true;
+  await tell({ type: "start", id: "e3" });
+  await harness.advance(31_000);
+  t.match(await ended(), [{ id: "e3", result: { ok: false, error: "not readable" } }]);
+  runs[0]?.();
+  await harness.advance();
+  t.match((await ended()) as unknown[], [{}, { id: "e1" }, { id: "e2", result: { ok: false, error: "not readable" } }]);
+  t.same(harness.runtime.stats().lanes, [{ name: "one", taken: 0, waiting: 0 }]);
+});
