@@ -1,6 +1,7 @@
 import { run as commit } from "./commit.js";
 import { run as dispatcher } from "./dispatcher.js";
 import { run as expressions } from "./expressions.js";
+import { run as growth } from "./growth.js";
 import { run as hooks } from "./hooks.js";
 import { run as http } from "./http.js";
 import { run as httpSize } from "./http-size.js";
@@ -13,7 +14,7 @@ import { tables } from "./tables.js";
 /** Measures one table, named by the first argument, and prints it. */
 const measure: Readonly<Record<(typeof tables)[number], () => Promise<void>>> = {
   commit: async () => printTable(await commit()),
-  ...{ dispatcher, expressions, hooks, http, httpSize, mailbox, pages, recovery },
+  ...{ dispatcher, expressions, growth, hooks, http, httpSize, mailbox, pages, recovery },
 };
 
 const name = tables.find((table) => table === process.argv[2]);

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type PerformanceEntry, PerformanceObserver, performance } from "node:perf_hooks";
 import { setImmediate } from "node:timers/promises";
+import type { CountingWriting } from "../actors/tables/blobs.js";
 import type { PublishingWriting } from "../actors/tables/on-write.js";
 import type { TaskRow, TaskState } from "../actors/tasks/task.js";
 import { listTeamTasks } from "../actors/tasks/task.queries.js";
@@ -208,8 +209,8 @@ async function fill(store: Store): Promise<void> {
   const { reading } = store;
   for (let from = 0; from < TASKS; from += 5_000) {
     const changes: Change[] = [];
-    const writing: PublishingWriting = {
-      publishRow: () => undefined,
+    const writing: PublishingWriting & CountingWriting = {
+      ...{ now: 0, send: () => undefined, publishRow: () => undefined },
       get: (key) => reading.get(key),
       range: (range) => reading.range(range),
       put: (key, value) => changes.push({ op: "put", key, value }),

@@ -3,6 +3,7 @@ export const tables = [
   "commit",
   "dispatcher",
   "expressions",
+  "growth",
   "hooks",
   "http",
   "httpSize",

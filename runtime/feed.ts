@@ -4,21 +4,42 @@ import { getOrCreateMap } from "./overlay.js";
 import { Queue } from "./queue.js";
 import type { Origin, RowMemory } from "./row-memory.js";
 import type { Feed, FeedEntry } from "./runtime.js";
+import { estimateWeight } from "./weight.js";
 
 /** Entries of one batch in one partition, stored under the number of the last of them. */
-type FeedRow = readonly FeedEntry[];
+type FeedRow = readonly StoredEntry[];
+
+interface StoredEntry extends FeedEntry {
+  /** In the last entry of a row: the weight of all entries of the partition so far. Absent in rows of earlier releases. */
+  readonly total?: number;
+}
+
+/** A row of a feed in memory: the number of its last entry, and the total there. */
+interface RowEnd {
+  readonly seq: number;
+  readonly total: number | undefined;
+}
+
+/** What is kept of a partition's feed: so many entries, and about so many bytes. */
+export interface FeedLimits {
+  readonly entries: number;
+  readonly bytes: number;
+}
 
 /** First and last entry of one partition's feed, unflushed ones included. A row is named by its last entry. */
 interface Ends {
   first: number;
   last: number;
+  /** The weight of all entries so far, and of those before `first`. */
+  total: number;
+  trimmed: number;
   /** The latest batch that wrote to it. */
   batch: number;
   /** Entries from here on are in the rows of `written`, earlier ones in rows that were in the store before. */
   readonly writtenFrom: number;
-  readonly written: Queue<number>;
+  readonly written: Queue<RowEnd>;
   /** The oldest rows before `writtenFrom`, up to {@link ROWS_READ} of them. */
-  readonly read: Queue<number>;
+  readonly read: Queue<RowEnd>;
 }
 
 /** An entry that waits for its flush. */
@@ -33,24 +54,27 @@ const MAX_CACHED_PARTITIONS = 10_000;
 const ENTRIES_IN_ROW = 32;
 /** Rows read at once for trimming. */
 const ROWS_READ = 32;
+/** Most rows removed when one is written. */
+const ROWS_REMOVED = 32;
 
 /**
  * The change feed of every partition.
  *
  * 1. Sequence numbers of a partition rise by one, across restarts too: the last entry is never trimmed.
  * 2. What readers and listeners get is durable.
- * 3. A row is removed when all its entries are older than the entries to keep.
+ * 3. A row is removed when all its entries are older than the entries to keep. The entries that are kept weigh no more
+ *    than is allowed, but for those of the last row.
  */
 export class ChangeFeed implements Feed, RowMemory {
   readonly #reading: Reading;
-  readonly #kept: number;
+  readonly #kept: FeedLimits;
   readonly #ends = new Map<string, Ends>();
   /** By partition, then by topic. */
   readonly #listeners = new Map<string, Map<string, Set<(entry: FeedEntry) => void>>>();
 
-  constructor(reading: Reading, kept: number) {
+  constructor(reading: Reading, { entries, bytes }: FeedLimits) {
     this.#reading = reading;
-    this.#kept = Math.max(1, kept);
+    this.#kept = { entries: Math.max(1, entries), bytes };
   }
 
   /** Creates an entry with the next number; `batch` is the number of its batch, whose close writes the row. */
@@ -96,9 +120,7 @@ export class ChangeFeed implements Feed, RowMemory {
   }
 
   lastSeq(partition: string): number {
-    return lastSeqIn(
-      this.#reading.range<FeedRow>({ prefix: [partition, feedSpace], limit: 1, reverse: true })[0]?.value,
-    );
+    return this.#endRow(partition, "last")?.at(-1)?.seq ?? 0;
   }
 
   since(partition: string, topic: string, after: number): readonly FeedEntry[] | "too-old" {
@@ -125,43 +147,62 @@ export class ChangeFeed implements Feed, RowMemory {
   }
 
   #firstSeq(partition: string): number {
-    return this.#reading.range<FeedRow>({ prefix: [partition, feedSpace], limit: 1 })[0]?.value[0]?.seq ?? 1;
+    return this.#endRow(partition, "first")?.[0]?.seq ?? 1;
+  }
+
+  #endRow(partition: string, end: "first" | "last"): FeedRow | undefined {
+    const [row] = this.#reading.range<FeedRow>({ prefix: [partition, feedSpace], limit: 1, reverse: end === "last" });
+    return row?.value;
   }
 
   #endsOf(partition: string): Ends {
     const known = this.#ends.get(partition);
     if (known !== undefined) return known;
-    const last = this.lastSeq(partition);
-    const rows = { writtenFrom: last + 1, written: new Queue<number>(), read: new Queue<number>() };
-    const ends: Ends = { first: this.#firstSeq(partition), last, batch: 0, ...rows };
+    const newest = this.#endRow(partition, "last")?.at(-1);
+    const oldest = this.#endRow(partition, "first") ?? [];
+    const last = newest?.seq ?? 0;
+    const trimmed = (oldest.at(-1)?.total ?? 0) - weigh(oldest);
+    const rows = { writtenFrom: last + 1, written: new Queue<RowEnd>(), read: new Queue<RowEnd>() };
+    const total = newest?.total ?? 0;
+    const ends: Ends = { first: oldest[0]?.seq ?? 1, last, total, trimmed, batch: 0, ...rows };
     this.#ends.set(partition, ends);
     return ends;
   }
 
-  /** Writes a row and removes those that are now too old. */
-  #put(partition: string, row: FeedRow, changes: Change[]): void {
+  /** Writes a row and removes those that are now too old, or too much. */
+  #put(partition: string, row: readonly FeedEntry[], changes: Change[]): void {
+    const last = row.at(-1);
+    if (last === undefined) return;
     const ends = this.#endsOf(partition);
-    const last = lastSeqIn(row);
-    changes.push({ op: "put", key: feedKey(partition, last), value: row });
-    ends.written.push(last);
-    while (last - ends.first >= this.#kept) {
+    ends.total += weigh(row);
+    const stored: FeedRow = [...row.slice(0, -1), { ...last, total: ends.total }];
+    changes.push({ op: "put", key: feedKey(partition, last.seq), value: stored });
+    ends.written.push({ seq: last.seq, total: ends.total });
+    for (let removed = 0; removed < ROWS_REMOVED; removed++) {
       const oldest = this.#oldestRows(partition, ends);
       const end = oldest.first();
-      if (end === undefined || last - end < this.#kept) return;
+      if (end === undefined || !this.#isOver(ends, last.seq, end)) return;
       oldest.take();
-      changes.push({ op: "remove", key: feedKey(partition, end) });
-      ends.first = end + 1;
+      changes.push({ op: "remove", key: feedKey(partition, end.seq) });
+      ends.first = end.seq + 1;
+      ends.trimmed = end.total ?? 0;
     }
   }
 
+  /** Whether the oldest row, which ends there, is to go. The last row stays, so that numbers continue. */
+  #isOver({ total, trimmed }: Ends, last: number, oldest: RowEnd): boolean {
+    if (oldest.seq === last) return false;
+    const isOld = last - oldest.seq >= this.#kept.entries;
+    return isOld || total - trimmed > this.#kept.bytes || oldest.total === undefined;
+  }
+
   /** The queue whose first item is the oldest row. */
-  #oldestRows(partition: string, { first, writtenFrom, written, read }: Ends): Queue<number> {
+  #oldestRows(partition: string, { first, writtenFrom, written, read }: Ends): Queue<RowEnd> {
     if (first >= writtenFrom) return written;
     if (read.length > 0) return read;
     const bounds = { after: feedKey(partition, first - 1), before: feedKey(partition, writtenFrom) };
-    for (const { key } of this.#reading.range({ prefix: [partition, feedSpace], ...bounds, limit: ROWS_READ })) {
-      read.push(Number(key[2]));
-    }
+    const rows = this.#reading.range<FeedRow>({ prefix: [partition, feedSpace], ...bounds, limit: ROWS_READ });
+    for (const { key, value } of rows) read.push({ seq: Number(key[2]), total: value.at(-1)?.total });
     return read;
   }
 }
@@ -169,14 +210,17 @@ export class ChangeFeed implements Feed, RowMemory {
 /** The durable entries of a partition with a seq above `after`, in order. */
 export function listStoredEntries(reading: Reading, partition: string, after = 0): FeedEntry[] {
   const rows = reading.range<FeedRow>({ prefix: [partition, feedSpace], after: feedKey(partition, after) });
-  return rows.flatMap(({ value }) => value).filter(({ seq }) => seq > after);
+  const entries = rows.flatMap(({ value }) => value).filter(({ seq }) => seq > after);
+  return entries.map(({ seq, topic, data }) => ({ seq, topic, data }));
 }
 
 export function feedKey(partition: string, seq: number): Key {
   return [partition, feedSpace, seq];
 }
 
-/** The sequence number of the last entry of a row; 0 when there is none. */
-function lastSeqIn(row: FeedRow | undefined): number {
-  return row?.at(-1)?.seq ?? 0;
+/** About how many bytes entries take on disk. */
+function weigh(entries: readonly FeedEntry[]): number {
+  let weight = 0;
+  for (const { topic, data } of entries) weight += topic.length + estimateWeight(data);
+  return weight;
 }

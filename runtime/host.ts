@@ -122,7 +122,7 @@ class Host implements Runtime {
     this.#timers = new Timers(this.#overlays, clock, this.#limits.timersInMemory, () => this.#poke());
     this.#dedup = new Deduplication(this.#overlays);
     this.#supervisor = new Supervisor(log, (prefix) => this.newId(prefix));
-    this.feed = new ChangeFeed(store.reading, this.#limits.feedEntries);
+    this.feed = new ChangeFeed(store.reading, { entries: this.#limits.feedEntries, bytes: this.#limits.feedBytes });
     this.#turns = new Turns({
       ...{ clock, overlays: this.#overlays, pictures: this.#pictures, freezes: options.freezes === true },
       recorder: new TurnRecorder(this.#identities, this.#pictures, { freezes: options.freezes === true }),

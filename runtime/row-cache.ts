@@ -5,14 +5,14 @@ import { getOrCreateMap, keyName, type Overlay } from "./overlay.js";
 import type { PictureReading, ReadPicture } from "./read-picture.js";
 import { ReadPictures } from "./read-pictures.js";
 import type { RowMemory } from "./row-memory.js";
+import { estimateWeight } from "./weight.js";
 
 /** Most cached rows; beyond it, the oldest one of the same table and partition is dropped. */
 const MAX_CACHED_ROWS = 8_192;
 /** Most cached ranges of one table and partition, and most partitions of one table; beyond it, all are dropped. */
 const MAX_CACHED_RANGES = 256;
-/** Heavier values are not cached. Weight counts characters of text, bytes, and {@link PART_WEIGHT} for each part. */
+/** Heavier values are not cached; see {@link estimateWeight}. */
 const MAX_CACHED_WEIGHT = 16_384;
-const PART_WEIGHT = 16;
 
 /**
  * The durable state with a cache for the rows of some tables, and pictures of others. The committer reports when
@@ -48,7 +48,8 @@ export class RowCache implements PictureReading, RowMemory {
     const held = this.#rows.get(key[2])?.get(key[0])?.get(name);
     if (held !== undefined) return held as Value;
     const value = this.#durable.get<Value>(key);
-    if (value !== undefined && estimateWeight(value) <= MAX_CACHED_WEIGHT) this.#cacheRow(key, name, value);
+    if (value !== undefined && estimateWeight(value, MAX_CACHED_WEIGHT) <= MAX_CACHED_WEIGHT)
+      this.#cacheRow(key, name, value);
     return value;
   }
 
@@ -63,7 +64,8 @@ export class RowCache implements PictureReading, RowMemory {
     const entries = this.#durable.range<Value>(range);
     // Fewer entries than the limit are all there are.
     const areAll = range.limit === undefined || entries.length < range.limit;
-    if (areAll && estimateWeight(entries) <= MAX_CACHED_WEIGHT) this.#cacheRange(range.prefix, name, entries);
+    if (areAll && estimateWeight(entries, MAX_CACHED_WEIGHT) <= MAX_CACHED_WEIGHT)
+      this.#cacheRange(range.prefix, name, entries);
     return [...entries];
   }
 
@@ -135,17 +137,4 @@ export class RowCache implements PictureReading, RowMemory {
 /** The range starts with the first entry below its prefix, in ascending order. */
 function isFromStart({ after, before, reverse }: Range): boolean {
   return after === undefined && before === undefined && reverse !== true;
-}
-
-/** Estimates the weight of a value (see {@link MAX_CACHED_WEIGHT}); stops counting above the maximum. */
-function estimateWeight(value: unknown): number {
-  if (typeof value === "string") return PART_WEIGHT + value.length;
-  if (typeof value !== "object" || value === null) return PART_WEIGHT;
-  if (ArrayBuffer.isView(value)) return PART_WEIGHT + value.byteLength;
-  let weight = PART_WEIGHT;
-  for (const name in value) {
-    if (weight > MAX_CACHED_WEIGHT) break;
-    weight += estimateWeight(value[name as keyof typeof value]);
-  }
-  return weight;
 }

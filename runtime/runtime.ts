@@ -37,6 +37,8 @@ export interface RuntimeLimits {
   readonly turnsPerBatch: number;
   /** Feed entries kept in a partition; a reader further behind has to read the current state again. */
   readonly feedEntries: number;
+  /** About how many bytes of feed entries are kept in a partition. */
+  readonly feedBytes: number;
   /** Wake-ups kept in memory, the earliest ones; later ones are read from disk when they come near. */
   readonly timersInMemory: number;
 }
@@ -46,6 +48,7 @@ export const defaultLimits: RuntimeLimits = {
   mailbox: 1_000,
   turnsPerBatch: 1_024,
   feedEntries: 10_000,
+  feedBytes: 16 * 1024 * 1024,
   timersInMemory: 8_192,
 };
 

@@ -7,6 +7,7 @@ import type { Address } from "./address.js";
 import { type DirectoryEntry, directoryKey } from "./directory.js";
 import { freeze } from "./freeze.js";
 import type { Identities } from "./ids.js";
+import { keyName } from "./overlay.js";
 import type { Picture } from "./picture.js";
 import type { Pictures } from "./pictures.js";
 import type { ChangeEntry, Topic } from "./topic.js";
@@ -45,6 +46,8 @@ export class TurnRecorder implements Turn {
   wrote = false;
   /** Keys of written rows that pictures may be built from. */
   readonly watched: Key[] = [];
+  /** The rows whose changes were published in the turn, by key, as they were before. */
+  readonly #firstRows = new Map<string, unknown>();
   #writing: Writing | null = null;
   readonly #identities: Identities;
   readonly #pictures: Pictures;
@@ -67,6 +70,7 @@ export class TurnRecorder implements Turn {
     this.stopped = false;
     this.wrote = false;
     this.watched.length = 0;
+    this.#firstRows.clear();
   }
 
   /** Ends the turn; the recorded intents stay readable until the next `begin`. */
@@ -174,7 +178,11 @@ export class TurnRecorder implements Turn {
     this.#record({ kind: "change", topic: name, data });
   }
 
-  publishRow(key: Key, entries: readonly ChangeEntry[]): void {
+  publishRow<Row>(key: Key, before: Row | null, entriesSince: (first: Row | null) => readonly ChangeEntry[]): void {
+    const name = keyName(key);
+    if (!this.#firstRows.has(name)) this.#firstRows.set(name, before);
+    const entries = entriesSince(this.#firstRows.get(name) as Row | null);
+    if (entries.length === 0) return;
     const { intents } = this;
     for (let index = intents.length - 1; index >= 0; index--) {
       const intent = intents[index];

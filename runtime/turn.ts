@@ -127,10 +127,11 @@ export interface Turn<in Answer = never> extends DirectedWriting {
   /** Appends something that happened to the change feed of this partition. */
   publishChange<Data>(topic: Topic<Data>, data: NoInfer<Data>): void;
   /**
-   * Appends the new state of a row to the change feed, once a turn for each key: a later call for the same key replaces
-   * the entries of an earlier one, and takes its own place in the order.
+   * Appends the changes of a row to the change feed, once a turn for each key: a later call for the same key replaces
+   * the entries of an earlier one, and takes its own place in the order. `entriesSince` is called at once, with the row
+   * as it was before the turn's first call for the key: `before` of that call.
    */
-  publishRow(key: Key, entries: readonly ChangeEntry[]): void;
+  publishRow<Row>(key: Key, before: Row | null, entriesSince: (first: Row | null) => readonly ChangeEntry[]): void;
   /**
    * Increments a counter of the process (`RuntimeStats.counters`) once the batch is durable. A new process starts at 0.
    */

@@ -4,7 +4,7 @@ import { getStoredSkill } from "../lines/run-setup.js";
 import { findResourceAt } from "../resources/resource.table.js";
 import type { Job } from "../runners/protocol.js";
 import type { Sealer } from "../sealer.js";
-import { getText } from "../tables/text-blobs.js";
+import { getText, readStoredText } from "../tables/text-blobs.js";
 import { runs } from "./run.table.js";
 import { type InputBrief, type RunInputRow, runInputs } from "./run-input.table.js";
 
@@ -60,7 +60,7 @@ function toTask(
   { id, title, description, url, notes }: InputBrief,
 ): NonNullable<Job["task"]> {
   const list = notes === null ? [] : notesSchema.parse(JSON.parse(getText(reading, workspaceId, notes)));
-  return { id, title, description, url, notes: list };
+  return { id, title, description: readStoredText(reading, workspaceId, description), url, notes: list };
 }
 
 function toSkill(key: string, skill: ReturnType<typeof getStoredSkill>): Job["skills"][number] {

@@ -1,6 +1,7 @@
 import type { Reading } from "../../storage/store.js";
 import type { RunConfig } from "../lines/fingerprint.js";
 import { indexedTable } from "../tables/indexed-table.js";
+import { digestsOfText } from "../tables/text-blobs.js";
 import type { RunBrief } from "./run-owner.js";
 
 /**
@@ -60,7 +61,8 @@ export const runInputs = indexedTable<RunInputRow>("run-input", { order: ["runId
 function bodiesOf({ config, beginning, claimed }: RunInputRow): string[] {
   const skills = config.skills.map(({ digest }) => digest);
   const diffs = beginning?.checkouts.map(({ diff }) => diff) ?? [];
-  return [...skills, ...diffs, claimed?.brief?.notes ?? null].filter((digest) => digest !== null);
+  const texts = digestsOfText(claimed?.brief?.description ?? "");
+  return [...skills, ...diffs, ...texts, claimed?.brief?.notes ?? null].filter((digest) => digest !== null);
 }
 
 /** The input of a run, which exists from `run.start` on. */

@@ -1,5 +1,6 @@
 import type { Reading } from "../../storage/store.js";
 import type { EventSubject } from "../events/event-task.js";
+import type { StoredText } from "../tables/text-blobs.js";
 
 /** The kinds of actor that may own a run. */
 export type RunOwnerKind = "task" | "replay" | "search" | "stack-check";
@@ -21,7 +22,7 @@ export interface RunBrief {
   /** The id of the task. */
   readonly id: string;
   readonly title: string;
-  readonly description: string;
+  readonly description: StoredText;
   readonly url: string;
   readonly marks: Readonly<Record<string, string>>;
   /** The notes so far, oldest first. */

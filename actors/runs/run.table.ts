@@ -5,20 +5,24 @@ import { table } from "../../storage/table.js";
 import { locationEntry } from "../resources/resource-location.table.js";
 import type { CheckoutResult } from "../runners/protocol.js";
 import type { QueuedRun } from "../runners/runner.table.js";
+import { changedMembers } from "../tables/changed-members.js";
 import { indexedTable } from "../tables/indexed-table.js";
 import type { RunRow, StepRow } from "./run.js";
 import { runRowView } from "./run-row.view.js";
 
-/** What the stream of a run publishes of its row. */
-const runTopic = topic<{ readonly type: "run"; readonly run: ReturnType<typeof runRowView> }>("run");
+type RunRowView = ReturnType<typeof runRowView>;
+
+/** What the stream of a run publishes of its row: the members that changed, and the id; all of a new run. */
+const runTopic = topic<{ readonly type: "run"; readonly run: Pick<RunRowView, "id"> & Partial<RunRowView> }>("run");
 
 /** `[run]`; ids rise with time. The entry of a step has the run's changes, so a step publishes no entry of the row. */
 export const runs = indexedTable<RunRow>("run", {
   order: ["id"],
   indexes: { "task-run": { by: ["taskId"], has: ["taskId"] } },
-  changes: (run, _reading, { before }) => {
-    const isStep = before !== null && before.steps !== run.steps;
-    return isStep ? [] : [toChangeEntry(runTopic(run.id), { type: "run", run: runRowView(run) })];
+  changes: (run, _reading, { before, first }) => {
+    if (before !== null && before.steps !== run.steps) return [];
+    const changed = changedMembers(first === null ? null : runRowView(first), runRowView(run));
+    return [toChangeEntry(runTopic(run.id), { type: "run", run: { ...changed, id: run.id } })];
   },
 });
 /** `[run, index]` */

@@ -20,6 +20,9 @@ import { bodies, sweeping, toUnused, unused, uses, WAITS } from "./blob.table.js
 /** How long a body without references is stored, in milliseconds. */
 export const UNUSED_MS = 24 * 60 * 60 * 1_000;
 
+/** What rows that refer to bodies are written through: a turn, as far as counting needs it. */
+export type CountingWriting = Writing & Pick<Turn, "now" | "send">;
+
 /** Notifies a workspace's sweeper that there is a body without references. */
 export interface BlobsUnused extends Message {
   readonly type: "blobs.unused";
@@ -59,7 +62,7 @@ export function findBlob(reading: Reading, workspaceId: string, digest: string):
  * Updates the counts for a row that refers to the bodies `after` instead of `before`. Throws when a body is missing.
  */
 export function referToBlobs(
-  turn: Turn,
+  turn: CountingWriting,
   workspaceId: string,
   before: readonly string[],
   after: readonly string[],
@@ -69,7 +72,7 @@ export function referToBlobs(
   for (const digest of had) if (!has.has(digest)) release(turn, workspaceId, digest);
 }
 
-function refer(turn: Turn, workspaceId: string, digest: string): void {
+function refer(turn: CountingWriting, workspaceId: string, digest: string): void {
   const use = uses.get(turn, workspaceId, digest);
   if (use === undefined && bodies.get(turn, workspaceId, digest) === undefined) {
     throw new Error(`a row refers to the body ${digest}, which was not kept`);
@@ -80,7 +83,7 @@ function refer(turn: Turn, workspaceId: string, digest: string): void {
   uses.put(turn, workspaceId, digest, { count: (use?.count ?? 0) + 1, unusedSinceMs: null });
 }
 
-function release(turn: Turn, workspaceId: string, digest: string): void {
+function release(turn: CountingWriting, workspaceId: string, digest: string): void {
   const { count } = uses.get(turn, workspaceId, digest) ?? { count: 0 };
   if (count > 1) {
     uses.put(turn, workspaceId, digest, { count: count - 1, unusedSinceMs: null });
@@ -90,7 +93,7 @@ function release(turn: Turn, workspaceId: string, digest: string): void {
 }
 
 /** Starts the time after which a body without references is removed. */
-function markUnused(turn: Turn, workspaceId: string, digest: string): void {
+function markUnused(turn: CountingWriting, workspaceId: string, digest: string): void {
   const sinceMs = uses.get(turn, workspaceId, digest)?.unusedSinceMs ?? null;
   if (sinceMs === turn.now) return;
   if (sinceMs !== null) unused.remove(turn, workspaceId, sinceMs, digest);

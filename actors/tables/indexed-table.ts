@@ -5,10 +5,10 @@
  * 2. The caller passes the previous row; the table does not read it.
  */
 import { isDeepStrictEqual } from "node:util";
-import type { Turn } from "../../runtime/turn.js";
 import { rowSpace } from "../../storage/keys.js";
 import type { Entry, Key, KeyPart, Reading, Writing } from "../../storage/store.js";
 import type { TablePage } from "../../storage/table.js";
+import type { CountingWriting } from "./blobs.js";
 import { type Filter, isSameKey, keyIn, type StoredIndex, storedIndex } from "./declared-index.js";
 import {
   countOnWrite,
@@ -31,7 +31,7 @@ import { type Declared, type DerivedRows, type Listing, type StoredForm, storedA
 export function indexedTable<Row extends object>(
   name: string,
   declared: Declared<Row, Row> & RowsWithBlobs<Row> & Partial<PublishedRows<Row>>,
-): IndexedTable<Row, Row, Turn>;
+): IndexedTable<Row, Row, PublishingWriting & CountingWriting>;
 export function indexedTable<Row extends object>(
   name: string,
   declared: Declared<Row, Row> & PublishedRows<Row>,
@@ -43,7 +43,7 @@ export function indexedTable<Row extends object>(
 export function indexedTable<Row extends object>(
   name: string,
   declared: Declared<Row, Row> & Partial<RowsWithBlobs<Row> & PublishedRows<Row>>,
-): IndexedTable<Row, Row, Turn> {
+): IndexedTable<Row, Row, PublishingWriting & CountingWriting> {
   const { blobs, changes } = declared;
   const onWrite =
     blobs !== undefined
@@ -51,7 +51,11 @@ export function indexedTable<Row extends object>(
       : changes === undefined
         ? nothingOnWrite
         : publishOnWrite({ changes });
-  return new IndexedTable<Row, Row, Turn>(name, { ...declared, listed: asItIs }, onWrite);
+  return new IndexedTable<Row, Row, PublishingWriting & CountingWriting>(
+    name,
+    { ...declared, listed: asItIs },
+    onWrite,
+  );
 }
 
 /** As {@link indexedTable}, for rows whose indexes and stream entries use what `listed` computes from them. */

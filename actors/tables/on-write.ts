@@ -1,7 +1,7 @@
 import type { ChangeEntry } from "../../runtime/topic.js";
 import type { Turn } from "../../runtime/turn.js";
 import type { Key, Reading, Writing } from "../../storage/store.js";
-import { referToBlobs } from "./blobs.js";
+import { type CountingWriting, referToBlobs } from "./blobs.js";
 
 /** What writes a row whose changes are published to streams: a turn. */
 export type PublishingWriting = Writing & Pick<Turn, "publishRow">;
@@ -20,6 +20,8 @@ export interface PublishedWrite<Listed> {
   readonly workspaceId: string;
   /** The previous row; null for a new one. */
   readonly before: Listed | null;
+  /** The row before the turn: readers have this one. Null for a row that is new in the turn. */
+  readonly first: Listed | null;
 }
 
 /** Declares that rows refer to bodies (`blobs.ts`), whose references are counted. */
@@ -48,8 +50,9 @@ export function publishOnWrite<Listed>({ changes }: PublishedRows<Listed>): OnWr
   return {
     blobsOf: () => [],
     write: (turn, key, { row, before }) => {
-      const entries = row === null ? [] : changes(row, turn, { workspaceId: String(key[0]), before });
-      if (entries.length > 0) turn.publishRow(key, entries);
+      if (row === null) return;
+      const workspaceId = String(key[0]);
+      turn.publishRow(key, before, (first) => changes(row, turn, { workspaceId, before, first }));
     },
   };
 }
@@ -58,14 +61,14 @@ export function publishOnWrite<Listed>({ changes }: PublishedRows<Listed>): OnWr
 export function countOnWrite<Listed>({
   blobs,
   changes,
-}: RowsWithBlobs<Listed> & Partial<PublishedRows<Listed>>): OnWrite<Listed, Turn> {
+}: RowsWithBlobs<Listed> & Partial<PublishedRows<Listed>>): OnWrite<Listed, PublishingWriting & CountingWriting> {
   const published = changes === undefined ? null : publishOnWrite({ changes });
   const blobsOf = (row: Listed | null) => (row === null ? [] : blobs(row));
   return {
     blobsOf,
     write: (turn, key, written) => {
       published?.write(turn, key, written);
-      referToBlobs(turn, turn.self.partition, blobsOf(written.before), blobsOf(written.row));
+      referToBlobs(turn, String(key[0]), blobsOf(written.before), blobsOf(written.row));
     },
   };
 }

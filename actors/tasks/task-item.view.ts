@@ -3,6 +3,7 @@ import type { Reading } from "../../storage/store.js";
 import { findLine } from "../lines/line.queries.js";
 import { failureSchema } from "../runners/protocol.js";
 import { listOpenApprovals } from "../runs/approval.table.js";
+import { readStoredText, type StoredText, toStreamText } from "../tables/text-blobs.js";
 import type { TaskRow } from "./task.js";
 
 /** A task as lists and streams return it. */
@@ -35,7 +36,23 @@ export const taskItemSchema = z
 /** The task without its notes. */
 export function taskItemView(reading: Reading, workspaceId: string, task: TaskRow): z.output<typeof taskItemSchema> {
   const line = findLine(reading, workspaceId, task.lineId)?.key ?? "";
-  return { ...task, marks: { ...task.marks }, line, approvals: openApprovalsView(reading, workspaceId, task) };
+  const description = readStoredText(reading, workspaceId, task.description);
+  return {
+    ...task,
+    description,
+    marks: { ...task.marks },
+    line,
+    approvals: openApprovalsView(reading, workspaceId, task),
+  };
+}
+
+/** A task as streams show it: a long description is read over the API. */
+export type StreamedTask = Omit<z.output<typeof taskItemSchema>, "description"> & { readonly description: StoredText };
+
+/** The task without its notes, as streams show it. */
+export function streamedTaskView(reading: Reading, workspaceId: string, task: TaskRow): StreamedTask {
+  const description = toStreamText(task.description);
+  return { ...taskItemView(reading, workspaceId, { ...task, description: "" }), description };
 }
 
 /** Open approvals without the inputs of the calls, which only callers see who may read outcomes. */

@@ -2,7 +2,7 @@ import { locateWorkspace, type StreamTopic } from "../access/stream-topic.js";
 import { permit } from "../access/visibility.js";
 import { tasks } from "./task.table.js";
 import { taskView } from "./task.view.js";
-import { taskItemView } from "./task-item.view.js";
+import { streamedTaskView } from "./task-item.view.js";
 
 /** Tasks in the first view of a team's stream; the API returns the earlier ones. */
 const TASKS_SHOWN = 100;
@@ -27,7 +27,7 @@ export function teamTopic(team: StreamTopic): StreamTopic {
       const work = tasks.all(reading, workspaceId, { teamId: id }, { limit: TASKS_SHOWN });
       return {
         team: team.view(reading, subject),
-        tasks: work.map((task) => taskItemView(reading, workspaceId, task)),
+        tasks: work.map((task) => streamedTaskView(reading, workspaceId, task)),
       };
     },
   };

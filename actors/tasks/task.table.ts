@@ -7,9 +7,11 @@ import type { EventSubject } from "../events/event-task.js";
 import { openTasks } from "../lines/station-use.table.js";
 import { locationEntry } from "../resources/resource-location.table.js";
 import type { CheckoutResult } from "../runners/protocol.js";
+import { changedMembers } from "../tables/changed-members.js";
 import { indexedTable } from "../tables/indexed-table.js";
+import { digestsOfText } from "../tables/text-blobs.js";
 import { openStates, type TaskRow } from "./task.js";
-import { taskItemView } from "./task-item.view.js";
+import { type StreamedTask, streamedTaskView } from "./task-item.view.js";
 
 /** A note on a task. */
 export interface TaskNote {
@@ -20,10 +22,13 @@ export interface TaskNote {
   readonly text: string;
 }
 
-/** What the streams of a task and of its team publish. */
+/**
+ * What the streams of a task and of its team publish: the members that changed, the id and the approvals; all of a new
+ * task.
+ */
 interface TaskChanged {
   readonly type: "task";
-  readonly task: ReturnType<typeof taskItemView>;
+  readonly task: Pick<StreamedTask, "id"> & Partial<StreamedTask>;
 }
 
 export const taskTopic = topic<TaskChanged | { readonly type: "note"; readonly note: TaskNote }>("task");
@@ -45,8 +50,13 @@ export const tasks = indexedTable<TaskRow>("task", {
     "team-task-by-assignee-station": ["teamId", "assignee", "station"],
     [openTasks.name]: { by: ["lineId", "station"], only: { state: openStates } },
   },
-  changes: (task, reading, { workspaceId }) => {
-    const data: TaskChanged = { type: "task", task: taskItemView(reading, workspaceId, task) };
+  blobs: ({ description }) => digestsOfText(description),
+  changes: (task, reading, { workspaceId, first }) => {
+    const before = first === null ? null : streamedTaskView(reading, workspaceId, first);
+    const after = streamedTaskView(reading, workspaceId, task);
+    // Approvals are rows of their own, read as they are now for both.
+    const { id, approvals } = after;
+    const data: TaskChanged = { type: "task", task: { ...changedMembers(before, after), id, approvals } };
     return [toChangeEntry(taskTopic(task.id), data), toChangeEntry(teamTopic(task.teamId), data)];
   },
 });

@@ -6,6 +6,7 @@ import { invalid, type Refusal } from "../refusal.js";
 import { refuseUnlessAssigneeOf } from "../runs/assignee.js";
 import { type EndRun, runRef } from "../runs/run.messages.js";
 import { runCheckouts } from "../runs/run.table.js";
+import { toStoredText } from "../tables/text-blobs.js";
 import { findMember } from "../workspaces/member.table.js";
 import { queueNextRun } from "./next-run.js";
 import type { TaskRow } from "./task.js";
@@ -53,7 +54,8 @@ export function openTask(event: Delivered<OpenTask>): TaskContext {
   if (station === undefined) throw new Error("a task on a line without stations");
   const at = new Date(turn.now).toISOString();
   const row = put(turn, null, {
-    ...{ id: turn.self.id, teamId, lineId, title, description, url, station, assignee },
+    ...{ id: turn.self.id, teamId, lineId, title, url, station, assignee },
+    description: toStoredText(turn, workspaceId, description),
     ...{ state: "queued", openedBy: { kind: "person", userId: by }, marks: {}, pullRequest: null },
     ...{ runId: null, asks: null, failure: null, openedAt: at, movedAt: at },
   });

@@ -1,4 +1,5 @@
 import type { RunFailure } from "../runners/protocol.js";
+import type { StoredText } from "../tables/text-blobs.js";
 
 export type TaskState = "queued" | "running" | "inbox" | "done" | "closed";
 
@@ -11,7 +12,7 @@ export interface TaskRow {
   readonly teamId: string;
   readonly lineId: string;
   readonly title: string;
-  readonly description: string;
+  readonly description: StoredText;
   readonly url: string;
   /** Key of its current station. */
   readonly station: string;

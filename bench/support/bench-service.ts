@@ -37,6 +37,8 @@ interface Created {
 /** A service with one workspace, and its owner. */
 export interface BenchService {
   readonly port: number;
+  /** The folder of its store. */
+  readonly folder: string;
   readonly workspaceId: string;
   readonly teamId: string;
   /** The `authorization` header of a token with all scopes. */
@@ -84,6 +86,7 @@ export async function openBenchService(
   const token = await create(`${within}/tokens`, { name: "bench", scopes }, "k");
   return {
     port: service.port,
+    folder,
     workspaceId: workspace.id,
     teamId: team.id,
     bearer: `Bearer ${token.headers.get("service-workspace-token")}`,

@@ -9,7 +9,8 @@ interface TaskData {
 }
 
 type Change =
-  | { readonly type: "task"; readonly task: TaskData }
+  /** The members that changed; all of a new task. */
+  | { readonly type: "task"; readonly task: Pick<TaskData, "id"> & Partial<TaskData> }
   | { readonly type: "hook"; readonly hook: string; readonly on: string; readonly state: string }
   | { readonly type: "step"; readonly step: { readonly kind: string; readonly text: string } }
   | { readonly type: "run" | "configuration" | "note" };
@@ -23,7 +24,7 @@ export interface Counts {
 
 export class Show {
   readonly counts: Counts = { moves: 0, sentBack: 0, steps: 0, states: new Map() };
-  readonly #stations = new Map<string, string>();
+  readonly #tasks = new Map<string, TaskData>();
   /** By the run's id: its task's title and its station. */
   readonly #runs = new Map<string, string>();
   readonly #follow: (topic: string) => void;
@@ -51,16 +52,18 @@ export class Show {
     }
   }
 
-  #task(task: TaskData): void {
+  #task(changed: Pick<TaskData, "id"> & Partial<TaskData>): void {
     const { counts } = this;
-    const before = this.#stations.get(task.id);
+    const known = this.#tasks.get(changed.id);
+    const task = { ...(known ?? { title: "", station: "", state: "", runId: null }), ...changed };
+    this.#tasks.set(task.id, task);
+    const before = known?.station;
     const isMove = before !== undefined && before !== task.station;
     if (isMove) {
       counts.moves += 1;
       if (task.station === "work") counts.sentBack += 1;
       line("move", `${task.title}: ${before} -> ${task.station}${task.station === "work" ? " (sent back)" : ""}`);
     }
-    this.#stations.set(task.id, task.station);
     // The line of a move implies that the task is queued at its new station.
     const isPrinted = counts.states.get(task.id) === task.state || (isMove && task.state === "queued");
     if (!isPrinted) line("task", `${task.title}: ${task.state} at ${task.station}`);

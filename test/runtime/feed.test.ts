@@ -1,5 +1,5 @@
 import t from "tap";
-import { ChangeFeed, listStoredEntries } from "../../runtime/feed.js";
+import { ChangeFeed, feedKey, listStoredEntries } from "../../runtime/feed.js";
 import type { FeedEntry } from "../../runtime/runtime.js";
 import { topic } from "../../runtime/topic.js";
 import { createMemoryStore } from "../../storage/memory-store.js";
@@ -18,13 +18,13 @@ const putter = probe("putter", {
   put: (_context, { puts }, turn) => {
     for (const [row, data] of puts as [string, unknown][]) {
       if (row === "") turn.publishChange(topic<unknown>("other")("1"), data);
-      else turn.publishRow([partition, "row", "thing", row], [{ topic: `thing/${row}`, data }]);
+      else turn.publishRow([partition, "row", "thing", row], null, () => [{ topic: `thing/${row}`, data }]);
     }
   },
 });
 
-async function started(feedEntries = 100) {
-  const harness = new Harness({ catalogue: { actors: [writer] }, limits: { feedEntries } });
+async function started(feedEntries = 100, feedBytes = 1_000_000) {
+  const harness = new Harness({ catalogue: { actors: [writer] }, limits: { feedEntries, feedBytes } });
   await harness.start();
   const write = (...topics: string[]) => harness.ask(harness.to("writer"), { type: "write", topics } as Note);
   return { harness, write };
@@ -125,7 +125,7 @@ t.test("a process goes on trimming the rows of the one before it", async (t) => 
 
 t.test("where a feed stands is remembered for a bounded number of partitions only", async (t) => {
   const store = createMemoryStore();
-  const feed = new ChangeFeed(store.reading, 10);
+  const feed = new ChangeFeed(store.reading, { entries: 10, bytes: 1_000 });
   const changes: Change[] = [];
   const entries = Array.from({ length: 10_001 }, (_, n) => feed.append(`ws_${n}`, "a/1", n, 1));
   feed.write(entries, changes);
@@ -133,4 +133,40 @@ t.test("where a feed stands is remembered for a bounded number of partitions onl
   feed.trimMemory(0);
   feed.trimMemory(1);
   t.equal(feed.append("ws_5", "a/1", 5, 2).entry.seq, 2, "and is read again");
+});
+
+t.test("a feed is bounded by bytes too, across crashes, and its last entry stays", async (t) => {
+  const { harness, write } = await started(100, 2_000);
+  const kept = () => listStoredEntries(harness.durable, partition);
+  const weight = () => kept().reduce((sum, entry) => sum + JSON.stringify(entry).length, 0);
+  for (let n = 0; n < 60; n++) {
+    await write(`task/${"x".repeat(100)}`);
+    if (n % 20 !== 10) continue;
+    harness.crash();
+    await harness.start();
+  }
+  t.ok(weight() > 1_000 && weight() <= 3_000, `${weight()} characters are kept`);
+  t.equal(kept().at(-1)?.seq, 60);
+  await write(`task/${"x".repeat(5_000)}`);
+  t.same(seqs(kept()), [61], "one that is more than all stays alone");
+  await write("task/1");
+  t.same(seqs(kept()), [62]);
+  t.equal(harness.runtime.feed.since(partition, "task/1", 60), "too-old");
+});
+
+t.test("rows of an earlier release, which have no weight, go with the next that are written", async (t) => {
+  const store = createMemoryStore();
+  const row = (seq: number) => [{ seq, topic: "a/1", data: "x".repeat(1_000) }];
+  const rows = Array.from(
+    { length: 50 },
+    (_, n): Change => ({ op: "put", key: feedKey("ws_1", n + 1), value: row(n + 1) }),
+  );
+  await store.commit(rows);
+  const feed = new ChangeFeed(store.reading, { entries: 100, bytes: 1_000_000 });
+  for (let batch = 1; batch <= 3; batch++) {
+    const changes: Change[] = [];
+    feed.write([feed.append("ws_1", "a/1", batch, batch)], changes);
+    await store.commit(changes);
+  }
+  t.same(seqs(listStoredEntries(store.reading, "ws_1")), [51, 52, 53]);
 });

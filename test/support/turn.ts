@@ -1,3 +1,4 @@
+import type { CountingWriting } from "../../actors/tables/blobs.js";
 import type { PublishingWriting } from "../../actors/tables/on-write.js";
 import type { ActorType } from "../../runtime/actor-type.js";
 import type { Address } from "../../runtime/address.js";
@@ -16,9 +17,9 @@ import type { Writing } from "../../storage/store.js";
  * Rows in memory, empty at first, shared by the turns of a test like the partitions of a store. Writes outside of turns
  * publish nothing.
  */
-export function memoryRows(): DirectedWriting & PublishingWriting {
+export function memoryRows(): DirectedWriting & PublishingWriting & CountingWriting {
   const rows = new Overlays({ get: () => undefined, range: () => [] });
-  return Object.assign(directedRows(rows), { publishRow: () => undefined });
+  return Object.assign(directedRows(rows), { publishRow: () => undefined, now: 0, send: () => undefined });
 }
 
 /** The rows and the entries of directories. */

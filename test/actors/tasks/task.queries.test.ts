@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t, { type Test } from "tap";
+import type { CountingWriting } from "../../../actors/tables/blobs.js";
 import type { PublishingWriting } from "../../../actors/tables/on-write.js";
 import type { Cursor, Slice } from "../../../actors/tables/page-source.js";
 import type { TaskRow, TaskState } from "../../../actors/tasks/task.js";
@@ -45,8 +46,8 @@ async function stored(t: Test, all: readonly TaskRow[]): Promise<Reading> {
     await rm(folder, { recursive: true, force: true });
   });
   const changes: Change[] = [];
-  const writing: PublishingWriting = {
-    publishRow: () => undefined,
+  const writing: PublishingWriting & CountingWriting = {
+    ...{ now: 0, send: () => undefined, publishRow: () => undefined },
     get: (key) => store.reading.get(key),
     range: (range) => store.reading.range(range),
     put: (key, value) => changes.push({ op: "put", key, value }),

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import t, { type Test } from "tap";
 import type { RunnerPeer } from "../../support/runner-peer.js";
 import { type StreamMessage, StreamReader } from "../../support/stream-reader.js";
@@ -60,8 +61,9 @@ function applyToTask(task: Shown, change: Shown): Shown {
 
 function applyToTeam(team: Shown, change: Shown): Shown {
   if (change.type !== "task") return team;
-  const task = shown(change.task);
-  const tasks = [task, ...list(team.tasks).filter(({ id }) => id !== task.id)];
+  const changed = shown(change.task);
+  const before = list(team.tasks).find(({ id }) => id === changed.id);
+  const tasks = [{ ...before, ...changed }, ...list(team.tasks).filter((task) => task !== before)];
   return { ...team, tasks: tasks.sort((left, right) => (String(left.id) < String(right.id) ? 1 : -1)) };
 }
 
@@ -93,6 +95,9 @@ t.test("applying the changes of a task, its team and its run gives the state of 
   t.match(task, { line: "dev", station: "work", state: "inbox", assignee: null, failure: { output: "boom" } });
   t.equal(list(task.notes).length, 5);
 
+  const opened = onTeam.messages.filter(({ data }) => shown(data.task ?? {}).title === "Do it");
+  t.equal(opened.length, 1, "members that do not change are sent once");
+
   const isUnassigned = ({ data }: StreamMessage) => data.type === "task" && shown(data.task).assignee === null;
   const team = await applied(onTeam, applyToTeam, isUnassigned);
   t.same(team, await fresh(t, place, `team/${place.teamId}`));
@@ -101,4 +106,26 @@ t.test("applying the changes of a task, its team and its run gives the state of 
   const run = await applied(onRun, applyToRun, ({ data }) => shown(data.run ?? {}).state === "ended");
   t.same(run, await fresh(t, place, `run/${firstRun?.id}`));
   t.match(run.run, { steps: 2, spent: { amount: 1, currency: "EUR" }, handover: { to: "review", refused: null } });
+});
+
+t.test("a long text is sent by its digest and length, and read over the API", async (t) => {
+  const place = await openWorkplace(t);
+  const onTeam = await follow(t, place, `team/${place.teamId}`);
+  const description = "Zeile – ".repeat(2_000);
+  const short = await place.open({ description: "Zeile – ".repeat(100) });
+  const long = await place.open({ description });
+  const reference = {
+    digest: createHash("sha256").update(description).digest("hex"),
+    length: Buffer.byteLength(description),
+  };
+  await onTeam.until(({ data }) => shown(data.task ?? {}).id === long);
+  const told = (id: string) => onTeam.messages.find(({ data }) => shown(data.task ?? {}).id === id)?.data.task;
+  t.match(told(short), { description: "Zeile – ".repeat(100) });
+  t.same(shown(told(long)).description, reference);
+  const { tasks } = await fresh(t, place, `team/${place.teamId}`);
+  t.same(list(tasks).find(({ id }) => id === long)?.description, reference);
+  t.equal((await place.task(long)).description, description);
+  const peer = await place.runner({ slots: 2 });
+  const jobs = [await peer.job(), await peer.job()];
+  t.equal(jobs.find(({ task }) => task?.id === long)?.task?.description, description);
 });
