@@ -258,6 +258,7 @@ export class ServiceConnection {
   }
 
   #lost(refused: boolean): void {
+    if (this.#welcomed && !this.#closed) this.#options.log("the connection to the service is lost: connecting anew");
     this.#welcomed = false;
     this.#cancelBeat();
     if (this.#closed) return;
