@@ -1,16 +1,18 @@
 import type { Turn } from "../../runtime/turn.js";
+import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 import type { Refusal } from "../refusal.js";
 import { indexedTable } from "../tables/indexed-table.js";
 import { derivedRows, storedAs } from "../tables/table-declaration.js";
 import type { Idempotency } from "./resource.messages.js";
 
-/** How long a repeated create is recognised (configuration API, Limits). */
+/** How long a repeated request is recognised (configuration API, Limits). */
 export const IDEMPOTENCY_WINDOW_MS = 24 * 60 * 60 * 1_000;
 /** Rows removed in one turn. */
 const SWEEP_SLICE = 500;
 
 interface Attempt extends Idempotency {
+  /** What the request made, or was about. */
   readonly resourceId: string;
   readonly workspaceId: string;
   readonly atMs: number;
@@ -30,9 +32,14 @@ const attempts = indexedTable<Attempt>("idempotency", {
 });
 
 /** The earlier attempt with this key within the window, a refusal when its body differed, or null. */
-export function findAttempt(turn: Turn, partition: string, idempotency: Idempotency): Attempt | Refusal | null {
-  const found = attempts.get(turn, partition, idempotency.scope, idempotency.key);
-  if (found === undefined || found.atMs + IDEMPOTENCY_WINDOW_MS <= turn.now) return null;
+export function findAttempt(
+  reading: Reading,
+  partition: string,
+  idempotency: Idempotency,
+  nowMs: number,
+): Attempt | Refusal | null {
+  const found = attempts.get(reading, partition, idempotency.scope, idempotency.key);
+  if (found === undefined || found.atMs + IDEMPOTENCY_WINDOW_MS <= nowMs) return null;
   if (found.digest === idempotency.digest) return found;
   return {
     refused: "idempotency-key-reused",
@@ -40,7 +47,7 @@ export function findAttempt(turn: Turn, partition: string, idempotency: Idempote
   };
 }
 
-/** Records what a create made, in the batch of the create. */
+/** Records what a request made or was about, in the batch of that. */
 export function recordAttempt(
   turn: Turn,
   partition: string,

@@ -39,7 +39,7 @@ export function createResource(turn: Turn, kind: Kind, message: NewResource): Wr
   const refused = kind.refuses?.({ caller: message.caller, fields, previous: null }) ?? null;
   if (refused !== null) return refused;
   const keepsAttempt = kind.heldBy !== "none";
-  const earlier = keepsAttempt ? findAttempt(turn, workspaceId, message.idempotency) : null;
+  const earlier = keepsAttempt ? findAttempt(turn, workspaceId, message.idempotency, turn.now) : null;
   if (earlier !== null) return isRefusal(earlier) ? earlier : replayCreate(turn, kind, earlier.resourceId);
 
   const holder = locateHolder(turn, kind, message);

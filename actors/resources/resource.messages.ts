@@ -4,9 +4,9 @@ import type { Refusal } from "../refusal.js";
 import type { StationHolder } from "./kind.js";
 import type { ResourceRow } from "./resource.table.js";
 
-/** Identifies a repeated create: by its caller, its key and its body. */
+/** Identifies a repeated request: by its caller, its key and its body. */
 export interface Idempotency {
-  /** Separates the keys of each caller and collection from all others. */
+  /** Separates the keys of each caller and collection, or other route and subject, from all others. */
   readonly scope: string;
   readonly key: string;
   /** A digest of the body. */

@@ -1,5 +1,6 @@
 import type { Delivered, Turn, TurnReading } from "../../runtime/turn.js";
 import type { Refusal } from "../refusal.js";
+import { recordRequest } from "../resources/repeated-request.js";
 import { MAX_OPEN_PERMISSIONS, type RunnerMessage } from "../runners/protocol.js";
 import type { ApprovalRow } from "./approval.js";
 import { approvals, listOpenApprovals } from "./approval.table.js";
@@ -69,7 +70,8 @@ export function answerApproval(event: Delivered<ApprovalAnswered>, context: RunC
   approvals.put(turn, turn.self.partition, approval, answered);
   sendAnswer(turn, context, approval.request, { verdict, edited, note });
   notifyOwner(turn);
-  turn.reply(answered);
+  recordRequest(turn, event, approval.id);
+  turn.reply({ approval: answered, replayed: false });
 }
 
 /** Closes the open approvals because the run is stopping. */

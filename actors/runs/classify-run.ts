@@ -1,5 +1,7 @@
 import type { GateAnswer, TurnReading } from "../../runtime/turn.js";
 import { isRefusal } from "../refusal.js";
+import { findRequestBefore } from "../resources/repeated-request.js";
+import { approvals } from "./approval.table.js";
 import { findAnswerable } from "./approvals.js";
 import { findSentBefore, refuseMessage } from "./conversation.js";
 import type { AnswerApproval, SendMessage, StartRun } from "./run.messages.js";
@@ -86,6 +88,10 @@ function toSpeechEvent(turn: TurnReading, context: RunContext, message: SendMess
 }
 
 function toApprovalEvent(turn: TurnReading, message: AnswerApproval, owner: RunOwner): RunEvent {
+  const before = findRequestBefore(turn, message);
+  if (isRefusal(before)) return { type: "approval.refused", refusal: before };
+  const repeated = before === null ? undefined : approvals.get(turn, turn.self.partition, turn.self.id, before);
+  if (repeated !== undefined) return { type: "approval.repeated", approval: repeated };
   const found = findAnswerable(turn, message, owner);
   return isRefusal(found)
     ? { type: "approval.refused", refusal: found }

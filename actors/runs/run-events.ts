@@ -3,7 +3,7 @@ import type { Refusal } from "../refusal.js";
 import type { ClaimLost, ClaimRun, RunReported } from "../runners/runner.messages.js";
 import type { ApprovalRow } from "./approval.js";
 import type { StepRow } from "./run.js";
-import type { AnswerApproval, EndRun, JobUndeliverable, SendMessage, StartRun } from "./run.messages.js";
+import type { AnswerApproval, ApprovalTold, EndRun, JobUndeliverable, SendMessage, StartRun } from "./run.messages.js";
 import type { RunOwner } from "./run-owner.js";
 
 /** The context of a run, the messages it gets, and the events of its machine: what each message means. */
@@ -84,6 +84,11 @@ export interface ApprovalAnswered extends Omit<AnswerApproval, "type"> {
   readonly type: "approval.answered";
   readonly approval: ApprovalRow;
 }
+/** An answer that was taken before, under the same key. */
+interface ApprovalRepeated extends Answered<ApprovalTold> {
+  readonly type: "approval.repeated";
+  readonly approval: ApprovalRow;
+}
 interface ApprovalRefused extends Answered<Refusal> {
   readonly type: "approval.refused";
   readonly refusal: Refusal;
@@ -127,5 +132,6 @@ export type RunEvent =
   | MessageTaken
   | MessageRefused
   | ApprovalAnswered
+  | ApprovalRepeated
   | ApprovalRefused
   | ClaimOther;

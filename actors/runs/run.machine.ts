@@ -17,6 +17,8 @@
  * | claimed,running | run.permission (run.said)                 | same           | waits for the assignee, the owner is    |
  * |                 |                                           |                | notified; dismissed when too many wait  |
  * | any but new     | approval.answered (approval.answer)       | same           | the answer is sent to the runner        |
+ * | any but new     | approval.repeated (approval.answer under  | same           | answered with the approval              |
+ * |                 | a key that was taken before)              |                |                                         |
  * | any but new     | approval.refused (approval.answer)        | same           | refused                                 |
  * | claimed,running | run.handover (run.said)                   | same           | gate `handover.giving`, or answered     |
  * | claimed,running | handover.answered (gate.answered)         | same           | the answer is sent to the runner        |
@@ -64,6 +66,7 @@ const always = {
   "message.taken": { actions: "sendMessage" },
   "message.refused": { actions: "refuse" },
   "approval.answered": { actions: "answerApproval" },
+  "approval.repeated": { actions: "answerAgain" },
   "approval.refused": { actions: "refuse" },
   "claim.stale": { actions: "dropStale" },
 } as const;
@@ -124,6 +127,10 @@ const machine = setup({
     answerApproval: ({ context, event }) => {
       assertEvent(event, "approval.answered");
       answerApproval(event, context);
+    },
+    answerAgain: ({ event }) => {
+      assertEvent(event, "approval.repeated");
+      event.turn.reply({ approval: event.approval, replayed: true });
     },
     closeApprovalsOnStop: ({ event }) => closeApprovalsOnStop(event.turn),
     askHandover: assign(({ context, event }) => {

@@ -2,6 +2,7 @@ import type { Reference } from "../../runtime/reference.js";
 import type { Answered, Message } from "../../runtime/turn.js";
 import type { RunConfig } from "../lines/fingerprint.js";
 import type { Refusal } from "../refusal.js";
+import type { Keyed } from "../resources/repeated-request.js";
 import { runRef as placedRunRef } from "../runners/runner.messages.js";
 import type { RunNeeds } from "../runners/runner.table.js";
 import type { ApprovalRow } from "./approval.js";
@@ -57,7 +58,7 @@ export interface MessageSent {
 }
 
 /** From the edge: a person answers an approval of the run. */
-export interface AnswerApproval extends Answered<ApprovalRow | Refusal> {
+export interface AnswerApproval extends Answered<ApprovalTold | Refusal>, Keyed {
   readonly type: "approval.answer";
   readonly by: string;
   readonly approvalId: string;
@@ -66,6 +67,12 @@ export interface AnswerApproval extends Answered<ApprovalRow | Refusal> {
   readonly edited: string | null;
   /** Why it is dismissed, if the person gives a reason. */
   readonly note: string | null;
+}
+
+export interface ApprovalTold {
+  readonly approval: ApprovalRow;
+  /** Whether it was answered before, under the same key. */
+  readonly replayed: boolean;
 }
 
 /** To the owner: what the run waits for, in a sentence; null when it does not wait any more. */

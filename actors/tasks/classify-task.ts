@@ -1,9 +1,11 @@
 import type { TurnReading } from "../../runtime/turn.js";
-import type { Refusal } from "../refusal.js";
+import { isRefusal, type Refusal } from "../refusal.js";
+import { findRequestBefore } from "../resources/repeated-request.js";
 import type { RunAsking, RunBegan, RunOver } from "../runs/run.messages.js";
 import { runs } from "../runs/run.table.js";
 import { nextStation } from "./next-station.js";
 import type { NoteTask, OpenTask } from "./task.messages.js";
+import { tasks } from "./task.table.js";
 import {
   refusedWhileAsked,
   refuseUnlessAssignee,
@@ -21,6 +23,8 @@ interface TaskState {
 /** The event of a message. Reads only. */
 export function classifyTask(message: TaskMessage, { value, context }: TaskState, turn: TurnReading): TaskEvent {
   const { runId } = context;
+  const repeat = toRepeatEvent(message, turn);
+  if (repeat !== null) return repeat;
   switch (message.type) {
     case "run.began":
       return message.runId === runId ? message : { type: "began.other" };
@@ -34,6 +38,19 @@ export function classifyTask(message: TaskMessage, { value, context }: TaskState
       // Before it is opened a task has no row and takes no other messages but notes.
       return value === "new" || message.type === "note" ? message : toWorkEvent(message, runId, turn);
   }
+}
+
+/** The event of a message whose key was used before; null for all others. */
+function toRepeatEvent(message: TaskMessage, turn: TurnReading): TaskEvent | null {
+  const taskId = "idempotency" in message ? findRequestBefore(turn, message) : null;
+  if (taskId === null) return null;
+  if (isRefusal(taskId)) return { type: "repeat.refused", refusal: taskId };
+  const task = tasks.get(turn, turn.self.partition, taskId);
+  if (task !== undefined) return { type: "command.repeated", task };
+  return {
+    type: "repeat.refused",
+    refusal: { refused: "conflict", detail: "The task of this Idempotency-Key is gone." },
+  };
 }
 
 type WorkMessage = Exclude<TaskMessage, OpenTask | NoteTask | RunBegan | RunAsking | RunOver>;

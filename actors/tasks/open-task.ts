@@ -4,9 +4,13 @@ import { refuseTeamWork } from "../access/team-work.js";
 import type { PersonCaller } from "../caller.js";
 import type { LineFields } from "../lines/line.js";
 import { findStation } from "../lines/line.queries.js";
-import { invalid, type Refusal } from "../refusal.js";
+import { invalid, isRefusal, type Refusal } from "../refusal.js";
+import { findAttempt } from "../resources/idempotency.table.js";
+import type { Idempotency } from "../resources/resource.messages.js";
 import { findResourceAt } from "../resources/resource.table.js";
+import type { TaskRow } from "./task.js";
 import type { OpenTask } from "./task.messages.js";
+import { tasks } from "./task.table.js";
 
 /** A request to open a task. */
 export interface WantedTask extends Pick<OpenTask, "title" | "description" | "url" | "station"> {
@@ -14,6 +18,23 @@ export interface WantedTask extends Pick<OpenTask, "title" | "description" | "ur
   readonly line: string;
   /** User id, null for nobody; by default the person who opens it. */
   readonly assignee?: string | null | undefined;
+}
+
+/**
+ * The task that an earlier request under the key opened, whatever became of its line since; null for none yet. Refused
+ * for people who are not on the team, and for another body. A request that is under way is found in the task's turn.
+ */
+export function findOpenedTask(
+  reading: Reading,
+  caller: PersonCaller,
+  team: VisibleTeam,
+  { idempotency, nowMs }: { readonly idempotency: Idempotency; readonly nowMs: number },
+): TaskRow | Refusal | null {
+  const refused = refuseTeamWork(reading, caller, team);
+  if (refused !== null) return refused;
+  const earlier = findAttempt(reading, team.workspaceId, idempotency, nowMs);
+  if (earlier === null || isRefusal(earlier)) return earlier;
+  return tasks.get(reading, team.workspaceId, earlier.resourceId) ?? null;
 }
 
 /** The message that opens the task; refused for people who are not on the team, and for an unknown line or station. */

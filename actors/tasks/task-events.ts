@@ -2,7 +2,9 @@ import type { Answered, Message } from "../../runtime/turn.js";
 import type { Refusal } from "../refusal.js";
 import type { RunRow } from "../runs/run.js";
 import type { RunAsking, RunBegan, RunOver } from "../runs/run.messages.js";
+import type { TaskRow } from "./task.js";
 import type * as messages from "./task.messages.js";
+import type { TaskAnswer } from "./task.messages.js";
 
 /** The context of a task, the messages it gets, and the events of its machine: what each message means. */
 
@@ -32,6 +34,7 @@ export type TaskMessage =
   | messages.CloseTask
   | messages.AssignTask
   | messages.UnassignTask
+  | messages.AddNote
   | messages.NoteTask
   | messages.WithdrawTask
   | RunBegan
@@ -46,8 +49,16 @@ export interface TaskRefused extends Answered<Refusal> {
     | "stop.refused"
     | "retry.refused"
     | "move.refused"
-    | "assignment.refused";
+    | "assignment.refused"
+    | "repeat.refused";
   readonly refusal: Refusal;
+}
+
+/** A message that was taken before, under the same key. */
+interface CommandRepeated extends Answered<TaskAnswer> {
+  readonly type: "command.repeated";
+  /** The task that it opened or was about. */
+  readonly task: TaskRow;
 }
 
 /** The task's run waits for the approval of a call. */
@@ -75,6 +86,7 @@ interface ConcernsNoRun extends Message {
 export type TaskEvent =
   | Exclude<TaskMessage, RunAsking | RunOver>
   | TaskRefused
+  | CommandRepeated
   | ApprovalWanted
   | ApprovalNotWanted
   | RunIsOver

@@ -5,7 +5,7 @@
  * | state          | moved by                               | next    | also                                          |
  * |----------------|----------------------------------------|---------|-----------------------------------------------|
  * | new            | task.open                              | queued  | fact `task.opened`; a run is queued           |
- * | new            | opening.refused (task.open): line,     | new     | refused                                       |
+ * | new            | opening.refused (task.open): line,     | new     | refused; leaves nothing                       |
  * |                | station or assignee gone               |         |                                               |
  * | queued         | run.began                              | running |                                               |
  * | any open       | approval.wanted (run.asking)           | inbox   | its run waits; `asks` says what for           |
@@ -32,24 +32,31 @@
  * | any but new    | asking.other, over.other (run.asking,  | same    |                                               |
  * |                | run.over of another run)               |         |                                               |
  * | queued         | began.other (run.began of another run) | queued  |                                               |
+ * | any but new    | task.note                              | same    | a person's note                               |
  * | any            | note                                   | same    | added once for each key                       |
+ * | any            | command.repeated (a command under a    | same    | answered with the task that it opened or was  |
+ * |                | key that was taken before)             |         | about; a new one leaves nothing               |
+ * | any            | repeat.refused (the same, with another | same    | refused; a new one leaves nothing             |
+ * |                | body)                                  |         |                                               |
  */
 import { assertEvent, assign, setup } from "xstate";
 import { defineActor } from "../../runtime/define-actor.js";
 import type { Delivered } from "../../runtime/turn.js";
+import { recordRequest } from "../resources/repeated-request.js";
 import { classifyTask } from "./classify-task.js";
 import { taskRef } from "./task.messages.js";
 import {
   addNote,
+  addPersonsNote,
   advance,
   close,
-  endRunUnderWay,
   markRunning,
   openTask,
   reassign,
   recordCauses,
   resume,
   setAsks,
+  stop,
   unassign,
 } from "./task.transitions.js";
 import type { TaskContext, TaskEvent } from "./task-events.js";
@@ -61,15 +68,16 @@ const open = {
   "over.queued": { target: "queued", actions: "advance" },
   "over.done": { target: "done", actions: "advance" },
   "over.inbox": { target: "inbox", actions: "advance" },
-  "task.stop": { actions: ["recordCauses", "stop"] },
+  "task.stop": { actions: ["recordCommand", "stop"] },
   "stop.refused": { actions: "refuse" },
-  "task.move": { target: "queued", actions: ["recordCauses", "move"] },
+  "task.move": { target: "queued", actions: ["recordCommand", "move"] },
   "move.refused": { actions: "refuse" },
-  "task.close": { target: "closed", actions: ["recordCauses", "close"] },
+  "task.close": { target: "closed", actions: ["recordCommand", "close"] },
   "task.withdraw": { target: "closed", actions: "close" },
   "task.assign": { actions: "assign" },
   "assignment.refused": { actions: "refuse" },
   "task.unassign": { actions: "unassign" },
+  "task.note": { actions: "addPersonsNote" },
   "asking.other": { actions: "ignore" },
   "over.other": { actions: "ignore" },
 } as const;
@@ -77,6 +85,7 @@ const open = {
 /** Transitions of a task that is over. */
 const over = {
   "task.unassign": { actions: "ignore" },
+  "task.note": { actions: "addPersonsNote" },
   "asking.other": { actions: "ignore" },
   "over.other": { actions: "ignore" },
 } as const;
@@ -87,10 +96,19 @@ const machine = setup({
     refuse: ({ event }) => {
       assertEvent(event, [
         ...(["opening.refused", "answer.refused", "stop.refused", "retry.refused"] as const),
-        ...(["move.refused", "assignment.refused"] as const),
+        ...(["move.refused", "assignment.refused", "repeat.refused"] as const),
       ]);
       event.turn.reply(event.refusal);
     },
+    answerAgain: ({ event }) => {
+      assertEvent(event, "command.repeated");
+      event.turn.reply({ task: event.task, replayed: true });
+    },
+    addPersonsNote: ({ event }) => {
+      assertEvent(event, "task.note");
+      addPersonsNote(event);
+    },
+    leave: ({ event }) => event.turn.stop(),
     setAsks: ({ event }) => {
       assertEvent(event, "approval.wanted");
       setAsks(event.turn, event.asks);
@@ -100,12 +118,15 @@ const machine = setup({
       assertEvent(event, ["over.queued", "over.done", "over.inbox"]);
       return advance(event, context);
     }),
-    recordCauses: ({ event }) => {
+    recordCommand: ({ event }) => {
       assertEvent(event, ["task.stop", "task.answer", "task.retry", "task.move", "task.close"]);
       recordCauses(event.turn, event);
+      recordRequest(event.turn, event, event.turn.self.id);
     },
-    stop: ({ context, event }) =>
-      endRunUnderWay(event.turn, context, { outcome: "stopped", reason: "The assignee stopped it." }),
+    stop: ({ context, event }) => {
+      assertEvent(event, "task.stop");
+      stop(event, context);
+    },
     move: assign(({ context, event }) => {
       assertEvent(event, "task.move");
       return resume(event.turn, context, null, { to: event.to, by: event.by });
@@ -116,7 +137,8 @@ const machine = setup({
     }),
     assign: ({ event }) => {
       assertEvent(event, "task.assign");
-      reassign(event.turn, event.assignee);
+      recordRequest(event.turn, event, event.turn.self.id);
+      reassign(event);
     },
     unassign: ({ event }) => {
       assertEvent(event, "task.unassign");
@@ -128,12 +150,18 @@ const machine = setup({
   id: "task",
   context: { runId: null, abandoned: 0 },
   initial: "new",
-  on: { note: { actions: ({ event }) => addNote(event.turn, event) } },
+  on: {
+    note: { actions: ({ event }) => addNote(event.turn, event) },
+    "command.repeated": { actions: "answerAgain" },
+    "repeat.refused": { actions: "refuse" },
+  },
   states: {
     new: {
       on: {
         "task.open": { target: "queued", actions: assign(({ event }) => openTask(event)) },
-        "opening.refused": { target: "new", actions: "refuse" },
+        "opening.refused": { target: "new", actions: ["refuse", "leave"] },
+        "command.repeated": { target: "new", actions: ["answerAgain", "leave"] },
+        "repeat.refused": { target: "new", actions: ["refuse", "leave"] },
       },
     },
     queued: {
@@ -150,7 +178,7 @@ const machine = setup({
         "task.answer": {
           target: "queued",
           actions: [
-            "recordCauses",
+            "recordCommand",
             assign(({ context, event }) =>
               resume(event.turn, context, { from: `person ${event.by}`, text: event.text }),
             ),
@@ -159,7 +187,7 @@ const machine = setup({
         "answer.refused": { actions: "refuse" },
         "task.retry": {
           target: "queued",
-          actions: ["recordCauses", assign(({ context, event }) => resume(event.turn, context, null))],
+          actions: ["recordCommand", assign(({ context, event }) => resume(event.turn, context, null))],
         },
         "retry.refused": { actions: "refuse" },
       },

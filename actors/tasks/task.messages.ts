@@ -1,19 +1,29 @@
 import { reference } from "../../runtime/reference.js";
 import type { Answered, Message } from "../../runtime/turn.js";
 import type { Refusal } from "../refusal.js";
+import type { Keyed } from "../resources/repeated-request.js";
 import type { OwnerMessage } from "../runs/run.messages.js";
 import type { TaskRow } from "./task.js";
 
 /** The task after the message, or the refusal. */
-export type TaskAnswer = { readonly task: TaskRow } | Refusal;
+export type TaskAnswer = TaskTold | Refusal;
+
+interface TaskTold {
+  readonly task: TaskRow;
+  /** Whether the message was taken before, under the same key. */
+  readonly replayed: boolean;
+}
+
+/** A message of a person. */
+interface Command extends Answered<TaskAnswer>, Keyed {}
 
 /** A message that a hook may have caused. */
-interface Caused extends Answered<TaskAnswer> {
+interface Caused extends Command {
   /** The hook occurrences and events that led to it, oldest first; empty when none are given. */
   readonly causes?: readonly string[];
 }
 
-/** Opens a task; the id in the address is its own. */
+/** Opens a task; the id in the address is its own, unless its key has opened one before: the answer is that one. */
 export interface OpenTask extends Caused {
   readonly type: "task.open";
   readonly teamId: string;
@@ -53,10 +63,17 @@ export interface CloseTask extends Caused {
   readonly type: "task.close";
   readonly by: string;
 }
-export interface AssignTask extends Answered<TaskAnswer> {
+export interface AssignTask extends Command {
   readonly type: "task.assign";
   readonly by: string;
   readonly assignee: string | null;
+}
+
+/** Adds a person's note to the task. */
+export interface AddNote extends Command {
+  readonly type: "task.note";
+  readonly by: string;
+  readonly text: string;
 }
 
 /** The person left: the task has no assignee any more if it was theirs. */
@@ -67,7 +84,7 @@ export interface UnassignTask extends Message {
   readonly left: "team" | "workspace";
 }
 
-/** Adds a note to the task; once for each `key`. */
+/** Adds a note to the task; once for each `key`, at any time. */
 export interface NoteTask extends Message {
   readonly type: "note";
   /** `person <id>`, `hook <key>`. */
@@ -92,6 +109,7 @@ export const taskRef = reference<
   | CloseTask
   | AssignTask
   | UnassignTask
+  | AddNote
   | NoteTask
   | WithdrawTask
 >("task");

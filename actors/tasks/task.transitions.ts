@@ -3,6 +3,7 @@ import type { WorkFact } from "../events/catalogue.js";
 import { recordWorkEvent } from "../events/event-task.js";
 import { findLine, findStation } from "../lines/line.queries.js";
 import { invalid, type Refusal } from "../refusal.js";
+import { recordRequest } from "../resources/repeated-request.js";
 import { refuseUnlessAssigneeOf } from "../runs/assignee.js";
 import { type EndRun, runRef } from "../runs/run.messages.js";
 import { runCheckouts } from "../runs/run.table.js";
@@ -10,7 +11,7 @@ import { toStoredText } from "../tables/text-blobs.js";
 import { findMember } from "../workspaces/member.table.js";
 import { queueNextRun } from "./next-run.js";
 import type { TaskRow } from "./task.js";
-import type { NoteTask, OpenTask, TaskAnswer, UnassignTask } from "./task.messages.js";
+import type { AddNote, AssignTask, NoteTask, OpenTask, StopTask, TaskAnswer, UnassignTask } from "./task.messages.js";
 import {
   noteKeys,
   taskCauses,
@@ -61,9 +62,10 @@ export function openTask(event: Delivered<OpenTask>): TaskContext {
   });
   turn.direct(taskEntry(workspaceId, row.id));
   recordCauses(turn, event);
+  recordRequest(turn, event, row.id);
   publish(turn, row, "task.opened", {});
   const started = startRun(turn, row);
-  turn.reply({ task: taskRow(turn) });
+  answer(turn, taskRow(turn));
   return { runId: started, abandoned: 0 };
 }
 
@@ -113,12 +115,18 @@ export function resume(
   if (note !== null) appendNote(turn, row, note.from, note.text);
   const moved = move === undefined || move.to === row.station ? row : moveTo(turn, row, move.to);
   const runId = startRun(turn, moved);
-  turn.reply({ task: taskRow(turn) });
+  answer(turn, taskRow(turn));
   return { runId, abandoned: 0 };
 }
 
+/** Stops the run under way. */
+export function stop({ turn }: Delivered<StopTask>, context: TaskContext): void {
+  endRunUnderWay(turn, context, { outcome: "stopped", reason: "The assignee stopped it." });
+  answer(turn, taskRow(turn));
+}
+
 /** Ends the run under way, if there is one. */
-export function endRunUnderWay(turn: Turn, context: TaskContext, end: Omit<EndRun, "type">): void {
+function endRunUnderWay(turn: Turn, context: TaskContext, end: Omit<EndRun, "type">): void {
   if (context.runId === null) return;
   const message: EndRun = { type: "run.end", ...end };
   turn.send(runRef(turn.self.partition, context.runId), message);
@@ -127,13 +135,13 @@ export function endRunUnderWay(turn: Turn, context: TaskContext, end: Omit<EndRu
 export function close(turn: Turn<TaskAnswer>, context: TaskContext): TaskContext {
   endRunUnderWay(turn, context, { outcome: "withdrawn", reason: "The task was closed." });
   const row = taskRow(turn);
-  turn.reply({ task: put(turn, row, { ...row, state: "closed", asks: null }) });
+  answer(turn, put(turn, row, { ...row, state: "closed", asks: null }));
   return { ...context, runId: null };
 }
 
-export function reassign(turn: Turn<TaskAnswer>, assignee: string | null): void {
+export function reassign({ turn, assignee }: Delivered<AssignTask>): void {
   const row = taskRow(turn);
-  turn.reply({ task: put(turn, row, { ...row, assignee }) });
+  answer(turn, put(turn, row, { ...row, assignee }));
 }
 
 /** Unassigns the task if its assignee is the person who left. */
@@ -160,6 +168,15 @@ export function addNote(turn: Turn, note: NoteTask): void {
   appendNote(turn, taskRow(turn), note.from, note.text);
 }
 
+/** Adds the note of a person. */
+export function addPersonsNote(event: Delivered<AddNote>): void {
+  const { turn, by, text } = event;
+  const row = taskRow(turn);
+  recordRequest(turn, event, row.id);
+  appendNote(turn, row, `person ${by}`, text);
+  answer(turn, row);
+}
+
 /** The 403 for anyone but the assignee; null for the assignee. */
 export function refuseUnlessAssignee(turn: TurnReading, by: string): Refusal | null {
   return refuseUnlessAssigneeOf(taskRow(turn), by);
@@ -176,6 +193,10 @@ export function recordCauses(turn: Turn, { causes = [] }: { readonly causes?: re
   const { partition, id } = turn.self;
   if (causes.length > 0) taskCauses.put(turn, partition, id, causes);
   else if (taskCauses.get(turn, partition, id) !== undefined) taskCauses.remove(turn, partition, id);
+}
+
+function answer(turn: Turn<TaskAnswer>, task: TaskRow): void {
+  turn.reply({ task, replayed: false });
 }
 
 function startRun(turn: Turn, row: TaskRow): string {

@@ -122,7 +122,7 @@ const machine = setup({
 export const slugClaimsActor = defineActor(references, { machine, version: 1 });
 
 function claimSlug({ turn, slug, workspaceId, idempotency }: Delivered<ClaimSlug>): SlugClaimed | Refusal {
-  const earlier = findAttempt(turn, GLOBAL_PARTITION, idempotency);
+  const earlier = findAttempt(turn, GLOBAL_PARTITION, idempotency, turn.now);
   if (earlier !== null && isRefusal(earlier)) return earlier;
   const { scope, key } = idempotency;
   const wanted = { workspaceId: earlier?.workspaceId ?? workspaceId, attempt: { scope, key } };

@@ -41,7 +41,8 @@ const parameters = {
   OptionalIdempotencyKey: {
     name: "Idempotency-Key",
     in: "header",
-    description: "The same key is taken only once.",
+    description:
+      "Optional; 1 to 255 visible characters. The same key with the same body is taken once within 24 hours.",
     schema: { type: "string", minLength: 1, maxLength: 255, pattern: "^[!-~]+$" },
     example: "7b1f0c52-note",
   },

@@ -5,12 +5,14 @@ import { approvalSchema, approvalView } from "../../actors/runs/approval.view.js
 import { type AnswerApproval, runRef, type SendMessage } from "../../actors/runs/run.messages.js";
 import { findRunToWorkOn, findVisibleRun, listApprovals, type VisibleRun } from "../../actors/runs/run.queries.js";
 import { stepSchema, stepView } from "../../actors/runs/run.view.js";
+import type { Sealer } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { cursor, pageSize } from "../paging.js";
 import { granted } from "../refused.js";
 import type { Route } from "../route.js";
 import { type Subject, subjectRoute } from "../subject-route.js";
 import { optionalIdempotencyKey } from "../transport/headers.js";
+import { idempotencyOf, replayedHeader, replayHeaders } from "./repeatable.js";
 
 const speech = z.strictObject({
   text: z
@@ -27,8 +29,14 @@ const dismissal = z.strictObject({
     .default(null),
 });
 
+interface RunConversationRoutesOptions {
+  readonly runtime: Runtime;
+  readonly sealer: Sealer;
+}
+
 /** Messages and approvals between a run and the assignee of its task. */
-export function runConversationRoutes({ runtime }: { readonly runtime: Runtime }): readonly Route[] {
+export function runConversationRoutes(options: RunConversationRoutesOptions): readonly Route[] {
+  const { runtime } = options;
   const { reading } = runtime;
   const visibleRun: Subject<VisibleRun> = {
     find: ({ caller, params }) => findVisibleRun(reading, caller, params.runId ?? ""),
@@ -42,17 +50,13 @@ export function runConversationRoutes({ runtime }: { readonly runtime: Runtime }
       body: speech,
       headers: { "idempotency-key": "optional" },
       answers: {
-        201: {
-          body: stepSchema,
-          headers: { "idempotent-replayed": "`true` when it was said before, under this key." },
-        },
+        201: { body: stepSchema, headers: replayedHeader },
       },
       handle: async ({ caller, body, header }, { workspaceId, run }) => {
         const key = granted(optionalIdempotencyKey(header("idempotency-key")));
         const message: SendMessage = { type: "run.speak", by: caller.userId, text: body.text, key };
         const { step, replayed } = granted(await runtime.ask(runRef(workspaceId, run.id), message));
-        const headers: Record<string, string> = replayed ? { "idempotent-replayed": "true" } : {};
-        return { status: 201, body: stepView(step), headers };
+        return { status: 201, body: stepView(step), headers: replayHeaders(replayed) };
       },
     }),
     subjectRoute(visibleRun, {
@@ -67,19 +71,19 @@ export function runConversationRoutes({ runtime }: { readonly runtime: Runtime }
         body: { items: listApprovals(reading, found, query).map(approvalView) },
       }),
     }),
-    answerRoute(runtime, {
+    answerRoute(options, {
       name: "approve",
       summary: "Give leave for a call as it was asked (the task's assignee)",
       body: z.strictObject({}),
       answerOf: () => ({ verdict: "approved", edited: null, note: null }),
     }),
-    answerRoute(runtime, {
+    answerRoute(options, {
       name: "edit",
       summary: "Give leave for a call with other inputs (the task's assignee)",
       body: z.strictObject({ inputs: inputsSchema }),
       answerOf: ({ inputs }) => ({ verdict: "approved", edited: JSON.stringify(inputs), note: null }),
     }),
-    answerRoute(runtime, {
+    answerRoute(options, {
       name: "dismiss",
       summary: "Give no leave for a call (the task's assignee)",
       body: dismissal,
@@ -97,7 +101,7 @@ interface AnswerRoute<Body extends z.ZodType> {
 
 /** The assignee's answer to an approval that an agent waits for. */
 function answerRoute<Body extends z.ZodType>(
-  runtime: Runtime,
+  { runtime, sealer }: RunConversationRoutesOptions,
   { name, summary, body, answerOf }: AnswerRoute<Body>,
 ): Route {
   return subjectRoute(runToWorkOn(runtime), {
@@ -106,12 +110,16 @@ function answerRoute<Body extends z.ZodType>(
     summary,
     access: "person",
     body,
-    answers: { 200: approvalSchema },
-    handle: async ({ caller, params, body: given }, { workspaceId, run }) => {
+    headers: { "idempotency-key": "optional" },
+    answers: { 200: { body: approvalSchema, headers: replayedHeader } },
+    handle: async (request, { workspaceId, run }) => {
+      const { caller, params, body: given } = request;
       const { approvalId = "" } = params;
-      const message: AnswerApproval = { type: "approval.answer", by: caller.userId, approvalId, ...answerOf(given) };
-      const approval = granted(await runtime.ask(runRef(workspaceId, run.id), message));
-      return { status: 200, body: approvalView(approval) };
+      const idempotency = idempotencyOf(sealer, request, `approval.${name} ${run.id} ${approvalId}`);
+      const answer = { by: caller.userId, approvalId, ...answerOf(given), idempotency };
+      const message: AnswerApproval = { type: "approval.answer", ...answer };
+      const { approval, replayed } = granted(await runtime.ask(runRef(workspaceId, run.id), message));
+      return { status: 200, body: approvalView(approval), headers: replayHeaders(replayed) };
     },
   });
 }

@@ -1,12 +1,13 @@
 import { z } from "zod";
 import { chainFrom } from "../../actors/hooks/loop-guard.js";
-import { toOpenTask } from "../../actors/tasks/open-task.js";
+import type { Sealer } from "../../actors/sealer.js";
+import { findOpenedTask, toOpenTask } from "../../actors/tasks/open-task.js";
 import type { TaskRow } from "../../actors/tasks/task.js";
 import {
+  type AddNote,
   type AnswerTask,
   type CloseTask,
   type MoveTask,
-  type NoteTask,
   type RetryTask,
   type StopTask,
   taskRef,
@@ -28,6 +29,7 @@ import { granted } from "../refused.js";
 import type { Answer, Route } from "../route.js";
 import { type Subject, subjectRoute } from "../subject-route.js";
 import { teamRoute } from "../team-route.js";
+import { idempotencyOf, replayedHeader, replayHeaders } from "./repeatable.js";
 
 const text = (most: number) => z.string().max(most, `must be at most ${most} characters`);
 const speech = z.strictObject({ text: text(20_000).min(1, "must not be empty") });
@@ -50,28 +52,39 @@ const listing = z.strictObject({
   limit: pageSize(),
 });
 
-/** Tasks, and the commands of people on them. */
-export function taskRoutes({ runtime }: { readonly runtime: Runtime }): readonly Route[] {
-  return [openRoute(runtime), listRoute(runtime), readRoute(runtime), ...commandRoutes(runtime), assignRoute(runtime)];
+interface TaskRoutesOptions {
+  readonly runtime: Runtime;
+  readonly sealer: Sealer;
 }
 
-function openRoute(runtime: Runtime): Route {
-  const { reading } = runtime;
+/** Tasks, and the commands of people on them. */
+export function taskRoutes(options: TaskRoutesOptions): readonly Route[] {
+  const { runtime } = options;
+  return [openRoute(options), listRoute(runtime), readRoute(runtime), ...commandRoutes(options), assignRoute(options)];
+}
+
+function openRoute({ runtime, sealer }: TaskRoutesOptions): Route {
+  const { reading, clock } = runtime;
   return teamRoute(runtime, "team", {
     method: "POST",
     path: "/api/teams/{teamId}/tasks",
     summary: "Open a task",
     access: "person",
     body: opening,
-    headers: { "service-cause": "optional" },
-    answers: { 201: taskSchema },
-    handle: async ({ caller, body, header }, team) => {
-      const { workspaceId } = team;
+    headers: { "idempotency-key": "optional", "service-cause": "optional" },
+    answers: { 201: { body: taskSchema, headers: replayedHeader } },
+    handle: async (request, team) => {
+      const { caller, body, header } = request;
+      const { workspaceId, teamId } = team;
+      const idempotency = idempotencyOf(sealer, request, `task.open ${teamId}`);
+      const repeat = idempotency === undefined ? null : { idempotency, nowMs: clock.now() };
+      const before = repeat === null ? null : granted(findOpenedTask(reading, caller, team, repeat));
+      if (before !== null) return { ...showNow(runtime, { workspaceId, task: before }, true), status: 201 };
       const message = granted(toOpenTask(reading, caller, team, body));
       const to = taskRef(workspaceId, runtime.newId("task"));
       const causes = causesOf(runtime, workspaceId, header("service-cause"));
-      const { task } = granted(await runtime.ask(to, { ...message, ...causes }));
-      return { ...showNow(runtime, { workspaceId, task }), status: 201 };
+      const { task, replayed } = granted(await runtime.ask(to, { ...message, ...causes, idempotency }));
+      return { ...showNow(runtime, { workspaceId, task }, replayed), status: 201 };
     },
   });
 }
@@ -112,38 +125,38 @@ function readRoute({ reading }: Runtime): Route {
 }
 
 /** The commands of the team's people on a task, by the end of their path. */
-function commandRoutes(runtime: Runtime): readonly Route[] {
+function commandRoutes(options: TaskRoutesOptions): readonly Route[] {
   const nothing = z.strictObject({});
   return [
-    commandRoute(runtime, "answer", {
+    commandRoute(options, "answer", {
       summary: "Answer what the task asks (its assignee)",
       body: speech,
       toMessage: (body, by) => ({ type: "task.answer", by, text: body.text }),
     }),
-    commandRoute(runtime, "stop", {
+    commandRoute(options, "stop", {
       summary: "Stop the run under way (its assignee)",
       body: nothing,
       toMessage: (_body, by) => ({ type: "task.stop", by }),
     }),
-    commandRoute(runtime, "retry", {
+    commandRoute(options, "retry", {
       summary: "Run the station again",
       body: nothing,
       toMessage: (_body, by) => ({ type: "task.retry", by }),
     }),
-    commandRoute(runtime, "close", {
+    commandRoute(options, "close", {
       summary: "Close the task",
       body: nothing,
       toMessage: (_body, by) => ({ type: "task.close", by }),
     }),
-    commandRoute(runtime, "move", {
+    commandRoute(options, "move", {
       summary: "Move the task to a station",
       body: z.strictObject({ to: z.string() }),
       toMessage: ({ to }, by) => ({ type: "task.move", by, to }),
     }),
-    commandRoute(runtime, "notes", {
+    commandRoute(options, "notes", {
       summary: "Say something on the task",
       body: speech,
-      toMessage: (body, by) => ({ type: "note", from: `person ${by}`, text: body.text, key: null }),
+      toMessage: (body, by) => ({ type: "task.note", by, text: body.text }),
     }),
   ];
 }
@@ -152,11 +165,11 @@ interface Command<Body extends z.ZodType> {
   readonly summary: string;
   readonly body: Body;
   /** The message to the task; `by` is the person's user id. */
-  toMessage(body: z.output<Body>, by: string): AnswerTask | StopTask | RetryTask | CloseTask | MoveTask | NoteTask;
+  toMessage(body: z.output<Body>, by: string): AnswerTask | StopTask | RetryTask | CloseTask | MoveTask | AddNote;
 }
 
 function commandRoute<Body extends z.ZodType>(
-  runtime: Runtime,
+  { runtime, sealer }: TaskRoutesOptions,
   name: string,
   { summary, body, toMessage }: Command<Body>,
 ): Route {
@@ -166,29 +179,36 @@ function commandRoute<Body extends z.ZodType>(
     summary,
     access: "person",
     body,
-    headers: { "service-cause": "optional" },
-    answers: { 200: taskSchema },
-    handle: async ({ caller, body: given, header }, found) => {
-      const causes = causesOf(runtime, found.workspaceId, header("service-cause"));
-      const to = taskRef(found.workspaceId, found.task.id);
-      granted(await runtime.ask(to, { ...toMessage(given, caller.userId), ...causes }));
-      return showNow(runtime, found);
+    headers: { "idempotency-key": "optional", "service-cause": "optional" },
+    answers: { 200: { body: taskSchema, headers: replayedHeader } },
+    handle: async (request, found) => {
+      const { caller, body: given, header } = request;
+      const { workspaceId, task } = found;
+      const idempotency = idempotencyOf(sealer, request, `task.${name} ${task.id}`);
+      const causes = causesOf(runtime, workspaceId, header("service-cause"));
+      const message = { ...toMessage(given, caller.userId), ...causes, idempotency };
+      const answer = granted(await runtime.ask(taskRef(workspaceId, task.id), message));
+      return showNow(runtime, found, answer.replayed);
     },
   });
 }
 
-function assignRoute(runtime: Runtime): Route {
+function assignRoute({ runtime, sealer }: TaskRoutesOptions): Route {
   return subjectRoute(taskToWorkOn(runtime), {
     method: "POST",
     path: "/api/tasks/{taskId}/assign",
     summary: "Give the task to someone in the workspace, or to nobody",
     access: "person",
     body: z.strictObject({ assignee: z.string().nullable() }),
-    answers: { 200: taskSchema },
-    handle: async ({ caller, body: { assignee } }, found) => {
-      const to = taskRef(found.workspaceId, found.task.id);
-      granted(await runtime.ask(to, { type: "task.assign", by: caller.userId, assignee }));
-      return showNow(runtime, found);
+    headers: { "idempotency-key": "optional" },
+    answers: { 200: { body: taskSchema, headers: replayedHeader } },
+    handle: async (request, found) => {
+      const { caller, body } = request;
+      const { workspaceId, task } = found;
+      const idempotency = idempotencyOf(sealer, request, `task.assign ${task.id}`);
+      const message = { type: "task.assign", by: caller.userId, assignee: body.assignee, idempotency } as const;
+      const { replayed } = granted(await runtime.ask(taskRef(workspaceId, task.id), message));
+      return showNow(runtime, found, replayed);
     },
   });
 }
@@ -197,8 +217,9 @@ function taskToWorkOn({ reading }: Runtime): Subject<VisibleTask> {
   return { find: ({ caller, params }) => findTaskToWorkOn(reading, caller, params.taskId ?? "") };
 }
 
-function showNow({ reading }: Runtime, found: VisibleTask): Answer {
-  return { status: 200, body: taskView(reading, found.workspaceId, getTaskNow(reading, found)) };
+function showNow({ reading }: Runtime, found: VisibleTask, replayed = false): Answer {
+  const body = taskView(reading, found.workspaceId, getTaskNow(reading, found));
+  return { status: 200, body, headers: replayHeaders(replayed) };
 }
 
 /** The causes of a request, by its `Service-Cause` header. */

@@ -1,7 +1,9 @@
 import t from "tap";
+import { IDEMPOTENCY_WINDOW_MS } from "../../../actors/resources/idempotency.table.js";
 import { resources } from "../../../actors/resources/resource.table.js";
 import { RUNNER_FEATURES, type RunnerMessage } from "../../../actors/runners/protocol.js";
 import { type RunnerRow, runners } from "../../../actors/runners/runner.table.js";
+import { approvals, listOpenApprovals } from "../../../actors/runs/approval.table.js";
 import type { RunRow } from "../../../actors/runs/run.js";
 import { runActor as createRunActor } from "../../../actors/runs/run.machine.js";
 import type { StartRun } from "../../../actors/runs/run.messages.js";
@@ -223,6 +225,37 @@ t.test("a message with an old fence changes nothing and is answered with a drop 
   t.match(turn.sent, [{ message: { message: { type: "run.drop", fence: 7 } } }]);
   t.equal(JSON.stringify(rowOf(stepping)), before);
 });
+
+t.test(
+  "an answer to an approval is taken once under a key, whatever became of the run; another is refused",
+  async (t) => {
+    const stepping = run(["start", "claim", "may start", "started", "permission"]);
+    const [open] = listOpenApprovals(stepping.rows, workspaceId, "run_1");
+    const answer = (digest: string): Message => {
+      const idempotency = { scope: "usr_1 approval.approve", key: "k", digest };
+      return { ...message("approve"), approvalId: open?.id, edited: null, note: null, idempotency } as Message;
+    };
+    const first = stepping.take(answer("d"));
+    t.match(first.answer, { approval: { id: open?.id, state: "approved" }, replayed: false });
+    t.match(first.sent, [{ message: { message: { type: "run.permission-answered" } } }, { to: { kind: "task" } }]);
+    for (const next of ["step", "completed"]) {
+      const again = stepping.take(answer("d"));
+      t.match(again, {
+        answer: { approval: { id: open?.id, state: "approved" }, replayed: true },
+        intents: { length: 0 },
+      });
+      t.match(stepping.take(answer("other")), {
+        answer: { refused: "idempotency-key-reused" },
+        intents: { length: 0 },
+      });
+      stepping.take(message(next));
+    }
+    t.match(stepping.take(answer("d")).answer, { replayed: true }, "once the run is over");
+    stepping.now += IDEMPOTENCY_WINDOW_MS;
+    t.match(stepping.take(answer("d")).answer, { refused: "conflict" }, "after a day");
+    t.equal(approvals.list(stepping.rows, workspaceId, ["run_1"]).length, 1);
+  },
+);
 
 t.test("a step is recorded once, by its index", async (t) => {
   const stepping = run(["start", "claim", "may start", "started"]);

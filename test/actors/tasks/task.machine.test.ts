@@ -74,6 +74,7 @@ const plain: Record<string, Message> = {
   "assign to a stranger": { type: "task.assign", by, assignee: "usr_9" } as Message,
   left: { type: "task.unassign", userId: by, left: "team" } as Message,
   note: { type: "note", from: "hook tell", text: "seen", key: null } as Message,
+  "note by hand": { type: "task.note", by, text: "mind the gap" } as Message,
   "another run's end": { type: "run.over", runId: "run_other", outcome: "completed" } as Message,
 };
 
@@ -113,7 +114,12 @@ const working = (state: string): Record<string, string> => ({
     withdraw: "closed at work",
   },
   ...{ "assign to a stranger": `${state} at work`, left: `${state} at work` },
-  ...{ assign: `${state} at work`, note: `${state} at work`, "another run's end": `${state} at work` },
+  ...{
+    assign: `${state} at work`,
+    note: `${state} at work`,
+    "note by hand": `${state} at work`,
+    "another run's end": `${state} at work`,
+  },
   ...{
     "waits for leave": "inbox at work",
     "waits no more": "running at work",
@@ -122,10 +128,9 @@ const working = (state: string): Record<string, string> => ({
 });
 const over9 = (at: string) =>
   Object.fromEntries(
-    [...Object.keys(endings), ...ofRun.slice(1), "another run's end", "another run waits", "note"].map((name) => [
-      name,
-      at,
-    ]),
+    [...Object.keys(endings), ...ofRun.slice(1), "another run's end", "another run waits", "note", "note by hand"].map(
+      (name) => [name, at],
+    ),
   );
 
 /** State x message -> state and station; what is not here is refused. */

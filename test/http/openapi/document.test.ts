@@ -82,6 +82,7 @@ t.test("an operation names its parameters, credentials, answers and problems", a
     const headers = (operation.parameters ?? []).flatMap(({ $ref }) => $ref?.split("/").at(-1) ?? []);
     t.equal(headers.includes("IfMatch"), route.headers?.["if-match"] === "required", at);
     t.equal(headers.includes("IdempotencyKey"), route.headers?.["idempotency-key"] === "required", at);
+    t.equal(headers.includes("OptionalIdempotencyKey"), route.headers?.["idempotency-key"] === "optional", at);
     t.equal(operation.security.length === 0, route.access === "public" && route.credential === undefined, at);
     const statuses = Object.keys(operation.responses);
     for (const status of Object.keys(route.answers)) t.ok(statuses.includes(status), `${at} answers ${status}`);

@@ -1,0 +1,29 @@
+import type { PersonCaller } from "../../actors/caller.js";
+import { canonicalJson } from "../../actors/resources/canonical-json.js";
+import type { Idempotency } from "../../actors/resources/resource.messages.js";
+import type { Sealer } from "../../actors/sealer.js";
+import { granted } from "../refused.js";
+import type { RouteRequest } from "../route.js";
+import { optionalIdempotencyKey } from "../transport/headers.js";
+
+/** The header of an answer to a repeat, for the documentation. */
+export const replayedHeader = { "idempotent-replayed": "`true` when it was taken before, under this key." };
+
+/** The headers of an answer. */
+export function replayHeaders(replayed: boolean): Record<string, string> {
+  return replayed ? { "idempotent-replayed": "true" } : {};
+}
+
+/**
+ * How a repeat of a person's request is recognised; undefined when it has no key. `what` names the route and its
+ * subject. Throws a refusal for a malformed key.
+ */
+export function idempotencyOf(
+  sealer: Sealer,
+  { caller, body, header }: Pick<RouteRequest, "body" | "header"> & { readonly caller: PersonCaller },
+  what: string,
+): Idempotency | undefined {
+  const key = granted(optionalIdempotencyKey(header("idempotency-key")));
+  if (key === null) return undefined;
+  return { scope: `${caller.userId} ${what}`, key, digest: sealer.digest(canonicalJson(body ?? null)) };
+}
