@@ -105,7 +105,9 @@ export async function migrate(store: Store, options: MigrateOptions): Promise<vo
   if (from === newest) return;
   if (from === format) {
     log.info(`the store in ${folder} has format ${from} and is brought to ${newest}: no earlier release reads it then`);
-    log.info("a backup made before (npm run backup) is the only way back: end this now if there is none");
+    log.info(
+      "a backup made before (signalbox backup, npm run backup) is the only way back: end this now if there is none",
+    );
   } else log.info(`the store in ${folder} is on its way from format ${from} to ${newest}, and goes on`);
   await store.commit([mark, { op: "put", key: FROM_KEY, value: from }]);
   for (const step of steps) if (step.to > from) await runStep(store, step, options);

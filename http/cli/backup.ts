@@ -1,9 +1,8 @@
-#!/usr/bin/env node
 import { Command } from "commander";
 import { openStoreForReading } from "../process/open-store.js";
 
 /** Copies a store into a folder, even while a service uses it. */
-const program = new Command("signalbox-backup")
+const program = new Command("signalbox backup")
   .requiredOption("--data <folder>", "the service's data folder")
   .requiredOption("--to <folder>", "where the copy goes; absent or empty");
 

@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import { Command } from "commander";
 import { listAllDeadLetters, retryOffline } from "../../runtime/offline-dead-letters.js";
 import type { DeadLetter } from "../../runtime/runtime.js";
@@ -9,7 +8,7 @@ import { openStoppedStore } from "./stopped-store.js";
  * Lists the dead letters of every workspace and of the service itself, even while a service uses the store. Retries one
  * on a store that no service has open; the next service delivers it.
  */
-const program = new Command("signalbox-dead-letters")
+const program = new Command("signalbox dead-letters")
   .requiredOption("--data <folder>", "the service's data folder")
   .option("--retry <id>", "sends this one again; the service must be stopped");
 

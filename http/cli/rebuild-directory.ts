@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import { Command } from "commander";
 import { createDirectoryCatalogue } from "../../actors/directories.js";
 import { createKinds } from "../../actors/kinds.js";
@@ -7,7 +6,7 @@ import { rebuildDirectories } from "../../runtime/rebuild-directories.js";
 import { openStoppedStore } from "./stopped-store.js";
 
 /** Rebuilds the directories by which ids, tokens and members are found in all workspaces. */
-const program = new Command("signalbox-rebuild-directory").requiredOption(
+const program = new Command("signalbox rebuild-directory").requiredOption(
   "--data <folder>",
   "the data folder of a service that is stopped",
 );

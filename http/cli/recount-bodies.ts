@@ -1,11 +1,10 @@
-#!/usr/bin/env node
 import { Command } from "commander";
 import { referringTables } from "../../actors/referring-tables.js";
 import { type RecountFinding, recountAllBlobs } from "../../actors/tables/blob-recount.js";
 import { openStoppedStore } from "./stopped-store.js";
 
 /** Recounts the rows that refer to diffs, skills and other bodies; prints and corrects the differences. */
-const program = new Command("signalbox-recount-bodies").requiredOption(
+const program = new Command("signalbox recount-bodies").requiredOption(
   "--data <folder>",
   "the data folder of a service that is stopped",
 );

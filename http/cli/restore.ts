@@ -1,9 +1,8 @@
-#!/usr/bin/env node
 import { Command } from "commander";
 import { restoreBackup } from "../../storage/backup.js";
 
 /** Copies a backup into a folder on which a service can then be started. */
-const program = new Command("signalbox-restore")
+const program = new Command("signalbox restore")
   .requiredOption("--from <folder>", "the backup")
   .requiredOption("--data <folder>", "the data folder to fill; absent or empty");
 

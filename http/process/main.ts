@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import { MigrationCutShort } from "../../storage/migrations.js";
 import { StoreError } from "../../storage/store.js";
 import { readConfig, WrongSetting } from "./config.js";

@@ -35,7 +35,8 @@ export async function openServedStore(given: Store | undefined, options: OpenSto
   if (given === undefined) await store.close();
   const { folder } = options;
   throw new WrongSetting(
-    `The directory in ${folder} was not rebuilt to its end: run npm run rebuild-directory -- --data ${folder}`,
+    `The directory in ${folder} was not rebuilt to its end: run signalbox rebuild-directory --data ${folder} ` +
+      "(in a clone: npm run rebuild-directory -- --data …)",
   );
 }
 

@@ -10,8 +10,9 @@ SIGTERM or Ctrl+C: runs under way are finished, no more are taken. A second one
 stops them, a third kills them.
 
 Examples, with the token in SIGNALBOX_POOL_TOKEN:
-  npm run runner -- --url https://signalbox.example --command node /opt/agent.js
-  npm run runner -- --url https://signalbox.example -- node --trace-warnings /opt/agent.js`;
+  signalbox runner --url https://signalbox.example --command node /opt/agent.js
+  signalbox runner --url https://signalbox.example -- node --trace-warnings /opt/agent.js
+In a clone, npm run runner -- stands for signalbox runner.`;
 
 /** What the command line asks for. */
 export interface RunnerWish {
@@ -31,7 +32,7 @@ export interface RunnerWish {
 
 /** The runner's command line, not read yet. */
 export function createCommandLine(): Command {
-  return new Command("signalbox-runner")
+  return new Command("signalbox runner")
     .description("Works the runs of a Signalbox service: lays out git checkouts, starts agents in them, reports.")
     .requiredOption("--url <url>", "the service's address", httpUrl)
     .addOption(

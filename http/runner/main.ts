@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import { randomBytes } from "node:crypto";
 import { createSystemClock } from "../../runtime/clock.js";
 import { onEndSignal } from "../process/end-signals.js";

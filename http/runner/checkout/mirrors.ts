@@ -61,7 +61,7 @@ export class Mirrors {
   async unlock(): Promise<void> {
     const entries = await readdir(this.#folder, { recursive: true, withFileTypes: true }).catch(() => []);
     const locks = entries.filter((entry) => entry.isFile() && entry.name.endsWith(".lock"));
-    await Promise.all(locks.map((entry) => rm(join(entry.path, entry.name), { force: true })));
+    await Promise.all(locks.map((entry) => rm(join(entry.parentPath, entry.name), { force: true })));
   }
 
   async #made(repository: string): Promise<string> {

@@ -189,7 +189,7 @@ t.test("nothing of the address stays where the agent can read it, and pushing go
   const kept = readdirSync(join(folder, "work-second"), { recursive: true, withFileTypes: true });
   const texts = kept
     .filter((entry) => entry.isFile())
-    .map((entry) => readFileSync(join(entry.path, entry.name), "utf8"));
+    .map((entry) => readFileSync(join(entry.parentPath, entry.name), "utf8"));
   t.ok(texts.length > 0);
   t.notMatch(texts.join("\n"), "pass-word");
 });

@@ -1,0 +1,69 @@
+import { readFileSync } from "node:fs";
+import { Command } from "commander";
+
+/**
+ * The command `signalbox`: runs one of the programs below. Each reads its own arguments, and is loaded only when it is
+ * the one that runs.
+ */
+
+interface Program {
+  readonly says: string;
+  readonly load: () => Promise<unknown>;
+}
+
+const programs: Readonly<Record<string, Program>> = {
+  runner: { says: "works the runs of a service", load: () => import("../runner/main.js") },
+  backup: { says: "copies a store, also while the service runs", load: () => import("./backup.js") },
+  restore: { says: "puts a backup into an empty folder", load: () => import("./restore.js") },
+  "dead-letters": {
+    says: "lists messages that were set aside, and sends one again",
+    load: () => import("./dead-letters.js"),
+  },
+  "rebuild-directory": {
+    says: "makes anew by which ids, tokens and members are found, in a stopped service's folder",
+    load: () => import("./rebuild-directory.js"),
+  },
+  "recount-bodies": {
+    says: "counts again which rows refer to large bodies, in a stopped service's folder",
+    load: () => import("./recount-bodies.js"),
+  },
+};
+
+const signalbox = new Command("signalbox")
+  .description("A self-hosted control plane for agent work.")
+  .version(version(), "--version", "says which release this is")
+  .helpOption("--help", "says this; of a command: signalbox <command> --help")
+  .helpCommand(false)
+  .enablePositionalOptions()
+  .configureOutput({ outputError: (text, write) => write(`${text.trimEnd().replaceAll("\n", " ")}\n`) });
+
+signalbox
+  .command("serve")
+  .summary("starts the service")
+  .description(
+    "Starts the service. Its settings are environment variables: DATA_DIR, PORT, BASE_URL, SMTP_URL and others.",
+  )
+  .action(async () => void (await import("../process/main.js")));
+
+for (const [name, { says, load }] of Object.entries(programs)) {
+  signalbox
+    .command(`${name} [arguments...]`)
+    .summary(says)
+    .helpOption(false)
+    .allowUnknownOption()
+    .passThroughOptions()
+    .action(async () => {
+      // The program reads its arguments where it would find them if it were run by itself.
+      process.argv.splice(process.argv.indexOf(name, 2), 1);
+      await load();
+    });
+}
+
+await signalbox.parseAsync();
+
+function version(): string {
+  const { version }: { readonly version: string } = JSON.parse(
+    readFileSync(new URL("../../../package.json", import.meta.url), "utf8"),
+  );
+  return version;
+}

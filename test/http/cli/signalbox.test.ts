@@ -1,0 +1,98 @@
+import { execFile } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import t from "tap";
+
+/** The command `signalbox`, and the package that brings it. Tests run where `npm test` has built. */
+
+const program = resolve("http/cli/signalbox.mjs");
+const { version, scripts }: Manifest = JSON.parse(readFileSync("package.json", "utf8"));
+
+interface Manifest {
+  readonly version: string;
+  readonly scripts: Readonly<Record<string, string>>;
+}
+
+interface Ran {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+const run = (command: string, ...args: string[]): Promise<Ran> =>
+  new Promise((done) => {
+    execFile(command, args, { env: { PATH: process.env.PATH ?? "", HOME: tmpdir() } }, (error, out, err) =>
+      done({ code: error === null ? 0 : Number(error.code), out, err }),
+    );
+  });
+const signalbox = (...args: string[]) => run(process.execPath, program, ...args);
+
+const commands = ["serve", "runner", "backup", "restore", "dead-letters", "rebuild-directory", "recount-bodies"];
+
+t.test("it says its version and its commands, and each command its own options", async (t) => {
+  const [release, help, ...each] = await Promise.all([
+    signalbox("--version"),
+    signalbox("--help"),
+    ...commands.map((name) => signalbox(name, "--help")),
+  ]);
+  t.same(release, { code: 0, out: `${version}\n`, err: "" });
+  t.equal(help.code, 0);
+  const named = [...help.out.matchAll(/^ {2}([a-z][a-z-]*) .*$/gm)].map(([, name]) => name);
+  t.same(named, commands);
+  for (const [index, name] of commands.entries()) {
+    t.match(each[index]?.out, new RegExp(`^Usage: signalbox ${name} `), name);
+    t.equal(each[index]?.code, 0, name);
+  }
+});
+
+t.test("a wrong command line ends in one line that says what is wrong", async (t) => {
+  const cases: readonly (readonly [readonly string[], RegExp])[] = [
+    [["backpu"], /^error: unknown command 'backpu' \(Did you mean backup\?\)\n$/],
+    [["serve", "--port", "80"], /^error: unknown option '--port'\n$/],
+    [["serve", "now"], /^error: too many arguments for 'serve'.*\n$/],
+    [["backup", "--data", "x"], /^error: required option '--to <folder>' not specified\n$/],
+    [["runner", "--url", "runner", "--slots", "1"], /^error: .*--url.*It must be an http or https address\.\n$/],
+  ];
+  for (const [args, wanted] of cases) {
+    const { code, out, err } = await signalbox(...args);
+    t.same([code, out], [1, ""], args.join(" "));
+    t.match(err, wanted);
+  }
+});
+
+t.test("where nothing is built it says in one line what to do", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-unbuilt-"));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  mkdirSync(join(folder, "http/cli"), { recursive: true });
+  cpSync(program, join(folder, "http/cli/signalbox.mjs"));
+  const { code, out, err } = await run(process.execPath, join(folder, "http/cli/signalbox.mjs"), "serve");
+  t.same([code, out], [1, ""]);
+  t.match(err, /^[^\n]*npm ci && npm run build[^\n]*\n$/);
+});
+
+t.test("each command has its script, which compiles nothing", async (t) => {
+  const script = (name: string) => scripts[name === "serve" ? "start" : name] ?? "";
+  for (const name of commands) t.match(script(name), new RegExp(`^exec node .*http/cli/signalbox\\.mjs ${name}$`));
+});
+
+t.test("the package holds the service and the runner alone, and everything that they load", async (t) => {
+  const { out } = await run("npm", "pack", "--dry-run", "--json", "--ignore-scripts");
+  const [packed]: readonly { readonly files: readonly { readonly path: string }[] }[] = JSON.parse(out);
+  const paths = (packed?.files ?? []).map(({ path }) => path);
+  const beside = paths.filter((path) => !/^dist\/(storage|runtime|actors|http)\/.*\.js$/.test(path));
+  t.same(beside.sort(), ["LICENSE", "README.md", "http/cli/signalbox.mjs", "package.json"]);
+  t.same(
+    paths.filter((path) => path.startsWith("dist/http/demo/")),
+    [],
+  );
+  const lacks = paths
+    .filter((path) => path.endsWith(".js"))
+    .flatMap((path) =>
+      [...readFileSync(path, "utf8").matchAll(/(?:from|import|import\()\s*"(\.[^"]+)"/g)].map(([, to = ""]) =>
+        join(dirname(path), to),
+      ),
+    )
+    .filter((path) => !paths.includes(path));
+  t.same(lacks, []);
+});
