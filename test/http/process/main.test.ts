@@ -114,7 +114,7 @@ async function openSocket(service: Process, port: number): Promise<WebSocket> {
   return socket;
 }
 
-/** What npm start hands to its shell, without the build. */
+/** What npm start hands to its shell. */
 async function npmStart(): Promise<string> {
   const { scripts } = JSON.parse(await readFile("package.json", "utf8"));
   return scripts.start;
