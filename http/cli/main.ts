@@ -32,13 +32,14 @@ const programs: Readonly<Record<string, Program>> = {
 const signalbox = new Command("signalbox")
   .description("A self-hosted control plane for agent work.")
   .version(version(), "--version", "says which release this is")
-  .helpOption("--help", "says this; of a command: signalbox <command> --help")
+  .helpOption("--help", "says this, and after a command what that takes")
   .helpCommand(false)
   .enablePositionalOptions()
   .configureOutput({ outputError: (text, write) => write(`${text.trimEnd().replaceAll("\n", " ")}\n`) });
 
 signalbox
   .command("serve")
+  .helpOption("--help", "says this")
   .summary("starts the service")
   .description(
     "Starts the service. Its settings are environment variables: DATA_DIR, PORT, BASE_URL, SMTP_URL and others.",
