@@ -2,9 +2,10 @@ import { connect as connectPlain, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { Agent, type buildConnector } from "undici";
 import type { RunSignal } from "../../runtime/run-signal.js";
-import { AddressRefused, guardedAddress, type Resolve, resolveWithSystem } from "./address-guard.js";
+import { AddressRefused, guardedAddress, type Resolve } from "./address-guard.js";
 import type { AllowList } from "./allow-list.js";
 import { HttpExchange, type OutboundAnswer } from "./http-exchange.js";
+import { resolveNames } from "./name-resolution.js";
 
 /** A request was not sent because it is not allowed. */
 export class RequestRefused extends Error {
@@ -41,7 +42,7 @@ export interface OutboundOptions {
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /** Sends requests over connections that are checked by the address that they really go to. */
-export function createOutbound({ allowList, resolve = resolveWithSystem, maxBodyBytes }: OutboundOptions): Outbound {
+export function createOutbound({ allowList, resolve = resolveNames, maxBodyBytes }: OutboundOptions): Outbound {
   const agentFor = (admitsPrivate: boolean) =>
     new Agent({
       connect: guardedConnector(admitsPrivate, resolve),
