@@ -1,7 +1,26 @@
-import { removeTable } from "../storage/migration-walks.js";
+import {
+  actorSpace,
+  deadLetterSpace,
+  dedupSpace,
+  effectSpace,
+  feedSpace,
+  rowSpace,
+  timerSpace,
+  undeliveredSpace,
+} from "../storage/keys.js";
+import { removeTable, rewriteSpace } from "../storage/migration-walks.js";
 import type { MigrationStep } from "../storage/migrations.js";
+import { SEALED_FORMAT } from "../storage/stored-value.js";
 import { runInputWalks } from "./runs/run-input.migration.js";
 import { compositeTaskIndexes } from "./tasks/task.migration.js";
+
+/** Bodies of megabytes are among the rows: a slice is held in memory. */
+const checksumWalks = [
+  ...[rowSpace, effectSpace, undeliveredSpace, deadLetterSpace, feedSpace].map((space) =>
+    rewriteSpace(space, { of: "all", maxEntries: 32 }),
+  ),
+  ...[actorSpace, timerSpace, dedupSpace].map((space) => rewriteSpace(space, { of: "all" })),
+];
 
 /**
  * The steps that update a store of an earlier release, in order. They run at the start, before anything is served
@@ -29,4 +48,5 @@ export const migrations: readonly MigrationStep[] = [
     title: "firings over all workspaces are not counted on disk",
     walks: [removeTable("hook-given-up", { of: "service" })],
   },
+  { to: SEALED_FORMAT, title: "every value has a checksum", walks: checksumWalks },
 ];

@@ -5,17 +5,14 @@
  * 2. A batch is checked and encoded before any of it is passed to LMDB, whose own batches do not roll back.
  * 3. After a failed batch every later one is rejected, including those already waiting.
  */
-import { asBinary, type RootDatabase } from "lmdb";
+import { asBinary } from "lmdb";
 import { checkChange } from "./change-check.js";
+import type { LmdbRoot, LmdbValues } from "./lmdb-values.js";
 import type { Change, KeyPart, StoreError } from "./store.js";
-import { storeError } from "./store-errors.js";
+import { isInterrupted, storeError } from "./store-errors.js";
 
-/** LMDB's database with keys of several parts. */
-export type LmdbRoot = RootDatabase<unknown, KeyPart[]>;
-
-interface Encoder {
-  encode(value: unknown): Buffer;
-}
+/** Times that a group is written when its flush is interrupted. */
+const MAX_ATTEMPTS = 100;
 
 interface Write {
   readonly key: KeyPart[];
@@ -31,16 +28,15 @@ interface Waiting {
 
 export class LmdbCommits {
   readonly #root: LmdbRoot;
-  readonly #encoder: Encoder;
+  readonly #values: LmdbValues;
   readonly #folder: string;
-  #true: Buffer | null = null;
   #failure: StoreError | null = null;
   #waiting: Waiting[] = [];
   #underWay: Promise<void> | null = null;
 
-  constructor(root: LmdbRoot, folder: string) {
+  constructor(root: LmdbRoot, values: LmdbValues, folder: string) {
     this.#root = root;
-    this.#encoder = getEncoder(root);
+    this.#values = values;
     this.#folder = folder;
   }
 
@@ -69,16 +65,10 @@ export class LmdbCommits {
     for (const change of changes) {
       checkChange(change);
       // The binding wants a mutable array, but does not change it.
-      writes.push({ key: change.key.slice(), bytes: change.op === "put" ? this.#bytesOf(change.value) : null });
+      const bytes = change.op === "put" ? this.#values.encode(change.key, change.value) : null;
+      writes.push({ key: change.key.slice(), bytes });
     }
     return writes;
-  }
-
-  #bytesOf(value: unknown): Buffer {
-    if (value !== true) return this.#encoder.encode(value);
-    // The value of index rows; encoded once, since they are so many.
-    this.#true ??= Buffer.from(this.#encoder.encode(true));
-    return this.#true;
   }
 
   async #writeAll(): Promise<void> {
@@ -89,15 +79,29 @@ export class LmdbCommits {
       const group = this.#waiting;
       this.#waiting = [];
       try {
-        await this.#write(group);
+        await this.#writeUninterrupted(group);
+        this.#values.committed();
         for (const { resolve } of group) resolve();
       } catch (error) {
-        const failure = this.#fail(await findCause(error));
+        const failure = this.#fail(error);
         for (const { reject } of [...group, ...this.#waiting]) reject(failure);
         this.#waiting = [];
       }
     }
     this.#underWay = null;
+  }
+
+  /** Writes a group again as long as a signal interrupts its flush: LMDB has undone it by then. */
+  async #writeUninterrupted(group: readonly Waiting[]): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await this.#write(group);
+        return;
+      } catch (error) {
+        const cause = await findCause(error);
+        if (!isInterrupted(cause) || attempt === MAX_ATTEMPTS) throw cause;
+      }
+    }
   }
 
   #write(group: readonly Waiting[]): Promise<unknown> {
@@ -116,19 +120,6 @@ export class LmdbCommits {
     this.#failure ??= failure;
     return failure;
   }
-}
-
-/**
- * The binding's own encoder, which its types omit. It stores the field names of records of one shape once, and makes
- * them durable before it returns the bytes of any such record.
- */
-function getEncoder(root: object): Encoder {
-  if ("encoder" in root && isEncoder(root.encoder)) return root.encoder;
-  throw new Error("this release of lmdb has no encoder");
-}
-
-function isEncoder(value: unknown): value is Encoder {
-  return typeof value === "object" && value !== null && "encode" in value && typeof value.encode === "function";
 }
 
 /** The cause of a failed batch, which LMDB's binding provides as a promise in `commitError`. */

@@ -1,13 +1,14 @@
 import type { Transaction } from "lmdb";
 import { isKey } from "./key-check.js";
-import type { LmdbRoot } from "./lmdb-commits.js";
-import { encodedRange, toEntries } from "./ranges.js";
+import { DamagedValue, type LmdbRoot, type LmdbValues, toKey } from "./lmdb-values.js";
+import { encodedRange } from "./ranges.js";
 import { type Entry, type Key, type Range, type Reading, StoreError, type View } from "./store.js";
-import { readingError, storeError } from "./store-errors.js";
+import { damagedRow, readingError, storeError } from "./store-errors.js";
 
 /** An LMDB database as its readings and views share it. */
 export interface LmdbSource {
   readonly root: LmdbRoot;
+  readonly values: LmdbValues;
   readonly folder: string;
   closed: boolean;
 }
@@ -71,22 +72,34 @@ type At = { readonly transaction: Transaction } | undefined;
 function get<Value>(source: LmdbSource, key: Key, at: At): Value | undefined {
   assertOpen(source);
   if (!isKey(key)) return undefined;
+  let value: unknown;
   try {
-    return source.root.get([...key], at) as Value | undefined;
+    value = source.values.get(key, at);
   } catch (error) {
     throw readingError(error, source.folder);
   }
+  if (value instanceof DamagedValue) throw damagedRow(source.folder, key, value.cause);
+  return value as Value | undefined;
 }
 
 function readRange<Value>(source: LmdbSource, range: Range, at: At): Entry<Value>[] {
   assertOpen(source);
   const bounds = encodedRange(range);
   if (bounds === null) return [];
+  const { limit = Number.POSITIVE_INFINITY, onDamaged } = range;
+  const entries: Entry<Value>[] = [];
   try {
-    return toEntries<Value>(source.root.getRange({ ...bounds, snapshot: true, ...at }));
+    for (const { key: found, value } of source.root.getRange({ ...bounds, snapshot: true, ...at })) {
+      const key = toKey(found);
+      if (!(value instanceof DamagedValue)) entries.push({ key, value: value as Value });
+      else if (onDamaged === undefined) throw damagedRow(source.folder, key, value.cause);
+      else onDamaged(key);
+      if (entries.length === limit) break;
+    }
   } catch (error) {
     throw readingError(error, source.folder);
   }
+  return entries;
 }
 
 function assertOpen(source: LmdbSource): void {

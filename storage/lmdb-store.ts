@@ -12,8 +12,9 @@ import { backupInto } from "./backup.js";
 import { checkDataFile, DATA_FILE } from "./data-file.js";
 import { syncToDisk } from "./durable-files.js";
 import { lockFolder } from "./folder-lock.js";
-import { LmdbCommits, type LmdbRoot } from "./lmdb-commits.js";
+import { LmdbCommits } from "./lmdb-commits.js";
 import { LmdbReading, type LmdbSource, LmdbView } from "./lmdb-reading.js";
+import { type LmdbRoot, openValues } from "./lmdb-values.js";
 import { type Change, type Reading, type Store, StoreError, type View } from "./store.js";
 import { storeError } from "./store-errors.js";
 
@@ -23,17 +24,9 @@ export interface LmdbOptions {
   readonly readOnly?: boolean;
   /** Refuses a folder that holds no store, instead of creating one there. */
   readonly mustExist?: boolean;
+  /** Checks all pages of a file of any size; nobody else may write it. */
+  readonly checksAllPages?: boolean;
 }
-
-/**
- * Records of one shape share one description of their field names. The binding's default of 32 shapes is less than the
- * number of row types. Records whose field names are data (ids, numbers) do not share: they would soon use up the
- * shapes. The binding's types omit these options.
- */
-const sharedShapes = {
-  maxSharedStructures: 512,
-  shouldShareStructure: (names: readonly string[]) => names.every((name) => /^[a-z][A-Za-z-]*$/.test(name)),
-};
 
 /** Most concurrent read transactions over all processes: one for each view whose state no other view shares. */
 const MAX_READERS = 1024;
@@ -49,20 +42,22 @@ export async function openLmdbStore(options: LmdbOptions): Promise<Store> {
   try {
     if (readOnly || options.mustExist === true) assertStoreIn(folder);
     if (!readOnly) held.push(await prepareFolder(folder));
-    checkDataFile(folder);
-    const root: LmdbRoot = open({
-      path: folder,
-      noSubdir: false,
-      overlappingSync: false,
-      eventTurnBatching: false,
-      encoding: "msgpack",
-      sharedStructuresKey: Symbol.for("structures"),
-      ...sharedShapes,
-      maxReaders: MAX_READERS,
-      readOnly,
+    // Beside a writer, pages change while they are read.
+    checkDataFile(folder, options.checksAllPages === true ? Number.POSITIVE_INFINITY : readOnly ? 0 : undefined);
+    const source = openValues((options) => {
+      const root: LmdbRoot = open({
+        path: folder,
+        noSubdir: false,
+        overlappingSync: false,
+        eventTurnBatching: false,
+        ...options,
+        maxReaders: MAX_READERS,
+        readOnly,
+      });
+      held.push(() => root.close());
+      return root;
     });
-    held.push(() => root.close());
-    return new LmdbStore({ root, folder, closed: false }, readOnly, release);
+    return new LmdbStore({ ...source, folder, closed: false }, readOnly, release);
   } catch (error) {
     await release();
     throw storeError(error, folder);
@@ -104,7 +99,7 @@ class LmdbStore implements Store {
   constructor(source: LmdbSource, readOnly: boolean, release: () => Promise<void>) {
     this.reading = new LmdbReading(source);
     this.#source = source;
-    this.#commits = new LmdbCommits(source.root, source.folder);
+    this.#commits = new LmdbCommits(source.root, source.values, source.folder);
     this.#readOnly = readOnly;
     this.#release = release;
   }

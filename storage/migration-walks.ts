@@ -32,6 +32,12 @@ export function eachRow<Row>(
   };
 }
 
+/** Writes every entry of a space again as it is, which gives its value the stored form of this release. */
+export function rewriteSpace(space: string, options: WalkOptions = {}): Walk {
+  const changes = ({ entries }: Slice) => entries.map(({ key, value }): Change => ({ op: "put", key, value }));
+  return { ...options, under: [space], changes };
+}
+
 /** Removes all rows of a table. */
 export function removeTable(table: string, options: WalkOptions = {}): Walk {
   const changes = ({ entries }: Slice) => entries.map(({ key }): Change => ({ op: "remove", key }));

@@ -12,6 +12,7 @@
 import { GLOBAL_PARTITION, metaSpace } from "./keys.js";
 import { listPartitions } from "./partitions.js";
 import { type Change, type Entry, type Key, type KeyPart, type Reading, type Store, StoreError } from "./store.js";
+import { SEALED_FORMAT } from "./stored-value.js";
 
 /** Entries of one partition that are migrated in one batch. */
 export interface Slice {
@@ -53,9 +54,10 @@ const REPORT_EVERY_MS = 5_000;
 /** Entries in a slice; those below the last one's key are added to it. */
 const SLICE = 128;
 
-const FORMAT_KEY: Key = [GLOBAL_PARTITION, metaSpace, "format"];
+/** The row with the store's format. */
+export const FORMAT_KEY: Key = [GLOBAL_PARTITION, metaSpace, "format"];
 /** The format that an unfinished migration started from. */
-const FROM_KEY: Key = [GLOBAL_PARTITION, metaSpace, "format-before"];
+export const FROM_KEY: Key = [GLOBAL_PARTITION, metaSpace, "format-before"];
 
 /** Cursor of a partition's migration; everything before it is done. */
 interface Cursor {
@@ -101,7 +103,10 @@ export async function migrate(store: Store, options: MigrateOptions): Promise<vo
   const format = store.reading.get<number>(FORMAT_KEY);
   const from = store.reading.get<number>(FROM_KEY) ?? format;
   const mark: Change = { op: "put", key: FORMAT_KEY, value: newest };
-  if (from === undefined) return store.commit([mark]);
+  if (from === undefined) {
+    assertNew(store.reading, folder);
+    return store.commit([mark]);
+  }
   if (from === newest) return;
   if (from === format) {
     log.info(`the store in ${folder} has format ${from} and is brought to ${newest}: no earlier release reads it then`);
@@ -111,8 +116,26 @@ export async function migrate(store: Store, options: MigrateOptions): Promise<vo
   } else log.info(`the store in ${folder} is on its way from format ${from} to ${newest}, and goes on`);
   await store.commit([mark, { op: "put", key: FROM_KEY, value: from }]);
   for (const step of steps) if (step.to > from) await runStep(store, step, options);
-  await store.commit([{ op: "remove", key: FROM_KEY }]);
+  const unsealed = from < SEALED_FORMAT ? rewriteMeta(store.reading) : [];
+  await store.commit([...unsealed, { op: "remove", key: FROM_KEY }]);
   log.info(`the store in ${folder} has format ${newest}`);
+}
+
+/** Throws `damaged` when a store without a format has contents. */
+function assertNew(reading: Reading, folder: string): void {
+  if (reading.range({ prefix: [], limit: 1 }).length === 0) return;
+  throw new StoreError(
+    "damaged",
+    `the store in ${folder} has lost its format: restore a backup into another folder; nothing was changed`,
+  );
+}
+
+/** Writes the rows that no step may write as they are, which gives their values checksums. */
+function rewriteMeta(reading: Reading): Change[] {
+  return listPartitions(reading)
+    .flatMap((partition) => reading.range({ prefix: [partition, metaSpace] }))
+    .filter(({ key }) => key[2] !== FROM_KEY[2])
+    .map(({ key, value }): Change => ({ op: "put", key, value }));
 }
 
 /** Throws `newer-format` for a store that this release cannot read; an older one passes. */
@@ -124,6 +147,11 @@ export function checkFormat(reading: Reading, { folder, steps }: Pick<MigrateOpt
     "newer-format",
     `the store in ${folder} has format ${format}, this release reads up to ${newest}: use a newer release`,
   );
+}
+
+/** Whether a store needs no migration. */
+export function isCurrentFormat(reading: Reading, steps: readonly MigrationStep[]): boolean {
+  return reading.get<number>(FORMAT_KEY) === newestFormat(steps) && reading.get(FROM_KEY) === undefined;
 }
 
 function newestFormat(steps: readonly MigrationStep[]): number {

@@ -1,5 +1,5 @@
 import { checkKey, hasRoomBelow } from "./key-check.js";
-import type { Entry, Key, Range } from "./store.js";
+import type { Key, Range } from "./store.js";
 
 /** Sorts after every key part: the end of a range over everything below a key. */
 const PAST_ALL = Buffer.from([0xff]);
@@ -48,7 +48,8 @@ export function encodedRange(range: Range): EncodedRange | null {
         ? [BEFORE_ALL]
         : [...range.prefix];
   const to: Bound = range.before === undefined ? [...range.prefix, PAST_ALL] : [...range.before];
-  const limit = range.limit === undefined ? {} : { limit: range.limit };
+  // Damaged entries do not count against the limit.
+  const limit = range.limit === undefined || range.onDamaged !== undefined ? {} : { limit: range.limit };
   return range.reverse === true
     ? { start: to, end: from, reverse: true, exclusiveStart: true, ...limit }
     : { start: from, end: to, reverse: false, exclusiveStart: true, ...limit };
@@ -56,13 +57,4 @@ export function encodedRange(range: Range): EncodedRange | null {
 
 function pastAllBelow(key: Key): Bound {
   return hasRoomBelow(key) ? [...key, PAST_ALL] : [...key];
-}
-
-/** Collects the entries of a range. LMDB returns a key of one part as the part itself. */
-export function toEntries<Value>(found: Iterable<{ key: unknown; value: unknown }>): Entry<Value>[] {
-  const entries: Entry<Value>[] = [];
-  for (const { key, value } of found) {
-    entries.push({ key: (Array.isArray(key) ? key : [key]) as Key, value: value as Value });
-  }
-  return entries;
 }

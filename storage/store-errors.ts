@@ -1,5 +1,8 @@
-import { statfsSync } from "node:fs";
-import { StoreError } from "./store.js";
+import { readFileSync, statfsSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { DATA_FILE } from "./data-file.js";
+import { rowSpace } from "./keys.js";
+import { type Key, StoreError } from "./store.js";
 
 /** Converts an error of LMDB or the system into a {@link StoreError} that names the folder and says what to do. */
 export function storeError(error: unknown, folder: string): StoreError {
@@ -8,12 +11,23 @@ export function storeError(error: unknown, folder: string): StoreError {
   const code = error instanceof Error && "code" in error ? nameOf(error.code) : "";
   const options = { cause: error };
   // LMDB reports a partial write as an input/output error.
-  if ((code === "EIO" || /Input.output error/i.test(text)) && isFull(folder))
-    return storeError(new Error("ENOSPC"), folder);
-  if (/ENOSPC|EFBIG|EDQUOT|No space left|File too large|MDB_MAP_FULL|quota/i.test(`${code} ${text}`)) {
+  if (code === "EIO" || /Input.output error/i.test(text)) {
+    if (isAtSizeLimit(folder)) return storeError(new Error("EFBIG"), folder);
+    if (isFull(folder)) return storeError(new Error("ENOSPC"), folder);
+  }
+  if (/EFBIG|File too large/i.test(`${code} ${text}`)) {
+    return new StoreError(
+      "file-too-large",
+      `${join(folder, DATA_FILE)} may not grow any more (EFBIG): raise the limit on the size of files (ulimit -f) and ` +
+        "start again; what was acknowledged is there",
+      options,
+    );
+  }
+  if (/ENOSPC|EDQUOT|No space left|MDB_MAP_FULL|quota/i.test(`${code} ${text}`)) {
+    const name = /EDQUOT|quota/i.test(`${code} ${text}`) ? "EDQUOT" : "ENOSPC";
     return new StoreError(
       "disk-full",
-      `the disk that holds ${folder} is full: make room and start again; what was acknowledged is there`,
+      `the disk that holds ${folder} is full: make room and start again; what was acknowledged is there (${name})`,
       options,
     );
   }
@@ -40,8 +54,23 @@ export function storeError(error: unknown, folder: string): StoreError {
 export function readingError(error: unknown, folder: string): StoreError {
   const found = storeError(error, folder);
   if (found.code !== "failed" || /MDB_/.test(found.message)) return found;
-  const text = `a row of the store in ${folder} cannot be read back: restore a backup into another folder`;
+  const text = `rows of the store in ${folder} cannot be read back: ${whatToDo(folder)}`;
   return new StoreError("damaged", text, { cause: error });
+}
+
+/** The error for a row whose value is not what was written. */
+export function damagedRow(folder: string, key: Key, cause: unknown): StoreError {
+  const text = `a row of the store in ${folder} is damaged (${placeOf(key)}): ${whatToDo(folder)}`;
+  return new StoreError("damaged", text, { cause });
+}
+
+function whatToDo(folder: string): string {
+  return `run npm run doctor -- --data ${folder}, or restore a backup into another folder`;
+}
+
+/** The partition, and the space or table of a key; the rest may be secret. */
+export function placeOf([partition, space, table]: Key): string {
+  return `${partition} ${space === rowSpace ? table : space}`;
 }
 
 /** The name of an error code; LMDB reports the system's numbers (errno.h of Linux). */
@@ -56,8 +85,25 @@ function nameOf(code: unknown): string {
   return names[String(code)] ?? String(code);
 }
 
+/** Whether a signal interrupted a write or its flush (EINTR), which some file systems let happen to `fdatasync`. */
+export function isInterrupted(error: unknown): boolean {
+  return error instanceof Error && /EINTR|Interrupted system call/.test(error.message);
+}
+
 /** With less free space than this, a failed write counts as `disk-full`. */
 const FULL_BYTES = 16 * 1024 * 1024;
+/** A file that has less room than this counts as `file-too-large`. */
+const PAGE_BYTES = 64 * 1024;
+
+/** Whether the data file has reached the process's limit on the size of files; LMDB writes at least a page. */
+function isAtSizeLimit(folder: string): boolean {
+  try {
+    const limit = /^Max file size\s+(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1];
+    return limit !== undefined && statSync(join(folder, DATA_FILE)).size + PAGE_BYTES > Number(limit);
+  } catch {
+    return false;
+  }
+}
 
 function isFull(folder: string): boolean {
   try {

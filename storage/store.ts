@@ -40,9 +40,14 @@ export interface Range {
   readonly limit?: number | undefined;
   /** From the last key to the first. */
   readonly reverse?: boolean | undefined;
+  /**
+   * Called with the key of each entry whose value is damaged, which is left out and does not count against the limit.
+   * Without it, the read throws `damaged`. The key itself may be what is damaged.
+   */
+  readonly onDamaged?: ((key: Key) => void) | undefined;
 }
 
-/** Synchronous reads. */
+/** Synchronous reads. They throw a {@link StoreError} `damaged` instead of returning a value that was not written. */
 export interface Reading {
   get<Value = unknown>(key: Key): Value | undefined;
   range<Value = unknown>(range: Range): Entry<Value>[];
@@ -84,6 +89,7 @@ export interface Store {
 /** The kinds of store errors. The message names the folder and says what to do. */
 export type StoreErrorCode =
   | "disk-full"
+  | "file-too-large"
   | "read-only"
   | "in-use"
   | "damaged"
@@ -102,4 +108,9 @@ export class StoreError extends Error {
   ) {
     super(message, options);
   }
+}
+
+/** Whether a read failed because what is stored is damaged. */
+export function isDamage(error: unknown): error is StoreError {
+  return error instanceof StoreError && error.code === "damaged";
 }

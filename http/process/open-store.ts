@@ -1,9 +1,19 @@
+import { statSync } from "node:fs";
+import { join } from "node:path";
 import { migrations } from "../../actors/migrations.js";
 import { isRebuildCutShort } from "../../runtime/rebuild-directories.js";
+import { DATA_FILE } from "../../storage/data-file.js";
 import { openLmdbStore } from "../../storage/lmdb-store.js";
-import { checkFormat, type MigrateOptions, type MigrationStep, migrate } from "../../storage/migrations.js";
-import type { Store } from "../../storage/store.js";
+import {
+  checkFormat,
+  isCurrentFormat,
+  type MigrateOptions,
+  type MigrationStep,
+  migrate,
+} from "../../storage/migrations.js";
+import { type Store, StoreError } from "../../storage/store.js";
 import { WrongSetting } from "./config.js";
+import { holdsSecretsKey } from "./secrets-key.js";
 
 /** `steps` are those of the catalogue by default; `mustExist` refuses a folder without a store. */
 export type OpenStoreOptions = Omit<MigrateOptions, "steps"> & {
@@ -14,6 +24,7 @@ export type OpenStoreOptions = Omit<MigrateOptions, "steps"> & {
 /** Opens and migrates the store in a folder; leaves it closed when either fails. */
 export async function openStore(options: OpenStoreOptions): Promise<Store> {
   const { folder, mustExist = false } = options;
+  assertNotEmptied(folder);
   const store = await openLmdbStore({ folder, mustExist });
   try {
     await migrateToCurrent(store, options);
@@ -40,6 +51,41 @@ export async function openServedStore(given: Store | undefined, options: OpenSto
   );
 }
 
+/**
+ * Opens the store of a stopped service, or a backup, as it is: it is not migrated, and has to have this release's
+ * format. A backup that cannot be written is opened for reading.
+ */
+export async function openStoreForDoctor(folder: string): Promise<Store> {
+  assertNotEmptied(folder);
+  const store = await openLmdbStore({ folder, mustExist: true, checksAllPages: true }).catch((error: unknown) => {
+    if (error instanceof StoreError && error.code === "read-only")
+      return openLmdbStore({ folder, readOnly: true, checksAllPages: true });
+    throw error;
+  });
+  try {
+    checkFormat(store.reading, { folder, steps: migrations });
+    if (isCurrentFormat(store.reading, migrations)) return store;
+    throw new StoreError(
+      "failed",
+      `the store in ${folder} has an older format: start this release on it, or on a copy`,
+    );
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+/** Throws `damaged` for an empty data file beside a key: the key is only made when the file has contents. */
+function assertNotEmptied(folder: string): void {
+  const path = join(folder, DATA_FILE);
+  if (!holdsSecretsKey(folder) || statSync(path, { throwIfNoEntry: false })?.size !== 0) return;
+  throw new StoreError(
+    "damaged",
+    `${path} is empty, but the key of a store in use is beside it; nothing was changed: restore a backup into another ` +
+      "folder, or remove the empty file to begin anew with this key",
+  );
+}
+
 function migrateToCurrent(store: Store, options: OpenStoreOptions): Promise<void> {
   return migrate(store, { ...options, steps: options.steps ?? migrations });
 }
@@ -49,6 +95,7 @@ function migrateToCurrent(store: Store, options: OpenStoreOptions): Promise<void
  * ones.
  */
 export async function openStoreForReading(folder: string): Promise<Store> {
+  assertNotEmptied(folder);
   const store = await openLmdbStore({ folder, readOnly: true });
   try {
     checkFormat(store.reading, { folder, steps: migrations });

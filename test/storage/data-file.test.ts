@@ -4,6 +4,7 @@ import { join } from "node:path";
 import t, { type Test } from "tap";
 import { openLmdbStore } from "../../storage/lmdb-store.js";
 import { type Reading, StoreError } from "../../storage/store.js";
+import { SEALED_FORMAT } from "../../storage/stored-value.js";
 
 const PAGE = 4_096;
 /** Where each of the two first pages says which page is the last. */
@@ -118,6 +119,9 @@ async function outcomeOf(folder: string, wanted: string): Promise<string> {
 t.test("reads of rows whose page was overwritten fail as damaged", async (t) => {
   const folder = temporary(t);
   await fill(folder);
+  const formatted = await openLmdbStore({ folder });
+  await formatted.commit([{ op: "put", key: ["~", "meta", "format"], value: SEALED_FORMAT }]);
+  await formatted.close();
   const bytes = readFileSync(fileOf(folder));
   for (let at = 2 * PAGE; at < bytes.length; at += PAGE) {
     const page = bytes.subarray(at, at + PAGE);

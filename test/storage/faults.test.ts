@@ -56,13 +56,59 @@ t.test("a full disk fails the commit, keeps the earlier rows, and refuses all la
   const ended = await run(process.execPath, [writer, folder, "big"]).catch(
     (error: { stdout: string; stderr: string }) => error,
   );
-  t.match(ended.stderr, /the disk that holds .* is full: make room/);
+  t.match(ended.stderr, /the disk that holds .* is full: make room .*\(ENOSPC\)/);
   t.match(ended.stderr, /and again: the disk/);
   const told = ended.stdout.trim().split("\n").length;
   const store = await openLmdbStore({ folder });
   const batches = store.reading.range({ prefix: ["batch"] }).length;
   t.ok(batches >= told && told > 0, `${batches} batches are there, ${told} were told of`);
   t.equal(store.reading.range({ prefix: ["row"] }).length, batches * 5);
+  await store.close();
+});
+
+t.test("a limit on the size of files is called by its name, and keeps what was there", async (t) => {
+  const folder = join(temporary(t), "store");
+  const limited = `ulimit -f 2048; exec "$0" "$@"`;
+  const ended = await run("bash", ["-c", limited, process.execPath, writer, folder, "big"]).catch(
+    (error: { stdout: string; stderr: string }) => error,
+  );
+  t.match(ended.stderr, /data\.mdb may not grow any more \(EFBIG\): raise the limit on the size of files/);
+  const told = ended.stdout.trim().split("\n").length;
+  const store = await openLmdbStore({ folder });
+  const batches = store.reading.range({ prefix: ["batch"] }).length;
+  t.ok(batches >= told && told > 0, `${batches} batches are there, ${told} were told of`);
+  await store.close();
+});
+
+t.test("a flush that a signal interrupts is tried again", async (t) => {
+  const folder = join(temporary(t), "store");
+  const injected = [
+    "-f",
+    "-qq",
+    "-o",
+    "/dev/null",
+    "-e",
+    "trace=fdatasync",
+    "-e",
+    "inject=fdatasync:error=EINTR:when=3+2",
+  ];
+  const isThere = await run("strace", [...injected, "true"]).catch(() => null);
+  if (isThere === null) {
+    t.comment("skipped: there is no strace that may trace");
+    return;
+  }
+  const child = spawn("strace", [...injected, process.execPath, writer, folder], { detached: true });
+  const told = await new Promise<number>((resolve) => {
+    let rest = "";
+    child.stdout.on("data", (chunk: Buffer) => {
+      rest += chunk.toString();
+      if (rest.split("\n").length > 20) process.kill(-(child.pid ?? 0), "SIGKILL");
+    });
+    child.once("close", () => resolve(rest.trim().split("\n").length));
+  });
+  t.ok(told >= 20, `${told} batches were told of`);
+  const store = await openLmdbStore({ folder });
+  t.ok(store.reading.range({ prefix: ["batch"] }).length >= told);
   await store.close();
 });
 
@@ -137,6 +183,8 @@ t.test("errors of the system and of LMDB are distinguished", async (t) => {
   t.equal(codeOf("Permission denied"), "read-only");
   t.equal(codeOf("write failed", "ENOSPC"), "disk-full");
   t.equal(codeOf("write failed", 28), "disk-full");
+  t.equal(codeOf("write failed", 27), "file-too-large");
+  t.equal(codeOf("File too large"), "file-too-large");
   t.equal(codeOf("MDB_MAP_FULL: Environment mapsize limit reached"), "disk-full");
   t.equal(codeOf("MDB_CORRUPTED: Located page was wrong type"), "damaged");
   t.equal(codeOf("MDB_BAD_VALSIZE: Unsupported size of key"), "key-too-long");

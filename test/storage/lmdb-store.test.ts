@@ -167,6 +167,7 @@ t.test("records of many shapes are read back, also those written when fewer shap
     sharedStructuresKey: Symbol.for("structures"),
   });
   for (const [n, value] of named("old").entries()) await older.put(["p", "row", "old", n], value);
+  await older.put(["~", "meta", "format"], 1);
   await older.close();
   for (const life of ["first", "second"]) {
     const store = await openLmdbStore({ folder });

@@ -1,0 +1,197 @@
+/**
+ * Encodes and decodes the values of an LMDB database. Owns the description of the shapes that records share, and
+ * whether the store may hold values without a checksum.
+ *
+ * 1. A value is decoded only after its checksum fits its key and bytes; otherwise {@link DamagedValue} stands for it.
+ * 2. A value without a checksum is damaged, unless the store's format says that an earlier release may have written it.
+ * 3. Decoding never throws: the binding would keep the pages of a cursor whose loop is left by its own throw.
+ */
+import { asBinary, type RootDatabase } from "lmdb";
+import { pack, unpack } from "msgpackr";
+import { FORMAT_KEY, FROM_KEY } from "./migrations.js";
+import { type Key, type KeyPart, StoreError } from "./store.js";
+import { isInterrupted } from "./store-errors.js";
+import { isIntact, isSealed, SEAL_BYTES, SEALED_FORMAT, seal } from "./stored-value.js";
+
+/** LMDB's database with keys of several parts; symbols are keys of the binding's own records. */
+export type LmdbRoot = RootDatabase<unknown, KeyPart[] | symbol>;
+
+/** Stands for a value that cannot be read back. */
+export class DamagedValue {
+  constructor(readonly cause: unknown) {}
+}
+
+/** The binding's encoder, which its types omit. `mode` may reserve bytes at the start of the result. */
+interface Encoder {
+  encode(value: unknown, mode?: number): Buffer;
+  decode(bytes: Uint8Array, bounds: { readonly start: number; readonly end: number }): unknown;
+}
+
+/** The key of the shapes: an array of the field names of each. */
+const SHAPES = Symbol.for("structures");
+/** What their checksum takes for the key. */
+const SHAPES_NAME: Key = ["structures"];
+/** msgpackr's `RESERVE_START_SPACE`, with the number of bytes. */
+const RESERVE_SEAL = 2048 | SEAL_BYTES;
+/** Times that shapes are written when their flush is interrupted. */
+const MAX_ATTEMPTS = 100;
+/** MessagePack's `true`, the value of index rows. */
+const TRUE = 0xc3;
+
+/**
+ * Records of one shape share one description of their field names. The binding's default of 32 shapes is less than the
+ * number of row types. Records whose field names are data (ids, numbers) do not share: they would soon use up the
+ * shapes.
+ */
+const sharedShapes = {
+  maxSharedStructures: 512,
+  shouldShareStructure: (names: readonly string[]) => names.every((name) => /^[a-z][A-Za-z-]*$/.test(name)),
+};
+
+/** Opens a database with `open`, which passes the given options on to the binding. */
+export function openValues(open: (options: object) => LmdbRoot): {
+  readonly root: LmdbRoot;
+  readonly values: LmdbValues;
+} {
+  const later: { values: LmdbValues | null } = { values: null };
+  const root = open({
+    encoding: "msgpack",
+    sharedStructuresKey: SHAPES,
+    ...sharedShapes,
+    getStructures: () => later.values?.readShapes(),
+    saveStructures: (shapes: unknown, isCompatible: unknown) => later.values?.saveShapes(shapes, isCompatible) ?? false,
+  });
+  later.values = new LmdbValues(root);
+  return { root, values: later.values };
+}
+
+export class LmdbValues {
+  readonly #root: LmdbRoot;
+  readonly #encoder: Encoder;
+  /** The key of the value that is decoded next. */
+  #key: Key = [];
+  #mayHoldUnsealed: boolean;
+
+  /** Throws `damaged` when the store does not say which format it has. */
+  constructor(root: LmdbRoot) {
+    this.#root = root;
+    const { encoder, readKey } = internals(root);
+    this.#encoder = encoder;
+    Object.assign(root, {
+      decoder: { decode: (bytes: Uint8Array, options: unknown) => this.#decode(bytes, options) },
+      // In a range, the binding reads an entry's key and then its value.
+      readKey: (bytes: Uint8Array, start: number, end: number) => {
+        const key = readKey(bytes, start, end);
+        this.#key = toKey(key);
+        return key;
+      },
+    });
+    this.#mayHoldUnsealed = this.#readMayHoldUnsealed();
+  }
+
+  /** The value under a key, which may be a {@link DamagedValue}. */
+  get(key: Key, options: Parameters<LmdbRoot["get"]>[1]): unknown {
+    this.#key = key;
+    return this.#root.get([...key], options);
+  }
+
+  encode(key: Key, value: unknown): Buffer {
+    if (value !== true) return seal(key, this.#encoder.encode(value, RESERVE_SEAL));
+    const bytes = Buffer.allocUnsafe(SEAL_BYTES + 1);
+    bytes[SEAL_BYTES] = TRUE;
+    return seal(key, bytes);
+  }
+
+  /** Call after each commit: the migration may have begun or ended. */
+  committed(): void {
+    if (!this.#mayHoldUnsealed) return;
+    const bytes = this.#root.getBinary(SHAPES);
+    if (bytes !== undefined && !isSealed(bytes)) {
+      this.#uninterrupted(() => this.#putShapes(unpack(bytes)));
+    }
+    this.#mayHoldUnsealed = this.#readMayHoldUnsealed();
+  }
+
+  /** The shapes for the encoder; undefined while there are none. Throws `damaged`. */
+  readShapes(): unknown {
+    const bytes = this.#root.getBinary(SHAPES);
+    if (bytes === undefined) return undefined;
+    if (isIntact(SHAPES_NAME, bytes, bytes.length)) return unpack(bytes.subarray(SEAL_BYTES));
+    if (this.#mayHoldUnsealed && !isSealed(bytes)) return unpack(bytes);
+    throw new StoreError("damaged", "the names of all fields are damaged");
+  }
+
+  /** Makes shapes durable; false when others were stored meanwhile. `isCompatible` is the encoder's. */
+  saveShapes(shapes: unknown, isCompatible: unknown): boolean {
+    return this.#uninterrupted(() => {
+      if (typeof isCompatible === "function" && isCompatible(this.readShapes()) !== true) return false;
+      this.#putShapes(shapes);
+      return true;
+    });
+  }
+
+  /** Does `work` in a transaction, again as long as a signal interrupts its flush. */
+  #uninterrupted<Result>(work: () => Result): Result {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return this.#root.transactionSync(work);
+      } catch (error) {
+        if (!isInterrupted(error) || attempt === MAX_ATTEMPTS) throw error;
+      }
+    }
+  }
+
+  #putShapes(shapes: unknown): void {
+    const bytes = Buffer.concat([Buffer.alloc(SEAL_BYTES), pack(shapes)]);
+    this.#root.put(SHAPES, asBinary(seal(SHAPES_NAME, bytes)));
+  }
+
+  /** `options` is the length of the value in a range, whose buffer may be longer. */
+  #decode(bytes: Uint8Array, options: unknown): unknown {
+    const end = typeof options === "number" ? options : bytes.length;
+    try {
+      if (isIntact(this.#key, bytes, end)) return this.#encoder.decode(bytes, { start: SEAL_BYTES, end });
+      if (this.#mayHoldUnsealed && !isSealed(bytes)) return this.#encoder.decode(bytes, { start: 0, end });
+      return new DamagedValue(new Error("a value's checksum is wrong"));
+    } catch (error) {
+      return new DamagedValue(error);
+    }
+  }
+
+  #readMayHoldUnsealed(): boolean {
+    return [FORMAT_KEY, FROM_KEY].some((key) => (this.#readFormat(key) ?? SEALED_FORMAT) < SEALED_FORMAT);
+  }
+
+  /** The format under a key; undefined when there is none. A number before {@link SEALED_FORMAT} may be unsealed. */
+  #readFormat(key: Key): number | undefined {
+    const bytes = this.#root.getBinary([...key]);
+    if (bytes === undefined) return undefined;
+    if (isIntact(key, bytes, bytes.length)) return Number(unpack(bytes.subarray(SEAL_BYTES)));
+    const [format = 0] = bytes;
+    if (bytes.length === 1 && format > 0 && format < SEALED_FORMAT) return format;
+    throw new StoreError("damaged", "the store's format is damaged");
+  }
+}
+
+/** Parts of the binding that its types omit. */
+function internals(root: object): { readonly encoder: Encoder; readonly readKey: ReadKey } {
+  if ("encoder" in root && isEncoder(root.encoder) && "readKey" in root && isReadKey(root.readKey)) {
+    return { encoder: root.encoder, readKey: root.readKey };
+  }
+  throw new Error("this release of lmdb has no encoder");
+}
+
+function isEncoder(value: unknown): value is Encoder {
+  return typeof value === "object" && value !== null && "encode" in value && "decode" in value;
+}
+
+type ReadKey = (bytes: Uint8Array, start: number, end: number) => unknown;
+
+function isReadKey(value: unknown): value is ReadKey {
+  return typeof value === "function";
+}
+
+/** A key as the binding reads it: one of a single part is the part itself. */
+export function toKey(key: unknown): Key {
+  return (Array.isArray(key) ? key : [key]) as Key;
+}

@@ -1,0 +1,17 @@
+import { isDamage, type Key, type Range, type Reading } from "./store.js";
+
+/** A reading for which damaged entries are absent; `onDamaged` is called with their keys. */
+export function readPastDamage(reading: Reading, onDamaged: (key: Key) => void = () => undefined): Reading {
+  return {
+    get: <Value>(key: Key) => {
+      try {
+        return reading.get<Value>(key);
+      } catch (error) {
+        if (!isDamage(error)) throw error;
+        onDamaged(key);
+        return undefined;
+      }
+    },
+    range: <Value>(range: Range) => reading.range<Value>({ onDamaged, ...range }),
+  };
+}
