@@ -1,4 +1,4 @@
-import type { Change, Key } from "../storage/store.js";
+import type { Change, Key, StoreError } from "../storage/store.js";
 import type { Address } from "./address.js";
 import type { Behaviour } from "./behaviour.js";
 import { type CellRecord, cellKey } from "./cell-record.js";
@@ -24,6 +24,7 @@ interface Started {
  * 3. Its record is stored under its own key, or inside the row of its only effect. The second form saves a write for an
  *    actor that starts with an effect and stops when the effect ends. If both exist, the record under its own key
  *    counts, and stays until nothing is pending.
+ * 4. While its record is damaged it takes no turn and writes nothing.
  */
 export class Cell {
   readonly key: Key;
@@ -36,6 +37,8 @@ export class Cell {
   timers: Map<string, number> | null = null;
   effects: Set<string> | null = null;
   suspendedUntilMs = 0;
+  /** Why its record cannot be read; null when it can. */
+  damage: StoreError | null = null;
   /** The last effect started since the last commit. */
   #started: Started | null = null;
   /** A record is stored under its own key, or will be once the current batch is flushed. */
@@ -101,6 +104,7 @@ export class Cell {
 
   /** Adds the changes that store the actor as it is now; called when its batch closes. */
   collectChanges(changes: Change[]): void {
+    if (this.damage !== null) return;
     const started = this.#started;
     this.#started = null;
     const { key, effects, timers, suspendedUntilMs } = this;
@@ -134,7 +138,8 @@ export class Cell {
   /** Nothing waits here, and there is nothing to store: a new cell would be the same. */
   get isBlank(): boolean {
     const { state, stored, timers, effects, suspendedUntilMs, crashes } = this;
-    const hasState = state !== null || stored !== null || suspendedUntilMs > 0 || !crashes.isEmpty;
+    const isKnown = this.damage === null && crashes.isEmpty;
+    const hasState = state !== null || stored !== null || suspendedUntilMs > 0 || !isKnown;
     return !hasState && (timers?.size ?? 0) === 0 && (effects?.size ?? 0) === 0 && this.isIdle;
   }
 

@@ -1,6 +1,6 @@
 import { checkKey } from "../storage/key-check.js";
 import { actorSpace } from "../storage/keys.js";
-import type { Change, Reading } from "../storage/store.js";
+import { type Change, isDamage, type Reading } from "../storage/store.js";
 import { type Address, address, addressText } from "./address.js";
 import type { Behaviours } from "./behaviour.js";
 import { Cell } from "./cell.js";
@@ -73,7 +73,12 @@ export class Cells implements RowMemory {
     const key = cellKey(to);
     checkKey(key);
     const cell = new Cell(to, name, this.#parts.behaviours.of(to));
-    this.#load(cell);
+    try {
+      this.#load(cell);
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      cell.damage = error;
+    }
     this.#cells.set(name, cell);
     if (this.mayHaveUndelivered) {
       cell.hasUndelivered = true;

@@ -1,5 +1,6 @@
 import { checkKey } from "../storage/key-check.js";
 import { dedupSpace, GLOBAL_PARTITION } from "../storage/keys.js";
+import { listKeys } from "../storage/list-keys.js";
 import type { Key, Writing } from "../storage/store.js";
 import type { Address } from "./address.js";
 
@@ -32,14 +33,14 @@ export class Deduplication {
   sweep(nowMs: number): void {
     if (nowMs < this.#nextSweepMs) return;
     const prefix = [GLOBAL_PARTITION, dedupSpace];
-    const rows = this.#writing.range({ prefix, before: [...prefix, nowMs], limit: SWEEP_SLICE });
-    for (const { key } of rows) {
+    const keys = listKeys(this.#writing, { prefix, before: [...prefix, nowMs], limit: SWEEP_SLICE });
+    for (const key of keys) {
       const [, , , partition, kind, id, messageId] = key;
       this.#writing.remove(key);
       const by = { partition: String(partition), kind: String(kind), id: String(id) };
       this.#writing.remove(dedupKey(by, String(messageId)));
     }
-    if (rows.length < SWEEP_SLICE) this.#nextSweepMs = nowMs + SWEEP_EVERY_MS;
+    if (keys.length < SWEEP_SLICE) this.#nextSweepMs = nowMs + SWEEP_EVERY_MS;
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Reading } from "../storage/store.js";
+import { isDamage, type Reading } from "../storage/store.js";
 import type { Effect, PreparedRun } from "./actor-type.js";
 import type { Clock } from "./clock.js";
 import { Lane, type LaneBound, type LaneLimits } from "./lane.js";
@@ -61,6 +61,8 @@ export class Effects {
   /** By the owner's name, then by id. */
   readonly #pending = new Map<string, Map<string, PendingEffect>>();
   #pendingCount = 0;
+  /** Owners with damaged rows. */
+  readonly #lost = new Set<string>();
   readonly #options: EffectsOptions;
   /** Every pending effect is registered here. False until recovery has found those of earlier processes. */
   knowsAll = false;
@@ -99,7 +101,12 @@ export class Effects {
 
   /** Whether the store may hold pending effects of the owner. */
   mayBePending(ownerName: string): boolean {
-    return !this.knowsAll || this.#pending.has(ownerName);
+    return !this.knowsAll || this.#pending.has(ownerName) || this.#lost.has(ownerName);
+  }
+
+  /** A row of the owner is damaged: its effect is not started, and its record may be in that row. */
+  loseOf(ownerName: string): void {
+    this.#lost.add(ownerName);
   }
 
   /** What the effect waits for; null when it runs, or is not pending. */
@@ -208,9 +215,9 @@ export class Effects {
 
   /** The run of the effect; null when it cannot be prepared, and has ended so. */
   #prepare({ effect }: Kind, pending: PendingEffect): PreparedRun | null {
-    const { value, memo } = pending.input ?? { value: this.#readInput(pending), memo: undefined };
-    pending.input = undefined;
     try {
+      const { value, memo } = pending.input ?? { value: this.#readInput(pending), memo: undefined };
+      pending.input = undefined;
       return effect.prepare(value, { id: pending.id, owner: pending.owner, memo });
     } catch (error) {
       this.#end(pending, failed(pending, error));
@@ -251,7 +258,12 @@ export class Effects {
   }
 
   #readInput(pending: PendingEffect): unknown {
-    return this.#options.reading.get<EffectRow>(effectKey(pending.owner, pending.id))?.input;
+    try {
+      return this.#options.reading.get<EffectRow>(effectKey(pending.owner, pending.id))?.input;
+    } catch (error) {
+      if (isDamage(error)) throw new Error("what this effect was given is damaged in the store", { cause: error });
+      throw error;
+    }
   }
 }
 

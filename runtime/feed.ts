@@ -1,5 +1,6 @@
 import { feedSpace } from "../storage/keys.js";
-import type { Change, Key, Reading } from "../storage/store.js";
+import { listKeys } from "../storage/list-keys.js";
+import { type Change, isDamage, type Key, type Reading } from "../storage/store.js";
 import { getOrCreateMap } from "./overlay.js";
 import { Queue } from "./queue.js";
 import type { Origin, RowMemory } from "./row-memory.js";
@@ -64,6 +65,7 @@ const ROWS_REMOVED = 32;
  * 2. What readers and listeners get is durable.
  * 3. A row is removed when all its entries are older than the entries to keep. The entries that are kept weigh no more
  *    than is allowed, but for those of the last row.
+ * 4. Where a row is damaged, readers are told that they are too far behind; its number stays taken.
  */
 export class ChangeFeed implements Feed, RowMemory {
   readonly #reading: Reading;
@@ -120,15 +122,21 @@ export class ChangeFeed implements Feed, RowMemory {
   }
 
   lastSeq(partition: string): number {
-    return this.#endRow(partition, "last")?.at(-1)?.seq ?? 0;
+    const keys = listKeys(this.#reading, { prefix: [partition, feedSpace], limit: 1, reverse: true });
+    // A row's key says its last number.
+    return Math.max(0, ...keys.map((key) => key[2]).filter((seq) => typeof seq === "number"));
   }
 
   since(partition: string, topic: string, after: number): readonly FeedEntry[] | "too-old" {
     const last = this.lastSeq(partition);
     if (after > last || after < this.#firstSeq(partition) - 1) return "too-old";
-    return after === last
-      ? []
-      : listStoredEntries(this.#reading, partition, after).filter((entry) => entry.topic === topic);
+    if (after === last) return [];
+    try {
+      return listStoredEntries(this.#reading, partition, after).filter((entry) => entry.topic === topic);
+    } catch (error) {
+      if (isDamage(error)) return "too-old";
+      throw error;
+    }
   }
 
   listen(partition: string, topic: string, listener: (entry: FeedEntry) => void): () => void {
@@ -147,12 +155,13 @@ export class ChangeFeed implements Feed, RowMemory {
   }
 
   #firstSeq(partition: string): number {
-    return this.#endRow(partition, "first")?.[0]?.seq ?? 1;
+    return this.#endRow(partition, "first")?.[0]?.seq ?? this.lastSeq(partition) + 1;
   }
 
+  /** The first or last row that is not damaged. */
   #endRow(partition: string, end: "first" | "last"): FeedRow | undefined {
-    const [row] = this.#reading.range<FeedRow>({ prefix: [partition, feedSpace], limit: 1, reverse: end === "last" });
-    return row?.value;
+    const range = { prefix: [partition, feedSpace], limit: 1, reverse: end === "last", onDamaged: leaveOut };
+    return this.#reading.range<FeedRow>(range)[0]?.value;
   }
 
   #endsOf(partition: string): Ends {
@@ -160,11 +169,11 @@ export class ChangeFeed implements Feed, RowMemory {
     if (known !== undefined) return known;
     const newest = this.#endRow(partition, "last")?.at(-1);
     const oldest = this.#endRow(partition, "first") ?? [];
-    const last = newest?.seq ?? 0;
+    const last = this.lastSeq(partition);
     const trimmed = (oldest.at(-1)?.total ?? 0) - weigh(oldest);
     const rows = { writtenFrom: last + 1, written: new Queue<RowEnd>(), read: new Queue<RowEnd>() };
     const total = newest?.total ?? 0;
-    const ends: Ends = { first: oldest[0]?.seq ?? 1, last, total, trimmed, batch: 0, ...rows };
+    const ends: Ends = { first: oldest[0]?.seq ?? last + 1, last, total, trimmed, batch: 0, ...rows };
     this.#ends.set(partition, ends);
     return ends;
   }
@@ -201,10 +210,16 @@ export class ChangeFeed implements Feed, RowMemory {
     if (first >= writtenFrom) return written;
     if (read.length > 0) return read;
     const bounds = { after: feedKey(partition, first - 1), before: feedKey(partition, writtenFrom) };
-    const rows = this.#reading.range<FeedRow>({ prefix: [partition, feedSpace], ...bounds, limit: ROWS_READ });
-    for (const { key, value } of rows) read.push({ seq: Number(key[2]), total: value.at(-1)?.total });
+    const range = { prefix: [partition, feedSpace], ...bounds, limit: ROWS_READ, onDamaged: leaveOut };
+    for (const { key, value } of this.#reading.range<FeedRow>(range)) {
+      read.push({ seq: Number(key[2]), total: value.at(-1)?.total });
+    }
     return read;
   }
+}
+
+function leaveOut(): void {
+  // The doctor removes damaged rows.
 }
 
 /** The durable entries of a partition with a seq above `after`, in order. */

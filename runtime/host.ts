@@ -6,6 +6,7 @@ import type { Cell } from "./cell.js";
 import { cellName } from "./cell-record.js";
 import { Cells } from "./cells.js";
 import type { Clock } from "./clock.js";
+import { DamageLog } from "./damage-log.js";
 import { deadLetterKey, findDeadLetter, listDeadLetters } from "./dead-letters.js";
 import { checkMessageId, Deduplication } from "./dedup.js";
 import { Effects } from "./effects.js";
@@ -98,10 +99,8 @@ class Host implements Runtime {
     const { store, catalogue, clock, randomBytes, log } = options;
     this.#options = options;
     this.clock = clock;
-    this.#rows = new RowCache(store.reading, {
-      tables: options.cachedTables ?? [],
-      freezes: options.freezes === true,
-    });
+    const damage = new DamageLog(log);
+    this.#rows = new RowCache(store.reading, { tables: options.cachedTables ?? [], freezes: options.freezes === true });
     this.reading = this.#rows;
     this.#limits = { ...defaultLimits, ...options.limits };
     this.#identities = createIdentities(() => clock.now(), randomBytes);
@@ -117,7 +116,7 @@ class Host implements Runtime {
       ...{ reading: store.reading, behaviours: this.#behaviours, effects: this.#effects, pictures: this.#pictures },
       idleCells: this.#limits.idleCells,
     });
-    this.#undelivered = new UndeliveredMessages(this.#overlays);
+    this.#undelivered = new UndeliveredMessages(this.#overlays, damage);
     this.#router = new MessageRouter(catalogue, this.#cells, this.#undelivered, this.#limits.mailbox);
     this.#timers = new Timers(this.#overlays, clock, this.#limits.timersInMemory, () => this.#poke());
     this.#dedup = new Deduplication(this.#overlays);
@@ -135,7 +134,7 @@ class Host implements Runtime {
       supervisor: this.#supervisor,
     });
     this.#memories = [this.#rows, this.#pictures, this.#cells, this.feed];
-    this.#recovery = new Recovery(this.#overlays, this.#cells, this.#effects, clock);
+    this.#recovery = new Recovery(this.#overlays, this.#cells, this.#effects, { clock, damage });
     this.#statistics = new Statistics({
       ...{ turns: this.#turns, supervisor: this.#supervisor, cells: this.#cells, effects: this.#effects },
       timers: this.#timers,

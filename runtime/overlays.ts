@@ -73,14 +73,19 @@ export class Overlays implements Writing {
     const changed = new Map<string, Change>();
     for (const overlay of [this.#committing, this.#open]) collect(overlay, range, changed);
     if (changed.size === 0) return this.#durable.range<Value>(range);
-    const wider = range.limit === undefined ? range : { ...range, limit: range.limit + changed.size };
+    const { limit, onDamaged } = range;
+    const wider: Range = {
+      ...range,
+      limit: limit === undefined ? undefined : limit + changed.size,
+      onDamaged: onDamaged && ((key) => changed.has(fullKeyName(key)) || onDamaged(key)),
+    };
     const entries = this.#durable.range<Value>(wider).filter((entry) => !changed.has(fullKeyName(entry.key)));
     for (const change of changed.values()) {
       if (change.op === "put") entries.push({ key: change.key, value: change.value as Value });
     }
     const direction = range.reverse === true ? -1 : 1;
     entries.sort((a, b) => direction * compareKeys(a.key, b.key));
-    return range.limit === undefined ? entries : entries.slice(0, range.limit);
+    return limit === undefined ? entries : entries.slice(0, limit);
   }
 
   put(key: Key, value: unknown): void {

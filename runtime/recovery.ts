@@ -1,8 +1,11 @@
 import { effectSpace } from "../storage/keys.js";
-import type { Key, Reading } from "../storage/store.js";
+import { nextPartition } from "../storage/partitions.js";
+import { isDamage, type Key, type Reading } from "../storage/store.js";
 import { address } from "./address.js";
+import { cellName } from "./cell-record.js";
 import type { Cells } from "./cells.js";
 import type { Clock } from "./clock.js";
+import type { DamageLog } from "./damage-log.js";
 import type { Effects } from "./effects.js";
 import { type EffectRow, toPendingEffect } from "./pending-effect.js";
 import { nextReceiver } from "./undelivered.js";
@@ -10,15 +13,22 @@ import { nextReceiver } from "./undelivered.js";
 /** Rows examined in one step. */
 const SLICE = 128;
 
+interface RecoveryParts {
+  readonly clock: Clock;
+  readonly damage: DamageLog;
+}
+
 /**
  * Finds the undelivered messages and pending effects of earlier processes, in bounded steps while the runtime already
- * serves. Wake-ups need no search: their rows are in due order.
+ * serves. Wake-ups need no search: their rows are in due order. Damaged rows are reported and left out; where the store
+ * cannot be walked at all, the search goes on behind.
  */
 export class Recovery {
   readonly #reading: Reading;
   readonly #cells: Cells;
   readonly #effects: Effects;
   readonly #clock: Clock;
+  readonly #damage: DamageLog;
   /** The partition being searched; empty, which sorts before all, until the first one. */
   #partition = "";
   #receiver: { readonly kind: string; readonly id: string } | null = null;
@@ -26,11 +36,12 @@ export class Recovery {
   #stage: "partition" | "undelivered" | "effects" | "over" = "partition";
 
   /** `reading` has to see unflushed changes too. */
-  constructor(reading: Reading, cells: Cells, effects: Effects, clock: Clock) {
+  constructor(reading: Reading, cells: Cells, effects: Effects, { clock, damage }: RecoveryParts) {
     this.#clock = clock;
     this.#reading = reading;
     this.#cells = cells;
     this.#effects = effects;
+    this.#damage = damage;
   }
 
   get over(): boolean {
@@ -39,22 +50,34 @@ export class Recovery {
 
   /** Searches one slice. */
   step(): void {
-    for (let examined = 0; examined < SLICE && this.#stage !== "over"; examined++) {
-      if (this.#stage === "partition") this.#nextPartition();
-      else if (this.#stage === "undelivered") this.#nextReceiver();
-      else examined += this.#nextEffects();
+    try {
+      for (let examined = 0; examined < SLICE && this.#stage !== "over"; examined++) {
+        if (this.#stage === "partition") this.#nextPartition();
+        else if (this.#stage === "undelivered") this.#nextReceiver();
+        else examined += this.#nextEffects();
+      }
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      this.#skipStage();
     }
   }
 
+  /** Gives up the rows of a stage that cannot be walked. Without its partitions, the search ends incomplete. */
+  #skipStage(): void {
+    this.#damage.report([this.#partition, this.#stage]);
+    if (this.#stage === "partition") this.#stage = "over";
+    else this.#stage = this.#stage === "undelivered" ? "effects" : "partition";
+  }
+
   #nextPartition(): void {
-    const [row] = this.#reading.range({ prefix: [], after: [this.#partition], limit: 1 });
-    if (row === undefined) {
+    const partition = nextPartition(this.#reading, this.#partition);
+    if (partition === undefined) {
       this.#stage = "over";
       this.#cells.mayHaveUndelivered = false;
       this.#effects.knowsAll = true;
       return;
     }
-    this.#partition = String(row.key[0]);
+    this.#partition = partition;
     this.#receiver = null;
     this.#effect = null;
     this.#stage = "undelivered";
@@ -76,7 +99,7 @@ export class Recovery {
     const partition = this.#partition;
     const prefix = [partition, effectSpace];
     const from = this.#effect === null ? {} : { after: this.#effect };
-    const rows = this.#reading.range<EffectRow>({ prefix, ...from, limit: SLICE });
+    const rows = this.#reading.range<EffectRow>({ prefix, ...from, limit: SLICE, onDamaged: (key) => this.#lose(key) });
     for (const row of rows) {
       this.#effect = row.key;
       const pending = toPendingEffect(row, this.#clock.now());
@@ -86,5 +109,12 @@ export class Recovery {
     }
     if (rows.length < SLICE) this.#stage = "partition";
     return rows.length;
+  }
+
+  /** Leaves out a damaged effect, whose row may hold its actor's record as well. */
+  #lose(key: Key): void {
+    this.#damage.report(key);
+    const [partition, , kind, id] = key.map(String);
+    this.#effects.loseOf(cellName(address(partition ?? "", kind ?? "", id ?? "")));
   }
 }

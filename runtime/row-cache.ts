@@ -134,7 +134,8 @@ export class RowCache implements PictureReading, RowMemory {
   }
 }
 
-/** The range starts with the first entry below its prefix, in ascending order. */
-function isFromStart({ after, before, reverse }: Range): boolean {
-  return after === undefined && before === undefined && reverse !== true;
+/** The range starts with the first entry below its prefix, in ascending order, and leaves out nothing. */
+function isFromStart({ after, before, reverse, onDamaged }: Range): boolean {
+  // What is read past damaged rows is not all there is.
+  return after === undefined && before === undefined && reverse !== true && onDamaged === undefined;
 }

@@ -60,7 +60,8 @@ export interface RuntimeLog {
 export interface Runtime {
   /**
    * Delivers a message and resolves with the actor's reply once its turn is durable.
-   * Rejects with {@link NotAccepted}, {@link Overloaded}, {@link TurnFailed} or {@link Stopping}.
+   * Rejects with {@link NotAccepted}, {@link Overloaded}, {@link TurnFailed} or {@link Stopping}, or with the store's
+   * error ({@link isDamage}) when the turn needs a damaged row.
    * With `messageId`, a message that the actor has taken under the same id within 24 hours is not taken again; the ask
    * then resolves with `undefined`.
    */
@@ -157,6 +158,9 @@ export interface RuntimeStats {
   /** Seconds that each flush took since the last call of `stats`; at most 1,000 values. */
   readonly flushSeconds: readonly number[];
 }
+
+/** Whether a read, or an ask, failed because what is stored is damaged. */
+export { isDamage } from "../storage/store.js";
 
 /** No transition of the actor takes this message in the state it is in. */
 export class NotAccepted extends Error {

@@ -1,4 +1,4 @@
-import type { Change } from "../storage/store.js";
+import { type Change, isDamage } from "../storage/store.js";
 import { addressText } from "./address.js";
 import type { Cell } from "./cell.js";
 import { defaultSupervision } from "./crash-count.js";
@@ -9,10 +9,12 @@ import { type RuntimeLog, TurnFailed } from "./runtime.js";
 /** The wake-up that ends a suspension; no machine may use its name. */
 export const backoffTimer = "~rest";
 
+const NEEDS_DAMAGED = "a row that this needs is damaged in the store";
+
 /** What happens to a message that crashed its actor, and to the actor. */
 export interface CrashDecision {
-  /** Rejects the ask, which may be repeated; null for any other message. */
-  readonly rejection: TurnFailed | null;
+  /** Rejects the ask, which may be repeated unless what it read is damaged; null for any other message. */
+  readonly rejection: Error | null;
   /** Sets the message aside; null when it is retried or was an ask. */
   readonly deadLetter: Change | null;
   /** When the actor's suspension ends, in milliseconds since the epoch; null when it is not suspended. */
@@ -35,23 +37,29 @@ export class Supervisor {
     const supervision = cell.behaviour?.supervision ?? defaultSupervision;
     this.crashes += 1;
     envelope.crashes += 1;
-    const reason = error instanceof Error ? error.message : String(error);
     const actor = addressText(cell.to);
     const type = envelope.message.type;
     this.#log.error("a turn crashed", { actor, type, attempt: envelope.crashes, error });
-    const setAside =
-      envelope.asker === null && (cell.behaviour === undefined || envelope.crashes >= supervision.attempts);
-    if (setAside) {
-      this.deadLetters += 1;
-      this.#log.error("a message was set aside", { actor, type });
-    }
-    const letter = { id: setAside ? this.#newId("dead") : "", to: cell.to, message: envelope.message, error: reason };
-    const suspends = cell.crashes.exceeds(supervision, nowMs);
+    // Nothing that is tried again or waited for repairs a damaged row.
+    const isDamaged = isDamage(error);
+    // The store's own message names its folder.
+    const reason = isDamaged ? NEEDS_DAMAGED : error instanceof Error ? error.message : String(error);
+    const isLast = isDamaged || cell.behaviour === undefined || envelope.crashes >= supervision.attempts;
+    const setAside = envelope.asker === null && isLast;
+    const suspends = !isDamaged && cell.crashes.exceeds(supervision, nowMs);
     if (suspends) this.#log.error("an actor rests after too many crashes", { actor, restMs: supervision.backoffMs });
+    const failed = isDamaged ? error : new TurnFailed(`${type} crashed ${cell.to.kind}`, { cause: error });
     return {
-      rejection: envelope.asker === null ? null : new TurnFailed(`${type} crashed ${cell.to.kind}`, { cause: error }),
-      deadLetter: setAside ? deadLetterPut({ ...letter, atMs: nowMs }) : null,
+      rejection: envelope.asker === null ? null : failed,
+      deadLetter: setAside ? this.setAside(envelope, reason, nowMs) : null,
       suspendUntilMs: suspends ? nowMs + supervision.backoffMs : null,
     };
+  }
+
+  /** The change that sets a message aside. */
+  setAside({ to, message }: Envelope, error: string, atMs: number): Change {
+    this.deadLetters += 1;
+    this.#log.error("a message was set aside", { actor: addressText(to), type: message.type });
+    return deadLetterPut({ id: this.#newId("dead"), to, message, error, atMs });
   }
 }

@@ -1,5 +1,7 @@
 import { GLOBAL_PARTITION, timerSpace } from "../storage/keys.js";
-import type { Key, Reading, Writing } from "../storage/store.js";
+import { listKeys } from "../storage/list-keys.js";
+import { isBelow } from "../storage/ranges.js";
+import type { Key, Range, Reading, Writing } from "../storage/store.js";
 import type { Address } from "./address.js";
 import type { Clock } from "./clock.js";
 
@@ -19,6 +21,7 @@ const PREFIX: Key = [GLOBAL_PARTITION, timerSpace];
  * 1. Every row due before `#horizonMs` is in the heap or was returned; every other row is on disk (or in the overlay).
  * 2. The heap holds at most twice the window, plus the timers due in the last millisecond before the horizon.
  * 3. Timers are returned in due order.
+ * 4. A row says everything in its key, and the actor's record confirms it: a damaged value changes nothing.
  */
 export class Timers {
   readonly #reading: Reading;
@@ -86,17 +89,21 @@ export class Timers {
   #load(): void {
     if (this.#horizonMs === Number.POSITIVE_INFINITY) return;
     const from = this.#horizonMs === 0 ? {} : { after: [...PREFIX, this.#horizonMs - 1] };
-    const rows = this.#reading.range({ prefix: PREFIX, ...from, limit: this.#windowSize });
-    const last = rows.at(-1);
-    if (last === undefined || rows.length < this.#windowSize) {
+    const keys = this.#keys({ prefix: PREFIX, ...from, limit: this.#windowSize });
+    const last = keys.at(-1);
+    if (last === undefined || keys.length < this.#windowSize) {
       this.#horizonMs = Number.POSITIVE_INFINITY;
     } else {
       // The limit may fall inside a millisecond: read the rest of that millisecond too.
-      this.#horizonMs = toTimer(last.key).dueMs + 1;
-      rows.push(...this.#reading.range({ prefix: PREFIX, after: last.key, before: [...PREFIX, this.#horizonMs] }));
+      this.#horizonMs = toTimer(last).dueMs + 1;
+      keys.push(...this.#keys({ prefix: PREFIX, after: last, before: [...PREFIX, this.#horizonMs] }));
     }
     // Rows are in due order, and a sorted array is a heap.
-    this.#heap = rows.map((row) => toTimer(row.key));
+    this.#heap = keys.map(toTimer);
+  }
+
+  #keys(range: Range): Key[] {
+    return listKeys(this.#reading, range).filter((key) => isBelow(key, PREFIX) && Number.isSafeInteger(key[2]));
   }
 
   /** Drops the later half; their rows are read again when they come near. */

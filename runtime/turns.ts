@@ -1,4 +1,5 @@
 import { checkKey } from "../storage/key-check.js";
+import { isDamage, type StoreError } from "../storage/store.js";
 import type { Batch } from "./batch.js";
 import { notTaken } from "./behaviour.js";
 import type { Cell } from "./cell.js";
@@ -55,16 +56,13 @@ export class Turns {
 
   /** Takes the first message of a cell's mailbox; false when it crashed and stays there for a retry. */
   take(cell: Cell, envelope: Envelope, batch: Batch): boolean {
+    if (cell.damage !== null) return this.#setAside(envelope, batch, cell.damage);
     if (this.#isStale(cell, envelope)) {
       this.unhandled += 1;
       this.#parts.undelivered.remove(envelope);
       return true;
     }
-    const messageId = envelope.asker?.messageId ?? null;
-    if (envelope.asker !== null && messageId !== null && this.#parts.dedup.has(cell.to, messageId)) {
-      batch.resolve(envelope.asker, undefined);
-      return true;
-    }
+    if (this.#isAnswered(cell, envelope, batch)) return true;
     const { recorder, overlays, pictures } = this.#parts;
     batch.turns += 1;
     this.taken += 1;
@@ -90,6 +88,33 @@ export class Turns {
       overlays.keepTurn();
       if (recorder.watched.length > 0) pictures.written(recorder.watched, cell.to);
       this.#apply(cell, envelope, batch, next, envelopes);
+    }
+    return true;
+  }
+
+  /** Whether an ask was taken before under its message id, or cannot be taken since nobody can tell. */
+  #isAnswered(cell: Cell, { asker }: Envelope, batch: Batch): boolean {
+    if (asker === null || asker.messageId === null) return false;
+    try {
+      if (!this.#parts.dedup.has(cell.to, asker.messageId)) return false;
+      batch.resolve(asker, undefined);
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      batch.reject(asker, error);
+    }
+    return true;
+  }
+
+  /**
+   * The actor's record is damaged: an ask is told so, and a message is set aside. Wake-ups and results of effects are
+   * dropped, but their rows stay: they come again once the record is repaired.
+   */
+  #setAside(envelope: Envelope, batch: Batch, damage: StoreError): true {
+    const { supervisor, undelivered, clock } = this.#parts;
+    if (envelope.asker !== null) batch.reject(envelope.asker, damage);
+    else if (envelope.wakeUp === null && envelope.effect === null) {
+      undelivered.remove(envelope);
+      batch.changes.push(supervisor.setAside(envelope, "the actor's record is damaged in the store", clock.now()));
     }
     return true;
   }

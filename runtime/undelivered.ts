@@ -1,6 +1,10 @@
+import { type Finding, listEntries } from "../storage/finding.js";
 import { GLOBAL_PARTITION, metaSpace, undeliveredSpace } from "../storage/keys.js";
+import { listKeys } from "../storage/list-keys.js";
+import { listPartitions } from "../storage/partitions.js";
 import type { Key, Reading, Writing } from "../storage/store.js";
 import type { Cell } from "./cell.js";
+import type { DamageLog } from "./damage-log.js";
 import { Envelope } from "./envelope.js";
 import type { Message } from "./turn.js";
 
@@ -20,11 +24,13 @@ const BLOCK = 1_000_000;
  */
 export class UndeliveredMessages {
   readonly #writing: Writing;
+  readonly #damage: Pick<DamageLog, "report">;
   #next: number;
   #reserved: number;
 
-  constructor(writing: Writing) {
+  constructor(writing: Writing, damage: Pick<DamageLog, "report">) {
     this.#writing = writing;
+    this.#damage = damage;
     this.#next = (writing.get<number>(COUNTER) ?? 0) + 1;
     this.#reserved = this.#next - 1;
   }
@@ -50,11 +56,12 @@ export class UndeliveredMessages {
     if (envelope.stored) this.#writing.remove(undeliveredKey(envelope));
   }
 
-  /** Loads up to `limit` messages from disk into the mailbox of a cell, in order. */
+  /** Loads up to `limit` messages from disk into the mailbox of a cell, in order. Damaged ones are left out. */
   readBack(cell: Cell, limit: number): void {
     const { partition, kind, id } = cell.to;
     const prefix = [partition, undeliveredSpace, kind, id];
-    const rows = this.#writing.range<UndeliveredRow>({ prefix, after: [...prefix, cell.readUpTo], limit });
+    const after = [...prefix, cell.readUpTo];
+    const rows = this.#writing.range<UndeliveredRow>({ prefix, after, limit, onDamaged: this.#damage.report });
     for (const row of rows) {
       const sequence = Number(row.key[4]);
       const envelope = Envelope.sent(cell.to, row.value.message, sequence);
@@ -74,8 +81,18 @@ export function nextReceiver(
 ): { readonly kind: string; readonly id: string } | undefined {
   const prefix = [partition, undeliveredSpace];
   const from = after === null ? {} : { after: [...prefix, after.kind, after.id] };
-  const [row] = reading.range({ prefix, ...from, limit: 1 });
-  return row === undefined ? undefined : { kind: String(row.key[2]), id: String(row.key[3]) };
+  const [key] = listKeys(reading, { prefix, ...from, limit: 1 });
+  return key === undefined ? undefined : { kind: String(key[2]), id: String(key[3]) };
+}
+
+/** The counter against the numbers of the messages that are stored. */
+export function* checkCounter(reading: Reading): Generator<Finding> {
+  let last = 0;
+  for (const partition of listPartitions(reading)) {
+    for (const { key } of listEntries(reading, [partition, undeliveredSpace])) last = Math.max(last, Number(key[4]));
+  }
+  if ((reading.get<number>(COUNTER) ?? 0) >= last) return;
+  yield { what: "the counter of messages", key: COUNTER, repair: [{ op: "put", key: COUNTER, value: last + BLOCK }] };
 }
 
 function undeliveredKey(envelope: Envelope): Key {

@@ -11,6 +11,7 @@ import {
   StoreError,
   type View,
 } from "../../storage/store.js";
+import { damagedRow } from "../../storage/store-errors.js";
 import type { Chance } from "./chance.js";
 import type { Fault } from "./faults.js";
 import type { World } from "./world.js";
@@ -34,6 +35,8 @@ export class SimulatedDisk {
   readonly #rows: Row[] = [];
   #unflushed: (readonly Change[])[] = [];
   #failing = false;
+  /** Keys whose rows are damaged, as JSON. */
+  readonly damaged = new Set<string>();
   commits = 0;
   /** Batches that became durable. */
   flushes = 0;
@@ -49,10 +52,15 @@ export class SimulatedDisk {
     get: <Value>(key: Key) => {
       const { index, found } = this.#find(key);
       const row = found ? this.#rows[index] : undefined;
+      if (row !== undefined && this.#isDamaged(row.key)) throw damagedRow("the simulated disk", row.key, null);
       return row === undefined ? undefined : (unpack(row.bytes) as Value);
     },
     range: <Value>(range: Range) => this.#range<Value>(range),
   };
+
+  #isDamaged(key: Key): boolean {
+    return this.damaged.size > 0 && this.damaged.has(JSON.stringify(key));
+  }
 
   /** The store as one process opens it. */
   open(): Store {
@@ -105,6 +113,7 @@ export class SimulatedDisk {
     this.flushes += 1;
     for (const change of changes) {
       const { index, found } = this.#find(change.key);
+      if (this.damaged.size > 0) this.damaged.delete(JSON.stringify(change.key));
       if (change.op === "put") this.#rows.splice(index, found ? 1 : 0, { key: change.key, bytes: pack(change.value) });
       else if (found) this.#rows.splice(index, 1);
     }
@@ -131,15 +140,21 @@ export class SimulatedDisk {
 
   #range<Value>(range: Range): Entry<Value>[] {
     if (!canHold(range)) return [];
-    const { prefix, after, before, limit, reverse } = range;
+    const { prefix, after, before, limit, reverse, onDamaged } = range;
     const isPast = (key: Key, bound: Key) => compareKeys(key, bound) > 0 && !isBelow(key, bound);
     const begin = this.#firstWhere((key) => (after === undefined ? compareKeys(key, prefix) > 0 : isPast(key, after)));
     const end = this.#firstWhere(
       (key) => isPast(key, prefix) || (before !== undefined && compareKeys(key, before) >= 0),
     );
-    const count = Math.min(Math.max(0, end - begin), limit ?? Number.POSITIVE_INFINITY);
-    const rows =
-      reverse === true ? this.#rows.slice(end - count, end).reverse() : this.#rows.slice(begin, begin + count);
-    return rows.map(({ key, bytes }) => ({ key, value: unpack(bytes) as Value }));
+    const entries: Entry<Value>[] = [];
+    const step = reverse === true ? -1 : 1;
+    for (let index = step > 0 ? begin : end - 1; index >= begin && index < end; index += step) {
+      const row = this.#rows[index];
+      if (row === undefined || entries.length === limit) break;
+      if (!this.#isDamaged(row.key)) entries.push({ key: row.key, value: unpack(row.bytes) as Value });
+      else if (onDamaged === undefined) throw damagedRow("the simulated disk", row.key, null);
+      else onDamaged(row.key);
+    }
+    return entries;
   }
 }

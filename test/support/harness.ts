@@ -115,7 +115,7 @@ export class Harness {
     const store = this.disk.open();
     const { reading } = store;
     const check = (): void => {
-      if (this.readsFail) throw new StoreError("damaged", "the simulated disk cannot be read");
+      if (this.readsFail) throw new StoreError("failed", "the simulated disk cannot be read");
     };
     return {
       ...store,
