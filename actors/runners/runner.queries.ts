@@ -1,3 +1,4 @@
+import { readPastDamage } from "../../storage/past-damage.js";
 import type { Reading } from "../../storage/store.js";
 import type { PoolBearer } from "./pool-token.js";
 import { connectedRunners, type OutboxMessage, outbox, type RunnerRow, runners } from "./runner.table.js";
@@ -17,9 +18,12 @@ export function listRunners(
   return runners.list(reading, workspaceId, [], { limit, ...(after === undefined ? {} : { after: [after] }) });
 }
 
-/** The runners of all workspaces that the directory lists as connected; some may no longer exist. */
+/**
+ * The runners of all workspaces that the directory lists as connected; some may no longer exist. Damaged entries are
+ * left out.
+ */
 export function listConnectedRunners(reading: Reading): readonly RunnerKey[] {
-  return connectedRunners.list(reading);
+  return connectedRunners.list(readPastDamage(reading));
 }
 
 const RUNNER_ID = /^runner_[0-9A-Z]{26}$/;

@@ -16,7 +16,8 @@ A create carries an \`Idempotency-Key\`, an update or delete the \`If-Match\` of
 a version of this API, fields and operations are only added.
 
 A credential, or an address without one, that asks too often is answered 429 and told in \`Retry-After\` how many
-seconds to wait.`;
+seconds to wait. What needs something that was damaged on the service's disk is answered 503 \`damaged\`, which asking
+again does not change.`;
 
 export interface DocumentParts {
   readonly routes: readonly Route[];

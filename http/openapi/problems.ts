@@ -2,7 +2,7 @@ import type { ProblemSlug } from "../problem.js";
 import type { Route } from "../route.js";
 
 /** Problems that any request can have. */
-const always: readonly ProblemSlug[] = ["bad-request", "unsupported-api-version", "internal", "unavailable"];
+const always: readonly ProblemSlug[] = ["bad-request", "unsupported-api-version", "internal", "damaged", "unavailable"];
 
 /**
  * The problems that a route can answer with: those that follow from its declaration, and those that it lists. The

@@ -1,6 +1,6 @@
 import { type RunnerDisconnected, runnerRef } from "../../actors/runners/runner.messages.js";
 import { listConnectedRunners } from "../../actors/runners/runner.queries.js";
-import { NotAccepted, type Runtime } from "../../runtime/runtime.js";
+import { isDamage, NotAccepted, type Runtime } from "../../runtime/runtime.js";
 
 /**
  * Marks the runners that an earlier process had sockets with as disconnected: they get no runs until they reconnect,
@@ -13,8 +13,8 @@ export async function markDisconnected(runtime: Runtime): Promise<void> {
       try {
         await runtime.ask(runnerRef(workspaceId, runnerId), message);
       } catch (error) {
-        // A directory entry may be stale: there is no runner any more.
-        if (!(error instanceof NotAccepted)) throw error;
+        // A directory entry may be stale: there is no runner any more. One whose record is damaged gets no runs at all.
+        if (!(error instanceof NotAccepted) && !isDamage(error)) throw error;
       }
     }),
   );

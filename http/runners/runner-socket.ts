@@ -17,11 +17,11 @@ import {
 } from "../../actors/runners/runner.messages.js";
 import { mayReturnAs, type RunnerKey } from "../../actors/runners/runner.queries.js";
 import { type Sealer, sha256Hex } from "../../actors/sealer.js";
-import type { Runtime } from "../../runtime/runtime.js";
+import { isDamage, type Runtime } from "../../runtime/runtime.js";
 import { listenTo } from "../../runtime/topic.js";
 import { bearerToken } from "../authenticate.js";
 import type { Socket, SocketHandler, SocketRoute } from "../transport/socket.js";
-import { BAD_FRAME, type EndConnection, NOT_ADMITTED, REPLACED } from "./close-codes.js";
+import { AGAIN, BAD_FRAME, type EndConnection, NOT_ADMITTED, REPLACED } from "./close-codes.js";
 import { InboundFrames } from "./inbound-frames.js";
 import { RunnerNetworkHost } from "./network-host.js";
 import { OutboxSender } from "./outbox-sender.js";
@@ -106,7 +106,7 @@ class RunnerConnection implements SocketHandler {
   }
 
   drained(): void {
-    this.#outbox?.flush();
+    this.#unlessDamaged(() => this.#outbox?.flush());
   }
 
   closed(): void {
@@ -195,7 +195,7 @@ class RunnerConnection implements SocketHandler {
     this.#unlisten = listenTo(runtime.feed, workspaceId, runnerTopic(runnerId), (news) => {
       const isReplaced = "connection" in news && news.connection !== this.#connection;
       if (isReplaced) this.#end(REPLACED, "the runner connected anew");
-      else outbox.flush();
+      else this.#unlessDamaged(() => outbox.flush());
     });
     outbox.flush();
   }
@@ -220,8 +220,20 @@ class RunnerConnection implements SocketHandler {
   #recheckLater(): void {
     const { clock } = this.#options.runtime;
     this.#cancelRecheck = clock.at(clock.now() + RECHECK_MS, () => {
-      if (!this.#hasEnded && this.#isAdmitted()) this.#recheckLater();
+      this.#unlessDamaged(() => {
+        if (!this.#hasEnded && this.#isAdmitted()) this.#recheckLater();
+      });
     });
+  }
+
+  /** Ends the connection when `work` reads a damaged row. */
+  #unlessDamaged(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      this.#end(AGAIN, "what is stored is damaged");
+    }
   }
 
   #send(frame: ServiceFrame): void {

@@ -3,7 +3,7 @@ import { findTopicSubject, type StreamTopic, type TopicSubject } from "../../act
 import type { Caller } from "../../actors/caller.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import type { Kind } from "../../actors/resources/kind.js";
-import type { FeedEntry, Runtime } from "../../runtime/runtime.js";
+import { type FeedEntry, isDamage, type Runtime } from "../../runtime/runtime.js";
 import { RateLimit } from "../limits/rate-limit.js";
 import type { Credentials } from "../transport/server.js";
 import type { Socket, SocketHandler, SocketRequest, SocketRoute } from "../transport/socket.js";
@@ -34,7 +34,10 @@ const NOT_ADMITTED = 4401;
 const BAD_COMMAND = 4400;
 /** RFC 6455's registry: try again later. */
 const TOO_SLOW = 1013;
+/** RFC 6455, 7.4.1: the server cannot fulfil the request. */
+const INTERNAL_ERROR = 1011;
 const NOTHING_HERE = "There is nothing here that you may see.";
+const DAMAGED = "What this needs was damaged on the disk.";
 
 /** The stream of changes: a subscriber of a topic gets its current state, then every later change. */
 export function streamSocket(options: StreamOptions): SocketRoute {
@@ -93,6 +96,7 @@ interface Subscription {
  * 2. Changes are not buffered for a reader that is too slow: its topics are marked, and their state is sent again when
  *    it has caught up, one after the other. A reader that is too slow even for errors is disconnected.
  * 3. What the caller may no longer see is not sent: visibility is checked for each entry.
+ * 4. A topic that needs a damaged row ends with an error; the socket ends if its caller cannot be read.
  */
 class Stream implements SocketHandler {
   readonly #options: ReaderOptions;
@@ -109,6 +113,10 @@ class Stream implements SocketHandler {
   }
 
   message(text: string): void {
+    this.#unlessDamaged(null, () => this.#take(text));
+  }
+
+  #take(text: string): void {
     const caller = this.#caller();
     if (caller === null) return;
     const command = parseCommand(text);
@@ -120,13 +128,15 @@ class Stream implements SocketHandler {
       const message = `Too many wishes: try again in ${waitSeconds} s.`;
       return this.#send(command.subscribe, 0, "error", { message });
     }
-    this.#subscribe(command.subscribe, command.after, caller);
+    const { subscribe: name, after } = command;
+    this.#unlessDamaged(name, () => this.#subscribe(name, after, caller));
   }
 
   drained(): void {
     for (const subscription of this.#subscriptions.values()) {
       if (this.#isBehind()) return;
-      if (subscription.behind !== null) this.#begin(subscription, subscription.behind);
+      const { name, behind } = subscription;
+      if (behind !== null) this.#unlessDamaged(name, () => this.#begin(subscription, behind));
     }
   }
 
@@ -155,7 +165,9 @@ class Stream implements SocketHandler {
     const subscription: Subscription = { name, subject, topic, seq: after ?? 0, behind: null, end: noop };
     this.#subscriptions.set(name, subscription);
     const missed = after === undefined ? "too-old" : runtime.feed.since(subject.workspaceId, name, after);
-    subscription.end = runtime.feed.listen(subject.workspaceId, name, (entry) => this.#forward(subscription, entry));
+    subscription.end = runtime.feed.listen(subject.workspaceId, name, (entry) =>
+      this.#unlessDamaged(name, () => this.#forward(subscription, entry)),
+    );
     if (missed === "too-old") this.#begin(subscription, after === undefined ? "snapshot" : "reset");
     else for (const entry of missed) this.#forward(subscription, entry);
   }
@@ -214,8 +226,22 @@ class Stream implements SocketHandler {
   #recheckLater(): void {
     const { clock } = this.#options.runtime;
     this.#cancelRecheck = clock.at(clock.now() + RECHECK_MS, () => {
-      if (this.#caller() !== null) this.#recheckLater();
+      this.#unlessDamaged(null, () => {
+        if (this.#caller() !== null) this.#recheckLater();
+      });
     });
+  }
+
+  /** Ends the topic, or the socket without one, when `work` reads a damaged row. */
+  #unlessDamaged(topic: string | null, work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      if (topic === null) return this.#socket.close(INTERNAL_ERROR, "what is stored is damaged");
+      this.#unsubscribe(topic);
+      this.#send(topic, 0, "error", { message: DAMAGED });
+    }
   }
 
   #send(topic: string, seq: number, kind: "snapshot" | "change" | "reset" | "error", data: unknown): void {

@@ -1,6 +1,6 @@
 import type { Caller } from "../../actors/caller.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
-import { NotAccepted, Overloaded, Stopping, TurnFailed } from "../../runtime/runtime.js";
+import { isDamage, NotAccepted, Overloaded, Stopping, TurnFailed } from "../../runtime/runtime.js";
 import { parseBy } from "../field-errors.js";
 import type { Admission } from "../limits/admission.js";
 import type { ClientAddress } from "../limits/client-address.js";
@@ -336,6 +336,12 @@ function refusalOf(
     return { refused: "unavailable", detail: "The service is going away.", retryAfterSeconds: 5 };
   }
   failed(requestId, error);
+  if (isDamage(error)) {
+    return {
+      refused: "damaged",
+      detail: `What this needs was damaged on the disk; the log has it under ${requestId}.`,
+    };
+  }
   const what = error instanceof TurnFailed ? "The change could not be made" : "Something went wrong inside";
   return { refused: "internal", detail: `${what}; the log has it under request ${requestId}.` };
 }

@@ -1,0 +1,43 @@
+import t from "tap";
+import { openStore } from "../../http/process/open-store.js";
+import { openUnpacked } from "../fixtures/open.js";
+import { unpackFixture } from "../fixtures/unpack.js";
+import { RawStore } from "../support/raw-store.js";
+
+t.test(
+  "what needs a damaged row is answered 503 damaged, a stream of it ends with an error, the rest is served",
+  async (t) => {
+    const unpacked = unpackFixture(t, "format-1");
+    const { folder, manifest } = unpacked;
+    const { workspaceId, teams, tasks } = manifest;
+    const store = await openStore({ folder, log: { info: () => undefined }, nowMs: () => manifest.madeAtMs });
+    const row = store.reading
+      .range({ prefix: [workspaceId, "row", "task"] })
+      .find(({ key }) => key.at(-1) === tasks.asking);
+    await store.close();
+    const raw = new RawStore(folder);
+    await raw.flip(row?.key ?? []);
+    await raw.flip([workspaceId, "actor", "task", tasks.queued]);
+    await raw.close();
+
+    const { service, ada } = await openUnpacked(t, unpacked);
+    const problem = { status: 503, body: { type: "urn:service:problem:damaged", title: /./, detail: /./ } };
+    t.match(await ada.request("GET", `/api/tasks/${tasks.asking}`), problem);
+    t.match(await ada.request("GET", `/api/tasks/${tasks.queued}`), { status: 200 }, "a row beside a damaged actor");
+    const note = { text: "to nobody" };
+    t.match(await ada.request("POST", `/api/tasks/${tasks.queued}/notes`, note), problem, "an actor's record");
+    t.equal((await ada.request("GET", `/api/teams/${teams.docs}/hook-occurrences`)).status, 200);
+    t.match(await ada.request("GET", `/api/workspaces/acme/members`), { status: 200 });
+    const logged = await service.logged(
+      /"code":"damaged","message":"a row of the store in [^"]* is damaged \(ws_\w+ task\)/,
+    );
+    t.notMatch(logged[0], tasks.asking);
+
+    const socket = ada.socket("/api/stream", { origin: service.baseUrl });
+    await new Promise((resolve) => socket.once("open", resolve));
+    const heard = new Promise((resolve) => socket.once("message", (data) => resolve(JSON.parse(String(data)))));
+    socket.send(JSON.stringify({ subscribe: `task/${tasks.asking}` }));
+    t.match(await heard, { topic: `task/${tasks.asking}`, kind: "error", data: { message: /damaged/ } });
+    socket.close();
+  },
+);
