@@ -1,3 +1,4 @@
+import { run as checksums } from "./checksums.js";
 import { run as commit } from "./commit.js";
 import { run as dispatcher } from "./dispatcher.js";
 import { run as expressions } from "./expressions.js";
@@ -13,6 +14,7 @@ import { tables } from "./tables.js";
 
 /** Measures one table, named by the first argument, and prints it. */
 const measure: Readonly<Record<(typeof tables)[number], () => Promise<void>>> = {
+  checksums: async () => printTable(await checksums()),
   commit: async () => printTable(await commit()),
   ...{ dispatcher, expressions, growth, hooks, http, httpSize, mailbox, pages, recovery },
 };

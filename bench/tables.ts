@@ -1,5 +1,6 @@
 /** The tables that can be measured, in the order they are printed. */
 export const tables = [
+  "checksums",
   "commit",
   "dispatcher",
   "expressions",
