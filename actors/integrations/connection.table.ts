@@ -50,7 +50,7 @@ export interface IntegrationConnectionRow {
 /** `[person, integration]` -> true */
 const connectionsOfPeople = table<true>("connection-of");
 /** `[integration, holder]` */
-const connections = indexedTable<IntegrationConnectionRow>("connection", {
+export const connections = indexedTable<IntegrationConnectionRow>("connection", {
   under: ["integrationId"],
   order: ["holder"],
   derived: [

@@ -21,7 +21,7 @@ interface Attempt extends Idempotency {
 /** `[atMs, scope, key]`, oldest first. */
 const ages = table<true>("idempotency-age");
 /** `[scope, key]` */
-const attempts = indexedTable<Attempt>("idempotency", {
+export const attempts = indexedTable<Attempt>("idempotency", {
   under: ["scope"],
   order: ["key"],
   derived: [derivedRows(ages, ({ atMs, scope, key }) => [[[atMs, scope, key], true]])],

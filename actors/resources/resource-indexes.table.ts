@@ -4,6 +4,7 @@ import { type DirectorySource, rowSource } from "../../runtime/directory-source.
 import type { Entry, Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 import type { FieldError } from "../refusal.js";
+import type { DependentSource } from "../tables/dependents.js";
 import { indexedTable } from "../tables/indexed-table.js";
 import { derivedRows } from "../tables/table-declaration.js";
 import type { AddressReference, KeyReference, Kind, Reference } from "./kind.js";
@@ -115,6 +116,21 @@ function declareResources(kind: Kind) {
       { rowsOf: (reading, partition, row) => listReferrerRows(reading, partition, kind, row) },
     ],
   });
+}
+
+/** The indexes of the resources of all kinds. Those of references are left out: they depend on other resources. */
+export function resourceDependents(kinds: readonly Kind[]): DependentSource {
+  const byName = new Map(kinds.map((kind) => [kind.name, tableOf(kind)]));
+  const [first] = byName.values();
+  return {
+    name: resources.name,
+    dependentTables: first?.dependentTables ?? [],
+    *dependents(reading, partition) {
+      for (const row of first?.rows(reading, partition) ?? []) {
+        yield* byName.get(row.kind)?.listDependents(reading, partition, row) ?? [];
+      }
+    },
+  };
 }
 
 function listReferrerRows(reading: Reading, workspaceId: string, kind: Kind, row: ResourceRow): Entry[] {

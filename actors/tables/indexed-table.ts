@@ -170,10 +170,38 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
 
   /** The digests of the bodies that each row refers to, row by row. */
   *referrals(reading: Reading, partition: string): Generator<readonly string[]> {
+    for (const row of this.rows(reading, partition)) yield this.#onWrite.blobsOf(this.#listed(row));
+  }
+
+  /** Tables of entries that follow from its rows alone: indexes, and derived rows that name their table. */
+  get dependentTables(): readonly string[] {
+    const derived = this.#derived.flatMap(({ table }) => (table === undefined ? [] : [table]));
+    return [...this.#others.map(({ name }) => name), ...derived];
+  }
+
+  /** The entries of {@link dependentTables} that there should be. */
+  *dependents(reading: Reading, partition: string): Generator<Entry> {
+    for (const row of this.rows(reading, partition)) yield* this.listDependents(reading, partition, row);
+  }
+
+  /** The entries of {@link dependentTables} that a row should have. */
+  listDependents(reading: Reading, partition: string, row: Row): Entry[] {
+    const listed = this.#listed(row);
+    const stored = this.#form.toStored(row);
+    const indexed = this.#others.flatMap((index): Entry[] => {
+      const key = keyIn(index, partition, listed);
+      return key === null ? [] : [{ key, value: index.holdsRow ? stored : true }];
+    });
+    const derived = this.#derived.filter(({ table }) => table !== undefined);
+    return [...indexed, ...derived.flatMap((each) => each.rowsOf(reading, partition, listed))];
+  }
+
+  /** All rows, in key order. */
+  *rows(reading: Reading, partition: string): Generator<Row> {
     const prefix = [partition, rowSpace, this.name];
     for (let after: Key | undefined; ; ) {
       const entries: Entry<Row>[] = this.#form.range(reading, { prefix, after, limit: ROWS_AT_ONCE });
-      for (const { value } of entries) yield this.#onWrite.blobsOf(this.#listed(value));
+      for (const { value } of entries) yield value;
       after = entries.at(-1)?.key;
       if (entries.length < ROWS_AT_ONCE) return;
     }

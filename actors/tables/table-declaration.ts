@@ -23,6 +23,8 @@ export interface Listing<Row, Listed> extends Declared<Row, Listed> {
 
 /** Rows of another table that are derived from a row, and from what `reading` returns. */
 export interface DerivedRows<Listed> {
+  /** The table of rows that follow from the row alone, whatever `reading` returns. */
+  readonly table?: string;
   rowsOf(reading: Reading, partition: string, row: Listed): readonly Entry[];
 }
 
@@ -32,6 +34,7 @@ export function derivedRows<Listed, Value>(
   rows: (row: Listed, reading: Reading) => readonly (readonly [id: readonly KeyPart[], value: Value])[],
 ): DerivedRows<Listed> {
   return {
+    table: table.name,
     rowsOf: (reading, partition, row) =>
       rows(row, reading).map(([id, value]) => ({ key: table.key(partition, ...id), value })),
   };

@@ -21,7 +21,7 @@ export interface Member {
 /** `[mail address]` -> the member with it. */
 const memberEmails = table<string>("member-email");
 /** `[user]` */
-const members = indexedTable<Member>("member", {
+export const members = indexedTable<Member>("member", {
   order: ["userId"],
   indexes: { owner: { by: [], only: { role: ["owner"] } } },
   derived: [derivedRows(memberEmails, ({ email, userId }) => [[[email], userId]])],

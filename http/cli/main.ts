@@ -19,6 +19,10 @@ const programs: Readonly<Record<string, Program>> = {
     says: "lists messages that were set aside, and sends one again",
     load: () => import("./dead-letters.js"),
   },
+  doctor: {
+    says: "looks for damage in a stopped service's folder or a backup, and repairs it where it can",
+    load: () => import("./doctor.js"),
+  },
   "rebuild-directory": {
     says: "makes anew by which ids, tokens and members are found, in a stopped service's folder",
     load: () => import("./rebuild-directory.js"),

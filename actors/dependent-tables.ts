@@ -1,0 +1,34 @@
+import { invites } from "./access/invite.table.js";
+import { codeHostConnections } from "./code-host/connection.table.js";
+import { standingDecisions } from "./decisions/decision.table.js";
+import { hookOccurrences } from "./hooks/hook-occurrence.table.js";
+import { connections } from "./integrations/connection.table.js";
+import { attempts } from "./resources/idempotency.table.js";
+import type { Kind } from "./resources/kind.js";
+import { resourceDependents } from "./resources/resource-indexes.table.js";
+import { approvals } from "./runs/approval.table.js";
+import { runCheckouts, runs } from "./runs/run.table.js";
+import { runInputs } from "./runs/run-input.table.js";
+import type { DependentSource } from "./tables/dependents.js";
+import { taskCheckouts, tasks } from "./tasks/task.table.js";
+import { members } from "./workspaces/member.table.js";
+
+/** All tables with declared indexes or derived rows; the doctor compares them. */
+export function createDependentSources(kinds: readonly Kind[]): readonly DependentSource[] {
+  return [
+    resourceDependents(kinds),
+    attempts,
+    members,
+    invites,
+    connections,
+    codeHostConnections,
+    runs,
+    runCheckouts,
+    runInputs,
+    approvals,
+    tasks,
+    taskCheckouts,
+    standingDecisions,
+    hookOccurrences,
+  ];
+}
