@@ -82,7 +82,8 @@ export function createUwsTransport(handlers: TransportHandlers): Transport {
   return {
     name: "uws",
     listen: async (host, port) => {
-      const taken = () => new Error(`cannot listen on ${host}:${port}: the address is taken, or the host is not one of this machine's`);
+      const taken = () =>
+        new Error(`cannot listen on ${host}:${port}: the address is taken, or the host is not one of this machine's`);
       if (port !== 0) {
         listening = bind(app, host, port);
         if (listening === false) throw taken();
