@@ -3,7 +3,6 @@ import type { Refusal } from "../refusal.js";
 import { findResource } from "../resources/resource.table.js";
 import { findHashOwner } from "../resources/resource-hash.table.js";
 import { type InviteRow, leads } from "./invite.js";
-import type { InviteSent } from "./invite.messages.js";
 import { INVITE_LINK, invites } from "./invite.table.js";
 
 /** The open invites of a workspace, newest first; only those before `before` when it is given. */
@@ -43,16 +42,12 @@ export function findInvite(reading: Reading, workspaceId: string, inviteId: stri
 }
 
 /**
- * Whether an invite's mail was sent, or undefined while that is not known. Also false when someone else has sent the
- * invite again or revoked it meanwhile: the mail may still be sent then, and the list of open invites shows it.
+ * Whether the mail that was last sent of an invite went out, or undefined while that is not known: whoever sends it again
+ * meanwhile sends the mail for both. False when it was revoked meanwhile.
  */
-export function didMailGoOut(
-  reading: Reading,
-  workspaceId: string,
-  { inviteId, mailId }: InviteSent,
-): boolean | undefined {
+export function didMailGoOut(reading: Reading, workspaceId: string, inviteId: string): boolean | undefined {
   const invite = invites.get(reading, workspaceId, inviteId);
-  if (invite?.mailId !== mailId || invite.state === "revoked") return false;
+  if (invite === undefined || invite.state === "revoked") return false;
   if (invite.mail === "sending" && invite.state !== "accepted") return undefined;
   return invite.mail !== "not-sent";
 }

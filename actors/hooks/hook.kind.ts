@@ -30,7 +30,11 @@ export function hookKind(deployment: {
     fixed: ["key"],
     hcl: {},
     hidden: [
-      { path: SIGNING_SECRET, keep: "sealed", staysWith: ({ signing }) => signing?.secretVersion !== undefined },
+      {
+        ...{ path: SIGNING_SECRET, keep: "sealed" },
+        isRepeated: ({ signing }, { signing: before }) => signing?.secretVersion === before?.secretVersion,
+        staysWith: ({ signing }) => signing?.secretVersion !== undefined,
+      },
     ],
     address: (fields, teamKey) => `${teamKey}/${fields.key}`,
     references,

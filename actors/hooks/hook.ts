@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { workEventNames } from "../events/catalogue.js";
 import { condition, jsonTemplate, template } from "../expressions/schemas.js";
+import { readTemplate } from "../expressions/templates.js";
 import { repositoryName, slug, toolName } from "../resources/fields.js";
 
 /** A key that can be written after a dot, and the name of a variable. */
@@ -8,7 +9,7 @@ export const plainName = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const headerName = z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, "must be a header name");
 const headerValue = template
   .max(8_192, "must be at most 8192 characters")
-  .regex(/^[\t\x20-\x7e\x80-\xff]*$/, "must hold no control characters");
+  .refine(hasHeaderText, "must hold no control characters");
 const list = <T extends z.ZodType>(item: T) => z.array(item).max(100, "must be at most 100 entries").default([]);
 
 const request = z.strictObject({
@@ -70,6 +71,18 @@ export type HookStep = HookFields["steps"][number];
 
 function atMostHundred(map: object): boolean {
   return Object.keys(map).length <= 100;
+}
+
+/** Whether what is written outside of expressions may stand in a header; the values of expressions are checked when sent. */
+function hasHeaderText(text: string): boolean {
+  const read = readTemplate(text);
+  if ("fault" in read) return true;
+  return read.template.every((part) => typeof part !== "string" || isHeaderText(part));
+}
+
+/** Whether a text may stand in a header: tabs, and the visible characters of Latin-1. */
+export function isHeaderText(text: string): boolean {
+  return /^[\t\x20-\x7e\x80-\xff]*$/.test(text);
 }
 
 function isSigningSecret(text: string): boolean {

@@ -1,14 +1,13 @@
 import type { Reading } from "../../storage/store.js";
 import { type AllowList, findRefusalReason, maySignInAt } from "../outbound/allow-list.js";
-import { pathText } from "../refusal.js";
 import type { Warning } from "../resources/kind.js";
 import { type ResourceRow, resourceAddresses } from "../resources/resource.table.js";
 import { getTeamKey } from "../resources/resource-indexes.table.js";
 import { unboundWarnings } from "../workspaces/secret-hosts.js";
 import type { IntegrationFields } from "./definition.js";
-import type { IntegrationEvent } from "./events.js";
 import { expressionWarnings } from "./integration-expressions.js";
 import { literalHost } from "./integration-rules.js";
+import { listOpenedLines } from "./opened-lines.js";
 
 /** The parts of an integration that are accepted and have no effect. */
 export function integrationWarnings(
@@ -81,28 +80,12 @@ function secretWarnings({ hosts, connection }: IntegrationFields, reading: Readi
 }
 
 /** Lines are given by key, not by reference: lines refer to integrations already, and a cycle could not be created. */
-function lineWarnings({ webhook, poll }: IntegrationFields, reading: Reading, row: ResourceRow): Warning[] {
-  const places = [
-    ...openings(webhook?.events ?? [], "webhook"),
-    ...openings(poll?.events ?? [], "poll"),
-    ...Object.entries(webhook?.route?.to ?? {}).map(([name, { line }]) => ({
-      path: pathText(["webhook", "route", "to", name, "line"]),
-      line,
-    })),
-  ];
+function lineWarnings(fields: IntegrationFields, reading: Reading, row: ResourceRow): Warning[] {
   const teamKey = getTeamKey(reading, row.workspaceId, row.teamId);
-  return places.flatMap(({ path, line }) =>
+  return listOpenedLines(fields).flatMap(({ path, line }) =>
     resourceAddresses.get(reading, row.workspaceId, "line", `${teamKey}/${line}`) === undefined
       ? [warning(path, `opens nothing: there is no line ${line}`)]
       : [],
-  );
-}
-
-function openings(events: readonly IntegrationEvent[], block: string): { path: string; line: string }[] {
-  return events.flatMap(({ raise: { opens } }, index) =>
-    opens === null || opens.line === null
-      ? []
-      : [{ path: `${block}.events[${index}].raise.opens.line`, line: opens.line }],
   );
 }
 

@@ -1,3 +1,4 @@
+import { listOpeningIntegrations } from "../integrations/opened-lines.js";
 import type { FieldError } from "../refusal.js";
 import type { FileText, Kind, WriteScope } from "../resources/kind.js";
 import { type LineBody, lineSchema } from "./line.js";
@@ -30,6 +31,7 @@ export const lineKind: Kind<LineBody> = {
   validate: validateLine,
   warnings: lineWarnings,
   complete: (fields, scope) => ({ fields: { ...fields, stations: withIds(fields, scope) }, added: {} }),
+  listUsers: listOpeningIntegrations,
   inUse: (row, reading) => {
     const open = openTasksAt(reading, row.workspaceId, row.id);
     return open === 0 ? null : `The line ${row.address} has ${tasksText(open)}.`;

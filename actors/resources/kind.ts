@@ -35,6 +35,12 @@ export interface KeyReference {
 /** A reference of a field. Its target must exist at the write, and can not go while something refers to it. */
 export type Reference = AddressReference | KeyReference;
 
+/** A resource that uses another, as `in-use` names it. */
+export interface ResourceUser {
+  readonly kind: string;
+  readonly address: string;
+}
+
 /** The lookup keys by which a team's resources of a kind are found. */
 export interface LookupKeys<Fields> {
   /** What a lookup key is: `tool`, `station`, `event`. */
@@ -50,6 +56,11 @@ export interface HiddenField<Fields = Record<string, unknown>> {
   readonly keep: "sealed" | "hash";
   /** For a hash that only one resource of all workspaces may have. */
   readonly unique?: UniqueHash;
+  /**
+   * Whether a sealed value that an update gives again belongs to the same fields as before, so that it is no change. Only
+   * for values that nobody finds out by trying; without this, a value that is given is a new one.
+   */
+  isRepeated?(fields: Fields, previous: Fields): boolean;
   /** Whether an earlier value still belongs to these fields, else it is removed. Without this it always belongs. */
   staysWith?(fields: Fields): boolean;
 }
@@ -173,6 +184,8 @@ export interface Kind<Fields = Record<string, unknown>> {
   ): { readonly fields: Fields; readonly added: Readonly<Record<string, unknown>> };
   /** The schemas of the fields that `complete` returns in `added`; answers are checked against them. */
   readonly added?: Readonly<Record<string, z.ZodType>>;
+  /** Resources that use it without a reference: they may name it before it exists. At most `limit`. */
+  listUsers?(row: ResourceRow<Fields>, reading: Reading, limit: number): readonly ResourceUser[];
   /** Why it may not be deleted although nothing refers to it (a team with open tasks), or null. */
   inUse?(row: ResourceRow<Fields>, reading: Reading): string | null;
   /** Why an update is refused that would remove something in use (a station with tasks); or null. */

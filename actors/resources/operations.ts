@@ -5,7 +5,7 @@ import { type FieldError, isRefusal, type Refusal } from "../refusal.js";
 import { canonicalJson } from "./canonical-json.js";
 import { recordChange } from "./change-record.table.js";
 import { findAttempt, recordAttempt } from "./idempotency.table.js";
-import type { HolderLocation, Kind, WriteScope } from "./kind.js";
+import type { HolderLocation, Kind, ResourceUser, WriteScope } from "./kind.js";
 import type {
   DeleteResource,
   NewResource,
@@ -22,7 +22,6 @@ import {
   listReferrers,
   missingReference,
   putResource,
-  type Referrer,
   removeResource,
 } from "./resource-indexes.table.js";
 
@@ -118,7 +117,7 @@ export function deleteResource(turn: Turn, kind: Kind, message: DeleteResource):
   const refused = kind.refuses?.({ caller: message.caller, fields: null, previous: row }) ?? null;
   if (refused !== null) return refused;
   if (row.version !== message.version) return refuseStale(row);
-  const users = listReferrers(turn, row, USERS_NAMED + 1);
+  const users = [...listReferrers(turn, row, USERS_NAMED + 1), ...(kind.listUsers?.(row, turn, USERS_NAMED + 1) ?? [])];
   if (users.length > 0) return { refused: "in-use", detail: usedBy(`The ${kind.name} ${row.address}`, users) };
   const use = kind.inUse?.(row, turn) ?? refuseLostKey(turn, kind, row, null);
   if (use !== null) return { refused: "in-use", detail: use };
@@ -134,7 +133,7 @@ function refuseLostKey(turn: Turn, kind: Kind, row: ResourceRow, next: ResourceR
   return usedBy(`The ${kind.lookupKeys?.what ?? kind.name} ${lost.key} of ${kind.name} ${row.address}`, lost.users);
 }
 
-function usedBy(what: string, users: readonly Referrer[]): string {
+function usedBy(what: string, users: readonly ResourceUser[]): string {
   const named = users.slice(0, USERS_NAMED).map((user) => `${user.kind} ${user.address}`);
   return `${what} is used by ${named.join(", ")}${users.length > USERS_NAMED ? " and more" : ""}.`;
 }

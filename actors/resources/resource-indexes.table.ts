@@ -7,26 +7,20 @@ import type { FieldError } from "../refusal.js";
 import type { DependentSource } from "../tables/dependents.js";
 import { indexedTable } from "../tables/indexed-table.js";
 import { derivedRows } from "../tables/table-declaration.js";
-import type { AddressReference, KeyReference, Kind, Reference } from "./kind.js";
+import type { AddressReference, KeyReference, Kind, Reference, ResourceUser } from "./kind.js";
 import { findResource, type ResourceRow, resourceAddresses, resources } from "./resource.table.js";
 import { hashEntry } from "./resource-hash.table.js";
 import { locationEntry } from "./resource-location.table.js";
 
-/** A resource that refers to another. */
-export interface Referrer {
-  readonly kind: string;
-  readonly address: string;
-}
-
 /** `[target kind, target id, source kind, source id]` -> the referrer. */
-const referrers = table<Referrer>("reference");
+const referrers = table<ResourceUser>("reference");
 /** `[team, kind, id]` -> a resource that the team holds. */
-const teamHoldings = table<Referrer>("held");
+const teamHoldings = table<ResourceUser>("held");
 
 /** `[kind, team, lookup key, id]` -> true */
 const lookupKeys = table<true>("resource-word");
 /** `[target kind, team, lookup key, source kind, source id]` -> the referrer. */
-const keyReferrers = table<Referrer>("word-reference");
+const keyReferrers = table<ResourceUser>("word-reference");
 
 /** Tables that work reads at every step and only configuration changes write. */
 export const configurationTables: readonly string[] = [resources.name, lookupKeys.name];
@@ -177,7 +171,7 @@ export function resourceSource(kinds: readonly Kind[]): DirectorySource {
 }
 
 /** The users of a resource: those that refer to it, and for a team those in it. At most `limit`. */
-export function listReferrers(reading: Reading, row: ResourceRow, limit: number): readonly Referrer[] {
+export function listReferrers(reading: Reading, row: ResourceRow, limit: number): readonly ResourceUser[] {
   const referring = referrers.list(reading, row.workspaceId, [row.kind, row.id], { limit });
   const holding = row.kind === "team" ? teamHoldings.list(reading, row.workspaceId, [row.id], { limit }) : [];
   return [...referring, ...holding].slice(0, limit);
@@ -186,7 +180,7 @@ export function listReferrers(reading: Reading, row: ResourceRow, limit: number)
 /** A lookup key that only one resource has, with the resources of the team that name it. */
 export interface KeyInUse {
   readonly key: string;
-  readonly users: readonly Referrer[];
+  readonly users: readonly ResourceUser[];
 }
 
 /**
@@ -265,6 +259,6 @@ function getHashes(kind: Kind, row: ResourceRow): string[] {
   });
 }
 
-function toReferrer(row: ResourceRow): Referrer {
+function toReferrer(row: ResourceRow): ResourceUser {
   return { kind: row.kind, address: row.address };
 }

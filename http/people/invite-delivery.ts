@@ -1,5 +1,4 @@
 import { inviteTopic } from "../../actors/access/invite.js";
-import type { InviteSent } from "../../actors/access/invite.messages.js";
 import { didMailGoOut } from "../../actors/access/invite.queries.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { listenForOutcome } from "../outcome-wait.js";
@@ -8,9 +7,9 @@ import { listenForOutcome } from "../outcome-wait.js";
 const MAIL_WAIT_MS = 10_000;
 
 /** Waits until the invite's mail was sent (true) or failed (false); false, too, when that is not known in time. */
-export async function mailWentOut(runtime: Runtime, workspaceId: string, sent: InviteSent): Promise<boolean> {
-  const look = () => didMailGoOut(runtime.reading, workspaceId, sent);
-  const topic = { workspaceId, topic: inviteTopic(sent.inviteId), toOutcome: look };
+export async function mailWentOut(runtime: Runtime, workspaceId: string, inviteId: string): Promise<boolean> {
+  const look = () => didMailGoOut(runtime.reading, workspaceId, inviteId);
+  const topic = { workspaceId, topic: inviteTopic(inviteId), toOutcome: look };
   const wait = listenForOutcome(runtime, topic, { maxMs: MAIL_WAIT_MS, late: false });
   try {
     return look() ?? (await wait.outcome);

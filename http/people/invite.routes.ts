@@ -167,7 +167,7 @@ async function inviteAll(
 }
 
 async function outcomeOf(runtime: Runtime, workspaceId: string, email: string, sent: InviteSent): Promise<Outcome> {
-  const wentOut = await mailWentOut(runtime, workspaceId, sent);
+  const wentOut = await mailWentOut(runtime, workspaceId, sent.inviteId);
   return { email, outcome: wentOut ? sent.outcome : "not-sent", inviteId: sent.inviteId };
 }
 

@@ -1,3 +1,4 @@
+import type { VisibleResource } from "../../actors/access/resource.queries.js";
 import type { Refusal } from "../../actors/refusal.js";
 import type { Kind } from "../../actors/resources/kind.js";
 import type { PreparedBody } from "../../actors/resources/resource.messages.js";
@@ -39,6 +40,22 @@ export function prepare(
   const value = makeToken();
   hidden[reveals.path] = sha256Hex(value);
   return { fields, hidden, revealed: { header: reveals.header, value } };
+}
+
+/** The hidden values of an update without those that the resource has already. */
+export function withoutRepeated(
+  kind: Kind,
+  { fields, hidden }: PreparedBody,
+  row: VisibleResource,
+  sealer: Pick<Sealer, "open">,
+): Readonly<Record<string, string>> {
+  const repeated = kind.hidden.filter(({ path, isRepeated }) => {
+    const [given, before] = [hidden[path], row.hidden[path]];
+    if (isRepeated === undefined || given === undefined || before === undefined) return false;
+    return isRepeated(fields as Record<string, unknown>, row.fields) && sealer.open(given) === sealer.open(before);
+  });
+  const paths = repeated.map(({ path }) => path);
+  return Object.fromEntries(Object.entries(hidden).filter(([path]) => !paths.includes(path)));
 }
 
 /** The fields without the value at a path, and that value. */

@@ -15,7 +15,7 @@ import type { Runtime } from "../../runtime/runtime.js";
 import { granted, Refused } from "../refused.js";
 import type { Answer, RouteRequest } from "../route.js";
 import { idempotencyKey, ifMatchVersion } from "../transport/headers.js";
-import { prepare } from "./prepare.js";
+import { prepare, withoutRepeated } from "./prepare.js";
 
 /** What writes need. */
 export interface ResourceWriter {
@@ -71,7 +71,10 @@ export async function replaceOne(
   granted(refuseWrite(runtime.reading, caller, { workspaceId, kind, action: "update" }));
   const version = granted(ifMatchVersion(request.header("if-match")));
   const based = { row, version, body };
-  const { fields, hidden } = granted(readingBack(kind, based, (changed) => prepare(kind, changed, sealer, null)));
+  const prepared = granted(readingBack(kind, based, (changed) => prepare(kind, changed, sealer, null)));
+  const { fields } = prepared;
+  // Of another version than the write is based on, the row may hold another value than the one that is kept.
+  const hidden = row.version === version ? withoutRepeated(kind, prepared, row, sealer) : prepared.hidden;
   const of = { kind, hidden, holder: { workspaceId, id } };
   const { resource } = await withReservedHashes(runtime, of, (reserved) =>
     write(runtime, workspaceId, {

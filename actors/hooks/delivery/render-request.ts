@@ -2,7 +2,10 @@ import { DYN } from "../../expressions/cel-types.js";
 import { createBudget, type Names } from "../../expressions/evaluate.js";
 import { evaluateJson, evaluateText, isTemplate } from "../../expressions/templates.js";
 import { type Json, toText, toValue, type Value } from "../../expressions/values.js";
-import type { HookStep } from "../hook.js";
+import { type HookStep, isHeaderText } from "../hook.js";
+
+/** Longest value of a header, in characters. */
+const MAX_HEADER_LENGTH = 8_192;
 
 type StepRequest = NonNullable<HookStep["request"]>;
 
@@ -31,7 +34,8 @@ export function renderRequest(request: StepRequest, names: () => Names): Rendere
     const value = evaluateText(text, values, allowance);
     if ("error" in value) return { error: `headers.${name}: ${value.error}` };
     headers[name] = toText(value.value);
-    if (!isHeaderValue(headers[name])) return { error: `headers.${name}: its value cannot stand in a header` };
+    if (headers[name].length > MAX_HEADER_LENGTH || !isHeaderText(headers[name]))
+      return { error: `headers.${name}: its value cannot stand in a header` };
   }
   if (request.body === null) return parseRequest(toText(url.value), headers, null);
   const body = evaluateJson(request.body, values, allowance);
@@ -56,10 +60,6 @@ function parseRequest(
   // Names in lower case, so that a header never duplicates one that the service sets.
   const named = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
   return { url: new URL(url), headers: named, body };
-}
-
-function isHeaderValue(text: string): boolean {
-  return text.length <= 8_192 && /^[\t\x20-\x7e\x80-\xff]*$/.test(text);
 }
 
 /** Whether a request has no expressions, read once while the request is in memory. */

@@ -201,3 +201,25 @@ t.test("OIDC tokens verify by the published documents alone, with every claim of
   t.equal(exp - iat, 300);
   t.notMatch(JSON.stringify(await settled("delivered")), token.slice(-40), "no token in the history");
 });
+
+t.test(
+  "an expression in a header is written with any characters; what it gives has to fit into a header",
+  async (t) => {
+    const { addHook, openTask, receiver, owner, teamId } = await hookScene(t, ok);
+    const with_ = (value: string) =>
+      hook("", { steps: [{ name: "tell", request: { url: receiver.url, headers: { "x-own": value } } }] });
+    await addHook(with_(`caf\u00e9 ${expr('event.at == "\u2192"\n  ? "\u03a9" // \u2713\n  : "caf\u00e9"')}`));
+    await openTask();
+    const [request] = await receiver.arrived(1);
+    t.equal(request?.headers["x-own"], "caf\u00e9 caf\u00e9");
+    for (const [index, outside] of ["\u2192", "a\nb", `a\u0000${expr("task.id")}`].entries()) {
+      const refused = await createUnder(
+        owner,
+        `/api/resources/teams/${teamId}/hooks`,
+        with_(outside),
+        `outside-${index}`,
+      );
+      t.equal(refused.status, 422, JSON.stringify(outside));
+    }
+  },
+);

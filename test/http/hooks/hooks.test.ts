@@ -66,6 +66,10 @@ t.test("a receiver calls back with its token: reads the task, adds a note once",
   );
   const say = (body: unknown, headers = {}) => bearer.request("POST", "/api/hook-callbacks/notes", body, headers);
   t.equal((await say({ body: "" })).status, 400);
+  for (const nothing of [undefined, {}]) {
+    const refused = await say(nothing);
+    t.same([refused.status, problemOf(refused).errors?.map(({ path }) => path)], [422, ["body"]]);
+  }
   t.equal((await say({ body: "x".repeat(20_001) })).status, 400);
   t.equal((await say({ body: "\u{1F680}".repeat(20_000) })).status, 204, "characters are counted, not their halves");
   t.match(problemOf(await say({ body: "x", more: 1 })).errors, [{ path: "more", message: "is not a field here" }]);

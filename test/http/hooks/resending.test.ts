@@ -89,3 +89,18 @@ t.test("a test that fails is not tried again and leaves no message for a task th
   t.same(letters.body?.items, []);
   t.equal(slugOf(await owner.request("POST", "/api/hooks/hook_none/test", {})), "not-found");
 });
+
+t.test("whatever is sent again, and however often, keeps its link to the first", async (t) => {
+  const { addHook, openTask, receiver, owner, teamId, settled } = await hookScene(t, ok);
+  await addHook(hook(receiver.url));
+  await openTask();
+  const { id: first } = await settled("delivered");
+  const path = `/api/teams/${teamId}/hook-occurrences`;
+  let last = first;
+  for (let time = 0; time < 3; time++) {
+    const again = await owner.request("POST", `${path}/${last}/resend`, {});
+    t.match(again.body, { resends: first });
+    last = String(again.body?.id);
+    t.match((await owner.request("GET", `${path}/${first}`)).body, { resends: null, resentAs: last });
+  }
+});

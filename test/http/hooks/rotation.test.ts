@@ -4,7 +4,7 @@ import t from "tap";
 import { type HookRequest, hookSecret } from "../../support/hook-receiver.js";
 import { hook, hookScene, ok } from "../../support/hook-scene.js";
 import { ManualClock } from "../../support/manual-clock.js";
-import { replace } from "../../support/resources.js";
+import { problemOf, replace } from "../../support/resources.js";
 import type { Cleaning } from "../../support/service.js";
 import { until } from "../../support/until.js";
 
@@ -87,6 +87,22 @@ t.test("a change that rotates nothing keeps the two, and a deleted hook keeps no
   t.equal(kept().length, 1);
   await owner.request("DELETE", `/api/resources/hooks/${id}`, undefined, { "if-match": '"3"' });
   await until("the secret before to be gone", () => kept().length === 0);
+});
+
+t.test("the same secret given again under its version changes nothing; another one does not pass", async (t) => {
+  const { owner, id, receiver } = await arrange(t, "0");
+  const path = `/api/resources/hooks/${id}`;
+  const body = { ...hook(receiver.url), on: "task.opened" };
+  const signed = (secret: string, secretVersion = 1) => ({ ...body, signing: { secret, secretVersion } });
+  const again = await replace(owner, path, 1, signed(hookSecret));
+  t.match([again.status, again.headers.etag, again.body?.version], [200, '"1"', 1], again.text);
+  const other = await replace(owner, path, 1, signed(secretOf(8)));
+  t.match(problemOf(other).errors, [{ path: "signing.secretVersion", message: /must change/ }]);
+  t.equal((await replace(owner, path, 1, signed(secretOf(8), 2))).status, 200);
+  const stale = await replace(owner, path, 1, signed(hookSecret));
+  t.equal(stale.status, 409, "based on an earlier version");
+  const former = await replace(owner, path, 2, signed(hookSecret, 2));
+  t.equal(former.status, 422, "an earlier secret is another one");
 });
 
 t.test("without the setting a rotation is at once", async (t) => {

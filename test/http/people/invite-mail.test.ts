@@ -170,3 +170,17 @@ t.test("a mail that was on its way when the process ended is sent by the next on
   const token = /\/invites\/([\w-]{43})/.exec(mail.received[0]?.mail.text ?? "")?.[1];
   t.match((await next.anonymous.request("GET", `/api/invites/${token}`)).body, { state: "open" });
 });
+
+t.test("of invites of one address at the same time one is invited and the others are sent again", async (t) => {
+  let isHeld = true;
+  const mail = await startMailServer(t, () => (isHeld ? "hang" : "take"));
+  const { request } = await officeWithMail(t, { smtpUrl: mail.url });
+  const early = request("POST", INVITES, { emails: ["bob@example.com"] });
+  await mail.until(() => mail.attempts() === 1);
+  isHeld = false;
+  const later = Array.from({ length: 5 }, () => request("POST", INVITES, { emails: ["bob@example.com"] }));
+  t.same((await Promise.all([early, ...later])).flatMap(outcomes).sort(), [
+    "bob@example.com invited",
+    ...Array(5).fill("bob@example.com sent-again"),
+  ]);
+});

@@ -194,8 +194,12 @@ t.test("tools are offered as long as lines and hooks name them", async (t) => {
   t.equal((await remove(owner, `${base}/hooks/${hookId}`, 1)).status, 204);
   t.equal((await replace(owner, one, 1, fewer)).status, 200);
   t.equal((await remove(owner, one, 2)).status, 409);
-  t.equal((await remove(owner, `${base}/lines/${lineId}`, 1)).status, 204);
+  const lineInUse = await remove(owner, `${base}/lines/${lineId}`, 1);
+  t.match(problemOf(lineInUse).detail, /line core\/dev is used by integration core\/tracker/);
+  const without = { ...line, stations: [{ ...station, tools: [] }] };
+  t.equal((await replace(owner, `${base}/lines/${lineId}`, 1, without)).status, 200);
   t.equal((await remove(owner, one, 2)).status, 204);
+  t.equal((await remove(owner, `${base}/lines/${lineId}`, 2)).status, 204);
   t.equal((await remove(owner, `${base}/secrets/${secretId}`, 1)).status, 204);
 });
 
@@ -220,4 +224,29 @@ t.test("a hook's step that calls a tool fails with not-allowed, and blocks where
   t.equal(firing.code, "not-allowed");
   t.equal(firing.attempts.length, 1, "it is not tried again");
   t.match(firing.attempts[0]?.reason, /acts as the person who started a task/);
+});
+
+t.test("a line that an integration opens tasks on is not deleted, whichever way it names it", async (t) => {
+  const service = await startTestService(t, { settings: allowed });
+  const owner = await service.signIn("owner@example.com");
+  const { team } = await scene(owner);
+  const plain = { name: "Plain", hosts: ["api.example.com"] };
+  const opens = (line?: string) => [{ raise: { opens: { title: expr("body.title"), ...(line && { line }) } } }];
+  const place = { by: expr("body.project"), to: { one: { line: "routed" } } };
+  const poll = { request: { url: "https://api.example.com/" }, events: opens("polled") };
+  const definitions = {
+    polled: { ...plain, integration: "polls", poll },
+    sent: { ...plain, integration: "hears", webhook: { events: opens("sent") } },
+    routed: { ...plain, integration: "routes", webhook: { route: place, events: opens() } },
+  };
+  for (const [key, definition] of Object.entries(definitions)) {
+    const integration = await owner.create(`${team}/integrations`, definition);
+    const stations = [{ key: "work", name: "Work", kind: "work" }];
+    const line = await owner.create(`${team}/lines`, { key, name: key, stations });
+    const used = await remove(owner, `${base}/lines/${line.id}`, 1);
+    t.same([used.status, slugOf(used)], [409, "in-use"]);
+    t.equal(problemOf(used).detail, `The line core/${key} is used by integration core/${definition.integration}.`);
+    t.equal((await remove(owner, `${base}/integrations/${integration.id}`, 1)).status, 204);
+    t.equal((await remove(owner, `${base}/lines/${line.id}`, 1)).status, 204);
+  }
 });

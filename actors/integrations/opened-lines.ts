@@ -1,0 +1,56 @@
+import type { Reading } from "../../storage/store.js";
+import { pathText } from "../refusal.js";
+import type { ResourceUser } from "../resources/kind.js";
+import { findResource, listAddresses, type ResourceRow } from "../resources/resource.table.js";
+import type { IntegrationFields } from "./definition.js";
+import type { IntegrationEvent } from "./events.js";
+
+/** A line that an integration opens tasks on, by its key. */
+export interface OpenedLine {
+  /** Path of the field in the integration. */
+  readonly path: string;
+  readonly line: string;
+}
+
+/** The lines that an integration opens tasks on; they may not exist. */
+export function listOpenedLines({ webhook, poll }: IntegrationFields): readonly OpenedLine[] {
+  return [
+    ...openings(webhook?.events ?? [], "webhook"),
+    ...openings(poll?.events ?? [], "poll"),
+    ...Object.entries(webhook?.route?.to ?? {}).map(([name, { line }]) => ({
+      path: pathText(["webhook", "route", "to", name, "line"]),
+      line,
+    })),
+  ];
+}
+
+function openings(events: readonly IntegrationEvent[], block: string): OpenedLine[] {
+  return events.flatMap(({ raise: { opens } }, index) =>
+    opens === null || opens.line === null
+      ? []
+      : [{ path: `${block}.events[${index}].raise.opens.line`, line: opens.line }],
+  );
+}
+
+/**
+ * The integrations of a line's team that open tasks on it, by address; at most `limit`. Reads all of the team: lines are
+ * given by key, before they exist, so nothing is indexed by them.
+ */
+export function listOpeningIntegrations(
+  { workspaceId, address }: Pick<ResourceRow, "workspaceId" | "address">,
+  reading: Reading,
+  limit: number,
+): readonly ResourceUser[] {
+  const slash = address.indexOf("/");
+  const key = address.slice(slash + 1);
+  const users: ResourceUser[] = [];
+  for (const { address: user, id } of listAddresses(reading, workspaceId, "integration", {
+    under: address.slice(0, slash),
+  })) {
+    if (users.length >= limit) break;
+    const fields = findResource<IntegrationFields>(reading, workspaceId, "integration", id)?.fields;
+    const opens = fields !== undefined && listOpenedLines(fields).some(({ line }) => line === key);
+    if (opens) users.push({ kind: "integration", address: user });
+  }
+  return users;
+}
