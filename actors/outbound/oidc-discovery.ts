@@ -34,9 +34,10 @@ const REQUEST_TIMEOUT_MS = 5_000;
 const MAX_KEYS = 100;
 /** How long keys are cached, in milliseconds; a withdrawn key is accepted for up to this time. */
 const KEYS_LAST_MS = 10 * 60 * 1_000;
-/** Shortest time between two requests to an issuer, in milliseconds, however many tokens name unknown keys. */
-const ASK_AGAIN_MS = 30_000;
-/** The same after a failure. */
+/** Look-ups of an issuer at once, for tokens that name keys that are not known; one more every {@link LOOK_UP_MS}. */
+const MAX_LOOK_UPS = 5;
+const LOOK_UP_MS = 10_000;
+/** Shortest time between a failed request to an issuer and the next, in milliseconds. */
 const TRY_AGAIN_MS = 10_000;
 /** Most cached issuers; beyond that the least recently used is evicted. */
 const MAX_ISSUERS = 500;
@@ -48,13 +49,33 @@ type KeySet = ReturnType<typeof createLocalJWKSet>;
  *
  * 1. There is one request at a time; later callers wait for it.
  * 2. `keys` are those of the last success, at `fetchedMs`, and are used for `KEYS_LAST_MS` at most.
+ * 3. A token that names an unknown key has them fetched at once, while look-ups are left.
  */
 interface Known {
   keys: KeySet | null;
   fetchedMs: number;
   askedMs: number;
+  /** When all look-ups are to be had again. */
+  lookUpsFullMs: number;
   failure: KeysUnavailable | null;
   asking: Promise<void> | null;
+}
+
+function newIssuer(): Known {
+  return { keys: null, fetchedMs: 0, askedMs: 0, lookUpsFullMs: 0, failure: null, asking: null };
+}
+
+/** Whether the keys may be requested now; counts a look-up. A time in the future is of a clock that was ahead. */
+function mayAsk(known: Known, nowMs: number): boolean {
+  const agedMs = nowMs - known.askedMs;
+  if (known.failure !== null) return agedMs < 0 || agedMs >= TRY_AGAIN_MS;
+  if (known.keys === null) return true;
+  const roomMs = MAX_LOOK_UPS * LOOK_UP_MS;
+  const fullMs = known.lookUpsFullMs - nowMs > roomMs ? 0 : known.lookUpsFullMs;
+  const nextMs = Math.max(fullMs, nowMs) + LOOK_UP_MS;
+  if (nextMs - nowMs > roomMs) return false;
+  known.lookUpsFullMs = nextMs;
+  return true;
 }
 
 /** Fetches and caches the keys of issuers. */
@@ -65,7 +86,7 @@ export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
   const lane = new Lane(issuerLane);
 
   const knownOf = (issuer: string): Known => {
-    const known = issuers.get(issuer) ?? { keys: null, fetchedMs: 0, askedMs: 0, failure: null, asking: null };
+    const known = issuers.get(issuer) ?? newIssuer();
     issuers.delete(issuer);
     issuers.set(issuer, known);
     const oldest = issuers.size > MAX_ISSUERS ? issuers.keys().next() : undefined;
@@ -86,8 +107,7 @@ export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
     }
   };
   const renewed = async (issuer: string, known: Known, party: string): Promise<void> => {
-    const restMs = known.failure === null ? ASK_AGAIN_MS : TRY_AGAIN_MS;
-    if (known.asking === null && known.askedMs > 0 && now() - known.askedMs < restMs) return;
+    if (known.asking === null && !mayAsk(known, now())) return;
     if (known.asking === null) {
       const place = { party, target: issuer };
       if (!lane.take(place)) throw new KeysUnavailable("too many issuers are being asked for their keys");
@@ -99,14 +119,16 @@ export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
   return {
     keyOf: (issuer, party) => async (header, token) => {
       const known = knownOf(issuer);
-      if (known.keys !== null && now() - known.fetchedMs >= KEYS_LAST_MS) known.keys = null;
-      if (known.keys === null) await renewed(issuer, known, party);
+      const agedMs = now() - known.fetchedMs;
+      if (known.keys !== null && (agedMs < 0 || agedMs >= KEYS_LAST_MS)) known.keys = null;
+      const isNew = known.keys === null;
+      if (isNew) await renewed(issuer, known, party);
       const { keys } = known;
       if (keys === null) throw known.failure ?? new KeysUnavailable("its keys cannot be had");
       try {
         return await keys(header, token);
       } catch (error) {
-        if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
+        if (!(error instanceof errors.JWKSNoMatchingKey) || isNew) throw error;
         await renewed(issuer, known, party);
         if (known.keys === null || known.keys === keys) throw error;
         return known.keys(header, token);

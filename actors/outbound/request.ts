@@ -91,7 +91,7 @@ function guardedConnector(admitsPrivate: boolean, resolve: Resolve): buildConnec
 }
 
 function failure(error: unknown): Error {
-  if (error instanceof AddressRefused) return new RequestRefused(error.message);
+  if (error instanceof AddressRefused) return new RequestRefused(error.message, { cause: error });
   return error instanceof Error ? error : new Error(String(error));
 }
 

@@ -116,3 +116,25 @@ t.test("a revocation says why it was not made", async (t) => {
   t.equal(await (await endpoint(t, { body: "" })).revoke(), null);
   t.equal(await (await endpoint(t, { status: 503, body: canary })).revoke(), "the host answered 503");
 });
+
+t.test("a host whose name is unknown is told as one whose name leads to a private address", async (t) => {
+  const names: Readonly<Record<string, readonly string[]>> = {
+    "private.example.com": ["10.0.0.1"],
+    "local.example.com": ["::1"],
+  };
+  const resolve = async (host: string): Promise<readonly string[]> => {
+    const found = names[host];
+    if (found !== undefined) return found;
+    throw Object.assign(new Error(`getaddrinfo ENOTFOUND ${host}`), { code: "ENOTFOUND", syscall: "getaddrinfo" });
+  };
+  const allowList = parseAllowList("*.example.com");
+  const outbound = createOutbound({ allowList, resolve, maxBodyBytes: MAX_OAUTH_ANSWER_BYTES + 1 });
+  t.teardown(() => outbound.close());
+  const { signal } = new AbortController();
+  for (const name of ["private", "local", "unknown"]) {
+    const url = new URL(`https://${name}.example.com/token`);
+    const answer = await askForTokens(outbound, { url, client, parameters: {}, signal });
+    const reason = "the host could not be asked: its name leads to no public address";
+    t.same(answer, { ok: false, isFinal: false, reason }, name);
+  }
+});
