@@ -120,6 +120,8 @@ export interface EffectContext<Memo = unknown> {
   readonly owner: Address;
   /** The request's `memo`; undefined when memory no longer holds it, as after a restart. */
   readonly memo: Memo;
+  /** Whether a process that was killed may have begun it. It may also have waited for its turn or its place there. */
+  readonly mayHaveBegun: boolean;
 }
 
 /** One run of an effect, ready to begin once it has its place. */

@@ -218,7 +218,8 @@ export class Effects {
     try {
       const { value, memo } = pending.input ?? { value: this.#readInput(pending), memo: undefined };
       pending.input = undefined;
-      return effect.prepare(value, { id: pending.id, owner: pending.owner, memo });
+      const { id, owner, mayHaveBegun } = pending;
+      return effect.prepare(value, { id, owner, memo, mayHaveBegun });
     } catch (error) {
       this.#end(pending, failed(pending, error));
       return null;

@@ -18,7 +18,7 @@ import { MessageRouter } from "./message-router.js";
 import { Overlays } from "./overlays.js";
 import type { PendingEffect } from "./pending-effect.js";
 import { Pictures } from "./pictures.js";
-import { Recovery } from "./recovery.js";
+import { Recovery, stoppedMark } from "./recovery.js";
 import { RowCache } from "./row-cache.js";
 import type { Origin, RowMemory } from "./row-memory.js";
 import {
@@ -348,7 +348,7 @@ class Host implements Runtime {
   #finishStop(): void {
     if (!this.#draining) return;
     this.#dead = true;
-    this.#stopped();
+    this.#write([stoppedMark]).then(this.#stopped, this.#stopped);
   }
 
   #effectEnded(pending: PendingEffect, message: EffectEnded): void {

@@ -18,6 +18,8 @@ export interface EffectRow {
 /** An effect whose result the actor has not taken yet. */
 export class PendingEffect {
   cancelled = false;
+  /** Whether a process that was killed may have begun it. */
+  mayHaveBegun = false;
   /** Aborts the current run; null when none is running. */
   abort: RunAbort | null = null;
 

@@ -1,6 +1,6 @@
-import { effectSpace } from "../storage/keys.js";
+import { effectSpace, GLOBAL_PARTITION, metaSpace } from "../storage/keys.js";
 import { nextPartition } from "../storage/partitions.js";
-import { isDamage, type Key, type Reading } from "../storage/store.js";
+import { type Change, isDamage, type Key, type Writing } from "../storage/store.js";
 import { address } from "./address.js";
 import { cellName } from "./cell-record.js";
 import type { Cells } from "./cells.js";
@@ -9,6 +9,11 @@ import type { DamageLog } from "./damage-log.js";
 import type { Effects } from "./effects.js";
 import { type EffectRow, toPendingEffect } from "./pending-effect.js";
 import { nextReceiver } from "./undelivered.js";
+
+/** There between a stop and the next start, so that a process knows whether the one before it was killed. */
+const STOPPED_KEY: Key = [GLOBAL_PARTITION, metaSpace, "stopped"];
+/** The last change of a process that stops. Without it, the next one takes it for killed, and tells effects so. */
+export const stoppedMark: Change = { op: "put", key: STOPPED_KEY, value: true };
 
 /** Rows examined in one step. */
 const SLICE = 128;
@@ -24,7 +29,8 @@ interface RecoveryParts {
  * cannot be walked at all, the search goes on behind.
  */
 export class Recovery {
-  readonly #reading: Reading;
+  readonly #reading: Writing;
+  readonly #wasStopped: boolean;
   readonly #cells: Cells;
   readonly #effects: Effects;
   readonly #clock: Clock;
@@ -35,10 +41,12 @@ export class Recovery {
   #effect: Key | null = null;
   #stage: "partition" | "undelivered" | "effects" | "over" = "partition";
 
-  /** `reading` has to see unflushed changes too. */
-  constructor(reading: Reading, cells: Cells, effects: Effects, { clock, damage }: RecoveryParts) {
+  /** `reading` has to see unflushed changes too. The first batch removes the mark of the process before. */
+  constructor(reading: Writing, cells: Cells, effects: Effects, { clock, damage }: RecoveryParts) {
     this.#clock = clock;
     this.#reading = reading;
+    this.#wasStopped = reading.get(STOPPED_KEY) !== undefined;
+    if (this.#wasStopped) reading.remove(STOPPED_KEY);
     this.#cells = cells;
     this.#effects = effects;
     this.#damage = damage;
@@ -104,6 +112,7 @@ export class Recovery {
       this.#effect = row.key;
       const pending = toPendingEffect(row, this.#clock.now());
       if (this.#effects.find(pending.ownerName, pending.id) !== undefined) continue;
+      pending.mayHaveBegun = !this.#wasStopped;
       this.#effects.register(pending);
       this.#effects.enqueue(pending);
     }

@@ -35,7 +35,7 @@ const deliveryClasses = {
   failed: "delivery.failed",
 } as const satisfies Record<HookOccurrenceState, string>;
 
-type DeliveryClass = (typeof deliveryClasses)[HookOccurrenceState];
+type DeliveryClass = (typeof deliveryClasses)[HookOccurrenceState] | "delivery.again";
 
 /** The request of a step has ended. */
 export type DeliveryEnded = {
@@ -71,7 +71,8 @@ export function classifyHookOccurrence(
   if (!isResultOf(DELIVERY_EFFECT, message)) return message;
   const result = toDeliveryResult(message);
   const outcome = toStepOutcome(result, context);
-  return { type: deliveryClasses[outcome.next], result, outcome };
+  const type = outcome.isAgain === true ? "delivery.again" : deliveryClasses[outcome.next];
+  return { type, result, outcome };
 }
 
 function classifyFire(fire: FireHook, turn: TurnReading): FirstFire | LoopedFire | RepeatedFire {

@@ -82,6 +82,17 @@ export function startNextStep(
   return next;
 }
 
+/** Records a request that was cut short by a kill, and starts the same step again. */
+export function startAgain(
+  { turn, result }: Delivered<DeliveryEnded>,
+  context: HookOccurrenceContext,
+): HookOccurrenceContext {
+  storeAttempt(turn, turn.self.partition, turn.self.id, toAttempt(result, context));
+  const next = { ...context, attempt: context.attempt + 1, requests: context.requests + 1 };
+  startRequest(turn, next);
+  return next;
+}
+
 /** Starts the same step again after its wait. */
 export function retry(turn: Turn, context: HookOccurrenceContext): HookOccurrenceContext {
   recordState(turn, context, { state: "attempting", retryAt: null });

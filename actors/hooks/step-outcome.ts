@@ -34,6 +34,8 @@ export interface HookOccurrenceContext {
 /** What the end of a step's request means for the hook occurrence. */
 export interface StepOutcome {
   readonly next: HookOccurrenceState;
+  /** Whether the same step is tried again at once, as another attempt. */
+  readonly isAgain?: true;
   readonly code: HookFailureCode | null;
   /** Why the event is refused, or null. */
   readonly refused: string | null;
@@ -47,6 +49,9 @@ export function leftAfter(result: DeliveryResult, { gate, leftMs }: HookOccurren
 /** What the end of a step's request means. */
 export function toStepOutcome(result: DeliveryResult, context: HookOccurrenceContext): StepOutcome {
   const before = context.gate !== null;
+  if (result.code === "interrupted" && context.attempt < context.mostAttempts) {
+    return { next: "attempting", code: null, refused: null, isAgain: true };
+  }
   if (result.code !== null) {
     return !before && isRetried(result.code) && context.attempt < context.mostAttempts
       ? { next: "waiting", code: result.code, refused: null }

@@ -36,7 +36,12 @@ t.test("an effect's request, its implementation and its result go by its name", 
   const lane = plainLane(3);
   const { name, prepare } = mail.implement(lane, async (text) => text.length);
   t.equal(name, "mail");
-  const { place, begin } = prepare("hello", { id: "1", owner: address("ws_1", "door", "1"), memo: undefined });
+  const { place, begin } = prepare("hello", {
+    id: "1",
+    owner: address("ws_1", "door", "1"),
+    memo: undefined,
+    mayHaveBegun: false,
+  });
   t.same(place, { lane, target: "", bytes: 0 });
   t.equal(await begin(new RunAbort()), 5);
   const ended = { type: "effect.ended", effect: "mail", id: "1", result: { ok: true, output: 5 } };

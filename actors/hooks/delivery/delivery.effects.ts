@@ -16,7 +16,7 @@ import {
   prepareRequest,
   type RequestOptions,
 } from "./delivery-request.js";
-import { NO_PLACE, toFailureCode } from "./failure-codes.js";
+import { INTERRUPTED, NO_PLACE, toFailureCode } from "./failure-codes.js";
 import { requestedWaitMs } from "./retry-policy.js";
 
 /** Makes the request of one step of a hook occurrence; the memo is the event, when it need not be read. */
@@ -60,7 +60,7 @@ export function deliveryEffect(given: DeliveryOptions): Effect {
 function prepareDelivery(
   options: DeliveryOptions,
   { teamId, hookId, step, timeoutMs, deadlineMs }: DeliveryInput,
-  { owner, memo: event }: EffectContext<WorkEvent | undefined>,
+  { owner, memo: event, mayHaveBegun }: EffectContext<WorkEvent | undefined>,
 ): PreparedRun<DeliveryResult> {
   const workspaceId = owner.partition;
   const delivery: Delivery = { workspaceId, teamId, hookId, hookOccurrenceId: owner.id, step, event };
@@ -69,6 +69,11 @@ function prepareDelivery(
   if ("code" in prepared) {
     const { code, reason, step: name } = prepared;
     return { place: null, begin: async () => ({ ...notSent(name, nowMs), code, reason }) };
+  }
+  // What a killed process had begun is an attempt of its own; the firing makes another.
+  if (mayHaveBegun) {
+    const interrupted = { ...notSent(prepared.step, nowMs), code: "interrupted", reason: INTERRUPTED } as const;
+    return { place: null, begin: async () => interrupted };
   }
   const { url, body, from } = prepared;
   const place = { target: `${from} ${url.host}`, bytes: body.length + REQUEST_OVERHEAD_BYTES };

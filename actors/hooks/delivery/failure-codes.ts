@@ -10,6 +10,7 @@ export type HookFailureCode =
   | "not-allowed"
   | "unwritable"
   | "broken"
+  | "interrupted"
   | "loop"
   | "superseded";
 
@@ -22,6 +23,9 @@ export function toFailureCode(status: number): HookFailureCode | null {
 
 /** Message of a `timeout` where the hooks on a before event used up their common time limit. */
 export const BEFORE_EVENT_TIMEOUT = "the hooks on the event had their 60 seconds";
+
+/** Message of an `interrupted`: nobody knows whether the request was on its way. */
+export const INTERRUPTED = "the service was killed before there was an answer; the request may have arrived";
 
 /** The message of a hook that blocks on failure (configuration API, Refusing an event). */
 export function toRefusal(failed: { readonly hook: string; readonly step: string; readonly reason: string }): string {

@@ -43,6 +43,7 @@ const crashed = {
   id: "x",
   result: { ok: false, error: "no" },
 } as Message;
+const cut = result({ status: null, body: "", code: "interrupted", reason: "killed" });
 const late = { type: "keeper.late", ...gate } as Message;
 const woken = { type: "woken", name: "retry", dueMs: 0 } as Message;
 
@@ -97,6 +98,9 @@ t.test("an after-hook: state x message", async (t) => {
     ["a crash of the effect", [crashed], "waiting"],
     ["tried again", [broke, woken], "attempting"],
     ["done at the second attempt", [broke, woken, done], "delivered"],
+    ["cut short by a kill", [cut], "attempting"],
+    ["done after it", [cut, done], "delivered"],
+    ["eight times cut short", Array.from({ length: 8 }, () => cut), "failed"],
     ["rejected", [rejected], "failed"],
     ["rejected after a wait", [broke, woken, rejected], "failed"],
     ["eight attempts", Array.from({ length: 15 }, (_, n) => (n % 2 === 0 ? broke : woken)), "failed"],

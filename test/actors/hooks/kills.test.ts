@@ -85,3 +85,29 @@ t.test("five hundred hook occurrences that are pending at a start all continue",
   });
   t.same(changed, [], "each as the message that it was");
 });
+
+t.test(
+  "a request that was under way when the process was killed is listed as an attempt, and the next one beside it",
+  async (t) => {
+    for (const on of ["task.moved", "run.starting"] as const) {
+      const world = await HookWorld.create({ seed: 3, answer: () => null }, [{ key: "first", on }]);
+      world.happen(on);
+      await world.until(() => world.received.length === 1);
+      await world.crashAndStart();
+      await world.until(() => world.received.length === 2);
+      world.answer = () => ({ status: 200, body: "{}" });
+      await world.crashAndStart();
+      await world.until(() => world.firings()[0]?.state === "delivered");
+      t.same(
+        world.attempts().map(({ n, code }) => [n, code]),
+        [
+          [1, "interrupted"],
+          [2, "interrupted"],
+          [3, null],
+        ],
+        on,
+      );
+      t.equal(new Set(world.received.map(({ webhookId }) => webhookId)).size, 1, "under the same id");
+    }
+  },
+);

@@ -6,6 +6,7 @@ export const hookMachines: Readonly<Record<string, MachineTable>> = {
     "new": { "fire.first": "attempting", "fire.looped": "failed" },
     attempting: {
       "delivery.next": "same",
+      "delivery.again": "same",
       "delivery.done": "delivered",
       "delivery.refused": "refused",
       "delivery.retry": "waiting",
