@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse, S
 import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
 import { writeAnswer } from "./node-answer.js";
+import { isChunkedAlone, OTHER_ENCODING, REPEATED_HOST } from "./request-faults.js";
 import type { Socket, SocketHandler } from "./socket.js";
 import {
   BodyTimeout,
@@ -45,11 +46,6 @@ export function createNodeTransport(handlers: TransportHandlers): Transport {
   const fresh = new Set<Duplex>();
   const answer = (incoming: IncomingMessage, response: ServerResponse) => {
     fresh.delete(incoming.socket);
-    if (incoming.httpVersion === "1.1" && incoming.headers.host === undefined) {
-      const problem = handlers.malformed({ refused: "bad-request", detail: "the header host is missing" }, 400);
-      void writeAnswer(response, problem, { isHead: incoming.method === "HEAD", closes: true });
-      return;
-    }
     void serve(handlers, incoming, response, () => draining);
   };
 
@@ -109,6 +105,12 @@ async function serve(
   response: ServerResponse,
   isDraining: () => boolean,
 ): Promise<void> {
+  const detail = faultOf(incoming);
+  if (detail !== null) {
+    const problem = handlers.malformed({ refused: "bad-request", detail }, 400);
+    await writeAnswer(response, problem, { isHead: incoming.method === "HEAD", closes: true });
+    return;
+  }
   const gone = new AbortController();
   response.once("close", () => {
     if (!response.writableFinished) gone.abort();
@@ -117,6 +119,15 @@ async function serve(
   // The unread rest of a body would be parsed as the next request.
   const closes = isDraining() || (!incoming.complete && hasBody(incoming));
   await writeAnswer(response, answer, { isHead: incoming.method === "HEAD", closes });
+}
+
+/** What is wrong with a request that `node:http` takes, or null. */
+function faultOf({ httpVersion, headers, rawHeaders }: IncomingMessage): string | null {
+  if (httpVersion === "1.1" && headers.host === undefined) return "the header host is missing";
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) if (rawHeaders[at]?.toLowerCase() === "host") hosts += 1;
+  if (hosts > 1) return REPEATED_HOST;
+  return isChunkedAlone(headers["transfer-encoding"]) ? null : OTHER_ENCODING;
 }
 
 function hasBody(incoming: IncomingMessage): boolean {
@@ -205,6 +216,11 @@ async function upgrade(
   head: Buffer,
 ): Promise<void> {
   stream.on("error", () => stream.destroy());
+  const detail = faultOf(incoming);
+  if (detail !== null) {
+    stream.end(rawAnswer(handlers.malformed({ refused: "bad-request", detail }, 400)));
+    return;
+  }
   const { path, query } = splitUrl(incoming.url ?? "/");
   const answer = await handlers.upgrade({
     path,

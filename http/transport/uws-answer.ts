@@ -15,9 +15,9 @@ export function write(response: HttpResponse, answer: WholeAnswer, { isHead, clo
   response.cork(() => {
     writeHead(response, answer, false);
     if (answer.status === 204 || answer.status === 304) {
-      // The library closes a connection only after an answer with a length; here the client has to.
-      if (closes) response.writeHeader("connection", "close");
-      response.endWithoutBody();
+      // The library closes a connection only after an answer with a length. 0 is true of a 204; to a 304 no body led.
+      if (closes && answer.status === 204) response.endWithoutBody(0, true);
+      else response.endWithoutBody();
     } else if (isHead && closes) response.endWithoutBody(Buffer.byteLength(answer.body), true);
     else if (isHead) {
       // Given a length, the library would wait for that many bytes before it reads the next request.

@@ -1,4 +1,5 @@
 import type { HttpRequest, HttpResponse } from "uWebSockets.js";
+import { type Fault, isChunkedAlone, OTHER_ENCODING, REPEATED_HOST } from "./request-faults.js";
 import { BodyTimeout, BodyTooLarge, ClientGone, MAX_HEADER_BYTES, type TransportRequest } from "./transport.js";
 
 /** The client of a request: whether it is still connected. */
@@ -29,26 +30,35 @@ export class Client {
   }
 }
 
+/** The headers of a request. */
+export interface Headers {
+  /** By lower-case name; repeated ones are joined. */
+  readonly byName: ReadonlyMap<string, string>;
+  /** How many lines are called `Host`. */
+  readonly hosts: number;
+}
+
 /** A fault in a request that `node:http` refuses but this library accepts, or null. */
-export function faultOf(
-  headers: ReadonlyMap<string, string>,
-): { readonly status: number; readonly detail: string } | null {
+export function faultOf({ byName: headers, hosts }: Headers, method: string): Fault | null {
   let bytes = 0;
   for (const [name, value] of headers) bytes += name.length + value.length;
   if (bytes > MAX_HEADER_BYTES) return { status: 431, detail: "the headers are longer than 16 KiB" };
+  if (hosts > 1) return { status: 400, detail: REPEATED_HOST };
   if (!/^\d{1,15}$/.test(headers.get("content-length") ?? "0")) {
     return { status: 400, detail: "content-length must be one number" };
   }
-  if (!/^chunked$/i.test(headers.get("transfer-encoding") ?? "chunked")) {
-    return { status: 400, detail: "transfer-encoding must be chunked" };
+  if (!isChunkedAlone(headers.get("transfer-encoding"))) return { status: 400, detail: OTHER_ENCODING };
+  // A streamed answer is not followed by the end of the connection, as one to a chunked body has to be.
+  if ((method === "GET" || method === "HEAD") && headers.has("transfer-encoding")) {
+    return { status: 400, detail: `a chunked body has no meaning for ${method}` };
   }
   return null;
 }
 
 /** A request of this library. Its body may still arrive after the answer. */
 export interface UwsRequest extends TransportRequest {
-  /** Whether the body has not arrived completely. */
-  leftover(): boolean;
+  /** Whether no request may follow on the connection: the body has not arrived completely, or it was chunked. */
+  isLast(): boolean;
   /** Drops the rest of the body: the response may not be used after the answer. */
   forget(): void;
 }
@@ -62,7 +72,8 @@ export function toRequest(
   client: Client,
 ): UwsRequest {
   const declared = Number(headers.get("content-length") ?? 0);
-  const hasBody = declared > 0 || headers.has("transfer-encoding");
+  const isChunked = headers.has("transfer-encoding");
+  const hasBody = declared > 0 || isChunked;
   // The library drops a body that has no listener in the first tick.
   const body = hasBody ? new IncomingBody(response, client) : null;
   return {
@@ -82,25 +93,30 @@ export function toRequest(
       if (declared > limitBytes) return Promise.reject(new BodyTooLarge());
       return body === null ? Promise.resolve(new Uint8Array()) : body.read(limitBytes, timeoutMs);
     },
-    leftover: () => body !== null && !body.complete,
+    isLast: () => isChunked || (body !== null && !body.complete),
     forget: () => body?.forget(),
   };
 }
 
-/** Headers by lower-case name; repeated ones are joined. */
-export function readHeaders(request: HttpRequest): ReadonlyMap<string, string> {
-  const headers = new Map<string, string>();
+/** Reads the headers, which the library holds only in the request's first tick. */
+export function readHeaders(request: HttpRequest): Headers {
+  const byName = new Map<string, string>();
+  let hosts = 0;
   request.forEach((name, value) => {
-    const before = headers.get(name);
-    headers.set(name, before === undefined ? value : `${before}${name === "cookie" ? "; " : ", "}${value}`);
+    const before = byName.get(name);
+    byName.set(name, before === undefined ? value : `${before}${name === "cookie" ? "; " : ", "}${value}`);
+    if (name === "host") hosts += 1;
   });
-  return headers;
+  return { byName, hosts };
 }
 
 /** Bytes buffered of a body that is not being read yet; beyond it the client is paused. */
 const EARLY_BYTES = 64 * 1024;
-/** Time without a byte after which a body has timed out: the library closes such a connection soon after. */
-const STALLED_MS = 6_000;
+/**
+ * Interval at which reading is resumed: the library closes a connection whose body brought less than 160 KiB in ten
+ * seconds, unless reading was resumed meanwhile.
+ */
+const RESUME_EVERY_MS = 4_000;
 
 /** A body as it arrives. Beyond {@link EARLY_BYTES} it is paused until it is read. */
 class IncomingBody {
@@ -114,7 +130,6 @@ class IncomingBody {
   #settle: ((error: Error | null) => void) | null = null;
   #aborted = false;
   #forgotten = false;
-  #stalled: NodeJS.Timeout | undefined;
 
   constructor(response: HttpResponse, client: Client) {
     this.#response = response;
@@ -134,7 +149,6 @@ class IncomingBody {
     if (this.#forgotten) return;
     this.#length += chunk.byteLength;
     this.complete = isLast;
-    this.#stalled?.refresh();
     if (this.#length <= this.#limit || !this.#reading) this.#chunks.push(Buffer.from(Buffer.from(chunk)));
     if (this.#reading && this.#length > this.#limit) this.#settle?.(new BodyTooLarge());
     else if (isLast) this.#settle?.(null);
@@ -146,12 +160,14 @@ class IncomingBody {
 
   read(limitBytes: number, timeoutMs: number): Promise<Uint8Array> {
     return new Promise((resolve, reject) => {
-      const giveUp = () => this.#settle?.(new BodyTimeout());
-      const timer = setTimeout(giveUp, timeoutMs);
-      this.#stalled = setTimeout(giveUp, STALLED_MS);
+      const timer = setTimeout(() => this.#settle?.(new BodyTimeout()), timeoutMs);
+      const resuming = setInterval(() => {
+        this.#response.pause();
+        this.#response.resume();
+      }, RESUME_EVERY_MS);
       this.#settle = (error) => {
         clearTimeout(timer);
-        clearTimeout(this.#stalled);
+        clearInterval(resuming);
         this.#settle = null;
         if (error === null) resolve(Buffer.concat(this.#chunks));
         else reject(error);

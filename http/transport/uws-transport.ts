@@ -4,7 +4,7 @@ import uws, {
   type us_listen_socket,
   type us_socket_context_t,
 } from "uWebSockets.js";
-import { setImmediate } from "node:timers/promises";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Socket, SocketHandler } from "./socket.js";
 import { SOCKET_BUFFER_BYTES, SOCKET_IDLE_SECONDS, type Transport, type TransportHandlers } from "./transport.js";
 import { BIG_BODY, write, writeBig } from "./uws-answer.js";
@@ -70,9 +70,7 @@ export function createUwsTransport(handlers: TransportHandlers): Transport {
       else if (message.byteLength > data.maxMessageBytes) ws.end(1009, "the message is too long");
       else data.handler?.message(Buffer.from(message).toString("utf8"));
     },
-    drain: (ws) => {
-      if (ws.getBufferedAmount() === 0) ws.getUserData().handler?.drained();
-    },
+    drain: (ws) => tellDrained(ws, sockets),
     close: (ws) => {
       sockets.delete(ws);
       ws.getUserData().handler?.closed();
@@ -142,30 +140,30 @@ async function serve(
   const client = new Client(response);
   const method = request.getCaseSensitiveMethod();
   const headers = readHeaders(request);
-  const fault = faultOf(headers);
+  const fault = faultOf(headers, method);
   if (fault !== null) {
     const { status, detail } = fault;
     // The end of such a request is not known. By answering later, the library closes the connection instead of reading
     // the rest as the next request.
-    await setImmediate();
+    await nextTurn();
     if (client.isGone) return;
     write(response, handlers.malformed({ refused: "bad-request", detail }, status), { isHead: false, closes: true });
     return;
   }
-  const incoming = toRequest(response, request, headers, method, client);
+  const incoming = toRequest(response, request, headers.byName, method, client);
   const answer = await handlers.request(incoming);
   if (client.isGone && !("stream" in answer)) return;
-  const leftover = incoming.leftover();
+  const isLast = incoming.isLast();
   incoming.forget();
   client.isAnswered = true;
   if ("stream" in answer) {
-    const closes = leftover || isDraining();
+    const closes = isLast || isDraining();
     await writeStreamed(response, answer, { client, isHead: method === "HEAD", closes });
     return;
   }
-  const isBig = answer.body.length > BIG_BODY && method !== "HEAD" && !leftover;
+  const isBig = answer.body.length > BIG_BODY && method !== "HEAD" && !isLast;
   if (isBig) await writeBig(response, answer, client, isDraining());
-  else write(response, answer, { isHead: method === "HEAD", closes: leftover || isDraining() });
+  else write(response, answer, { isHead: method === "HEAD", closes: isLast || isDraining() });
 }
 
 async function upgrade(
@@ -182,7 +180,15 @@ async function upgrade(
   const path = request.getUrl();
   const query = new URLSearchParams(request.getQuery() ?? "");
   const remoteAddress = Buffer.from(response.getRemoteAddressAsText()).toString("latin1");
-  const header = (name: string) => headers.get(name);
+  const header = (name: string) => headers.byName.get(name);
+  const fault = faultOf(headers, "GET");
+  if (fault !== null) {
+    const { status, detail } = fault;
+    await nextTurn();
+    if (gone) return;
+    write(response, handlers.malformed({ refused: "bad-request", detail }, status), { isHead: false, closes: true });
+    return;
+  }
   const answer = await handlers.upgrade({ path, query, header, remoteAddress, requestId: "" });
   if (gone) return;
   if ("refused" in answer) {
@@ -201,6 +207,17 @@ async function upgrade(
       header("sec-websocket-extensions") ?? "",
       context,
     );
+  });
+}
+
+/**
+ * Tells the handler that the buffer is empty; after the library's own handling: of what is sent within that and does not
+ * go out whole, it forgets the rest until it sends again.
+ */
+function tellDrained(ws: UwsSocket, open: ReadonlySet<UwsSocket>): void {
+  if (ws.getBufferedAmount() > 0) return;
+  setImmediate(() => {
+    if (open.has(ws) && ws.getBufferedAmount() === 0) ws.getUserData().handler?.drained();
   });
 }
 

@@ -85,8 +85,46 @@ export function requestConformance(t: Test, create: CreateTransport): void {
       await new Promise((resolve) => setImmediate(resolve));
     }
     t.equal(JSON.parse((await connection.answer()).body).body, "signalbox");
-    connection.send(["GET /next HTTP/1.1", "Host: a"]);
-    t.equal(JSON.parse((await connection.answer()).body).path, "/next");
+  });
+
+  t.test("after a chunked body node:http takes further requests; uWebSockets.js ends the connection", async (t) => {
+    const { connect, transport } = await listen(t, create, {
+      request: async (request) => {
+        await request.body(LIMIT, AMPLE_MS);
+        return request.path === "/none" ? { status: 204, headers: {}, body: "" } : text(request.path);
+      },
+    });
+    for (const [path, status] of [
+      ["/some", 200],
+      ["/none", 204],
+    ] as const) {
+      const connection = await connect();
+      connection.send([`POST ${path} HTTP/1.1`, "Host: a", "Transfer-Encoding: chunked"], "2\r\nhi\r\n0\r\n\r\n");
+      t.equal((await connection.answer()).status, status);
+      connection.send(["GET /next HTTP/1.1", "Host: a"]);
+      if (transport.name === "node") t.equal((await connection.answer()).body, "/next");
+      else t.equal(await connection.end(), "");
+    }
+  });
+
+  t.test("a second line called Host, and an encoding that is not chunked once, are answered with 400", async (t) => {
+    const { connect } = await listen(t, create, { request: async (request) => text(await describe(request)) });
+    const upgrade = ["Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13"];
+    const key = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==";
+    const requests = [
+      ["GET / HTTP/1.1", "Host: a", "Host: a"],
+      ["GET / HTTP/1.1", "Host: a", "X-Between: 1", "HOST: b"],
+      ["GET / HTTP/1.1", "Host: a", "Host: b", ...upgrade, key],
+      ["POST / HTTP/1.1", "Host: a", "Host: b", "Content-Length: 0"],
+      ["POST / HTTP/1.1", "Host: a", "Transfer-Encoding: chunked", "Transfer-Encoding: chunked"],
+      ["POST / HTTP/1.1", "Host: a", "Transfer-Encoding: chunked", "transfer-encoding: identity"],
+    ];
+    for (const lines of requests) {
+      const connection = await connect();
+      connection.send(lines, lines.some((line) => /chunked/.test(line)) ? "0\r\n\r\n" : "");
+      t.equal((await connection.answer()).status, 400, lines.join(" | "));
+      t.equal(await connection.end(), "");
+    }
   });
 
   t.test("a body with too large a content-length is refused before it is sent", async (t) => {

@@ -194,6 +194,42 @@ export function socketConformance(t: Test, create: CreateTransport): void {
     t.equal(received, sent, "nothing was lost");
   });
 
+  t.test("what is sent once a slow reader has caught up goes out whole, however long", async (t) => {
+    const long = 16 * 1024 * 1024;
+    const opened: Socket[] = [];
+    const { port } = await listen(t, create, {
+      upgrade: async () => ({
+        maxMessageBytes: MAX,
+        headers: {},
+        open: (socket) => {
+          opened.push(socket);
+          let hasAnswered = false;
+          const drained = () => {
+            if (!hasAnswered) socket.send("y".repeat(long));
+            hasAnswered = true;
+          };
+          return socketHandler({ drained });
+        },
+      }),
+    });
+    const ws = new WebSocket(`ws://127.0.0.1:${port}/`);
+    t.teardown(() => ws.terminate());
+    await once(ws, "open");
+    ws.pause();
+    const socket = opened[0] as Socket;
+    for (let sent = 0; socket.bufferedBytes === 0 && sent < 48; sent++) {
+      socket.send("x".repeat(1024 * 1024));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    t.ok(socket.bufferedBytes > 0);
+    const arrived = new Promise<void>((resolve) => {
+      ws.on("message", (data: Buffer) => data.length === long && resolve());
+    });
+    ws.resume();
+    await arrived;
+    t.pass("without anything else being sent");
+  });
+
   t.test("a refused upgrade is answered like a request, and requests on other connections continue", async (t) => {
     const { connect } = await listen(t, create, {
       upgrade: async () => ({ refused: { status: 401, headers: { "x-own": "1" }, body: "not you" } }),
