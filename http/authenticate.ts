@@ -3,8 +3,8 @@ import { findTokenCaller } from "../actors/access/workspace-token.queries.js";
 import type { Caller } from "../actors/caller.js";
 import type { Refusal } from "../actors/refusal.js";
 import { sha256Hex } from "../actors/sealer.js";
-import type { Clock } from "../runtime/clock.js";
 import type { Runtime } from "../runtime/runtime.js";
+import type { ExpiredCredentials } from "./access/expired-credentials.js";
 import type { Credentials } from "./transport/server.js";
 
 /** The name of the session cookie. */
@@ -17,19 +17,23 @@ export const SESSION_COOKIE = "session";
  */
 export function authenticate(
   request: Credentials,
-  reading: Runtime["reading"],
-  clock: Clock,
+  { reading, clock }: Pick<Runtime, "reading" | "clock">,
+  expired: ExpiredCredentials,
   origin: string,
 ): Caller | null | Refusal {
   const authorization = request.header("authorization");
   if (authorization !== undefined) {
     const token = bearerToken(authorization);
-    const caller = token === null ? null : findTokenCaller(reading, sha256Hex(token), clock.now());
+    const hash = token === null ? null : sha256Hex(token);
+    const caller = hash === null || expired.has(hash) ? null : findTokenCaller(reading, hash, clock.now());
+    if (caller === null && hash !== null && !expired.has(hash)) expired.refusedToken(hash);
     return caller ?? { refused: "unauthenticated", detail: "The token is not valid, or it was revoked or expired." };
   }
   const cookie = sessionToken(request.header("cookie"));
   if (cookie === null) return null;
-  const caller = findSessionCaller(reading, sha256Hex(cookie), clock.now());
+  const hash = sha256Hex(cookie);
+  const caller = expired.has(hash) ? null : findSessionCaller(reading, hash, clock.now());
+  if (caller === null && !expired.has(hash)) expired.refusedSession(hash);
   if (caller === null) return { refused: "unauthenticated", detail: "The session is over: sign in again." };
   const from = request.header("origin");
   const writes = request.method !== "GET" && request.method !== "HEAD";

@@ -13,7 +13,7 @@ export class CrashCount {
 
   /** Counts a crash. True when it exceeds the limit; the count then starts again at zero. */
   exceeds(supervision: Supervision, nowMs: number): boolean {
-    this.#atMs = this.#atMs.filter((atMs) => atMs > nowMs - supervision.withinMs);
+    this.#atMs = this.#atMs.filter((atMs) => atMs > nowMs - supervision.withinMs && atMs <= nowMs);
     this.#atMs.push(nowMs);
     if (this.#atMs.length <= supervision.maxRestarts) return false;
     this.#atMs = [];

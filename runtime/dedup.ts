@@ -31,7 +31,8 @@ export class Deduplication {
 
   /** Removes a slice of the ids older than {@link DEDUP_WINDOW_MS}. */
   sweep(nowMs: number): void {
-    if (nowMs < this.#nextSweepMs) return;
+    // A clock that was ahead may have set a time far away.
+    if (nowMs < this.#nextSweepMs && this.#nextSweepMs - nowMs <= SWEEP_EVERY_MS) return;
     const prefix = [GLOBAL_PARTITION, dedupSpace];
     const keys = listKeys(this.#writing, { prefix, before: [...prefix, nowMs], limit: SWEEP_SLICE });
     for (const key of keys) {

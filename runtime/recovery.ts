@@ -1,4 +1,5 @@
 import { effectSpace, GLOBAL_PARTITION, metaSpace } from "../storage/keys.js";
+import { listKeys } from "../storage/list-keys.js";
 import { nextPartition } from "../storage/partitions.js";
 import { type Change, isDamage, type Key, type Writing } from "../storage/store.js";
 import { address } from "./address.js";
@@ -45,7 +46,7 @@ export class Recovery {
   constructor(reading: Writing, cells: Cells, effects: Effects, { clock, damage }: RecoveryParts) {
     this.#clock = clock;
     this.#reading = reading;
-    this.#wasStopped = reading.get(STOPPED_KEY) !== undefined;
+    this.#wasStopped = listKeys(reading, { prefix: STOPPED_KEY }).length > 0;
     if (this.#wasStopped) reading.remove(STOPPED_KEY);
     this.#cells = cells;
     this.#effects = effects;

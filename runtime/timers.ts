@@ -1,9 +1,9 @@
-import { GLOBAL_PARTITION, timerSpace } from "../storage/keys.js";
+import { GLOBAL_PARTITION, metaSpace, timerSpace } from "../storage/keys.js";
 import { listKeys } from "../storage/list-keys.js";
 import { isBelow } from "../storage/ranges.js";
-import type { Key, Range, Reading, Writing } from "../storage/store.js";
+import { isDamage, type Key, type Range, type Reading, type Writing } from "../storage/store.js";
 import type { Address } from "./address.js";
-import type { Clock } from "./clock.js";
+import { type Clock, STEP_BACK_MS } from "./clock.js";
 
 /** A wake-up of one actor. */
 export interface Timer {
@@ -12,7 +12,17 @@ export interface Timer {
   readonly dueMs: number;
 }
 
+/** A wake-up in memory. */
+interface Alarm extends Timer {
+  /** When it is taken: when it is due, or earlier if it was set while the clock was ahead. */
+  readonly takeMs: number;
+}
+
 const PREFIX: Key = [GLOBAL_PARTITION, timerSpace];
+/** The row that tells the next process how late it was here, for the case that the clock was ahead. */
+const LATEST_KEY: Key = [GLOBAL_PARTITION, metaSpace, "latest-time"];
+/** How often that row is written, in milliseconds, with the next wake-up that is set. */
+const MARK_EVERY_MS = 60_000;
 
 /**
  * Durable wake-ups. Owns the timer rows, and keeps a window of the earliest ones in memory. Only the cell knows which
@@ -21,15 +31,22 @@ const PREFIX: Key = [GLOBAL_PARTITION, timerSpace];
  * 1. Every row due before `#horizonMs` is in the heap or was returned; every other row is on disk (or in the overlay).
  * 2. The heap holds at most twice the window, plus the timers due in the last millisecond before the horizon.
  * 3. Timers are returned in due order.
- * 4. A row says everything in its key, and the actor's record confirms it: a damaged value changes nothing.
+ * 4. A row says in its key when it is due, and the actor's record confirms it. Its value is when it was set: when the
+ *    clock goes back, what was set later than it is now was set while the clock was ahead, and is due after the time that it
+ *    had left then. A damaged value leaves it at its own time.
  */
 export class Timers {
   readonly #reading: Reading;
   readonly #clock: Clock;
   readonly #windowSize: number;
   readonly #due: () => void;
-  #heap: Timer[] = [];
+  #heap: Alarm[] = [];
+  /** What was set while the clock was ahead; it may be in the heap under its own time too, and is stale there then. */
+  readonly #early: Alarm[] = [];
   #horizonMs = 0;
+  /** The latest time that was seen, by this process or the one before. */
+  #latestMs: number;
+  #markedMs: number;
   #cancelAlarm: (() => void) | null = null;
   #alarmMs = Number.POSITIVE_INFINITY;
 
@@ -38,6 +55,8 @@ export class Timers {
     this.#clock = clock;
     this.#windowSize = windowSize;
     this.#due = due;
+    this.#latestMs = readNumber(reading, LATEST_KEY);
+    this.#markedMs = clock.now();
   }
 
   get inMemory(): number {
@@ -46,9 +65,14 @@ export class Timers {
 
   /** Writes the row of a wake-up. The caller sets the alarm afterwards ({@link setAlarm}). */
   set(writing: Writing, timer: Timer): void {
-    writing.put(timerKey(timer), null);
+    const nowMs = this.#clock.now();
+    writing.put(timerKey(timer), nowMs);
+    if (nowMs - this.#markedMs >= MARK_EVERY_MS) {
+      this.#markedMs = nowMs;
+      writing.put(LATEST_KEY, nowMs);
+    }
     if (timer.dueMs >= this.#horizonMs) return;
-    push(this.#heap, timer);
+    push(this.#heap, toAlarm(timer));
     if (this.#heap.length > 2 * this.#windowSize) this.#shrink();
   }
 
@@ -59,15 +83,22 @@ export class Timers {
 
   /** Takes the next timer that is due at `nowMs`; undefined when there is none. */
   takeDue(nowMs: number): Timer | undefined {
+    if (this.#latestMs - nowMs >= STEP_BACK_MS) this.#goBack(nowMs);
+    this.#latestMs = nowMs;
     if (this.#heap.length === 0) this.#load();
-    const first = this.#heap[0];
-    return first !== undefined && first.dueMs <= nowMs ? pop(this.#heap) : undefined;
+    for (const heap of [this.#early, this.#heap]) {
+      const first = heap[0];
+      if (first !== undefined && first.takeMs <= nowMs) return pop(heap);
+    }
+    return undefined;
   }
 
   /** Sets the alarm for the earliest timer. */
   setAlarm(): void {
     if (this.#heap.length === 0) this.#load();
-    const earliestMs = this.#heap[0]?.dueMs ?? Number.POSITIVE_INFINITY;
+    const earliestMs = Math.min(
+      ...[this.#heap, this.#early].map(([first]) => first?.takeMs ?? Number.POSITIVE_INFINITY),
+    );
     if (earliestMs === this.#alarmMs) return;
     this.#cancelAlarm?.();
     this.#alarmMs = earliestMs;
@@ -99,21 +130,46 @@ export class Timers {
       keys.push(...this.#keys({ prefix: PREFIX, after: last, before: [...PREFIX, this.#horizonMs] }));
     }
     // Rows are in due order, and a sorted array is a heap.
-    this.#heap = keys.map(toTimer);
+    this.#heap = keys.map((key) => toAlarm(toTimer(key)));
   }
 
   #keys(range: Range): Key[] {
     return listKeys(this.#reading, range).filter((key) => isBelow(key, PREFIX) && Number.isSafeInteger(key[2]));
   }
 
+  /** Finds what was set while the clock was ahead. Reads every row, which is seldom needed. */
+  #goBack(nowMs: number): void {
+    this.#markedMs = nowMs;
+    for (let after: Key | undefined; ; ) {
+      const keys = this.#keys({ prefix: PREFIX, after, limit: this.#windowSize });
+      for (const key of keys) {
+        const timer = toTimer(key);
+        const setMs = readNumber(this.#reading, key);
+        if (setMs > nowMs) push(this.#early, { ...timer, takeMs: nowMs + Math.max(0, timer.dueMs - setMs) });
+      }
+      after = keys.at(-1);
+      if (after === undefined || keys.length < this.#windowSize) return;
+    }
+  }
+
   /** Drops the later half; their rows are read again when they come near. */
   #shrink(): void {
-    this.#heap.sort((a, b) => a.dueMs - b.dueMs);
-    const horizonMs = this.#heap[this.#windowSize]?.dueMs ?? Number.POSITIVE_INFINITY;
-    const first = this.#heap[0]?.dueMs ?? 0;
+    this.#heap.sort((a, b) => a.takeMs - b.takeMs);
+    const horizonMs = this.#heap[this.#windowSize]?.takeMs ?? Number.POSITIVE_INFINITY;
+    const first = this.#heap[0]?.takeMs ?? 0;
     if (horizonMs === first) return;
     this.#horizonMs = horizonMs;
-    this.#heap = this.#heap.filter((timer) => timer.dueMs < horizonMs);
+    this.#heap = this.#heap.filter(({ takeMs }) => takeMs < horizonMs);
+  }
+}
+
+/** The number at a key; 0 where there is none, or a damaged one. */
+function readNumber(reading: Reading, key: Key): number {
+  try {
+    return reading.get<number | null>(key) ?? 0;
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    return 0;
   }
 }
 
@@ -132,13 +188,17 @@ function toTimer(key: Key): Timer {
   };
 }
 
+function toAlarm(timer: Timer): Alarm {
+  return { ...timer, takeMs: timer.dueMs };
+}
+
 /** Adds to a binary heap, earliest first. */
-function push(heap: Timer[], timer: Timer): void {
+function push(heap: Alarm[], timer: Alarm): void {
   let index = heap.push(timer) - 1;
   while (index > 0) {
     const above = (index - 1) >> 1;
     const parent = heap[above];
-    if (parent === undefined || parent.dueMs <= timer.dueMs) break;
+    if (parent === undefined || parent.takeMs <= timer.takeMs) break;
     heap[index] = parent;
     index = above;
   }
@@ -146,7 +206,7 @@ function push(heap: Timer[], timer: Timer): void {
 }
 
 /** Takes the earliest off a binary heap. */
-function pop(heap: Timer[]): Timer | undefined {
+function pop(heap: Alarm[]): Alarm | undefined {
   const first = heap[0];
   const last = heap.pop();
   if (last === undefined || heap.length === 0) return first;
@@ -156,11 +216,11 @@ function pop(heap: Timer[]): Timer | undefined {
     let child = heap[below];
     if (child === undefined) break;
     const right = heap[below + 1];
-    if (right !== undefined && right.dueMs < child.dueMs) {
+    if (right !== undefined && right.takeMs < child.takeMs) {
       child = right;
       below += 1;
     }
-    if (child.dueMs >= last.dueMs) break;
+    if (child.takeMs >= last.takeMs) break;
     heap[index] = child;
     index = below;
   }

@@ -18,7 +18,7 @@ export const undeliveredSpace = "mail";
  * `[partition, "effect", kind, owner, id]`: an effect whose result was not taken yet, under the actor that started it.
  */
 export const effectSpace = "effect";
-/** `["~", "timer", dueMs, partition, kind, id, name]`: wake-ups by due time. */
+/** `["~", "timer", dueMs, partition, kind, id, name]` -> when it was set, or null: wake-ups by due time. */
 export const timerSpace = "timer";
 /** `[partition, "feed", sequence]`: several entries of the change feed, under the number of the last one. */
 export const feedSpace = "feed";

@@ -79,10 +79,12 @@ const machine = setup({
       assertEvent(event, "session.open");
       return openSession(context, event);
     }),
-    refuse: ({ event }) => {
+    refuse: assign(({ context, event }) => {
       assertEvent(event, "session.open");
       event.turn.reply(usedUp);
-    },
+      // What was refused as too old is gone, whatever the clock says later.
+      return context.links.some(({ hash }) => hash === event.linkHash) ? expire(context, event.turn) : context;
+    }),
   },
 }).createMachine({
   id: "account",
@@ -126,7 +128,8 @@ function sendLink(context: AccountContext, event: Delivered<SendLink>): AccountC
 
 /** Why a source may not request another mail to this address now, or null. */
 function tooMany(links: readonly Link[], { turn, source }: Delivered<SendLink>): Refusal | null {
-  const live = links.filter(({ expiresAtMs }) => expiresAtMs > turn.now);
+  // A link that lasts longer than a new one was sent while the clock was ahead, and counts no more.
+  const live = links.filter(({ expiresAtMs }) => expiresAtMs > turn.now && expiresAtMs <= turn.now + SIGN_IN_LINK_MS);
   const own = live.filter((link) => link.source === source);
   const most = live.length < MANY_LINKS ? MAX_LINKS_OF_SOURCE : 1;
   const isRoom = live.length < MAX_LINKS && own.length < most;

@@ -64,6 +64,13 @@ export function findLiveCredential(
   return isOver(credential, trust, nowMs) ? null : { ...credential, workspaceId };
 }
 
+/** Whether there is a credential of this hash that has expired. */
+export function hasExpiredCredential(reading: Reading, hash: string, nowMs: number): boolean {
+  const owner = mintedHashes.find(reading, hash);
+  const credential = owner && credentials.get(reading, owner.workspaceId, owner.trustId, owner.id);
+  return credential !== undefined && credential.hash === hash && credential.expiresAtMs <= nowMs;
+}
+
 /** Whether a credential of the workspace is still valid, by its end and its trust. */
 export function isCredentialLive(
   reading: Reading,

@@ -57,10 +57,14 @@ const machine = setup({
       assertEvent(event, "link.begin");
       return begin(context, event);
     }),
-    refuse: ({ event }) => {
+    refuse: assign(({ context, event }) => {
       assertEvent(event, "link.use");
       event.turn.reply(unknownState);
-    },
+      // What was refused as too old is gone, whatever the clock says later.
+      return context.begun.some(({ expiresAtMs }) => expiresAtMs <= event.turn.now)
+        ? expire(context.begun, event.turn)
+        : context;
+    }),
     stopWhenEmpty: ({ context, event }) => {
       if (context.begun.length === 0) event.turn.stop();
     },

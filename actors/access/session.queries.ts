@@ -14,6 +14,12 @@ export function findSessionCaller(reading: Reading, tokenHash: string, nowMs: nu
   return { kind: "person", userId, email, sessionId };
 }
 
+/** The address of the person whose session of this token hash has expired, or null. */
+export function findExpiredSession(reading: Reading, tokenHash: string, nowMs: number): string | null {
+  const session = sessions.get(reading, GLOBAL_PARTITION, tokenHash);
+  return session !== undefined && session.expiresAtMs <= nowMs ? session.email : null;
+}
+
 /** The person, or undefined. */
 export function findUser(reading: Reading, userId: string): User | undefined {
   return users.get(reading, GLOBAL_PARTITION, userId);

@@ -2,8 +2,8 @@ import type { Reading } from "../../storage/store.js";
 import type { TokenCaller } from "../caller.js";
 import { findResource, type ResourceRow } from "../resources/resource.table.js";
 import { findResourceByHash } from "../resources/resource-hash.table.js";
-import { findLiveCredential, isCredentialLive } from "./minted-credential.table.js";
-import type { WorkspaceTokenFields } from "./workspace-token.kind.js";
+import { findLiveCredential, hasExpiredCredential, isCredentialLive } from "./minted-credential.table.js";
+import { TOKEN_FIELD, type WorkspaceTokenFields } from "./workspace-token.kind.js";
 
 /**
  * The bearer of a token by its SHA-256 (hex), issued or minted; null for one that is unknown, revoked, expired, of a
@@ -19,7 +19,19 @@ export function findTokenCaller(reading: Reading, tokenHash: string, nowMs: numb
 export function isTokenOver(reading: Reading, { workspaceId, tokenId, trust }: TokenCaller, nowMs: number): boolean {
   if (trust !== null) return !isCredentialLive(reading, workspaceId, { trustId: trust, id: tokenId }, nowMs);
   const token = findResource<WorkspaceTokenFields>(reading, workspaceId, "workspace-token", tokenId);
-  return token === undefined || hasExpired(token, nowMs);
+  return token === undefined || token.hidden[TOKEN_FIELD] === undefined || hasExpired(token, nowMs);
+}
+
+/** A token that has expired: an issued one with its place, or a minted one, which its trust removes. */
+export type ExpiredToken =
+  | { readonly isMinted: false; readonly workspaceId: string; readonly id: string }
+  | { readonly isMinted: true };
+
+/** The token of this hash if it has expired, or null. */
+export function findExpiredToken(reading: Reading, tokenHash: string, nowMs: number): ExpiredToken | null {
+  const token = findResourceByHash<WorkspaceTokenFields>(reading, "workspace-token", tokenHash);
+  if (token === undefined) return hasExpiredCredential(reading, tokenHash, nowMs) ? { isMinted: true } : null;
+  return hasExpired(token, nowMs) ? { isMinted: false, workspaceId: token.workspaceId, id: token.id } : null;
 }
 
 function hasExpired({ fields: { expiresAt } }: ResourceRow<WorkspaceTokenFields>, nowMs: number): boolean {

@@ -66,7 +66,9 @@ export function createAuthorizationServers({ outbound, now }: AuthorizationServe
     async of(issuer) {
       const known = servers.get(issuer);
       const lastsMs = known?.hasFailed === true ? TRY_AGAIN_MS : METADATA_LASTS_MS;
-      const isFresh = known !== undefined && now() - known.askedMs < lastsMs;
+      const agedMs = now() - (known?.askedMs ?? 0);
+      // Asked in the future: the clock was ahead.
+      const isFresh = known !== undefined && agedMs >= 0 && agedMs < lastsMs;
       const server = await (isFresh ? known : ask(issuer)).answer;
       if (server instanceof ServerUnavailable) throw server;
       return server;

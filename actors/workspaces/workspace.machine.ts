@@ -17,6 +17,7 @@
  * | open   | resource.delete of the workspace            | closed | fact `workspace.closed`; the slug stays taken|
  * | closed | workspace.open                              | closed | refused: what the key made is gone           |
  * | closed | any write sent before the closing           | closed | refused: not found                           |
+ * | open   | token.expire                               | open   | the token's hash is removed                  |
  * | open   | woken `sweep`                               | open   | removes idempotency keys past their window   |
  */
 import { assertEvent, assign, setup } from "xstate";
@@ -36,11 +37,12 @@ import type {
   WriteResult,
 } from "../resources/resource.messages.js";
 import { findResource, type ResourceRow } from "../resources/resource.table.js";
+import { putResource } from "../resources/resource-indexes.table.js";
 import type { AskHolder, ClaimedName } from "../tables/claims.js";
 import { dissolveTeam, findMember, forgetMemberships, putMember } from "./member.table.js";
 import { changeMembership, type MembershipMessage } from "./membership.transitions.js";
 import { slugClaimsRef } from "./slug-claims.machine.js";
-import { type OpenedTooLate, type OpenWorkspace, workspaceRef } from "./workspace.messages.js";
+import { type ExpireToken, type OpenedTooLate, type OpenWorkspace, workspaceRef } from "./workspace.messages.js";
 
 /** Published when a workspace is closed. */
 export interface WorkspaceClosed extends Fact {
@@ -50,7 +52,7 @@ export interface WorkspaceClosed extends Fact {
 
 const SWEEP_EVERY_MS = 60 * 60 * 1_000;
 
-type WorkspaceEvent = Delivered<OpenWorkspace | ResourceMessage | MembershipMessage | AskHolder | Woken>;
+type WorkspaceEvent = Delivered<OpenWorkspace | ExpireToken | ResourceMessage | MembershipMessage | AskHolder | Woken>;
 
 const resourceMessages = ["resource.create", "resource.update", "resource.delete"] as const;
 const membershipMessages = ["member.role", "member.remove", "team.join", "team.leave"] as const;
@@ -84,6 +86,7 @@ const states = {
       "member.remove": { target: "open", actions: "changeMembership" },
       "team.join": { target: "open", actions: "changeMembership" },
       "team.leave": { target: "open", actions: "changeMembership" },
+      "token.expire": { target: "open", actions: "expireToken" },
       woken: { target: "open", actions: "sweep" },
     },
   },
@@ -161,6 +164,7 @@ export function workspaceActor(kinds: readonly Kind[], refuses: RefuseWrite): Ac
         assertEvent(event, "resource.delete");
         closeWorkspace(event, kindOf("workspace"));
       },
+      expireToken: ({ event }) => expireToken(event, kindOf("workspace-token")),
       sweep: ({ event }) => sweep(event.turn),
     },
   }).createMachine({
@@ -188,6 +192,14 @@ function refuseClosed(event: WorkspaceEvent): void {
 
 function sweep(turn: Turn): void {
   turn.wake("sweep", turn.now + (sweepAttempts(turn, turn.self.partition) ? 0 : SWEEP_EVERY_MS));
+}
+
+/** Removes the hash that admits the token's bearer; what is shown of the token stays as it is. */
+function expireToken(event: WorkspaceEvent, kind: Kind): void {
+  assertEvent(event, "token.expire");
+  const { turn, id } = event;
+  const row = findResource(turn, turn.self.partition, kind.name, id);
+  if (row !== undefined) putResource(turn, kind, { ...row, hidden: {} }, row);
 }
 
 function kindFinder(kinds: readonly Kind[]): (name: string) => Kind {

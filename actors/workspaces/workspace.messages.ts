@@ -1,5 +1,5 @@
 import { reference } from "../../runtime/reference.js";
-import type { Answered } from "../../runtime/turn.js";
+import type { Answered, Message } from "../../runtime/turn.js";
 import type { Refusal } from "../refusal.js";
 import type { NewResource, ResourceMessage, WriteResult } from "../resources/resource.messages.js";
 import type { AskHolder } from "../tables/claims.js";
@@ -17,8 +17,14 @@ export interface OpenedTooLate {
   readonly isTooLate: true;
 }
 
+/** Ends a token that was refused as expired, so that it stays so whatever the clock does. */
+export interface ExpireToken extends Message {
+  readonly type: "token.expire";
+  readonly id: string;
+}
+
 /** A workspace, by its id. */
 export const workspaceRef = reference<
-  OpenWorkspace | ResourceMessage | MembershipMessage | AskHolder,
+  OpenWorkspace | ExpireToken | ResourceMessage | MembershipMessage | AskHolder,
   [workspaceId: string]
 >("workspace", (workspaceId) => [workspaceId, workspaceId]);

@@ -20,7 +20,8 @@ export class MailLimit {
   take(source: string, count = 1): number {
     const now = this.#clock.now();
     const current = this.#windows.get(source);
-    if (current === undefined || current.endsMs <= now) {
+    // A window that ends later than a new one was begun while the clock was ahead.
+    if (current === undefined || current.endsMs <= now || current.endsMs - now > this.#windowMs) {
       this.#windows.delete(source);
       const oldest = this.#windows.size >= MAX_SOURCES ? this.#windows.keys().next() : undefined;
       if (oldest?.done === false) this.#windows.delete(oldest.value);

@@ -34,12 +34,14 @@ export class RateLimit {
   take(source: string): number {
     if (this.#intervalMs === 0) return 0;
     const now = this.#clock.now();
-    const known = this.#fullAtMs.get(source);
+    const counted = this.#fullAtMs.get(source);
+    // No allowance takes longer to fill up: this was counted while the clock was ahead.
+    const known = counted !== undefined && counted - now > this.#roomMs + this.#intervalMs ? undefined : counted;
     const fullAtMs = Math.max(known ?? 0, now) + this.#intervalMs;
     const overMs = fullAtMs - now - this.#roomMs;
     // Tolerates rounding errors of fractional intervals.
     if (overMs > 0.001) return Math.max(1, Math.ceil(overMs / 1_000));
-    if (known === undefined) this.#makeRoom(now);
+    if (counted === undefined) this.#makeRoom(now);
     this.#fullAtMs.set(source, fullAtMs);
     return 0;
   }

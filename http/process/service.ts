@@ -7,6 +7,7 @@ import { sealingKeyRef, toKeyMark } from "../../actors/workspaces/sealing-key.ma
 import { createEventLoopScheduler } from "../../runtime/clock.js";
 import { createRuntime } from "../../runtime/host.js";
 import type { Runtime } from "../../runtime/runtime.js";
+import { ExpiredCredentials } from "../access/expired-credentials.js";
 import { authenticate } from "../authenticate.js";
 import type { EdgeParts } from "../edge-parts.js";
 import { markDisconnected } from "../runners/mark-disconnected.js";
@@ -93,15 +94,16 @@ async function openRuntime(parts: ServiceParts): Promise<Runtime> {
 }
 
 function toEdgeParts(parts: ServiceParts, runtime: Runtime): EdgeParts {
-  const { options, clock, sealer, kinds, outbounds } = parts;
+  const { options, sealer, kinds, outbounds } = parts;
   const { config, log } = options;
   const { allowList, network, accounts, verifier, codeHost } = outbounds;
+  const expired = new ExpiredCredentials(runtime);
   return {
     ...{ runtime, kinds, sealer },
     site: {
       baseUrl: () => parts.site.baseUrl,
       signInDomains: config.signInDomains,
-      callerOf: (credentials) => authenticate(credentials, runtime.reading, clock, parts.site.origin),
+      callerOf: (credentials) => authenticate(credentials, runtime, expired, parts.site.origin),
     },
     hosts: { allowList, network, verifier, servers: accounts.servers },
     codeHost: { codeHost, secret: config.codeHostWebhookSecret },

@@ -1,18 +1,44 @@
+import { mock } from "node:test";
 import t from "tap";
 import { createEventLoopScheduler, createSystemClock } from "../../runtime/clock.js";
 
-t.test("the clock tells the time of day and never goes back", async (t) => {
-  const clock = createSystemClock();
-  const before = Date.now();
-  const now = clock.now();
-  t.ok(now >= before && now <= Date.now());
-  const { now: wallClock } = Date;
-  t.teardown(() => {
-    Date.now = wallClock;
-  });
-  Date.now = () => now - 60_000;
-  t.equal(clock.now(), now, "while the wall clock is set back it stands still");
+t.test("the clock tells the time of day, and follows it back when that is put right", async (t) => {
+  let wallMs = 1_000_000;
+  const clock = createSystemClock({ wallMs: () => wallMs, elapsedMs: () => 0 });
+  t.equal(clock.now(), 1_000_000);
+  wallMs -= 4_999;
+  t.equal(clock.now(), 1_000_000, "it stands still over a small correction");
+  wallMs = 1_000_001;
+  t.equal(clock.now(), 1_000_001);
+  wallMs -= 5_000;
+  t.equal(clock.now(), 995_001);
 });
+
+t.test(
+  "an alarm rings after the time that was left when the clock goes back, and at its time when it goes ahead",
+  async (t) => {
+    mock.timers.enable({ apis: ["setTimeout"] });
+    t.teardown(() => mock.timers.reset());
+    let [wallMs, elapsedMs] = [1_000_000, 0];
+    const clock = createSystemClock({ wallMs: () => wallMs, elapsedMs: () => elapsedMs });
+    const pass = (ms: number) => {
+      wallMs += ms;
+      elapsedMs += ms;
+      mock.timers.tick(ms);
+    };
+    const rung: string[] = [];
+    clock.at(wallMs + 90_000, () => rung.push("a"));
+    wallMs -= 3_600_000;
+    pass(60_000);
+    t.same(rung, []);
+    pass(30_000);
+    t.same(rung, ["a"]);
+    clock.at(wallMs + 3_600_000, () => rung.push("b"));
+    wallMs += 3_600_000;
+    pass(60_000);
+    t.same(rung, ["a", "b"], "within a minute");
+  },
+);
 
 t.test("an alarm rings once at its time or soon after, and one in the past at once", async (t) => {
   const clock = createSystemClock();

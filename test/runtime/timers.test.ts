@@ -163,3 +163,37 @@ t.test("an actor that stops takes its wake-ups and its snapshot with it", async 
   await harness.advance(20_000);
   t.same(await woke(harness), [], "what comes later meets a new actor");
 });
+
+for (const restarts of [false, true]) {
+  const how = restarts ? "by the next process" : "while it runs";
+  t.test(`what was set while the clock was ahead is due in its time once that is put right ${how}`, async (t) => {
+    const harness = new Harness({ catalogue });
+    await harness.start();
+    const set = (name: string, inMs: number) =>
+      harness.ask(harness.to("sleeper"), { type: "wake", name, inMs } as Note);
+    await set("before", 2 * YEAR_MS);
+    await harness.advance(YEAR_MS);
+    await set("mark", 1_000);
+    await harness.advance(2_000);
+    await set("lease", 30_000);
+    await set("later", 3_600_000);
+    if (restarts) harness.crash();
+    harness.world.setBack(YEAR_MS);
+    if (restarts) await harness.start();
+    await set("after", 10_000);
+    await harness.advance(20_000);
+    const names = async () => (await woke(harness)).map(({ name }) => name);
+    t.same(await names(), ["mark", "after"]);
+    await harness.advance(20_000);
+    t.same(await names(), ["mark", "after", "lease"]);
+    await harness.advance(3_600_000);
+    t.same(await names(), ["mark", "after", "lease", "later"]);
+    await harness.advance(2 * YEAR_MS);
+    t.same(
+      await names(),
+      ["mark", "after", "lease", "later", "before"],
+      "each once, and what was set before in its own",
+    );
+    t.equal(rows(harness), 0);
+  });
+}

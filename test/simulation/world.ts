@@ -9,7 +9,7 @@ interface Happening {
 }
 
 interface Timed extends Happening {
-  readonly atMs: number;
+  atMs: number;
 }
 
 /** Longest time that passes by itself in one step, in milliseconds. */
@@ -60,6 +60,12 @@ export class World {
   killProcess(): void {
     this.#ready = this.#ready.filter((happening) => !happening.volatile);
     this.#timed = this.#timed.filter((happening) => !happening.volatile);
+  }
+
+  /** Puts the clock right, which was ahead; what waits still waits for the time that it had left. */
+  setBack(ms: number): void {
+    this.nowMs -= ms;
+    for (const timed of this.#timed) timed.atMs -= ms;
   }
 
   /** Lets one thing happen; false when nothing ever will. */

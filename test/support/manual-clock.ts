@@ -3,7 +3,7 @@ import type { Clock } from "../../runtime/clock.js";
 /** A clock that a test moves. */
 export class ManualClock implements Clock {
   #nowMs: number;
-  readonly #alarms = new Set<{ readonly atMs: number; readonly wake: () => void }>();
+  readonly #alarms = new Set<{ atMs: number; readonly wake: () => void }>();
 
   constructor(startMs = Date.parse("2026-09-23T12:00:00.000Z")) {
     this.#nowMs = startMs;
@@ -22,6 +22,13 @@ export class ManualClock implements Clock {
   /** Whether a timer is due in exactly this time. */
   awaits(ms: number): boolean {
     return [...this.#alarms].some(({ atMs }) => atMs === this.#nowMs + ms);
+  }
+
+  /** Puts a clock right that was ahead; alarms ring after the time that they had left. */
+  setBack(ms: number): void {
+    this.#nowMs -= ms;
+    const alarms = [...this.#alarms];
+    for (const alarm of alarms) alarm.atMs -= ms;
   }
 
   /** Lets time pass. Due timers fire in order, also those that are set meanwhile. */

@@ -110,10 +110,11 @@ t.test("a used link and an expired one are refused with the same answer", async 
   ada.take(send("old"));
   ada.now += SIGN_IN_LINK_MS;
   const answers = [ada.take(open("used", "s2")), ada.take(open("old", "s3")), ada.take(open("never", "s4"))];
-  for (const { answer, intents } of answers) {
+  for (const { answer, started, sent } of answers) {
     t.match(answer, { refused: "unauthenticated" });
-    t.equal(intents.length, 0, "nothing is written");
+    t.same([started, sent], [[], []]);
   }
+  t.same([answers[0]?.intents, answers[2]?.intents], [[], []], "nothing is written");
   t.equal(new Set(answers.map(({ answer }) => JSON.stringify(answer))).size, 1);
 });
 
@@ -185,4 +186,25 @@ t.test("a mail that was sent is removed", async (t) => {
   const mail = mailOf(ada.take(send("link")));
   ada.take(ended(mail, true));
   t.notMatch(JSON.stringify(ada.context()), /sealed/);
+});
+
+t.test("a link that was refused as too old stays so when the clock, which was ahead, is put right", async (t) => {
+  const ada = account();
+  for (const name of ["refused", "unused"]) ada.take(send(name));
+  const began = ada.now;
+  ada.now += SIGN_IN_LINK_MS;
+  t.match(ada.take(open("refused", "s1")).answer, { refused: "unauthenticated" });
+  ada.now = began;
+  t.match(ada.take(open("refused", "s1")).answer, { refused: "unauthenticated" });
+});
+
+t.test("links that were sent while the clock was ahead keep nobody from another once it is put right", async (t) => {
+  const ada = account();
+  const began = ada.now;
+  ada.now += SESSION_MS;
+  for (let count = 0; count < 5; count++) ada.take(send(`link ${count}`));
+  t.match(ada.take(send("sixth")).answer, { refused: "too-many-requests" });
+  ada.now = began;
+  t.equal(ada.take(send("seventh")).started.length, 1);
+  t.match(ada.take(open("link 0", "s1")).answer, { userId: /^usr_/ }, "and they admit");
 });

@@ -75,3 +75,12 @@ t.test("metadata of another issuer, of another form, too long or without S256 is
     await t.rejects(serversOver({ [first]: body }).servers.of(issuer), message);
   }
 });
+
+t.test("a server that failed while the clock was ahead is asked again once that is put right", async (t) => {
+  const { servers, asked, clock } = serversOver({ [first]: new RequestRefused("not admitted") });
+  clock.nowMs = 86_400_000;
+  await t.rejects(servers.of(issuer), /not admitted/);
+  clock.nowMs = 1_000;
+  await t.rejects(servers.of(issuer), /not admitted/);
+  t.equal(asked.length, 2);
+});

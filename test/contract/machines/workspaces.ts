@@ -13,6 +13,7 @@ export const workspaceMachines: Readonly<Record<string, MachineTable>> = {
       "member.remove": "same",
       "team.join": "same",
       "team.leave": "same",
+      "token.expire": "same",
       woken: "same",
     },
     closed: {

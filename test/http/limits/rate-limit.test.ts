@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import t from "tap";
+import { MailLimit } from "../../../http/limits/mail-limit.js";
 import { RateLimit } from "../../../http/limits/rate-limit.js";
 import { ManualClock } from "../../support/manual-clock.js";
 
@@ -69,4 +70,20 @@ t.test("the number of stored sources is limited, and the relevant ones are kept"
   t.equal(limit.take("busy"), 1, "it is not forgotten for those whose allowance is full again");
   for (let count = 0; count < 100_000; count++) limit.take(`many-${count}`);
   t.ok(limit.size <= 100);
+});
+
+t.test("what was counted while the clock was ahead keeps nobody out once it is put right", (t) => {
+  const clock = new ManualClock();
+  const rate = new RateLimit({ max: 2, perMs: 1_000, burst: 4, clock });
+  const mails = new MailLimit({ max: 4, windowMs: 60_000, clock });
+  for (const limit of [rate, mails]) {
+    const seconds = () => Array.from({ length: 5 }, () => limit.take("a"));
+    clock.advance(86_400_000);
+    t.same(seconds().slice(0, 4), [0, 0, 0, 0]);
+    t.ok(limit.take("a") > 0);
+    clock.setBack(86_400_000);
+    t.same(seconds().slice(0, 4), [0, 0, 0, 0]);
+    t.ok(limit.take("a") > 0, "and counts from then on");
+  }
+  t.end();
 });
