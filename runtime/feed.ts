@@ -1,6 +1,7 @@
 import { feedSpace } from "../storage/keys.js";
 import { listKeys } from "../storage/list-keys.js";
 import { type Change, isDamage, type Key, type Reading } from "../storage/store.js";
+import { withFeedTexts } from "./feed-texts.js";
 import { getOrCreateMap } from "./overlay.js";
 import { Queue } from "./queue.js";
 import type { Origin, RowMemory } from "./row-memory.js";
@@ -84,7 +85,7 @@ export class ChangeFeed implements Feed, RowMemory {
     const ends = this.#endsOf(partition);
     ends.batch = batch;
     ends.last += 1;
-    return { partition, entry: { seq: ends.last, topic, data } };
+    return { partition, entry: { seq: ends.last, topic, data: withFeedTexts(data) } };
   }
 
   /** Adds the rows of a batch's entries to its changes. */

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { type TextReference, toFeedText } from "../../runtime/feed-texts.js";
 import type { Turn } from "../../runtime/turn.js";
 import type { Reading, Writing } from "../../storage/store.js";
 import { findBlob, holdBlob, storeBlob } from "./blobs.js";
@@ -23,11 +23,9 @@ export function getText(reading: Reading, workspaceId: string, digest: string | 
 
 /** Longest text that a row holds itself, in bytes of UTF-8. Rows of earlier releases hold longer ones. */
 export const MAX_TEXT_IN_ROW_BYTES = 4_096;
-/** Longest text in a change feed, in bytes of UTF-8. */
-const MAX_TEXT_IN_FEED_BYTES = 2_048;
 
 /** A text as a row or a stream holds it: a long one by its digest (SHA-256, hex) and its length in bytes of UTF-8. */
-export type StoredText = string | { readonly digest: string; readonly length: number };
+export type StoredText = string | TextReference;
 
 /** The form of a text in a row of the turn that refers to it: a long one is stored as a body. */
 export function toStoredText(writing: Writing, workspaceId: string, text: string): StoredText {
@@ -49,8 +47,5 @@ export function digestsOfText(stored: StoredText): readonly string[] {
 
 /** The form of a text in streams; whoever wants a long one reads it over the API. */
 export function toStreamText(stored: StoredText): StoredText {
-  if (typeof stored !== "string") return { ...stored };
-  const length = Buffer.byteLength(stored);
-  if (length <= MAX_TEXT_IN_FEED_BYTES) return stored;
-  return { digest: createHash("sha256").update(stored).digest("hex"), length };
+  return typeof stored === "string" ? toFeedText(stored) : { ...stored };
 }

@@ -125,6 +125,12 @@ t.test("a long text is sent by its digest and length, and read over the API", as
   const { tasks } = await fresh(t, place, `team/${place.teamId}`);
   t.same(list(tasks).find(({ id }) => id === long)?.description, reference);
   t.equal((await place.task(long)).description, description);
+  const text = "note ".repeat(1_000);
+  const onTask = await follow(t, place, `task/${long}`);
+  await place.ada.request("POST", `/api/tasks/${long}/notes`, { text });
+  const { data } = await onTask.until(({ data: { type } }) => type === "note");
+  t.match(shown(data.note).text, { length: text.length });
+  t.equal(list((await place.task(long)).notes).at(-1)?.text, text);
   const peer = await place.runner({ slots: 2 });
   const jobs = [await peer.job(), await peer.job()];
   t.equal(jobs.find(({ task }) => task?.id === long)?.task?.description, description);
