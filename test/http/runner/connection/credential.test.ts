@@ -124,8 +124,8 @@ t.test("a runner admitted by a trust comes back by itself when what it was admit
       await new Promise<void>((resolve) => {
         heard = resolve;
       });
-      if (said.at(-1)?.includes("not valid any more")) {
-        // The socket's close comes after what is said of it; the wait before the next attempt is set then.
+      if (said.at(-1)?.includes("connecting anew")) {
+        // The wait before the next attempt is set after this is said.
         await new Promise((resolve) => setImmediate(resolve));
         clock.advance(250);
       }
