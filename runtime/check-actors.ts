@@ -85,7 +85,9 @@ function* listWakeUps(reading: Reading): Generator<Entry> {
   for (const partition of listPartitions(reading)) {
     for (const { key, value } of listEntries<CellRecord>(reading, [partition, actorSpace])) {
       for (const [name, dueMs] of Object.entries(value.timers ?? {})) {
-        yield { key: timerKey({ to: toAddress(key), name, dueMs }), value: null };
+        const at = timerKey({ to: toAddress(key), name, dueMs });
+        // When it was set is known to its row alone, which also works without.
+        yield { key: at, value: reading.get<number | null>(at) ?? null };
       }
     }
   }
