@@ -2,6 +2,7 @@ import { run as checksums } from "./checksums.js";
 import { run as commit } from "./commit.js";
 import { run as dispatcher } from "./dispatcher.js";
 import { run as expressions } from "./expressions.js";
+import { run as fairness } from "./fairness.js";
 import { run as growth } from "./growth.js";
 import { run as hooks } from "./hooks.js";
 import { run as http } from "./http.js";
@@ -16,7 +17,7 @@ import { tables } from "./tables.js";
 const measure: Readonly<Record<(typeof tables)[number], () => Promise<void>>> = {
   checksums: async () => printTable(await checksums()),
   commit: async () => printTable(await commit()),
-  ...{ dispatcher, expressions, growth, hooks, http, httpSize, mailbox, pages, recovery },
+  ...{ dispatcher, expressions, fairness, growth, hooks, http, httpSize, mailbox, pages, recovery },
 };
 
 const name = tables.find((table) => table === process.argv[2]);

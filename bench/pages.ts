@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type PerformanceEntry, PerformanceObserver, performance } from "node:perf_hooks";
-import { setImmediate } from "node:timers/promises";
+import { setImmediate as nextTurn, setImmediate } from "node:timers/promises";
 import type { CountingWriting } from "../actors/tables/blobs.js";
 import type { PublishingWriting } from "../actors/tables/on-write.js";
 import type { TaskRow, TaskState } from "../actors/tasks/task.js";
@@ -194,7 +194,7 @@ async function page(store: Store, filter: object, before: string | undefined, ti
   const slices: Slice[] = [];
   const [begun, cpuBegun] = [performance.now(), cpuMs()];
   const signal = new AbortController().signal;
-  const { length } = await readPage<TaskRow>(store, { signal }, (reading: Reading, cursor) => {
+  const { length } = await readPage<TaskRow>(store, { signal, pause: nextTurn }, (reading: Reading, cursor) => {
     const [sliceBegun, sliceCpu] = [performance.now(), cpuMs()];
     const slice = listTeamTasks(reading, { workspaceId, teamId }, filter, { before, limit: LIMIT, cursor });
     slices.push({ begun: sliceBegun, ended: performance.now(), cpu: cpuMs() - sliceCpu });

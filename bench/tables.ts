@@ -4,6 +4,7 @@ export const tables = [
   "commit",
   "dispatcher",
   "expressions",
+  "fairness",
   "growth",
   "hooks",
   "http",

@@ -1,7 +1,7 @@
-import { setImmediate } from "node:timers/promises";
 import type { Cursor, Slice } from "../actors/tables/page-source.js";
 import type { Runtime } from "../runtime/runtime.js";
 import { Refused } from "./refused.js";
+import type { RouteRequest } from "./route.js";
 
 /** Reads a slice of a page, from its beginning (null) or from the previous slice's cursor. */
 type ReadSlice<Row> = (reading: Runtime["reading"], cursor: Cursor<Row> | null) => Slice<Row>;
@@ -12,7 +12,7 @@ type ReadSlice<Row> = (reading: Runtime["reading"], cursor: Cursor<Row> | null) 
  */
 export async function readPage<Row>(
   runtime: Pick<Runtime, "view">,
-  request: { readonly signal: AbortSignal },
+  request: Pick<RouteRequest, "signal" | "pause">,
   read: ReadSlice<Row>,
 ): Promise<readonly Row[]> {
   const view = runtime.view();
@@ -22,7 +22,7 @@ export async function readPage<Row>(
     const { signal } = request;
     const rows = [...slice.rows];
     while (slice.next !== null) {
-      await setImmediate();
+      await request.pause();
       if (signal.aborted) {
         throw new Refused({ refused: "unavailable", detail: "The list took too long.", retryAfterSeconds: 5 });
       }
@@ -33,4 +33,21 @@ export async function readPage<Row>(
   } finally {
     view.close();
   }
+}
+
+/** Rows converted before other work has its turn. */
+const ROWS_AT_ONCE = 20;
+
+/** Converts rows for an answer; other work runs in between. */
+export async function inPieces<Row, Item>(
+  rows: readonly Row[],
+  { pause }: Pick<RouteRequest, "pause">,
+  toItem: (row: Row) => Item,
+): Promise<readonly Item[]> {
+  const items: Item[] = [];
+  for (const [index, row] of rows.entries()) {
+    if (index > 0 && index % ROWS_AT_ONCE === 0) await pause();
+    items.push(toItem(row));
+  }
+  return items;
 }

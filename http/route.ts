@@ -30,6 +30,8 @@ export interface RouteRequest<Access extends RouteAccess = RouteAccess, Body = u
   readonly client: string | null;
   readonly requestId: string;
   readonly remoteAddress: string;
+  /** Lets other work run in the middle of a long answer; resolves when it is this caller's turn again. */
+  readonly pause: () => Promise<void>;
   /** Aborted when the client goes away or the time is up. */
   readonly signal: AbortSignal;
 }

@@ -3,15 +3,15 @@ import { percentile } from "./table.js";
 
 /**
  * What to send, where and for how long. `{n}` in the request is replaced by a different number of nine digits each
- * time.
+ * time. Of several requests each is sent in turn.
  */
 export interface Load {
   readonly port: number;
   readonly connections: number;
   readonly warmUpMs: number;
   readonly durationMs: number;
-  readonly request: string;
-  /** The expected status of every answer. */
+  readonly request: string | readonly string[];
+  /** The expected status of every answer, or its first digits. */
   readonly status: number;
 }
 
@@ -50,7 +50,9 @@ class Connection {
 
   #send(): void {
     this.#sentMs = performance.now();
-    this.#socket.write(this.#load.request.replaceAll("{n}", String(this.#next()).padStart(9, "0")));
+    const [number, { request }] = [this.#next(), this.#load];
+    const text = typeof request === "string" ? request : (request[number % request.length] ?? "");
+    this.#socket.write(text.replaceAll("{n}", String(number).padStart(9, "0")));
   }
 
   #handle(chunk: string): void {

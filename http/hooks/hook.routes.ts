@@ -10,7 +10,7 @@ import { taskRef } from "../../actors/tasks/task.messages.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { bearerToken } from "../authenticate.js";
 import { parseBy } from "../field-errors.js";
-import { readPage } from "../page-reading.js";
+import { inPieces, readPage } from "../page-reading.js";
 import { cursor, pageSize } from "../paging.js";
 import { granted } from "../refused.js";
 import { type Outcome, type Route, type RouteRequest, route } from "../route.js";
@@ -56,7 +56,7 @@ function historyRoutes(runtime: Runtime): readonly Route[] {
         const { limit } = request.query;
         const rows = await readPage(runtime, request, listHookOccurrences(team, request.query, request.query));
         const next = rows.length < limit ? null : (rows.at(-1)?.id ?? null);
-        const items = rows.map((row) => currentHookOccurrence(runtime, team.workspaceId, row));
+        const items = await inPieces(rows, request, (row) => currentHookOccurrence(runtime, team.workspaceId, row));
         return { status: 200, body: { items, next } };
       },
     }),

@@ -1,4 +1,3 @@
-import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
 import type { VisibleTeam } from "../../actors/access/team.queries.js";
 import { toResend, toResendPeriod, toTest } from "../../actors/hooks/fire-by-hand.js";
@@ -9,7 +8,7 @@ import { hookResenderRef } from "../../actors/hooks/resend.messages.js";
 import { countFailed, type ResendCount, type ResendPeriod } from "../../actors/hooks/resend.queries.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { granted } from "../refused.js";
-import { type Answer, type Route, route } from "../route.js";
+import { type Answer, type Route, type RouteRequest, route } from "../route.js";
 import { teamRoute } from "../team-route.js";
 
 const time = z.iso.datetime({ offset: true, message: "must be an RFC 3339 time" });
@@ -52,9 +51,11 @@ export function resendRoutes({ runtime }: { readonly runtime: Runtime }): readon
       body: periodBody,
       example: { from: "2026-11-21T09:00:00Z", to: "2026-11-21T10:00:00Z" },
       answers: { 202: resending },
-      handle: async ({ caller, body }, team) => {
+      handle: async ({ caller, body, pause }, team) => {
         const period = granted(toResendPeriod(runtime.reading, caller, team, body));
-        return { status: 202, body: await resendFailed(runtime, team, period) };
+        const counted = await countInSlices(runtime, pause, team, period);
+        if (counted.count > 0) await resendFailed(runtime, team, period);
+        return { status: 202, body: counted };
       },
     }),
     route({
@@ -85,21 +86,25 @@ async function fire(runtime: Runtime, message: FireHook): Promise<Answer> {
   return { status: 202, body: currentHookOccurrence(runtime, workspaceId, hookOccurrence) };
 }
 
-async function resendFailed(runtime: Runtime, team: VisibleTeam, period: ResendPeriod): Promise<ResendCount> {
-  const counted = await countInSlices(runtime, team, period);
-  const { workspaceId, teamId } = team;
-  if (counted.count > 0) {
-    granted(await runtime.ask(hookResenderRef(workspaceId, teamId), { type: "hooks.resend", period }));
-  }
-  return counted;
+async function resendFailed(
+  runtime: Runtime,
+  { workspaceId, teamId }: VisibleTeam,
+  period: ResendPeriod,
+): Promise<void> {
+  granted(await runtime.ask(hookResenderRef(workspaceId, teamId), { type: "hooks.resend", period }));
 }
 
 /** Lets other requests run between two slices. */
-async function countInSlices({ reading }: Runtime, team: VisibleTeam, period: ResendPeriod): Promise<ResendCount> {
+async function countInSlices(
+  { reading }: Runtime,
+  pause: RouteRequest["pause"],
+  team: VisibleTeam,
+  period: ResendPeriod,
+): Promise<ResendCount> {
   let counted: ResendCount = { count: 0, isMore: false };
   for (const count of countFailed(reading, team, period)) {
     counted = count;
-    await setImmediate();
+    await pause();
   }
   return counted;
 }

@@ -1,6 +1,8 @@
+import { createEventLoopScheduler, type Scheduler } from "../../runtime/clock.js";
 import type { EdgeParts } from "../edge-parts.js";
 import { createAdmission } from "../limits/admission.js";
 import { createClientAddress, parseNetworks } from "../limits/client-address.js";
+import { FairTurns } from "../limits/fair-turns.js";
 import { OpenSockets } from "../limits/open-sockets.js";
 import type { Outcome, Route } from "../route.js";
 import { createRoutes, createSockets } from "../routes.js";
@@ -13,12 +15,17 @@ import type { ServiceLog } from "./log.js";
 export interface EdgeOptions {
   readonly config: Config;
   readonly log: ServiceLog;
+  /** The event loop by default. */
+  readonly scheduler?: Scheduler;
   /** Called with the outcome of each request to a route. */
   readonly answered?: ((route: Route, outcome: Outcome) => void) | undefined;
 }
 
 /** Creates the server of all routes and sockets; it does not listen yet. */
-export function openEdge({ config, log, answered }: EdgeOptions, parts: EdgeParts): Promise<Transport> {
+export function openEdge(
+  { config, log, scheduler = createEventLoopScheduler(), answered }: EdgeOptions,
+  parts: EdgeParts,
+): Promise<Transport> {
   const { runtime, site, operation } = parts;
   const handlers = createHandlers({
     routes: createRoutes(parts),
@@ -27,6 +34,7 @@ export function openEdge({ config, log, answered }: EdgeOptions, parts: EdgePart
     clientAddress: createClientAddress(parseNetworks(config.trustedProxies)),
     admission: createAdmission(config.rates, runtime.clock),
     openSockets: new OpenSockets(config.socketsPerHolder),
+    turns: new FairTurns({ scheduler, elapsedMs: () => performance.now() }),
     newRequestId: () => runtime.newId("req"),
     seconds: () => performance.now() / 1_000,
     served: (served) => {

@@ -1,4 +1,3 @@
-import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
 import { findVisibleResource, type VisibleResource } from "../../actors/access/resource.queries.js";
 import type { Caller } from "../../actors/caller.js";
@@ -7,7 +6,7 @@ import { exportWorkspace } from "../../actors/export/workspace-export.js";
 import type { Kind } from "../../actors/resources/kind.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { ConcurrencyLimit } from "../limits/concurrency-limit.js";
-import type { Route } from "../route.js";
+import type { Route, RouteRequest } from "../route.js";
 import { type Subject, subjectRoute } from "../subject-route.js";
 import { filesJson } from "./files-json.js";
 
@@ -51,7 +50,7 @@ function workspaceRoute({ runtime, kinds }: ExportRoutesOptions, kind: Kind, und
       };
       const pieces = () => filesJson(exportWorkspace(view, kinds, row));
       try {
-        const length = await bytesOf(pieces(), request.signal);
+        const length = await bytesOf(pieces(), request);
         if (length !== null) return { status: 200, stream: { length, pieces: pieces(), close } };
       } catch (error) {
         close();
@@ -71,11 +70,14 @@ function holderOf(caller: Caller): string {
  * The length of all pieces in bytes, or null when the request is aborted. The pieces are made twice, to be counted and
  * to be sent: so the answer has a length, by which a client notices a truncated one, and nothing is held in memory.
  */
-async function bytesOf(pieces: Iterable<string>, signal: AbortSignal): Promise<number | null> {
+async function bytesOf(
+  pieces: Iterable<string>,
+  { signal, pause }: Pick<RouteRequest, "signal" | "pause">,
+): Promise<number | null> {
   let bytes = 0;
   for (const piece of pieces) {
     bytes += Buffer.byteLength(piece);
-    await setImmediate();
+    await pause();
     if (signal.aborted) return null;
   }
   return bytes;

@@ -1,4 +1,3 @@
-import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
 import {
   findVisibleResource,
@@ -9,7 +8,7 @@ import {
 import type { Kind } from "../../actors/resources/kind.js";
 import { toRepresentation } from "../../actors/resources/representation.js";
 import { granted } from "../refused.js";
-import { type Answer, type Route, route, type Success } from "../route.js";
+import { type Answer, type Route, type RouteRequest, route, type Success } from "../route.js";
 import { type Subject, subjectRoute } from "../subject-route.js";
 import { representationSchema } from "./representation-schema.js";
 import { exampleOf, type ResourceExample } from "./resource-example.js";
@@ -165,10 +164,13 @@ function listRoute({ kind, writer, named, all, example, answer }: KindParts): Ro
     answers: {
       200: { body: z.strictObject({ items: z.array(answer.body) }), example: { items: [example.representation] } },
     },
-    handle: async ({ caller, params, query }) => {
+    handle: async ({ caller, params, query, pause }) => {
       const { workspaceId = "" } = params;
       const pages = granted(listVisibleResources(kind, reading, caller, { workspaceId, station: query?.station }));
-      return { status: 200, body: { items: await inPages(pages, (row) => toRepresentation(kind, row, reading)) } };
+      return {
+        status: 200,
+        body: { items: await inPages(pages, pause, (row) => toRepresentation(kind, row, reading)) },
+      };
     },
   });
 }
@@ -176,12 +178,13 @@ function listRoute({ kind, writer, named, all, example, answer }: KindParts): Ro
 /** Converts all rows. Lets other work run between two pages. */
 async function inPages<Row, Item>(
   pages: Iterable<readonly Row[]>,
+  pause: RouteRequest["pause"],
   toItem: (row: Row) => Item,
 ): Promise<readonly Item[]> {
   const items: Item[] = [];
   let isFirst = true;
   for (const rows of pages) {
-    if (!isFirst) await setImmediate();
+    if (!isFirst) await pause();
     isFirst = false;
     for (const row of rows) items.push(toItem(row));
   }

@@ -23,7 +23,7 @@ import {
 import { taskSchema, taskView } from "../../actors/tasks/task.view.js";
 import { taskItemSchema, taskItemView } from "../../actors/tasks/task-item.view.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { readPage } from "../page-reading.js";
+import { inPieces, readPage } from "../page-reading.js";
 import { cursor, pageSize } from "../paging.js";
 import { granted } from "../refused.js";
 import type { Answer, Route } from "../route.js";
@@ -105,7 +105,8 @@ function listRoute(runtime: Runtime): Route {
       const found = await readPage<TaskRow>(runtime, request, (view, from) =>
         listTeamTasks(view, team, filter, { before, limit, cursor: from }),
       );
-      return { status: 200, body: { items: found.map((task) => taskItemView(reading, team.workspaceId, task)) } };
+      const items = await inPieces(found, request, (task) => taskItemView(reading, team.workspaceId, task));
+      return { status: 200, body: { items } };
     },
   });
 }

@@ -4,6 +4,7 @@ import { isDamage, NotAccepted, Overloaded, Stopping, TurnFailed } from "../../r
 import { parseBy } from "../field-errors.js";
 import type { Admission } from "../limits/admission.js";
 import type { ClientAddress } from "../limits/client-address.js";
+import { type FairTurns, partyOf } from "../limits/fair-turns.js";
 import type { OpenSockets } from "../limits/open-sockets.js";
 import { type EdgeRefusal, problemAnswer } from "../problem.js";
 import { readQuery } from "../query.js";
@@ -43,6 +44,7 @@ export interface ServerOptions {
   readonly clientAddress: ClientAddress;
   readonly admission: Admission;
   readonly openSockets: OpenSockets;
+  readonly turns: FairTurns;
   readonly newRequestId: () => string;
   /** Seconds from any fixed point, for durations. */
   readonly seconds: () => number;
@@ -214,6 +216,9 @@ async function handleRequest(
   // The credential may have expired while the body arrived.
   const caller = route.method === "GET" ? first : admit(route, options.authenticate(incoming));
   if (isRefusal(caller)) return caller;
+  const party = partyOf(caller, () => options.clientAddress(incoming));
+  const turn = route.isAlwaysAdmitted === true ? null : options.turns.enter(party);
+  if (turn !== null) await turn;
   const barred = route.admits?.({ caller, params }) ?? null;
   if (barred !== null) return barred;
   const body =
@@ -231,6 +236,7 @@ async function handleRequest(
     header: (name) => incoming.header(name),
     client: clientName(incoming.header("service-client")),
     requestId,
+    pause: () => options.turns.next(party),
     get remoteAddress() {
       return options.clientAddress(incoming);
     },

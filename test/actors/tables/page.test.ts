@@ -255,6 +255,9 @@ function watched(store: Store) {
   return { seen, view };
 }
 
+/** Lets other work run, as the event loop does. */
+const pause = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
 t.test("a page is read from one view, with other work in between, and the view is closed", async (t) => {
   const store = await stored(many(3_000, (n) => n % 1_000 === 1));
   const { seen, view } = watched(store);
@@ -263,7 +266,7 @@ t.test("a page is read from one view, with other work in between, and the view i
     others += 1;
     if (seen.open > 0) setImmediate(other);
   };
-  const page = readPage<Part>({ view }, { signal: new AbortController().signal }, (reading, cursor) =>
+  const page = readPage<Part>({ view }, { signal: new AbortController().signal, pause }, (reading, cursor) =>
     parts.page(reading, workspaceId, filter, { limit: 5, cursor }),
   );
   setImmediate(other);
@@ -282,7 +285,7 @@ t.test("a page that nobody waits for any more is given up", async (t) => {
   const { seen, view } = watched(store);
   const client = new AbortController();
   let slices = 0;
-  const page = readPage<Part>({ view }, client, (reading, cursor) => {
+  const page = readPage<Part>({ view }, { signal: client.signal, pause }, (reading, cursor) => {
     slices += 1;
     if (slices === 2) client.abort();
     return parts.page(reading, workspaceId, filter, { cursor });
@@ -302,6 +305,6 @@ t.test("a view is closed when a slice throws", async (t) => {
   const fails = () => {
     throw new Error("unreadable");
   };
-  await t.rejects(readPage({ view }, new AbortController(), fails), /unreadable/);
+  await t.rejects(readPage({ view }, { signal: new AbortController().signal, pause }, fails), /unreadable/);
   t.same(seen, { opened: 1, open: 0 });
 });

@@ -2,6 +2,7 @@ import t, { type Test } from "tap";
 import { z } from "zod";
 import type { Refusal } from "../../../actors/refusal.js";
 import { createAdmission } from "../../../http/limits/admission.js";
+import { FairTurns } from "../../../http/limits/fair-turns.js";
 import { OpenSockets } from "../../../http/limits/open-sockets.js";
 import { type Route, type RouteRequest, route } from "../../../http/route.js";
 import { createHandlers, type ServedRequest } from "../../../http/transport/server.js";
@@ -15,7 +16,9 @@ import {
   type TransportRequest,
   type WholeAnswer,
 } from "../../../http/transport/transport.js";
+import { createEventLoopScheduler, type Scheduler } from "../../../runtime/clock.js";
 import { NotAccepted, Overloaded, Stopping, TurnFailed } from "../../../runtime/runtime.js";
+import { DrivenScheduler } from "../../support/driven-scheduler.js";
 import { ManualClock } from "../../support/manual-clock.js";
 
 const person = { kind: "person", userId: "usr_1", email: "a@b.c", sessionId: "ses_1" } as const;
@@ -29,7 +32,8 @@ const bearer = {
 } as const;
 
 /** Handlers over routes of the test's own, and what they told. */
-function edge(routes: readonly Route[]) {
+function edge(routes: readonly Route[], scheduler: Scheduler = createEventLoopScheduler()) {
+  let elapsedMs = 0;
   const served: ServedRequest[] = [];
   const failed: unknown[] = [];
   let requests = 0;
@@ -48,6 +52,7 @@ function edge(routes: readonly Route[]) {
       new ManualClock(),
     ),
     openSockets: new OpenSockets(0),
+    turns: new FairTurns({ scheduler, elapsedMs: () => elapsedMs++ }),
     newRequestId: () => `req_${++requests}`,
     seconds: () => 0,
     served: (each) => void served.push(each),
@@ -305,4 +310,38 @@ t.test("a streamed answer is served once it was sent, and closed whatever become
     t.match(served, [{ requestId: "req_1", route: "/a/{id}", status: 200, isCut }]);
     t.equal(failed.length, failures);
   }
+});
+
+t.test("however much one workspace asks for, another's read has its turn among it", async (t) => {
+  const scheduler = new DrivenScheduler();
+  const slices: string[] = [];
+  const long = answering(
+    async ({ pause }) => {
+      for (let slice = 0; slice < 10; slice++) {
+        slices.push("flood");
+        await pause();
+      }
+      return { status: 200 };
+    },
+    { access: "any" },
+  );
+  const short = answering(
+    () => {
+      slices.push("quiet");
+      return { status: 200 };
+    },
+    { path: "/b", access: "any" },
+  );
+  const { send } = edge([long, short], scheduler);
+  const flood = Array.from({ length: 128 }, () => send("GET", "/a/1", { headers: { "x-who": "token" } }));
+  for (let time = 0; time < 10; time++) {
+    await scheduler.turn();
+    const before = slices.length;
+    const read = send("GET", "/b", { headers: { "x-who": "person" } });
+    while (!slices.slice(before).includes("quiet")) await scheduler.turn();
+    t.ok(slices.length - before <= 4, `${slices.length - before} slices until the read was answered`);
+    t.equal((await read).status, 200);
+  }
+  while (!scheduler.isIdle) await scheduler.turn();
+  t.equal((await Promise.all(flood)).length, 128);
 });
