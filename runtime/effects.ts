@@ -1,8 +1,9 @@
 import { isDamage, type Reading } from "../storage/store.js";
-import type { Effect, PreparedRun } from "./actor-type.js";
+import type { Effect, PlaceNeeded, PreparedRun } from "./actor-type.js";
 import type { Clock } from "./clock.js";
 import { Lane, type LaneBound, type LaneLimits } from "./lane.js";
 import { type EffectRow, effectKey, type PendingEffect } from "./pending-effect.js";
+import { Queue } from "./queue.js";
 import { RoundRobin } from "./round-robin.js";
 import { RunAbort } from "./run-signal.js";
 import type { EffectEnded } from "./turn.js";
@@ -21,6 +22,8 @@ interface Kind {
   readonly effect: Effect;
   /** Those not prepared yet, by partition. */
   readonly unprepared: RoundRobin<PendingEffect>;
+  /** Those that have their place and are to be prepared again. */
+  readonly granted: Queue<RunPlace>;
   /** Prepared since the event loop had its turn. */
   prepared: number;
 }
@@ -74,7 +77,7 @@ export class Effects {
     this.#waiting = new WaitingRuns(options.clock);
     for (const effect of options.effects) {
       if (this.#kinds.has(effect.name)) throw new Error(`two effects are named ${effect.name}`);
-      this.#kinds.set(effect.name, { effect, unprepared: new RoundRobin(), prepared: 0 });
+      this.#kinds.set(effect.name, { effect, unprepared: new RoundRobin(), granted: new Queue(), prepared: 0 });
     }
   }
 
@@ -165,12 +168,16 @@ export class Effects {
 
   #prepareNext(kind: Kind): void {
     while (kind.prepared < PREPARED_AT_ONCE && !this.#stopped) {
-      const pending = kind.unprepared.take();
+      const at = kind.granted.take() ?? null;
+      const pending = at?.pending ?? kind.unprepared.take();
       if (pending === undefined) return;
-      if (pending.cancelled) continue;
+      if (pending.cancelled) {
+        at?.lane.release(at);
+        continue;
+      }
       kind.prepared += 1;
       if (kind.prepared === PREPARED_AT_ONCE) this.#options.defer(() => this.#prepareMore(kind));
-      this.#place(kind, pending);
+      this.#place(kind, pending, at);
     }
   }
 
@@ -179,12 +186,22 @@ export class Effects {
     this.#prepareNext(kind);
   }
 
-  /** Begins the effect if there is a place for it, or has it wait for one. */
-  #place(kind: Kind, pending: PendingEffect): void {
+  /** Begins the effect at the place that it has, or if there is one for it; else has it wait for one. */
+  #place(kind: Kind, pending: PendingEffect, at: RunPlace | null): void {
     const run = this.#prepare(kind, pending);
+    const isLate = run !== null && this.#isLate(run.place);
+    if (at !== null && !isLate && run?.place != null && at.isFor(run.place)) {
+      void this.#runAt(at, run);
+      return;
+    }
+    at?.lane.release(at);
     if (run === null) return;
     if (run.place === null) {
       void this.#run(pending, run);
+      return;
+    }
+    if (isLate) {
+      this.#end(pending, succeeded(pending, run.place.patience?.output));
       return;
     }
     const lane = this.#laneOf(run.place.lane);
@@ -193,21 +210,23 @@ export class Effects {
     else this.#wait(kind, waiting, run);
   }
 
+  /** Whether the time until which the effect waits for its place is over: it is not begun then. */
+  #isLate(place: PlaceNeeded | null): boolean {
+    return place?.patience !== undefined && place.patience.untilMs <= this.#options.clock.now();
+  }
+
   #wait(kind: Kind, waiting: RunPlace, run: PreparedRun): void {
     const { pending, lane } = waiting;
     this.#waiting.add(waiting, run, {
       granted: (kept) => {
-        if (kept !== null) {
+        if (pending.cancelled) {
+          lane.release(waiting);
+        } else if (kept !== null && !this.#isLate(kept.place)) {
           void this.#runAt(waiting, kept);
-          return;
+        } else {
+          kind.granted.push(waiting);
+          this.#prepareNext(kind);
         }
-        const again = this.#prepare(kind, pending);
-        if (again?.place != null && waiting.isFor(again.place)) {
-          void this.#runAt(waiting, again);
-          return;
-        }
-        lane.release(waiting);
-        if (again !== null) this.#place(kind, pending);
       },
       givenUp: (output) => this.#end(pending, succeeded(pending, output)),
     });
@@ -241,7 +260,6 @@ export class Effects {
     } catch (error) {
       message = failed(pending, error);
     }
-    pending.abort = null;
     this.#running -= 1;
     this.#end(pending, message);
   }

@@ -207,7 +207,8 @@ export class ChangeFeed implements Feed, RowMemory {
   }
 
   /** The queue whose first item is the oldest row. */
-  #oldestRows(partition: string, { first, writtenFrom, written, read }: Ends): Queue<RowEnd> {
+  #oldestRows(partition: string, ends: Ends): Queue<RowEnd> {
+    const { first, writtenFrom, written, read } = ends;
     if (first >= writtenFrom) return written;
     if (read.length > 0) return read;
     const bounds = { after: feedKey(partition, first - 1), before: feedKey(partition, writtenFrom) };
@@ -215,7 +216,10 @@ export class ChangeFeed implements Feed, RowMemory {
     for (const { key, value } of this.#reading.range<FeedRow>(range)) {
       read.push({ seq: Number(key[2]), total: value.at(-1)?.total });
     }
-    return read;
+    if (read.length > 0) return read;
+    // What is left of the earlier rows is damaged.
+    ends.first = writtenFrom;
+    return written;
   }
 }
 

@@ -45,6 +45,8 @@ interface Party {
   readonly queue: Queue<Target>;
   /** The queue of parties in which it stands. */
   standsIn: Queue<Party> | null;
+  /** Queues of parties that hold it, each once: besides that one, those that it was in before. */
+  readonly heldBy: Set<Queue<Party>>;
 }
 
 /**
@@ -66,6 +68,8 @@ export class Lane {
   #taken = 0;
   /** Places beyond the first of a party. */
   #further = 0;
+  /** Free places are being given out. */
+  #granting = false;
 
   constructor(readonly limits: LaneLimits) {}
 
@@ -81,7 +85,8 @@ export class Lane {
 
   /** Takes a place if there is one; `release` gives it back. */
   take(place: PlaceFor): boolean {
-    if (this.boundOf(place) !== null) return false;
+    // Whoever comes while places are given out waits for its turn.
+    if (this.#granting || this.boundOf(place) !== null) return false;
     const party = this.#partyOf(place.party);
     this.#occupy(party, targetOf(party, place.target));
     return true;
@@ -111,7 +116,14 @@ export class Lane {
     target.taken -= 1;
     this.#queue(party, target);
     this.#forget(party, target);
-    while (this.#grant()) {}
+    // A place may be given back by whoever was just granted it: then the loop below goes on, however many do so.
+    if (this.#granting) return;
+    this.#granting = true;
+    try {
+      while (this.#grant()) {}
+    } finally {
+      this.#granting = false;
+    }
   }
 
   /** The bound that keeps somebody from a place, or null when there is one. */
@@ -145,7 +157,9 @@ export class Lane {
   #next(queue: Queue<Party>): Party | undefined {
     // A party that has moved to the other queue, or that may have no more, is only passed over.
     for (let party = queue.take(); party !== undefined; party = queue.take()) {
+      party.heldBy.delete(queue);
       if (party.standsIn === queue) return party;
+      this.#forgetParty(party);
     }
     return undefined;
   }
@@ -176,19 +190,25 @@ export class Lane {
   #stand(party: Party): void {
     const isReady = party.queue.length > 0 && party.taken < this.limits.perParty;
     const queue = isReady ? (party.taken === 0 ? this.#without : this.#with) : null;
-    if (queue !== null && party.standsIn !== queue) queue.push(party);
     party.standsIn = queue;
+    if (queue === null || party.heldBy.has(queue)) return;
+    party.heldBy.add(queue);
+    queue.push(party);
   }
 
   #forget(party: Party, target: Target): void {
     if (target.taken === 0 && target.waiters.length === 0) party.targets.delete(target.name);
-    if (party.targets.size === 0) this.#parties.delete(party.name);
+    this.#forgetParty(party);
+  }
+
+  #forgetParty(party: Party): void {
+    if (party.targets.size === 0 && party.heldBy.size === 0) this.#parties.delete(party.name);
   }
 
   #partyOf(name: string): Party {
     const known = this.#parties.get(name);
     if (known !== undefined) return known;
-    const party: Party = { name, taken: 0, targets: new Map(), queue: new Queue(), standsIn: null };
+    const party: Party = { name, taken: 0, targets: new Map(), queue: new Queue(), standsIn: null, heldBy: new Set() };
     this.#parties.set(name, party);
     return party;
   }

@@ -20,7 +20,7 @@ export class PendingEffect {
   cancelled = false;
   /** Whether a process that was killed may have begun it. */
   mayHaveBegun = false;
-  /** Aborts the current run; null when none is running. */
+  /** Aborts the run; null until there is one. */
   abort: RunAbort | null = null;
 
   constructor(

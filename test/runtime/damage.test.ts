@@ -175,6 +175,20 @@ t.test(
   },
 );
 
+t.test("a feed whose last row is damaged is kept no longer than any other", async (t) => {
+  const { harness, tell, damage } = await started({ feedEntries: 5 });
+  for (let n = 0; n < 4; n++) await tell({ type: "publish" });
+  damage([partition, feedSpace, 4]);
+  harness.crash();
+  await harness.start();
+  for (let n = 0; n < 20; n++) await tell({ type: "publish" });
+  const kept = harness.durable.range({ prefix: [partition, feedSpace], onDamaged: () => undefined });
+  t.same(
+    kept.map(({ key }) => key[2]),
+    [20, 21, 22, 23, 24],
+  );
+});
+
 t.test("an ask under a message id that cannot be read is refused as damaged", async (t) => {
   const { harness, tell, damage } = await started();
   const add = () => harness.ask(harness.to("worker"), { type: "add" }, { messageId: "m" });

@@ -1,6 +1,8 @@
 import t from "tap";
 import { effect } from "../../runtime/effect-type.js";
+import { Effects } from "../../runtime/effects.js";
 import type { LaneLimits } from "../../runtime/lane.js";
+import { createPendingEffect } from "../../runtime/pending-effect.js";
 import { Harness } from "../support/harness.js";
 import { pending, startedWith, worker } from "./effect-scene.js";
 
@@ -149,4 +151,72 @@ t.test("what cannot be prepared ends with why, now or when its place comes", asy
   await harness.advance();
   t.match((await ended()) as unknown[], [{}, { id: "e1" }, { id: "e2", result: { ok: false, error: "not readable" } }]);
   t.same(harness.runtime.stats().lanes, [{ name: "one", taken: 0, waiting: 0 }]);
+});
+
+t.test("thousands that need no place any more, once one comes free, all end", async (t) => {
+  let isNeeded = true;
+  let ran = 0;
+  const runs: (() => void)[] = [];
+  const work = effect<unknown, unknown>("work").implementPrepared(() =>
+    isNeeded
+      ? {
+          place: { lane: one, target: "x", bytes: 0 },
+          begin: () => new Promise((resolve) => runs.push(() => resolve("done"))),
+        }
+      : {
+          place: null,
+          begin: async () => {
+            ran += 1;
+          },
+        },
+  );
+  const { harness, tell } = await startedWith(work);
+  await tell({ type: "start", id: "e1" });
+  await tell({ type: "startMany", count: 5_000 });
+  await harness.advance(31_000);
+  isNeeded = false;
+  runs[0]?.();
+  await harness.advance(1_000);
+  t.equal(ran, 5_000);
+  t.equal(pending(harness), 0);
+  t.same(harness.runtime.stats().lanes, [{ name: "one", taken: 0, waiting: 0 }]);
+});
+
+t.test("what comes only after the time until which it may wait is not begun, though there is a place", async (t) => {
+  const { effect: work, runs } = placed(one, { untilMs: 1 });
+  const { harness, tell, ended } = await startedWith(work);
+  await tell({ type: "start", id: "e1", input: "x" });
+  await harness.advance();
+  t.equal(runs.length, 0);
+  t.match(await ended(), [{ id: "e1", result: { ok: true, output: "no place" } }]);
+});
+
+t.test("what was cancelled is not begun, though its place comes before the cancellation is durable", async (t) => {
+  const harness = new Harness({ catalogue: {} });
+  const runs: { readonly id: string; end(): void }[] = [];
+  const work = effect<unknown, unknown>("work").implement(
+    { ...one, name: "cancelled" },
+    (_input, { id }) => new Promise((resolve) => runs.push({ id, end: () => resolve("done") })),
+  );
+  const { clock } = harness.world;
+  const reading = harness.durable;
+  const effects = new Effects({ effects: [work], reading, clock, defer: setImmediate, ended: () => undefined });
+  const owner = harness.to("worker");
+  const [first, second] = ["e1", "e2"].map((id) =>
+    createPendingEffect({ to: owner, name: "worker" }, { name: "work", id, input: 1 }, 1),
+  );
+  for (const each of [first, second]) {
+    if (each === undefined) continue;
+    effects.register(each);
+    effects.enqueue(each);
+  }
+  if (second !== undefined) second.cancelled = true;
+  runs[0]?.end();
+  await new Promise((done) => setImmediate(done));
+  t.equal(effects.waitOf("worker", "e1"), null, "it has run");
+  t.same(
+    runs.map(({ id }) => id),
+    ["e1"],
+  );
+  t.match(effects.lanes, [{ taken: 0, waiting: 0 }]);
 });

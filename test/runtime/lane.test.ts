@@ -155,3 +155,45 @@ function check(lane: Lane, model: Model, limits: LaneLimits): void {
   const waits = model.waiters.find((waiter) => boundIn(model, waiter, limits) === null);
   if (waits !== undefined) throw new Error(`${waits.party} ${waits.target} waits although there is a place`);
 }
+
+t.test("places are given on one after another, however many of those who get one give it back at once", (t) => {
+  const lane = new Lane({ ...limits, perTarget: 1 });
+  const place = { party: "a", target: "x" };
+  lane.take(place);
+  let granted = 0;
+  const again = (): void => {
+    granted += 1;
+    t.equal(lane.take({ party: "a", target: "y" }), false, "those who wait have their turn first");
+    lane.release(place);
+  };
+  for (let n = 0; n < 20_000; n++)
+    lane.wait({
+      ...place,
+      granted:
+        n % 5_000 === 0
+          ? again
+          : () => {
+              granted += 1;
+              lane.release(place);
+            },
+    });
+  lane.release(place);
+  t.equal(granted, 20_000);
+  t.match(lane, { taken: 0, waiting: 0 });
+  t.end();
+});
+
+t.test("who came to its first place again and again meanwhile has no more turns than others", async (t) => {
+  const lane = new Lane({ name: "test", places: 10, kept: 6, perParty: 50, perTarget: 50 });
+  for (let n = 0; n < 5; n++) lane.take({ party: "noise", target: "x" });
+  const granted: string[] = [];
+  for (const party of ["a", "b"]) {
+    lane.take({ party, target: "x" });
+    for (let n = 0; n < 60; n++) want(lane, party, "x", granted);
+  }
+  for (let n = 0; n < 40; n++) lane.release({ party: "a", target: "x" });
+  t.equal(granted.length, 40, "each in its first place");
+  granted.length = 0;
+  for (let n = 0; n < 4; n++) lane.release({ party: "noise", target: "x" });
+  t.same(granted.sort(), ["a x", "a x", "b x", "b x"]);
+});
