@@ -4,7 +4,10 @@ import t from "tap";
 import { createExaminations } from "../../actors/doctor.js";
 import { createKinds } from "../../actors/kinds.js";
 import { parseAllowList } from "../../actors/outbound/allow-list.js";
+import { openLmdbStore } from "../../storage/lmdb-store.js";
 import type { Change, Entry, Key, Store } from "../../storage/store.js";
+import { openUnpacked } from "../fixtures/open.js";
+import { unpackFixture } from "../fixtures/unpack.js";
 import { storeWith } from "../support/migrating.js";
 import { flipBytes, migratedFixture } from "./flipping.js";
 
@@ -38,6 +41,17 @@ t.test("in copies of a store with one byte changed, no read returns what was nev
 t.test("a store that a service left is whole", async (t) => {
   const { entries } = await migratedFixture(t);
   t.same(await examine(await storeWith(entries)), { found: [], left: [] });
+});
+
+t.test("and so is one that a service went on with", async (t) => {
+  const unpacked = unpackFixture(t, "format-1");
+  const { service, ada, manifest } = await openUnpacked(t, unpacked);
+  const pools = `/api/resources/workspaces/${manifest.workspaceId}/runner-pools`;
+  for (const key of ["one", "two"]) await ada.create(pools, { key });
+  await service.stop();
+  const store = await openLmdbStore({ folder: unpacked.folder });
+  t.same(await examine(store), { found: [], left: [] });
+  await store.close();
 });
 
 t.test("what follows from other rows is found missing, wrong or too much, and repaired", async (t) => {
