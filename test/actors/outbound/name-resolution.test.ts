@@ -64,3 +64,21 @@ t.test("two names at once are asked of the system, the others in turn, one name 
   t.equal((await Promise.all(found)).length, 4);
   t.equal(system.length, 4);
 });
+
+t.test("a name with an address of the kind that is used waits no longer than a moment for the other", async (t) => {
+  const { resolve } = resolving({
+    "half.example": (family) => (family === 4 ? Promise.resolve(["192.0.2.1"]) : never),
+  });
+  const begun = performance.now();
+  t.same(await resolve("half.example"), ["192.0.2.1"]);
+  t.ok(performance.now() - begun < 2_000);
+});
+
+t.test("on a machine with IPv6 alone those addresses come first", async (t) => {
+  const resolve = createResolve({
+    ask: async (_host, family) => (family === 4 ? ["192.0.2.1"] : ["2001:db8::1"]),
+    askSystem: async () => [],
+    usedKind: () => 6,
+  });
+  t.same(await resolve("both.example"), ["2001:db8::1", "192.0.2.1"]);
+});
