@@ -241,6 +241,7 @@ export function feedKey(partition: string, seq: number): Key {
 /** About how many bytes entries take on disk. */
 function weigh(entries: readonly FeedEntry[]): number {
   let weight = 0;
-  for (const { topic, data } of entries) weight += topic.length + estimateWeight(data);
+  for (const { topic, data } of entries)
+    weight += topic.length + estimateWeight(data, Number.POSITIVE_INFINITY, Buffer.byteLength);
   return weight;
 }

@@ -170,3 +170,14 @@ t.test("rows of an earlier release, which have no weight, go with the next that 
   }
   t.same(seqs(listStoredEntries(store.reading, "ws_1")), [51, 52, 53]);
 });
+
+t.test("the bytes of a feed's texts count, not their characters", async (t) => {
+  const harness = new Harness({ catalogue: { actors: [putter] }, limits: { feedBytes: 20_000 } });
+  await harness.start();
+  for (let n = 0; n < 30; n++) {
+    await harness.ask(harness.to("putter"), { type: "put", puts: [["", "\u6f22".repeat(600)]] } as Note);
+  }
+  const kept = listStoredEntries(harness.durable, partition);
+  t.ok(Buffer.byteLength(JSON.stringify(kept)) < 22_000);
+  t.equal(kept.at(-1)?.seq, 30);
+});
