@@ -113,7 +113,8 @@ export class Recovery {
       this.#effect = row.key;
       const pending = toPendingEffect(row, this.#clock.now());
       if (this.#effects.find(pending.ownerName, pending.id) !== undefined) continue;
-      pending.mayHaveBegun = !this.#wasStopped;
+      // Rows without a time are of earlier releases, which left no mark.
+      pending.mayHaveBegun = !this.#wasStopped && row.value.atMs !== undefined;
       this.#effects.register(pending);
       this.#effects.enqueue(pending);
     }
