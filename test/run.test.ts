@@ -1,41 +1,11 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
-import t, { type Test } from "tap";
+import t from "tap";
 import { Alone } from "./support/alone.js";
 import { leftBehind, picture } from "./support/left-behind.js";
-
-const program = fileURLToPath(new URL("./run.js", import.meta.url));
-const tapModule = import.meta.resolve("tap");
-
-interface Ran {
-  readonly code: unknown;
-  readonly output: string;
-  readonly lastLine: string;
-}
-
-/** Runs test files of these bodies, by name, as `npm test` does. */
-async function runFiles(t: Test, bodies: Readonly<Record<string, string>>, ...args: string[]): Promise<Ran> {
-  const folder = mkdtempSync(join(tmpdir(), "signalbox-run-"));
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
-  writeFileSync(join(folder, "seen.mjs"), "export const seen = { n: 0 };");
-  const files = Object.entries(bodies).map(([name, body]) => {
-    const file = join(folder, `${name}.test.mjs`);
-    writeFileSync(file, `import t from ${JSON.stringify(tapModule)};\n${body}\n`);
-    return file;
-  });
-  const child = spawn(process.execPath, [program, ...args, ...files], { stdio: ["ignore", "pipe", "inherit"] });
-  t.teardown(() => void child.kill("SIGKILL"));
-  const [output, [code]] = await Promise.all([text(child.stdout), once(child, "close")]);
-  return { code, output, lastLine: output.trimEnd().split("\n").at(-1) ?? "" };
-}
-
-const passing = `t.test("holds", async (t) => { t.ok(1); t.ok(1); });`;
+import { passing, runFiles } from "./support/run-files.js";
 
 t.test("files whose checks all hold end with their count and code 0", async (t) => {
   const skipping = `t.test("is left out", { skip: "no peer" }, async (t) => t.ok(0)); t.ok(1);`;
@@ -64,78 +34,6 @@ t.test("a test that waits for ever is ended, with what it holds open, and the fi
 
 const holdsOpen = `import { createServer } from "node:http";
   t.test("waits", async () => { createServer().listen(0); await new Promise(() => undefined); });`;
-
-/** Bodies of files that fail, each in a way of its own: what is said of it. */
-const bad = {
-  "has-a-false-check": [`t.test("adds", async (t) => t.equal(2, 3, "sum"));`, "not ok adds > sum"],
-  "is-killed": [`t.test("dies", async () => { process.kill(process.pid, "SIGSEGV"); await 0; });`, "ended by SIGSEGV"],
-  "exits-in-a-test": [`t.test("leaves", async () => process.exit(0));`, "exit code 1"],
-  "exits-between-tests": [
-    `await t.test("holds", async (t) => t.ok(1)); process.exit(0);`,
-    "it broke off before its end",
-  ],
-  "has-no-checks": ["t.ok;", "it has no checks"],
-  "cannot-be-loaded": [`import "./missing.js";`, "Cannot find module"],
-  "throws-while-it-is-loaded": [
-    `t.test("holds", async (t) => t.ok(1)); throw new Error("thrown too early");`,
-    "thrown too early",
-  ],
-  "waits-while-it-is-loaded": [`await new Promise(() => undefined);`, "it broke off before its end"],
-  "blocks-for-ever": ["Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);", "killed after 7 s"],
-  "leaves-a-global": [
-    `t.test("leaves", async (t) => t.ok(Object.assign(globalThis, { left: 1 })));`,
-    "what a file begins it also ends",
-  ],
-  "ends-badly-after-all-its-checks-held": [
-    `t.ok(1); process.on("exit", () => process.kill(process.pid, "SIGKILL"));`,
-    "ended by SIGKILL",
-  ],
-  "checks-after-its-tests-end": [
-    `t.test("ends", async (t) => setTimeout(() => t.ok(1), 50));`,
-    "test assertion after Promise resolution",
-  ],
-  "rejects-where-nobody-listens": [
-    `t.test("waits", async () => { Promise.reject(new Error("lost")); await new Promise(setImmediate); });`,
-    "lost",
-  ],
-  "rejects-after-its-end": [
-    `t.test("ends", async () => void setTimeout(() => Promise.reject(new Error("lost late")), 50));`,
-    "lost late",
-  ],
-} as const;
-
-/** What is said of each of the files that fail, and of those that stand before and after it. */
-function checkTold(t: Test, { code, output }: Ran): void {
-  t.equal(code, 1);
-  const [live = "", last = ""] = output.split("\nThe slowest of ");
-  const told = (name: string) => live.split("\n").filter((line) => line.endsWith(`/${name}.test.mjs`));
-  const [, ...abouts] = last.split("\nFAILED ");
-  for (const [name, [, said]] of Object.entries(bad)) {
-    t.match(told(`${name}-2`), [/^FAILED/], `${name}: once, as failed`);
-    const about = abouts.find((part) => part.includes(`/${name}-2.test.mjs`));
-    t.ok(about?.includes(said), `${name}: ${said} in ${about}`);
-  }
-  for (const name of Object.keys(bad)) t.match(told(`${name}-3`), [/^ok/], `what comes after ${name}`);
-}
-
-t.test("a file that fails is told of by its name, and is the only one in its process that does", async (t) => {
-  const bodies = Object.entries(bad).map(([name, [body]]) => ({ [`${name}-2`]: body, [`${name}-3`]: passing }));
-  const all = Object.assign({}, ...bodies);
-  checkTold(t, await runFiles(t, all, "--together", String(Object.keys(all).length), "--limit", "2"));
-});
-
-t.test("a file that fails alone fails all", async (t) => {
-  for (const name of [
-    "has-a-false-check",
-    "exits-between-tests",
-    "cannot-be-loaded",
-    "rejects-after-its-end",
-  ] as const) {
-    const { code, lastLine } = await runFiles(t, { [name]: bad[name][0] });
-    t.equal(code, 1, name);
-    t.match(lastLine, /^[01] passed, [12] failed$/, name);
-  }
-});
 
 t.test("files that share a process have each its own checks, and one that fails ends it", async (t) => {
   const failing = `t.test("adds", async (t) => { t.ok(1); t.equal(2, 3, "sum"); });`;
