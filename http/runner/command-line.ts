@@ -2,6 +2,7 @@ import { homedir, hostname } from "node:os";
 import { join, resolve } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { type Credential, hostCredential, poolToken } from "./connection/credential.js";
+import type { RunnerOptions } from "./runner.js";
 
 const HINTS = `
 Agents run as the user who starts this, without a sandbox, each in its checkout:
@@ -15,20 +16,7 @@ Examples, with the token in SIGNALBOX_POOL_TOKEN:
 In a clone, npm run runner -- stands for signalbox runner.`;
 
 /** What the command line asks for. */
-export interface RunnerWish {
-  readonly url: string;
-  readonly credential: Credential;
-  readonly name: string;
-  readonly labels: readonly string[];
-  /** Number of runs at once. */
-  readonly slots: number;
-  /** Absolute path. */
-  readonly workFolder: string;
-  readonly gitUrl: string;
-  readonly passEnv: readonly string[];
-  /** The agent's program and arguments; empty for none. */
-  readonly command: readonly string[];
-}
+export type RunnerWish = Omit<RunnerOptions, "clock" | "random" | "instance" | "log">;
 
 /** The runner's command line, not read yet. */
 export function createCommandLine(): Command {

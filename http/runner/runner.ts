@@ -13,6 +13,7 @@ export interface RunnerOptions {
   readonly credential: Credential;
   readonly name: string;
   readonly labels: readonly string[];
+  /** Number of runs at once. */
   readonly slots: number;
   /** An absolute path; created if it does not exist. */
   readonly workFolder: string;
