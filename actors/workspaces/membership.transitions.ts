@@ -62,20 +62,6 @@ export interface MemberLeft extends Fact {
 export type MembershipMessage = ChangeRole | RemoveMember | JoinTeam | LeaveTeam;
 export type MembershipAnswer = Member | Refusal;
 
-/** Handles a membership message, within a turn of the workspace. */
-export function changeMembership(event: Delivered<MembershipMessage>): MembershipAnswer {
-  switch (event.type) {
-    case "member.role":
-      return changeRole(event);
-    case "member.remove":
-      return removeFromWorkspace(event);
-    case "team.join":
-      return joinTeam(event);
-    case "team.leave":
-      return leaveTeam(event);
-  }
-}
-
 /** Adds a person with `role` and to those teams, in a turn in the workspace; a member keeps their role. */
 export function admitMember(
   turn: Turn,
@@ -94,7 +80,8 @@ export function admitMember(
   return member;
 }
 
-function changeRole(event: Delivered<ChangeRole>): Member | Refusal {
+/** Changes a member's role, in a turn of the workspace. */
+export function changeRole(event: Delivered<ChangeRole>): Member | Refusal {
   const { turn, role } = event;
   const change = findRoleChange(event);
   if (change === null) return { refused: "not-found" };
@@ -109,7 +96,8 @@ function changeRole(event: Delivered<ChangeRole>): Member | Refusal {
   return changed;
 }
 
-function removeFromWorkspace(event: Delivered<RemoveMember>): Member | Refusal {
+/** Removes a member from the workspace and its teams, in a turn of the workspace. */
+export function removeFromWorkspace(event: Delivered<RemoveMember>): Member | Refusal {
   const { turn } = event;
   const change = findRoleChange(event);
   if (change?.target === undefined) return { refused: "not-found" };
@@ -122,7 +110,8 @@ function removeFromWorkspace(event: Delivered<RemoveMember>): Member | Refusal {
   return target;
 }
 
-function joinTeam({ turn, by, teamId, userId }: Delivered<JoinTeam>): Member | Refusal {
+/** Adds a member to a team, in a turn of the workspace. */
+export function joinTeam({ turn, by, teamId, userId }: Delivered<JoinTeam>): Member | Refusal {
   const workspaceId = turn.self.partition;
   const refused = refuseTeamChange(findMember(turn, workspaceId, by));
   if (refused !== null) return refused;
@@ -134,7 +123,8 @@ function joinTeam({ turn, by, teamId, userId }: Delivered<JoinTeam>): Member | R
   return member.teams.includes(teamId) ? member : admitMember(turn, member, { role: member.role, teams: [teamId] });
 }
 
-function leaveTeam({ turn, by, teamId, userId }: Delivered<LeaveTeam>): Member | Refusal {
+/** Removes a member from a team, in a turn of the workspace. */
+export function leaveTeam({ turn, by, teamId, userId }: Delivered<LeaveTeam>): Member | Refusal {
   const refused = by === userId ? null : refuseTeamChange(findMember(turn, turn.self.partition, by));
   if (refused !== null) return refused;
   const member = findMember(turn, turn.self.partition, userId);

@@ -40,7 +40,13 @@ import { findResource, type ResourceRow } from "../resources/resource.table.js";
 import { putResource } from "../resources/resource-indexes.table.js";
 import type { AskHolder, ClaimedName } from "../tables/claims.js";
 import { dissolveTeam, findMember, forgetMemberships, putMember } from "./member.table.js";
-import { changeMembership, type MembershipMessage } from "./membership.transitions.js";
+import {
+  changeRole,
+  joinTeam,
+  leaveTeam,
+  type MembershipMessage,
+  removeFromWorkspace,
+} from "./membership.transitions.js";
 import { slugClaimsRef } from "./slug-claims.machine.js";
 import { type ExpireToken, type OpenedTooLate, type OpenWorkspace, workspaceRef } from "./workspace.messages.js";
 
@@ -51,6 +57,13 @@ export interface WorkspaceClosed extends Fact {
 }
 
 const SWEEP_EVERY_MS = 60 * 60 * 1_000;
+
+interface WorkspaceContext {
+  /** Whether a wake-up that sweeps idempotency keys is set. */
+  readonly sweeping: boolean;
+}
+
+type Make = (kind: Kind) => WriteResult | Refusal;
 
 type WorkspaceEvent = Delivered<OpenWorkspace | ExpireToken | ResourceMessage | MembershipMessage | AskHolder | Woken>;
 
@@ -76,16 +89,16 @@ const states = {
     on: {
       "workspace.open": { target: "open", actions: "replay" },
       "name.ask": { target: "open", actions: "confirmClaim" },
-      "resource.create": { target: "open", actions: "write" },
-      "resource.update": { target: "open", actions: "write" },
+      "resource.create": { target: "open", actions: "create" },
+      "resource.update": { target: "open", actions: "update" },
       "resource.delete": [
         { guard: "closes", target: "closed", actions: "close" },
-        { target: "open", actions: "write" },
+        { target: "open", actions: "delete" },
       ],
-      "member.role": { target: "open", actions: "changeMembership" },
-      "member.remove": { target: "open", actions: "changeMembership" },
-      "team.join": { target: "open", actions: "changeMembership" },
-      "team.leave": { target: "open", actions: "changeMembership" },
+      "member.role": { target: "open", actions: "changeRole" },
+      "member.remove": { target: "open", actions: "removeMember" },
+      "team.join": { target: "open", actions: "joinTeam" },
+      "team.leave": { target: "open", actions: "leaveTeam" },
       "token.expire": { target: "open", actions: "expireToken" },
       woken: { target: "open", actions: "sweep" },
     },
@@ -105,11 +118,55 @@ const states = {
   },
 } as const;
 
+interface ActionArgs {
+  readonly event: WorkspaceEvent;
+}
+
+const claimActions = {
+  confirmClaim: ({ event }: ActionArgs) => {
+    assertEvent(event, "name.ask");
+    confirmClaim(event.turn, event.name);
+  },
+  lapseClaim: ({ event }: ActionArgs) => {
+    assertEvent(event, "name.ask");
+    lapseClaim(event);
+  },
+};
+
+const membershipActions = {
+  changeRole: ({ event }: ActionArgs) => {
+    assertEvent(event, "member.role");
+    event.turn.reply(changeRole(event));
+  },
+  removeMember: ({ event }: ActionArgs) => {
+    assertEvent(event, "member.remove");
+    event.turn.reply(removeFromWorkspace(event));
+  },
+  joinTeam: ({ event }: ActionArgs) => {
+    assertEvent(event, "team.join");
+    event.turn.reply(joinTeam(event));
+  },
+  leaveTeam: ({ event }: ActionArgs) => {
+    assertEvent(event, "team.leave");
+    event.turn.reply(leaveTeam(event));
+  },
+};
+
 /** The workspace actor for these kinds; it calls `refuses` in the turn of each write. */
 export function workspaceActor(kinds: readonly Kind[], refuses: RefuseWrite): ActorType {
   const kindOf = kindFinder(kinds);
+  /** Answers a write, refused or made, with what follows from it. */
+  const write = (event: Delivered<ResourceMessage>, context: WorkspaceContext, make: Make): WorkspaceContext => {
+    const kind = kindOf(event.kind);
+    const written = refuses(event.turn, kind, event) ?? make(kind);
+    event.turn.reply(written);
+    if (!isRefusal(written) && !written.replayed) settle(event, written.resource, kinds);
+    if (context.sweeping) return context;
+    event.turn.wake("sweep", event.turn.now + IDEMPOTENCY_WINDOW_MS);
+    return { sweeping: true };
+  };
   const machine = setup({
-    types: { context: {} as { readonly sweeping: boolean }, events: {} as WorkspaceEvent },
+    types: { context: {} as WorkspaceContext, events: {} as WorkspaceEvent },
     guards: {
       isInTime: ({ event }) => {
         assertEvent(event, "workspace.open");
@@ -128,27 +185,21 @@ export function workspaceActor(kinds: readonly Kind[], refuses: RefuseWrite): Ac
       },
       replay: ({ event }) => {
         assertEvent(event, "workspace.open");
-        const { turn } = event;
-        turn.reply(replayCreate(turn, kindOf("workspace"), turn.self.partition));
+        event.turn.reply(replayCreate(event.turn, kindOf("workspace"), event.turn.self.partition));
       },
       refuseLate: ({ event }) => refuseLate(event),
-      confirmClaim: ({ event }) => {
-        assertEvent(event, "name.ask");
-        confirmClaim(event.turn, event.name);
-      },
-      lapseClaim: ({ event }) => {
-        assertEvent(event, "name.ask");
-        lapseClaim(event);
-      },
-      write: assign(({ context, event }) => {
-        assertEvent(event, resourceMessages);
-        const kind = kindOf(event.kind);
-        const written = refuses(event.turn, kind, event) ?? write(event, kind);
-        event.turn.reply(written);
-        if (!isRefusal(written) && !written.replayed) settle(event, written.resource, kinds);
-        if (context.sweeping) return context;
-        event.turn.wake("sweep", event.turn.now + IDEMPOTENCY_WINDOW_MS);
-        return { sweeping: true };
+      ...claimActions,
+      create: assign(({ context, event }) => {
+        assertEvent(event, "resource.create");
+        return write(event, context, (kind) => createWithin(event, kind));
+      }),
+      update: assign(({ context, event }) => {
+        assertEvent(event, "resource.update");
+        return write(event, context, (kind) => updateResource(event.turn, kind, event));
+      }),
+      delete: assign(({ context, event }) => {
+        assertEvent(event, "resource.delete");
+        return write(event, context, (kind) => deleteWithin(event, kind));
       }),
       refuseCreate: ({ event }) => {
         assertEvent(event, "resource.create");
@@ -156,10 +207,7 @@ export function workspaceActor(kinds: readonly Kind[], refuses: RefuseWrite): Ac
         event.turn.stop();
       },
       refuseClosed: ({ event }) => refuseClosed(event),
-      changeMembership: ({ event }) => {
-        assertEvent(event, membershipMessages);
-        event.turn.reply(changeMembership(event));
-      },
+      ...membershipActions,
       close: ({ event }) => {
         assertEvent(event, "resource.delete");
         closeWorkspace(event, kindOf("workspace"));
@@ -220,17 +268,6 @@ function settle(event: Delivered<ResourceMessage>, resource: ResourceRow, kinds:
 function announce(turn: Turn, { kind, id }: ResourceRow): void {
   const changed: ResourceChanged = { name: `${kind}.changed`, id };
   turn.publish(changed);
-}
-
-function write(event: Delivered<ResourceMessage>, kind: Kind): WriteResult | Refusal {
-  switch (event.type) {
-    case "resource.create":
-      return createWithin(event, kind);
-    case "resource.update":
-      return updateResource(event.turn, kind, event);
-    case "resource.delete":
-      return deleteWithin(event, kind);
-  }
 }
 
 function openWorkspace(event: Delivered<OpenWorkspace>, kind: Kind): void {
