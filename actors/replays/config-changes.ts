@@ -1,5 +1,5 @@
-import { isDeepStrictEqual } from "node:util";
-import type { StationBody } from "../lines/station.js";
+import type { RunConfig } from "../lines/fingerprint.js";
+import { canonicalJson } from "../resources/canonical-json.js";
 
 /** The parts of a station's config that a change may be about (replays, Replay candidate). */
 export const changeParts = [
@@ -10,61 +10,84 @@ export const changeParts = [
 /** One difference between two configs of a station. */
 export interface ConfigChange {
   readonly part: (typeof changeParts)[number];
-  /** Which skill, tool or field of the judge; null when the part is a single value. */
+  /** Which repository, skill, tool or field of the judge; null when the part is a single value. */
   readonly name: string | null;
   readonly kind: "added" | "removed" | "changed";
-  /** Null when the value is hidden (prompts, skills, rubrics), and when there is none. */
+  /** Null when the value is hidden (prompts, rubrics, contents of skills and profiles), and when there is none. */
   readonly was: unknown;
   readonly now: unknown;
 }
 
-type Judge = NonNullable<StationBody["judge"]>;
+type Station = RunConfig["station"];
+type Repository = RunConfig["repositories"][number];
+type Judge = NonNullable<Station["judge"]>;
 
 /** Texts that a change does not show. */
 const hiddenOfJudge: ReadonlySet<keyof Judge> = new Set(["rubric", "claims"]);
 
-/** The differences of `planned` from `live`, part by part. */
-export function listConfigChanges(live: StationBody, planned: StationBody): readonly ConfigChange[] {
+/**
+ * The differences of the config `planned` from `live`, part by part; skills are compared by their contents. Lists no
+ * memories, which configs do not have, and nothing that is no part: the check, its diffs and the timeout.
+ */
+export function listConfigChanges(live: RunConfig, planned: RunConfig): readonly ConfigChange[] {
+  const [was, now] = [live.station, planned.station];
   return [
-    ...(live.prompt === planned.prompt
-      ? []
-      : [hide(difference("prompt", null, live.prompt || null, planned.prompt || null))]),
-    ...single("harness", live, planned),
-    ...single("model", live, planned),
-    ...single("effort", live, planned),
-    ...single("profile", live, planned),
+    ...(was.prompt === now.prompt ? [] : [hide(difference("prompt", null, was.prompt || null, now.prompt || null))]),
+    ...single("harness", was, now),
+    ...single("model", was, now),
+    ...single("effort", was, now),
+    ...profileChanges(live, planned),
+    ...repositoryChanges(live.repositories, planned.repositories),
     ...skillChanges(live.skills, planned.skills),
-    ...toolChanges(live.tools, planned.tools),
-    ...single("decisions", live, planned),
-    ...judgeChanges(live.judge, planned.judge),
+    ...toolChanges(was.tools, now.tools),
+    ...single("decisions", was, now),
+    ...judgeChanges(was.judge, now.judge),
   ];
 }
 
-function single(
-  part: "harness" | "model" | "effort" | "profile" | "decisions",
-  live: StationBody,
-  planned: StationBody,
-): ConfigChange[] {
-  return live[part] === planned[part] ? [] : [difference(part, null, live[part], planned[part])];
+function single(part: "harness" | "model" | "effort" | "profile" | "decisions", was: Station, now: Station) {
+  return was[part] === now[part] ? [] : [difference(part, null, was[part], now[part])];
 }
 
-function skillChanges(live: readonly string[], planned: readonly string[]): ConfigChange[] {
-  return [
-    ...planned.filter((key) => !live.includes(key)).map((key) => hide(difference("skill", key, null, key))),
-    ...live.filter((key) => !planned.includes(key)).map((key) => hide(difference("skill", key, key, null))),
-  ];
+/** Another profile, or the same one with another content, which is hidden. */
+function profileChanges(live: RunConfig, planned: RunConfig): ConfigChange[] {
+  const { profile } = planned.station;
+  if (live.station.profile !== profile) return single("profile", live.station, planned.station);
+  return isSame(live.profile, planned.profile) ? [] : [hide(difference("profile", null, profile, profile))];
 }
 
-function toolChanges(live: StationBody["tools"], planned: StationBody["tools"]): ConfigChange[] {
-  const names = new Set([...live, ...planned].map(({ tool }) => tool));
-  return [...names].flatMap((name) => {
-    const was = termsOf(live, name);
-    const now = termsOf(planned, name);
-    return isDeepStrictEqual(was, now) ? [] : [difference("tool", name, was, now)];
+function repositoryChanges(live: readonly Repository[], planned: readonly Repository[]): ConfigChange[] {
+  return namesOf(live, planned, ({ name }) => name).flatMap((name) => {
+    const was = live.find((one) => one.name === name) ?? null;
+    const now = planned.find((one) => one.name === name) ?? null;
+    const setupOf = (of: Repository | null) => (of === null ? null : { setup: of.setup });
+    return [
+      ...(isSame(setupOf(was), setupOf(now)) ? [] : [difference("repository", name, setupOf(was), setupOf(now))]),
+      ...((was?.image ?? null) === (now?.image ?? null)
+        ? []
+        : [difference("image", name, was?.image ?? null, now?.image ?? null)]),
+    ];
   });
 }
 
-function termsOf(tools: StationBody["tools"], name: string): { readonly approval: boolean } | null {
+function skillChanges(live: RunConfig["skills"], planned: RunConfig["skills"]): ConfigChange[] {
+  const digestIn = (skills: RunConfig["skills"], name: string) =>
+    skills.find(({ key }) => key === name)?.digest ?? null;
+  return namesOf(planned, live, ({ key }) => key).flatMap((name) => {
+    const [was, now] = [digestIn(live, name), digestIn(planned, name)];
+    return was === now ? [] : [hide(difference("skill", name, was, now))];
+  });
+}
+
+function toolChanges(live: Station["tools"], planned: Station["tools"]): ConfigChange[] {
+  return namesOf(live, planned, ({ tool }) => tool).flatMap((name) => {
+    const was = termsOf(live, name);
+    const now = termsOf(planned, name);
+    return isSame(was, now) ? [] : [difference("tool", name, was, now)];
+  });
+}
+
+function termsOf(tools: Station["tools"], name: string): { readonly approval: boolean } | null {
   const found = tools.find(({ tool }) => tool === name);
   return found === undefined ? null : { approval: found.approval };
 }
@@ -74,10 +97,19 @@ function judgeChanges(live: Judge | null, planned: Judge | null): ConfigChange[]
     return live === planned ? [] : [hide(difference("judge", null, live, planned))];
   }
   return (Object.keys(planned) as (keyof Judge)[]).flatMap((field) => {
-    if (isDeepStrictEqual(live[field], planned[field])) return [];
+    if (isSame(live[field], planned[field])) return [];
     const change = difference("judge", field, live[field], planned[field]);
     return [hiddenOfJudge.has(field) ? hide(change) : change];
   });
+}
+
+/** The names in either list, each once, those of the first list first. */
+function namesOf<One>(first: readonly One[], second: readonly One[], nameOf: (one: One) => string): readonly string[] {
+  return [...new Set([...first, ...second].map(nameOf))];
+}
+
+function isSame(left: unknown, right: unknown): boolean {
+  return canonicalJson(left) === canonicalJson(right);
 }
 
 function difference(part: ConfigChange["part"], name: string | null, was: unknown, now: unknown): ConfigChange {

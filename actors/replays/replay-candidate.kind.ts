@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Reading } from "../../storage/store.js";
-import { runConfig, toFingerprint } from "../lines/fingerprint.js";
+import { type RunConfig, runConfig, toFingerprint } from "../lines/fingerprint.js";
 import type { LineFields } from "../lines/line.js";
 import { getRunSetup } from "../lines/run-setup.js";
 import { type StationBody, stationSchema } from "../lines/station.js";
@@ -93,19 +93,20 @@ function addedTo({ station: block }: ReplayCandidateFields, scope: WriteScope<Re
   const found = findStation(scope);
   if (found === null) throw new Error("a candidate for a station that is not there");
   const { line, live } = found;
+  const [config, liveConfig] = [configUnder(block, line, scope), configUnder(live, line, scope)];
   return {
     lineId: line.id,
     stationId: live.id,
     stationAddress: `${line.address}/${live.key}`,
     kind: "proposed",
-    fingerprint: fingerprintUnder(block, line, scope),
-    changedFrom: { fingerprint: fingerprintUnder(live, line, scope), changes: listConfigChanges(live, block) },
+    fingerprint: toFingerprint(config),
+    changedFrom: { fingerprint: toFingerprint(liveConfig), changes: listConfigChanges(liveConfig, config) },
     createdAt: new Date(scope.now).toISOString(),
   };
 }
 
-function fingerprintUnder(station: StationBody, line: LineRow, scope: WriteScope<unknown>): string {
-  return toFingerprint(runConfig(line.fields, station, getRunSetup(scope.reading, scope, station)));
+function configUnder(station: StationBody, line: LineRow, scope: WriteScope<unknown>): RunConfig {
+  return runConfig(line.fields, station, getRunSetup(scope.reading, scope, station));
 }
 
 function findStation({ reading, workspaceId, station }: WriteScope<unknown>) {
