@@ -31,6 +31,7 @@
  */
 import { z } from "zod";
 import { inputsTextSchema } from "./call-inputs.js";
+import { calledName, toolCallSchema } from "./tool-call.js";
 
 export const RUNNER_PROTOCOL = 1;
 
@@ -80,6 +81,10 @@ export const stepSchema = z.object({
   text: z.string().max(MAX_STEP_CHARACTERS),
   tool: z.string().max(255).nullable(),
   spent: spentSchema.nullable(),
+  /** The call of a tool that the step is about; absent for none. */
+  call: toolCallSchema.optional(),
+  /** Key of the skill that the agent read in the step; absent for none. */
+  skill: calledName.optional(),
 });
 export type RunStep = z.infer<typeof stepSchema>;
 

@@ -5,10 +5,9 @@ import type { Clock } from "../../runtime/clock.js";
 import { type Checkout, createCheckout } from "./checkout/checkout.js";
 import type { Mirrors } from "./checkout/mirrors.js";
 import { RunFolder } from "./checkout/run-folder.js";
-import { cut } from "./harness/agent-lines.js";
 import { Handovers } from "./harness/handovers.js";
 import { type AgentResult, type Harness, HarnessNotFound } from "./harness/harness.js";
-import { maskedWithin, maskOf } from "./harness/mask.js";
+import { maskedStep, maskedWithin, maskOf } from "./harness/mask.js";
 import { Messages, type PersonMessage } from "./harness/messages.js";
 import { type PermissionAnswer, Permissions, type PermissionWish } from "./harness/permissions.js";
 import { errorMessage, JobFailed, toFailure } from "./job-failed.js";
@@ -156,9 +155,8 @@ export class JobRun {
 
   async #step(step: Omit<RunStep, "index" | "spent">): Promise<void> {
     await this.#options.room(this.#halt.stopping);
-    const text = cut(this.#mask(step.text));
-    const tool = step.tool === null ? null : this.#mask(step.tool);
-    this.#send({ type: "run.step", ...this.claim, step: { ...step, text, tool, index: this.#steps, spent: null } });
+    const masked = { ...maskedStep(step, this.#mask), index: this.#steps, spent: null };
+    this.#send({ type: "run.step", ...this.claim, step: masked });
     this.#steps += 1;
   }
 

@@ -1,6 +1,15 @@
 import { z } from "zod";
 import { type CallInputs, inputsSchema } from "../../../actors/runners/call-inputs.js";
 import { MAX_REASON_CHARACTERS, MAX_STEP_CHARACTERS } from "../../../actors/runners/protocol.js";
+import { calledName, refuser } from "../../../actors/runners/tool-call.js";
+
+/** A call of a tool, as an agent names it. */
+const callSchema = z.object({
+  server: calledName.nullable().default(null),
+  tool: calledName,
+  failed: z.boolean().default(false),
+  refusedBy: refuser.nullable().default(null),
+});
 
 /** The messages on an agent's standard output, one JSON object in each line. Any other line becomes an output step. */
 const agentLineSchema = z.discriminatedUnion("type", [
@@ -9,6 +18,8 @@ const agentLineSchema = z.discriminatedUnion("type", [
     kind: z.enum(["message", "tool", "output", "thought", "error"]).default("message"),
     text: z.string(),
     tool: z.string().max(255).nullable().default(null),
+    call: callSchema.optional(),
+    skill: calledName.optional(),
   }),
   z.object({ type: z.literal("cost"), amount: z.number().min(0), currency: z.string().regex(/^[A-Z]{3}$/) }),
   z.object({ type: z.literal("handover"), to: z.string().min(1).max(64), note: z.string().max(20_000).default("") }),

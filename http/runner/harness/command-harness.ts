@@ -63,8 +63,10 @@ async function readOutput({ group, input }: Agent, run: HarnessRun, tail: Tail):
 /** Handles a line; resolves when the next one may be read. The answer may come later. */
 async function take(line: AgentLine, run: HarnessRun, answer: (line: InputLine) => void): Promise<void> {
   switch (line.type) {
-    case "step":
-      return run.step({ kind: line.kind, text: line.text, tool: line.tool });
+    case "step": {
+      const { type: _type, ...step } = line;
+      return run.step(step);
+    }
     case "cost":
       return run.cost({ amount: line.amount, currency: line.currency });
     case "ask":

@@ -1,3 +1,6 @@
+import type { RunStep } from "../../../actors/runners/protocol.js";
+import { cut } from "./agent-lines.js";
+
 /** Shorter values occur in ordinary words: masking them would hide text, and reveal them by what is missing. */
 const SHORTEST = 6;
 
@@ -20,4 +23,20 @@ export function maskedWithin(value: unknown, mask: (text: string) => string): un
   if (Array.isArray(value)) return value.map((inner) => maskedWithin(inner, mask));
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [mask(name), maskedWithin(inner, mask)]));
+}
+
+/** A step with its text, cut to the length of a step, and all names masked. */
+export function maskedStep<Step extends Pick<RunStep, "text" | "tool" | "call" | "skill">>(
+  step: Step,
+  mask: (text: string) => string,
+): Step {
+  const { text, tool, call, skill } = step;
+  const server = call?.server ?? null;
+  return {
+    ...step,
+    text: cut(mask(text)),
+    tool: tool === null ? null : mask(tool),
+    ...(call && { call: { ...call, tool: mask(call.tool), server: server === null ? null : mask(server) } }),
+    ...(skill !== undefined && { skill: mask(skill) }),
+  };
 }

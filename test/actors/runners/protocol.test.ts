@@ -30,6 +30,18 @@ t.test("an end may name unknown features, or none", async (t) => {
   t.same(runnerFrameSchema.parse(hello), hello);
 });
 
+t.test("a step may say which tool was called and which skill was read; names are bounded", async (t) => {
+  const parse = (more: object) =>
+    runnerFrameSchema.safeParse({ frame: "message", n: 1, ack: 0, message: { ...said, step: { ...step, ...more } } });
+  const call = { server: "tracker", tool: "find", failed: true, refusedBy: null };
+  const taken = parse({ call: { ...call, novelty: 1 }, skill: "greet" });
+  t.match(taken.data, { message: { step: { ...step, call, skill: "greet" } } });
+  t.ok(parse({ call: { ...call, server: null, refusedBy: "person" } }).success);
+  const odd = [{ tool: "" }, { tool: "x".repeat(201) }, { server: "" }, { failed: 1 }, { refusedBy: "usr_1" }];
+  for (const more of odd) t.notOk(parse({ call: { ...call, ...more } }).success, JSON.stringify(more));
+  t.notOk(parse({ skill: "" }).success);
+});
+
 t.test("an invalid message is refused", async (t) => {
   for (const message of [{ ...said, type: "run.unheard-of" }, { ...said, step: { ...step, kind: "shout" } }, {}]) {
     t.notOk(runnerFrameSchema.safeParse({ frame: "message", n: 1, ack: 0, message }).success);

@@ -17,7 +17,7 @@ t.test("a run goes through: steps, cost, a handover that is answered, and everyt
   scene.assign({
     agent: `
       ${say({ type: "step", kind: "thought", text: "Hm." })}
-      ${say({ type: "step", kind: "tool", text: "edit", tool: "ed" })}
+      ${say({ type: "step", kind: "tool", text: "edit", tool: "ed", call: { server: "files", tool: "edit" }, skill: "greet" })}
       echo plain
       echo more >> a.txt; printf '\\000\\377' > binary; mkdir d; echo new > d/new.txt
       ${say({ type: "cost", amount: 0.25, currency: "USD" })}
@@ -36,10 +36,14 @@ t.test("a run goes through: steps, cost, a handover that is answered, and everyt
     spent: { amount: 0.75, currency: "USD" },
   });
   t.same(scene.steps(), ["thought: Hm.", "tool: edit", "output: plain", 'error: {"type":"handover.accepted"}']);
+  const sent = scene.messages("run.step").map(({ step }) => step);
   t.same(
-    scene.messages("run.step").map(({ step }) => step.index),
+    sent.map(({ index }) => index),
     [0, 1, 2, 3],
   );
+  const call = { server: "files", tool: "edit", failed: false, refusedBy: null };
+  t.match(sent[1], { tool: "ed", call, skill: "greet" });
+  t.notOk("call" in (sent[0] ?? {}) || "skill" in (sent[0] ?? {}));
   t.equal(scene.messages("run.started").length, 1);
   const repository = scene.path("repositories/acme/app");
   const [checkout] = ended.checkouts;

@@ -4,7 +4,7 @@ import { MAX_STEP_CHARACTERS } from "../../../../actors/runners/protocol.js";
 import { credentialsOf } from "../../../../http/runner/checkout/mirrors.js";
 import { cut, parseAgentLine } from "../../../../http/runner/harness/agent-lines.js";
 import { linesOf } from "../../../../http/runner/harness/lines.js";
-import { maskOf } from "../../../../http/runner/harness/mask.js";
+import { maskedStep, maskOf } from "../../../../http/runner/harness/mask.js";
 
 async function linesFrom(chunks: readonly Buffer[]): Promise<string[]> {
   const lines: string[] = [];
@@ -45,6 +45,9 @@ t.test("a text is cut to what a step holds, never within a character", async (t)
 t.test("a line is a message, a message gone wrong, or none", async (t) => {
   t.same(parseAgentLine('{"type":"step","text":"a"}'), { type: "step", kind: "message", text: "a", tool: null });
   t.same(parseAgentLine('{"type":"handover","to":"review"}'), { type: "handover", to: "review", note: "" });
+  const called = '{"type":"step","kind":"tool","text":"a","call":{"tool":"find"},"skill":"greet"}';
+  const call = { server: null, tool: "find", failed: false, refusedBy: null };
+  t.match(parseAgentLine(called), { type: "step", kind: "tool", tool: null, call, skill: "greet" });
   for (const none of ["", "plain", "{", "{}", "[]", "null", '{"type":"other"}', ' {"type":"ask","question":"?"}']) {
     t.equal(parseAgentLine(none), null, none);
   }
@@ -53,6 +56,12 @@ t.test("a line is a message, a message gone wrong, or none", async (t) => {
     ['{"type":"cost","amount":1e999,"currency":"USD"}', "cost", "amount"],
     ['{"type":"cost","amount":1,"currency":"usd"}', "cost", "currency"],
     ['{"type":"step","kind":"shout","text":"a"}', "step", "kind"],
+    ['{"type":"step","text":"a","call":{"server":"a"}}', "step", "call.tool"],
+    ['{"type":"step","text":"a","call":{"server":"","tool":"b"}}', "step", "call.server"],
+    ['{"type":"step","text":"a","call":{"tool":"b","failed":"no"}}', "step", "call.failed"],
+    ['{"type":"step","text":"a","call":{"tool":"b","refusedBy":"usr_1"}}', "step", "call.refusedBy"],
+    ['{"type":"step","text":"a","call":"b"}', "step", "call"],
+    [`{"type":"step","text":"a","skill":"${"x".repeat(201)}"}`, "step", "skill"],
     ['{"type":"permission","id":"1","tool":""}', "permission", "tool"],
     ['{"type":"permission","id":"1","tool":"a","inputs":[]}', "permission", "inputs"],
     [
@@ -72,6 +81,15 @@ t.test("a mask takes out values and each of their lines, longest first, and leav
   t.equal(mask("abcdefgh abcdef a"), "*** *** a");
   t.equal(mask("> first of two\n> second of two"), "> ***\n> ***");
   t.equal(maskOf([])("as it is"), "as it is");
+});
+
+t.test("a mask takes secrets out of the names in a step too", async (t) => {
+  const mask = maskOf(["s3cr3t-value"]);
+  const call = { server: "s3cr3t-value", tool: "find s3cr3t-value", failed: true, refusedBy: null };
+  const step = { text: "s3cr3t-value", tool: "s3cr3t-value", call, skill: "a s3cr3t-value" };
+  const masked = { text: "***", tool: "***", call: { ...call, server: "***", tool: "find ***" }, skill: "a ***" };
+  t.same(maskedStep(step, mask), masked);
+  t.same(maskedStep({ text: "a", tool: null }, mask), { text: "a", tool: null });
 });
 
 t.test("of an address it is known what of it is a secret", async (t) => {
