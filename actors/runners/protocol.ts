@@ -43,6 +43,8 @@ export const RUNNER_FEATURES = [
   "permissions",
   /** A job without `task`: the run's owner is no task. */
   "taskless",
+  /** `bases` in `run.started`: the commits that the checkouts begin from. */
+  "bases",
 ] as const;
 export type RunnerFeature = (typeof RUNNER_FEATURES)[number];
 
@@ -113,10 +115,20 @@ export const failureSchema = z.object({
 });
 export type RunFailure = z.infer<typeof failureSchema>;
 
+/** A commit: 40 or 64 hex digits. */
+const commit = z.string().regex(/^([0-9a-f]{40}|[0-9a-f]{64})$/);
+
+/** Most checkouts of a run: as many as a line has repositories. */
+const MAX_CHECKOUTS = 50;
+
+/** The commit that a checkout begins from. */
+const baseSchema = z.object({ repository: z.string().max(200), base: commit });
+export type CheckoutBase = z.infer<typeof baseSchema>;
+
 export const checkoutResultSchema = z.object({
   repository: z.string(),
-  /** The commit the diff is against: 40 or 64 hex digits. */
-  base: z.string().regex(/^([0-9a-f]{40}|[0-9a-f]{64})$/),
+  /** The commit the diff is against. */
+  base: commit,
   /** Unified git diff (`--binary`) of all the task's changes since `base`; empty for none. */
   diff: z.string(),
 });
@@ -135,7 +147,7 @@ export type RunEnding = z.infer<typeof endingSchema>;
 
 export const runnerMessageSchema = z.discriminatedUnion("type", [
   /** The checkouts are in place, setup has run, the agent starts. */
-  z.object({ type: z.literal("run.started"), ...claim }),
+  z.object({ type: z.literal("run.started"), ...claim, bases: z.array(baseSchema).max(MAX_CHECKOUTS).optional() }),
   z.object({ type: z.literal("run.step"), ...claim, step: stepSchema }),
   /** The agent wants to hand over; answered by `run.handover-answered` with the same id. */
   z.object({
@@ -151,7 +163,7 @@ export const runnerMessageSchema = z.discriminatedUnion("type", [
     outcome: z.enum(["completed", "failed", "stopped"]),
     ending: endingSchema.nullable(),
     failure: failureSchema.nullable(),
-    checkouts: z.array(checkoutResultSchema).max(50),
+    checkouts: z.array(checkoutResultSchema).max(MAX_CHECKOUTS),
     /** The result of the station's check command; null when it has none or it did not run. */
     check: z
       .object({

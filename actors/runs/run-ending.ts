@@ -14,6 +14,7 @@ import type { RunOutcome, RunRow } from "./run.js";
 import { runCheckouts, runs, toQueuedRun } from "./run.table.js";
 import { getRunRow, sendToOwner, sendToRunner } from "./run.transitions.js";
 import type { ClaimStale, RunContext } from "./run-events.js";
+import { recordBases } from "./run-input.js";
 import { getRunInput } from "./run-input.table.js";
 import type { RunOwner } from "./run-owner.js";
 
@@ -35,6 +36,8 @@ export function endByReport(turn: Turn, context: RunContext, report: EndReport, 
 
 function recordCheckouts(turn: Turn, checkouts: EndReport["checkouts"]): void {
   const { partition, id: runId } = turn.self;
+  // Runners of earlier releases do not report commits before the end, and no runner does when its setup failed.
+  recordBases(turn, checkouts);
   const { repositories } = getRunInput(turn, partition, runId).config;
   // Of two reports about a repository the last counts. Repositories that the runner was not given are ignored.
   const last = new Map(checkouts.map((checkout) => [checkout.repository, checkout]));

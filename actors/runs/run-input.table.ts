@@ -11,6 +11,7 @@ import type { RunBrief } from "./run-owner.js";
  *
  * 1. The config and the beginning of a run are fixed in the turn that queues it.
  * 2. The brief for its agent is fixed in the turn that claims it.
+ * 3. A commit that was open in the beginning is fixed by the first report of the runner that names it.
  */
 export interface RunInputRow {
   readonly runId: string;
@@ -37,7 +38,7 @@ export interface RunBeginning {
 
 export interface InputCheckout {
   readonly repository: string;
-  /** The commit to begin from; null for the head of the default branch. */
+  /** The commit to begin from; null for the head of the default branch, until the runner reports which commit that is. */
   readonly base: string | null;
   /** Digest of the diff since `base` to apply first; null for none. */
   readonly diff: string | null;

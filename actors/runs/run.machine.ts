@@ -9,7 +9,8 @@
  * |                 |                                           |                | or the runner is assigned to the run    |
  * | claimed         | start.agreed (gate.answered)              | claimed        | the runner is assigned to the run       |
  * | claimed         | start.refused (gate.answered)             | ended          | withdrawn, with the refusal             |
- * | claimed         | run.started (run.said)                    | running        | the owner is notified                   |
+ * | claimed         | run.started (run.said)                    | running        | the commits it begins from are          |
+ * |                 |                                           |                | recorded; the owner is notified         |
  * | claimed,running | run.step (run.said)                       | same           | recorded, published in the stream       |
  * | any but new     | message.taken (run.speak)                 | same           | a step; sent to the runner              |
  * | any but new     | message.refused (run.speak)               | same           | refused                                 |
@@ -103,7 +104,10 @@ const machine = setup({
       assertEvent(event, "start.refused");
       endRun(event.turn, context, { outcome: "withdrawn", reason: event.why }, event.owner);
     },
-    begin: ({ event }) => beginRun(event.turn),
+    begin: ({ event }) => {
+      assertEvent(event, "run.started");
+      beginRun(event.turn, event);
+    },
     recordStep: ({ context, event }) => {
       assertEvent(event, "run.step");
       recordStep(event.turn, context, event.step);

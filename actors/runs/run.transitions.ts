@@ -3,14 +3,14 @@ import type { Delivered, Turn, TurnReading } from "../../runtime/turn.js";
 import type { WorkQuestion } from "../events/catalogue.js";
 import { type EventSubject, recordWorkEvent } from "../events/event-task.js";
 import { dispatcherRef, type QueueRun } from "../runners/dispatcher.messages.js";
-import type { RunStep, Spent } from "../runners/protocol.js";
+import type { RunnerMessage, RunStep, Spent } from "../runners/protocol.js";
 import { type ClaimRun, runnerRef, type SendToRunner } from "../runners/runner.messages.js";
 import type { OutboxMessage } from "../runners/runner.table.js";
 import type { RunRow, StepRow } from "./run.js";
 import type { OwnerMessage, StartRun } from "./run.messages.js";
 import { runEntry, runSteps, runs, toQueuedRun } from "./run.table.js";
 import type { RunContext } from "./run-events.js";
-import { recordBeginning, recordBrief } from "./run-input.js";
+import { recordBases, recordBeginning, recordBrief } from "./run-input.js";
 import type { RunOwner } from "./run-owner.js";
 
 /** What the transitions of a run do until its end; `run.machine.ts` says when. */
@@ -21,6 +21,8 @@ export function getRunRow(turn: TurnReading): RunRow {
   if (row === undefined) throw new Error("a run without its row");
   return row;
 }
+
+type StartReport = Extract<RunnerMessage, { type: "run.started" }>;
 
 /** Sends a message to the run's owner. */
 export function sendToOwner(turn: Turn, message: OwnerMessage): void {
@@ -98,8 +100,9 @@ export function sendToRunner(turn: Turn, context: Pick<RunContext, "runnerId">, 
 }
 
 /** The runner has started the run; notifies the owner. */
-export function beginRun(turn: Turn): void {
+export function beginRun(turn: Turn, { bases = [] }: Pick<StartReport, "bases">): void {
   const row = getRunRow(turn);
+  recordBases(turn, bases);
   const startedAt = new Date(turn.now).toISOString();
   runs.put(turn, turn.self.partition, row, { ...row, state: "running", startedAt });
   sendToOwner(turn, { type: "run.began", runId: row.id });

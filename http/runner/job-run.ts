@@ -1,6 +1,14 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Job, RunEnding, RunnerFeature, RunnerMessage, RunStep, Spent } from "../../actors/runners/protocol.js";
+import type {
+  CheckoutBase,
+  Job,
+  RunEnding,
+  RunnerFeature,
+  RunnerMessage,
+  RunStep,
+  Spent,
+} from "../../actors/runners/protocol.js";
 import type { Clock } from "../../runtime/clock.js";
 import { type Checkout, createCheckout } from "./checkout/checkout.js";
 import type { Mirrors } from "./checkout/mirrors.js";
@@ -211,7 +219,7 @@ export class JobRun {
         halt: this.#halt,
         started: async (group) => {
           await folder.note(group);
-          this.#send({ type: "run.started", ...this.claim });
+          this.#send({ type: "run.started", ...this.claim, ...this.#bases(place) });
         },
         step: (step) => this.#step(step),
         cost: (spent) => this.#addCost(spent),
@@ -225,6 +233,11 @@ export class JobRun {
       .catch((error: unknown) => {
         throw error instanceof HarnessNotFound ? new JobFailed("harness-not-found", error.message) : error;
       });
+  }
+
+  #bases({ checkouts }: Place): { bases?: CheckoutBase[] } {
+    if (!this.#options.knows("bases")) return {};
+    return { bases: checkouts.map(({ repository, base }) => ({ repository, base })) };
   }
 
   async #ending(place: Place, { exitCode, output }: AgentResult): Promise<RunEnding> {

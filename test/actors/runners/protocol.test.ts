@@ -42,6 +42,20 @@ t.test("a step may say which tool was called and which skill was read; names are
   t.notOk(parse({ skill: "" }).success);
 });
 
+t.test("a start may say which commits it begins from, one for each checkout at most", async (t) => {
+  const started = (bases?: unknown) => {
+    const message = { type: "run.started", runId: "run_1", fence: 1, ...(bases === undefined ? {} : { bases }) };
+    return runnerFrameSchema.safeParse({ frame: "message", n: 1, ack: 0, message }).success;
+  };
+  const base = { repository: "acme/app", base: "a".repeat(40) };
+  for (const bases of [undefined, [], [base], [{ ...base, base: "0".repeat(64) }], Array(50).fill(base)]) {
+    t.ok(started(bases));
+  }
+  const odd = ["main", "A".repeat(40), "a".repeat(41), null].map((commit) => [{ ...base, base: commit }]);
+  const others = [Array(51).fill(base), [{ ...base, repository: "x".repeat(201) }], base, null];
+  for (const bases of [...odd, ...others]) t.notOk(started(bases), JSON.stringify(bases)?.slice(0, 80));
+});
+
 t.test("an invalid message is refused", async (t) => {
   for (const message of [{ ...said, type: "run.unheard-of" }, { ...said, step: { ...step, kind: "shout" } }, {}]) {
     t.notOk(runnerFrameSchema.safeParse({ frame: "message", n: 1, ack: 0, message }).success);

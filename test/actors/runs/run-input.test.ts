@@ -12,11 +12,12 @@ import { taskCheckouts, tasks } from "../../../actors/tasks/task.table.js";
 import { taskRunOwner } from "../../../actors/tasks/task-run-owner.js";
 import { address } from "../../../runtime/address.js";
 import type { Message } from "../../../runtime/turn.js";
-import { memoryRows, type Stepping, stepByHand } from "../../support/turn.js";
+import { memoryRows, type Stepping, stepByHand, type TurnTaken } from "../../support/turn.js";
 import { line, lineId, putLine, putTeam, teamId, workspaceId } from "../../support/work.js";
 
 const by = "usr_1";
 const diff = "diff --git a/a b/a\n";
+const base = (digit: string) => digit.repeat(40);
 const open = {
   ...{ type: "task.open", teamId, lineId, title: "Do it", description: "Well.", url: "https://x/1", station: null },
   ...{ assignee: by, by },
@@ -99,19 +100,30 @@ class Work {
     for (const message of [{ type: "run.claim", runnerId: "runner_1" }, agreed]) this.run().take(message);
   }
 
+  /** The runner says something about the run under way, of which its task is told. */
+  say(message: object): TurnTaken {
+    const said = { runId: this.runId, fence: 1, ...message };
+    const taken = this.run().take({ type: "run.said", runnerId: "runner_1", said } as Message);
+    for (const { to: whom, message } of taken.sent) if (whom.kind === "task") this.tell(message);
+    return taken;
+  }
+
   /** The run under way is completed and hands over; its task has another one queued. */
   complete(to: string): void {
-    const said = (message: object) =>
-      ({ type: "run.said", runnerId: "runner_1", said: { runId: this.runId, fence: 1, ...message } }) as Message;
     const run = this.run();
-    run.take(said({ type: "run.started" }));
-    const [question] = run.take(said({ type: "run.handover", id: "1-1", to, note: "" })).questions;
+    this.say({ type: "run.started" });
+    const [question] = this.say({ type: "run.handover", id: "1-1", to, note: "" }).questions;
     run.take({ type: "gate.answered", gate: "handover.giving", id: question?.id, refused: null } as Message);
     const ending = { kind: "handover", to, note: "look" };
-    const checkouts = [{ repository: "acme/app", base: "b".repeat(40), diff }];
+    const checkouts = [{ repository: "acme/app", base: base("b"), diff }];
     const left = { ending, failure: null, checkouts, check: null, spent: null };
-    const { sent } = run.take(said({ type: "run.ended", outcome: "completed", ...left }));
-    for (const { to: whom, message } of sent) if (whom.kind === "task") this.tell(message);
+    this.say({ type: "run.ended", outcome: "completed", ...left });
+  }
+
+  /** The commits that the run begins from, by repository. */
+  bases(runId = this.runId): Readonly<Record<string, string | null>> {
+    const checkouts = runInputs.get(this.rows, workspaceId, runId)?.beginning?.checkouts ?? [];
+    return Object.fromEntries(checkouts.map((checkout) => [checkout.repository, checkout.base]));
   }
 }
 
@@ -163,8 +175,47 @@ t.test("notes and title are those at the claim, diffs those when the run was que
   work.complete("review");
   work.claim();
   const job = work.job();
-  t.match(job, { station: { key: "review", next: { length: 0 } }, checkouts: [{ base: "b".repeat(40), diff }] });
+  t.match(job, { station: { key: "review", next: { length: 0 } }, checkouts: [{ base: base("b"), diff }] });
   t.match(job?.task?.notes, [{ text: "mind the gap" }, { from: "station work", text: "look" }]);
+});
+
+t.test("the commits of a run are unknown until its runner reports them, and are fixed then", async (t) => {
+  const work = new Work();
+  const repositories = ["acme/app", "acme/docs"].map((name) => ({ name, setup: null, image: null }));
+  work.putLine({ repositories });
+  work.tell({ type: "task.move", by, to: "work" } as Message);
+  work.claim();
+  t.same(work.bases(), { "acme/app": null, "acme/docs": null });
+  const bases = [
+    { repository: "acme/app", base: base("a") },
+    { repository: "acme/app", base: base("c") },
+    { repository: "acme/other", base: base("a") },
+  ];
+  work.say({ type: "run.started", bases });
+  t.same(work.bases(), { "acme/app": base("c"), "acme/docs": null }, "the last of two; none that it was not given");
+  const checkouts = ["acme/app", "acme/docs"].map((repository) => ({ repository, base: base("d"), diff: "" }));
+  const left = { ending: null, failure: null, checkouts, check: null, spent: null };
+  const { runId } = work;
+  work.say({ type: "run.ended", outcome: "failed", ...left });
+  t.same(work.bases(runId), { "acme/app": base("c"), "acme/docs": base("d") }, "the end says what was open still");
+});
+
+t.test("the commit that a task's next run begins from is known when it is queued, and never another", async (t) => {
+  const work = new Work();
+  work.claim();
+  work.complete("review");
+  work.claim();
+  t.same(work.bases(), { "acme/app": base("b") });
+  work.say({ type: "run.started", bases: [{ repository: "acme/app", base: base("a") }] });
+  t.same(work.bases(), { "acme/app": base("b") });
+});
+
+t.test("a runner that reports no commits changes nothing of the input", async (t) => {
+  const work = new Work();
+  work.claim();
+  const before = runInputs.get(work.rows, workspaceId, work.runId);
+  work.say({ type: "run.started" });
+  t.same(runInputs.get(work.rows, workspaceId, work.runId), before);
 });
 
 t.test("a body is stored once, with the number of its references", async (t) => {

@@ -44,8 +44,9 @@ t.test("a run goes through: steps, cost, a handover that is answered, and everyt
   const call = { server: "files", tool: "edit", failed: false, refusedBy: null };
   t.match(sent[1], { tool: "ed", call, skill: "greet" });
   t.notOk("call" in (sent[0] ?? {}) || "skill" in (sent[0] ?? {}));
-  t.equal(scene.messages("run.started").length, 1);
   const repository = scene.path("repositories/acme/app");
+  const bases = [{ repository: "acme/app", base: inRepository(repository, "rev-parse", "HEAD").trim() }];
+  t.match(scene.messages("run.started"), [{ bases }]);
   const [checkout] = ended.checkouts;
   t.equal(checkout?.base, inRepository(repository, "rev-parse", "HEAD").trim());
   writeFileSync(scene.path("change.diff"), checkout?.diff ?? "");
