@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Reading } from "../../storage/store.js";
 import { findLine } from "../lines/line.queries.js";
+import { openerSchema } from "../run-facts/opener.js";
 import { failureSchema } from "../runners/protocol.js";
 import { listOpenApprovals } from "../runs/approval.table.js";
 import { readStoredText, type StoredText, toStreamText } from "../tables/text-blobs.js";
@@ -19,7 +20,8 @@ export const taskItemSchema = z
     station: z.string(),
     state: z.enum(["queued", "running", "inbox", "done", "closed"]),
     assignee: z.string().nullable(),
-    openedBy: z.strictObject({ kind: z.literal("person"), userId: z.string() }),
+    /** Null where nothing says it. */
+    openedBy: openerSchema.nullable(),
     marks: z.record(z.string(), z.string()),
     pullRequest: z.null(),
     runId: z.string().nullable(),

@@ -2,6 +2,7 @@ import { reference } from "../../runtime/reference.js";
 import type { Answered, Message } from "../../runtime/turn.js";
 import type { Refusal } from "../refusal.js";
 import type { Keyed } from "../resources/repeated-request.js";
+import type { Opener } from "../run-facts/opener.js";
 import type { OwnerMessage } from "../runs/run.messages.js";
 import type { TaskRow } from "./task.js";
 
@@ -36,6 +37,8 @@ export interface OpenTask extends Caused {
   readonly assignee: string | null;
   /** The person who opens it. */
   readonly by: string;
+  /** Who opens it where that is no person; absent for `by`. */
+  readonly openedBy?: Opener;
 }
 
 /** Only the assignee may do this. */

@@ -50,6 +50,7 @@ export function refuseUnlessOpens(turn: TurnReading, { lineId, station, assignee
 
 export function openTask(event: Delivered<OpenTask>): TaskContext {
   const { turn, teamId, lineId, title, description, url, assignee, by } = event;
+  const openedBy = event.openedBy ?? { kind: "person", userId: by };
   const workspaceId = turn.self.partition;
   const station = event.station ?? findLine(turn, workspaceId, lineId)?.stations[0]?.key;
   if (station === undefined) throw new Error("a task on a line without stations");
@@ -57,7 +58,7 @@ export function openTask(event: Delivered<OpenTask>): TaskContext {
   const row = put(turn, null, {
     ...{ id: turn.self.id, teamId, lineId, title, url, station, assignee },
     description: toStoredText(turn, workspaceId, description),
-    ...{ state: "queued", openedBy: { kind: "person", userId: by }, marks: {}, pullRequest: null },
+    ...{ state: "queued", openedBy, marks: {}, pullRequest: null },
     ...{ runId: null, asks: null, failure: null, openedAt: at, movedAt: at },
   });
   turn.direct(taskEntry(workspaceId, row.id));

@@ -1,3 +1,4 @@
+import type { Opener } from "../run-facts/opener.js";
 import type { RunFailure } from "../runners/protocol.js";
 import type { StoredText } from "../tables/text-blobs.js";
 
@@ -19,7 +20,8 @@ export interface TaskRow {
   readonly state: TaskState;
   /** User id, or null. */
   readonly assignee: string | null;
-  readonly openedBy: { readonly kind: "person"; readonly userId: string };
+  /** Null where nothing says it. */
+  readonly openedBy: Opener | null;
   readonly marks: Readonly<Record<string, string>>;
   readonly pullRequest: null;
   /** The run under way, or the last one. */

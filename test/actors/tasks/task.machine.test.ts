@@ -256,3 +256,13 @@ t.test("an open task of a person who left is unassigned, with a note, unless ano
   t.equal(rowOf(stepping)?.assignee, "usr_2");
   t.equal(notes().length, 1);
 });
+
+t.test("a task says who opened it: a person, unless its message says otherwise", async (t) => {
+  const opened = task();
+  opened.take(open);
+  t.same(rowOf(opened)?.openedBy, { kind: "person", userId: by });
+  const raised = task();
+  const openedBy = { kind: "integration", integration: "tracker" };
+  raised.take({ ...open, openedBy } as Message);
+  t.same(rowOf(raised)?.openedBy, openedBy);
+});
