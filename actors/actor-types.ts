@@ -16,19 +16,25 @@ import { hookResendActor } from "./hooks/resend.machine.js";
 import { integrationConnectionActor } from "./integrations/connection.machine.js";
 import { hashReservationsActor } from "./resources/hash-reservations.machine.js";
 import type { Kind } from "./resources/kind.js";
+import { retainedTables } from "./retained-tables.js";
 import { runOwners } from "./run-owners.js";
 import { dispatcherActor } from "./runners/dispatcher.machine.js";
 import { poolMinting } from "./runners/pool-exchange.js";
 import { runnerActor } from "./runners/runner.machine.js";
 import { runActor } from "./runs/run.machine.js";
 import { blobSweeperActor } from "./tables/blob-sweeper.machine.js";
+import { defaultRetention, type RetentionPeriods } from "./tables/retention.js";
+import { retentionSweeperActor } from "./tables/retention-sweeper.machine.js";
 import { taskActor } from "./tasks/task.machine.js";
 import { sealingKeyActor } from "./workspaces/sealing-key.machine.js";
 import { slugClaimsActor } from "./workspaces/slug-claims.machine.js";
 import { workspaceActor } from "./workspaces/workspace.machine.js";
 
-/** All machines; `kinds` are the resource kinds of workspaces. */
-export function createActorTypes(kinds: readonly Kind[]): readonly ActorType[] {
+/** All machines; `kinds` are the resource kinds of workspaces, `retention` says how long what has ended is stored. */
+export function createActorTypes(
+  kinds: readonly Kind[],
+  retention: RetentionPeriods = defaultRetention,
+): readonly ActorType[] {
   return [
     workspaceActor(kinds, refuseInTurn),
     slugClaimsActor,
@@ -44,6 +50,7 @@ export function createActorTypes(kinds: readonly Kind[]): readonly ActorType[] {
     dispatcherActor,
     runnerActor,
     blobSweeperActor,
+    retentionSweeperActor(retainedTables, retention),
     taskActor,
     runActor(runOwners),
     decisionSetActor,

@@ -8,6 +8,7 @@ import { type OAuthEffectOptions, oauthEffects } from "./integrations/oauth.effe
 import type { CodeHost } from "./outbound/code-host.js";
 import { type MailOptions, mailEffect } from "./outbound/mail.effects.js";
 import type { Sealer } from "./sealer.js";
+import { retentionEffect } from "./tables/retention.effects.js";
 
 /** The services that effects use: some of several effects, and a part for each area. */
 export interface EffectParts {
@@ -35,5 +36,6 @@ export function createEffects(parts: EffectParts): readonly Effect[] {
     confirmationEffect({ codeHost, sealer }),
     deliveryEffect({ reading, newId, baseUrl, clock, sealer, ...parts.hooks }),
     ...oauthEffects({ reading, clock, sealer, log, ...parts.accounts }),
+    retentionEffect({ clock }),
   ];
 }

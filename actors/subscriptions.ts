@@ -6,6 +6,7 @@ import { connectionSubscriber } from "./integrations/connection-subscriber.js";
 import { poolChangesSubscriber } from "./runners/pool-changes.js";
 import { memberLeavingSubscriber } from "./tasks/member-leaving.js";
 import { taskWithdrawalSubscriber } from "./tasks/workspace-closing.js";
+import { retentionSubscriber } from "./workspaces/retention-subscriber.js";
 
 /** All subscribers to facts. Together with {@link gates} this is the whole wiring between areas. */
 export const subscribers: readonly Subscriber[] = [
@@ -16,6 +17,7 @@ export const subscribers: readonly Subscriber[] = [
   afterEventSubscriber,
   secretRotationSubscriber,
   connectionSubscriber,
+  retentionSubscriber,
 ];
 
 /** All gates of steps. */

@@ -8,6 +8,12 @@ export const cursor = z
   .string()
   .regex(/^[A-Za-z0-9_-]{1,100}$/, "must be 1 to 100 letters, digits, - or _, as an earlier page shows it");
 
+/** The member of a list whose older rows are removed some time after their end. */
+export const prunedBefore = z
+  .string()
+  .nullable()
+  .describe("On the last page: what ended before this time is not stored any more. Null where nothing was removed.");
+
 /** A whole number in a query, at least 1. */
 export const wholeNumber = z.coerce
   .number("must be a number")

@@ -2,6 +2,7 @@ import { topic } from "../../runtime/topic.js";
 import type { Turn } from "../../runtime/turn.js";
 import { table } from "../../storage/table.js";
 import type { Caller } from "../caller.js";
+import { retain } from "../tables/retention.js";
 
 /** The author of a change. */
 interface ChangedBy {
@@ -28,6 +29,14 @@ export interface ChangeRecord {
 export const records = table<ChangeRecord>("configuration-change");
 /** `["last"]`: the number of the last change; to search the unflushed records for it would cost more. */
 const sequence = table<number>("configuration-sequence");
+
+/** A change ends as it is made. */
+export const changeRetention = retain(records, {
+  period: "changes",
+  begunAtMs: ({ at }) => Date.parse(at),
+  endedAtMs: ({ at }) => Date.parse(at),
+  remove: (turn, { seq }) => records.remove(turn, turn.self.partition, seq),
+});
 
 /** What the streams of a workspace or a team publish of its configuration. */
 interface ConfigurationChanged {

@@ -104,11 +104,15 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
 
   /** Rows whose key begins with `under`, in the order of their keys. */
   list(reading: Reading, partition: string, under: readonly KeyPart[] = [], page: TablePage = {}): Row[] {
+    return this.entries(reading, partition, under, page).map(({ value }) => value);
+  }
+
+  /** Like `list`, with the keys. */
+  entries(reading: Reading, partition: string, under: readonly KeyPart[] = [], page: TablePage = {}): Entry<Row>[] {
     const keyOf = (id: readonly KeyPart[]): Key => this.key(partition, ...id);
     const { after, before, limit, reverse } = page;
     const bounds = { after: after && keyOf(after), before: before && keyOf(before) };
-    const range = { prefix: keyOf(under), ...bounds, limit, reverse };
-    return this.#form.range(reading, range).map(({ value }) => value);
+    return this.#form.range(reading, { prefix: keyOf(under), ...bounds, limit, reverse });
   }
 
   /** Writes a row with a new key. */

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { createHookTokenSigner } from "../../actors/hooks/delivery/hook-token.js";
 import { parseAllowList } from "../../actors/outbound/allow-list.js";
 import type { CodeHostSettings } from "../../actors/outbound/code-host-settings.js";
+import { defaultRetention, type RetentionPeriods } from "../../actors/tables/retention.js";
 import { codeHostOf, codeHostSettings } from "../code-host/code-host-config.js";
 import type { AdmissionRates } from "../limits/admission.js";
 import { parseNetworks } from "../limits/client-address.js";
@@ -39,6 +40,8 @@ export interface Config {
   readonly codeHostWebhookSecret: string | null;
   /** Comma list of addresses and networks whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: string;
+  /** How long what has ended is stored. */
+  readonly retention: RetentionPeriods;
   readonly transport: "uws" | "node";
   readonly logLevel: "debug" | "info" | "warn" | "error" | "silent";
 }
@@ -61,6 +64,18 @@ const digits = (least: number, most: number, message: string) =>
     .regex(/^\d{1,6}$/, message)
     .transform(Number)
     .refine((value) => value >= least && value <= most, message);
+
+const HOUR_MS = 60 * 60 * 1_000;
+/** Longest time that may be set, in hours. */
+const MAX_HOURS = 24 * 10_000;
+
+/** Hours or days (`12h`, `200d`), in milliseconds. */
+const duration = z
+  .string()
+  .regex(/^[1-9]\d{0,5}[hd]$/, "must be hours or days, 1h to 10000d")
+  .transform((text) => Number.parseInt(text, 10) * (text.endsWith("d") ? 24 : 1))
+  .refine((hours) => hours <= MAX_HOURS, "must be hours or days, 1h to 10000d")
+  .transform((hours) => hours * HOUR_MS);
 
 /** Rejects text for which `parse` throws, with that message. */
 const readableBy = (parse: (text: string) => unknown) => (text: string, context: z.RefinementCtx) => {
@@ -102,6 +117,9 @@ const settings = {
   RATE_OF_FAILURES: digits(0, 999_999, "must be requests a minute, 0 to 999999").default(300),
   SOCKETS_PER_CREDENTIAL: digits(0, 999_999, "must be a number of sockets, 0 to 999999").default(1_000),
   ...codeHostSettings,
+  RETENTION_WORK: duration.default(defaultRetention.work),
+  RETENTION_HOOKS: duration.default(defaultRetention.hooks),
+  RETENTION_CHANGES: duration.default(defaultRetention.changes),
   TRUSTED_PROXIES: z.string().superRefine(readableBy(parseNetworks)).default(""),
   TRANSPORT: z.enum(["uws", "node"], "must be uws or node").default("uws"),
   LOG_LEVEL: z
@@ -146,6 +164,11 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     codeHost,
     codeHostWebhookSecret: read("CODE_HOST_WEBHOOK_SECRET") ?? null,
     trustedProxies: read("TRUSTED_PROXIES"),
+    retention: {
+      work: read("RETENTION_WORK"),
+      hooks: read("RETENTION_HOOKS"),
+      changes: read("RETENTION_CHANGES"),
+    },
     transport: read("TRANSPORT"),
     logLevel: read("LOG_LEVEL"),
   };

@@ -11,6 +11,7 @@ import { ExpiredCredentials } from "../access/expired-credentials.js";
 import { authenticate } from "../authenticate.js";
 import type { EdgeParts } from "../edge-parts.js";
 import { markDisconnected } from "../runners/mark-disconnected.js";
+import { beginRetention } from "./begin-retention.js";
 import { createMetrics } from "./metrics.js";
 import { listen, openEdge } from "./open-edge.js";
 import { type Close, type OnOpen, openParts, type ServiceOptions, type ServiceParts, toSite } from "./service-parts.js";
@@ -55,6 +56,7 @@ async function serve(parts: ServiceParts, onOpen: OnOpen, close: Close): Promise
   const transport = await openEdge(options, toEdgeParts(parts, runtime));
   onOpen(() => transport.close(DRAIN_MS));
   await markDisconnected(runtime);
+  await beginRetention(runtime);
   const port = await listen(transport, config);
   parts.site = toSite(config, port);
   parts.isReady = true;
@@ -83,7 +85,7 @@ async function openRuntime(parts: ServiceParts): Promise<Runtime> {
   });
   const runtime: Runtime = await createRuntime({
     ...{ store, clock, randomBytes, log, cachedTables },
-    catalogue: { actors: createActorTypes(kinds), subscribers, gates, effects },
+    catalogue: { actors: createActorTypes(kinds, config.retention), subscribers, gates, effects },
     scheduler: options.scheduler ?? createEventLoopScheduler(),
     onFatal: (error) => {
       parts.isReady = false;

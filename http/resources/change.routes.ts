@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { listChangeRecords } from "../../actors/resources/change-record.queries.js";
+import { changesPrunedBefore, listChangeRecords } from "../../actors/resources/change-record.queries.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { pageSize, wholeNumber } from "../paging.js";
+import { pageSize, prunedBefore, wholeNumber } from "../paging.js";
 import type { Route } from "../route.js";
 import { workspaceRoute } from "../workspace-route.js";
 
@@ -34,10 +34,13 @@ export function changeRoutes({ runtime }: { readonly runtime: Runtime }): readon
       summary: "Every change of the configuration, newest first",
       access: "any",
       query: z.strictObject({ before: wholeNumber.optional(), limit: pageSize() }),
-      answers: { 200: z.strictObject({ items: z.array(changeSchema) }) },
-      handle: ({ query: { before, limit } }, { workspaceId }) => {
+      answers: { 200: z.strictObject({ items: z.array(changeSchema), prunedBefore }) },
+      handle: ({ query }, { workspaceId }) => {
+        const { before, limit } = query;
         const page = before === undefined ? { limit } : { before, limit };
-        return { status: 200, body: { items: listChangeRecords(runtime.reading, workspaceId, page) } };
+        const items = listChangeRecords(runtime.reading, workspaceId, page);
+        const pruned = items.length < limit ? changesPrunedBefore(runtime.reading, workspaceId) : null;
+        return { status: 200, body: { items, prunedBefore: pruned } };
       },
     }),
   ];

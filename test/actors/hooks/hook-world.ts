@@ -23,6 +23,7 @@ import type { Outbound } from "../../../actors/outbound/request.js";
 import type { CreateResource, WriteResult } from "../../../actors/resources/resource.messages.js";
 import { createSealer } from "../../../actors/sealer.js";
 import { gates, subscribers } from "../../../actors/subscriptions.js";
+import { retentionEffect } from "../../../actors/tables/retention.effects.js";
 import { openWorkspace } from "../../../actors/workspaces/open-workspace.js";
 import { workspaceRef } from "../../../actors/workspaces/workspace.messages.js";
 import type { ActorType } from "../../../runtime/actor-type.js";
@@ -143,6 +144,7 @@ export class HookWorld {
             ...{ sealer, clock, tokens: null, rotates: false, baseUrl: () => "http://localhost" },
             newId: (prefix) => runtime.newId(prefix),
           }),
+          retentionEffect({ clock }),
         ],
       },
       clock,

@@ -39,6 +39,11 @@ export const workspaceMachines: Readonly<Record<string, MachineTable>> = {
   "sealing-key": {
     keeping: { "sealing.use": "same" },
   },
+  retention: {
+    "new": { "retention.begin": "resting" },
+    resting: { "retention.begin": "same", woken: "sweeping" },
+    sweeping: { "retention.begin": "same", woken: "same", "effect.ended": "resting | same" },
+  },
   "blob-sweeper": {
     idle: { "blobs.unused": "waiting" },
     waiting: { "blobs.unused": "same", woken: "same" },

@@ -6,6 +6,7 @@ import t from "tap";
 import { readConfig, WrongSetting } from "../../../http/process/config.js";
 import { loadOrCreateSecretsKey } from "../../../http/process/secrets-key.js";
 
+const DAY_MS = 24 * 60 * 60 * 1_000;
 const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
 const { privateKey: otherCurve } = generateKeyPairSync("ec", { namedCurve: "P-384" });
 const rsa = (modulusLength: number) => generateKeyPairSync("rsa", { modulusLength }).privateKey;
@@ -30,6 +31,7 @@ t.test("without settings the service listens on this machine alone, over a folde
     codeHost: null,
     codeHostWebhookSecret: null,
     trustedProxies: "",
+    retention: { work: 200 * DAY_MS, hooks: 200 * DAY_MS, changes: 730 * DAY_MS },
     transport: "uws",
     logLevel: "info",
   });
@@ -52,6 +54,11 @@ t.test("settings are taken as they are written", async (t) => {
   t.same(config.signInDomains, ["example.com", "example.org"]);
   t.ok(config.secretsKey !== null && key.equals(config.secretsKey));
   t.ok(readConfig({ HOOK_SIGNING_KEY: JSON.stringify(privateKey.export({ format: "jwk" })) }).hookSigningKey);
+});
+
+t.test("how long ended things are stored is set in hours or days", async (t) => {
+  const { retention } = readConfig({ RETENTION_WORK: "1h", RETENTION_HOOKS: "36h", RETENTION_CHANGES: "10000d" });
+  t.same(retention, { work: DAY_MS / 24, hooks: 1.5 * DAY_MS, changes: 10_000 * DAY_MS });
 });
 
 /** All that a code host needs. */
@@ -130,6 +137,11 @@ t.test("an invalid setting is named in one line without its value", async (t) =>
     ["CODE_HOST_CLIENT_SECRET", "canary canary"],
     ["CODE_HOST_WEBHOOK_SECRET", "canary"],
     ["LEASE_SECONDS", "0"],
+    ...["0", "0d", "-1d", "200", "1.5d", "d", "10001d", "240001h", "2w", " 1d", "01d", "1e3h"].flatMap((value) => [
+      ["RETENTION_WORK", value] as const,
+      ["RETENTION_HOOKS", value] as const,
+      ["RETENTION_CHANGES", value] as const,
+    ]),
     ["METRICS_TOKEN", "canary"],
     ["TRANSPORT", "canary"],
     ["LOG_LEVEL", "canary"],

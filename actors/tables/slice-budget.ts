@@ -1,0 +1,22 @@
+import { estimateWeight } from "../../runtime/weight.js";
+
+/** What one slice may still do. */
+export class SliceBudget {
+  #rows: number;
+  #bytes: number;
+
+  constructor({ rows, bytes }: { readonly rows: number; readonly bytes: number }) {
+    this.#rows = rows;
+    this.#bytes = bytes;
+  }
+
+  get isSpent(): boolean {
+    return this.#rows <= 0 || this.#bytes <= 0;
+  }
+
+  /** Counts a row that was read, removed or both. */
+  take(row: unknown): void {
+    this.#rows -= 1;
+    this.#bytes -= estimateWeight(row, this.#bytes);
+  }
+}
