@@ -13,6 +13,19 @@ export interface TaskContext {
   readonly runId: string | null;
   /** Runs abandoned in a row. */
   readonly abandoned: number;
+  /** Its ended runs of which something may still become (`ended-runs.ts`), in the order of their ends. */
+  readonly ended: readonly EndedRun[];
+}
+
+/** A run that is over, as long as something may still become of it. */
+export interface EndedRun {
+  readonly runId: string;
+  /** Key of the station that it ran at. */
+  readonly station: string;
+  /** Whether its change goes on with the task, neither accepted nor sent back yet. */
+  readonly stands: boolean;
+  /** Whether no person has done anything with the task since. */
+  readonly waits: boolean;
 }
 
 /** Where a task goes after its run is over. */

@@ -2,6 +2,9 @@
  * A task, `task/<id>`, moving through the stations of its line. Messages are classified before the step
  * (`classify-task.ts`). Where an event has another name than its message, the message follows in brackets.
  *
+ * What becomes of its runs after their ends (`ended-runs.ts`): `over.done` accepts the changes that stand, a way back
+ * (`over.queued`, `task.move`) sends them back, and each command of a person is the next act after them.
+ *
  * | state          | moved by                               | next    | also                                          |
  * |----------------|----------------------------------------|---------|-----------------------------------------------|
  * | new            | task.open                              | queued  | fact `task.opened`; a run is queued           |
@@ -60,6 +63,8 @@ import {
   unassign,
 } from "./task.transitions.js";
 import type { TaskContext, TaskEvent } from "./task-events.js";
+
+const begun: TaskContext = { runId: null, abandoned: 0, ended: [] };
 
 /** Transitions of every open state. */
 const open = {
@@ -123,17 +128,17 @@ const machine = setup({
       recordCauses(event.turn, event);
       recordRequest(event.turn, event, event.turn.self.id);
     },
-    stop: ({ context, event }) => {
+    stop: assign(({ context, event }) => {
       assertEvent(event, "task.stop");
-      stop(event, context);
-    },
+      return stop(event, context);
+    }),
     move: assign(({ context, event }) => {
       assertEvent(event, "task.move");
       return resume(event.turn, context, null, { to: event.to, by: event.by });
     }),
     close: assign(({ context, event }) => {
       assertEvent(event, ["task.close", "task.withdraw"]);
-      return close(event.turn, context);
+      return close(event, context);
     }),
     assign: ({ event }) => {
       assertEvent(event, "task.assign");
@@ -148,7 +153,7 @@ const machine = setup({
   },
 }).createMachine({
   id: "task",
-  context: { runId: null, abandoned: 0 },
+  context: begun,
   initial: "new",
   on: {
     note: { actions: ({ event }) => addNote(event.turn, event) },
@@ -198,4 +203,8 @@ const machine = setup({
 });
 
 /** See the table above. */
-export const taskActor = defineActor(taskRef, { machine, classify: classifyTask, version: 1 });
+export const taskActor = defineActor(taskRef, {
+  ...{ machine, classify: classifyTask, version: 2 },
+  // Before version 2 a task remembered no ended runs.
+  migrate: ({ value, context }) => ({ value, context: Object.assign({}, begun, context) }),
+});

@@ -1,7 +1,8 @@
 import type { Delivered, Turn, TurnReading } from "../../runtime/turn.js";
 import type { WorkFact } from "../events/catalogue.js";
 import { recordWorkEvent } from "../events/event-task.js";
-import { findLine, findStation } from "../lines/line.queries.js";
+import type { LineFields } from "../lines/line.js";
+import { findLine, findStation, laterStations } from "../lines/line.queries.js";
 import { invalid, type Refusal } from "../refusal.js";
 import { recordRequest } from "../resources/repeated-request.js";
 import { refuseUnlessAssigneeOf } from "../runs/assignee.js";
@@ -9,9 +10,20 @@ import { type EndRun, runRef } from "../runs/run.messages.js";
 import { runCheckouts } from "../runs/run.table.js";
 import { toStoredText } from "../tables/text-blobs.js";
 import { findMember } from "../workspaces/member.table.js";
+import { acceptStanding, addRunEnd, recordAct, sendBackStanding, toRunEnd } from "./ended-runs.js";
 import { queueNextRun } from "./next-run.js";
 import type { TaskRow } from "./task.js";
-import type { AddNote, AssignTask, NoteTask, OpenTask, StopTask, TaskAnswer, UnassignTask } from "./task.messages.js";
+import type {
+  AddNote,
+  AssignTask,
+  CloseTask,
+  NoteTask,
+  OpenTask,
+  StopTask,
+  TaskAnswer,
+  UnassignTask,
+  WithdrawTask,
+} from "./task.messages.js";
 import {
   noteKeys,
   taskCauses,
@@ -22,7 +34,7 @@ import {
   taskTopic,
   toEventSubject,
 } from "./task.table.js";
-import type { RunIsOver, TaskContext } from "./task-events.js";
+import type { EndedRun, RunIsOver, TaskContext } from "./task-events.js";
 
 /** What the transitions of a task do; `task.machine.ts` says when. */
 
@@ -67,7 +79,7 @@ export function openTask(event: Delivered<OpenTask>): TaskContext {
   publish(turn, row, "task.opened", {});
   const started = startRun(turn, row);
   answer(turn, taskRow(turn));
-  return { runId: started, abandoned: 0 };
+  return { runId: started, abandoned: 0, ended: [] };
 }
 
 export function markRunning(turn: Turn): void {
@@ -84,12 +96,26 @@ export function advance(event: Delivered<RunIsOver>, context: TaskContext): Task
   if (ending?.kind === "handover" && ending.note !== "") appendNote(turn, row, `station ${row.station}`, ending.note);
   if (ending?.kind === "ask") appendNote(turn, row, `station ${row.station}`, ending.question);
   const abandoned = event.outcome === "abandoned" ? context.abandoned + 1 : 0;
+  const ended = endRun(event, row, context.ended);
   if (decided.next === "queued") {
     const moved = decided.to === undefined ? row : moveTo(turn, row, decided.to);
-    return { runId: startRun(turn, moved), abandoned };
+    return { runId: startRun(turn, moved), abandoned, ended };
   }
   put(turn, row, { ...row, state: decided.next, asks: decided.asks ?? null, failure: run?.failure ?? null });
-  return { runId: null, abandoned };
+  return { runId: null, abandoned, ended };
+}
+
+/** Records what became of the run and of those before it; returns what the task remembers of them. */
+function endRun(event: Delivered<RunIsOver>, row: TaskRow, before: readonly EndedRun[]): readonly EndedRun[] {
+  const { turn, run, decided } = event;
+  const { to, next } = decided;
+  const line = to === undefined ? undefined : findLine(turn, turn.self.partition, row.lineId);
+  const isBack = to !== undefined && isEarlier(line, to, row.station);
+  const ended = isBack ? sendBackStanding(turn, before, { line, to }) : before;
+  const end = toRunEnd(event, run, { station: row.station, next, isBack });
+  if (next !== "done") return addRunEnd(turn, ended, end);
+  addRunEnd(turn, acceptStanding(turn, ended), end);
+  return [];
 }
 
 /** Sets what the run waits for the assignee's approval of; null when it does not wait any more. */
@@ -111,19 +137,25 @@ export function resume(
   note: { readonly from: string; readonly text: string } | null,
   move?: { readonly to: string; readonly by: string },
 ): TaskContext {
-  endRunUnderWay(turn, context, { outcome: "superseded", reason: "The task was moved by hand." });
   const row = taskRow(turn);
+  const line = move === undefined ? undefined : findLine(turn, turn.self.partition, row.lineId);
+  const to = move !== undefined && isEarlier(line, move.to, row.station) ? move.to : null;
+  const sentBack = to === null ? context.ended : sendBackStanding(turn, context.ended, { line, to });
+  const act = note !== null ? "answered" : to === null ? "started" : "sent-back";
+  const left = { ...context, ended: recordAct(turn, sentBack, act) };
+  const ended = leaveRun(turn, left, { outcome: "superseded", reason: "The task was moved by hand." });
   if (note !== null) appendNote(turn, row, note.from, note.text);
   const moved = move === undefined || move.to === row.station ? row : moveTo(turn, row, move.to);
   const runId = startRun(turn, moved);
   answer(turn, taskRow(turn));
-  return { runId, abandoned: 0 };
+  return { runId, abandoned: 0, ended };
 }
 
 /** Stops the run under way. */
-export function stop({ turn }: Delivered<StopTask>, context: TaskContext): void {
+export function stop({ turn }: Delivered<StopTask>, context: TaskContext): TaskContext {
   endRunUnderWay(turn, context, { outcome: "stopped", reason: "The assignee stopped it." });
   answer(turn, taskRow(turn));
+  return { ...context, ended: recordAct(turn, context.ended, "parked") };
 }
 
 /** Ends the run under way, if there is one. */
@@ -133,11 +165,21 @@ function endRunUnderWay(turn: Turn, context: TaskContext, end: Omit<EndRun, "typ
   turn.send(runRef(turn.self.partition, context.runId), message);
 }
 
-export function close(turn: Turn<TaskAnswer>, context: TaskContext): TaskContext {
-  endRunUnderWay(turn, context, { outcome: "withdrawn", reason: "The task was closed." });
+/** Ends the run under way, if there is one, and does not wait for its end. */
+function leaveRun(turn: Turn, context: TaskContext, end: Omit<EndRun, "type">): readonly EndedRun[] {
+  endRunUnderWay(turn, context, end);
+  const { runId, ended } = context;
+  if (runId === null) return ended;
+  return addRunEnd(turn, ended, { runId, station: taskRow(turn).station, outcome: "other", stands: false });
+}
+
+export function close(event: Delivered<CloseTask | WithdrawTask>, context: TaskContext): TaskContext {
+  const { turn } = event;
+  if (event.type === "task.close") recordAct(turn, context.ended, "closed");
+  leaveRun(turn, context, { outcome: "withdrawn", reason: "The task was closed." });
   const row = taskRow(turn);
   answer(turn, put(turn, row, { ...row, state: "closed", asks: null }));
-  return { ...context, runId: null };
+  return { ...context, runId: null, ended: [] };
 }
 
 export function reassign({ turn, assignee }: Delivered<AssignTask>): void {
@@ -204,6 +246,11 @@ function startRun(turn: Turn, row: TaskRow): string {
   const runId = queueNextRun(turn, row);
   put(turn, row, { ...row, state: "queued", runId, asks: null, failure: null });
   return runId;
+}
+
+/** Whether the station `to` comes before another in the line. */
+function isEarlier(line: LineFields | undefined, to: string, station: string): boolean {
+  return line !== undefined && laterStations(line, to, [station]).length > 0;
 }
 
 function moveTo(turn: Turn, row: TaskRow, to: string): TaskRow {

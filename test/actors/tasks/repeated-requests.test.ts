@@ -54,7 +54,7 @@ function bring(stepping: Stepping, state: string): void {
   if (row === undefined) throw new Error("the task is not open");
   const isOver = state === "done" || state === "closed";
   stepping.rows.put(tasks.key(workspaceId, "task_1"), { ...row, state, asks: state === "inbox" ? "Which?" : null });
-  stepping.restore(state, { runId: isOver || state === "inbox" ? null : row.runId, abandoned: 0 });
+  stepping.restore(state, { runId: isOver || state === "inbox" ? null : row.runId, abandoned: 0, ended: [] });
 }
 
 t.test("a command under a key is taken once, whatever became of the task; another body is refused", async (t) => {
