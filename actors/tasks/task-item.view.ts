@@ -37,10 +37,11 @@ export const taskItemSchema = z
 
 /** The task without its notes. */
 export function taskItemView(reading: Reading, workspaceId: string, task: TaskRow): z.output<typeof taskItemSchema> {
+  const { partSinceMs: _since, ...shown } = task;
   const line = findLine(reading, workspaceId, task.lineId)?.key ?? "";
   const description = readStoredText(reading, workspaceId, task.description);
   return {
-    ...task,
+    ...shown,
     description,
     marks: { ...task.marks },
     line,

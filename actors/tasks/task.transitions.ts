@@ -5,6 +5,7 @@ import type { LineFields } from "../lines/line.js";
 import { findLine, findStation, laterStations } from "../lines/line.queries.js";
 import { invalid, type Refusal } from "../refusal.js";
 import { recordRequest } from "../resources/repeated-request.js";
+import { recordStay } from "../run-facts/stay.table.js";
 import { refuseUnlessAssigneeOf } from "../runs/assignee.js";
 import { type EndRun, runRef } from "../runs/run.messages.js";
 import { runCheckouts } from "../runs/run.table.js";
@@ -12,7 +13,7 @@ import { toStoredText } from "../tables/text-blobs.js";
 import { findMember } from "../workspaces/member.table.js";
 import { acceptStanding, addRunEnd, recordAct, sendBackStanding, toRunEnd } from "./ended-runs.js";
 import { queueNextRun } from "./next-run.js";
-import type { TaskRow } from "./task.js";
+import { isOpen, type TaskRow } from "./task.js";
 import type {
   AddNote,
   AssignTask,
@@ -45,10 +46,22 @@ export function taskRow(turn: TurnReading): TaskRow {
   return row;
 }
 
-/** Stores the row, replacing `before`, the row as it was last. */
+/**
+ * Stores the row, replacing `before`, the row as it was last. Records the stay that ends when its state or its station
+ * changes.
+ */
 function put(turn: Turn, before: TaskRow | null, row: TaskRow): TaskRow {
-  tasks.put(turn, turn.self.partition, before, row);
-  return row;
+  const isSame = before !== null && before.state === row.state && before.station === row.station;
+  if (before !== null && !isSame) recordStayIn(turn, before);
+  const stored = isSame ? row : { ...row, partSinceMs: turn.now };
+  tasks.put(turn, turn.self.partition, before, stored);
+  return stored;
+}
+
+function recordStayIn(turn: Turn, task: TaskRow): void {
+  if (!isOpen(task) || task.partSinceMs === undefined) return;
+  const { id: taskId, teamId, lineId, station, state: part, partSinceMs: fromMs } = task;
+  recordStay(turn, { teamId, taskId, lineId, station, part, fromMs });
 }
 
 /** The 422 when the line, the station or the assignee is gone by the turn that opens the task; else null. */
@@ -77,7 +90,7 @@ export function openTask(event: Delivered<OpenTask>): TaskContext {
   recordCauses(turn, event);
   recordRequest(turn, event, row.id);
   publish(turn, row, "task.opened", {});
-  const started = startRun(turn, row);
+  const started = startRun(turn, row, row);
   answer(turn, taskRow(turn));
   return { runId: started, abandoned: 0, ended: [] };
 }
@@ -99,7 +112,7 @@ export function advance(event: Delivered<RunIsOver>, context: TaskContext): Task
   const ended = endRun(event, row, context.ended);
   if (decided.next === "queued") {
     const moved = decided.to === undefined ? row : moveTo(turn, row, decided.to);
-    return { runId: startRun(turn, moved), abandoned, ended };
+    return { runId: startRun(turn, row, moved), abandoned, ended };
   }
   put(turn, row, { ...row, state: decided.next, asks: decided.asks ?? null, failure: run?.failure ?? null });
   return { runId: null, abandoned, ended };
@@ -146,7 +159,7 @@ export function resume(
   const ended = leaveRun(turn, left, { outcome: "superseded", reason: "The task was moved by hand." });
   if (note !== null) appendNote(turn, row, note.from, note.text);
   const moved = move === undefined || move.to === row.station ? row : moveTo(turn, row, move.to);
-  const runId = startRun(turn, moved);
+  const runId = startRun(turn, row, moved);
   answer(turn, taskRow(turn));
   return { runId, abandoned: 0, ended };
 }
@@ -242,9 +255,10 @@ function answer(turn: Turn<TaskAnswer>, task: TaskRow): void {
   turn.reply({ task, replayed: false });
 }
 
-function startRun(turn: Turn, row: TaskRow): string {
+/** Queues a run at the station of `row`, and stores the row, replacing `before`. */
+function startRun(turn: Turn, before: TaskRow, row: TaskRow): string {
   const runId = queueNextRun(turn, row);
-  put(turn, row, { ...row, state: "queued", runId, asks: null, failure: null });
+  put(turn, before, { ...row, state: "queued", runId, asks: null, failure: null });
   return runId;
 }
 
@@ -253,8 +267,9 @@ function isEarlier(line: LineFields | undefined, to: string, station: string): b
   return line !== undefined && laterStations(line, to, [station]).length > 0;
 }
 
+/** The row at another station, to be stored with its next run. */
 function moveTo(turn: Turn, row: TaskRow, to: string): TaskRow {
-  const moved = put(turn, row, { ...row, station: to, movedAt: new Date(turn.now).toISOString() });
+  const moved = { ...row, station: to, movedAt: new Date(turn.now).toISOString() };
   publish(turn, moved, "task.moved", { from: row.station, to });
   return moved;
 }

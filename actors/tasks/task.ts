@@ -32,4 +32,13 @@ export interface TaskRow {
   readonly failure: RunFailure | null;
   readonly openedAt: string;
   readonly movedAt: string;
+  /** Since when it has its state at its station, in milliseconds since 1970; absent where nothing says it. */
+  readonly partSinceMs?: number;
+}
+
+/** Whether the task is neither done nor closed. */
+export function isOpen<Task extends Pick<TaskRow, "state">>(
+  task: Task,
+): task is Task & { readonly state: (typeof openStates)[number] } {
+  return openStates.some((state) => state === task.state);
 }

@@ -1,0 +1,33 @@
+import type { Turn } from "../../runtime/turn.js";
+import { table } from "../../storage/table.js";
+
+/** Where an open task is at a station: in the queue for a runner, with one, or in its assignee's inbox. */
+export type StayPart = "queued" | "running" | "inbox";
+
+/** A time that a task spent in one part at one station, recorded at its end and never changed. */
+export interface Stay {
+  readonly id: string;
+  readonly teamId: string;
+  readonly taskId: string;
+  readonly lineId: string;
+  /** Key of the station. */
+  readonly station: string;
+  readonly part: StayPart;
+  /** In milliseconds since 1970. */
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** `[team, UTC day of the end (YYYY-MM-DD), stay]`, in the order of their ends */
+export const stays = table<Stay>("stay");
+
+/** Records a stay that ends in this turn. */
+export function recordStay(turn: Turn, stay: Omit<Stay, "id" | "toMs">): void {
+  const id = turn.newId("stay");
+  stays.put(turn, turn.self.partition, [stay.teamId, toDay(turn.now), id], { id, ...stay, toMs: turn.now });
+}
+
+/** The UTC day of a time in milliseconds since 1970, as `YYYY-MM-DD`. */
+export function toDay(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
+}
