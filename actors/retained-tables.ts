@@ -1,11 +1,15 @@
+import { eventRetention } from "./events/event-log.table.js";
 import { changeRetention } from "./resources/change-record.table.js";
+import { stayRetention } from "./run-facts/stay.table.js";
+import { runOwned, runRetention } from "./runs/run.retention.js";
 import type { RetentionCatalogue } from "./tables/retention-sweeper.machine.js";
+import { taskOwned, taskRetention } from "./tasks/task.retention.js";
 
 /**
  * What is removed some time after its end (`tables/retention.ts`): the rules of tables, in the order of a pass, and the
- * rows that belong to other rows and go after them.
+ * rows that belong to other rows and go after them. A listed event keeps its task, so events go first.
  */
 export const retainedTables: RetentionCatalogue = {
-  rules: [changeRetention],
-  owned: [],
+  rules: [changeRetention, eventRetention, taskRetention, runRetention, stayRetention],
+  owned: [...taskOwned, ...runOwned],
 };

@@ -35,7 +35,10 @@ export const changeRetention = retain(records, {
   period: "changes",
   begunAtMs: ({ at }) => Date.parse(at),
   endedAtMs: ({ at }) => Date.parse(at),
-  remove: (turn, { seq }) => records.remove(turn, turn.self.partition, seq),
+  remove: (turn, { seq }) => {
+    records.remove(turn, turn.self.partition, seq);
+    return true;
+  },
 });
 
 /** What the streams of a workspace or a team publish of its configuration. */

@@ -1,5 +1,6 @@
 import type { Turn } from "../../runtime/turn.js";
 import { table } from "../../storage/table.js";
+import { retain } from "../tables/retention.js";
 
 /** Where an open task is at a station: in the queue for a runner, with one, or in its assignee's inbox. */
 export type StayPart = "queued" | "running" | "inbox";
@@ -20,6 +21,17 @@ export interface Stay {
 
 /** `[team, UTC day of the end (YYYY-MM-DD), stay]`, in the order of their ends */
 export const stays = table<Stay>("stay");
+
+export const stayRetention = retain(stays, {
+  period: "work",
+  lineParts: 1,
+  begunAtMs: ({ toMs }) => toMs,
+  endedAtMs: ({ toMs }) => toMs,
+  remove: (turn, { teamId, toMs, id }) => {
+    stays.remove(turn, turn.self.partition, teamId, toDay(toMs), id);
+    return true;
+  },
+});
 
 /** Records a stay that ends in this turn. */
 export function recordStay(turn: Turn, stay: Omit<Stay, "id" | "toMs">): void {

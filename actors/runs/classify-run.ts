@@ -21,6 +21,7 @@ interface RunState {
 export function classifyRun(owners: readonly RunOwner[]) {
   return (message: RunMessage, { value, context }: RunState, turn: TurnReading): RunEvent => {
     // Before its start a run has no row and takes no other message.
+    if (message.type === "run.forget") return message;
     if (value === "new") return message.type === "run.start" ? toStart(message, owners) : { type: "claim.other" };
     const owned = (): Owned => ({ owner: getRunOwner(owners, getRunRow(turn).owner.kind) });
     switch (message.type) {

@@ -3,7 +3,15 @@ import type { Refusal } from "../refusal.js";
 import type { ClaimLost, ClaimRun, RunReported } from "../runners/runner.messages.js";
 import type { ApprovalRow } from "./approval.js";
 import type { StepRow } from "./run.js";
-import type { AnswerApproval, ApprovalTold, EndRun, JobUndeliverable, SendMessage, StartRun } from "./run.messages.js";
+import type {
+  AnswerApproval,
+  ApprovalTold,
+  EndRun,
+  ForgetRun,
+  JobUndeliverable,
+  SendMessage,
+  StartRun,
+} from "./run.messages.js";
 import type { RunOwner } from "./run-owner.js";
 
 /** The context of a run, the messages it gets, and the events of its machine: what each message means. */
@@ -36,6 +44,7 @@ export type RunMessage =
   | ClaimLost
   | JobUndeliverable
   | EndRun
+  | ForgetRun
   | GateAnswer
   | SendMessage
   | AnswerApproval
@@ -126,6 +135,7 @@ export type RunEvent =
   | (ClaimLost & Owned)
   | (JobUndeliverable & Owned)
   | (EndRun & Owned)
+  | ForgetRun
   | StopRun
   | StopUnanswered
   | StopLate

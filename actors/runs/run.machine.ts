@@ -37,6 +37,8 @@
  * | running         |                                           |                |                                         |
  * | any but new     | claim.stale (run.said of another claim)   | same           | that runner is told to drop the claim   |
  * | ended           | run.claim                                 | ended          | the claim is given back                 |
+ * | ended           | run.forget                                | (ended)        | the run is removed                      |
+ * | new             | run.forget                                | (ended)        | the same, for a row without its actor   |
  */
 import { assertEvent, assign, setup } from "xstate";
 import type { ActorType } from "../../runtime/actor-type.js";
@@ -47,6 +49,7 @@ import { classifyRun } from "./classify-run.js";
 import { recordDelivered, sendMessage } from "./conversation.js";
 import { answerHandover, askHandover } from "./hand-over.js";
 import { runRef } from "./run.messages.js";
+import { forgetRun } from "./run.retention.js";
 import { assignRunner, awaitStop, beginRun, claimRun, queueRun, recordStep, stopRun } from "./run.transitions.js";
 import {
   dropStale,
@@ -174,6 +177,7 @@ const machine = setup({
       assertEvent(event, "claim.stale");
       dropStale(event.turn, event);
     },
+    forget: ({ event }) => forgetRun(event.turn),
     ignore: () => undefined,
   },
 }).createMachine({
@@ -181,7 +185,12 @@ const machine = setup({
   context: begun,
   initial: "new",
   states: {
-    new: { on: { "run.start": { target: "queued", actions: ({ event }) => queueRun(event) } } },
+    new: {
+      on: {
+        "run.start": { target: "queued", actions: ({ event }) => queueRun(event) },
+        "run.forget": { target: "new", actions: "forget" },
+      },
+    },
     queued: {
       on: {
         ...always,
@@ -199,7 +208,13 @@ const machine = setup({
       },
     },
     running: { on: { ...held, "start.agreed": { actions: "ignore" }, "start.refused": { actions: "ignore" } } },
-    ended: { on: { ...always, "run.claim": { actions: "releaseClaim" } } },
+    ended: {
+      on: {
+        ...always,
+        "run.claim": { actions: "releaseClaim" },
+        "run.forget": { target: "ended", actions: "forget" },
+      },
+    },
   },
 });
 

@@ -43,6 +43,11 @@ export interface EndRun extends Message {
   readonly reason: string;
 }
 
+/** From its owner, or from retention: an ended run is removed, with all that belongs to it. */
+export interface ForgetRun extends Message {
+  readonly type: "run.forget";
+}
+
 /** From the edge: a person sends a message to the run. */
 export interface SendMessage extends Answered<MessageSent | Refusal> {
   readonly type: "run.speak";
@@ -108,4 +113,6 @@ export interface CarryNote extends Message {
 export type OwnerMessage = RunBegan | RunAsking | RunOver | CarryNote;
 
 /** A run of a workspace. */
-export const runRef = placedRunRef.widen<StartRun | EndRun | JobUndeliverable | SendMessage | AnswerApproval>();
+export const runRef = placedRunRef.widen<
+  StartRun | EndRun | JobUndeliverable | SendMessage | AnswerApproval | ForgetRun
+>();

@@ -19,15 +19,9 @@ export interface OwnedRows {
   clear(turn: Turn, id: string, budget: SliceBudget): boolean;
 }
 
-/** Declares that the rows of a table under `[id]` go with the row `id` of the table `of`. */
+/** Declares that the rows of a table at `[id]` and under it go with the row `id` of the table `of`. */
 export function ownedBy(of: string, rows: Table<unknown>): OwnedRows {
-  return {
-    ...{ name: rows.name, of },
-    clear: (turn, id, budget) =>
-      clearRows(rows, turn, id, budget, ({ key }) => {
-        turn.remove(key);
-      }),
-  };
+  return owned(of, rows, (turn, { key }) => turn.remove(key));
 }
 
 /** The same for a table with indexes, or whose rows refer to bodies. */
@@ -35,30 +29,31 @@ export function indexedOwnedBy<Row extends object, Listed extends object>(
   of: string,
   rows: IndexedTable<Row, Listed, Turn>,
 ): OwnedRows {
-  return {
-    ...{ name: rows.name, of },
-    clear: (turn, id, budget) =>
-      clearRows(rows, turn, id, budget, ({ value }) => rows.remove(turn, turn.self.partition, value)),
-  };
+  return owned(of, rows, (turn, { value }) => rows.remove(turn, turn.self.partition, value));
 }
 
-function clearRows<Row>(
-  rows: RetainedTable<Row>,
-  turn: Turn,
-  id: string,
-  budget: SliceBudget,
-  remove: (entry: Entry<Row>) => void,
-): boolean {
-  const { partition } = turn.self;
-  for (;;) {
-    if (budget.isSpent) return false;
-    const entries = rows.entries(readPastDamage(turn), partition, [id], { limit: READ_AT_ONCE });
-    for (const entry of entries) {
-      budget.take(entry.value);
-      remove(entry);
+type OwnedTable<Row> = RetainedTable<Row> & Pick<Table<Row>, "key" | "get">;
+
+function owned<Row>(of: string, rows: OwnedTable<Row>, remove: (turn: Turn, entry: Entry<Row>) => void): OwnedRows {
+  const clear = (turn: Turn, id: string, budget: SliceBudget): boolean => {
+    const { partition } = turn.self;
+    const reading = readPastDamage(turn);
+    const own = rows.get(reading, partition, id);
+    if (own !== undefined) {
+      budget.take(own);
+      remove(turn, { key: rows.key(partition, id), value: own });
     }
-    if (entries.length < READ_AT_ONCE) return true;
-  }
+    while (!budget.isSpent) {
+      const entries = rows.entries(reading, partition, [id], { limit: READ_AT_ONCE });
+      for (const entry of entries) {
+        budget.take(entry.value);
+        remove(turn, entry);
+      }
+      if (entries.length < READ_AT_ONCE) return true;
+    }
+    return false;
+  };
+  return { name: rows.name, of, clear };
 }
 
 /** `[table, id]` -> true: rows of this owner, which was removed, are still to be removed. */

@@ -43,8 +43,8 @@ export interface Retained<Row> {
   endedAtMs(row: Row): number | null;
   /** Whether it stays for now, whatever the setting says. Reads only. */
   isKept?(turn: Turn, row: Row): boolean;
-  /** Removes the row, or tells its actor to. Called again when the row is still there in the next pass. */
-  remove(turn: Turn, row: Row): void;
+  /** Removes the row, or tells its actor to; false when it stays. Called again when it is there in the next pass. */
+  remove(turn: Turn, row: Row): boolean;
 }
 
 /** Where a walk goes on: after this key of its table. Null at its beginning. */
@@ -96,10 +96,7 @@ function walk<Row>(of: RetainedTable<Row>, retained: Retained<Row>, turn: Turn, 
     for (const { key, value } of young < 0 ? entries : entries.slice(0, young)) {
       from = key.slice(3);
       budget.take(value);
-      if (isOver(turn, retained, value, cutoffMs)) {
-        retained.remove(turn, value);
-        removed += 1;
-      }
+      if (isOver(turn, retained, value, cutoffMs) && retained.remove(turn, value)) removed += 1;
       if (budget.isSpent) return { next: from, removed };
     }
     const first = young < 0 ? undefined : entries[young];

@@ -4,7 +4,8 @@ import { findRequestBefore } from "../resources/repeated-request.js";
 import type { RunAsking, RunBegan, RunOver } from "../runs/run.messages.js";
 import { runs } from "../runs/run.table.js";
 import { nextStation } from "./next-station.js";
-import type { NoteTask, OpenTask } from "./task.messages.js";
+import type { ForgetTask, NoteTask, OpenTask } from "./task.messages.js";
+import { checkForget } from "./task.retention.js";
 import { tasks } from "./task.table.js";
 import {
   refusedWhileAsked,
@@ -32,6 +33,8 @@ export function classifyTask(message: TaskMessage, { value, context }: TaskState
       return message.runId === runId ? toAskingEvent(message) : { type: "asking.other" };
     case "run.over":
       return message.runId === runId ? toOverEvent(message, context, turn) : { type: "over.other" };
+    case "task.forget":
+      return { type: `forget.${checkForget(turn)}` };
     case "task.open":
       return unlessRefused(message, "opening.refused", refuseUnlessOpens(turn, message));
     default:
@@ -53,7 +56,7 @@ function toRepeatEvent(message: TaskMessage, turn: TurnReading): TaskEvent | nul
   };
 }
 
-type WorkMessage = Exclude<TaskMessage, OpenTask | NoteTask | RunBegan | RunAsking | RunOver>;
+type WorkMessage = Exclude<TaskMessage, OpenTask | NoteTask | ForgetTask | RunBegan | RunAsking | RunOver>;
 
 function toWorkEvent(message: WorkMessage, runId: string | null, turn: TurnReading): TaskEvent {
   switch (message.type) {

@@ -50,6 +50,7 @@ export type TaskMessage =
   | messages.AddNote
   | messages.NoteTask
   | messages.WithdrawTask
+  | messages.ForgetTask
   | RunBegan
   | RunAsking
   | RunOver;
@@ -90,6 +91,11 @@ export interface RunIsOver extends Omit<RunOver, "type"> {
   readonly decided: NextStation;
 }
 
+/** The task is removed (`due`), its time begins only now (`begun`), or something keeps it. */
+interface ForgetChecked extends Message {
+  readonly type: "forget.due" | "forget.begun" | "forget.kept";
+}
+
 /** A message of a run that is not, or no longer, the task's; a stop without a run. */
 interface ConcernsNoRun extends Message {
   readonly type: "began.other" | "asking.other" | "over.other" | "stop.of-nothing";
@@ -97,7 +103,8 @@ interface ConcernsNoRun extends Message {
 
 /** A message classified by its effect, with what was read to classify it. */
 export type TaskEvent =
-  | Exclude<TaskMessage, RunAsking | RunOver>
+  | Exclude<TaskMessage, RunAsking | RunOver | messages.ForgetTask>
+  | ForgetChecked
   | TaskRefused
   | CommandRepeated
   | ApprovalWanted

@@ -36,6 +36,12 @@
  * |                | run.over of another run)               |         |                                               |
  * | queued         | began.other (run.began of another run) | queued  |                                               |
  * | any but new    | task.note                              | same    | a person's note                               |
+ * | done,closed,   | forget.due (task.forget)               | (ended) | removed, with its runs                        |
+ * | new            |                                        |         |                                               |
+ * | done,closed    | forget.begun (the same, of an earlier  | same    | its end is now                                |
+ * |                | release)                               |         |                                               |
+ * | any but new    | forget.kept (the same): open, pinned,  | same    |                                               |
+ * |                | or something refers to it              |         |                                               |
  * | any            | note                                   | same    | added once for each key                       |
  * | any            | command.repeated (a command under a    | same    | answered with the task that it opened or was  |
  * |                | key that was taken before)             |         | about; a new one leaves nothing               |
@@ -48,6 +54,7 @@ import type { Delivered } from "../../runtime/turn.js";
 import { recordRequest } from "../resources/repeated-request.js";
 import { classifyTask } from "./classify-task.js";
 import { taskRef } from "./task.messages.js";
+import { beginRetention, forgetTask } from "./task.retention.js";
 import {
   addNote,
   addPersonsNote,
@@ -85,10 +92,14 @@ const open = {
   "task.note": { actions: "addPersonsNote" },
   "asking.other": { actions: "ignore" },
   "over.other": { actions: "ignore" },
+  "forget.kept": { actions: "ignore" },
 } as const;
 
 /** Transitions of a task that is over. */
 const over = {
+  "forget.due": { actions: "forget" },
+  "forget.begun": { actions: "beginRetention" },
+  "forget.kept": { actions: "ignore" },
   "task.unassign": { actions: "ignore" },
   "task.note": { actions: "addPersonsNote" },
   "asking.other": { actions: "ignore" },
@@ -149,6 +160,8 @@ const machine = setup({
       assertEvent(event, "task.unassign");
       unassign(event.turn, event);
     },
+    forget: ({ event }) => forgetTask(event.turn),
+    beginRetention: ({ event }) => beginRetention(event.turn),
     ignore: () => undefined,
   },
 }).createMachine({
@@ -167,6 +180,7 @@ const machine = setup({
         "opening.refused": { target: "new", actions: ["refuse", "leave"] },
         "command.repeated": { target: "new", actions: ["answerAgain", "leave"] },
         "repeat.refused": { target: "new", actions: ["refuse", "leave"] },
+        "forget.due": { target: "new", actions: "forget" },
       },
     },
     queued: {

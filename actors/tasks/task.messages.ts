@@ -101,6 +101,11 @@ export interface WithdrawTask extends Answered<TaskAnswer> {
   readonly type: "task.withdraw";
 }
 
+/** From retention: a task that ended is removed, with all that belongs to it, unless something keeps it. */
+export interface ForgetTask extends Message {
+  readonly type: "task.forget";
+}
+
 /** A task of a workspace. */
 export const taskRef = reference<
   | OwnerMessage
@@ -115,4 +120,5 @@ export const taskRef = reference<
   | AddNote
   | NoteTask
   | WithdrawTask
+  | ForgetTask
 >("task");

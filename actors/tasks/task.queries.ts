@@ -9,6 +9,7 @@ import { findLocation } from "../resources/resource-location.table.js";
 import type { RunRow } from "../runs/run.js";
 import { runs } from "../runs/run.table.js";
 import type { Cursor, Slice } from "../tables/page-source.js";
+import { getPrunedBefore } from "../tables/pruned-before.js";
 import type { TaskRow } from "./task.js";
 import { tasks } from "./task.table.js";
 
@@ -106,4 +107,9 @@ export function listTaskRuns(
 ): RunRow[] {
   const place = before === undefined ? undefined : [before];
   return runs.all(reading, workspaceId, { taskId: task.id }, { before: place, limit });
+}
+
+/** Tasks that ended before this time are not stored any more; null when none was removed. */
+export function tasksPrunedBefore(reading: Reading, workspaceId: string): string | null {
+  return getPrunedBefore(reading, workspaceId, tasks);
 }

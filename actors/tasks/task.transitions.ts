@@ -25,6 +25,7 @@ import type {
   UnassignTask,
   WithdrawTask,
 } from "./task.messages.js";
+import { keepForRequests } from "./task.retention.js";
 import {
   noteKeys,
   taskCauses,
@@ -229,6 +230,7 @@ export function addPersonsNote(event: Delivered<AddNote>): void {
   const { turn, by, text } = event;
   const row = taskRow(turn);
   recordRequest(turn, event, row.id);
+  if (event.idempotency !== undefined && !isOpen(row)) keepForRequests(turn, row.id);
   appendNote(turn, row, `person ${by}`, text);
   answer(turn, row);
 }

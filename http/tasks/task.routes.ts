@@ -18,13 +18,14 @@ import {
   findVisibleTask,
   getTaskNow,
   listTeamTasks,
+  tasksPrunedBefore,
   type VisibleTask,
 } from "../../actors/tasks/task.queries.js";
 import { taskSchema, taskView } from "../../actors/tasks/task.view.js";
 import { taskItemSchema, taskItemView } from "../../actors/tasks/task-item.view.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { inPieces, readPage } from "../page-reading.js";
-import { cursor, pageSize } from "../paging.js";
+import { cursor, pageSize, prunedBefore } from "../paging.js";
 import { granted } from "../refused.js";
 import type { Answer, Route } from "../route.js";
 import { type Subject, subjectRoute } from "../subject-route.js";
@@ -97,16 +98,17 @@ function listRoute(runtime: Runtime): Route {
     summary: "List a team's tasks, newest first",
     access: "any",
     query: listing,
-    answers: { 200: z.strictObject({ items: z.array(taskItemSchema) }) },
+    answers: { 200: z.strictObject({ items: z.array(taskItemSchema), prunedBefore }) },
     handle: async (request, team) => {
       const { before, limit, ...wanted } = request.query;
       const filter = findTaskFilter(reading, team, wanted);
-      if (filter === null) return { status: 200, body: { items: [] } };
+      if (filter === null) return { status: 200, body: { items: [], prunedBefore: null } };
       const found = await readPage<TaskRow>(runtime, request, (view, from) =>
         listTeamTasks(view, team, filter, { before, limit, cursor: from }),
       );
       const items = await inPieces(found, request, (task) => taskItemView(reading, team.workspaceId, task));
-      return { status: 200, body: { items } };
+      const pruned = items.length < limit ? tasksPrunedBefore(reading, team.workspaceId) : null;
+      return { status: 200, body: { items, prunedBefore: pruned } };
     },
   });
 }

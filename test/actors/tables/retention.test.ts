@@ -25,6 +25,7 @@ const sorted = table<Thing>("test-thing-sorted");
 const removeThing = (turn: Turn, { id }: Thing) => {
   things.remove(turn, partition, id);
   leaveRows(turn, things.name, id);
+  return true;
 };
 const ends: Omit<Retained<Thing>, "remove"> = {
   period: "work",
@@ -38,7 +39,10 @@ const catalogue = {
     retain(sorted, {
       ...ends,
       lineParts: 1,
-      remove: (turn, { id }) => sorted.remove(turn, partition, ...id.split(" ")),
+      remove: (turn, { id }) => {
+        sorted.remove(turn, partition, ...id.split(" "));
+        return true;
+      },
     }),
   ],
   owned: [ownedBy(things.name, parts)],

@@ -4,7 +4,7 @@ import type { MachineTable } from "../machine-tables.js";
 export const workMachines: Readonly<Record<string, MachineTable>> = {
   task: {
     any: { note: "same", "command.repeated": "same", "repeat.refused": "same" },
-    "new": { "task.open": "queued", "opening.refused": "same" },
+    "new": { "task.open": "queued", "opening.refused": "same", "forget.due": "same" },
     queued: {
       "approval.wanted": "inbox",
       "approval.not-wanted": "running",
@@ -23,6 +23,7 @@ export const workMachines: Readonly<Record<string, MachineTable>> = {
       "task.note": "same",
       "asking.other": "same",
       "over.other": "same",
+      "forget.kept": "same",
       "run.began": "running",
       "began.other": "same",
     },
@@ -44,6 +45,7 @@ export const workMachines: Readonly<Record<string, MachineTable>> = {
       "task.note": "same",
       "asking.other": "same",
       "over.other": "same",
+      "forget.kept": "same",
     },
     inbox: {
       "approval.wanted": "same",
@@ -63,16 +65,33 @@ export const workMachines: Readonly<Record<string, MachineTable>> = {
       "task.note": "same",
       "asking.other": "same",
       "over.other": "same",
+      "forget.kept": "same",
       "task.answer": "queued",
       "answer.refused": "same",
       "task.retry": "queued",
       "retry.refused": "same",
     },
-    done: { "task.unassign": "same", "task.note": "same", "asking.other": "same", "over.other": "same" },
-    closed: { "task.unassign": "same", "task.note": "same", "asking.other": "same", "over.other": "same" },
+    done: {
+      "task.unassign": "same",
+      "task.note": "same",
+      "asking.other": "same",
+      "over.other": "same",
+      "forget.due": "same",
+      "forget.begun": "same",
+      "forget.kept": "same",
+    },
+    closed: {
+      "task.unassign": "same",
+      "task.note": "same",
+      "asking.other": "same",
+      "over.other": "same",
+      "forget.due": "same",
+      "forget.begun": "same",
+      "forget.kept": "same",
+    },
   },
   run: {
-    "new": { "run.start": "queued" },
+    "new": { "run.start": "queued", "run.forget": "same" },
     queued: {
       "message.taken": "same",
       "message.refused": "same",
@@ -135,6 +154,7 @@ export const workMachines: Readonly<Record<string, MachineTable>> = {
       "approval.refused": "same",
       "claim.stale": "same",
       "run.claim": "same",
+      "run.forget": "same",
     },
   },
   decisions: {

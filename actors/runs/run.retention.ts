@@ -1,0 +1,45 @@
+import type { Turn } from "../../runtime/turn.js";
+import { runOutcomes } from "../run-facts/run-outcome.table.js";
+import { indexedOwnedBy, leaveRows, type OwnedRows, ownedBy } from "../tables/owned-rows.js";
+import { isPinned, removePins } from "../tables/pins.js";
+import { retain } from "../tables/retention.js";
+import { approvals } from "./approval.table.js";
+import { runRef } from "./run.messages.js";
+import { runCheckouts, runEntry, runMessageKeys, runMessages, runSteps, runs } from "./run.table.js";
+import { runInputs } from "./run-input.table.js";
+
+/** Runs of other owners than tasks; those of a task go with it. */
+export const runRetention = retain(runs, {
+  period: "work",
+  begunAtMs: ({ queuedAtMs }) => queuedAtMs,
+  endedAtMs: ({ taskId, endedAt }) => (taskId !== null || endedAt === null ? null : Date.parse(endedAt)),
+  isKept: (turn, { id }) => isPinned(turn, { of: runs.name, id }),
+  remove: (turn, { id }) => {
+    turn.send(runRef(turn.self.partition, id), { type: "run.forget" });
+    return true;
+  },
+});
+
+/** What belongs to a run. */
+export const runOwned: readonly OwnedRows[] = [
+  ownedBy(runs.name, runSteps),
+  ownedBy(runs.name, runMessages),
+  ownedBy(runs.name, runMessageKeys),
+  indexedOwnedBy(runs.name, runCheckouts),
+  indexedOwnedBy(runs.name, runInputs),
+  indexedOwnedBy(runs.name, approvals),
+  ownedBy(runs.name, runOutcomes),
+];
+
+/** Removes the run of this turn. */
+export function forgetRun(turn: Turn): void {
+  const { partition, id } = turn.self;
+  const run = runs.get(turn, partition, id);
+  if (run !== undefined) {
+    runs.remove(turn, partition, run);
+    turn.undirect(runEntry(partition, id));
+    leaveRows(turn, runs.name, id);
+    removePins(turn, { of: runs.name, id });
+  }
+  turn.stop();
+}

@@ -1,0 +1,93 @@
+import type { Turn, TurnReading } from "../../runtime/turn.js";
+import { oldestEventMs } from "../events/event-log.table.js";
+import { IDEMPOTENCY_WINDOW_MS } from "../resources/idempotency.table.js";
+import type { RunRow } from "../runs/run.js";
+import { type ForgetRun, runRef } from "../runs/run.messages.js";
+import { runs } from "../runs/run.table.js";
+import { indexedOwnedBy, leaveRows, type OwnedRows, ownedBy } from "../tables/owned-rows.js";
+import { isPinned, pin, removePins } from "../tables/pins.js";
+import { retain } from "../tables/retention.js";
+import { isOpen, type TaskRow } from "./task.js";
+import { taskRef } from "./task.messages.js";
+import { noteKeys, taskCauses, taskCheckouts, taskEntry, taskNotes, tasks } from "./task.table.js";
+
+/** The last events of a task may come this long after its end, in milliseconds. */
+const LAST_EVENTS_MS = 10 * 60 * 1_000;
+/** Runs of a task that are told in one turn. */
+const RUNS_AT_ONCE = 200;
+
+/**
+ * Tasks that are over, with their runs. A task is kept while a request about it may be repeated, while an event about it
+ * may be listed, and while it or one of its runs is pinned. One that ended in an earlier release, which did not record
+ * when, counts from the first pass on.
+ */
+export const taskRetention = retain(tasks, {
+  period: "work",
+  begunAtMs: ({ openedAt }) => Date.parse(openedAt),
+  endedAtMs: (task) => (isOpen(task) ? null : (task.partSinceMs ?? Date.parse(task.openedAt))),
+  isKept: (turn, task) => task.partSinceMs !== undefined && isKept(turn, task, listRuns(turn, task)),
+  remove: (turn, { id, partSinceMs }) => {
+    turn.send(taskRef(turn.self.partition, id), { type: "task.forget" });
+    return partSinceMs !== undefined;
+  },
+});
+
+/** What belongs to a task, besides its runs. */
+export const taskOwned: readonly OwnedRows[] = [
+  ownedBy(tasks.name, taskNotes),
+  ownedBy(tasks.name, noteKeys),
+  indexedOwnedBy(tasks.name, taskCheckouts),
+];
+
+/** Keeps a task while a request about it may be repeated, or a hook's receiver may call back. */
+export function keepForRequests(turn: Turn, taskId: string): void {
+  const of = { of: tasks.name, id: taskId, by: "requests" };
+  pin(turn, turn.self.partition, { ...of, untilMs: turn.now + IDEMPOTENCY_WINDOW_MS });
+}
+
+/** Whether the task of this turn is removed, or why not. Reads only. */
+export function checkForget(turn: TurnReading): "due" | "begun" | "kept" {
+  const task = tasks.get(turn, turn.self.partition, turn.self.id);
+  if (task === undefined) return "due";
+  if (isOpen(task)) return "kept";
+  if (task.partSinceMs === undefined) return "begun";
+  return isKept(turn, task, listRuns(turn, task)) ? "kept" : "due";
+}
+
+/** Sets the end of a task that ended in an earlier release. */
+export function beginRetention(turn: Turn): void {
+  const { partition, id } = turn.self;
+  const task = tasks.get(turn, partition, id);
+  if (task !== undefined) tasks.put(turn, partition, task, { ...task, partSinceMs: turn.now });
+}
+
+/** Removes the task of this turn, and tells its runs. With very many runs it goes with a later pass. */
+export function forgetTask(turn: Turn): void {
+  const { partition, id } = turn.self;
+  const task = tasks.get(turn, partition, id);
+  const runsLeft = task === undefined ? [] : listRuns(turn, task);
+  const forget: ForgetRun = { type: "run.forget" };
+  for (const run of runsLeft) turn.send(runRef(partition, run.id), forget);
+  if (runsLeft.length === RUNS_AT_ONCE) return;
+  if (task !== undefined) {
+    tasks.remove(turn, partition, task);
+    taskCauses.remove(turn, partition, id);
+    turn.undirect(taskEntry(partition, id));
+    leaveRows(turn, tasks.name, id);
+    removePins(turn, { of: tasks.name, id });
+  }
+  turn.stop();
+}
+
+function isKept(turn: TurnReading, task: TaskRow, itsRuns: readonly RunRow[]): boolean {
+  const { id, teamId, partSinceMs: endedMs = turn.now } = task;
+  if (turn.now < endedMs + IDEMPOTENCY_WINDOW_MS) return true;
+  const oldestMs = oldestEventMs(turn, turn.self.partition, teamId);
+  if (oldestMs !== null && oldestMs <= endedMs + LAST_EVENTS_MS) return true;
+  if (isPinned(turn, { of: tasks.name, id })) return true;
+  return itsRuns.some((run) => run.state !== "ended" || isPinned(turn, { of: runs.name, id: run.id }));
+}
+
+function listRuns(turn: TurnReading, { id }: TaskRow): readonly RunRow[] {
+  return runs.all(turn, turn.self.partition, { taskId: id }, { limit: RUNS_AT_ONCE });
+}

@@ -1,0 +1,93 @@
+import t, { type Test } from "tap";
+import { createExaminations } from "../../../actors/doctor.js";
+import { createKinds } from "../../../actors/kinds.js";
+import { parseAllowList } from "../../../actors/outbound/allow-list.js";
+import { ManualClock } from "../../support/manual-clock.js";
+import { until } from "../../support/until.js";
+import { openWorkplace, type Workplace } from "../../support/workplace.js";
+
+const HOUR_MS = 60 * 60 * 1_000;
+const checkouts = [{ repository: "acme/app", base: "b".repeat(40), diff: "diff --git a/a.txt b/a.txt\n" }];
+const settings = { RETENTION_WORK: "2h", RETENTION_HOOKS: "2h", RETENTION_CHANGES: "2h" };
+
+/** Works a new task to its end, or to a question that leaves it open. */
+async function worked(place: Workplace, ending: "finish" | "ask"): Promise<{ taskId: string; runId: string }> {
+  const taskId = await place.open({ description: "x".repeat(10_000) });
+  const peer = await place.runner();
+  const job = await peer.job();
+  peer.start(job);
+  for (let n = 0; n < 20; n++) peer.step(job, n);
+  peer.end(job, {
+    ending: ending === "ask" ? { kind: "ask", question: "?" } : { kind: "finish", note: "" },
+    checkouts,
+  });
+  const state = ending === "ask" ? "inbox" : "done";
+  await place.when(`task/${taskId}`, async () => (await place.task(taskId)).state === state);
+  peer.cut();
+  return { taskId, runId: job.runId };
+}
+
+async function status(place: Workplace, path: string): Promise<number> {
+  return (await place.ada.request("GET", path)).status;
+}
+
+/** Lets hours pass, and the sweeper's next pass come to its end. */
+async function pass(place: Workplace, clock: ManualClock, hours: number): Promise<void> {
+  clock.advance(hours * HOUR_MS);
+  await until("a pass has ended", () => {
+    clock.advance(10);
+    const key = [place.workspaceId, "actor", "retention", "all"];
+    const record = place.service.runtime.reading.get<{ state: { value: string }; timers: { pass: number } }>(key);
+    return record?.state.value === "resting" && record.timers.pass > clock.now();
+  });
+}
+
+async function openPlace(t: Test): Promise<{ place: Workplace; clock: ManualClock }> {
+  const clock = new ManualClock();
+  const stations = [{ key: "work", name: "Work", kind: "work", runners: { pool: "main" } }];
+  return { place: await openWorkplace(t, { clock, settings, stations }), clock };
+}
+
+t.test("an ended task goes with all that belongs to it, and what is open stays", async (t) => {
+  const { place, clock } = await openPlace(t);
+  const { reading } = place.service.runtime;
+  const ended = await worked(place, "finish");
+  const open = await worked(place, "ask");
+  await place.ada.request("POST", `/api/tasks/${ended.taskId}/notes`, { text: "well done" });
+  const rowsOf = (id: string) => reading.range({ prefix: [] }).filter(({ key }) => key.includes(id));
+  t.ok(rowsOf(ended.runId).length > 20);
+  const list = `/api/teams/${place.teamId}/tasks`;
+  t.match((await place.ada.request("GET", list)).body, { items: { length: 2 }, prunedBefore: null });
+
+  await pass(place, clock, 23);
+  t.equal(await status(place, `/api/tasks/${ended.taskId}`), 200, "a request about it may still be repeated");
+  await pass(place, clock, 4);
+  for (const path of [`/api/tasks/${ended.taskId}`, `/api/tasks/${ended.taskId}/runs`, `/api/runs/${ended.runId}`]) {
+    t.equal(await status(place, path), 404, path);
+  }
+  t.equal(await status(place, `/api/runs/${ended.runId}/steps`), 404);
+  const noted = await place.ada.request("POST", `/api/tasks/${ended.taskId}/notes`, { text: "too late" });
+  t.equal(noted.status, 404);
+  await pass(place, clock, 26);
+  await pass(place, clock, 1);
+  t.same([...rowsOf(ended.taskId), ...rowsOf(ended.runId)], [], "nothing of it is left");
+  t.equal(await status(place, `/api/runs/${open.runId}`), 200);
+  t.match((await place.ada.request("GET", `/api/runs/${open.runId}`)).body, { checkouts });
+  t.match((await place.ada.request("GET", list)).body, {
+    items: [{ id: open.taskId }],
+    prunedBefore: /^2026-/,
+  });
+  t.match((await place.ada.request("GET", `${list}?limit=1`)).body, { prunedBefore: null }, "more may follow");
+  t.match((await place.ada.request("GET", "/api/workspaces/acme/configuration-changes")).body, {
+    items: { length: 0 },
+    prunedBefore: /^2026-/,
+  });
+  await until("bodies of no row are removed", () => {
+    clock.advance(HOUR_MS);
+    return reading.range({ prefix: [place.workspaceId, "row", "blob-unused"] }).length === 0;
+  });
+  t.equal(reading.range({ prefix: [place.workspaceId, "row", "blob"] }).length, 2, "the open task's text and diff");
+  const kinds = createKinds({ allowList: parseAllowList(""), signsTokens: false });
+  const findings = createExaminations(kinds, clock.now()).flatMap((examine) => [...examine(reading)]);
+  t.same(findings, [], "the doctor finds nothing wrong");
+});
