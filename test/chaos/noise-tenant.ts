@@ -7,23 +7,31 @@ import { RunnerPeer } from "../support/runner-peer.js";
 const SLOTS = 64;
 const BEAT_MS = 5_000;
 
+/** A service that is asked. */
+type NoiseSite = Pick<ServiceProcess, "baseUrl" | "request">;
+
 type Event = "task.opened" | "run.starting";
 
 /** A workspace with a team and a line, whose owner adds hooks and opens tasks. */
 export class NoiseTenant {
-  readonly #service: ServiceProcess;
-  readonly #cookie: Record<string, string>;
+  readonly #service: NoiseSite;
+  readonly #cookie: Readonly<Record<string, string>>;
   readonly #teamId: string;
   #keys = 0;
 
-  private constructor(service: ServiceProcess, cookie: Record<string, string>, teamId: string) {
+  private constructor(service: NoiseSite, cookie: Readonly<Record<string, string>>, teamId: string) {
     this.#service = service;
     this.#cookie = cookie;
     this.#teamId = teamId;
   }
 
-  /** A new workspace of the person whose cookie that is. */
-  static async open(service: ServiceProcess, cookie: Record<string, string>, slug: string): Promise<NoiseTenant> {
+  /** A new workspace of the person whose cookie that is; with a runner unless nothing is to be worked. */
+  static async open(
+    service: NoiseSite,
+    cookie: Readonly<Record<string, string>>,
+    slug: string,
+    runner: typeof joinRunner | null = joinRunner,
+  ): Promise<NoiseTenant> {
     const create = async (path: string, body: unknown, key: string) => {
       const headers = { ...cookie, "idempotency-key": key };
       const answer = await service.request("POST", path, { body, headers });
@@ -40,7 +48,7 @@ export class NoiseTenant {
       { key: "dev", name: "Dev", stations: [{ key: "work", name: "Work", kind: "work", runners: { pool: "main" } }] },
       `line-${slug}`,
     );
-    await joinRunner(service, String(pool.headers["service-pool-token"]));
+    await runner?.(service, String(pool.headers["service-pool-token"]));
     return new NoiseTenant(service, cookie, team);
   }
 
@@ -76,7 +84,7 @@ export class NoiseTenant {
 }
 
 /** A runner that claims runs and does nothing with them, for as long as the process lives. */
-async function joinRunner({ baseUrl }: ServiceProcess, token: string): Promise<void> {
+async function joinRunner({ baseUrl }: NoiseSite, token: string): Promise<void> {
   const socket = (path: string) =>
     new WebSocket(`${baseUrl.replace("http", "ws")}${path}`, { headers: { authorization: `Bearer ${token}` } });
   const peer = await RunnerPeer.join({ withToken: () => ({ socket }) }, token, { slots: SLOTS });

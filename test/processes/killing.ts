@@ -1,11 +1,7 @@
-import { createExaminations } from "../../actors/doctor.js";
-import { createKinds } from "../../actors/kinds.js";
-import { parseAllowList } from "../../actors/outbound/allow-list.js";
 import { listStoredEntries } from "../../runtime/feed.js";
 import { openLmdbStore } from "../../storage/lmdb-store.js";
+import { askDoctor } from "./doctor.js";
 import { ServiceProcess } from "./service-process.js";
-
-const kinds = createKinds({ allowList: parseAllowList(""), signsTokens: false });
 
 export interface KillingOptions {
   /** Where the service keeps its data, over all its lives. */
@@ -177,11 +173,10 @@ export class Killing {
 
   /** The sequence of changes has no gap: nothing that was taken back left a number behind. The doctor finds nothing. */
   async #checkSequence(): Promise<void> {
-    const store = await openLmdbStore({ folder: this.#options.folder });
+    const { folder } = this.#options;
+    this.#complaints.push(...(await askDoctor(folder)));
+    const store = await openLmdbStore({ folder });
     const sequences = listStoredEntries(store.reading, this.#workspaceId).map(({ seq }) => seq);
-    for (const examination of createExaminations(kinds, Date.now())) {
-      for (const { what, key } of examination(store.reading)) this.#complaints.push(`${what}: ${key.join(" ")}`);
-    }
     await store.close();
     if (sequences.length < this.#options.keys) this.#complaints.push(`there are ${sequences.length} changes`);
     const [first = 0] = sequences;

@@ -1,7 +1,7 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
+import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { request } from "undici";
+import { ChildProgram } from "./child-program.js";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -13,60 +13,36 @@ export interface Reply {
 }
 
 /** The real service as a process of its own, on the built code and a folder that outlives it. */
-export class ServiceProcess {
-  readonly baseUrl: string;
-  readonly #child: ChildProcess;
-  readonly #lines: string[];
+export class ServiceProcess extends ChildProgram {
+  #baseUrl = "";
 
-  private constructor(child: ChildProcess, baseUrl: string, lines: string[]) {
-    this.#child = child;
-    this.baseUrl = baseUrl;
-    this.#lines = lines;
+  /**
+   * Starts it and waits until it listens. `port` 0 picks a free one; `nodeArguments` stand before the program. Rejects
+   * with its output when it ends instead.
+   */
+  static async start(
+    dataFolder: string,
+    settings: Record<string, string> = {},
+    port = 0,
+    nodeArguments: readonly string[] = [],
+  ): Promise<ServiceProcess> {
+    const service = new ServiceProcess(
+      spawn(process.execPath, [...nodeArguments, `${root}http/process/main.js`], {
+        env: { PATH: process.env.PATH ?? "", DATA_DIR: dataFolder, PORT: String(port), ...settings },
+        stdio: ["ignore", "pipe", "pipe"],
+      }),
+    );
+    const [, baseUrl = ""] = await service.said(/listening on (http[^\s"]+)/);
+    service.#baseUrl = baseUrl;
+    return service;
   }
 
-  /** Starts it and waits until it listens. `port` 0 picks a free one. Rejects with its output when it ends instead. */
-  static async start(dataFolder: string, settings: Record<string, string> = {}, port = 0): Promise<ServiceProcess> {
-    const child = spawn(process.execPath, [`${root}http/process/main.js`], {
-      env: { PATH: process.env.PATH ?? "", DATA_DIR: dataFolder, PORT: String(port), ...settings },
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-    // Every request of a killed service waits for its end.
-    child.setMaxListeners(100);
-    const lines: string[] = [];
-    const baseUrl = await new Promise<string>((resolve, reject) => {
-      let rest = "";
-      const hear = (chunk: Buffer) => {
-        const parts = (rest + chunk.toString("utf8")).split("\n");
-        rest = parts.pop() ?? "";
-        for (const line of parts) {
-          lines.push(line);
-          const found = /listening on (http[^\s"]+)/.exec(line);
-          if (found?.[1] !== undefined) resolve(found[1]);
-        }
-      };
-      child.stdout?.on("data", hear);
-      child.stderr?.on("data", hear);
-      child.once("exit", (code) => reject(new Error(`the service ended with ${code}:\n${lines.join("\n")}`)));
-    });
-    return new ServiceProcess(child, baseUrl, lines);
+  get baseUrl(): string {
+    return this.#baseUrl;
   }
 
   get port(): number {
     return Number(new URL(this.baseUrl).port);
-  }
-
-  /** Everything it wrote, a line each. */
-  get output(): readonly string[] {
-    return this.#lines;
-  }
-
-  /** Ends it with `signal` and waits for its end; gives its exit code, null after a signal that killed it. */
-  async end(signal: NodeJS.Signals): Promise<number | null> {
-    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return this.#child.exitCode;
-    const ended = once(this.#child, "exit");
-    this.#child.kill(signal);
-    await ended;
-    return this.#child.exitCode;
   }
 
   async request(
@@ -94,21 +70,10 @@ export class ServiceProcess {
   /** Signs in over the link in the log and gives the cookie header. */
   async signIn(email: string): Promise<Record<string, string>> {
     await this.request("POST", "/api/sign-in", { body: { email } });
-    const token = await this.#linkFor(email);
+    const [, token = ""] = await this.said(new RegExp(`sign-in link for ${email}: \\S+/sign-in/([A-Za-z0-9_-]+)`));
     const answer = await this.request("POST", "/api/sessions", { body: { token } });
     const cookie = [answer.headers["set-cookie"]].flat()[0]?.split(";")[0];
     if (answer.status !== 204 || cookie === undefined) throw new Error(`sign-in answered ${answer.status}`);
     return { cookie };
-  }
-
-  async #linkFor(email: string): Promise<string> {
-    const wanted = new RegExp(`sign-in link for ${email}: \\S+/sign-in/([A-Za-z0-9_-]+)`);
-    for (;;) {
-      for (const line of this.#lines.toReversed()) {
-        const found = wanted.exec(line);
-        if (found?.[1] !== undefined) return found[1];
-      }
-      await once(this.#child.stdout ?? this.#child, "data");
-    }
   }
 }

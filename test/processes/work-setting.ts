@@ -108,7 +108,8 @@ export async function addLine(
   if (made.status !== 201) throw new Error(`the line answered ${made.status}`);
 }
 
-function layRepository(folder: string): void {
+/** A git repository with one commit, as agents are given. */
+export function layRepository(folder: string): void {
   mkdirSync(folder, { recursive: true });
   const git = (...args: string[]) =>
     execFileSync("git", ["-c", "user.name=T", "-c", "user.email=t@localhost", ...args], {

@@ -1,0 +1,44 @@
+/** What a task's title begins with tells the agent, and the people around it, what is to happen. */
+export const taskKinds = ["work", "work", "work", "ask", "leave", "hand", "long", "code", "veto"] as const;
+
+/** What the agent spends on a run, in euros, in two parts. */
+export const SPENT = 0.02;
+/** Steps that it shows, numbered from 1. */
+export const STEPS = 5;
+
+/**
+ * The agent, a shell script. It writes its process, run and task to a file, shows numbered steps, spends money, and then asks,
+ * wants leave, hands over or takes long, as the task's title says.
+ */
+export function agentScript(startsFile: string): string {
+  return `
+echo "$$ $SIGNALBOX_RUN $SIGNALBOX_TASK" >> ${startsFile}
+context=$(tr -d '\\n' < "$SIGNALBOX_CONTEXT_FILE")
+say() { printf '%s\\n' "$1"; }
+spend() { say '{"type":"cost","amount":0.01,"currency":"EUR"}'; }
+spend
+for n in 1 2 3 4 5; do
+  say '{"type":"step","kind":"message","text":"step '$n'"}'
+  sleep 0.03
+done
+case "$context" in
+  *'"ask-'*)
+    case "$context" in
+      *'answer to run_'*) ;;
+      *) spend; say '{"type":"ask","question":"Which number?"}'; exit 0;;
+    esac;;
+  *'"leave-'*)
+    say '{"type":"permission","id":"1","tool":"shell","inputs":{"command":"ls"},"reason":"To look."}'
+    read -r line || exit 7;;
+  *'"hand-'*)
+    if [ "$SIGNALBOX_STATION" = work ]; then
+      say '{"type":"handover","to":"review","note":"over to you"}'
+      read -r line || exit 7
+    fi;;
+  *'"long-'*) sleep 1;;
+  *'"code-'*) echo "$SIGNALBOX_RUN" >> done.txt;;
+esac
+spend
+exit 0
+`;
+}

@@ -1,0 +1,84 @@
+import { connect, type Socket } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
+import WebSocket from "ws";
+import type { Chance } from "../simulation/chance.js";
+import type { Fault } from "./fault.js";
+import { NoiseTenant } from "./noise-tenant.js";
+import type { World } from "./world.js";
+
+const target = "clients";
+/** How long sockets stay that are not read, and neighbours are loud. */
+const LASTS_MS = 2_500;
+const SOCKETS = 20;
+const NEIGHBOURS = 2;
+/** Requests of a neighbour at once, and in all. */
+const AT_ONCE = 6;
+const REQUESTS = 120;
+
+/** What clients do to a service that others use too. */
+export const clientFaults: readonly Fault[] = [
+  { name: "streams not read", target, play: deafStreams },
+  { name: "answers not read", target, play: deafClients },
+  { name: "noisy neighbours", target, play: noisyNeighbours },
+];
+
+/** Streams of the busy team that stop reading once they are subscribed. */
+async function deafStreams(world: World): Promise<void> {
+  const { service, headers, configured } = world;
+  const sockets = Array.from({ length: SOCKETS }, () => {
+    const socket = new WebSocket(`${service.baseUrl.replace("http", "ws")}/api/stream`, { headers });
+    socket.on("error", () => undefined);
+    socket.once("open", () => {
+      socket.send(JSON.stringify({ subscribe: `team/${configured.teamId}` }));
+      socket.pause();
+    });
+    return socket;
+  });
+  await held(world, () => {
+    for (const socket of sockets) socket.terminate();
+  });
+}
+
+/** Clients that ask for long answers and read none of them, or do not end what they send. */
+async function deafClients(world: World, chance: Chance): Promise<void> {
+  const { service, headers, configured } = world;
+  const head = `host: 127.0.0.1\r\ncookie: ${headers.cookie}\r\n`;
+  const list = `GET /api/teams/${configured.teamId}/tasks?limit=200 HTTP/1.1\r\n${head}\r\n`;
+  const cut = `POST /api/teams/${configured.teamId}/tasks HTTP/1.1\r\n${head}content-type: application/json\r\ncontent-length: 9000\r\n\r\n{`;
+  const sockets = Array.from({ length: SOCKETS }, (): Socket => {
+    const socket = connect(service.port, "127.0.0.1");
+    socket.on("error", () => undefined);
+    socket.pause();
+    socket.write(chance.pick([list, cut]));
+    return socket;
+  });
+  await held(world, () => {
+    for (const socket of sockets) socket.destroy();
+  });
+}
+
+/** Two workspaces that list, open tasks and fire hooks that hang, as fast as they can. */
+async function noisyNeighbours(world: World, chance: Chance): Promise<void> {
+  const end = performance.now() + LASTS_MS;
+  const loud = async (): Promise<void> => {
+    // What a service that goes away cuts short is not made good: a neighbour is not looked after.
+    const tenant = await NoiseTenant.open(world.service, world.headers, `noise-${chance.between(1, 2 ** 31)}`, null);
+    await tenant.addHook("task.opened", `${world.tell.url}/hang`);
+    let left = REQUESTS;
+    const ask = async (): Promise<void> => {
+      while (left-- > 0 && performance.now() < end) {
+        await (left % 2 === 0 ? tenant.openTask() : tenant.firings("attempting"));
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, ask));
+  };
+  await Promise.all(Array.from({ length: NEIGHBOURS }, () => loud().catch(() => undefined)));
+}
+
+/** Waits, and lets go; also when the world ends before. */
+async function held({ onEnd }: World, letGo: () => void): Promise<void> {
+  onEnd.add(letGo);
+  await pause(LASTS_MS);
+  onEnd.delete(letGo);
+  letGo();
+}

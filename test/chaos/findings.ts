@@ -1,0 +1,108 @@
+import type { AgentStart } from "./ledger.js";
+import type { HookArrival } from "./receiver.js";
+import type { RepeatingClient } from "./repeating-client.js";
+
+/** A task with its runs, as the service tells. */
+export interface FoundTask {
+  readonly id: string;
+  readonly title: string;
+  readonly state: string;
+  readonly asks: string | null;
+  readonly notes: readonly { readonly text: string }[];
+  readonly runs: readonly FoundRun[];
+}
+
+export interface FoundRun {
+  readonly id: string;
+  readonly state: string;
+  readonly outcome: string | null;
+  readonly spent: { readonly amount: number } | null;
+  readonly waiting: { readonly reason: string } | null;
+  /** Texts of the steps that the agent of a completed run showed; null of another. */
+  readonly shown: readonly string[] | null;
+}
+
+/** An event of a task. */
+export interface FoundEvent {
+  readonly occurrence: string;
+  readonly on: string;
+  readonly taskId: string;
+  readonly runId: string | null;
+}
+
+/** A firing of a hook. */
+export interface FoundFiring {
+  readonly id: string;
+  readonly occurrence: string;
+  readonly hook: string;
+  readonly on: string;
+  readonly taskId: string | null;
+  readonly state: string;
+  readonly code: string | null;
+  readonly attempts: readonly { readonly n: number; readonly code: string | null }[];
+}
+
+/** What the service says after a round, and what the world outside saw. */
+export interface Findings {
+  readonly secrets: readonly { readonly name: string; readonly id: string }[];
+  readonly tasks: readonly FoundTask[];
+  readonly events: readonly FoundEvent[];
+  /** Whether `events` are all that there were: only the latest are kept. */
+  readonly hasAllEvents: boolean;
+  readonly firings: readonly FoundFiring[];
+  readonly arrivals: readonly HookArrival[];
+  readonly starts: readonly AgentStart[];
+  /** Ids of tasks that a stream told of. */
+  readonly streamed: ReadonlySet<string>;
+}
+
+/** Where to ask. */
+export interface Site {
+  readonly workspaceId: string;
+  readonly teamId: string;
+}
+
+const PAGE = 200;
+const EVENTS_KEPT = 1_000;
+/** Tasks that are read at once. */
+const AT_ONCE = 8;
+
+/** Reads everything back that the promises are about. */
+export async function readBack(
+  client: RepeatingClient,
+  { workspaceId, teamId }: Site,
+): Promise<Omit<Findings, "arrivals" | "starts" | "streamed">> {
+  const secrets = await client.list<Findings["secrets"][number]>(`/api/resources/workspaces/${workspaceId}/secrets`);
+  const team = `/api/teams/${teamId}`;
+  const items = await pages<{ readonly id: string }>(client, `${team}/tasks`, ({ id }) => id);
+  const tasks: FoundTask[] = [];
+  for (let at = 0; at < items.length; at += AT_ONCE) {
+    tasks.push(...(await Promise.all(items.slice(at, at + AT_ONCE).map(({ id }) => readTask(client, id)))));
+  }
+  const events = await pages<FoundEvent>(client, `${team}/events`, ({ occurrence }) => occurrence);
+  const firings = await pages<FoundFiring>(client, `${team}/hook-occurrences`, ({ id }) => id);
+  return { secrets, tasks, events, hasAllEvents: events.length < EVENTS_KEPT, firings };
+}
+
+async function readTask(client: RepeatingClient, id: string): Promise<FoundTask> {
+  const task = (await client.get(`/api/tasks/${id}`)) as unknown as FoundTask;
+  const runs = await client.list<FoundRun>(`/api/tasks/${id}/runs?limit=${PAGE}`);
+  return { ...task, runs: await Promise.all(runs.map((run) => withSteps(client, run))) };
+}
+
+async function withSteps(client: RepeatingClient, run: FoundRun): Promise<FoundRun> {
+  if (run.outcome !== "completed") return { ...run, shown: null };
+  const steps = await client.list<{ readonly text: string }>(`/api/runs/${run.id}/steps?limit=${PAGE}`);
+  return { ...run, shown: steps.map(({ text }) => text) };
+}
+
+async function pages<Item>(client: RepeatingClient, path: string, idOf: (item: Item) => string): Promise<Item[]> {
+  const all: Item[] = [];
+  for (let before = ""; ; ) {
+    const page = await client.list<Item>(`${path}?limit=${PAGE}${before}`);
+    all.push(...page);
+    const last = page.at(-1);
+    if (last === undefined || page.length < PAGE) return all;
+    before = `&before=${idOf(last)}`;
+  }
+}

@@ -1,0 +1,133 @@
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Webhook } from "standardwebhooks";
+import { hookSecret } from "../support/hook-receiver.js";
+
+/** How a receiver answers. */
+export type Manner = "well" | "hangs" | "resets" | "trickles" | "answers junk";
+
+/** A request of a hook, as a receiver got it. */
+export interface HookArrival {
+  /** The header `webhook-id`: of one firing and step. */
+  readonly id: string;
+  /** The firing, `occ_…`. */
+  readonly firingId: string;
+  readonly digest: string;
+  readonly isSigned: boolean;
+  readonly taskId: string;
+  /** Whether the answer that takes it, or refuses the event, was given in full. */
+  isTaken: boolean;
+}
+
+/** The body of a hook's request, as far as it is looked at. */
+interface HookBody {
+  readonly task: { readonly id: string; readonly title: string };
+}
+
+/** What a request brought that a note is written with. */
+export interface Callback {
+  readonly url: string;
+  readonly token: string;
+  readonly taskId: string;
+  readonly id: string;
+}
+
+const TRICKLE_MS = 100;
+const webhook = new Webhook(hookSecret);
+
+/**
+ * A receiver of hooks on a port of its own. It refuses events of tasks whose title begins with `veto` on the path
+ * `/ask`, never answers on `/hang`, and takes everything else, in the manner that is set.
+ */
+export class Receiver {
+  readonly arrivals: HookArrival[] = [];
+  manner: Manner = "well";
+  /** Called for each request that it took. */
+  onTaken: (callback: Callback) => void = () => undefined;
+  readonly #server: Server;
+  #junk = 0;
+
+  private constructor() {
+    this.#server = createServer((request, response) => {
+      void this.#take(request, response).catch(() => response.destroy());
+    });
+    this.#server.requestTimeout = 0;
+  }
+
+  static async open(): Promise<Receiver> {
+    const receiver = new Receiver();
+    receiver.#server.listen(0, "127.0.0.1");
+    await once(receiver.#server, "listening");
+    return receiver;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  close(): void {
+    this.#server.closeAllConnections();
+    this.#server.close();
+  }
+
+  async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(Buffer.from(chunk));
+    if (request.url === "/hang") return;
+    const text = Buffer.concat(chunks).toString("utf8");
+    const { task }: HookBody = JSON.parse(text);
+    const arrival = toArrival(request, text, task.id);
+    this.arrivals.push(arrival);
+    if (this.manner !== "well") return this.#misbehave(response);
+    const isRefused = request.url === "/ask" && task.title.startsWith("veto");
+    response.once("finish", () => {
+      arrival.isTaken = true;
+      const url = headerOf(request, "service-callback-url");
+      this.onTaken({ url, token: headerOf(request, "service-callback-token"), taskId: task.id, id: arrival.id });
+    });
+    response.end(isRefused ? '{"refuse":"not this one"}' : "{}");
+  }
+
+  #misbehave(response: ServerResponse): void {
+    if (this.manner === "resets") return void response.socket?.resetAndDestroy();
+    if (this.manner === "trickles") {
+      response.writeHead(200, { "content-length": 10_000 });
+      const drop = setInterval(() => response.write(" "), TRICKLE_MS);
+      response.once("close", () => clearInterval(drop));
+    }
+    if (this.manner === "answers junk") this.#answerJunk(response);
+  }
+
+  /** Answers that mean that it did not take it, in turn. */
+  #answerJunk(response: ServerResponse): void {
+    this.#junk += 1;
+    const kind = this.#junk % 3;
+    if (kind === 0) response.writeHead(503).end(Buffer.alloc(100_000, 0xff));
+    if (kind === 1) response.socket?.end("SSH-2.0-OpenSSH_9.2\r\n\r\n");
+    if (kind === 2) {
+      response.writeHead(200, { "content-length": 1_000 }).write("{");
+      response.socket?.end();
+    }
+  }
+}
+
+function toArrival(request: IncomingMessage, text: string, taskId: string): HookArrival {
+  const id = headerOf(request, "webhook-id");
+  return {
+    ...{ id, taskId, firingId: `occ_${id.split("_")[1] ?? ""}`, isTaken: false },
+    digest: createHash("sha256").update(text).digest("hex"),
+    isSigned: isSigned(request, text),
+  };
+}
+
+function headerOf(request: IncomingMessage, name: string): string {
+  return String(request.headers[name] ?? "");
+}
+
+/** Whether the reference library takes the signature; the time in it is the service's, whose clock is stepped. */
+function isSigned(request: IncomingMessage, text: string): boolean {
+  const at = new Date(Number(headerOf(request, "webhook-timestamp")) * 1_000);
+  return webhook.sign(headerOf(request, "webhook-id"), at, text) === headerOf(request, "webhook-signature");
+}

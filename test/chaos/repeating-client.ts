@@ -1,0 +1,81 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { Reply } from "../processes/service-process.js";
+import type { Chance } from "../simulation/chance.js";
+import type { Ledger } from "./ledger.js";
+import type { ServiceKeeper } from "./service-keeper.js";
+
+const PAUSE_MS = 40;
+/** Once in so many acknowledged requests the same is asked again, as by a client that lost the answer. */
+const REPEATED_ONCE_IN = 6;
+
+/** A client that sends a request under its key until it is answered, however often the service goes away. */
+export class RepeatingClient {
+  readonly #service: Pick<ServiceKeeper, "request">;
+  readonly #headers: Readonly<Record<string, string>>;
+  readonly #ledger: Ledger;
+  readonly #chance: Chance;
+
+  constructor(options: {
+    readonly service: Pick<ServiceKeeper, "request">;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly ledger: Ledger;
+    readonly chance: Chance;
+  }) {
+    this.#service = options.service;
+    this.#headers = options.headers;
+    this.#ledger = options.ledger;
+    this.#chance = options.chance;
+  }
+
+  /**
+   * The answer to a write, success or refusal. One that succeeded may be sent again: it has to be answered alike and be
+   * known as a repetition.
+   */
+  async post(path: string, body: unknown, key: string): Promise<Reply> {
+    const answer = await this.#untilAnswered("POST", path, body, key);
+    if (!isSuccess(answer)) return answer;
+    this.#ledger.acknowledge();
+    if (this.#chance.onceIn(REPEATED_ONCE_IN)) {
+      const again = await this.#untilAnswered("POST", path, body, key);
+      this.#compare(`${path} under ${key}`, answer, again);
+    }
+    return answer;
+  }
+
+  /** The body of what is read; null when it is not there. */
+  async get(path: string): Promise<Readonly<Record<string, unknown>> | null> {
+    const answer = await this.#untilAnswered("GET", path);
+    return isSuccess(answer) ? answer.body : null;
+  }
+
+  /** The items of a list. */
+  async list<Item>(path: string): Promise<readonly Item[]> {
+    return ((await this.get(path))?.items ?? []) as readonly Item[];
+  }
+
+  #compare(what: string, first: Reply, again: Reply): void {
+    const isSame = again.status === first.status && again.body?.id === first.body?.id;
+    if (!isSame) this.#ledger.complaints.push(`${what} was answered ${shown(first)}, and again ${shown(again)}`);
+    else if (again.headers["idempotent-replayed"] !== "true") {
+      this.#ledger.complaints.push(`${what} was not known as a repetition`);
+    }
+  }
+
+  async #untilAnswered(method: "GET" | "POST", path: string, body?: unknown, key?: string): Promise<Reply> {
+    const headers = { ...this.#headers, ...(key === undefined ? {} : { "idempotency-key": key }) };
+    for (;;) {
+      const answer = await this.#service.request(method, path, { body, headers }).catch(() => undefined);
+      if (answer !== undefined && answer.status < 500 && answer.status !== 429) return answer;
+      if (answer?.status === 500) this.#ledger.complaints.push(`${method} ${path} answered ${shown(answer)}`);
+      await pause(PAUSE_MS);
+    }
+  }
+}
+
+function isSuccess({ status }: Reply): boolean {
+  return status >= 200 && status < 300;
+}
+
+function shown({ status, body }: Reply): string {
+  return `${status} ${JSON.stringify(body)?.slice(0, 200)}`;
+}

@@ -1,0 +1,133 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { askDoctor } from "../processes/doctor.js";
+import { createChance } from "../simulation/chance.js";
+import type { Fault } from "./fault.js";
+import { readBack } from "./findings.js";
+import { type FaultTarget, seedOf } from "./plan.js";
+import { listBroken } from "./promises.js";
+import { readSnapshot, type StreamFollower } from "./stream-follower.js";
+import type { World } from "./world.js";
+
+/** What a round came to. */
+export interface RoundReport {
+  readonly acknowledged: number;
+  readonly restarts: number;
+  readonly isWhole: boolean;
+  /** Every promise that was broken; none when all is well. */
+  readonly broken: readonly string[];
+}
+
+/** How long the load goes on at least, and what is left may take to come to rest. */
+const LOAD_MS = 3_000;
+const LONGEST_REST_MS = 60_000;
+/** So far ahead that every firing that waits to be tried again is due. */
+const AHEAD_MS = 60 * 60 * 1_000;
+const LOOK_MS = 150;
+/** Complaints of one round that are told. */
+const TOLD = 20;
+
+/** Plays the faults under load, lets everything come to rest, has the doctor look, and compares. */
+export async function playRound(world: World, faults: readonly Fault[], seed: number): Promise<RoundReport> {
+  const { service, ledger, load } = world;
+  const before = { acknowledged: ledger.acknowledged, lives: service.lives };
+  const inbox = new AbortController();
+  const keeping = load.keepInbox(inbox.signal);
+  const loaded = new AbortController();
+  const loading = load.run(createChance(seed), loaded.signal);
+  await Promise.all([pause(LOAD_MS), playFaults(world, faults, seed)]);
+  loaded.abort();
+  await loading;
+  const stuck = await rest(async () =>
+    (await load.listOpen()).map(({ id, title, state }) => `task ${id} ${title} is ${state}`),
+  );
+  inbox.abort();
+  await keeping;
+  await world.callbacksDone();
+  const doctor = await examine(world, seed);
+  service.stepClock(AHEAD_MS);
+  await service.start();
+  const waiting = await rest(() => listUndelivered(world));
+  await world.callbacksDone();
+  const broken = [
+    ...[...stuck, ...waiting].map((what) => `stuck: ${what}`),
+    ...doctor.map((line) => `doctor: ${line}`),
+    ...(await compare(world)),
+    ...ledger.complaints.splice(0),
+  ];
+  return {
+    acknowledged: ledger.acknowledged - before.acknowledged,
+    restarts: service.lives - before.lives,
+    isWhole: doctor.length === 0,
+    broken: broken.slice(0, TOLD),
+  };
+}
+
+/** Those of one target one after the other, others at once. */
+async function playFaults(world: World, faults: readonly Fault[], seed: number): Promise<void> {
+  const targets = new Map<FaultTarget, Promise<void>>();
+  for (const [index, fault] of faults.entries()) {
+    const chance = createChance(seedOf(seed, index + 1));
+    const before = targets.get(fault.target) ?? pause(chance.between(100, 800));
+    targets.set(
+      fault.target,
+      Promise.resolve(before).then(() => fault.play(world, chance)),
+    );
+  }
+  await Promise.all(targets.values());
+}
+
+/** Waits until nothing is left; gives what is left when the time is over. */
+async function rest(look: () => Promise<readonly string[]>): Promise<readonly string[]> {
+  const latest = performance.now() + LONGEST_REST_MS;
+  for (;;) {
+    const left = await look();
+    if (left.length === 0 || performance.now() > latest) return left;
+    await pause(LOOK_MS);
+  }
+}
+
+async function listUndelivered({ client, configured }: World): Promise<readonly string[]> {
+  const lists = ["attempting", "waiting"].map((state) =>
+    client.list<{ readonly id: string }>(`/api/teams/${configured.teamId}/hook-occurrences?state=${state}`),
+  );
+  return (await Promise.all(lists)).flat().map(({ id }) => `firing ${id} is not delivered`);
+}
+
+/** Stops the service, in one of both ways, and asks the doctor. */
+async function examine({ service, ledger }: World, seed: number): Promise<readonly string[]> {
+  const signal = createChance(seed).onceIn(2) ? "SIGKILL" : "SIGTERM";
+  const code = await service.end(signal);
+  if (signal === "SIGTERM" && code !== 0) ledger.complaints.push(`the service drained with ${code}`);
+  return askDoctor(service.dataFolder);
+}
+
+async function compare(world: World): Promise<readonly string[]> {
+  const { client, configured, ledger, tell, ask, starts, followers } = world;
+  const found = await readBack(client, configured);
+  const arrivals = [...tell.arrivals, ...ask.arrivals];
+  const streamed = new Set(followers.flatMap(({ seen }) => [...seen]));
+  return [...listBroken(ledger, { ...found, arrivals, starts, streamed }), ...(await compareStreams(world))];
+}
+
+/** A follower has in the end what a fresh snapshot shows. */
+async function compareStreams({ service, headers, configured, followers }: World): Promise<readonly string[]> {
+  const site = { baseUrl: () => service.baseUrl, headers, teamId: configured.teamId };
+  return rest(async () => {
+    const wanted = await readSnapshot(site);
+    return followers.flatMap(({ picture }) => listDifferences(wanted, picture));
+  });
+}
+
+type Rows = StreamFollower["picture"];
+
+function listDifferences(wanted: Rows, picture: Rows): readonly string[] {
+  const known = new Map(picture.map((task) => [task.id, task]));
+  return wanted.flatMap((task) => {
+    const members = Object.keys(task).filter((name) => !isSame(task[name], known.get(task.id)?.[name]));
+    return members.length === 0 ? [] : [`a follower of the stream has another ${members} of task ${task.id}`];
+  });
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}

@@ -1,0 +1,128 @@
+import { cp, mkdir, rm, stat, statfs, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import type { Chance } from "../simulation/chance.js";
+import type { Fault } from "./fault.js";
+import { limitFileSize, mountSmall, slowFlushes, unmount } from "./machine-tools.js";
+import { BEYOND_LEASE_MS, type World } from "./world.js";
+
+const target = "service";
+const MIB = 2 ** 20;
+/** Room that a store has beyond its size on the small disk, in MiB, and what the rest is filled up to, in bytes. */
+const SMALL_ROOM_MIB = 4;
+const LEFT_BYTES = 128 * 1024;
+/** How long a service that cannot write may take to say so. */
+const LATEST_END_MS = 15_000;
+/** How long a kill waits for an answer. */
+const LATEST_ANSWER_MS = 500;
+const A_LONG_TEXT = 40_000;
+
+/** What happens to the service's process, its disk and its clock. */
+export const serviceFaults: readonly Fault[] = [
+  { name: "service killed", target, play: killed },
+  { name: "service stopped", target, play: stopped },
+  { name: "disk full", target, needs: "mount", play: diskFull },
+  { name: "file limit", target, needs: "prlimit", play: fileLimit },
+  { name: "slow fsync", target, needs: "strace", play: slowFsync },
+  { name: "clock forward", target, play: clockForward },
+  { name: "clock back", target, play: clockBack },
+];
+
+/**
+ * With -9, up to three times in a row, each after it has worked for a moment: as soon as it has acknowledged something, or
+ * anywhere between.
+ */
+async function killed({ service, ledger }: World, chance: Chance): Promise<void> {
+  const times = chance.between(1, 3);
+  for (let n = 0; n < times; n++) {
+    await pause(chance.between(100, 700));
+    if (chance.between(1, 3) > 1) await Promise.race([ledger.nextAcknowledged(), pause(LATEST_ANSWER_MS)]);
+    await service.restart();
+  }
+}
+
+/** Beyond every lease. */
+async function stopped({ service }: World): Promise<void> {
+  service.life.signal("SIGSTOP");
+  await pause(BEYOND_LEASE_MS);
+  service.life.signal("SIGCONT");
+}
+
+/** The store is moved to a small disk, which fills up; given room, the service goes on there, and is moved back. */
+async function diskFull(world: World, chance: Chance): Promise<void> {
+  const { service, folder } = world;
+  const home = service.dataFolder;
+  const small = join(folder, "small");
+  await service.end("SIGTERM");
+  await mkdir(small, { recursive: true });
+  const { size } = await stat(join(home, "data.mdb"));
+  mountSmall(small, Math.ceil(size / MIB) + SMALL_ROOM_MIB);
+  const leave = () => unmount(small);
+  world.onEnd.add(leave);
+  const data = join(small, "data");
+  await cp(home, data, { recursive: true });
+  await service.start(data);
+  const { bavail, bsize } = await statfs(small);
+  const ballast = join(small, "ballast");
+  await writeFile(ballast, Buffer.alloc(Math.max(0, bavail * bsize - LEFT_BYTES)));
+  await writeUntilItEnds(world, chance, /is full: make room/);
+  await rm(ballast);
+  await service.start();
+  await pause(300);
+  await service.end("SIGKILL");
+  await cp(data, home, { recursive: true });
+  leave();
+  world.onEnd.delete(leave);
+  await service.start(home);
+}
+
+/** Its store may not grow any more. */
+async function fileLimit(world: World, chance: Chance): Promise<void> {
+  const { service } = world;
+  const { size } = await stat(join(service.dataFolder, "data.mdb"));
+  limitFileSize(service.life.pid, size + LEFT_BYTES);
+  await writeUntilItEnds(world, chance, /may not grow any more/);
+  await service.start();
+}
+
+/** Long texts are written until the service ends by itself, which it has to with that message. */
+async function writeUntilItEnds({ service, load, ledger }: World, chance: Chance, message: RegExp): Promise<void> {
+  service.expectEnd();
+  const { life } = service;
+  const latest = new AbortController();
+  const writing = (async () => {
+    // The last one is answered by a later life.
+    while (life.isAlive && !latest.signal.aborted) await load.openTask(chance, A_LONG_TEXT);
+  })();
+  const isEnded = await Promise.race([
+    life.ended.then(() => true),
+    pause(LATEST_END_MS, false, { signal: latest.signal }).catch(() => true),
+  ]);
+  latest.abort();
+  void writing;
+  if (!isEnded) {
+    ledger.complaints.push(`the service did not end within ${LATEST_END_MS / 1_000} s of where it cannot write`);
+    await service.end("SIGKILL");
+  } else if (!life.output.some((line) => message.test(line))) {
+    ledger.complaints.push(`the service did not say why it ended: ${life.output.at(-1)}`);
+  }
+}
+
+async function slowFsync({ service }: World, chance: Chance): Promise<void> {
+  const slow = slowFlushes(service.life.pid, chance.between(20, 200));
+  await pause(2_500);
+  await slow.stop();
+}
+
+async function clockForward({ service }: World, chance: Chance): Promise<void> {
+  await pause(chance.between(0, 1_000));
+  service.stepClock(chance.between(30, 1_200) * 1_000);
+}
+
+/** Ahead by mistake and put right, or right and put behind. */
+async function clockBack({ service }: World, chance: Chance): Promise<void> {
+  const byMs = chance.between(6, 600) * 1_000;
+  if (chance.onceIn(2)) service.stepClock(byMs);
+  await pause(1_000);
+  service.stepClock(-byMs);
+}

@@ -1,0 +1,108 @@
+import { closeSync, openSync, writeSync } from "node:fs";
+import { type Reply, ServiceProcess } from "../processes/service-process.js";
+
+const clock = new URL("./stepped-clock.js", import.meta.url).href;
+
+interface KeeperOptions {
+  readonly dataFolder: string;
+  /** A file for the offset of the service's wall clock. */
+  readonly clockFile: string;
+  readonly settings: Readonly<Record<string, string>>;
+  /** Called when the service ended and nobody had ended it. */
+  readonly onDeath: (said: string) => void;
+}
+
+/** The service over its lives: one port, one store, a wall clock that can be stepped. */
+export class ServiceKeeper {
+  readonly #options: KeeperOptions;
+  readonly #clock: number;
+  #life: ServiceProcess | null = null;
+  #dataFolder: string;
+  #port = 0;
+  #offsetMs = 0;
+  #isExpected = false;
+  #lives = 0;
+  readonly #logs: (readonly string[])[] = [];
+
+  constructor(options: KeeperOptions) {
+    this.#options = options;
+    this.#dataFolder = options.dataFolder;
+    this.#clock = openSync(options.clockFile, "w");
+    this.stepClock(0);
+  }
+
+  get port(): number {
+    return this.#port;
+  }
+
+  /** Where its store is. */
+  get dataFolder(): string {
+    return this.#dataFolder;
+  }
+
+  get baseUrl(): string {
+    return `http://127.0.0.1:${this.#port}`;
+  }
+
+  /** The process that runs, or was the last to. */
+  get life(): ServiceProcess {
+    if (this.#life === null) throw new Error("the service was not started");
+    return this.#life;
+  }
+
+  get lives(): number {
+    return this.#lives;
+  }
+
+  /** What each life wrote. */
+  get logs(): readonly (readonly string[])[] {
+    return this.#logs;
+  }
+
+  /** Starts it over its store, or over another folder from now on. */
+  async start(dataFolder = this.#dataFolder): Promise<void> {
+    this.#dataFolder = dataFolder;
+    const settings = { ...this.#options.settings, CHAOS_CLOCK: this.#options.clockFile };
+    const life = await ServiceProcess.start(dataFolder, settings, this.#port, ["--import", clock]);
+    this.#life = life;
+    this.#port = life.port;
+    this.#lives += 1;
+    this.#isExpected = false;
+    this.#logs.push(life.output);
+    void life.ended.then((code) => {
+      if (life === this.#life && !this.#isExpected) this.#options.onDeath(`with ${code}: ${life.output.at(-1) ?? ""}`);
+    });
+  }
+
+  /** Ends it; gives its exit code, null when the signal killed it. */
+  end(signal: NodeJS.Signals): Promise<number | null> {
+    this.expectEnd();
+    return this.life.end(signal);
+  }
+
+  /** From now on its end is nobody's fault but ours. */
+  expectEnd(): void {
+    this.#isExpected = true;
+  }
+
+  /** Kills it with -9 and starts it again. */
+  async restart(): Promise<void> {
+    await this.end("SIGKILL");
+    await this.start();
+  }
+
+  /** Sets its wall clock on, or back. */
+  stepClock(byMs: number): void {
+    this.#offsetMs += byMs;
+    writeSync(this.#clock, new Float64Array([this.#offsetMs]), 0, 8, 0);
+  }
+
+  /** A request to whichever process listens; rejects when none does. */
+  request(...request: Parameters<ServiceProcess["request"]>): Promise<Reply> {
+    return this.life.request(...request);
+  }
+
+  close(): void {
+    closeSync(this.#clock);
+  }
+}

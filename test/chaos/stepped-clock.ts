@@ -1,0 +1,19 @@
+import { openSync, readSync } from "node:fs";
+
+/**
+ * Loaded before the service (`node --import`): its wall clock is the machine's and the milliseconds in the file that
+ * `CHAOS_CLOCK` names, eight bytes. Timers and `performance` go on as they were, as when a machine's clock is set.
+ */
+const file = openSync(process.env.CHAOS_CLOCK ?? "", "r");
+const bytes = new Float64Array(1);
+const wallMs = Date.now;
+
+const now = (): number => {
+  readSync(file, bytes, 0, bytes.byteLength, 0);
+  return wallMs() + (bytes[0] ?? 0);
+};
+
+Date.now = now;
+globalThis.Date = new Proxy(Date, {
+  construct: (target, given, newTarget) => Reflect.construct(target, given.length === 0 ? [now()] : given, newTarget),
+});

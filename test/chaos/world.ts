@@ -1,0 +1,210 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { RunnerProcess } from "../processes/runner-process.js";
+import { layRepository } from "../processes/work-setting.js";
+import { type Chance, createChance } from "../simulation/chance.js";
+import { agentScript } from "./agent.js";
+import { type Configured, configure } from "./configure.js";
+import { type AgentStart, Ledger } from "./ledger.js";
+import { Load } from "./load.js";
+import { type Callback, Receiver } from "./receiver.js";
+import { RepeatingClient } from "./repeating-client.js";
+import { ServiceKeeper } from "./service-keeper.js";
+import { StreamFollower } from "./stream-follower.js";
+import { Wire } from "./wire.js";
+
+/** Longer than any breath that a busy machine takes, shorter than the faults that last beyond it, in seconds. */
+const LEASE_SECONDS = 2;
+/** How long something is held that is to last beyond every lease. */
+export const BEYOND_LEASE_MS = LEASE_SECONDS * 1_000 + 1_000;
+const RUNNERS = 2;
+const SLOTS = 4;
+
+/** A runner, over its lives, and its network. */
+export interface Host {
+  readonly wire: Wire;
+  process: RunnerProcess;
+  /** Kills it with -9, and starts it again in the same folder. */
+  restart(): Promise<void>;
+}
+
+/** What is open while a store is worked on; `end` closes it. */
+interface Parts {
+  readonly service: ServiceKeeper;
+  readonly tell: Receiver;
+  readonly ask: Receiver;
+  readonly ledger: Ledger;
+}
+
+/** One store and everything around it, over several rounds. */
+export class World {
+  readonly folder: string;
+  readonly service: ServiceKeeper;
+  /** Where the hooks on after events go, and those on before events. */
+  readonly tell: Receiver;
+  readonly ask: Receiver;
+  readonly ledger: Ledger;
+  readonly client: RepeatingClient;
+  readonly configured: Configured;
+  /** The cookie of who owns it all. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly load: Load;
+  readonly hosts: readonly Host[];
+  readonly followers: readonly StreamFollower[];
+  /** Called at the end, whatever happened; each is one thing that a fault has to take back. */
+  readonly onEnd = new Set<() => void>();
+  readonly #callbacks = new Set<Promise<void>>();
+
+  private constructor(
+    folder: string,
+    { service, tell, ask, ledger }: Parts,
+    of: {
+      readonly headers: Readonly<Record<string, string>>;
+      readonly configured: Configured;
+      readonly hosts: readonly Host[];
+      readonly chance: Chance;
+    },
+  ) {
+    this.folder = folder;
+    this.service = service;
+    this.tell = tell;
+    this.ask = ask;
+    this.ledger = ledger;
+    this.headers = of.headers;
+    this.configured = of.configured;
+    this.hosts = of.hosts;
+    this.client = new RepeatingClient({ service, headers: of.headers, ledger, chance: of.chance });
+    this.load = new Load({ client: this.client, ledger, ...of.configured });
+    const { teamId } = of.configured;
+    const following = { baseUrl: () => service.baseUrl, headers: of.headers, teamId };
+    this.followers = [1, 2].map(
+      () => new StreamFollower({ ...following, onComplaint: (what) => ledger.complaints.push(what) }),
+    );
+    tell.onTaken = (callback) => this.#noteBack(callback);
+  }
+
+  /** Starts everything over an empty folder. */
+  static async open(folder: string, seed: number): Promise<World> {
+    const ledger = new Ledger();
+    const chance = createChance(seed);
+    const [tell, ask] = [await Receiver.open(), await Receiver.open()];
+    const service = new ServiceKeeper({
+      ...{ dataFolder: join(folder, "data"), clockFile: join(folder, "clock") },
+      settings: {
+        ...{ LEASE_SECONDS: `${LEASE_SECONDS}`, RATE_PER_CREDENTIAL: "0", RATE_PER_ADDRESS: "0" },
+        ...{ OUTBOUND_ALLOW: `${tell.url},${ask.url}`, TRANSPORT: chance.pick(["uws", "node"]) },
+      },
+      onDeath: (said) => ledger.complaints.push(`the service ended by itself ${said}`),
+    });
+    await service.start();
+    const headers = await service.life.signIn("ada@example.com");
+    const configured = await configure(service, headers, { tell: tell.url, ask: ask.url });
+    layRepository(join(folder, "repositories/acme/app"));
+    writeFileSync(join(folder, "agent.sh"), agentScript(join(folder, "starts")));
+    const hosts: Host[] = [];
+    for (let n = 0; n < RUNNERS; n++) hosts.push(await openHost(folder, `runner-${n}`, { service, configured }));
+    return new World(folder, { service, tell, ask, ledger }, { headers, configured, hosts, chance });
+  }
+
+  /** The agents that were started so far. */
+  get starts(): readonly AgentStart[] {
+    const file = join(this.folder, "starts");
+    const lines = existsSync(file) ? readFileSync(file, "utf8").trim().split("\n") : [];
+    return lines.map((line) => {
+      const [pid = "", runId = "", taskId = ""] = line.split(" ");
+      return { pid: Number(pid), runId, taskId };
+    });
+  }
+
+  /** Whether a process is an agent of this world that lives. */
+  isAgent(pid: number): boolean {
+    const file = `/proc/${pid}/cmdline`;
+    try {
+      return readFileSync(file, "utf8").includes(join(this.folder, "agent.sh"));
+    } catch {
+      return false;
+    }
+  }
+
+  /** Resolves when the notes that receivers were asked for have been answered. */
+  async callbacksDone(): Promise<void> {
+    await Promise.all(this.#callbacks);
+  }
+
+  /** Ends every process and closes everything, at once. The folder stays. */
+  close(): void {
+    for (const end of this.onEnd) end();
+    this.service.expectEnd();
+    this.service.life.signal("SIGKILL");
+    for (const { process: runner, wire } of this.hosts) {
+      runner.signal("SIGKILL");
+      wire.close();
+    }
+    for (const { pid } of this.starts) if (this.isAgent(pid)) process.kill(pid, "SIGKILL");
+    for (const follower of this.followers) follower.end();
+    this.tell.close();
+    this.ask.close();
+    this.service.close();
+  }
+
+  /** Keeps what each process wrote beside the store, and what clients know. */
+  keepLogs(): void {
+    const logs = join(this.folder, "logs");
+    mkdirSync(logs, { recursive: true });
+    this.service.logs.forEach((lines, life) => {
+      writeFileSync(join(logs, `service-${life + 1}.log`), lines.join("\n"));
+    });
+    this.hosts.forEach(({ process: runner }, n) => {
+      writeFileSync(join(logs, `runner-${n}.log`), runner.output.join("\n"));
+    });
+    const { secrets, tasks, notes } = this.ledger;
+    const arrivals = [...this.tell.arrivals, ...this.ask.arrivals];
+    writeFileSync(join(logs, "outside.json"), JSON.stringify({ secrets, tasks, notes, arrivals }, null, 1));
+  }
+
+  async remove(): Promise<void> {
+    await rm(this.folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+  }
+
+  /** A receiver writes a note by its callback, once for each request; a token that ran out is no answer. */
+  #noteBack({ token, taskId, id }: Callback): void {
+    const text = `told by ${id}`;
+    const headers = { authorization: `Bearer ${token}`, "idempotency-key": id };
+    const noted = this.service
+      .request("POST", "/api/hook-callbacks/notes", { headers, body: { body: text } })
+      .then(({ status }) => {
+        const isNew = !this.ledger.notes.some((note) => note.text === text);
+        if (status !== 204) return;
+        this.ledger.acknowledge();
+        if (isNew) this.ledger.notes.push({ taskId, text });
+      })
+      .catch(() => undefined)
+      .finally(() => this.#callbacks.delete(noted));
+    this.#callbacks.add(noted);
+  }
+}
+
+async function openHost(
+  folder: string,
+  name: string,
+  { service, configured }: { readonly service: ServiceKeeper; readonly configured: Configured },
+): Promise<Host> {
+  const wire = await Wire.open(() => service.port);
+  const start = () =>
+    new RunnerProcess({
+      ...{ url: wire.url, token: configured.poolToken, workFolder: join(folder, name) },
+      gitUrl: join(folder, "repositories/{name}"),
+      command: ["sh", join(folder, "agent.sh")],
+      more: ["--slots", `${SLOTS}`, "--name", name],
+    });
+  const host: Host = {
+    wire,
+    process: start(),
+    restart: async () => {
+      await host.process.end("SIGKILL");
+      host.process = start();
+    },
+  };
+  return host;
+}

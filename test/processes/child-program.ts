@@ -1,0 +1,66 @@
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+
+/** Those that live, so that who ends can end them. */
+export const livingPrograms = new Set<ChildProgram>();
+
+/** A program that a test has started, and what it wrote. */
+export class ChildProgram {
+  readonly #child: ChildProcess;
+  readonly #lines: string[] = [];
+  /** Its exit code once it has ended; null after a signal that killed it. */
+  readonly ended: Promise<number | null>;
+
+  constructor(child: ChildProcess) {
+    this.#child = child;
+    // Every wait of a killed program waits for its end.
+    child.setMaxListeners(100);
+    let rest = "";
+    const hear = (chunk: Buffer) => {
+      const parts = (rest + chunk.toString("utf8")).split("\n");
+      rest = parts.pop() ?? "";
+      this.#lines.push(...parts);
+    };
+    child.stdout?.on("data", hear);
+    child.stderr?.on("data", hear);
+    livingPrograms.add(this);
+    this.ended = once(child, "exit").then(([code]) => {
+      livingPrograms.delete(this);
+      return code as number | null;
+    });
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
+  /** Whether it has neither exited nor been killed. */
+  get isAlive(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  /** Every line that it wrote. */
+  get output(): readonly string[] {
+    return this.#lines;
+  }
+
+  /** The last line that matches, as soon as there is one. Rejects with its output when it ends before. */
+  async said(pattern: RegExp): Promise<RegExpExecArray> {
+    for (;;) {
+      const found = this.#lines.map((line) => pattern.exec(line)).findLast((match) => match !== null);
+      if (found !== undefined && found !== null) return found;
+      if (!this.isAlive) throw new Error(`it ended with ${await this.ended}:\n${this.#lines.join("\n")}`);
+      await Promise.race([once(this.#child.stdout ?? this.#child, "data"), this.ended]);
+    }
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    if (this.isAlive) this.#child.kill(signal);
+  }
+
+  /** Ends it with a signal and waits for its end; gives its exit code, null after a signal that killed it. */
+  end(signal: NodeJS.Signals): Promise<number | null> {
+    this.signal(signal);
+    return this.ended;
+  }
+}

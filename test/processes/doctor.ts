@@ -1,0 +1,14 @@
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+const doctor = fileURLToPath(new URL("../../http/cli/doctor.js", import.meta.url));
+
+/** What the doctor says of a stopped service's folder, line by line; nothing when it is whole. */
+export async function askDoctor(folder: string): Promise<readonly string[]> {
+  const said = await promisify(execFile)(process.execPath, [doctor, "--data", folder]).catch(
+    (error: { readonly stdout: string; readonly stderr: string }) => error,
+  );
+  const isWhole = !(said instanceof Error) && said.stdout.trimEnd().endsWith(" is whole");
+  return isWhole ? [] : `${said.stdout}${said.stderr}`.trim().split("\n");
+}
