@@ -1,9 +1,14 @@
+import { readlinkSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Chance } from "../simulation/chance.js";
 import type { Fault } from "./fault.js";
-import { BEYOND_LEASE_MS, type World } from "./world.js";
+import { BEYOND_LEASE_MS, type Host, type World } from "./world.js";
 
 const target = "runners";
+/** How often, and among how many agents, a runner is looked for that works. */
+const MOST_LOOKS = 40;
+const LOOK_MS = 50;
+const LATEST_STARTS = 20;
 
 /** What happens to runners, to their network and to their agents. */
 export const runnerFaults: readonly Fault[] = [
@@ -15,14 +20,37 @@ export const runnerFaults: readonly Fault[] = [
 ];
 
 /** One of them with -9; the other goes on. */
-async function killed({ hosts }: World, chance: Chance): Promise<void> {
-  await pause(chance.between(0, 1_500));
-  await chance.pick(hosts).restart();
+async function killed(world: World, chance: Chance): Promise<void> {
+  const { restart } = await hostAtWork(world, chance);
+  await pause(chance.between(0, 300));
+  await restart();
+}
+
+/** A runner with an agent that lives; any when there is none for some time. */
+async function hostAtWork(world: World, chance: Chance): Promise<Host> {
+  for (let looks = 0; looks < MOST_LOOKS; looks++) {
+    for (const { pid } of world.starts.toReversed().slice(0, LATEST_STARTS)) {
+      const host = world.isAgent(pid)
+        ? world.hosts.find(({ folder }) => folderOf(pid).startsWith(`${folder}/`))
+        : undefined;
+      if (host !== undefined) return host;
+    }
+    await pause(LOOK_MS);
+  }
+  return chance.pick(world.hosts);
+}
+
+function folderOf(pid: number): string {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return "";
+  }
 }
 
 /** Beyond its lease; its agents run on meanwhile. */
-async function stopped({ hosts }: World, chance: Chance): Promise<void> {
-  const { process: runner } = chance.pick(hosts);
+async function stopped(world: World, chance: Chance): Promise<void> {
+  const { process: runner } = await hostAtWork(world, chance);
   runner.signal("SIGSTOP");
   await pause(BEYOND_LEASE_MS);
   runner.signal("SIGCONT");
@@ -38,8 +66,8 @@ async function agentKilled(world: World, chance: Chance): Promise<void> {
 }
 
 /** Again and again, and for some time. */
-async function cutOff({ hosts }: World, chance: Chance): Promise<void> {
-  const { wire } = chance.pick(hosts);
+async function cutOff(world: World, chance: Chance): Promise<void> {
+  const { wire } = await hostAtWork(world, chance);
   for (let n = chance.between(1, 4); n > 0; n--) {
     wire.cut();
     await pause(chance.between(0, 500));
@@ -49,8 +77,8 @@ async function cutOff({ hosts }: World, chance: Chance): Promise<void> {
 }
 
 /** A machine that sleeps beyond its lease: nothing runs on it, and its connection says nothing. */
-async function asleep({ hosts }: World, chance: Chance): Promise<void> {
-  const { process: runner, wire } = chance.pick(hosts);
+async function asleep(world: World, chance: Chance): Promise<void> {
+  const { process: runner, wire } = await hostAtWork(world, chance);
   wire.silence();
   runner.signal("SIGSTOP");
   await pause(BEYOND_LEASE_MS);

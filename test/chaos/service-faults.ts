@@ -17,6 +17,13 @@ const LATEST_END_MS = 15_000;
 const LATEST_ANSWER_MS = 500;
 const A_LONG_TEXT = 40_000;
 
+/** Where a store cannot grow. */
+interface Full {
+  /** What the service says before it ends. */
+  readonly message: RegExp;
+  readonly makeRoom: () => Promise<void>;
+}
+
 /** What happens to the service's process, its disk and its clock. */
 export const serviceFaults: readonly Fault[] = [
   { name: "service killed", target, play: killed },
@@ -65,9 +72,7 @@ async function diskFull(world: World, chance: Chance): Promise<void> {
   const { bavail, bsize } = await statfs(small);
   const ballast = join(small, "ballast");
   await writeFile(ballast, Buffer.alloc(Math.max(0, bavail * bsize - LEFT_BYTES)));
-  await writeUntilItEnds(world, chance, /is full: make room/);
-  await rm(ballast);
-  await service.start();
+  await writeUntilItEnds(world, chance, { message: /is full: make room/, makeRoom: () => rm(ballast) });
   await pause(300);
   await service.end("SIGKILL");
   await cp(data, home, { recursive: true });
@@ -81,31 +86,34 @@ async function fileLimit(world: World, chance: Chance): Promise<void> {
   const { service } = world;
   const { size } = await stat(join(service.dataFolder, "data.mdb"));
   limitFileSize(service.life.pid, size + LEFT_BYTES);
-  await writeUntilItEnds(world, chance, /may not grow any more/);
-  await service.start();
+  // The next life has no limit.
+  await writeUntilItEnds(world, chance, { message: /may not grow any more/, makeRoom: async () => undefined });
 }
 
-/** Long texts are written until the service ends by itself, which it has to with that message. */
-async function writeUntilItEnds({ service, load, ledger }: World, chance: Chance, message: RegExp): Promise<void> {
+/**
+ * Long texts are written until the service ends by itself, which it has to with that message; then there is room, and it
+ * is started again.
+ */
+async function writeUntilItEnds(world: World, chance: Chance, full: Full): Promise<void> {
+  const { service, load, ledger } = world;
   service.expectEnd();
   const { life } = service;
   const latest = new AbortController();
   const writing = (async () => {
-    // The last one is answered by a later life.
     while (life.isAlive && !latest.signal.aborted) await load.openTask(chance, A_LONG_TEXT);
   })();
-  const isEnded = await Promise.race([
-    life.ended.then(() => true),
-    pause(LATEST_END_MS, false, { signal: latest.signal }).catch(() => true),
-  ]);
+  const isEnded = await Promise.race([life.ended.then(() => true), pause(LATEST_END_MS, false)]);
   latest.abort();
-  void writing;
   if (!isEnded) {
     ledger.complaints.push(`the service did not end within ${LATEST_END_MS / 1_000} s of where it cannot write`);
     await service.end("SIGKILL");
-  } else if (!life.output.some((line) => message.test(line))) {
+  } else if (!life.output.some((line) => full.message.test(line))) {
     ledger.complaints.push(`the service did not say why it ended: ${life.output.at(-1)}`);
   }
+  await full.makeRoom();
+  await service.start();
+  // The last one is answered by this life.
+  await writing;
 }
 
 async function slowFsync({ service }: World, chance: Chance): Promise<void> {

@@ -23,6 +23,7 @@ const SLOTS = 4;
 
 /** A runner, over its lives, and its network. */
 export interface Host {
+  readonly folder: string;
   readonly wire: Wire;
   process: RunnerProcess;
   /** Kills it with -9, and starts it again in the same folder. */
@@ -199,6 +200,7 @@ async function openHost(
       more: ["--slots", `${SLOTS}`, "--name", name],
     });
   const host: Host = {
+    folder: join(folder, name),
     wire,
     process: start(),
     restart: async () => {
