@@ -1,9 +1,14 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { crc32 } from "node:zlib";
 import { open } from "lmdb";
+import { Packr } from "msgpackr";
 import { openLmdbStore } from "../storage/lmdb-store.js";
 import type { Store } from "../storage/store.js";
+import { SEAL_BYTES, seal } from "../storage/stored-value.js";
+import { inspectHookValues } from "./hooks.js";
+import { ALL_EVENTS } from "./support/hook-events.js";
 import { percentile, type Table } from "./support/table.js";
 
 /** More than the processor's caches hold. */
@@ -19,9 +24,9 @@ const LARGE = { ...SMALL, condition: "x".repeat(300), body: "y".repeat(900) };
 
 type KeyOf = (row: number) => (string | number)[];
 
-/** What the checksum of a row costs: the store's reads beside its reads of values that have none. */
+/** What checksums cost: the store's reads beside its reads of values that have none, and what hooks write. */
 export async function run(): Promise<Table> {
-  const rows = [];
+  const rows = [await sealHooks()];
   for (const [size, value] of Object.entries({ "a row of 150 bytes": SMALL, "one of 1.3 KB": LARGE })) {
     rows.push(...(await compareSize(size, value)));
   }
@@ -29,10 +34,65 @@ export async function run(): Promise<Table> {
     title: "Checksums",
     note: `Reads of ${ROWS.toLocaleString("en")} rows by key in random order and in lists of ${LIST} from random places,
 in microseconds of the processor for each row, beside the same reads of a store of an earlier format, whose values have
-no checksums. Medians of ${ROUNDS} rounds of each, in turns.`,
-    columns: ["what", "with checksums", "without", "more", "ratio"],
+no checksums. Medians of ${ROUNDS} rounds of each, in turns. Of a hook, the checksums of the values that are written from
+its event to its recorded delivery (it reads hardly a value from disk), a median over batches. Last, what zlib's crc32 alone
+takes for the same bytes, of as many places in memory.`,
+    columns: ["what", "with checksums", "without", "more", "ratio", "crc32 alone"],
     rows,
   };
+}
+
+/** The checksums of one hook's values, timed batch by batch as they are written, so that caches are as they are then. */
+async function sealHooks(): Promise<(string | number)[]> {
+  const packr = new Packr({ structures: [], maxSharedStructures: 512 });
+  const usEach: { readonly seal: number[]; readonly crc32: number[] } = { seal: [], crc32: [] };
+  let [count, bytes] = [0, 0];
+  await inspectHookValues((puts) => {
+    const values = puts.map(({ key, value }) => {
+      const whole = Buffer.concat([Buffer.alloc(SEAL_BYTES), packr.pack(value)]);
+      return { key, whole, own: whole.subarray(SEAL_BYTES) };
+    });
+    const begun = performance.now();
+    for (const { key, whole } of values) seal(key, whole);
+    const sealed = performance.now();
+    for (const { own } of values) crc32(own, 1);
+    const ended = performance.now();
+    count += values.length;
+    bytes += values.reduce((sum, { own }) => sum + own.length, 0);
+    if (values.length === 0) return;
+    usEach.seal.push(((sealed - begun) * 1_000) / values.length);
+    usEach.crc32.push(((ended - sealed) * 1_000) / values.length);
+  });
+  const perHook = count / ALL_EVENTS;
+  const usOfHook = (each: readonly number[]) => (percentile(each, 0.5) * perHook).toFixed(2);
+  const what = `a hook: ${perHook.toFixed(1)} values of ${(bytes / count).toFixed(0)} bytes, written`;
+  return [what, "", "", usOfHook(usEach.seal), "", usOfHook(usEach.crc32)];
+}
+
+/** Microseconds of the processor that `work` takes: the median of {@link ROUNDS}, after one that does not count. */
+function medianUs(work: () => void): number {
+  const figures = [];
+  for (let round = 0; round <= ROUNDS; round++) {
+    const begun = process.cpuUsage();
+    work();
+    const { user, system } = process.cpuUsage(begun);
+    if (round > 0) figures.push(user + system);
+  }
+  return percentile(figures, 0.5);
+}
+
+/** Microseconds that zlib's crc32 takes for a value of so many bytes. */
+function usOfCrc32(length: number): number {
+  const bytes = Buffer.alloc(ROWS * 256 + length);
+  const views = Array.from({ length: READS }, (_, index) => {
+    const begin = (index * 48_271 * 64) % (ROWS * 256);
+    return bytes.subarray(begin, begin + length);
+  });
+  let sum = 0;
+  const us = medianUs(() => {
+    for (const view of views) sum = crc32(view, sum);
+  });
+  return us / READS;
 }
 
 async function compareSize(size: string, value: object): Promise<(string | number)[][]> {
@@ -63,9 +123,10 @@ async function compareSize(size: string, value: object): Promise<(string | numbe
       ({ reading }: Store) =>
       (row: number) =>
         reading.range({ prefix, after: keyOf(row), limit: LIST });
+    const alone = usOfCrc32(new Packr().pack(value).length).toFixed(2);
     const rows = [
-      compare(`${size}, by key`, 1, byKey(sealed), byKey(unsealed)),
-      compare(`${size}, in a list`, LIST, inList(sealed), inList(unsealed)),
+      [...compare(`${size}, by key`, 1, byKey(sealed), byKey(unsealed)), alone],
+      [...compare(`${size}, in a list`, LIST, inList(sealed), inList(unsealed)), alone],
     ];
     await unsealed.close();
     return rows;

@@ -1,9 +1,6 @@
 import { fork } from "node:child_process";
 import { hash, randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { Agent } from "undici";
 import { setup } from "xstate";
 import { createActorTypes } from "../actors/actor-types.js";
@@ -31,22 +28,12 @@ import { createEventLoopScheduler, createSystemClock } from "../runtime/clock.js
 import { createRuntime } from "../runtime/host.js";
 import type { Runtime } from "../runtime/runtime.js";
 import type { Delivered, Message } from "../runtime/turn.js";
-import { openLmdbStore } from "../storage/lmdb-store.js";
 import type { Change, Key, Store } from "../storage/store.js";
-import { percentile, printTable } from "./support/table.js";
+import { EVENTS, type Figures, IN_FLIGHT, inFolder, measure, SECRET, workOf } from "./support/hook-events.js";
+import { printTable } from "./support/table.js";
 
-const EVENTS = 20_000;
-const WARM_UP = 10_000;
-const IN_FLIGHT = 256;
 const ROUNDS = 5;
-const SECRET = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
-
-interface Figures {
-  readonly perSecond: number;
-  readonly p50: number;
-  readonly p99: number;
-  readonly cpuMicros: number;
-}
+export type Put = Extract<Change, { op: "put" }>;
 
 /** Publishes an event, as a task does. */
 interface Happened extends Message {
@@ -107,63 +94,29 @@ export async function run(): Promise<void> {
   });
 }
 
+/** Shows `inspect` the values of each batch that is written for hooks without expressions, before it is committed. */
+export async function inspectHookValues(inspect: (values: readonly Put[]) => void): Promise<void> {
+  const receiver = fork(new URL("./support/receiver.js", import.meta.url));
+  const [port] = (await once(receiver, "message")) as [number];
+  await inFolder((store) => {
+    const commit = (changes: readonly Change[]): Promise<void> => {
+      inspect(changes.filter((change) => change.op === "put"));
+      return store.commit(changes);
+    };
+    const inspected: Store = {
+      ...{ reading: store.reading, commit, view: () => store.view() },
+      ...{ backup: (folder) => store.backup(folder), close: () => store.close() },
+    };
+    return withActors(inspected, `http://127.0.0.1:${port}`);
+  });
+  receiver.disconnect();
+}
+
 /** The run with the median throughput. */
 function median(runs: readonly Figures[] = []): Figures {
   const middle = [...runs].sort((left, right) => left.perSecond - right.perSecond)[Math.floor(runs.length / 2)];
   if (middle === undefined) throw new Error("nothing was measured");
   return middle;
-}
-
-async function inFolder<T>(work: (store: Store) => Promise<T>): Promise<T> {
-  const folder = mkdtempSync(join(tmpdir(), "signalbox-bench-"));
-  const store = await openLmdbStore({ folder });
-  try {
-    return await work(store);
-  } finally {
-    await store.close();
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-/** Runs `one` for each event, with a limit on concurrency, and measures all except the first. */
-async function measure(one: (n: number) => Promise<void>): Promise<Figures> {
-  let next = 0;
-  const times: number[] = [];
-  const work = async (until: number, keep: boolean) => {
-    while (next < until) {
-      const n = next++;
-      const begun = performance.now();
-      await one(n);
-      if (keep) times.push(performance.now() - begun);
-    }
-  };
-  await Promise.all(Array.from({ length: IN_FLIGHT }, () => work(WARM_UP, false)));
-  const cpu = process.cpuUsage();
-  const begun = performance.now();
-  await Promise.all(Array.from({ length: IN_FLIGHT }, () => work(WARM_UP + EVENTS, true)));
-  const seconds = (performance.now() - begun) / 1_000;
-  const used = process.cpuUsage(cpu);
-  return {
-    perSecond: times.length / seconds,
-    p50: percentile(times, 0.5),
-    p99: percentile(times, 0.99),
-    cpuMicros: (used.user + used.system) / times.length,
-  };
-}
-
-function workOf(n: number, workspaceId: string, teamId: string): WorkEvent {
-  return {
-    on: "task.moved",
-    occurrence: `occ_${String(n).padStart(26, "0")}`,
-    ...{ workspaceId, teamId, lineId: "line_1", stationId: "sta_1" },
-    task: {
-      ...{ id: `task_${n}`, title: "A task of the benchmark", url: "", line: "notes", station: "Review" },
-      ...{ stationKey: "review", marks: {}, repositories: ["acme/project"], pullRequest: null },
-    },
-    run: null,
-    event: { at: new Date(0).toISOString(), from: "work", to: "review" },
-    causes: [],
-  };
 }
 
 async function withoutActors(store: Store, url: string): Promise<Figures> {

@@ -6,7 +6,7 @@
  * 2. Any change of a single byte of key or value changes the checksum; other changes do but for one in 2^32.
  */
 import { crc32 } from "node:zlib";
-import type { Key } from "./store.js";
+import type { Key, KeyPart } from "./store.js";
 
 /** The first format in which every value has a checksum. */
 export const SEALED_FORMAT = 5;
@@ -17,8 +17,12 @@ const MARK = 0xc1;
 
 /** Fills the first {@link SEAL_BYTES} of `bytes`, which are followed by the encoded value. */
 export function seal(key: Key, bytes: Buffer): Buffer {
+  const sum = checksum(key, bytes, bytes.length);
   bytes[0] = MARK;
-  bytes.writeUInt32LE(checksum(key, bytes.subarray(SEAL_BYTES)), 1);
+  bytes[1] = sum;
+  bytes[2] = sum >>> 8;
+  bytes[3] = sum >>> 16;
+  bytes[4] = sum >>> 24;
   return bytes;
 }
 
@@ -32,13 +36,55 @@ export function isIntact(key: Key, bytes: Uint8Array, length: number): boolean {
   if (length <= SEAL_BYTES || bytes[0] !== MARK) return false;
   const byte = (at: number): number => bytes[at] ?? 0;
   const found = (byte(1) | (byte(2) << 8) | (byte(3) << 16) | (byte(4) << 24)) >>> 0;
-  // The binding's buffers are longer than their `length` says.
-  const value = new Uint8Array(bytes.buffer, bytes.byteOffset + SEAL_BYTES, length - SEAL_BYTES);
-  return found === checksum(key, value);
+  return found === checksum(key, bytes, length);
 }
 
-function checksum(key: Key, value: Uint8Array): number {
-  return crc32(value, hashKey(key));
+/** CRC-32 of what follows the seal, up to `end`, that begins with a hash of the key instead of 0. */
+function checksum(key: Key, bytes: Uint8Array, end: number): number {
+  const hash = hashKey(key);
+  if (end <= SEAL_BYTES + MAX_SHORT_BYTES) return crc32OfShort(bytes, SEAL_BYTES, end, hash);
+  // The binding's buffers are longer than their `length` says.
+  return crc32(new Uint8Array(bytes.buffer, bytes.byteOffset + SEAL_BYTES, end - SEAL_BYTES), hash);
+}
+
+/** Up to here the call of zlib takes longer than the work. Most values are shorter. */
+const MAX_SHORT_BYTES = 160;
+/** The reversed polynomial of CRC-32. */
+const POLYNOMIAL = 0xedb88320;
+/** Four tables of 256: what a byte adds to the remainder with none, one, two and three bytes behind it. */
+const REMAINDERS = createRemainders();
+
+function createRemainders(): Int32Array {
+  const remainders = new Int32Array(4 * 256);
+  for (let byte = 0; byte < 256; byte++) {
+    let remainder = byte;
+    for (let bit = 0; bit < 8; bit++) remainder = (remainder & 1 ? POLYNOMIAL : 0) ^ (remainder >>> 1);
+    remainders[byte] = remainder;
+  }
+  const at = (index: number): number => remainders[index] ?? 0;
+  for (let index = 256; index < remainders.length; index++) {
+    const before = at(index - 256);
+    remainders[index] = at(before & 0xff) ^ (before >>> 8);
+  }
+  return remainders;
+}
+
+/** What zlib's `crc32` is of the bytes from `begin` to `end`; four at a time. */
+export function crc32OfShort(bytes: Uint8Array, begin: number, end: number, seed: number): number {
+  const byte = (at: number): number => bytes[at] ?? 0;
+  const added = (index: number): number => REMAINDERS[index] ?? 0;
+  let sum = ~seed;
+  let at = begin;
+  for (; at + 4 <= end; at += 4) {
+    sum ^= byte(at) | (byte(at + 1) << 8) | (byte(at + 2) << 16) | (byte(at + 3) << 24);
+    sum =
+      added(768 + (sum & 0xff)) ^
+      added(512 + ((sum >>> 8) & 0xff)) ^
+      added(256 + ((sum >>> 16) & 0xff)) ^
+      added(sum >>> 24);
+  }
+  for (; at < end; at++) sum = added((sum ^ byte(at)) & 0xff) ^ (sum >>> 8);
+  return ~sum >>> 0;
 }
 
 /** FNV-1a (32 bits), over UTF-16 units; the constants are those of its authors. */
@@ -48,12 +94,28 @@ const FNV_PRIME = 0x01000193;
 const AFTER_TEXT = 0;
 const AFTER_NUMBER = 1;
 
+/** The last key's partition, and its hash: most keys have the same one as the key before. */
+let lastPartition: KeyPart = "";
+let hashOfPartition = hashPart(FNV_BASIS, lastPartition);
+
 function hashKey(key: Key): number {
-  let hash = FNV_BASIS;
-  for (const part of key) {
-    const text = typeof part === "number" ? String(part) : part;
-    for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), FNV_PRIME);
-    hash = Math.imul(hash ^ (text === part ? AFTER_TEXT : AFTER_NUMBER), FNV_PRIME);
+  const [partition] = key;
+  if (partition === undefined) return FNV_BASIS;
+  if (partition !== lastPartition) {
+    hashOfPartition = hashPart(FNV_BASIS, partition);
+    lastPartition = partition;
   }
+  let hash = hashOfPartition;
+  for (let index = 1; index < key.length; index++) hash = hashPart(hash, key[index] ?? "");
   return hash >>> 0;
+}
+
+function hashPart(before: number, part: KeyPart): number {
+  return typeof part === "string" ? hashText(before, part, AFTER_TEXT) : hashText(before, String(part), AFTER_NUMBER);
+}
+
+function hashText(before: number, text: string, end: number): number {
+  let hash = before;
+  for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), FNV_PRIME);
+  return Math.imul(hash ^ end, FNV_PRIME);
 }

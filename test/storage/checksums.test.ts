@@ -1,13 +1,14 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { crc32 } from "node:zlib";
 import { open } from "lmdb";
 import t, { type Test } from "tap";
 import { openLmdbStore } from "../../storage/lmdb-store.js";
 import { rewriteSpace } from "../../storage/migration-walks.js";
 import { migrate } from "../../storage/migrations.js";
 import type { Key, Reading } from "../../storage/store.js";
-import { isIntact, isSealed, SEAL_BYTES, SEALED_FORMAT, seal } from "../../storage/stored-value.js";
+import { crc32OfShort, isIntact, isSealed, SEAL_BYTES, SEALED_FORMAT, seal } from "../../storage/stored-value.js";
 import { flipped, RawStore } from "../support/raw-store.js";
 
 function temporary(t: Test): string {
@@ -41,6 +42,31 @@ t.test("a value is intact under its own key alone, and not with any byte changed
   ];
   for (const other of others) t.notOk(isIntact(other, bytes, bytes.length), JSON.stringify(other));
   for (let length = 0; length < bytes.length; length++) t.notOk(isIntact(key, bytes, length));
+});
+
+t.test("the checksum of a value is the one that earlier releases wrote", async (t) => {
+  const written: [Key, number, string][] = [
+    [["p", "row", "thing", 7, "é"], 4, "c123c2081d"],
+    [["ws_1", "row", "thing", "a"], 160, "c1464d3ae9"],
+    [["ws_1", "row", "thing", "a"], 161, "c1ad113a76"],
+    [["~", "meta", "format"], 1, "c17a91c5e5"],
+    [[7, "x"], 1000, "c109a26eb9"],
+  ];
+  // In any order: keys of one partition behind each other, and of others between them.
+  for (const [key, length, expected] of [...written, ...written.toReversed()]) {
+    const bytes = Buffer.from(Array.from({ length: SEAL_BYTES + length }, (_, index) => (index - SEAL_BYTES) * 37));
+    t.equal(seal(key, bytes).subarray(0, SEAL_BYTES).toString("hex"), expected, `${key}, ${length} bytes`);
+  }
+});
+
+t.test("the sum of a short value is zlib's crc32 of it", async (t) => {
+  const bytes = Buffer.from(Array.from({ length: 300 }, (_, index) => (index * 167) ^ (index >> 3)));
+  for (const seed of [0, 1, 0x8000_0000, 0xffff_ffff]) {
+    const differ = [...bytes.keys()].filter(
+      (end) => crc32OfShort(bytes, end % 7, end, seed) !== crc32(bytes.subarray(end % 7, end), seed),
+    );
+    t.same(differ, []);
+  }
 });
 
 t.test("a row whose bytes changed on the disk is refused by every read, and all others are read", async (t) => {

@@ -1,0 +1,77 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { WorkEvent } from "../../actors/events/catalogue.js";
+import { openLmdbStore } from "../../storage/lmdb-store.js";
+import type { Store } from "../../storage/store.js";
+import { percentile } from "./table.js";
+
+/** Events that are measured, after those of the warm-up. */
+export const EVENTS = 20_000;
+const WARM_UP = 10_000;
+export const ALL_EVENTS = WARM_UP + EVENTS;
+export const IN_FLIGHT = 256;
+/** The hook's signing secret. */
+export const SECRET = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
+
+/** Times in milliseconds, and time of the processor for each event. */
+export interface Figures {
+  readonly perSecond: number;
+  readonly p50: number;
+  readonly p99: number;
+  readonly cpuMicros: number;
+}
+
+/** Gives `work` a new store in a temporary folder. */
+export async function inFolder<T>(work: (store: Store) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-bench-"));
+  const store = await openLmdbStore({ folder });
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Runs `one` for each event, with a limit on concurrency, and measures all except the first. */
+export async function measure(one: (n: number) => Promise<void>): Promise<Figures> {
+  let next = 0;
+  const times: number[] = [];
+  const work = async (until: number, keep: boolean) => {
+    while (next < until) {
+      const n = next++;
+      const begun = performance.now();
+      await one(n);
+      if (keep) times.push(performance.now() - begun);
+    }
+  };
+  await Promise.all(Array.from({ length: IN_FLIGHT }, () => work(WARM_UP, false)));
+  const cpu = process.cpuUsage();
+  const begun = performance.now();
+  await Promise.all(Array.from({ length: IN_FLIGHT }, () => work(ALL_EVENTS, true)));
+  const seconds = (performance.now() - begun) / 1_000;
+  const used = process.cpuUsage(cpu);
+  return {
+    perSecond: times.length / seconds,
+    p50: percentile(times, 0.5),
+    p99: percentile(times, 0.99),
+    cpuMicros: (used.user + used.system) / times.length,
+  };
+}
+
+/** The n-th event: a task moved. */
+export function workOf(n: number, workspaceId: string, teamId: string): WorkEvent {
+  return {
+    on: "task.moved",
+    occurrence: `occ_${String(n).padStart(26, "0")}`,
+    ...{ workspaceId, teamId, lineId: "line_1", stationId: "sta_1" },
+    task: {
+      ...{ id: `task_${n}`, title: "A task of the benchmark", url: "", line: "notes", station: "Review" },
+      ...{ stationKey: "review", marks: {}, repositories: ["acme/project"], pullRequest: null },
+    },
+    run: null,
+    event: { at: new Date(0).toISOString(), from: "work", to: "review" },
+    causes: [],
+  };
+}
