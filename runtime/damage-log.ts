@@ -1,11 +1,12 @@
-import type { Key } from "../storage/store.js";
-import { placeOf } from "../storage/store-errors.js";
+import { type Entry, isDamage, type Key, type Range, type Reading, type View } from "../storage/store.js";
 import type { RuntimeLog } from "./runtime.js";
 
-/** Rows reported one by one; further ones are only found by the doctor. */
+/** Rows that are reported and counted one by one; the doctor finds all. */
 const MAX_REPORTED = 1_000;
+/** Ids of ours: they say nothing to who cannot read the store. */
+const SHOWN = /^([a-z]+_[0-9A-Z]{26}|~)$/;
 
-/** Reports damaged rows that the runtime leaves out, each once. They stay in the store. */
+/** Reports damaged rows that are met, each once, in the log. They stay in the store. */
 export class DamageLog {
   readonly #log: RuntimeLog;
   readonly #reported = new Set<string>();
@@ -14,10 +15,68 @@ export class DamageLog {
     this.#log = log;
   }
 
+  /** Damaged rows met so far, up to {@link MAX_REPORTED}. */
+  get rows(): number {
+    return this.#reported.size;
+  }
+
   readonly report = (key: Key): void => {
     const name = key.join("\0");
     if (this.#reported.size >= MAX_REPORTED || this.#reported.has(name)) return;
     this.#reported.add(name);
-    this.#log.error("a damaged row was left out", { place: placeOf(key) });
+    this.#log.error("a row is damaged", { key: toShownKey(key) });
   };
+
+  /** The same reading, which reports what it cannot read back. */
+  watch(reading: Reading): Reading {
+    return new WatchedReading(reading, this.report);
+  }
+
+  watchView(view: View): View {
+    const watched = this.watch(view);
+    return { get: (key) => watched.get(key), range: (range) => watched.range(range), close: () => view.close() };
+  }
+}
+
+class WatchedReading implements Reading {
+  readonly #reading: Reading;
+  readonly #report: (key: Key) => void;
+
+  constructor(reading: Reading, report: (key: Key) => void) {
+    this.#reading = reading;
+    this.#report = report;
+  }
+
+  get<Value>(key: Key): Value | undefined {
+    try {
+      return this.#reading.get<Value>(key);
+    } catch (error) {
+      throw this.#reported(error);
+    }
+  }
+
+  range<Value>(range: Range): Entry<Value>[] {
+    const { onDamaged } = range;
+    try {
+      if (onDamaged === undefined) return this.#reading.range<Value>(range);
+      const onLost = (key: Key): void => {
+        this.#report(key);
+        onDamaged(key);
+      };
+      return this.#reading.range<Value>({ ...range, onDamaged: onLost });
+    } catch (error) {
+      throw this.#reported(error);
+    }
+  }
+
+  #reported(error: unknown): unknown {
+    if (isDamage(error) && error.key !== null) this.#report(error.key);
+    return error;
+  }
+}
+
+/** The parts of a key that cannot be secret: partition, space, table or kind, numbers and ids. */
+export function toShownKey([partition = "", ...parts]: Key): string {
+  const show = (part: string | number): string => (typeof part === "number" || SHOWN.test(part) ? `${part}` : "…");
+  return [partition, ...parts.map((part, index) => (index < 2 ? `${part}` : show(part)))].join(" ");
 }

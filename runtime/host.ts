@@ -82,6 +82,7 @@ class Host implements Runtime {
   readonly #dedup: Deduplication;
   readonly #supervisor: Supervisor;
   readonly #turns: Turns;
+  readonly #damage: DamageLog;
   readonly #recovery: Recovery;
   readonly #statistics: Statistics;
   readonly #retrying = new Set<string>();
@@ -99,29 +100,30 @@ class Host implements Runtime {
     const { store, catalogue, clock, randomBytes, log } = options;
     this.#options = options;
     this.clock = clock;
-    const damage = new DamageLog(log);
-    this.#rows = new RowCache(store.reading, { tables: options.cachedTables ?? [], freezes: options.freezes === true });
+    this.#damage = new DamageLog(log);
+    const durable = this.#damage.watch(store.reading);
+    this.#rows = new RowCache(durable, { tables: options.cachedTables ?? [], freezes: options.freezes === true });
     this.reading = this.#rows;
     this.#limits = { ...defaultLimits, ...options.limits };
     this.#identities = createIdentities(() => clock.now(), randomBytes);
     this.#overlays = new Overlays(this.#rows);
     this.#behaviours = new Behaviours(catalogue);
     this.#effects = new Effects({
-      ...{ effects: catalogue.effects, reading: store.reading, clock },
+      ...{ effects: catalogue.effects, reading: durable, clock },
       defer: (work) => options.scheduler.defer(work),
       ended: (pending, message) => this.#effectEnded(pending, message),
     });
     this.#pictures = new Pictures(catalogue.actors.flatMap(({ pictures }) => pictures ?? []));
     this.#cells = new Cells({
-      ...{ reading: store.reading, behaviours: this.#behaviours, effects: this.#effects, pictures: this.#pictures },
+      ...{ reading: durable, behaviours: this.#behaviours, effects: this.#effects, pictures: this.#pictures },
       idleCells: this.#limits.idleCells,
     });
-    this.#undelivered = new UndeliveredMessages(this.#overlays, damage);
+    this.#undelivered = new UndeliveredMessages(this.#overlays);
     this.#router = new MessageRouter(catalogue, this.#cells, this.#undelivered, this.#limits.mailbox);
     this.#timers = new Timers(this.#overlays, clock, this.#limits.timersInMemory, () => this.#poke());
     this.#dedup = new Deduplication(this.#overlays);
     this.#supervisor = new Supervisor(log, (prefix) => this.newId(prefix));
-    this.feed = new ChangeFeed(store.reading, { entries: this.#limits.feedEntries, bytes: this.#limits.feedBytes });
+    this.feed = new ChangeFeed(durable, { entries: this.#limits.feedEntries, bytes: this.#limits.feedBytes });
     this.#turns = new Turns({
       ...{ clock, overlays: this.#overlays, pictures: this.#pictures, freezes: options.freezes === true },
       recorder: new TurnRecorder(this.#identities, this.#pictures, { freezes: options.freezes === true }),
@@ -129,19 +131,17 @@ class Host implements Runtime {
       undelivered: this.#undelivered,
       timers: this.#timers,
       effects: this.#effects,
-      feed: this.feed,
-      dedup: this.#dedup,
-      supervisor: this.#supervisor,
+      ...{ feed: this.feed, dedup: this.#dedup, supervisor: this.#supervisor },
     });
     this.#memories = [this.#rows, this.#pictures, this.#cells, this.feed];
-    this.#recovery = new Recovery(this.#overlays, this.#cells, this.#effects, { clock, damage });
+    this.#recovery = new Recovery(this.#overlays, this.#cells, this.#effects, { clock, damage: this.#damage });
     this.#statistics = new Statistics({
       ...{ turns: this.#turns, supervisor: this.#supervisor, cells: this.#cells, effects: this.#effects },
-      timers: this.#timers,
+      ...{ timers: this.#timers, damage: this.#damage },
     });
     this.waitOf = (owner, effectId) => this.#effects.waitOf(cellName(owner), effectId);
     this.deadLetters = {
-      list: (partition, limit) => listDeadLetters(store.reading, partition, limit),
+      list: (partition, limit) => listDeadLetters(durable, partition, limit),
       retry: (partition, id) => this.#retry(partition, id),
     };
     this.#poke();
@@ -165,7 +165,7 @@ class Host implements Runtime {
   }
 
   view(): View {
-    return this.#options.store.view();
+    return this.#damage.watchView(this.#options.store.view());
   }
 
   newId(prefix: string): string {

@@ -12,7 +12,7 @@ import { UndeliveredMessages } from "./undelivered.js";
  */
 export function offlineSend(reading: Reading, to: Address, message: Message): Change[] {
   const overlays = new Overlays(reading);
-  const undelivered = new UndeliveredMessages(overlays, { report: () => undefined });
+  const undelivered = new UndeliveredMessages(overlays);
   undelivered.store(Envelope.sent(to, message, undelivered.nextSequence()));
   return [...overlays.close().changes()];
 }

@@ -124,7 +124,6 @@ export class Recovery {
 
   /** Leaves out a damaged effect, whose row may hold its actor's record as well. */
   #lose(key: Key): void {
-    this.#damage.report(key);
     const [partition, , kind, id] = key.map(String);
     this.#effects.loseOf(cellName(address(partition ?? "", kind ?? "", id ?? "")));
   }

@@ -145,6 +145,10 @@ export interface RuntimeStats {
   readonly crashes: number;
   /** Dead letters since the start. */
   readonly deadLetters: number;
+  /** Damaged rows met since the start, each counted once, up to 1,000. */
+  readonly damagedRows: number;
+  /** Turns that were not taken since the start because something that they need is damaged. */
+  readonly damagedTurns: number;
   readonly cells: number;
   readonly mailboxDepth: number;
   readonly pendingEffects: number;

@@ -1,4 +1,5 @@
 import type { Cells } from "./cells.js";
+import type { DamageLog } from "./damage-log.js";
 import type { Effects } from "./effects.js";
 import type { RuntimeStats } from "./runtime.js";
 import type { Supervisor } from "./supervisor.js";
@@ -14,6 +15,7 @@ export interface StatisticsParts {
   readonly cells: Cells;
   readonly effects: Effects;
   readonly timers: Timers;
+  readonly damage: DamageLog;
 }
 
 /**
@@ -42,7 +44,7 @@ export class Statistics {
 
   /** The current figures; each flush time is returned once. */
   read(): RuntimeStats {
-    const { turns, supervisor, cells, effects, timers } = this.#parts;
+    const { turns, supervisor, cells, effects, timers, damage } = this.#parts;
     const flushSeconds = this.#flushSeconds;
     this.#flushSeconds = [];
     let mailboxDepth = 0;
@@ -53,6 +55,8 @@ export class Statistics {
       unhandled: turns.unhandled,
       crashes: supervisor.crashes,
       deadLetters: supervisor.deadLetters,
+      damagedRows: damage.rows,
+      damagedTurns: supervisor.damagedTurns,
       cells: cells.size,
       mailboxDepth,
       pendingEffects: effects.pending,

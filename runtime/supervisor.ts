@@ -25,6 +25,8 @@ export interface CrashDecision {
 export class Supervisor {
   crashes = 0;
   deadLetters = 0;
+  /** Turns that were not taken because something that they need is damaged. */
+  damagedTurns = 0;
   readonly #log: RuntimeLog;
   readonly #newId: (prefix: string) => string;
 
@@ -42,6 +44,7 @@ export class Supervisor {
     this.#log.error("a turn crashed", { actor, type, attempt: envelope.crashes, error });
     // Nothing that is tried again or waited for repairs a damaged row.
     const isDamaged = isDamage(error);
+    if (isDamaged) this.damagedTurns += 1;
     // The store's own message names its folder.
     const reason = isDamaged ? NEEDS_DAMAGED : error instanceof Error ? error.message : String(error);
     const isLast = isDamaged || cell.behaviour === undefined || envelope.crashes >= supervision.attempts;

@@ -111,6 +111,7 @@ export class Turns {
    */
   #setAside(envelope: Envelope, batch: Batch, damage: StoreError): true {
     const { supervisor, undelivered, clock } = this.#parts;
+    supervisor.damagedTurns += 1;
     if (envelope.asker !== null) batch.reject(envelope.asker, damage);
     else if (envelope.wakeUp === null && envelope.effect === null) {
       undelivered.remove(envelope);

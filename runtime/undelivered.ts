@@ -4,7 +4,6 @@ import { listKeys } from "../storage/list-keys.js";
 import { listPartitions } from "../storage/partitions.js";
 import type { Key, Reading, Writing } from "../storage/store.js";
 import type { Cell } from "./cell.js";
-import type { DamageLog } from "./damage-log.js";
 import { Envelope } from "./envelope.js";
 import type { Message } from "./turn.js";
 
@@ -24,13 +23,11 @@ const BLOCK = 1_000_000;
  */
 export class UndeliveredMessages {
   readonly #writing: Writing;
-  readonly #damage: Pick<DamageLog, "report">;
   #next: number;
   #reserved: number;
 
-  constructor(writing: Writing, damage: Pick<DamageLog, "report">) {
+  constructor(writing: Writing) {
     this.#writing = writing;
-    this.#damage = damage;
     this.#next = (writing.get<number>(COUNTER) ?? 0) + 1;
     this.#reserved = this.#next - 1;
   }
@@ -61,7 +58,7 @@ export class UndeliveredMessages {
     const { partition, kind, id } = cell.to;
     const prefix = [partition, undeliveredSpace, kind, id];
     const after = [...prefix, cell.readUpTo];
-    const rows = this.#writing.range<UndeliveredRow>({ prefix, after, limit, onDamaged: this.#damage.report });
+    const rows = this.#writing.range<UndeliveredRow>({ prefix, after, limit, onDamaged: () => undefined });
     for (const row of rows) {
       const sequence = Number(row.key[4]);
       const envelope = Envelope.sent(cell.to, row.value.message, sequence);

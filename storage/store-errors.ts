@@ -61,7 +61,7 @@ export function readingError(error: unknown, folder: string): StoreError {
 /** The error for a row whose value is not what was written. */
 export function damagedRow(folder: string, key: Key, cause: unknown): StoreError {
   const text = `a row of the store in ${folder} is damaged (${placeOf(key)}): ${whatToDo(folder)}`;
-  return new StoreError("damaged", text, { cause });
+  return new StoreError("damaged", text, { cause, key });
 }
 
 function whatToDo(folder: string): string {

@@ -101,12 +101,15 @@ export type StoreErrorCode =
 
 export class StoreError extends Error {
   override readonly name = "StoreError";
+  /** The key of the damaged row; null unless one row is known to be. It may be secret. */
+  readonly key: Key | null;
   constructor(
     readonly code: StoreErrorCode,
     message: string,
-    options?: ErrorOptions,
+    options: ErrorOptions & { readonly key?: Key } = {},
   ) {
     super(message, options);
+    this.key = options.key ?? null;
   }
 }
 

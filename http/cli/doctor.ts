@@ -2,9 +2,10 @@ import { Command } from "commander";
 import { createExaminations, type Examination } from "../../actors/doctor.js";
 import { createKinds } from "../../actors/kinds.js";
 import { parseAllowList } from "../../actors/outbound/allow-list.js";
+import { toShownKey } from "../../runtime/damage-log.js";
 import { listPageFaults } from "../../storage/data-file.js";
 import type { Finding } from "../../storage/finding.js";
-import { isDamage, type Key, type Store } from "../../storage/store.js";
+import { isDamage, type Store } from "../../storage/store.js";
 import { openStoreForDoctor } from "../process/open-store.js";
 
 /**
@@ -19,8 +20,6 @@ const program = new Command("signalbox doctor")
 const PRINTED = 20;
 /** Changes in one batch. */
 const BATCH = 500;
-/** Ids of ours: they say nothing to who cannot read the store. */
-const SHOWN = /^([a-z]+_[0-9A-Z]{26}|~)$/;
 
 try {
   const { data, repair = false } = program.parse().opts<{ readonly data: string; readonly repair?: boolean }>();
@@ -76,13 +75,7 @@ function print(findings: readonly Finding[]): void {
     else same.push(finding);
   }
   for (const [what, same] of kinds) {
-    for (const { key } of same.slice(0, PRINTED)) console.log(`${what}\t${toPlace(key)}`);
+    for (const { key } of same.slice(0, PRINTED)) console.log(`${what}\t${toShownKey(key)}`);
     if (same.length > PRINTED) console.log(`${what}\tand ${same.length - PRINTED} more`);
   }
-}
-
-/** The parts of a key that cannot be secret: partition, space, table or kind, numbers and ids. */
-function toPlace([partition = "", ...parts]: Key): string {
-  const show = (part: string | number): string => (typeof part === "number" || SHOWN.test(part) ? `${part}` : "…");
-  return [show(partition), ...parts.map((part, index) => (index < 2 ? `${part}` : show(part)))].join(" ");
 }

@@ -17,6 +17,8 @@ const gauges = {
   batches: "Batches flushed since the start",
   crashes: "Turns that threw since the start",
   deadLetters: "Messages set aside since the start",
+  damagedRows: "Damaged rows met since the start, each counted once, up to 1,000",
+  damagedTurns: "Turns not taken since the start because of a damaged row",
   cells: "Actors in memory",
   mailboxDepth: "Messages waiting in mailboxes",
   pendingEffects: "Effects whose result has not come back",

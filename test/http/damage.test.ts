@@ -33,6 +33,18 @@ t.test(
     );
     t.notMatch(logged[0], tasks.asking);
 
+    t.match(await ada.request("GET", `/api/tasks/${tasks.asking}`), problem, "asked again");
+    const places = [`${workspaceId} row task ${tasks.asking}`, `${workspaceId} actor task ${tasks.queued}`];
+    const named = service.logLines.filter((line) => line.includes('"msg":"a row is damaged"'));
+    t.match(
+      named.map((line) => JSON.parse(line)),
+      places.map((key) => ({ key })),
+      "each is named once",
+    );
+    t.equal(named.length, places.length);
+    const metrics = (await service.anonymous.request("GET", "/metrics")).text;
+    t.match(metrics, /^signalbox_damaged_rows 2$/m);
+    t.match(metrics, /^signalbox_damaged_turns 1$/m);
     const socket = ada.socket("/api/stream", { origin: service.baseUrl });
     await new Promise((resolve) => socket.once("open", resolve));
     const heard = new Promise((resolve) => socket.once("message", (data) => resolve(JSON.parse(String(data)))));

@@ -81,7 +81,7 @@ t.test("a message whose turn meets a damaged row is set aside at once", async (t
   await send("1", { type: "read", id: "a" }, { type: "add" });
   t.equal(await tell({ type: "count" }), 2, "what comes after it is taken");
   t.match(harness.runtime.deadLetters.list(partition, 9), [{ message: { type: "read" }, error: /is damaged/ }]);
-  t.equal(harness.runtime.stats().crashes, 1);
+  t.match(harness.runtime.stats(), { crashes: 1, damagedRows: 1, damagedTurns: 1 });
 });
 
 t.test("an actor whose record is damaged takes no turn, and its record is not written over", async (t) => {
@@ -122,7 +122,9 @@ t.test("a damaged message, found after a crash, is left out, and the others are 
   await harness.start();
   await harness.advance();
   t.equal(await tell({ type: "count" }), before + left.length - 1);
-  t.match(harness.logged, [{ message: "a damaged row was left out", details: { place: `${partition} mail` } }]);
+  t.match(harness.logged, [
+    { message: "a row is damaged", details: { key: `${partition} mail worker … ${String(left[0]?.key.at(-1))}` } },
+  ]);
   t.same(harness.fatal, []);
 });
 
