@@ -6,6 +6,7 @@ import { connections } from "./integrations/connection.table.js";
 import { attempts } from "./resources/idempotency.table.js";
 import type { Kind } from "./resources/kind.js";
 import { resourceDependents } from "./resources/resource-indexes.table.js";
+import { runFacts } from "./run-facts/run-fact.table.js";
 import { approvals } from "./runs/approval.table.js";
 import { runCheckouts, runs } from "./runs/run.table.js";
 import { runInputs } from "./runs/run-input.table.js";
@@ -25,6 +26,7 @@ export function createDependentSources(kinds: readonly Kind[]): readonly Depende
     runs,
     runCheckouts,
     runInputs,
+    runFacts,
     approvals,
     tasks,
     taskCheckouts,

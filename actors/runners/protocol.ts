@@ -115,6 +115,9 @@ export const failureSchema = z.object({
 });
 export type RunFailure = z.infer<typeof failureSchema>;
 
+/** A model, as an agent names it. */
+export const modelName = z.string().min(1).max(200);
+
 /** A commit: 40 or 64 hex digits. */
 const commit = z.string().regex(/^([0-9a-f]{40}|[0-9a-f]{64})$/);
 
@@ -173,6 +176,8 @@ export const runnerMessageSchema = z.discriminatedUnion("type", [
       })
       .nullable(),
     spent: spentSchema.nullable(),
+    /** The model that the agent says it used; absent for none. */
+    model: modelName.optional(),
   }),
   /** The agent needs approval to call a tool; answered by `run.permission-answered` with the same id. */
   z.object({

@@ -19,3 +19,4 @@ export const toolCallSchema = z.object({
   /** Who refused the call, which was not made then; null for nobody. */
   refusedBy: refuser.nullable(),
 });
+export type ToolCall = z.infer<typeof toolCallSchema>;

@@ -1,11 +1,13 @@
 import type { Delivered, Turn, TurnReading } from "../../runtime/turn.js";
 import type { Refusal } from "../refusal.js";
 import { recordRequest } from "../resources/repeated-request.js";
+import { tallyRefusal } from "../run-facts/call-tally.js";
 import { MAX_OPEN_PERMISSIONS, type RunnerMessage } from "../runners/protocol.js";
 import type { ApprovalRow } from "./approval.js";
 import { approvals, listOpenApprovals } from "./approval.table.js";
 import { refuseUnlessAssigneeOf } from "./assignee.js";
 import type { AnswerApproval } from "./run.messages.js";
+import { runs } from "./run.table.js";
 import { getRunRow, sendToOwner, sendToRunner } from "./run.transitions.js";
 import type { ApprovalAnswered, RunContext } from "./run-events.js";
 import type { RunOwner } from "./run-owner.js";
@@ -68,10 +70,17 @@ export function answerApproval(event: Delivered<ApprovalAnswered>, context: RunC
   const answeredAt = new Date(turn.now).toISOString();
   const answered: ApprovalRow = { ...approval, state: verdict, edited, note, answeredAt, answeredBy: by };
   approvals.put(turn, turn.self.partition, approval, answered);
+  if (verdict === "dismissed") recordRefusal(turn, approval);
   sendAnswer(turn, context, approval.request, { verdict, edited, note });
   notifyOwner(turn);
   recordRequest(turn, event, approval.id);
   turn.reply({ approval: answered, replayed: false });
+}
+
+function recordRefusal(turn: Turn, { tool }: ApprovalRow): void {
+  const row = getRunRow(turn);
+  const calls = tallyRefusal(row.calls, { server: null, tool, by: "person" });
+  if (calls !== row.calls) runs.put(turn, turn.self.partition, row, { ...row, calls });
 }
 
 /** Closes the open approvals because the run is stopping. */

@@ -14,6 +14,7 @@ import type { RunOutcome, RunRow } from "./run.js";
 import { runCheckouts, runs, toQueuedRun } from "./run.table.js";
 import { getRunRow, sendToOwner, sendToRunner } from "./run.transitions.js";
 import type { ClaimStale, RunContext } from "./run-events.js";
+import { recordRunFact } from "./run-fact.js";
 import { recordBases } from "./run-input.js";
 import { getRunInput } from "./run-input.table.js";
 import type { RunOwner } from "./run-owner.js";
@@ -28,7 +29,9 @@ export function endByReport(turn: Turn, context: RunContext, report: EndReport, 
   recordCheckouts(turn, report.checkouts);
   const { outcome, failure } = acceptedOutcome(row, report);
   const spent = report.spent ?? row.spent;
-  runs.put(turn, turn.self.partition, row, { ...row, ending: report.ending, failure, check: report.check, spent });
+  const { ending, check, model } = report;
+  const reported = { ending, failure, check, spent, ...(model !== undefined && { reportedModel: model }) };
+  runs.put(turn, turn.self.partition, row, { ...row, ...reported });
   const ended: ClaimEnded = { type: "claim.ended", runId: row.id };
   if (context.runnerId !== null) turn.send(runnerRef(turn.self.partition, context.runnerId), ended);
   finish(turn, context, { outcome, reason: failure?.message ?? null }, owner);
@@ -105,6 +108,7 @@ function finish(
   closeApprovals(turn, "The run is over.");
   turn.cancelWake("stop");
   runs.put(turn, turn.self.partition, before, row);
+  recordRunFact(turn, row, outcome, owner);
   if (context.runnerId !== null) releaseClaim(turn, context.runnerId);
   if (owner.hasHooks) publishEnded(turn, row, { at, outcome }, owner);
   carryUndelivered(turn, context, row);

@@ -1,5 +1,6 @@
 import type { Reading } from "../../storage/store.js";
 import type { EventSubject } from "../events/event-task.js";
+import type { Opener } from "../run-facts/opener.js";
 import type { StoredText } from "../tables/text-blobs.js";
 
 /** The kinds of actor that may own a run. */
@@ -50,6 +51,11 @@ export interface RunOwner {
   assignee(reading: Reading, workspaceId: string, run: OwnedRun): string | null | undefined;
   /** Null for runs without a task: their jobs have none and go only to runners that know such jobs. */
   readonly brief: ((reading: Reading, workspaceId: string, run: OwnedRun) => RunBrief) | null;
+  /**
+   * Who opened the task of a run; null where nothing says it. No function where the runs are no part of the figures of a
+   * team.
+   */
+  readonly opener: ((reading: Reading, workspaceId: string, run: OwnedRun) => Opener | null) | null;
   /** The task as events show it; null without a task, which an owner with a gate or hooks never returns. */
   eventSubject(reading: Reading, workspaceId: string, run: OwnedRun): EventSubject | null;
 }

@@ -43,6 +43,8 @@ export function runRowView(run: RunRow): z.output<typeof runRowSchema> {
     queuedAtMs,
     needs: { poolId, labels, harness },
     lane: _lane,
+    calls: _calls,
+    reportedModel: _model,
     unheard = 0,
     ...fields
   } = run;

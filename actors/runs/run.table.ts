@@ -22,6 +22,7 @@ export const runs = indexedTable<RunRow>("run", {
   changes: (run, _reading, { before, first }) => {
     if (before !== null && before.steps !== run.steps) return [];
     const changed = changedMembers(first === null ? null : runRowView(first), runRowView(run));
+    if (Object.keys(changed).length === 0) return [];
     return [toChangeEntry(runTopic(run.id), { type: "run", run: { ...changed, id: run.id } })];
   },
 });

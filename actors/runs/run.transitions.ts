@@ -2,6 +2,7 @@ import { topic } from "../../runtime/topic.js";
 import type { Delivered, Turn, TurnReading } from "../../runtime/turn.js";
 import type { WorkQuestion } from "../events/catalogue.js";
 import { type EventSubject, recordWorkEvent } from "../events/event-task.js";
+import { tallyStep } from "../run-facts/call-tally.js";
 import { dispatcherRef, type QueueRun } from "../runners/dispatcher.messages.js";
 import type { RunnerMessage, RunStep, Spent } from "../runners/protocol.js";
 import { type ClaimRun, runnerRef, type SendToRunner } from "../runners/runner.messages.js";
@@ -121,7 +122,8 @@ export function addStep(turn: Turn, step: StepRow, also: Partial<Pick<RunRow, "s
   const row = getRunRow(turn);
   runSteps.put(turn, turn.self.partition, [row.id, step.index], step);
   const changed = { ...also, steps: step.index + 1 };
-  runs.put(turn, turn.self.partition, row, { ...row, ...changed });
+  const calls = tallyStep(row.calls, step);
+  runs.put(turn, turn.self.partition, row, { ...row, ...changed, ...(calls && { calls }) });
   turn.publishChange(stepTopic(row.id), { type: "step", step, run: changed });
 }
 

@@ -1,4 +1,5 @@
 import type { Address } from "../../runtime/address.js";
+import type { CallTally } from "../run-facts/call-tally.js";
 import type { RunEnding, RunFailure, RunStep, Spent } from "../runners/protocol.js";
 import type { RunNeeds } from "../runners/runner.table.js";
 import type { RunOwnerKey } from "./run-owner.js";
@@ -43,6 +44,10 @@ export interface RunRow {
   readonly queuedAtMs: number;
   readonly startedAt: string | null;
   readonly endedAt: string | null;
+  /** What its steps say of calls and skills; absent for nothing. */
+  readonly calls?: CallTally;
+  /** The model that the agent says it used; absent for none. */
+  readonly reportedModel?: string;
 }
 
 /** A step as it is stored. */

@@ -4,9 +4,11 @@
  */
 import type { Turn } from "../../runtime/turn.js";
 import type { LineFields } from "../lines/line.js";
+import { findRunFact, runFacts } from "../run-facts/run-fact.table.js";
 import { type NextAct, type RunOutcomeRow, runOutcomes, type TaskOutcome } from "../run-facts/run-outcome.table.js";
 import type { RunRow } from "../runs/run.js";
 import type { RunOver } from "../runs/run.messages.js";
+import { runs } from "../runs/run.table.js";
 import type { EndedRun, NextStation } from "./task-events.js";
 
 /** Most ended runs that a task remembers: the latest ones. */
@@ -38,7 +40,7 @@ export function toRunEnd(
 /** A run is over. Its change takes the place of that of an earlier run at its station. */
 export function addRunEnd(turn: Turn, ended: readonly EndedRun[], end: RunEnd): readonly EndedRun[] {
   const { runId, station, outcome, stands } = end;
-  runOutcomes.put(turn, turn.self.partition, runId, { outcome, next: null });
+  store(turn, runId, { outcome, next: null });
   const others = stands ? ended.map((run) => (run.station === station ? { ...run, stands: false } : run)) : ended;
   return remember([...others, { runId, station, stands, waits: true }]);
 }
@@ -83,5 +85,14 @@ function remember(ended: readonly EndedRun[]): readonly EndedRun[] {
 function move(turn: Turn, runId: string, change: Partial<RunOutcomeRow>): void {
   const { partition } = turn.self;
   const before = runOutcomes.get(turn, partition, runId);
-  if (before !== undefined) runOutcomes.put(turn, partition, runId, { ...before, ...change });
+  if (before !== undefined) store(turn, runId, { ...before, ...change });
+}
+
+/** Stores what became of a run, also in its fact if it has ended. */
+function store(turn: Turn, runId: string, row: RunOutcomeRow): void {
+  const { partition } = turn.self;
+  runOutcomes.put(turn, partition, runId, row);
+  const run = runs.get(turn, partition, runId);
+  const fact = run === undefined ? undefined : findRunFact(turn, partition, run);
+  if (fact !== undefined) runFacts.put(turn, partition, fact, { ...fact, taskOutcome: row.outcome, next: row.next });
 }

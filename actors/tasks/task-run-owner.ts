@@ -12,6 +12,7 @@ export const taskRunOwner: RunOwner = {
     const notes = listLatestNotes(reading, workspaceId, id).map(({ at, from, text }) => ({ at, from, text }));
     return { id, title, description, url, marks, notes };
   },
+  opener: (reading, workspaceId, { owner }) => tasks.get(reading, workspaceId, owner.id)?.openedBy ?? null,
   eventSubject: (reading, workspaceId, { owner }) => {
     const task = tasks.get(reading, workspaceId, owner.id);
     return task === undefined ? null : toEventSubject(reading, workspaceId, task);

@@ -74,6 +74,8 @@ export class JobRun {
   #steps = 0;
   #programs = 0;
   #spent: Spent | null = null;
+  /** The model that the agent last named. */
+  #model: string | null = null;
   #check: CheckResult | null = null;
   #question: string | null = null;
   #summary = "given up: the claim is not this runner's any more";
@@ -222,7 +224,10 @@ export class JobRun {
           this.#send({ type: "run.started", ...this.claim, ...this.#bases(place) });
         },
         step: (step) => this.#step(step),
-        cost: (spent) => this.#addCost(spent),
+        cost: (spent, model) => {
+          if (model !== null) this.#model = this.#mask(model);
+          return this.#addCost(spent);
+        },
         handover: (to, note) => this.#handOver(place, to, note),
         ask: (question) => {
           this.#question = question;
@@ -331,6 +336,7 @@ export class JobRun {
       checkouts: [...collected.results],
       check: this.#check,
       spent: this.#spent,
+      ...(this.#model !== null && { model: this.#model }),
     });
     this.#reported = true;
   }

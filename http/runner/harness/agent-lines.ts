@@ -1,6 +1,11 @@
 import { z } from "zod";
 import { type CallInputs, inputsSchema } from "../../../actors/runners/call-inputs.js";
-import { MAX_REASON_CHARACTERS, MAX_STEP_CHARACTERS } from "../../../actors/runners/protocol.js";
+import {
+  MAX_REASON_CHARACTERS,
+  MAX_STEP_CHARACTERS,
+  modelName,
+  spentSchema,
+} from "../../../actors/runners/protocol.js";
 import { calledName, refuser } from "../../../actors/runners/tool-call.js";
 
 /** A call of a tool, as an agent names it. */
@@ -21,7 +26,7 @@ const agentLineSchema = z.discriminatedUnion("type", [
     call: callSchema.optional(),
     skill: calledName.optional(),
   }),
-  z.object({ type: z.literal("cost"), amount: z.number().min(0), currency: z.string().regex(/^[A-Z]{3}$/) }),
+  z.object({ type: z.literal("cost"), ...spentSchema.shape, model: modelName.optional() }),
   z.object({ type: z.literal("handover"), to: z.string().min(1).max(64), note: z.string().max(20_000).default("") }),
   z.object({ type: z.literal("ask"), question: z.string().min(1).max(20_000) }),
   z.object({

@@ -68,7 +68,7 @@ async function take(line: AgentLine, run: HarnessRun, answer: (line: InputLine) 
       return run.step(step);
     }
     case "cost":
-      return run.cost({ amount: line.amount, currency: line.currency });
+      return run.cost({ amount: line.amount, currency: line.currency }, line.model ?? null);
     case "ask":
       return run.ask(line.question);
     case "handover": {

@@ -16,7 +16,8 @@ export interface HarnessRun {
   readonly started: (group: ProcessGroup) => Promise<void>;
   /** Back-pressure: resolves when the next step may be reported. */
   readonly step: (step: Omit<RunStep, "index" | "spent">) => Promise<void>;
-  readonly cost: (spent: Spent) => Promise<void>;
+  /** `model` is the model that it was spent on; null when the agent does not say. */
+  readonly cost: (spent: Spent, model: string | null) => Promise<void>;
   /** Resolves with null when the handover is given, otherwise with the reason. */
   readonly handover: (to: string, note: string) => Promise<string | null>;
   readonly ask: (question: string) => void;

@@ -1,5 +1,6 @@
 import t from "tap";
 import { workEventNames, workEvents } from "../../../actors/events/catalogue.js";
+import { runFacts } from "../../../actors/run-facts/run-fact.table.js";
 import { dispatcherActor } from "../../../actors/runners/dispatcher.machine.js";
 import { RUNNER_FEATURES, type RunnerMessage } from "../../../actors/runners/protocol.js";
 import { listLines } from "../../../actors/runners/run-queue.table.js";
@@ -26,6 +27,7 @@ const nobody: RunOwner = {
   ...{ hasConversation: false, hasApprovals: false },
   assignee: () => null,
   brief: null,
+  opener: null,
   eventSubject: () => null,
 };
 const people: RunOwner = {
@@ -228,6 +230,7 @@ t.test(
     const ending = { kind: "handover", to: "review", note: "" };
     await scene.say("run_1", { type: "run.ended", outcome: "completed", ending, ...left });
     t.match(scene.run("run_1"), { state: "ended", outcome: "completed", ending });
+    t.same(runFacts.list(scene.harness.durable, workspaceId), [], "the figures of a team's work leave it out");
     t.same(scene.told().slice(3), [
       { type: "note", from: "person usr_1", text: "Use blue.", key: "said run_1 1" },
       { type: "run.over", runId: "run_1", outcome: "completed" },

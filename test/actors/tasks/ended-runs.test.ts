@@ -60,7 +60,16 @@ class Task {
   over(outcome: RunOutcome, ending: RunEnding | null = null): this {
     const { runId, station } = this.row;
     const passesTo = { work: ["check"], check: ["review", "work"] }[station] ?? ["work", "check"];
-    const row = { id: runId, taskId: "task_1", lineId, stationKey: station, passesTo, failure: null, reason: null };
+    const row = {
+      id: runId,
+      taskId: "task_1",
+      lineId,
+      stationKey: station,
+      passesTo,
+      failure: null,
+      reason: null,
+      endedAt: null,
+    };
     this.rows.put(runs.key(workspaceId, runId ?? ""), { ...row, outcome, ending });
     return this.say({ type: "run.over", runId, outcome });
   }

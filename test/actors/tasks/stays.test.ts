@@ -30,7 +30,15 @@ function stepped(messages: readonly (readonly [afterSeconds: number, message: Me
 /** The run under way handed over, or ended so. */
 function over(rows: ReturnType<typeof memoryRows>, task: ReturnType<typeof stepped>["task"], row: object): void {
   const { runId, station } = tasks.get(rows, workspaceId, "task_1") ?? {};
-  const all = { id: runId, lineId, stationKey: station, passesTo: ["review", "work"], failure: null, reason: null };
+  const all = {
+    id: runId,
+    lineId,
+    stationKey: station,
+    passesTo: ["review", "work"],
+    failure: null,
+    reason: null,
+    endedAt: null,
+  };
   rows.put(runs.key(workspaceId, runId ?? ""), { ...all, ending: null, ...row });
   task.take({ type: "run.over", runId, ...row } as Message);
 }

@@ -49,6 +49,7 @@ function over(stepping: Stepping, name: string): Message {
     passesTo,
     failure: null,
     reason: "said so",
+    endedAt: null,
     ...ended,
   };
   stepping.rows.put(runs.key(workspaceId, id), row);

@@ -114,8 +114,11 @@ t.test("costs are added up; one in another currency is refused with a step", asy
     { amount: -1, currency: "USD" },
     { amount: 0.5, currency: "USD" },
   ];
-  const ended = await scene.work({ agent: costs.map((cost) => say({ type: "cost", ...cost })).join("\n") });
+  const models = [{ model: "small" }, {}, {}, { model: "large" }];
+  const lines = costs.map((cost, index) => say({ type: "cost", ...cost, ...models[index] }));
+  const ended = await scene.work({ agent: lines.join("\n") });
   t.same(ended.spent, { amount: 1.5, currency: "USD" });
+  t.equal(ended.model, "large", "the model that the agent last named");
   t.match(scene.steps(), [/^error: a cost in EUR cannot be added to one in USD$/, /^error: a cost line .* amount/]);
 });
 

@@ -55,6 +55,7 @@ t.test("a line is a message, a message gone wrong, or none", async (t) => {
     ['{"type":"ask","question":""}', "ask", "question"],
     ['{"type":"cost","amount":1e999,"currency":"USD"}', "cost", "amount"],
     ['{"type":"cost","amount":1,"currency":"usd"}', "cost", "currency"],
+    [`{"type":"cost","amount":1,"currency":"USD","model":"${"x".repeat(201)}"}`, "cost", "model"],
     ['{"type":"step","kind":"shout","text":"a"}', "step", "kind"],
     ['{"type":"step","text":"a","call":{"server":"a"}}', "step", "call.tool"],
     ['{"type":"step","text":"a","call":{"server":"","tool":"b"}}', "step", "call.server"],

@@ -1,0 +1,151 @@
+import type { SkillFields } from "../../actors/lines/skill.kind.js";
+import { resourceAddresses, resources } from "../../actors/resources/resource.table.js";
+import type { Job } from "../../actors/runners/protocol.js";
+import { approvals } from "../../actors/runs/approval.table.js";
+import { buildJob } from "../../actors/runs/job.js";
+import { runActor } from "../../actors/runs/run.machine.js";
+import { runInputs } from "../../actors/runs/run-input.table.js";
+import { taskActor } from "../../actors/tasks/task.machine.js";
+import { tasks } from "../../actors/tasks/task.table.js";
+import { taskRunOwner } from "../../actors/tasks/task-run-owner.js";
+import { address } from "../../runtime/address.js";
+import type { Message } from "../../runtime/turn.js";
+import { memoryRows, type Stepping, stepByHand, type TurnTaken } from "./turn.js";
+import { line, lineId, putLine, putTeam, teamId, workspaceId } from "./work.js";
+
+/** A task and its runs on a line with a skill, a profile and a secret, stepped by hand. */
+
+const by = "usr_1";
+/** The change that each completed run leaves. */
+export const diff = "diff --git a/a b/a\n";
+/** A commit. */
+export const base = (digit: string): string => digit.repeat(40);
+const open = {
+  ...{ type: "task.open", teamId, lineId, title: "Do it", description: "Well.", url: "https://x/1", station: null },
+  ...{ assignee: by, by },
+} as Message;
+
+type Rows = ReturnType<typeof memoryRows>;
+
+/** A resource as it is written by its workspace. */
+export function putResource(
+  rows: Rows,
+  kind: string,
+  key: string,
+  given: object,
+  hidden: Record<string, string> = {},
+): void {
+  const id = `${kind}_${key}`;
+  const row = { kind, id, address: kind === "secret" ? key : `core/${key}`, teamId, fields: { ...given }, hidden };
+  resources.put(rows, workspaceId, [kind, id], {
+    ...{ ...row, version: 1, workspaceId, added: {}, createdAt: "", updatedAt: "" },
+  });
+  resourceAddresses.put(rows, workspaceId, [kind, row.address], id);
+}
+
+export const skill = (content: string): SkillFields => ({
+  ...{ key: "greet", name: "Greet", description: "How to greet" },
+  files: [
+    { path: "b.txt", content: "b" },
+    { path: "SKILL.md", content },
+  ],
+});
+
+/** A task and the runs that it queues, stepped by hand over rows that they share. */
+export class SteppedWork {
+  readonly rows = memoryRows();
+  readonly task = stepByHand(taskActor, address(workspaceId, "task", "task_1"), { rows: this.rows });
+  readonly #runs = new Map<string, Stepping>();
+  /** The time of the next message. */
+  now = this.task.now;
+
+  constructor() {
+    putLine(this.rows);
+    putTeam(this.rows);
+    const [work, review] = line.stations;
+    putResource(this.rows, "skill", "greet", skill("Say hello."));
+    putResource(this.rows, "harness-profile", "shell", {
+      ...{ key: "shell", harness: "command", args: ["sh"], env: {}, secrets: { TOKEN: "forge" }, timeoutMinutes: null },
+    });
+    this.putSecret("one", 1);
+    this.putLine({ stations: [{ ...work, skills: ["greet"], profile: "shell" }, review] });
+    this.tell(open);
+  }
+
+  putLine(fields: object): void {
+    const row = resources.get(this.rows, workspaceId, "line", lineId);
+    if (row === undefined) throw new Error("there is no line");
+    resources.put(this.rows, workspaceId, ["line", lineId], { ...row, fields: { ...row.fields, ...fields } });
+  }
+
+  putSecret(value: string, valueVersion: number): void {
+    putResource(this.rows, "secret", "forge", { name: "forge", valueVersion, hosts: [] }, { value });
+  }
+
+  /** Tells the task, and its runs what it sends them. */
+  tell(message: Message): void {
+    this.task.now = this.now;
+    for (const { to, message: sent } of this.task.take(message).sent) if (to.kind === "run") this.#tellRun(to.id, sent);
+  }
+
+  run(id = this.runId): Stepping {
+    const known = this.#runs.get(id);
+    if (known !== undefined) return known;
+    const self = address(workspaceId, "run", id);
+    const run = stepByHand(runActor([taskRunOwner]), self, { rows: this.rows });
+    this.#runs.set(id, run);
+    return run;
+  }
+
+  get runId(): string {
+    return tasks.get(this.rows, workspaceId, "task_1")?.runId ?? "";
+  }
+
+  job(): Job | undefined {
+    const sealer = { open: (sealed: string) => `opened ${sealed}` };
+    return buildJob({ reading: this.rows, sealer }, workspaceId, { runId: this.runId, fence: 1 });
+  }
+
+  claim(): void {
+    const agreed = { type: "gate.answered", gate: "run.starting", id: "run.starting 1", refused: null } as Message;
+    for (const message of [{ type: "run.claim", runnerId: "runner_1" }, agreed]) this.run().take(message);
+  }
+
+  /** The runner says something about the run under way, of which its task is told. */
+  say(message: object): TurnTaken {
+    const said = { runId: this.runId, fence: 1, ...message };
+    return this.#tellRun(this.runId, { type: "run.said", runnerId: "runner_1", said } as Message);
+  }
+
+  /** Tells a run, and the task what it sends it. */
+  #tellRun(id: string, message: Message): TurnTaken {
+    const run = this.run(id);
+    run.now = this.now;
+    const taken = run.take(message);
+    for (const { to, message: sent } of taken.sent) if (to.kind === "task") this.tell(sent);
+    return taken;
+  }
+
+  /** The run under way is completed and hands over; its task has another one queued. */
+  complete(to: string): void {
+    const run = this.run();
+    this.say({ type: "run.started" });
+    const [question] = this.say({ type: "run.handover", id: "1-1", to, note: "" }).questions;
+    run.take({ type: "gate.answered", gate: "handover.giving", id: question?.id, refused: null } as Message);
+    const ending = { kind: "handover", to, note: "look" };
+    const checkouts = [{ repository: "acme/app", base: base("b"), diff }];
+    const left = { ending, failure: null, checkouts, check: null, spent: null };
+    this.say({ type: "run.ended", outcome: "completed", ...left });
+  }
+
+  /** The approvals of the run under way, oldest first. */
+  approvalIds(): readonly string[] {
+    return approvals.list(this.rows, workspaceId, [this.runId]).map(({ id }) => id);
+  }
+
+  /** The commits that the run begins from, by repository. */
+  bases(runId = this.runId): Readonly<Record<string, string | null>> {
+    const checkouts = runInputs.get(this.rows, workspaceId, runId)?.beginning?.checkouts ?? [];
+    return Object.fromEntries(checkouts.map((checkout) => [checkout.repository, checkout.base]));
+  }
+}
