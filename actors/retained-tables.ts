@@ -1,5 +1,6 @@
 import { eventRetention } from "./events/event-log.table.js";
 import { changeRetention } from "./resources/change-record.table.js";
+import { factRetention } from "./run-facts/run-fact.table.js";
 import { stayRetention } from "./run-facts/stay.table.js";
 import { runOwned, runRetention } from "./runs/run.retention.js";
 import type { RetentionCatalogue } from "./tables/retention-sweeper.machine.js";
@@ -10,6 +11,6 @@ import { taskOwned, taskRetention } from "./tasks/task.retention.js";
  * rows that belong to other rows and go after them. A listed event keeps its task, so events go first.
  */
 export const retainedTables: RetentionCatalogue = {
-  rules: [changeRetention, eventRetention, taskRetention, runRetention, stayRetention],
+  rules: [changeRetention, eventRetention, taskRetention, runRetention, factRetention, stayRetention],
   owned: [...taskOwned, ...runOwned],
 };

@@ -1,6 +1,7 @@
 import type { Reading } from "../../storage/store.js";
 import type { FailureCode, Spent } from "../runners/protocol.js";
 import { indexedTable } from "../tables/indexed-table.js";
+import { retain } from "../tables/retention.js";
 import type { CallTally } from "./call-tally.js";
 import type { Opener } from "./opener.js";
 import type { RunOutcomeRow, TaskOutcome } from "./run-outcome.table.js";
@@ -57,6 +58,17 @@ export interface RunFact extends CallTally {
 export const runFacts = indexedTable<RunFact>("run-fact", {
   ...{ under: ["teamId"], order: ["endedDay", "endedMs", "runId"] },
   indexes: { "run-fact-by-station": ["teamId", "stationId"] },
+});
+
+export const factRetention = retain(runFacts, {
+  period: "facts",
+  lineParts: 1,
+  begunAtMs: ({ endedMs }) => endedMs,
+  endedAtMs: ({ endedMs }) => endedMs,
+  remove: (turn, fact) => {
+    runFacts.remove(turn, turn.self.partition, fact);
+    return true;
+  },
 });
 
 /** The fact of an ended run; undefined for a run under way, and for one that ended before facts were recorded. */

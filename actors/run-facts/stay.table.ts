@@ -23,7 +23,7 @@ export interface Stay {
 export const stays = table<Stay>("stay");
 
 export const stayRetention = retain(stays, {
-  period: "work",
+  period: "facts",
   lineParts: 1,
   begunAtMs: ({ toMs }) => toMs,
   endedAtMs: ({ toMs }) => toMs,

@@ -15,8 +15,8 @@ import type { Entry, KeyPart, Reading } from "../../storage/store.js";
 import type { TablePage } from "../../storage/table.js";
 import type { SliceBudget } from "./slice-budget.js";
 
-/** The settings: for ended work, for what hooks did, for the change log. */
-export type RetentionPeriod = "work" | "hooks" | "changes";
+/** The settings: for ended work, for the facts of it, for what hooks did, for the change log. */
+export type RetentionPeriod = "work" | "facts" | "hooks" | "changes";
 
 /** How long each is stored after its end, in milliseconds. */
 export type RetentionPeriods = Readonly<Record<RetentionPeriod, number>>;
@@ -24,7 +24,10 @@ export type RetentionPeriods = Readonly<Record<RetentionPeriod, number>>;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
 /** Insights read 180 days back. */
-export const defaultRetention: RetentionPeriods = { work: 200 * DAY_MS, hooks: 200 * DAY_MS, changes: 730 * DAY_MS };
+export const defaultRetention: RetentionPeriods = {
+  ...{ work: 200 * DAY_MS, facts: 730 * DAY_MS },
+  ...{ hooks: 200 * DAY_MS, changes: 730 * DAY_MS },
+};
 
 /** What a rule walks: a table, or one with indexes. */
 export interface RetainedTable<Row> {

@@ -118,6 +118,7 @@ const settings = {
   SOCKETS_PER_CREDENTIAL: digits(0, 999_999, "must be a number of sockets, 0 to 999999").default(1_000),
   ...codeHostSettings,
   RETENTION_WORK: duration.default(defaultRetention.work),
+  RETENTION_FACTS: duration.default(defaultRetention.facts),
   RETENTION_HOOKS: duration.default(defaultRetention.hooks),
   RETENTION_CHANGES: duration.default(defaultRetention.changes),
   TRUSTED_PROXIES: z.string().superRefine(readableBy(parseNetworks)).default(""),
@@ -166,6 +167,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     trustedProxies: read("TRUSTED_PROXIES"),
     retention: {
       work: read("RETENTION_WORK"),
+      facts: read("RETENTION_FACTS"),
       hooks: read("RETENTION_HOOKS"),
       changes: read("RETENTION_CHANGES"),
     },

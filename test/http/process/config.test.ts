@@ -31,7 +31,7 @@ t.test("without settings the service listens on this machine alone, over a folde
     codeHost: null,
     codeHostWebhookSecret: null,
     trustedProxies: "",
-    retention: { work: 200 * DAY_MS, hooks: 200 * DAY_MS, changes: 730 * DAY_MS },
+    retention: { work: 200 * DAY_MS, facts: 730 * DAY_MS, hooks: 200 * DAY_MS, changes: 730 * DAY_MS },
     transport: "uws",
     logLevel: "info",
   });
@@ -57,8 +57,14 @@ t.test("settings are taken as they are written", async (t) => {
 });
 
 t.test("how long ended things are stored is set in hours or days", async (t) => {
-  const { retention } = readConfig({ RETENTION_WORK: "1h", RETENTION_HOOKS: "36h", RETENTION_CHANGES: "10000d" });
-  t.same(retention, { work: DAY_MS / 24, hooks: 1.5 * DAY_MS, changes: 10_000 * DAY_MS });
+  const settings = {
+    RETENTION_WORK: "1h",
+    RETENTION_FACTS: "400d",
+    RETENTION_HOOKS: "36h",
+    RETENTION_CHANGES: "10000d",
+  };
+  const { retention } = readConfig(settings);
+  t.same(retention, { work: DAY_MS / 24, facts: 400 * DAY_MS, hooks: 1.5 * DAY_MS, changes: 10_000 * DAY_MS });
 });
 
 /** All that a code host needs. */
@@ -139,6 +145,7 @@ t.test("an invalid setting is named in one line without its value", async (t) =>
     ["LEASE_SECONDS", "0"],
     ...["0", "0d", "-1d", "200", "1.5d", "d", "10001d", "240001h", "2w", " 1d", "01d", "1e3h"].flatMap((value) => [
       ["RETENTION_WORK", value] as const,
+      ["RETENTION_FACTS", value] as const,
       ["RETENTION_HOOKS", value] as const,
       ["RETENTION_CHANGES", value] as const,
     ]),

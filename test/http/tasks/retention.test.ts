@@ -2,13 +2,14 @@ import t, { type Test } from "tap";
 import { createExaminations } from "../../../actors/doctor.js";
 import { createKinds } from "../../../actors/kinds.js";
 import { parseAllowList } from "../../../actors/outbound/allow-list.js";
+import { stays } from "../../../actors/run-facts/stay.table.js";
 import { ManualClock } from "../../support/manual-clock.js";
 import { until } from "../../support/until.js";
 import { openWorkplace, type Workplace } from "../../support/workplace.js";
 
 const HOUR_MS = 60 * 60 * 1_000;
 const checkouts = [{ repository: "acme/app", base: "b".repeat(40), diff: "diff --git a/a.txt b/a.txt\n" }];
-const settings = { RETENTION_WORK: "2h", RETENTION_HOOKS: "2h", RETENTION_CHANGES: "2h" };
+const settings = { RETENTION_WORK: "2h", RETENTION_FACTS: "80h", RETENTION_HOOKS: "2h", RETENTION_CHANGES: "2h" };
 
 /** Works a new task to its end, or to a question that leaves it open. */
 async function worked(place: Workplace, ending: "finish" | "ask"): Promise<{ taskId: string; runId: string }> {
@@ -70,7 +71,8 @@ t.test("an ended task goes with all that belongs to it, and what is open stays",
   t.equal(noted.status, 404);
   await pass(place, clock, 26);
   await pass(place, clock, 1);
-  t.same([...rowsOf(ended.taskId), ...rowsOf(ended.runId)], [], "nothing of it is left");
+  const left = () => [...rowsOf(ended.taskId), ...rowsOf(ended.runId)].map(({ key }) => key[2]);
+  t.same(left(), ["run-fact", "run-fact-by-station"], "nothing of it is left but its facts, which outlive it");
   t.equal(await status(place, `/api/runs/${open.runId}`), 200);
   t.match((await place.ada.request("GET", `/api/runs/${open.runId}`)).body, { checkouts });
   t.match((await place.ada.request("GET", list)).body, {
@@ -82,6 +84,10 @@ t.test("an ended task goes with all that belongs to it, and what is open stays",
     items: { length: 0 },
     prunedBefore: /^2026-/,
   });
+  const staysLeft = () => stays.list(reading, place.workspaceId).map(({ taskId }) => taskId);
+  t.ok(staysLeft().includes(ended.taskId));
+  await pass(place, clock, 48);
+  t.same([left(), staysLeft()], [[], []], "facts have a time of their own");
   await until("bodies of no row are removed", () => {
     clock.advance(HOUR_MS);
     return reading.range({ prefix: [place.workspaceId, "row", "blob-unused"] }).length === 0;
