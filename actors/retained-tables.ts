@@ -1,4 +1,6 @@
 import { eventRetention } from "./events/event-log.table.js";
+import { attemptsOwned, hookOccurrenceRetention } from "./hooks/hook-occurrence.retention.js";
+import { changesFiredRetention } from "./hooks/loop-guard.js";
 import { changeRetention } from "./resources/change-record.table.js";
 import { factRetention } from "./run-facts/run-fact.table.js";
 import { stayRetention } from "./run-facts/stay.table.js";
@@ -8,9 +10,19 @@ import { taskOwned, taskRetention } from "./tasks/task.retention.js";
 
 /**
  * What is removed some time after its end (`tables/retention.ts`): the rules of tables, in the order of a pass, and the
- * rows that belong to other rows and go after them. A listed event keeps its task, so events go first.
+ * rows that belong to other rows and go after them. A listed event keeps its task, so
+ * events go first.
  */
 export const retainedTables: RetentionCatalogue = {
-  rules: [changeRetention, eventRetention, taskRetention, runRetention, factRetention, stayRetention],
-  owned: [...taskOwned, ...runOwned],
+  rules: [
+    changeRetention,
+    eventRetention,
+    taskRetention,
+    runRetention,
+    factRetention,
+    stayRetention,
+    hookOccurrenceRetention,
+    changesFiredRetention,
+  ],
+  owned: [...taskOwned, ...runOwned, attemptsOwned],
 };

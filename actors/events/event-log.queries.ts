@@ -1,4 +1,5 @@
 import type { Reading } from "../../storage/store.js";
+import { getPrunedBefore } from "../tables/pruned-before.js";
 import type { WorkEvent } from "./catalogue.js";
 import { MAX_EVENTS_KEPT } from "./catalogue.js";
 import { events } from "./event-log.table.js";
@@ -38,4 +39,9 @@ export function listLatestEvents(
   return found
     .filter((work) => (event ?? work.on) === work.on && (task ?? work.task.id) === work.task.id)
     .slice(0, limit);
+}
+
+/** Events before this time are not stored any more because of their age; null when none was removed. */
+export function eventsPrunedBefore(reading: Reading, workspaceId: string): string | null {
+  return getPrunedBefore(reading, workspaceId, events);
 }

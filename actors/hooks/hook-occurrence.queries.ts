@@ -1,6 +1,7 @@
 import type { Reading } from "../../storage/store.js";
 import type { Refusal } from "../refusal.js";
 import type { Cursor, Slice } from "../tables/page-source.js";
+import { getPrunedBefore } from "../tables/pruned-before.js";
 import {
   findHookOccurrence,
   type HookOccurrence,
@@ -50,4 +51,9 @@ export function findTeamHookOccurrence(
 ): TeamHookOccurrence | Refusal {
   const hookOccurrence = findHookOccurrence(reading, workspaceId, teamId, id);
   return hookOccurrence === undefined ? { refused: "not-found" } : { workspaceId, hookOccurrence };
+}
+
+/** Hook occurrences that ended before this time are not stored any more; null when none was removed. */
+export function hookOccurrencesPrunedBefore(reading: Reading, workspaceId: string): string | null {
+  return getPrunedBefore(reading, workspaceId, hookOccurrences);
 }

@@ -86,7 +86,7 @@ const hookOccurrenceTopic = topic<{ readonly type: "state"; readonly state: Hook
 const teamTopic = topic<{ readonly type: "hook" } & Omit<HookOccurrenceListed, "teamId">>("team");
 
 /** `[team, firing]` */
-const endedHookOccurrences = table<EndedRow>("hook-firing-end");
+export const endedHookOccurrences = table<EndedRow>("hook-firing-end");
 /** `[team, firing]` -> true: those that failed. */
 export const failedHookOccurrences = table<true>("hook-firing-failed");
 
@@ -112,7 +112,7 @@ export const hookOccurrences = listedTable<HookOccurrence, HookOccurrenceListed>
   },
 });
 /** `[firing, n]`: all but the last of a hook occurrence that has ended */
-const attempts = table<AttemptRow>("hook-attempt");
+export const attempts = table<AttemptRow>("hook-attempt");
 
 export function findHookOccurrence(
   reading: Reading,

@@ -13,6 +13,7 @@ import { BEFORE_EVENT_TIMEOUT, type HookFailureCode } from "./delivery/failure-c
 import { isRetried, MAX_ATTEMPTS, MAX_PLACE_WAIT_MS, retryWaitMs } from "./delivery/retry-policy.js";
 import type { HookFields } from "./hook.js";
 import { EXHAUSTED } from "./hook-occurrence.queries.js";
+import { keepTaskForReceiver } from "./hook-occurrence.retention.js";
 import {
   type AttemptRow,
   findHookOccurrence,
@@ -33,6 +34,7 @@ export function fire({ turn, fire: fired, change }: Delivered<FirstFire>): HookO
   const hook = findHook(turn, turn.self.partition, hookId);
   const begun = { hook: hook?.key ?? "", state: "attempting", code: null, reason: null, endedAt: null } as const;
   recordHookOccurrence(turn, fired, begun);
+  if (fired.resends !== null) keepTaskForReceiver(turn, work);
   if (change !== null) recordFired(turn, fired, change);
   const isBefore = workEvents[work.on].timing === "before" && gate !== undefined;
   const timeoutMs = (hook?.timeoutSeconds ?? 10) * 1_000;

@@ -16,6 +16,7 @@ import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 import type { WorkEvent } from "../events/catalogue.js";
 import { workEvents } from "../events/catalogue.js";
+import { retain } from "../tables/retention.js";
 import type { FireHook } from "./hook-occurrence.messages.js";
 import { findHookOccurrence, findHookOccurrenceById } from "./hook-occurrence.table.js";
 
@@ -35,6 +36,17 @@ const SWEPT_AT_ONCE = 256;
  * the task in the key, rows that are written together are adjacent.
  */
 const changesFired = table<readonly number[]>("hook-change-fired");
+
+/** Counts that no hook occurrence removed since: those of hooks that fire no more. */
+export const changesFiredRetention = retain(changesFired, {
+  period: "hooks",
+  begunAtMs: (times) => times.at(-1) ?? 0,
+  endedAtMs: (times) => times.at(-1) ?? 0,
+  remove: (turn, _times, key) => {
+    turn.remove(key);
+    return true;
+  },
+});
 
 /** The key that a hook occurrence is counted under, and its times in the last ten minutes, oldest first. */
 export interface ChangeFired {

@@ -11,7 +11,7 @@
 
 import type { Turn } from "../../runtime/turn.js";
 import { readPastDamage } from "../../storage/past-damage.js";
-import type { Entry, KeyPart, Reading } from "../../storage/store.js";
+import type { Entry, Key, KeyPart, Reading } from "../../storage/store.js";
 import type { TablePage } from "../../storage/table.js";
 import type { SliceBudget } from "./slice-budget.js";
 
@@ -47,7 +47,7 @@ export interface Retained<Row> {
   /** Whether it stays for now, whatever the setting says. Reads only. */
   isKept?(turn: Turn, row: Row): boolean;
   /** Removes the row, or tells its actor to; false when it stays. Called again when it is there in the next pass. */
-  remove(turn: Turn, row: Row): boolean;
+  remove(turn: Turn, row: Row, key: Key): boolean;
 }
 
 /** Where a walk goes on: after this key of its table. Null at its beginning. */
@@ -99,7 +99,7 @@ function walk<Row>(of: RetainedTable<Row>, retained: Retained<Row>, turn: Turn, 
     for (const { key, value } of young < 0 ? entries : entries.slice(0, young)) {
       from = key.slice(3);
       budget.take(value);
-      if (isOver(turn, retained, value, cutoffMs) && retained.remove(turn, value)) removed += 1;
+      if (isOver(turn, retained, value, cutoffMs) && retained.remove(turn, value, key)) removed += 1;
       if (budget.isSpent) return { next: from, removed };
     }
     const first = young < 0 ? undefined : entries[young];

@@ -1,11 +1,11 @@
 import { z } from "zod";
 import type { WorkEvent } from "../../actors/events/catalogue.js";
 import { MAX_EVENTS_KEPT } from "../../actors/events/catalogue.js";
-import { findEvent, listLatestEvents } from "../../actors/events/event-log.queries.js";
+import { eventsPrunedBefore, findEvent, listLatestEvents } from "../../actors/events/event-log.queries.js";
 import { workEventName } from "../../actors/hooks/hook.js";
 import { type HookMatches, hookMatchSchema, listHookMatches } from "../../actors/hooks/matching/not-fired.view.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { cursor, pageSize } from "../paging.js";
+import { cursor, pageSize, prunedBefore } from "../paging.js";
 import type { Route } from "../route.js";
 import { teamRoute } from "../team-route.js";
 
@@ -43,11 +43,12 @@ export function eventRoutes({ runtime }: { readonly runtime: Runtime }): readonl
         before: cursor.optional(),
         limit: pageSize(),
       }),
-      answers: { 200: z.strictObject({ items: z.array(eventSchema) }) },
-      handle: ({ query }, team) => ({
-        status: 200,
-        body: { items: listLatestEvents(reading, team, query).map(eventView) },
-      }),
+      answers: { 200: z.strictObject({ items: z.array(eventSchema), prunedBefore }) },
+      handle: ({ query }, team) => {
+        const items = listLatestEvents(reading, team, query).map(eventView);
+        const pruned = items.length < query.limit ? eventsPrunedBefore(reading, team.workspaceId) : null;
+        return { status: 200, body: { items, prunedBefore: pruned } };
+      },
     }),
     teamRoute(runtime, "outcomes", {
       method: "GET",

@@ -3,7 +3,11 @@ import { type CallbackSubject, findCallbackSubject } from "../../actors/hooks/de
 import { callbackTaskSchema, callbackTaskView } from "../../actors/hooks/delivery/callback.view.js";
 import { toCallbackNote } from "../../actors/hooks/delivery/callback-note.js";
 import { workEventName } from "../../actors/hooks/hook.js";
-import { findTeamHookOccurrence, listHookOccurrences } from "../../actors/hooks/hook-occurrence.queries.js";
+import {
+  findTeamHookOccurrence,
+  hookOccurrencesPrunedBefore,
+  listHookOccurrences,
+} from "../../actors/hooks/hook-occurrence.queries.js";
 import { currentHookOccurrence, currentHookOccurrenceSchema } from "../../actors/hooks/hook-occurrence.view.js";
 import type { Sealer } from "../../actors/sealer.js";
 import { taskRef } from "../../actors/tasks/task.messages.js";
@@ -11,7 +15,7 @@ import type { Runtime } from "../../runtime/runtime.js";
 import { bearerToken } from "../authenticate.js";
 import { parseBy } from "../field-errors.js";
 import { inPieces, readPage } from "../page-reading.js";
-import { cursor, pageSize } from "../paging.js";
+import { cursor, pageSize, prunedBefore } from "../paging.js";
 import { granted } from "../refused.js";
 import { type Outcome, type Route, type RouteRequest, route } from "../route.js";
 import { teamRoute } from "../team-route.js";
@@ -51,13 +55,14 @@ function historyRoutes(runtime: Runtime): readonly Route[] {
       summary: "What a team's hooks did, newest first",
       access: "any",
       query: historyQuery,
-      answers: { 200: z.strictObject({ items: z.array(currentHookOccurrenceSchema), next: nextPage }) },
+      answers: { 200: z.strictObject({ items: z.array(currentHookOccurrenceSchema), next: nextPage, prunedBefore }) },
       handle: async (request, team) => {
         const { limit } = request.query;
         const rows = await readPage(runtime, request, listHookOccurrences(team, request.query, request.query));
         const next = rows.length < limit ? null : (rows.at(-1)?.id ?? null);
         const items = await inPieces(rows, request, (row) => currentHookOccurrence(runtime, team.workspaceId, row));
-        return { status: 200, body: { items, next } };
+        const pruned = next === null ? hookOccurrencesPrunedBefore(reading, team.workspaceId) : null;
+        return { status: 200, body: { items, next, prunedBefore: pruned } };
       },
     }),
     teamRoute(runtime, "outcomes", {

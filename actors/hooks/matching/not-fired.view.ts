@@ -5,6 +5,7 @@ import type { Work } from "../../expressions/meter.js";
 import { listResources, type ResourceRow } from "../../resources/resource.table.js";
 import { getTeamKey } from "../../resources/resource-indexes.table.js";
 import type { HookFields } from "../hook.js";
+import { mayBePruned } from "../hook-occurrence.retention.js";
 import { findHookOccurrence } from "../hook-occurrence.table.js";
 import { type Condition, conditionNames, getConditions, type Subject } from "./conditions.js";
 import { hookOccurrenceId } from "./fire-hooks.js";
@@ -23,13 +24,16 @@ const mismatchSchema = z.strictObject({
   error: z.string().nullable().describe("Why `when` came to nothing, when it did."),
 });
 
-/** What an event meant to one hook: exactly one of the two fields is set. */
+/** What an event meant to one hook: exactly one of `firing` and `notFired` is set, unless it is `unknown`. */
 export const hookMatchSchema = z
   .strictObject({
     hookId: z.string(),
     hook: z.string(),
     firing: hookOccurrenceSummary.nullable(),
     notFired: mismatchSchema.nullable(),
+    unknown: z
+      .boolean()
+      .describe("Firings on events of that time are not stored any more, so nobody knows whether the hook fired."),
   })
   .meta({ title: "hook-verdict" });
 
@@ -60,14 +64,16 @@ export function listHookMatches(reading: Reading, work: WorkEvent, { after, limi
   const from = after === undefined ? {} : { after: `${under}/${after}` };
   const listed = listResources<HookFields>(reading, workspaceId, "hook", { under, ...from, limit: limit + 1 });
   const subject = toSubject(work);
+  const isPruned = mayBePruned(reading, work);
   const left = { units: UNITS_A_PAGE };
   const hooks: HookMatch[] = [];
   for (const hook of listed.slice(0, limit)) {
     if (left.units <= 0) break;
     const found = findHookOccurrence(reading, workspaceId, teamId, hookOccurrenceId(work, hook));
     const firing = found === undefined ? null : { id: found.id, state: found.state, code: found.code };
-    const notFired = firing === null ? whyNotFired(hook, subject, left) : null;
-    hooks.push({ hookId: hook.id, hook: hook.fields.key, firing, notFired });
+    const unknown = firing === null && isPruned;
+    const notFired = firing === null && !unknown ? whyNotFired(hook, subject, left) : null;
+    hooks.push({ hookId: hook.id, hook: hook.fields.key, firing, notFired, unknown });
   }
   return { hooks, next: listed.length > hooks.length ? (hooks.at(-1)?.hook ?? null) : null };
 }

@@ -1,4 +1,5 @@
 import t from "tap";
+import { hookOccurrenceRef } from "../../../actors/hooks/hook-occurrence.messages.js";
 import { effectSpace } from "../../../storage/keys.js";
 import { HookWorld } from "./hook-world.js";
 
@@ -54,7 +55,7 @@ async function kill(border: keyof typeof borders, seed: number): Promise<string[
     const distinct = new Set(ids.map(({ webhookId }) => webhookId));
     if (distinct.size !== 1) complaints.push(`${id} was sent as ${[...distinct].join(", ")}`);
   }
-  const pending = world.disk.reading.range({ prefix: [world.workspaceId, effectSpace] });
+  const pending = world.disk.reading.range({ prefix: [world.workspaceId, effectSpace, hookOccurrenceRef.kind] });
   if (pending.length > 0) complaints.push(`${pending.length} effects are left`);
   return complaints.map((complaint) => `seed ${seed}: ${complaint}`);
 }

@@ -4,6 +4,7 @@ import { createKinds } from "../../../actors/kinds.js";
 import { parseAllowList } from "../../../actors/outbound/allow-list.js";
 import { stays } from "../../../actors/run-facts/stay.table.js";
 import { ManualClock } from "../../support/manual-clock.js";
+import { passHours } from "../../support/retention-pass.js";
 import { until } from "../../support/until.js";
 import { openWorkplace, type Workplace } from "../../support/workplace.js";
 
@@ -32,17 +33,6 @@ async function status(place: Workplace, path: string): Promise<number> {
   return (await place.ada.request("GET", path)).status;
 }
 
-/** Lets hours pass, and the sweeper's next pass come to its end. */
-async function pass(place: Workplace, clock: ManualClock, hours: number): Promise<void> {
-  clock.advance(hours * HOUR_MS);
-  await until("a pass has ended", () => {
-    clock.advance(10);
-    const key = [place.workspaceId, "actor", "retention", "all"];
-    const record = place.service.runtime.reading.get<{ state: { value: string }; timers: { pass: number } }>(key);
-    return record?.state.value === "resting" && record.timers.pass > clock.now();
-  });
-}
-
 async function openPlace(t: Test): Promise<{ place: Workplace; clock: ManualClock }> {
   const clock = new ManualClock();
   const stations = [{ key: "work", name: "Work", kind: "work", runners: { pool: "main" } }];
@@ -52,6 +42,7 @@ async function openPlace(t: Test): Promise<{ place: Workplace; clock: ManualCloc
 t.test("an ended task goes with all that belongs to it, and what is open stays", async (t) => {
   const { place, clock } = await openPlace(t);
   const { reading } = place.service.runtime;
+  const pass = (hours: number) => passHours(place.service.runtime, place.workspaceId, clock, hours);
   const ended = await worked(place, "finish");
   const open = await worked(place, "ask");
   await place.ada.request("POST", `/api/tasks/${ended.taskId}/notes`, { text: "well done" });
@@ -60,17 +51,17 @@ t.test("an ended task goes with all that belongs to it, and what is open stays",
   const list = `/api/teams/${place.teamId}/tasks`;
   t.match((await place.ada.request("GET", list)).body, { items: { length: 2 }, prunedBefore: null });
 
-  await pass(place, clock, 23);
+  await pass(23);
   t.equal(await status(place, `/api/tasks/${ended.taskId}`), 200, "a request about it may still be repeated");
-  await pass(place, clock, 4);
+  await pass(4);
   for (const path of [`/api/tasks/${ended.taskId}`, `/api/tasks/${ended.taskId}/runs`, `/api/runs/${ended.runId}`]) {
     t.equal(await status(place, path), 404, path);
   }
   t.equal(await status(place, `/api/runs/${ended.runId}/steps`), 404);
   const noted = await place.ada.request("POST", `/api/tasks/${ended.taskId}/notes`, { text: "too late" });
   t.equal(noted.status, 404);
-  await pass(place, clock, 26);
-  await pass(place, clock, 1);
+  await pass(26);
+  await pass(1);
   const left = () => [...rowsOf(ended.taskId), ...rowsOf(ended.runId)].map(({ key }) => key[2]);
   t.same(left(), ["run-fact", "run-fact-by-station"], "nothing of it is left but its facts, which outlive it");
   t.equal(await status(place, `/api/runs/${open.runId}`), 200);
@@ -86,7 +77,7 @@ t.test("an ended task goes with all that belongs to it, and what is open stays",
   });
   const staysLeft = () => stays.list(reading, place.workspaceId).map(({ taskId }) => taskId);
   t.ok(staysLeft().includes(ended.taskId));
-  await pass(place, clock, 48);
+  await pass(48);
   t.same([left(), staysLeft()], [[], []], "facts have a time of their own");
   await until("bodies of no row are removed", () => {
     clock.advance(HOUR_MS);

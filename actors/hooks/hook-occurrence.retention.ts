@@ -1,0 +1,58 @@
+import type { Turn } from "../../runtime/turn.js";
+import type { Reading } from "../../storage/store.js";
+import { table } from "../../storage/table.js";
+import type { WorkEvent } from "../events/catalogue.js";
+import { leaveRows, ownedBy } from "../tables/owned-rows.js";
+import { retain } from "../tables/retention.js";
+import { isOpen } from "../tasks/task.js";
+import { keepForRequests } from "../tasks/task.retention.js";
+import { tasks } from "../tasks/task.table.js";
+import { attempts, endedHookOccurrences, type HookOccurrence, hookOccurrences } from "./hook-occurrence.table.js";
+
+/** `[team]` -> when the latest event happened of which a hook occurrence was removed, in milliseconds since 1970 */
+const latestPruned = table<number>("hook-firing-pruned");
+
+/** Hook occurrences that are over. Those about an open task are kept: what the task does next may be caused by them. */
+export const hookOccurrenceRetention = retain(hookOccurrences, {
+  period: "hooks",
+  lineParts: 1,
+  begunAtMs: ({ firedAt }) => Date.parse(firedAt),
+  endedAtMs: ({ endedAt }) => (endedAt === null ? null : Date.parse(endedAt)),
+  isKept: (turn, { work }) => {
+    const task = tasks.get(turn, turn.self.partition, work.task.id);
+    return task !== undefined && isOpen(task);
+  },
+  remove: (turn, hookOccurrence) => {
+    remove(turn, hookOccurrence);
+    return true;
+  },
+});
+
+/** The attempts of a hook occurrence. */
+export const attemptsOwned = ownedBy(hookOccurrences.name, attempts);
+
+function remove(turn: Turn, hookOccurrence: HookOccurrence): void {
+  const { partition } = turn.self;
+  const { id, work } = hookOccurrence;
+  const { teamId } = work;
+  hookOccurrences.remove(turn, partition, hookOccurrence);
+  endedHookOccurrences.remove(turn, partition, teamId, id);
+  if (attempts.entries(turn, partition, [id], { limit: 1 }).length > 0) leaveRows(turn, hookOccurrences.name, id);
+  const eventMs = Date.parse(work.event.at);
+  if (eventMs > latestPrunedMs(turn, partition, teamId)) latestPruned.put(turn, partition, teamId, eventMs);
+}
+
+/** Whether hook occurrences on this event may have been removed, so that nobody knows whether a hook fired. */
+export function mayBePruned(reading: Reading, { workspaceId, teamId, event }: WorkEvent): boolean {
+  return Date.parse(event.at) <= latestPrunedMs(reading, workspaceId, teamId);
+}
+
+function latestPrunedMs(reading: Reading, workspaceId: string, teamId: string): number {
+  return latestPruned.get(reading, workspaceId, teamId) ?? Number.NEGATIVE_INFINITY;
+}
+
+/** Keeps the task of a hook occurrence that is sent again: its receiver may call back. */
+export function keepTaskForReceiver(turn: Turn, { task: { id } }: WorkEvent): void {
+  const task = tasks.get(turn, turn.self.partition, id);
+  if (task !== undefined && !isOpen(task)) keepForRequests(turn, id);
+}

@@ -1,0 +1,26 @@
+import type { Runtime } from "../../runtime/runtime.js";
+import type { ManualClock } from "./manual-clock.js";
+import { until } from "./until.js";
+
+const HOUR_MS = 60 * 60 * 1_000;
+
+/** The record of a workspace's sweeper. */
+interface SweeperRecord {
+  readonly state: { readonly value: string };
+  readonly timers: { readonly pass: number };
+}
+
+/** Lets hours pass, and the next pass of a workspace's sweeper come to its end. */
+export async function passHours(
+  { reading }: Pick<Runtime, "reading">,
+  workspaceId: string,
+  clock: ManualClock,
+  hours: number,
+): Promise<void> {
+  clock.advance(hours * HOUR_MS);
+  await until("a pass has ended", () => {
+    clock.advance(10);
+    const record = reading.get<SweeperRecord>([workspaceId, "actor", "retention", "all"]);
+    return record?.state.value === "resting" && record.timers.pass > clock.now();
+  });
+}
