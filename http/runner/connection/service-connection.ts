@@ -53,7 +53,9 @@ const NOT_ADMITTED = 4401;
  *
  * 1. A message is kept until the service has acknowledged it, and until then sent again after each welcome.
  * 2. Each message of the service is handled once, by its number.
- * 3. When no heartbeat was acknowledged for a lease, {@link ServiceConnectionOptions.leaseOver} is called once.
+ * 3. When no heartbeat was acknowledged for a lease, {@link ServiceConnectionOptions.leaseOver} is called once. A hello
+ *    or heartbeat that named claims which are given up then may still be on its way, and would keep them for this runner:
+ *    the next hello, on another connection, says that it has them no more.
  * 4. If the service does not answer a heartbeat or a hello, the runner reconnects.
  * 5. During a lease, the wait between attempts is at most half a heartbeat interval, so that the runner keeps its runs
  *    when the service is down for a short time.
@@ -76,7 +78,7 @@ export class ServiceConnection {
 
   constructor(options: ServiceConnectionOptions) {
     this.#options = options;
-    this.#lease = new Lease(options.clock, options.leaseOver);
+    this.#lease = new Lease(options.clock, () => this.#leaseOver());
   }
 
   /** Connects, and again whenever the connection is lost, until closed. */
@@ -154,6 +156,11 @@ export class ServiceConnection {
     this.#lease.end();
     this.#socket?.close(1000, "the runner is going away");
     this.#outbox.close();
+  }
+
+  #leaseOver(): void {
+    this.#options.leaseOver();
+    if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.terminate();
   }
 
   #sendHello(): void {

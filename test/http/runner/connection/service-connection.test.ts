@@ -242,6 +242,23 @@ t.test("a lease counts from when the last beat that got through was sent, and is
   t.equal(leasesOver(), 1);
 });
 
+t.test("claims that are given up after a hello that named them are taken back by another hello", async (t) => {
+  const { service, clock, be, leasesOver } = await welcomed(t);
+  be({ claims: [{ runId: "a", fence: 1 }] });
+  let before = clock.waitsMs.length;
+  service.cut();
+  await clock.waits(187.5, before);
+  clock.advance(LEASE_MS - 5_000);
+  t.match(await service.frame("hello", () => true, 2), { claims: [{ runId: "a", fence: 1 }] });
+  before = clock.waitsMs.length;
+  be({ claims: [] });
+  clock.advance(5_000);
+  t.equal(leasesOver(), 1, "before the service welcomed it, which would have kept the claim");
+  await clock.waits(375, before);
+  clock.advance(375);
+  t.match(await service.frame("hello", () => true, 3), { claims: { length: 0 } });
+});
+
 t.test("a welcome renews the lease from when its hello was sent", async (t) => {
   const made = await welcomed(t);
   const { service, clock, leasesOver } = made;
