@@ -1,4 +1,4 @@
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -33,12 +33,9 @@ const { values } = parseArgs({
 const totals = { passed: 0, failed: 0, acknowledged: 0, restarts: 0, stores: 0 };
 let world: World | null = null;
 
-process.once("SIGINT", () => process.exit(130));
-process.once("SIGTERM", () => process.exit(143));
-process.once("exit", () => {
-  world?.close();
-  for (const program of livingPrograms) program.signal("SIGKILL");
-});
+process.once("SIGINT", () => breakOff(130));
+process.once("SIGTERM", () => breakOff(143));
+process.once("exit", endPrograms);
 
 if (values.help) console.log(HELP);
 else await main(Number(values.rounds), Number(values.seed));
@@ -62,6 +59,20 @@ async function main(rounds: number, seed: number): Promise<void> {
   console.log(`${stores} stores, ${acknowledged} acknowledged, ${restarts} restarts; --seed ${seed}`);
   console.log(`${passed} passed, ${failed} failed`);
   process.exitCode = failed > 0 ? 1 : 0;
+}
+
+/** Ends every process that was started; nothing was found, so nothing is kept. */
+function breakOff(code: number): void {
+  const folder = world?.folder;
+  endPrograms();
+  if (folder !== undefined) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  process.exit(code);
+}
+
+function endPrograms(): void {
+  world?.close();
+  world = null;
+  for (const program of livingPrograms) program.signal("SIGKILL");
 }
 
 async function openWorld(seed: number): Promise<void> {
