@@ -19,7 +19,7 @@ export interface RoundReport {
 
 /** How long the load goes on at least, and what is left may take to come to rest. */
 const LOAD_MS = 3_000;
-const LONGEST_REST_MS = 60_000;
+const LONGEST_REST_MS = 120_000;
 /** So far ahead that every firing that waits to be tried again is due. */
 const AHEAD_MS = 60 * 60 * 1_000;
 const LOOK_MS = 150;

@@ -37,13 +37,19 @@ process.once("SIGINT", () => breakOff(130));
 process.once("SIGTERM", () => breakOff(143));
 process.once("exit", endPrograms);
 
+const [rounds, seed] = [Number(values.rounds), Number(values.seed)];
 if (values.help) console.log(HELP);
-else await main(Number(values.rounds), Number(values.seed));
+else if (!Number.isSafeInteger(rounds) || rounds < 1 || !Number.isSafeInteger(seed))
+  refuse("--rounds and --seed are numbers");
+else await main();
 // Whatever a fault left open keeps nobody waiting.
 process.exit();
 
-async function main(rounds: number, seed: number): Promise<void> {
+async function main(): Promise<void> {
   const { faults, skipped } = await findFaults();
+  const unknown = values.only?.find((only) => !faults.some(({ name }) => name === only));
+  if (unknown !== undefined)
+    return refuse(`there is no fault ${unknown} here: ${faults.map(({ name }) => name).join(", ")}`);
   console.log(`chaos: ${rounds} rounds, --seed ${seed}`);
   for (const line of skipped) console.log(line);
   const wanted = faults.filter(({ name }) => values.only?.includes(name) ?? true);
@@ -59,6 +65,11 @@ async function main(rounds: number, seed: number): Promise<void> {
   console.log(`${stores} stores, ${acknowledged} acknowledged, ${restarts} restarts; --seed ${seed}`);
   console.log(`${passed} passed, ${failed} failed`);
   process.exitCode = failed > 0 ? 1 : 0;
+}
+
+function refuse(why: string): void {
+  console.error(why);
+  process.exitCode = 2;
 }
 
 /** Ends every process that was started; nothing was found, so nothing is kept. */
