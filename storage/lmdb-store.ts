@@ -26,6 +26,8 @@ export interface LmdbOptions {
   readonly mustExist?: boolean;
   /** Checks all pages of a file of any size; nobody else may write it. */
   readonly checksAllPages?: boolean;
+  /** Leaves free pages out of backups, which takes longer. */
+  readonly compactsBackups?: boolean;
 }
 
 /** Most concurrent read transactions over all processes: one for each view whose state no other view shares. */
@@ -57,14 +59,15 @@ export async function openLmdbStore(options: LmdbOptions): Promise<Store> {
       held.push(() => root.close());
       return root;
     });
-    return new LmdbStore({ ...source, folder, closed: false }, readOnly, release);
+    return new LmdbStore({ ...source, folder, closed: false }, options, release);
   } catch (error) {
     await release();
     throw storeError(error, folder);
   }
 }
 
-function assertStoreIn(folder: string): void {
+/** Throws when there is no store in the folder. */
+export function assertStoreIn(folder: string): void {
   if (existsSync(join(folder, DATA_FILE))) return;
   throw new StoreError("failed", `${folder} holds no store: there is no ${DATA_FILE} in it`);
 }
@@ -92,15 +95,17 @@ class LmdbStore implements Store {
   readonly #source: LmdbSource;
   readonly #commits: LmdbCommits;
   readonly #readOnly: boolean;
+  readonly #compacts: boolean;
   readonly #release: () => Promise<void>;
   readonly #backups = new Set<Promise<void>>();
   #closing: Promise<void> | null = null;
 
-  constructor(source: LmdbSource, readOnly: boolean, release: () => Promise<void>) {
+  constructor(source: LmdbSource, options: LmdbOptions, release: () => Promise<void>) {
     this.reading = new LmdbReading(source);
     this.#source = source;
     this.#commits = new LmdbCommits(source.root, source.values, source.folder);
-    this.#readOnly = readOnly;
+    this.#readOnly = options.readOnly ?? false;
+    this.#compacts = options.compactsBackups ?? false;
     this.#release = release;
   }
 
@@ -115,7 +120,7 @@ class LmdbStore implements Store {
 
   async backup(folder: string): Promise<void> {
     if (this.#closing !== null) throw this.#closed();
-    const copying = backupInto(folder, (to) => this.#source.root.backup(to, false));
+    const copying = backupInto(folder, (to) => this.#source.root.backup(to, this.#compacts));
     this.#backups.add(copying);
     try {
       await copying;

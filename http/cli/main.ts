@@ -23,6 +23,10 @@ const programs: Readonly<Record<string, Program>> = {
     says: "looks for damage in a stopped service's folder or a backup, and repairs it where it can",
     load: () => import("./doctor.js"),
   },
+  compact: {
+    says: "gives the free room in a stopped service's file back to the disk",
+    load: () => import("./compact.js"),
+  },
   "rebuild-directory": {
     says: "makes anew by which ids, tokens and members are found, in a stopped service's folder",
     load: () => import("./rebuild-directory.js"),

@@ -2,6 +2,7 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { migrations } from "../../actors/migrations.js";
 import { isRebuildCutShort } from "../../runtime/rebuild-directories.js";
+import { type Compacted, compactStore } from "../../storage/compaction.js";
 import { DATA_FILE } from "../../storage/data-file.js";
 import { openLmdbStore } from "../../storage/lmdb-store.js";
 import {
@@ -11,7 +12,7 @@ import {
   type MigrationStep,
   migrate,
 } from "../../storage/migrations.js";
-import { type Store, StoreError } from "../../storage/store.js";
+import { type Reading, type Store, StoreError } from "../../storage/store.js";
 import { WrongSetting } from "./config.js";
 import { holdsSecretsKey } from "./secrets-key.js";
 
@@ -63,16 +64,24 @@ export async function openStoreForDoctor(folder: string): Promise<Store> {
     throw error;
   });
   try {
-    checkFormat(store.reading, { folder, steps: migrations });
-    if (isCurrentFormat(store.reading, migrations)) return store;
-    throw new StoreError(
-      "failed",
-      `the store in ${folder} has an older format: start this release on it, or on a copy`,
-    );
+    assertCurrentFormat(store.reading, folder);
+    return store;
   } catch (error) {
     await store.close();
     throw error;
   }
+}
+
+function assertCurrentFormat(reading: Reading, folder: string): void {
+  checkFormat(reading, { folder, steps: migrations });
+  if (isCurrentFormat(reading, migrations)) return;
+  throw new StoreError("failed", `the store in ${folder} has an older format: start this release on it, or on a copy`);
+}
+
+/** Makes the file of a stopped service's store as small as what is stored. The store has to have this release's format. */
+export function compactStoppedStore(folder: string): Promise<Compacted> {
+  assertNotEmptied(folder);
+  return compactStore({ folder, check: (reading) => assertCurrentFormat(reading, folder) });
 }
 
 /** Throws `damaged` for an empty data file beside a key: the key is only made when the file has contents. */

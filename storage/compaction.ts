@@ -1,0 +1,125 @@
+/**
+ * Makes a store's file as small as what is stored in it: LMDB uses free pages again, but never gives them back.
+ *
+ * 1. The folder is locked from beginning to end: nobody serves it meanwhile, and nobody begins to.
+ * 2. The store is checked, copied beside itself without free pages, and the copy is checked, value by value.
+ * 3. The copy takes the file's place by a rename, once it is on disk. Until then the file is as it was; what a kill
+ *    leaves of the copy is removed by the next compaction.
+ */
+import { renameSync, rmSync, statfsSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { DATA_FILE } from "./data-file.js";
+import { syncToDisk } from "./durable-files.js";
+import { listEntries } from "./finding.js";
+import { lockFolder } from "./folder-lock.js";
+import { assertStoreIn, openLmdbStore } from "./lmdb-store.js";
+import type { Entry, Reading } from "./store.js";
+import { StoreError } from "./store.js";
+import { storeError } from "./store-errors.js";
+
+/** The copy, beside the file that it is to replace. */
+const COPY_FOLDER = "compaction";
+
+export interface CompactionOptions {
+  readonly folder: string;
+  /** Throws when the store must not be compacted. */
+  readonly check?: (reading: Reading) => void;
+  /** The room on the folder's disk, in bytes; by default the system's. */
+  readonly freeBytes?: (folder: string) => number;
+  /** Called before each step that changes the disk. */
+  readonly stepping?: (step: CompactionStep) => void;
+}
+
+/** The steps that change the disk, in order. */
+export const compactionSteps = ["clear", "copy", "replace", "sync", "tidy"] as const;
+type CompactionStep = (typeof compactionSteps)[number];
+
+/** The size of the file before and after, in bytes, and how many entries there are. */
+export interface Compacted {
+  readonly beforeBytes: number;
+  readonly afterBytes: number;
+  readonly entries: number;
+}
+
+/** Compacts the store in a folder. Rejects with a {@link StoreError}, `in-use` while it is served; nothing is lost then. */
+export async function compactStore(options: CompactionOptions): Promise<Compacted> {
+  const { folder, stepping = () => undefined } = options;
+  assertStoreIn(folder);
+  const unlock = await lockFolder(folder);
+  try {
+    const file = join(folder, DATA_FILE);
+    const copy = join(folder, COPY_FOLDER);
+    const beforeBytes = statSync(file).size;
+    stepping("clear");
+    rmSync(copy, { recursive: true, force: true });
+    assertRoom(options, beforeBytes);
+    const entries = await copyStore(options, copy);
+    stepping("replace");
+    renameSync(join(copy, DATA_FILE), file);
+    stepping("sync");
+    syncToDisk(folder);
+    stepping("tidy");
+    rmSync(copy, { recursive: true, force: true });
+    return { beforeBytes, afterBytes: statSync(file).size, entries };
+  } catch (error) {
+    throw storeError(error, folder);
+  } finally {
+    unlock();
+  }
+}
+
+function assertRoom({ folder, freeBytes = systemFreeBytes }: CompactionOptions, neededBytes: number): void {
+  const free = freeBytes(folder);
+  if (free >= neededBytes) return;
+  throw new StoreError(
+    "disk-full",
+    `the disk that holds ${folder} has ${free} bytes left, and the copy may need ${neededBytes}; nothing was changed`,
+  );
+}
+
+function systemFreeBytes(folder: string): number {
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize;
+}
+
+/** Copies the store, and compares the copy with it. Returns the number of entries. */
+async function copyStore(
+  { folder, check, stepping = () => undefined }: CompactionOptions,
+  to: string,
+): Promise<number> {
+  const store = await openLmdbStore({ folder, readOnly: true, checksAllPages: true, compactsBackups: true });
+  try {
+    check?.(store.reading);
+    stepping("copy");
+    await store.backup(to);
+    const copy = await openLmdbStore({ folder: to, readOnly: true, checksAllPages: true });
+    try {
+      return countSame(store.reading, copy.reading, folder);
+    } finally {
+      await copy.close();
+    }
+  } finally {
+    await store.close();
+  }
+}
+
+/** The number of entries. Throws when one is damaged, or the copy has others. */
+function countSame(reading: Reading, copy: Reading, folder: string): number {
+  const copied = listEntries(copy, []);
+  let count = 0;
+  for (const { key } of listEntries(reading, [])) {
+    // Each value was checked against its key when it was read.
+    if (!isSame(copied.next(), key)) throw differs(folder);
+    count += 1;
+  }
+  if (copied.next().done !== true) throw differs(folder);
+  return count;
+}
+
+function isSame(next: IteratorResult<Entry, unknown>, key: Entry["key"]): boolean {
+  return next.done !== true && JSON.stringify(next.value.key) === JSON.stringify(key);
+}
+
+function differs(folder: string): StoreError {
+  return new StoreError("failed", `the copy of the store in ${folder} differs from it; nothing was changed`);
+}

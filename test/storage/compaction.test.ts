@@ -1,0 +1,97 @@
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import t, { type Test } from "tap";
+import { compactionSteps, compactStore } from "../../storage/compaction.js";
+import { listEntries } from "../../storage/finding.js";
+import { openLmdbStore } from "../../storage/lmdb-store.js";
+import type { Entry } from "../../storage/store.js";
+import { RawStore } from "../support/raw-store.js";
+
+const ROWS = 2_000;
+
+/** A store of which most was removed, so that most of its file is free; and what is left in it. */
+async function sparseStore(t: Test): Promise<{ readonly folder: string; readonly entries: readonly Entry[] }> {
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-compaction-"));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const store = await openLmdbStore({ folder });
+  const keyOf = (n: number) => ["ws_1", "row", "thing", n];
+  const value = "x".repeat(3_000);
+  await store.commit(Array.from({ length: ROWS }, (_, n) => ({ op: "put", key: keyOf(n), value: `${n} ${value}` })));
+  await store.commit(Array.from({ length: ROWS - 50 }, (_, n) => ({ op: "remove", key: keyOf(n) })));
+  const entries = [...listEntries(store.reading, [])];
+  await store.close();
+  return { folder, entries };
+}
+
+async function entriesOf(folder: string): Promise<readonly Entry[]> {
+  const store = await openLmdbStore({ folder, mustExist: true });
+  const entries = [...listEntries(store.reading, [])];
+  await store.close();
+  return entries;
+}
+
+const sizeOf = (folder: string): number => statSync(join(folder, "data.mdb")).size;
+
+t.test("a compacted store holds what it held, in a file without free pages, and is served as before", async (t) => {
+  const { folder, entries } = await sparseStore(t);
+  const size = sizeOf(folder);
+  const { beforeBytes, afterBytes, entries: count } = await compactStore({ folder });
+  t.same([beforeBytes, afterBytes, count], [size, sizeOf(folder), entries.length]);
+  t.ok(afterBytes * 5 < beforeBytes, `${beforeBytes} bytes before, ${afterBytes} after`);
+  t.equal(statSync(join(folder, "data.mdb")).mode & 0o777, 0o600);
+  t.notOk(existsSync(join(folder, "compaction")));
+  t.same(await entriesOf(folder), entries);
+  const store = await openLmdbStore({ folder });
+  await store.commit([{ op: "put", key: ["ws_1", "row", "thing", 1], value: "again" }]);
+  await store.close();
+  t.equal((await entriesOf(folder)).length, entries.length + 1);
+});
+
+t.test("ended at any step, the store is whole, and the next compaction comes to its end", async (t) => {
+  for (const last of compactionSteps) {
+    const { folder, entries } = await sparseStore(t);
+    const stepping = (step: string) => {
+      if (step === last) throw new Error("killed");
+    };
+    await t.rejects(compactStore({ folder, stepping }), /killed/, last);
+    t.same(await entriesOf(folder), entries, last);
+    await compactStore({ folder });
+    t.same([await entriesOf(folder), existsSync(join(folder, "compaction"))], [entries, false], last);
+  }
+});
+
+t.test("what a killed compaction left of its copy is not taken for one", async (t) => {
+  const { folder, entries } = await sparseStore(t);
+  mkdirSync(join(folder, "compaction"));
+  copyFileSync(join(folder, "signalbox.lock"), join(folder, "compaction", "data.mdb"));
+  t.same(await entriesOf(folder), entries);
+  await compactStore({ folder });
+  t.same(await entriesOf(folder), entries);
+});
+
+t.test("a store in use, one without room, a damaged one and none are left as they are", async (t) => {
+  const { folder, entries } = await sparseStore(t);
+  const store = await openLmdbStore({ folder });
+  await t.rejects(compactStore({ folder }), { code: "in-use" });
+  await store.close();
+  const size = sizeOf(folder);
+  await t.rejects(compactStore({ folder, freeBytes: () => size - 1 }), {
+    code: "disk-full",
+    message: /nothing was changed/,
+  });
+  const check = () => {
+    throw new Error("older");
+  };
+  await t.rejects(compactStore({ folder, check }), /older/);
+  t.same([await entriesOf(folder), sizeOf(folder)], [entries, size]);
+  const raw = new RawStore(folder);
+  await raw.flip(entries[3]?.key ?? []);
+  await raw.close();
+  const damagedSize = sizeOf(folder);
+  await t.rejects(compactStore({ folder }), { code: "damaged" });
+  t.equal(sizeOf(folder), damagedSize);
+  const none = join(folder, "none");
+  await t.rejects(compactStore({ folder: none }), { message: /holds no store/ });
+  t.notOk(existsSync(none));
+});
