@@ -37,11 +37,10 @@ import { backoffTimer, Supervisor } from "./supervisor.js";
 import { type Timer, Timers } from "./timers.js";
 import type { EffectEnded, Message } from "./turn.js";
 import { TurnRecorder } from "./turn-recorder.js";
+import { TURNS_PER_RUN, TurnRun } from "./turn-run.js";
 import { suspendedError, Turns } from "./turns.js";
 import { UndeliveredMessages } from "./undelivered.js";
 
-/** Turns taken before the event loop goes on. */
-const TURNS_PER_RUN = 256;
 /** With this many ready actors, no more work is fetched from disk. */
 const ENOUGH_READY = 1_024;
 /** Undelivered messages read from disk for one actor at once. */
@@ -225,7 +224,8 @@ class Host implements Runtime {
       if (this.#stopping === null) this.#wakeDue();
       this.#takeTurns();
     }
-    if (!this.#flushing) this.#commit();
+    const waitsForReady = this.#hasMore && this.#cells.ready > 0 && this.#batch.turns < TURNS_PER_RUN;
+    if (!this.#flushing && !waitsForReady) this.#commit();
     if (this.#stopping === null) this.#timers.setAlarm();
     if (this.#hasMore) this.#poke();
   }
@@ -257,7 +257,8 @@ class Host implements Runtime {
   }
 
   #takeTurns(): void {
-    for (let count = 0; count < TURNS_PER_RUN && this.#batch.turns < this.#limits.turnsPerBatch; count++) {
+    const run = new TurnRun(this.#options.elapsedMs);
+    while (this.#batch.turns < this.#limits.turnsPerBatch && run.mayTake()) {
       const cell = this.#cells.takeReady();
       if (cell === undefined) return;
       this.#serve(cell);

@@ -24,6 +24,8 @@ export interface RuntimeOptions {
    * should exit, so that the next one starts from what is on disk.
    */
   readonly onFatal?: (error: unknown) => void;
+  /** Milliseconds from any fixed point. With it, a run of turns is bounded by time as well as by their number. */
+  readonly elapsedMs?: () => number;
   /** Freezes contexts, messages and rows, so that a later mutation throws. Costs time: for tests and simulation. */
   readonly freezes?: boolean;
 }

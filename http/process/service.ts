@@ -87,6 +87,7 @@ async function openRuntime(parts: ServiceParts): Promise<Runtime> {
     ...{ store, clock, randomBytes, log, cachedTables },
     catalogue: { actors: createActorTypes(kinds, config.retention), subscribers, gates, effects },
     scheduler: options.scheduler ?? createEventLoopScheduler(),
+    elapsedMs: () => performance.now(),
     onFatal: (error) => {
       parts.isReady = false;
       options.onFatal?.(error);

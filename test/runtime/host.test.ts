@@ -57,6 +57,25 @@ t.test("a hot actor is written once in a batch, whatever it took", async (t) => 
   t.equal(harness.batches[0]?.length, 1);
 });
 
+t.test(
+  "after a while of turns the event loop goes on, and the batch waits for what is ready, up to a number",
+  async (t) => {
+    let looks = 0;
+    const harness = new Harness({ catalogue, elapsedMs: () => 0.2 * looks++ });
+    await harness.start();
+    await harness.advance();
+    const asks = Array.from({ length: 300 }, (_, n) =>
+      harness.runtime.ask(harness.to("counter", String(n % 3)), { type: "add" }),
+    );
+    while (harness.runtime.stats().turns === 0) await harness.world.step();
+    t.equal(harness.runtime.stats().turns, 12, "the third look was too late");
+    t.equal(harness.batches.length, 0);
+    await harness.advance();
+    t.equal((await Promise.all(asks)).at(-1), 100);
+    t.equal(harness.batches.length, 2, "256 turns, and the rest");
+  },
+);
+
 t.test("turns go on during a flush, bounded, and form the next batch", async (t) => {
   const harness = new Harness({ catalogue, limits: { turnsPerBatch: 10 } });
   await harness.start();

@@ -24,6 +24,7 @@ export interface HarnessOptions {
   readonly catalogue: Partial<Catalogue>;
   readonly limits?: Partial<RuntimeLimits>;
   readonly cachedTables?: readonly string[];
+  readonly elapsedMs?: () => number;
   /** Is called when the store fails; true by default. */
   readonly listens?: boolean;
 }
@@ -68,7 +69,7 @@ export class Harness {
 
   /** Starts a process on the current disk; `catalogue` is that of a later release. */
   async start(catalogue: Partial<Catalogue> = this.#options.catalogue): Promise<Runtime> {
-    const { limits, cachedTables } = this.#options;
+    const { limits, cachedTables, elapsedMs } = this.#options;
     this.#runtime = await createRuntime({
       store: this.#store(),
       catalogue: { actors: [], subscribers: [], gates: [], effects: [], ...catalogue },
@@ -83,6 +84,7 @@ export class Harness {
       freezes: true,
       ...(limits === undefined ? {} : { limits }),
       ...(cachedTables === undefined ? {} : { cachedTables }),
+      ...(elapsedMs === undefined ? {} : { elapsedMs }),
     });
     return this.#runtime;
   }
