@@ -35,8 +35,8 @@ export async function readPage<Row>(
   }
 }
 
-/** Rows converted before other work has its turn. */
-const ROWS_AT_ONCE = 20;
+/** Rows converted before other work has its turn: about a tenth of a millisecond. */
+const ROWS_AT_ONCE = 50;
 
 /** Converts rows for an answer; other work runs in between. */
 export async function inPieces<Row, Item>(

@@ -7,6 +7,7 @@ import {
 } from "../../actors/access/resource.queries.js";
 import type { Kind } from "../../actors/resources/kind.js";
 import { toRepresentation } from "../../actors/resources/representation.js";
+import { inPieces } from "../page-reading.js";
 import { granted } from "../refused.js";
 import { type Answer, type Route, type RouteRequest, route, type Success } from "../route.js";
 import { type Subject, subjectRoute } from "../subject-route.js";
@@ -164,29 +165,30 @@ function listRoute({ kind, writer, named, all, example, answer }: KindParts): Ro
     answers: {
       200: { body: z.strictObject({ items: z.array(answer.body) }), example: { items: [example.representation] } },
     },
-    handle: async ({ caller, params, query, pause }) => {
+    handle: async (request) => {
+      const { caller, params, query } = request;
       const { workspaceId = "" } = params;
       const pages = granted(listVisibleResources(kind, reading, caller, { workspaceId, station: query?.station }));
       return {
         status: 200,
-        body: { items: await inPages(pages, pause, (row) => toRepresentation(kind, row, reading)) },
+        body: { items: await inPages(pages, request, (row) => toRepresentation(kind, row, reading)) },
       };
     },
   });
 }
 
-/** Converts all rows. Lets other work run between two pages. */
+/** Converts all rows; other work runs in between. */
 async function inPages<Row, Item>(
   pages: Iterable<readonly Row[]>,
-  pause: RouteRequest["pause"],
+  request: Pick<RouteRequest, "pause">,
   toItem: (row: Row) => Item,
 ): Promise<readonly Item[]> {
   const items: Item[] = [];
   let isFirst = true;
   for (const rows of pages) {
-    if (!isFirst) await pause();
+    if (!isFirst) await request.pause();
     isFirst = false;
-    for (const row of rows) items.push(toItem(row));
+    items.push(...(await inPieces(rows, request, toItem)));
   }
   return items;
 }
