@@ -5,7 +5,7 @@ import type { Refusal } from "../actors/refusal.js";
 import { sha256Hex } from "../actors/sealer.js";
 import type { Runtime } from "../runtime/runtime.js";
 import type { ExpiredCredentials } from "./access/expired-credentials.js";
-import type { Credentials } from "./transport/server.js";
+import type { Credentials } from "./transport/entry.js";
 
 /** The name of the session cookie. */
 export const SESSION_COOKIE = "session";

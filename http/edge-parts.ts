@@ -9,7 +9,7 @@ import type { Kind } from "../actors/resources/kind.js";
 import type { Sealer } from "../actors/sealer.js";
 import type { Runtime, RuntimeLog } from "../runtime/runtime.js";
 import type { Metrics } from "./process/metrics.js";
-import type { Credentials } from "./transport/server.js";
+import type { Credentials } from "./transport/entry.js";
 
 /** What the edge is made of, grouped by purpose. Each area's routes and sockets take only the parts that they name. */
 export interface EdgeParts {

@@ -3,10 +3,16 @@ import type { Scheduler } from "../../runtime/clock.js";
 import { Queue } from "../../runtime/queue.js";
 import { sourceOf } from "./client-address.js";
 
-/** Time of a turn of the event loop in which work of requests begins or goes on, in milliseconds; then input is read. */
-const SLICE_MS = 1;
+/** How long the event loop has been away from its input when no more turns are given, in milliseconds. */
+const SLICE_MS = 0.5;
 /** Most turns that are given before input is read again: what they have others do takes time as well. */
-const MAX_TURNS = 8;
+const MAX_TURNS = 16;
+
+/** Requests of a party that have begun and wait, from which on others of its own hardly begin. */
+const MANY_BEGUN = 4;
+/** Turns of begun requests to one that begins: with less than {@link MANY_BEGUN}, and with as many. */
+const BEGINS_AFTER = 1;
+const BEGINS_RARELY_AFTER = 15;
 
 /** Parties whose last turn is remembered; one that is forgotten goes first. */
 const MAX_REMEMBERED = 1_000;
@@ -21,15 +27,17 @@ export interface FairTurnsOptions {
  * Shares the event loop between parties, so that however much one asks for, another waits for little of it.
  *
  * 1. Work that nobody waits before, with time left, begins at once.
- * 2. Of the parties that wait, the one whose last turn is longest ago has the next; its own wait in the order they came.
- * 3. Between two reads of input there are at most {@link MAX_TURNS} turns, and none begins once {@link SLICE_MS} are
- *    over. Work that takes longer than its share has to ask for a turn again in between.
+ * 2. Of the parties that wait, the one whose last turn is longest ago has the next. Of its own work, few requests are
+ *    under way at once, so that what they hold is soon garbage: see {@link OwnWork}.
+ * 3. Between two reads of input there are at most {@link MAX_TURNS} turns that were waited for, and none begins once
+ *    {@link SLICE_MS} are over, whatever took them; but one always. Work that takes longer than that has to ask for a
+ *    turn again in between.
  */
 export class FairTurns {
   readonly #scheduler: Scheduler;
   readonly #elapsedMs: () => number;
   /** By party, none of them empty. */
-  readonly #waiting = new Map<string, Queue<() => void>>();
+  readonly #waiting = new Map<string, OwnWork>();
   #length = 0;
   /** When parties had their last turn, as a count of turns; the longest ago first. */
   readonly #lastTurns = new Map<string, number>();
@@ -38,25 +46,40 @@ export class FairTurns {
   #planned = 0;
   /** When the present slice began; null between slices. */
   #begunMs: number | null = null;
+  /** Turns that were waited for and given in it. */
+  #given = 0;
 
   constructor({ scheduler, elapsedMs }: FairTurnsOptions) {
     this.#scheduler = scheduler;
     this.#elapsedMs = elapsedMs;
   }
 
-  /** Null when the party's work may begin at once; otherwise resolves when it has its turn. */
+  /** Null when a request of the party may begin at once; otherwise resolves when it may. */
   enter(party: string): Promise<void> | null {
-    if (this.#length > 0 || !this.#hasTime()) return this.next(party);
-    this.#hadTurn(party);
-    return null;
+    return this.#mayRun(party) ? null : this.#wait(party, "begins");
+  }
+
+  /** Null when a request that waited for something else may go on at once; otherwise resolves when it may. */
+  goOn(party: string): Promise<void> | null {
+    return this.#mayRun(party) ? null : this.#wait(party, "goes-on");
   }
 
   /** Resolves when the party has its next turn; others had theirs before, and input was read. */
   next(party: string): Promise<void> {
+    return this.#wait(party, "goes-on");
+  }
+
+  #mayRun(party: string): boolean {
+    if (this.#length > 0 || !this.#hasTime()) return false;
+    this.#hadTurn(party);
+    return true;
+  }
+
+  #wait(party: string, what: "begins" | "goes-on"): Promise<void> {
     return new Promise((resolve) => {
-      const own = this.#waiting.get(party) ?? new Queue();
-      own.push(resolve);
+      const own = this.#waiting.get(party) ?? new OwnWork();
       this.#waiting.set(party, own);
+      (what === "begins" ? own.fresh : own.begun).push(resolve);
       this.#length += 1;
       this.#plan();
     });
@@ -72,7 +95,7 @@ export class FairTurns {
   /** What was waiting goes on when this has returned, and before the next deferred work. */
   #give(): void {
     this.#planned -= 1;
-    if (this.#hasTime()) this.#takeNext()?.();
+    if (this.#hasTime() || this.#given === 0) this.#takeNext()?.();
     this.#plan();
   }
 
@@ -87,9 +110,10 @@ export class FairTurns {
     const own = next === undefined ? undefined : this.#waiting.get(next);
     if (next === undefined || own === undefined) return undefined;
     this.#hadTurn(next);
+    this.#given += 1;
     this.#length -= 1;
     const resolve = own.take();
-    if (own.length === 0) this.#waiting.delete(next);
+    if (own.isEmpty) this.#waiting.delete(next);
     return resolve;
   }
 
@@ -102,13 +126,41 @@ export class FairTurns {
   }
 
   #hasTime(): boolean {
-    const nowMs = this.#elapsedMs();
-    if (this.#begunMs !== null) return nowMs - this.#begunMs < SLICE_MS;
-    this.#begunMs = nowMs;
-    this.#scheduler.defer(() => {
-      this.#begunMs = null;
-    });
+    if (this.#begunMs !== null) return this.#elapsedMs() - this.#begunMs < SLICE_MS;
+    this.#beginSlice();
     return true;
+  }
+
+  /** The next slice begins when what is deferred runs; it is the last one when nobody waits then. */
+  #beginSlice(): void {
+    this.#begunMs = this.#elapsedMs();
+    this.#given = 0;
+    this.#scheduler.defer(() => {
+      if (this.#length > 0) this.#beginSlice();
+      else this.#begunMs = null;
+    });
+  }
+}
+
+/**
+ * What waits of one party: requests that begin, and those that have begun, each in the order they came. Begun ones go
+ * before when there are many, but never always: a few that take long do not hold up the others for long.
+ */
+class OwnWork {
+  readonly fresh = new Queue<() => void>();
+  readonly begun = new Queue<() => void>();
+  /** Turns of begun requests since one began. */
+  #sinceBegin = 0;
+
+  get isEmpty(): boolean {
+    return this.fresh.length + this.begun.length === 0;
+  }
+
+  take(): (() => void) | undefined {
+    const after = this.begun.length < MANY_BEGUN ? BEGINS_AFTER : BEGINS_RARELY_AFTER;
+    const begins = this.fresh.length > 0 && (this.begun.length === 0 || this.#sinceBegin >= after);
+    this.#sinceBegin = begins ? 0 : this.#sinceBegin + 1;
+    return begins ? this.fresh.take() : this.begun.take();
   }
 }
 

@@ -5,7 +5,7 @@ import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import type { Kind } from "../../actors/resources/kind.js";
 import { type FeedEntry, isDamage, type Runtime } from "../../runtime/runtime.js";
 import { RateLimit } from "../limits/rate-limit.js";
-import type { Credentials } from "../transport/server.js";
+import type { Credentials } from "../transport/entry.js";
 import type { Socket, SocketHandler, SocketRequest, SocketRoute } from "../transport/socket.js";
 import { createTopics } from "./topics.js";
 

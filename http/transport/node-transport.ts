@@ -115,10 +115,11 @@ async function serve(
   response.once("close", () => {
     if (!response.writableFinished) gone.abort();
   });
-  const answer = await handlers.request(toRequest(incoming, response, gone.signal));
-  // The unread rest of a body would be parsed as the next request.
-  const closes = isDraining() || (!incoming.complete && hasBody(incoming));
-  await writeAnswer(response, answer, { isHead: incoming.method === "HEAD", closes });
+  await handlers.request(toRequest(incoming, response, gone.signal), (answer) => {
+    // The unread rest of a body would be parsed as the next request.
+    const closes = isDraining() || (!incoming.complete && hasBody(incoming));
+    return writeAnswer(response, answer, { isHead: incoming.method === "HEAD", closes });
+  });
 }
 
 /** What is wrong with a request that `node:http` takes, or null. */

@@ -1,7 +1,7 @@
 import type { Refusal } from "../../actors/refusal.js";
 import { membersIn, outlineOf, repeatedMember } from "../json-text.js";
 import type { EdgeRefusal } from "../problem.js";
-import type { RouteAccess } from "../route.js";
+import type { Route } from "../route.js";
 import { BodyTimeout, BodyTooLarge, type TransportRequest } from "./transport.js";
 
 /** Longest JSON body, in bytes. */
@@ -22,35 +22,41 @@ const HALF_PAIR = "The body holds half of a surrogate pair (\\ud800 to \\udfff a
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
 
-/** Reads a JSON body, with a lower limit on public routes; `undefined` for an empty body. */
-export async function readJson(
-  request: TransportRequest,
-  access: RouteAccess,
-): Promise<{ readonly json: unknown } | Refusal | EdgeRefusal> {
-  const bytes = await readBytes(request, access === "public" ? MAX_PUBLIC_BODY_BYTES : MAX_BODY_BYTES);
-  if ("refused" in bytes) return bytes;
-  if (bytes.length === 0) return { json: undefined };
-  const type = request.header("content-type")?.split(";")[0]?.trim().toLowerCase();
-  if (type !== "application/json") {
-    return { refused: "unsupported-media-type", detail: "The body must be JSON, with content-type application/json." };
-  }
-  return parseJson(bytes, MAX_VALUES);
-}
+/** The bytes of a body, why there are none, or null for a request without one. */
+export type Received = Uint8Array | Refusal | EdgeRefusal | null;
 
-/** Reads a raw body. */
-export async function readBytes(
-  request: TransportRequest,
-  limitBytes: number,
-): Promise<Uint8Array | Refusal | EdgeRefusal> {
-  const encoding = request.header("content-encoding")?.trim().toLowerCase();
+/** Receives the body of a request to the route; public routes take less. */
+export async function receiveBody(
+  { rawBodyBytes, access }: Pick<Route, "rawBodyBytes" | "access">,
+  incoming: TransportRequest,
+): Promise<Received> {
+  const encoding = incoming.header("content-encoding")?.trim().toLowerCase();
   if (encoding !== undefined && encoding !== "identity") {
     return { refused: "unsupported-media-type", detail: "The body must come without a content-encoding." };
   }
+  const limitBytes = rawBodyBytes ?? (access === "public" ? MAX_PUBLIC_BODY_BYTES : MAX_BODY_BYTES);
   try {
-    return await request.body(limitBytes, BODY_TIMEOUT_MS);
+    return await incoming.body(limitBytes, BODY_TIMEOUT_MS);
   } catch (error) {
     return bodyRefusal(error, limitBytes);
   }
+}
+
+/** A body as the route's schema takes it: raw bytes, or parsed JSON; `undefined` for an empty body or none. */
+export function parseBody(
+  { rawBodyBytes }: Pick<Route, "rawBodyBytes">,
+  incoming: TransportRequest,
+  received: Received,
+): { readonly json: unknown } | Refusal | EdgeRefusal {
+  if (received === null) return { json: undefined };
+  if ("refused" in received) return received;
+  if (rawBodyBytes !== undefined) return { json: received };
+  if (received.length === 0) return { json: undefined };
+  const type = incoming.header("content-type")?.split(";")[0]?.trim().toLowerCase();
+  if (type !== "application/json") {
+    return { refused: "unsupported-media-type", detail: "The body must be JSON, with content-type application/json." };
+  }
+  return parseJson(received, MAX_VALUES);
 }
 
 function bodyRefusal(error: unknown, limitBytes: number): EdgeRefusal | Refusal {

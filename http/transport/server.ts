@@ -1,20 +1,25 @@
-import type { Caller } from "../../actors/caller.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import { isDamage, NotAccepted, Overloaded, Stopping, TurnFailed } from "../../runtime/runtime.js";
 import { parseBy } from "../field-errors.js";
-import type { Admission } from "../limits/admission.js";
-import type { ClientAddress } from "../limits/client-address.js";
-import { type FairTurns, partyOf } from "../limits/fair-turns.js";
+import type { FairTurns } from "../limits/fair-turns.js";
 import type { OpenSockets } from "../limits/open-sockets.js";
 import { type EdgeRefusal, problemAnswer } from "../problem.js";
 import { readQuery } from "../query.js";
 import { Refused } from "../refused.js";
 import type { Outcome, Route, RouteRequest } from "../route.js";
+import { admit, crowdedBy, type Entry, type EntryOptions, enter } from "./entry.js";
 import { checkApiVersion, clientName, commonHeaders } from "./headers.js";
-import { readBytes, readJson } from "./request-body.js";
+import { parseBody, type Received, receiveBody } from "./request-body.js";
 import { createRouter, type Found } from "./router.js";
 import type { SocketRequest, SocketRoute } from "./socket.js";
-import type { StreamEnd, TransportAnswer, TransportHandlers, TransportRequest, UpgradeAnswer } from "./transport.js";
+import type {
+  SendAnswer,
+  StreamEnd,
+  TransportAnswer,
+  TransportHandlers,
+  TransportRequest,
+  UpgradeAnswer,
+} from "./transport.js";
 
 /** Time limit of a handler, after which the request is answered `unavailable`, in milliseconds. */
 const HANDLER_TIMEOUT_MS = 60_000;
@@ -36,13 +41,9 @@ export interface ServedRequest {
   readonly isCut: boolean;
 }
 
-export interface ServerOptions {
+export interface ServerOptions extends EntryOptions {
   readonly routes: readonly Route[];
   readonly sockets: readonly SocketRoute[];
-  /** The caller of a request; null without a credential. */
-  readonly authenticate: (request: Credentials) => Caller | null | Refusal;
-  readonly clientAddress: ClientAddress;
-  readonly admission: Admission;
   readonly openSockets: OpenSockets;
   readonly turns: FairTurns;
   readonly newRequestId: () => string;
@@ -55,12 +56,6 @@ export interface ServerOptions {
   readonly failed: (requestId: string, error: unknown) => void;
 }
 
-/** The parts of a request that can carry a credential. */
-export interface Credentials {
-  readonly method: string;
-  header(name: string): string | undefined;
-}
-
 /** Everything between transport and routes: routing, authentication, parsing, problems, headers. */
 export function createHandlers(options: ServerOptions): TransportHandlers {
   const findRoute = createRouter(options.routes);
@@ -68,9 +63,9 @@ export function createHandlers(options: ServerOptions): TransportHandlers {
   const unrouted = (refusal: Refusal | EdgeRefusal, path: string): Refusal | EdgeRefusal =>
     sockets.has(path) ? { refused: "upgrade-required", detail: "This address takes WebSocket connections." } : refusal;
   return {
-    request: (incoming) => {
+    request: (incoming, send) => {
       const found = findRoute(incoming.method, incoming.path);
-      return answerRequest(options, "route" in found ? found : unrouted(found, incoming.path), incoming);
+      return serve(options, "route" in found ? found : unrouted(found, incoming.path), incoming, send);
     },
     upgrade: (incoming) => answerUpgrade(options, sockets.get(incoming.path), incoming),
     malformed: (refusal, status) => {
@@ -80,25 +75,68 @@ export function createHandlers(options: ServerOptions): TransportHandlers {
   };
 }
 
-async function answerRequest(
+/** A request, and what is known of it before anything dear is done. */
+interface Arrival {
+  readonly requestId: string;
+  readonly begunSeconds: number;
+  readonly incoming: TransportRequest;
+  /** Null when no route matched. */
+  readonly route: Route | null;
+  readonly entry: Entry | Refusal | EdgeRefusal;
+}
+
+/**
+ * Takes a request in, and answers it when it is whole and has its turn. What waits grows old, and collections of young
+ * objects keep whatever an old one refers to, garbage or not: so nothing that waits here refers to the answer.
+ */
+function serve(
   options: ServerOptions,
   found: Found | Refusal | EdgeRefusal,
   incoming: TransportRequest,
-): Promise<TransportAnswer> {
+  send: SendAnswer,
+): Promise<void> {
+  const arrival = arrive(options, found, incoming);
+  const { entry } = arrival;
+  if ("refused" in entry) return answerRequest(options, arrival, entry, send);
+  const inTurn = (body: Received): Promise<void> => {
+    const turn = entry.route.isAlwaysAdmitted === true ? null : options.turns.enter(entry.party);
+    const answer = () => answerRequest(options, arrival, body, send);
+    return turn === null ? answer() : turn.then(answer);
+  };
+  return entry.route.method === "GET" ? inTurn(null) : receiveBody(entry.route, incoming).then(inTurn);
+}
+
+function arrive(options: ServerOptions, found: Found | Refusal | EdgeRefusal, incoming: TransportRequest): Arrival {
   const requestId = options.newRequestId();
-  const begun = options.seconds();
+  const begunSeconds = options.seconds();
   const route = "route" in found ? found.route : null;
-  const { outcome, answer } = await settleRequest(options, found, incoming, requestId);
+  try {
+    const entry = "route" in found ? enter(options, found, incoming) : (crowdedBy(options, incoming, null) ?? found);
+    return { requestId, begunSeconds, incoming, route, entry };
+  } catch (error) {
+    return { requestId, begunSeconds, incoming, route, entry: refusalOf(error, requestId, options.failed) };
+  }
+}
+
+/** Answers a request whose body is `received`. */
+async function answerRequest(
+  options: ServerOptions,
+  arrival: Arrival,
+  received: Received,
+  send: SendAnswer,
+): Promise<void> {
+  const { requestId, route, incoming } = arrival;
+  const { outcome, answer } = await settleRequest(options, arrival, received);
   if (route !== null) options.answered?.(route, outcome);
   const served = (isCut: boolean) => {
-    const seconds = options.seconds() - begun;
+    const seconds = options.seconds() - arrival.begunSeconds;
     const { status } = answer;
     options.served({ requestId, method: incoming.method, route: route?.path ?? null, status, seconds, isCut });
   };
   const headers = Object.assign(commonHeaders(requestId), answer.headers);
   if (!("stream" in answer)) {
     served(false);
-    return { status: answer.status, headers, body: answer.body };
+    return send({ status: answer.status, headers, body: answer.body });
   }
   const { stream } = answer;
   const close = (end: StreamEnd): void => {
@@ -106,20 +144,18 @@ async function answerRequest(
     if (end.error !== undefined) options.failed(requestId, end.error);
     served(!end.isWhole);
   };
-  return { status: answer.status, headers, stream: { ...stream, close } };
+  return send({ status: answer.status, headers, stream: { ...stream, close } });
 }
 
 /** The outcome of a request, and its encoding; a throw becomes a refusal. */
 async function settleRequest(
   options: ServerOptions,
-  found: Found | Refusal | EdgeRefusal,
-  incoming: TransportRequest,
-  requestId: string,
+  arrival: Arrival,
+  received: Received,
 ): Promise<{ readonly outcome: Outcome; readonly answer: TransportAnswer }> {
+  const { requestId, incoming, entry } = arrival;
   try {
-    let outcome: Outcome;
-    if ("route" in found) outcome = await serveRoute(options, found, incoming, requestId);
-    else outcome = options.admission.ofAddress(options.clientAddress(incoming)) ?? found;
+    let outcome: Outcome = "refused" in entry ? entry : await serveRoute(options, entry, arrival, received);
     if ("refused" in outcome && outcome.refused === "unauthenticated") {
       outcome = options.admission.ofFailure(options.clientAddress(incoming)) ?? outcome;
     }
@@ -185,12 +221,12 @@ async function admitSocket(
 /** The outcome of a request to a route. The only place that catches {@link Refused}. */
 async function serveRoute(
   options: ServerOptions,
-  found: Found,
-  incoming: TransportRequest,
-  requestId: string,
+  entry: Entry,
+  arrival: Arrival,
+  received: Received,
 ): Promise<Outcome> {
   try {
-    return await handleRequest(options, found, incoming, requestId);
+    return await handleRequest(options, entry, arrival, received);
   } catch (error) {
     if (error instanceof Refused) return error.refusal;
     throw error;
@@ -199,30 +235,19 @@ async function serveRoute(
 
 async function handleRequest(
   options: ServerOptions,
-  { route, params }: Found,
-  incoming: TransportRequest,
-  requestId: string,
+  { route, params, caller: first, party }: Entry,
+  { requestId, incoming }: Arrival,
+  received: Received,
 ): Promise<Outcome> {
-  const known = options.authenticate(incoming);
-  const crowded = route.isAlwaysAdmitted === true ? null : crowdedBy(options, incoming, known);
-  if (crowded !== null) return crowded;
-  const version = checkApiVersion(incoming.header("service-api-version"));
-  if (version !== null) return version;
-  const first = admit(route, known);
-  if (isRefusal(first)) return first;
-
-  const read = await readBody(route, incoming);
+  const read = parseBody(route, incoming, received);
   if ("refused" in read) return read;
   // The credential may have expired while the body arrived.
   const caller = route.method === "GET" ? first : admit(route, options.authenticate(incoming));
   if (isRefusal(caller)) return caller;
-  const party = partyOf(caller, () => options.clientAddress(incoming));
-  const turn = route.isAlwaysAdmitted === true ? null : options.turns.enter(party);
-  if (turn !== null) await turn;
   const barred = route.admits?.({ caller, params }) ?? null;
   if (barred !== null) return barred;
   const body =
-    route.body === undefined ? { data: undefined } : parseBy(route.body, read.given === undefined ? {} : read.given);
+    route.body === undefined ? { data: undefined } : parseBy(route.body, read.json === undefined ? {} : read.json);
   if ("errors" in body) return { refused: "invalid", errors: body.errors };
   const query = readQuery(route, incoming.query);
   if ("refused" in query) return query;
@@ -246,43 +271,11 @@ async function handleRequest(
     },
   };
   const answer = route.handle(request);
-  return answer instanceof Promise ? await withinTime(answer, () => lateness?.abort()) : answer;
-}
-
-/** The body for the route's schema: raw bytes, or parsed JSON. */
-async function readBody(
-  route: Route,
-  incoming: TransportRequest,
-): Promise<{ readonly given: unknown } | Refusal | EdgeRefusal> {
-  if (route.method === "GET") return { given: undefined };
-  if (route.rawBodyBytes !== undefined) {
-    const bytes = await readBytes(incoming, route.rawBodyBytes);
-    return "refused" in bytes ? bytes : { given: bytes };
-  }
-  const read = await readJson(incoming, route.access);
-  return "refused" in read ? read : { given: read.json };
-}
-
-/** Counts the request by its valid credential, or else by its address; a refusal beyond the limit. */
-function crowdedBy(
-  { admission, clientAddress }: ServerOptions,
-  incoming: TransportRequest,
-  known: Caller | null | Refusal,
-): Refusal | null {
-  if (known === null || isRefusal(known)) return admission.ofAddress(clientAddress(incoming));
-  return admission.ofCaller(known);
-}
-
-/** The caller that the route's handler gets, or a refusal. An invalid credential does not matter on a public route. */
-function admit(route: Route, caller: Caller | null | Refusal): RouteRequest["caller"] | Refusal {
-  if (route.access === "public") return caller !== null && isRefusal(caller) ? null : caller;
-  if (caller !== null && isRefusal(caller)) return caller;
-  if (route.access === "person") {
-    return caller?.kind === "person"
-      ? caller
-      : { refused: "unauthenticated", detail: "This needs a signed-in person." };
-  }
-  return caller ?? { refused: "unauthenticated", detail: "This needs a signed-in person or a token." };
+  if (!(answer instanceof Promise)) return answer;
+  const outcome = await withinTime(answer, () => lateness?.abort());
+  const turn = route.isAlwaysAdmitted === true ? null : options.turns.goOn(party);
+  if (turn !== null) await turn;
+  return outcome;
 }
 
 async function withinTime(work: Promise<Outcome>, isLate: () => void): Promise<Outcome> {

@@ -74,9 +74,13 @@ export type UpgradeAnswer =
       readonly headers: Readonly<Record<string, string>>;
     };
 
+/** Sends an answer; resolves when the client has taken it or is gone. Never throws or rejects. */
+export type SendAnswer = (answer: TransportAnswer) => Promise<void> | void;
+
 /** What a transport calls. No function throws or rejects. */
 export interface TransportHandlers {
-  request(request: TransportRequest): Promise<TransportAnswer>;
+  /** Calls `send` once; resolves when that has. */
+  request(request: TransportRequest, send: SendAnswer): Promise<void>;
   upgrade(request: SocketRequest): Promise<UpgradeAnswer>;
   /** The answer to bytes that are no HTTP request; the connection is closed after it. */
   malformed(problem: Extract<Refusal, { refused: "bad-request" }>, status: number): WholeAnswer;

@@ -151,19 +151,17 @@ async function serve(
     return;
   }
   const incoming = toRequest(response, request, headers.byName, method, client);
-  const answer = await handlers.request(incoming);
-  if (client.isGone && !("stream" in answer)) return;
-  const isLast = incoming.isLast();
-  incoming.forget();
-  client.isAnswered = true;
-  if ("stream" in answer) {
+  await handlers.request(incoming, (answer) => {
+    if (client.isGone && !("stream" in answer)) return;
+    const isLast = incoming.isLast();
+    incoming.forget();
+    client.isAnswered = true;
     const closes = isLast || isDraining();
-    await writeStreamed(response, answer, { client, isHead: method === "HEAD", closes });
-    return;
-  }
-  const isBig = answer.body.length > BIG_BODY && method !== "HEAD" && !isLast;
-  if (isBig) await writeBig(response, answer, client, isDraining());
-  else write(response, answer, { isHead: method === "HEAD", closes: isLast || isDraining() });
+    const isHead = method === "HEAD";
+    if ("stream" in answer) return writeStreamed(response, answer, { client, isHead, closes });
+    if (answer.body.length > BIG_BODY && !isHead && !isLast) return writeBig(response, answer, client, closes);
+    write(response, answer, { isHead, closes });
+  });
 }
 
 async function upgrade(

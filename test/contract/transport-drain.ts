@@ -106,7 +106,7 @@ export function drainConformance(t: Test, create: CreateTransport): void {
   t.test("a taken port is refused with a message that names the address", async (t) => {
     const { port } = await listen(t, create, {});
     const second = create({
-      request: async () => text("never"),
+      request: async (_, send) => send(text("never")),
       upgrade: async () => ({ refused: text("never") }),
       malformed: () => text("never"),
     });
@@ -124,7 +124,7 @@ export function drainConformance(t: Test, create: CreateTransport): void {
     await connection.end();
     const made = () => {
       const upgrade = async () => ({ refused: text("never") });
-      const later = create({ request: async () => text("here"), upgrade, malformed: () => text("never") });
+      const later = create({ request: async (_, send) => send(text("here")), upgrade, malformed: () => text("never") });
       t.teardown(() => later.close(0));
       return later;
     };

@@ -35,12 +35,9 @@ export async function listen(
   behind: Behind,
 ): Promise<{ readonly port: number; readonly transport: Transport; readonly connect: () => Promise<RawConnection> }> {
   const transport = create({
-    request: async (request) => {
-      try {
-        return (await behind.request?.(request)) ?? text("ok");
-      } catch (error) {
-        return text(`the body failed: ${String(error)}`, 400);
-      }
+    request: async (request, send) => {
+      const answer = async () => (await behind.request?.(request)) ?? text("ok");
+      await send(await answer().catch((error) => text(`the body failed: ${String(error)}`, 400)));
     },
     upgrade: behind.upgrade ?? (async () => ({ refused: text("no sockets here", 404) })),
     malformed: (problem, status) => text(problem.detail, status),

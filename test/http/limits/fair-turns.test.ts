@@ -17,11 +17,14 @@ function arrange(costMs: number) {
     if (turn === null) work(party);
     else void turn.then(() => work(party));
   };
-  return { scheduler, turns, had, enter, work };
+  const elapse = (ms: number): void => {
+    nowMs += ms;
+  };
+  return { scheduler, turns, had, enter, work, elapse };
 }
 
 t.test("work that nobody waits before begins at once, as long as the slice lasts", async (t) => {
-  const { had, enter, scheduler } = arrange(0.4);
+  const { had, enter, scheduler } = arrange(0.2);
   for (let count = 0; count < 5; count++) enter("a");
   t.same(had, ["a", "a", "a"], "the third began with time left");
   await scheduler.turn();
@@ -43,8 +46,8 @@ t.test("the party whose last turn is longest ago has the next, whoever asks for 
 t.test("input is read after each slice, and after a few turns that take no time themselves", async (t) => {
   for (const [costMs, most] of [
     [2, 1],
-    [0.4, 3],
-    [0, 8],
+    [0.2, 3],
+    [0, 16],
   ] as const) {
     const { had, turns, work, scheduler } = arrange(costMs);
     for (let count = 0; count < 50; count++) void turns.next("a").then(() => work("a"));
@@ -56,6 +59,75 @@ t.test("input is read after each slice, and after a few turns that take no time 
     }
     t.equal(had.length, 50);
   }
+});
+
+t.test("what else the loop does counts for the slice, but one turn is always given", async (t) => {
+  const { had, turns, work, elapse, scheduler } = arrange(0.2);
+  const given: number[] = [];
+  // As a write has the runtime take a turn of its own in the next round of the loop.
+  void turns.next("b").then(() => scheduler.defer(() => elapse(3)));
+  for (let count = 0; count < 10; count++) void turns.next("a").then(() => work("a"));
+  while (!scheduler.isIdle) {
+    const before = had.length;
+    await scheduler.turn();
+    given.push(had.length - before);
+  }
+  t.same(given.slice(0, 3), [3, 1, 3]);
+  t.equal(had.length, 10);
+});
+
+/** Requests of one party that take `slices` turns each, all but the first after they have begun. */
+function manyRequests({ turns, work, scheduler }: ReturnType<typeof arrange>) {
+  let underWay = 0;
+  let most = 0;
+  let begun = 0;
+  const ask = async (slices: number): Promise<void> => {
+    const turn = turns.enter("flood");
+    if (turn !== null) await turn;
+    begun += 1;
+    underWay += 1;
+    most = Math.max(most, underWay);
+    for (let slice = 0; slice < slices; slice++) {
+      work("flood");
+      await turns.next("flood");
+    }
+    underWay -= 1;
+  };
+  const runOut = async () => {
+    while (!scheduler.isIdle) await scheduler.turn();
+  };
+  return { ask, runOut, most: () => most, begun: () => begun };
+}
+
+t.test("few requests of a party are under way at once, however many it sends", async (t) => {
+  const { ask, runOut, most } = manyRequests(arrange(0.3));
+  const all = Promise.all(Array.from({ length: 128 }, () => ask(8)));
+  await runOut();
+  await all;
+  t.ok(most() <= 6, `${most()} at once`);
+});
+
+t.test("requests that take long do not keep others of their party from beginning", async (t) => {
+  const world = arrange(1);
+  const { ask, runOut, begun } = manyRequests(world);
+  const long = Array.from({ length: 20 }, () => ask(200));
+  while (begun() < 10) await world.scheduler.turn();
+  const before = { begun: begun(), turns: world.had.length };
+  while (begun() < before.begun + 5) await world.scheduler.turn();
+  t.ok(world.had.length - before.turns <= 5 * 16, `${world.had.length - before.turns} turns for five to begin`);
+  await Promise.all([runOut(), ...long]);
+});
+
+t.test("what waited for something else goes on at once when nobody waits, and else in its party's turn", async (t) => {
+  const { turns, had, enter, work, scheduler } = arrange(0.2);
+  t.equal(turns.goOn("a"), null);
+  for (let count = 0; count < 30; count++) enter("flood");
+  const later = turns.goOn("a");
+  void later?.then(() => work("a"));
+  const before = had.length;
+  while (!had.includes("a")) await scheduler.turn();
+  t.ok(had.indexOf("a") <= before + 1, "the party that waits longest has the next");
+  while (!scheduler.isIdle) await scheduler.turn();
 });
 
 t.test("work in slices lets others in between", async (t) => {

@@ -77,7 +77,7 @@ function edge(routes: readonly Route[], scheduler: Scheduler = createEventLoopSc
       },
       signal: new AbortController().signal,
     };
-    return handlers.request(request);
+    return new Promise((resolve) => void handlers.request(request, resolve));
   };
   const send = async (...asked: Parameters<typeof ask>): Promise<WholeAnswer> => {
     const answer = await ask(...asked);

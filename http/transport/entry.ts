@@ -1,0 +1,65 @@
+import type { Caller } from "../../actors/caller.js";
+import { isRefusal, type Refusal } from "../../actors/refusal.js";
+import type { Admission } from "../limits/admission.js";
+import type { ClientAddress } from "../limits/client-address.js";
+import { partyOf } from "../limits/fair-turns.js";
+import type { EdgeRefusal } from "../problem.js";
+import type { Route, RouteRequest } from "../route.js";
+import { checkApiVersion } from "./headers.js";
+import type { Found } from "./router.js";
+import type { TransportRequest } from "./transport.js";
+
+/** The parts of a request that can carry a credential. */
+export interface Credentials {
+  readonly method: string;
+  header(name: string): string | undefined;
+}
+
+export interface EntryOptions {
+  /** The caller of a request; null without a credential. */
+  readonly authenticate: (request: Credentials) => Caller | null | Refusal;
+  readonly clientAddress: ClientAddress;
+  readonly admission: Admission;
+}
+
+/** A request that may be served. */
+export interface Entry extends Found {
+  readonly caller: RouteRequest["caller"];
+  /** Whose turns its work takes. */
+  readonly party: string;
+}
+
+/** Authenticates and admits a request to a route. */
+export function enter(options: EntryOptions, found: Found, incoming: TransportRequest): Entry | Refusal | EdgeRefusal {
+  const { route, params } = found;
+  const known = options.authenticate(incoming);
+  const crowded = route.isAlwaysAdmitted === true ? null : crowdedBy(options, incoming, known);
+  if (crowded !== null) return crowded;
+  const version = checkApiVersion(incoming.header("service-api-version"));
+  if (version !== null) return version;
+  const caller = admit(route, known);
+  if (isRefusal(caller)) return caller;
+  return { route, params, caller, party: partyOf(caller, () => options.clientAddress(incoming)) };
+}
+
+/** Counts the request by its valid credential, or else by its address; a refusal beyond the limit. */
+export function crowdedBy(
+  { admission, clientAddress }: EntryOptions,
+  incoming: TransportRequest,
+  known: Caller | null | Refusal,
+): Refusal | null {
+  if (known === null || isRefusal(known)) return admission.ofAddress(clientAddress(incoming));
+  return admission.ofCaller(known);
+}
+
+/** The caller that the route's handler gets, or a refusal. An invalid credential does not matter on a public route. */
+export function admit(route: Route, caller: Caller | null | Refusal): RouteRequest["caller"] | Refusal {
+  if (route.access === "public") return caller !== null && isRefusal(caller) ? null : caller;
+  if (caller !== null && isRefusal(caller)) return caller;
+  if (route.access === "person") {
+    return caller?.kind === "person"
+      ? caller
+      : { refused: "unauthenticated", detail: "This needs a signed-in person." };
+  }
+  return caller ?? { refused: "unauthenticated", detail: "This needs a signed-in person or a token." };
+}
