@@ -1,9 +1,10 @@
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { chmodSync, copyFileSync, existsSync, readdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { checkDataFile, DATA_FILE } from "./data-file.js";
 import { syncToDisk } from "./durable-files.js";
 import { StoreError } from "./store.js";
 import { storeError } from "./store-errors.js";
+import { makeFolder } from "./store-folder.js";
 
 /**
  * Lets `copy` write a consistent copy into `folder`; resolves when it is on disk, readable only by this user.
@@ -16,7 +17,7 @@ export async function backupInto(folder: string, copy: (folder: string) => Promi
   const file = join(folder, DATA_FILE);
   let made: string | undefined;
   try {
-    made = mkdirSync(folder, { recursive: true, mode: 0o700 });
+    made = makeFolder(folder);
     await copy(folder);
     chmodSync(file, 0o600);
     for (const path of [file, folder, dirname(folder)]) syncToDisk(path);

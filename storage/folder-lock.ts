@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { StoreError } from "./store.js";
 
 /** The file that carries the folder's lock. Empty, and never removed. */
-const LOCK_FILE = "signalbox.lock";
+export const LOCK_FILE = "signalbox.lock";
 /** Exit code of `flock -n` (of util-linux and busybox) when another process holds the lock. */
 const HELD = 1;
 /** Time limit for `flock`, after which it counts as missing. With `-n` it never waits for the lock. */

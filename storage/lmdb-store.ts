@@ -5,18 +5,17 @@
  * 2. One process writes a folder: it holds an exclusive lock, which the system drops with the process.
  * 3. The file is checked before LMDB maps it: a damaged one would end the process with a signal.
  */
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { open } from "lmdb";
 import { backupInto } from "./backup.js";
 import { checkDataFile, DATA_FILE } from "./data-file.js";
-import { syncToDisk } from "./durable-files.js";
-import { lockFolder } from "./folder-lock.js";
 import { LmdbCommits } from "./lmdb-commits.js";
 import { LmdbReading, type LmdbSource, LmdbView } from "./lmdb-reading.js";
 import { type LmdbRoot, openValues } from "./lmdb-values.js";
 import { type Change, type Reading, type Store, StoreError, type View } from "./store.js";
 import { storeError } from "./store-errors.js";
+import { prepareFolder } from "./store-folder.js";
 
 export interface LmdbOptions {
   readonly folder: string;
@@ -33,7 +32,7 @@ export interface LmdbOptions {
 /** Most concurrent read transactions over all processes: one for each view whose state no other view shares. */
 const MAX_READERS = 1024;
 
-/** Opens or creates the store in `folder` (mode 0700). Rejects with a {@link StoreError} that names the folder. */
+/** Opens or creates the store in `folder` (mode 0700, unless it holds other files). Rejects with a {@link StoreError} that names the folder. */
 export async function openLmdbStore(options: LmdbOptions): Promise<Store> {
   const { folder } = options;
   const readOnly = options.readOnly ?? false;
@@ -70,24 +69,6 @@ export async function openLmdbStore(options: LmdbOptions): Promise<Store> {
 export function assertStoreIn(folder: string): void {
   if (existsSync(join(folder, DATA_FILE))) return;
   throw new StoreError("failed", `${folder} holds no store: there is no ${DATA_FILE} in it`);
-}
-
-/** Creates and locks the folder and its data file, readable only by this user. Returns what releases the lock. */
-async function prepareFolder(folder: string): Promise<() => void> {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const unlock = await lockFolder(folder);
-  try {
-    chmodSync(folder, 0o700);
-    const file = join(folder, DATA_FILE);
-    const isNew = !existsSync(file);
-    closeSync(openSync(file, "a", 0o600));
-    chmodSync(file, 0o600);
-    if (isNew) for (const path of [folder, dirname(folder)]) syncToDisk(path);
-    return unlock;
-  } catch (error) {
-    unlock();
-    throw error;
-  }
 }
 
 class LmdbStore implements Store {

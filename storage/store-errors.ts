@@ -32,7 +32,11 @@ export function storeError(error: unknown, folder: string): StoreError {
     );
   }
   if (/EACCES|EROFS|EPERM|Permission denied|Read-only/i.test(`${code} ${text}`)) {
-    return new StoreError("read-only", `${folder} cannot be written: give this user the right to write there`, options);
+    return new StoreError(
+      "read-only",
+      `${folder} cannot be written: give this user the right to write there (${text})`,
+      options,
+    );
   }
   if (/EEXIST|ENOTDIR/.test(`${code} ${text}`)) {
     return new StoreError("failed", `${folder} is no folder, or lies below a file: name another`, options);

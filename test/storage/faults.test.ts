@@ -1,5 +1,5 @@
 import { execFile, spawn } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -150,6 +150,53 @@ t.test("a folder that cannot be written is refused as read-only, with what to do
     );
     t.match(refused.stderr, `${path} cannot be written: give this user the right to write there`);
   }
+});
+
+t.test("a lock that cannot be taken is called by its name", async (t) => {
+  const folder = temporary(t);
+  mkdirSync(join(folder, "signalbox.lock"));
+  await t.rejects(openLmdbStore({ folder }), {
+    code: "failed",
+    message: new RegExp(`open '${folder}/signalbox.lock'`),
+  });
+});
+
+t.test("a place where the system takes no folders is refused at once", async (t) => {
+  for (const folder of ["/proc/signalbox", "/proc/signalbox/below"]) {
+    const message = "no folder can be made at /proc/signalbox: name another place";
+    await t.rejects(openLmdbStore({ folder }), { name: "StoreError", code: "failed", message });
+  }
+  const store = await openLmdbStore({ folder: join(temporary(t), "store") });
+  await t.rejects(store.backup("/proc/signalbox"), { message: /no folder can be made at \/proc\/signalbox/ });
+  await store.close();
+});
+
+t.test("a folder that holds other files and no store is refused and left as it is", async (t) => {
+  const folder = temporary(t);
+  for (const name of [".profile", "letters"]) writeFileSync(join(folder, name), "mine");
+  chmodSync(folder, 0o755);
+  const message = /holds other files \(\S+\) and no store; nothing was changed: name a folder of the store's own/;
+  await t.rejects(openLmdbStore({ folder }), { name: "StoreError", code: "not-empty", message });
+  t.same(readdirSync(folder).sort(), [".profile", "letters"]);
+  t.equal(statSync(folder).mode & 0o777, 0o755);
+});
+
+t.test("a folder with a store and other files is opened, and its mode is left", async (t) => {
+  const folder = join(temporary(t), "store");
+  await (await openLmdbStore({ folder })).close();
+  writeFileSync(join(folder, "notes"), "");
+  chmodSync(folder, 0o755);
+  await (await openLmdbStore({ folder })).close();
+  t.equal(statSync(folder).mode & 0o777, 0o755);
+  t.equal(statSync(join(folder, "data.mdb")).mode & 0o777, 0o600);
+});
+
+t.test("a new volume, and a folder with a key that was put there before, are empty enough", async (t) => {
+  const folder = temporary(t);
+  mkdirSync(join(folder, "lost+found"));
+  writeFileSync(join(folder, "secrets.key"), "");
+  await (await openLmdbStore({ folder })).close();
+  t.equal(statSync(folder).mode & 0o777, 0o700);
 });
 
 t.test("a folder that is a file, or lies below one, is refused with what to do", async (t) => {

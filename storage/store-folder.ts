@@ -1,0 +1,72 @@
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readdirSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { DATA_FILE } from "./data-file.js";
+import { syncToDisk } from "./durable-files.js";
+import { LOCK_FILE, lockFolder } from "./folder-lock.js";
+import { StoreError } from "./store.js";
+
+/** What a store's folder may hold besides its data: locks, the service's key, and what file systems put everywhere. */
+const OWN_FILES: ReadonlySet<string> = new Set([
+  ...[DATA_FILE, LOCK_FILE, "lock.mdb", "secrets.key", "secrets.key.new"],
+  ...["lost+found", ".snapshot"],
+]);
+
+/**
+ * Creates and locks the folder and its data file, readable only by this user. Returns what releases the lock. A folder
+ * with other files is left as it is: without a store in it, it is refused as `not-empty`.
+ */
+export async function prepareFolder(folder: string): Promise<() => void> {
+  makeFolder(folder);
+  const isNew = !existsSync(join(folder, DATA_FILE));
+  const foreign = readdirSync(folder).find((name) => !OWN_FILES.has(name));
+  if (isNew && foreign !== undefined) {
+    throw new StoreError(
+      "not-empty",
+      `${folder} holds other files (${foreign}) and no store; nothing was changed: name a folder of the store's own, ` +
+        `such as ${join(folder, "signalbox")}`,
+    );
+  }
+  const unlock = await lockFolder(folder);
+  try {
+    if (foreign === undefined) chmodSync(folder, 0o700);
+    const file = join(folder, DATA_FILE);
+    closeSync(openSync(file, "a", 0o600));
+    chmodSync(file, 0o600);
+    if (isNew) for (const path of [folder, dirname(folder)]) syncToDisk(path);
+    return unlock;
+  } catch (error) {
+    unlock();
+    throw error;
+  }
+}
+
+/**
+ * Makes a folder with mode 0700, and those above it. Returns the highest that it made; undefined when the folder was
+ * there. Node's own recursive one never ends where the system takes no folders, as below `/proc`.
+ */
+export function makeFolder(folder: string): string | undefined {
+  const missing: string[] = [];
+  let path = resolve(folder);
+  for (; !isThere(path); path = dirname(path)) missing.unshift(path);
+  if (!statSync(path).isDirectory()) {
+    throw new StoreError("failed", `${folder} is no folder, or lies below a file: name another`);
+  }
+  for (const each of missing) make(each);
+  return missing[0];
+}
+
+function isThere(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+function make(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : "";
+    // Another process may be making it too.
+    if (code === "EEXIST") return;
+    if (code !== "ENOENT") throw error;
+    throw new StoreError("failed", `no folder can be made at ${path}: name another place`);
+  }
+}
