@@ -1,16 +1,20 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { cpus, release, totalmem } from "node:os";
-import { tables } from "./tables.js";
+import { tables, usage } from "./tables.js";
 
 /**
  * Prints every table, or those that are named: `npm run bench -- hooks`. Each is measured in its own process, so that
  * the JIT state of one does not affect another.
  */
 const wanted = process.argv.slice(2);
+if (wanted.includes("--help")) {
+  console.log(usage);
+  process.exit(0);
+}
 const unknown = wanted.filter((name) => !tables.some((table) => table === name));
 if (unknown.length > 0) {
-  console.error(`There is no table ${unknown.join(", ")}. There are: ${tables.join(", ")}.`);
+  console.error(`There is no table ${unknown.join(", ")}.\n\n${usage}`);
   process.exit(1);
 }
 

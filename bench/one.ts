@@ -13,7 +13,7 @@ import { run as recovery } from "./recovery.js";
 import { printTable } from "./support/table.js";
 import { tables } from "./tables.js";
 
-/** Measures one table, named by the first argument, and prints it. */
+/** Measures one table, named by the only argument, and prints it. */
 const measure: Readonly<Record<(typeof tables)[number], () => Promise<void>>> = {
   checksums: async () => printTable(await checksums()),
   commit: async () => printTable(await commit()),
@@ -21,5 +21,8 @@ const measure: Readonly<Record<(typeof tables)[number], () => Promise<void>>> = 
 };
 
 const name = tables.find((table) => table === process.argv[2]);
-if (name === undefined) throw new Error(`there is no table ${process.argv[2]}`);
-await measure[name]();
+if (name === undefined) {
+  const isHelp = process.argv.includes("--help");
+  console[isHelp ? "log" : "error"](`node dist/bench/one.js TABLE\n\n  TABLE  one of ${tables.join(", ")}`);
+  process.exitCode = isHelp ? 0 : 2;
+} else await measure[name]();

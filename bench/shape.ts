@@ -1,16 +1,22 @@
 import { spawnSync } from "node:child_process";
 import { resolve } from "node:path";
-import { parseArgs } from "node:util";
+import { readArguments } from "../test/support/command-line.js";
 import { functionsOf, importsOf, readProduct } from "../test/support/source-code.js";
 import { findImportCycles } from "./shape/import-cycles.js";
 import { rowsWritten } from "./shape/rows.js";
 import { percentile, printTable } from "./support/table.js";
 
+const USAGE = `npm run shape -- [FOLDER] [--test-seconds N] [--time]
+
+  FOLDER            a built checkout; without it this one
+  --test-seconds N  the time of npm test there
+  --time            measures it`;
+
 /**
  * Prints the shape of a checkout as Markdown: `node dist/bench/shape.js [FOLDER]`, by default its own. The folder must
  * be built and may be at another commit. `--test-seconds N` gives the time of `npm test` there, `--time` measures it.
  */
-const { values, positionals } = parseArgs({
+const { values, positionals } = readArguments(USAGE, {
   allowPositionals: true,
   options: { "test-seconds": { type: "string" }, time: { type: "boolean", default: false } },
 });

@@ -13,3 +13,8 @@ export const tables = [
   "pages",
   "recovery",
 ] as const;
+
+/** How the benchmark is called. */
+export const usage = `npm run bench -- [TABLE …]
+
+  TABLE  one of ${tables.join(", ")}; without one, all`;

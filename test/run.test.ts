@@ -1,3 +1,4 @@
+import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -13,6 +14,23 @@ t.test("files whose checks all hold end with their count and code 0", async (t) 
   t.equal(lastLine, "3 passed, 0 failed");
   t.equal(code, 0);
   t.notMatch(output, "FAILED");
+});
+
+t.test("runners say their usage, when asked and when they are called wrongly", async (t) => {
+  const call = (name: string, argument: string) =>
+    new Promise<{ readonly isFine: boolean; readonly out: string; readonly err: string }>((resolve) => {
+      execFile(process.execPath, [join(import.meta.dirname, "..", `${name}.js`), argument], (error, out, err) =>
+        resolve({ isFine: error === null, out, err }),
+      );
+    });
+  const check = async (name: string) => {
+    const asked = await call(name, "--help");
+    t.match(asked, { isFine: true, out: /^(npm|node) /, err: /^$/ }, name);
+    const wrong = await call(name, "--nonsense");
+    t.match(wrong, { isFine: false, err: asked.out }, name);
+    t.notMatch(wrong.err, /\n +at /, name);
+  };
+  await Promise.all(["test/run", "test/simulation/run", "bench/one"].map(check));
 });
 
 t.test("a check that fails is told last, by file, test and what differs", async (t) => {

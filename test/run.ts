@@ -1,9 +1,17 @@
 import { readdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join, relative } from "node:path";
-import { parseArgs } from "node:util";
 import { Alone } from "./support/alone.js";
+import { readArguments } from "./support/command-line.js";
 import { type FileResult, isPassed, runTestFiles } from "./support/test-file.js";
+
+const USAGE = `npm test -- [FILE …] [--jobs N] [--limit 120] [--together N] [--seed N]
+
+  FILE          test files of dist; without one, all
+  --jobs N      processes at once
+  --limit N     seconds that each file may take
+  --together N  files that may share a process
+  --seed N      runs the files in an order of that number's`;
 
 /**
  * `npm test` runs every test file; `npm test -- FILE…` those of dist that are named, each in a process of its own;
@@ -12,7 +20,7 @@ import { type FileResult, isPassed, runTestFiles } from "./support/test-file.js"
  * file may take, and `--seed N` runs them in an order of that number's. The last line is "N passed, N failed", whatever
  * happens to a file; ends with 1 when one failed.
  */
-const { values, positionals } = parseArgs({
+const { values, positionals } = readArguments(USAGE, {
   allowPositionals: true,
   options: {
     jobs: { type: "string", default: String(availableParallelism() + 1) },

@@ -1,14 +1,19 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
+import { readArguments } from "../support/command-line.js";
 import { flipBytes, migratedFixture } from "./flipping.js";
+
+const USAGE = `npm run flips -- [--copies 200] [--seed 1]
+
+  --copies N  copies of a store, with one byte changed in each
+  --seed N    which bytes`;
 
 /**
  * `npm run flips` changes one byte in each of 200 copies of a store and reads everything in each: no read may return
  * what was never written, and where rows are not found the doctor has to see why. `--copies` and `--seed` set others.
  * Ends with 1 when a promise was broken.
  */
-const { values } = parseArgs({
+const { values } = readArguments(USAGE, {
   options: { copies: { type: "string", default: "200" }, seed: { type: "string", default: "1" } },
 });
 

@@ -1,11 +1,18 @@
-import { parseArgs } from "node:util";
+import { readArguments } from "../support/command-line.js";
 import { type NoiseReport, noiseScenes, playNoise } from "./noise.js";
+
+const USAGE = `npm run noise -- [--tries 300] [--scene N]
+
+  --tries N  requests that are timed alone, and beside the noise
+  --scene N  one scene, from 0; without it all`;
 
 /**
  * Has workspaces make noise beside a quiet one, and ends with 1 when the quiet one is held up:
  * `node dist/test/chaos/run-noise.js [--tries 300] [--scene 0]`.
  */
-const { values } = parseArgs({ options: { tries: { type: "string", default: "300" }, scene: { type: "string" } } });
+const { values } = readArguments(USAGE, {
+  options: { tries: { type: "string", default: "300" }, scene: { type: "string" } },
+});
 const wanted =
   values.scene === undefined ? noiseScenes : noiseScenes.slice(Number(values.scene), Number(values.scene) + 1);
 

@@ -1,14 +1,20 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
+import { readArguments } from "../support/command-line.js";
 import { Killing } from "./killing.js";
+
+const USAGE = `npm run kills -- [--keys 1000] [--parallel 64] [--kills 50]
+
+  --keys N      resources that are created
+  --parallel N  of them at once
+  --kills N     times that the process is killed`;
 
 /**
  * `npm run kills` creates 1,000 resources, 64 at once, while the process is killed 50 times; `--keys`, `--parallel` and
  * `--kills` set other numbers. Ends with 1 when a promise was broken.
  */
-const { values } = parseArgs({
+const { values } = readArguments(USAGE, {
   options: {
     keys: { type: "string", default: "1000" },
     parallel: { type: "string", default: "64" },

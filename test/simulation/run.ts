@@ -1,11 +1,17 @@
-import { parseArgs } from "node:util";
+import { readArguments } from "../support/command-line.js";
 import { simulate } from "./simulate.js";
+
+const USAGE = `npm run sim -- [--seed N] [--seeds 1000] [--from N]
+
+  --seed N   runs one seed, and tells its history
+  --seeds N  how many seeds are run
+  --from N   the first of them; without it a random one`;
 
 /**
  * `npm run sim` runs 1,000 seeds from a random first one; `npm run sim -- --seed N` runs one seed again and tells its
  * history; `--seeds N` and `--from N` set how many and where from. Ends with 1 when a promise was broken.
  */
-const { values } = parseArgs({
+const { values } = readArguments(USAGE, {
   options: { seed: { type: "string" }, seeds: { type: "string" }, from: { type: "string" } },
 });
 

@@ -1,0 +1,21 @@
+import { type ParseArgsConfig, parseArgs } from "node:util";
+
+/**
+ * The arguments of this process, as `parseArgs` reads them. With `--help` it prints the usage and ends the process;
+ * with an argument that is not known it says so, prints the usage too, and ends it with 2.
+ */
+export function readArguments<Config extends ParseArgsConfig>(
+  usage: string,
+  config: Config,
+): ReturnType<typeof parseArgs<Config>> {
+  if (process.argv.slice(2).includes("--help")) {
+    console.log(usage);
+    process.exit(0);
+  }
+  try {
+    return parseArgs(config);
+  } catch (error) {
+    console.error(`${error instanceof Error ? error.message : String(error)}\n\n${usage}`);
+    process.exit(2);
+  }
+}
