@@ -51,8 +51,12 @@ function latestPrunedMs(reading: Reading, workspaceId: string, teamId: string): 
   return latestPruned.get(reading, workspaceId, teamId) ?? Number.NEGATIVE_INFINITY;
 }
 
-/** Keeps the task of a hook occurrence that is sent again: its receiver may call back. */
-export function keepTaskForReceiver(turn: Turn, { task: { id } }: WorkEvent): void {
+/** A callback token that was made this long after its event ends before the task can be removed: half of the least. */
+const FRESH_MS = 30 * 60 * 1_000;
+
+/** Keeps an ended task for a request on an event of some time ago: its receiver may call back. */
+export function keepTaskForReceiver(turn: Turn, { event, task: { id } }: WorkEvent): void {
+  if (turn.now - Date.parse(event.at) < FRESH_MS) return;
   const task = tasks.get(turn, turn.self.partition, id);
   if (task !== undefined && !isOpen(task)) keepForRequests(turn, id);
 }

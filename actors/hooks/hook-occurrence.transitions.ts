@@ -34,7 +34,7 @@ export function fire({ turn, fire: fired, change }: Delivered<FirstFire>): HookO
   const hook = findHook(turn, turn.self.partition, hookId);
   const begun = { hook: hook?.key ?? "", state: "attempting", code: null, reason: null, endedAt: null } as const;
   recordHookOccurrence(turn, fired, begun);
-  if (fired.resends !== null) keepTaskForReceiver(turn, work);
+  keepTaskForReceiver(turn, work);
   if (change !== null) recordFired(turn, fired, change);
   const isBefore = workEvents[work.on].timing === "before" && gate !== undefined;
   const timeoutMs = (hook?.timeoutSeconds ?? 10) * 1_000;
@@ -97,7 +97,7 @@ export function startAgain(
 
 /** Starts the same step again after its wait. */
 export function retry(turn: Turn, context: HookOccurrenceContext): HookOccurrenceContext {
-  recordState(turn, context, { state: "attempting", retryAt: null });
+  keepTaskForReceiver(turn, recordState(turn, context, { state: "attempting", retryAt: null }).work);
   const next = { ...context, attempt: context.attempt + 1, requests: context.requests + 1 };
   startRequest(turn, next);
   return next;
@@ -175,9 +175,15 @@ function getHookOccurrence(turn: Turn, { teamId }: HookOccurrenceContext): HookO
 }
 
 /** Writes the status of a hook occurrence that has not ended. */
-function recordState(turn: Turn, context: HookOccurrenceContext, to: Pick<HookOccurrence, "state" | "retryAt">): void {
+function recordState(
+  turn: Turn,
+  context: HookOccurrenceContext,
+  to: Pick<HookOccurrence, "state" | "retryAt">,
+): HookOccurrence {
   const before = getHookOccurrence(turn, context);
-  hookOccurrences.put(turn, turn.self.partition, before, { ...before, ...to });
+  const after = { ...before, ...to };
+  hookOccurrences.put(turn, turn.self.partition, before, after);
+  return after;
 }
 
 function findHook(reading: Reading, workspaceId: string, hookId: string): HookFields | undefined {

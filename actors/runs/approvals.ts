@@ -7,6 +7,7 @@ import type { ApprovalRow } from "./approval.js";
 import { approvals, listOpenApprovals } from "./approval.table.js";
 import { refuseUnlessAssigneeOf } from "./assignee.js";
 import type { AnswerApproval } from "./run.messages.js";
+import { keepForRequests } from "./run.retention.js";
 import { runs } from "./run.table.js";
 import { getRunRow, sendToOwner, sendToRunner } from "./run.transitions.js";
 import type { ApprovalAnswered, RunContext } from "./run-events.js";
@@ -74,6 +75,7 @@ export function answerApproval(event: Delivered<ApprovalAnswered>, context: RunC
   sendAnswer(turn, context, approval.request, { verdict, edited, note });
   notifyOwner(turn);
   recordRequest(turn, event, approval.id);
+  if (event.idempotency !== undefined) keepForRequests(turn);
   turn.reply({ approval: answered, replayed: false });
 }
 

@@ -1,7 +1,8 @@
 import type { Turn } from "../../runtime/turn.js";
+import { IDEMPOTENCY_WINDOW_MS } from "../resources/idempotency.table.js";
 import { runOutcomes } from "../run-facts/run-outcome.table.js";
 import { indexedOwnedBy, leaveRows, type OwnedRows, ownedBy } from "../tables/owned-rows.js";
-import { isPinned, removePins } from "../tables/pins.js";
+import { isPinned, pin, removePins } from "../tables/pins.js";
 import { retain } from "../tables/retention.js";
 import { approvals } from "./approval.table.js";
 import { runRef } from "./run.messages.js";
@@ -30,6 +31,12 @@ export const runOwned: readonly OwnedRows[] = [
   indexedOwnedBy(runs.name, approvals),
   ownedBy(runs.name, runOutcomes),
 ];
+
+/** Keeps the run of this turn while a request about it may be repeated. */
+export function keepForRequests(turn: Turn): void {
+  const of = { of: runs.name, id: turn.self.id, by: "requests" };
+  pin(turn, turn.self.partition, { ...of, untilMs: turn.now + IDEMPOTENCY_WINDOW_MS });
+}
 
 /** Removes the run of this turn. */
 export function forgetRun(turn: Turn): void {

@@ -51,10 +51,9 @@
 import { assertEvent, assign, setup } from "xstate";
 import { defineActor } from "../../runtime/define-actor.js";
 import type { Delivered } from "../../runtime/turn.js";
-import { recordRequest } from "../resources/repeated-request.js";
 import { classifyTask } from "./classify-task.js";
 import { taskRef } from "./task.messages.js";
-import { beginRetention, forgetTask } from "./task.retention.js";
+import { beginRetention, forgetTask, recordTaskRequest } from "./task.retention.js";
 import {
   addNote,
   addPersonsNote,
@@ -137,7 +136,7 @@ const machine = setup({
     recordCommand: ({ event }) => {
       assertEvent(event, ["task.stop", "task.answer", "task.retry", "task.move", "task.close"]);
       recordCauses(event.turn, event);
-      recordRequest(event.turn, event, event.turn.self.id);
+      recordTaskRequest(event.turn, event, event.turn.self.id);
     },
     stop: assign(({ context, event }) => {
       assertEvent(event, "task.stop");
@@ -153,7 +152,7 @@ const machine = setup({
     }),
     assign: ({ event }) => {
       assertEvent(event, "task.assign");
-      recordRequest(event.turn, event, event.turn.self.id);
+      recordTaskRequest(event.turn, event, event.turn.self.id);
       reassign(event);
     },
     unassign: ({ event }) => {

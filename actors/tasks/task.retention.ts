@@ -1,6 +1,7 @@
 import type { Turn, TurnReading } from "../../runtime/turn.js";
 import { oldestEventMs } from "../events/event-log.table.js";
 import { IDEMPOTENCY_WINDOW_MS } from "../resources/idempotency.table.js";
+import { type Keyed, recordRequest } from "../resources/repeated-request.js";
 import type { RunRow } from "../runs/run.js";
 import { type ForgetRun, runRef } from "../runs/run.messages.js";
 import { runs } from "../runs/run.table.js";
@@ -17,9 +18,9 @@ const LAST_EVENTS_MS = 10 * 60 * 1_000;
 const RUNS_AT_ONCE = 200;
 
 /**
- * Tasks that are over, with their runs. A task is kept while a request about it may be repeated, while an event about it
- * may be listed, and while it or one of its runs is pinned. One that ended in an earlier release, which did not record
- * when, counts from the first pass on.
+ * Tasks that are over, with their runs. A task is kept while an event about it may be listed, and while it or one of its
+ * runs is pinned, as by a request that may be repeated. One that ended in an earlier release, which did not record when,
+ * counts from the first pass on.
  */
 export const taskRetention = retain(tasks, {
   period: "work",
@@ -43,6 +44,12 @@ export const taskOwned: readonly OwnedRows[] = [
 export function keepForRequests(turn: Turn, taskId: string): void {
   const of = { of: tasks.name, id: taskId, by: "requests" };
   pin(turn, turn.self.partition, { ...of, untilMs: turn.now + IDEMPOTENCY_WINDOW_MS });
+}
+
+/** Records what a request with a key is about: the task, which is kept while the request may be repeated. */
+export function recordTaskRequest(turn: Turn, of: Keyed, taskId: string): void {
+  recordRequest(turn, of, taskId);
+  if (of.idempotency !== undefined) keepForRequests(turn, taskId);
 }
 
 /** Whether the task of this turn is removed, or why not. Reads only. */
@@ -81,7 +88,6 @@ export function forgetTask(turn: Turn): void {
 
 function isKept(turn: TurnReading, task: TaskRow, itsRuns: readonly RunRow[]): boolean {
   const { id, teamId, partSinceMs: endedMs = turn.now } = task;
-  if (turn.now < endedMs + IDEMPOTENCY_WINDOW_MS) return true;
   const oldestMs = oldestEventMs(turn, turn.self.partition, teamId);
   if (oldestMs !== null && oldestMs <= endedMs + LAST_EVENTS_MS) return true;
   if (isPinned(turn, { of: tasks.name, id })) return true;

@@ -4,7 +4,6 @@ import { recordWorkEvent } from "../events/event-task.js";
 import type { LineFields } from "../lines/line.js";
 import { findLine, findStation, laterStations } from "../lines/line.queries.js";
 import { invalid, type Refusal } from "../refusal.js";
-import { recordRequest } from "../resources/repeated-request.js";
 import { recordStay } from "../run-facts/stay.table.js";
 import { refuseUnlessAssigneeOf } from "../runs/assignee.js";
 import { type EndRun, runRef } from "../runs/run.messages.js";
@@ -25,7 +24,7 @@ import type {
   UnassignTask,
   WithdrawTask,
 } from "./task.messages.js";
-import { keepForRequests } from "./task.retention.js";
+import { recordTaskRequest } from "./task.retention.js";
 import {
   noteKeys,
   taskCauses,
@@ -89,7 +88,7 @@ export function openTask(event: Delivered<OpenTask>): TaskContext {
   });
   turn.direct(taskEntry(workspaceId, row.id));
   recordCauses(turn, event);
-  recordRequest(turn, event, row.id);
+  recordTaskRequest(turn, event, row.id);
   publish(turn, row, "task.opened", {});
   const started = startRun(turn, row, row);
   answer(turn, taskRow(turn));
@@ -229,8 +228,7 @@ export function addNote(turn: Turn, note: NoteTask): void {
 export function addPersonsNote(event: Delivered<AddNote>): void {
   const { turn, by, text } = event;
   const row = taskRow(turn);
-  recordRequest(turn, event, row.id);
-  if (event.idempotency !== undefined && !isOpen(row)) keepForRequests(turn, row.id);
+  recordTaskRequest(turn, event, row.id);
   appendNote(turn, row, `person ${by}`, text);
   answer(turn, row);
 }

@@ -45,7 +45,8 @@ t.test("an ended task goes with all that belongs to it, and what is open stays",
   const pass = (hours: number) => passHours(place.service.runtime, place.workspaceId, clock, hours);
   const ended = await worked(place, "finish");
   const open = await worked(place, "ask");
-  await place.ada.request("POST", `/api/tasks/${ended.taskId}/notes`, { text: "well done" });
+  const noting = [{ text: "well done" }, { "idempotency-key": "well-done" }] as const;
+  t.equal((await place.ada.request("POST", `/api/tasks/${ended.taskId}/notes`, ...noting)).status, 200);
   const rowsOf = (id: string) => reading.range({ prefix: [] }).filter(({ key }) => key.includes(id));
   t.ok(rowsOf(ended.runId).length > 20);
   const list = `/api/teams/${place.teamId}/tasks`;
@@ -53,7 +54,7 @@ t.test("an ended task goes with all that belongs to it, and what is open stays",
 
   await pass(23);
   t.equal(await status(place, `/api/tasks/${ended.taskId}`), 200, "a request about it may still be repeated");
-  await pass(4);
+  await pass(2);
   for (const path of [`/api/tasks/${ended.taskId}`, `/api/tasks/${ended.taskId}/runs`, `/api/runs/${ended.runId}`]) {
     t.equal(await status(place, path), 404, path);
   }
