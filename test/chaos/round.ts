@@ -20,6 +20,8 @@ export interface RoundReport {
 /** How long the load goes on at least, and what is left may take to come to rest. */
 const LOAD_MS = 3_000;
 const LONGEST_REST_MS = 120_000;
+/** How far behind a follower of the stream may be. */
+const LONGEST_BEHIND_MS = 20_000;
 /** So far ahead that every firing that waits to be tried again is due. */
 const AHEAD_MS = 60 * 60 * 1_000;
 const LOOK_MS = 150;
@@ -77,8 +79,8 @@ async function playFaults(world: World, faults: readonly Fault[], seed: number):
 }
 
 /** Waits until nothing is left; gives what is left when the time is over. */
-async function rest(look: () => Promise<readonly string[]>): Promise<readonly string[]> {
-  const latest = performance.now() + LONGEST_REST_MS;
+async function rest(look: () => Promise<readonly string[]>, longestMs = LONGEST_REST_MS): Promise<readonly string[]> {
+  const latest = performance.now() + longestMs;
   for (;;) {
     const left = await look();
     if (left.length === 0 || performance.now() > latest) return left;
@@ -115,7 +117,7 @@ async function compareStreams({ service, headers, configured, followers }: World
   return rest(async () => {
     const wanted = await readSnapshot(site);
     return followers.flatMap(({ picture }) => listDifferences(wanted, picture));
-  });
+  }, LONGEST_BEHIND_MS);
 }
 
 type Rows = StreamFollower["picture"];
