@@ -39,7 +39,15 @@ export interface FoundFiring {
   readonly taskId: string | null;
   readonly state: string;
   readonly code: string | null;
-  readonly attempts: readonly { readonly n: number; readonly code: string | null }[];
+  readonly attempts: readonly FoundAttempt[];
+}
+
+interface FoundAttempt {
+  readonly n: number;
+  /** What the receiver answered; null when it answered nothing. */
+  readonly status: number | null;
+  /** Null when it was taken. */
+  readonly code: string | null;
 }
 
 /** What the service says after a round, and what the world outside saw. */

@@ -17,7 +17,7 @@ const opened = { occurrence: "occ_a", on: "task.opened", taskId: "task_1", runId
 const ended = { occurrence: "occ_b", on: "run.ended", taskId: "task_1", runId: "run_1" };
 const firing: FoundFiring = {
   ...{ id: "occ_1", occurrence: "occ_a", hook: tellers["task.opened"], on: "task.opened", taskId: "task_1" },
-  ...{ state: "delivered", code: null, attempts: [{ n: 1, code: null }] },
+  ...{ state: "delivered", code: null, attempts: [{ n: 1, status: 200, code: null }] },
 };
 const other: FoundFiring = { ...firing, id: "occ_2", occurrence: "occ_b", hook: tellers["run.ended"], on: "run.ended" };
 const arrival = { id: "msg_1_tell", firingId: "occ_1", digest: "a", isSigned: true, taskId: "task_1", isTaken: true };
@@ -65,11 +65,16 @@ const broken: readonly (readonly [string, Partial<Findings>, RegExp])[] = [
   ["a task's opening is not told", { events: [ended] }, /^lost: the event of the opening/],
   ["a hook did not fire", { firings: [firing] }, /^lost: the firing of tell-ended/],
   ["a hook fired twice on an event", { firings: [firing, other, { ...other, id: "occ_3" }] }, /^twice: firings/],
-  ["an attempt is left out", withFiring({ attempts: [{ n: 2, code: null }] }), /has the attempts 2/],
+  ["an attempt is left out", withFiring({ attempts: [{ n: 2, status: 200, code: null }] }), /has the attempts 2/],
   ["a firing waits for ever", withFiring({ state: "waiting", code: "timeout" }), /is waiting timeout/],
   ["nobody took a firing", { arrivals: whole.arrivals.slice(1) }, /is delivered, and no receiver took it/],
   ["a request is not signed", { arrivals: [...whole.arrivals, { ...arrival, isSigned: false }] }, /is not signed/],
   ["an id has two bodies", { arrivals: [...whole.arrivals, { ...arrival, digest: "b" }] }, /^two bodies came/],
+  [
+    "an attempt is counted twice",
+    withFiring({ attempts: [1, 2].map((n) => ({ n, status: 503, code: "server-error" })) }),
+    /^counted twice: occ_1/,
+  ],
   ["a request was no attempt", { arrivals: [...whole.arrivals, arrival] }, /^not counted: occ_1/],
 ];
 

@@ -128,9 +128,8 @@ function* checkFirings({ firings, arrivals }: Findings): Generator<string> {
   }
 }
 
-/** Requests under one id are the same, signed, and each was an attempt that is listed. */
+/** Requests under one id are the same and signed; each was an attempt that is listed, and each answered attempt came. */
 function* checkArrivals({ firings, arrivals }: Findings): Generator<string> {
-  const attempts = new Map(firings.map((firing) => [firing.id, firing.attempts.length]));
   const digests = new Map<string, string>();
   const times = new Map<string, number>();
   for (const { id, firingId, digest, isSigned } of arrivals) {
@@ -139,10 +138,11 @@ function* checkArrivals({ firings, arrivals }: Findings): Generator<string> {
     digests.set(id, digest);
     times.set(firingId, (times.get(firingId) ?? 0) + 1);
   }
-  for (const [firingId, count] of times) {
-    const listed = attempts.get(firingId);
-    if (listed !== undefined && listed < count)
-      yield `not counted: ${firingId} has ${listed} attempts, and ${count} came`;
+  for (const { id, attempts } of firings) {
+    const came = times.get(id) ?? 0;
+    if (attempts.length < came) yield `not counted: ${id} has ${attempts.length} attempts, and ${came} came`;
+    const answered = attempts.filter(({ status }) => status !== null).length;
+    if (answered > came) yield `counted twice: ${id} has ${answered} answered attempts, and ${came} came`;
   }
 }
 
