@@ -39,12 +39,21 @@ export interface NetworkHost {
 }
 
 interface Pending {
-  readonly workspaceId: string;
+  readonly workspace: Workspace;
   readonly request: Omit<AssignedRequest, "timeoutMs">;
   readonly untilMs: number;
   readonly settle: (outcome: OutboundAnswer | NetworkFailure) => void;
   /** The host that makes it; null while it waits for one. */
   host: NetworkHost | null;
+}
+
+/** The hosts of a workspace, and its requests. */
+interface Workspace {
+  readonly id: string;
+  /** With the requests that each has. */
+  readonly hosts: Map<NetworkHost, Set<Pending>>;
+  /** Oldest first. */
+  readonly waiting: Set<Pending>;
 }
 
 /** Most requests of one workspace that wait for a host; more are refused. */
@@ -59,9 +68,11 @@ const MAX_ASSIGNED = 64;
  * 1. A request is sent to one host, once: the host of its workspace that has the fewest requests.
  * 2. Without a free host it waits for one. When its time is over it fails as `unreachable`, waiting or sent.
  * 3. When a host disconnects, its requests fail.
+ * 4. A step looks at the hosts of one workspace and at the requests that it hands out, however many others there are.
  */
 export class NetworkRequests {
-  readonly #hosts = new Map<NetworkHost, Set<string>>();
+  /** Those that have a host or a request. */
+  readonly #workspaces = new Map<string, Workspace>();
   readonly #pending = new Map<string, Pending>();
   readonly #clock: Clock;
   #ids = 0;
@@ -72,26 +83,30 @@ export class NetworkRequests {
 
   /** Adds a host, and sends it waiting requests. */
   join(host: NetworkHost): void {
-    this.#hosts.set(host, new Set());
-    this.#handOut();
+    const workspace = this.#workspaceOf(host.workspaceId);
+    workspace.hosts.set(host, new Set());
+    this.#handOut(workspace);
   }
 
   leave(host: NetworkHost): void {
-    const handed = this.#hosts.get(host) ?? [];
-    this.#hosts.delete(host);
-    for (const id of handed) this.#fail(id, "the host that had the request went away");
+    const workspace = this.#workspaceOf(host.workspaceId);
+    const handed = workspace.hosts.get(host) ?? [];
+    workspace.hosts.delete(host);
+    for (const { request } of handed) this.#fail(request.id, "the host that had the request went away");
+    this.#forget(workspace);
   }
 
   /** Handles a host's result; ignored for a request that the host does not have. */
   answered(host: NetworkHost, id: string, result: AssignedAnswer): void {
-    if (this.#hosts.get(host)?.has(id) !== true) return;
+    if (this.#pending.get(id)?.host !== host) return;
     this.#settle(id, result.ok ? result.answer : new NetworkFailure(result.code, result.reason));
   }
 
   /** Lets a host of the workspace make the request. Rejects with {@link NetworkFailure} when there is no answer. */
   post(workspaceId: string, { url, headers, body, timeoutMs, signal }: OutboundRequest & { readonly body: string }) {
     return new Promise<OutboundAnswer>((resolve, reject) => {
-      if (this.#waitingIn(workspaceId) >= MAX_WAITING) {
+      const workspace = this.#workspaceOf(workspaceId);
+      if (workspace.waiting.size >= MAX_WAITING) {
         reject(new NetworkFailure("unreachable", "too many requests wait for a host of the workspace"));
         return;
       }
@@ -106,16 +121,13 @@ export class NetworkRequests {
         if (outcome instanceof NetworkFailure) reject(outcome);
         else resolve(outcome);
       };
-      this.#pending.set(id, {
-        workspaceId,
-        request: { id, url: url.href, headers, body },
-        untilMs,
-        settle,
-        host: null,
-      });
+      const request = { id, url: url.href, headers, body };
+      const pending: Pending = { workspace, request, untilMs, settle, host: null };
+      this.#pending.set(id, pending);
+      workspace.waiting.add(pending);
       signal.addEventListener("abort", abort);
       if (signal.aborted) abort();
-      else this.#handOut();
+      else this.#handOut(workspace);
     });
   }
 
@@ -125,32 +137,31 @@ export class NetworkRequests {
       : "there was no response in the time left";
   }
 
-  #waitingIn(workspaceId: string): number {
-    let count = 0;
-    for (const pending of this.#pending.values()) {
-      if (pending.host === null && pending.workspaceId === workspaceId) count += 1;
-    }
-    return count;
-  }
-
-  #handOut(): void {
-    for (const pending of this.#pending.values()) {
-      if (pending.host !== null) continue;
+  #handOut({ hosts, waiting }: Workspace): void {
+    for (const pending of waiting) {
       const timeoutMs = pending.untilMs - this.#clock.now();
+      if (timeoutMs <= 0) continue;
       const request = { ...pending.request, timeoutMs };
-      const host = timeoutMs > 0 ? this.#freest(pending.workspaceId).find((one) => one.send(request)) : undefined;
-      if (host === undefined) continue;
+      const host = freest(hosts).find((one) => one.send(request));
+      // What no host takes now, none takes for the next one either.
+      if (host === undefined) return;
+      waiting.delete(pending);
       pending.host = host;
-      this.#hosts.get(host)?.add(pending.request.id);
+      hosts.get(host)?.add(pending);
     }
   }
 
-  /** Hosts of the workspace that take more requests, those with the fewest first. */
-  #freest(workspaceId: string): NetworkHost[] {
-    return [...this.#hosts]
-      .filter(([host, handed]) => host.workspaceId === workspaceId && handed.size < MAX_ASSIGNED)
-      .sort(([, one], [, other]) => one.size - other.size)
-      .map(([host]) => host);
+  #workspaceOf(id: string): Workspace {
+    const known = this.#workspaces.get(id);
+    if (known !== undefined) return known;
+    const workspace: Workspace = { id, hosts: new Map(), waiting: new Set() };
+    this.#workspaces.set(id, workspace);
+    return workspace;
+  }
+
+  /** A workspace without hosts has no request with one. */
+  #forget({ id, hosts, waiting }: Workspace): void {
+    if (hosts.size === 0 && waiting.size === 0) this.#workspaces.delete(id);
   }
 
   #fail(id: string, reason: string): void {
@@ -160,9 +171,20 @@ export class NetworkRequests {
   #settle(id: string, outcome: OutboundAnswer | NetworkFailure): void {
     const pending = this.#pending.get(id);
     if (pending === undefined) return;
+    const { workspace, host } = pending;
     this.#pending.delete(id);
-    if (pending.host !== null) this.#hosts.get(pending.host)?.delete(id);
+    workspace.waiting.delete(pending);
+    if (host !== null) workspace.hosts.get(host)?.delete(pending);
     pending.settle(outcome);
-    if (pending.host !== null) this.#handOut();
+    if (host !== null) this.#handOut(workspace);
+    this.#forget(workspace);
   }
+}
+
+/** The hosts that take more requests, those with the fewest first. */
+function freest(hosts: Workspace["hosts"]): NetworkHost[] {
+  return [...hosts]
+    .filter(([, handed]) => handed.size < MAX_ASSIGNED)
+    .sort(([, one], [, other]) => one.size - other.size)
+    .map(([host]) => host);
 }

@@ -13,10 +13,13 @@ const answer = { status: 200, body: "", retryAfter: null };
 class Host implements NetworkHost {
   readonly handed: AssignedRequest[] = [];
   isFull = false;
+  /** How often it was asked to send. */
+  asked = 0;
 
   constructor(readonly workspaceId: string) {}
 
   send(request: AssignedRequest): boolean {
+    this.asked += 1;
     if (!this.isFull) this.handed.push(request);
     return !this.isFull;
   }
@@ -113,4 +116,26 @@ t.test("a cancelled request is removed, also before it is sent", async (t) => {
   t.match(await waiting, { message: /given up/ });
   t.match(await post("ws_1", giving.signal), { message: /given up/ });
   t.equal(join().handed.length, 0);
+});
+
+t.test("with 10,000 requests waiting, a step asks no host of another workspace", async (t) => {
+  const { network, post, join } = arrange();
+  const hosts = Array.from({ length: 10 }, (_, n) => join(`ws_${n}`));
+  for (const host of hosts) host.isFull = true;
+  const beside = join("ws_0");
+  beside.isFull = true;
+  for (let n = 0; n < 10_000; n++) void post(`ws_${n % 10}`);
+  const asked = () => hosts.map((host) => host.asked);
+  const before = asked();
+  void post("ws_0");
+  const quiet = join("quiet");
+  void post("quiet");
+  t.equal(quiet.handed.length, 1);
+  network.answered(quiet, quiet.handed[0]?.id ?? "", { ok: true, answer });
+  t.same(asked(), before, "those of ws_0 are too many already: none is asked");
+  const late = join("ws_0");
+  t.equal(late.handed.length, 64, "and one that comes has its places at once");
+  network.answered(late, late.handed[0]?.id ?? "", { ok: true, answer });
+  t.equal(late.handed.length, 65);
+  t.same(asked().slice(1), before.slice(1), "no host of another workspace is asked");
 });
