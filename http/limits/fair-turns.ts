@@ -4,7 +4,11 @@ import { Queue } from "../../runtime/queue.js";
 import { sourceOf } from "./client-address.js";
 
 /** How long the event loop has been away from its input when no more turns are given, in milliseconds. */
-const SLICE_MS = 0.5;
+const SHARED_SLICE_MS = 0.25;
+/** The same while one party is alone: looking at the input less often, more gets done. */
+const SLICE_MS = 2;
+/** How long a party is taken to be about after a turn, in milliseconds. */
+const ABOUT_MS = 10_000;
 /** Most turns that are given before input is read again: what they have others do takes time as well. */
 const MAX_TURNS = 16;
 
@@ -30,8 +34,8 @@ export interface FairTurnsOptions {
  * 2. Of the parties that wait, the one whose last turn is longest ago has the next. Of its own work, few requests are
  *    under way at once, so that what they hold is soon garbage: see {@link OwnWork}.
  * 3. Between two reads of input there are at most {@link MAX_TURNS} turns that were waited for, and none begins once
- *    {@link SLICE_MS} are over, whatever took them; but one always. Work that takes longer than that has to ask for a
- *    turn again in between.
+ *    {@link SHARED_SLICE_MS} are over, whatever took them; but one always. A party alone has {@link SLICE_MS}. Work that
+ *    takes longer than that has to ask for a turn again in between.
  */
 export class FairTurns {
   readonly #scheduler: Scheduler;
@@ -48,6 +52,9 @@ export class FairTurns {
   #begunMs: number | null = null;
   /** Turns that were waited for and given in it. */
   #given = 0;
+  /** Who had the last turn, and until when others are taken to be about. */
+  #latest: string | null = null;
+  #sharedUntilMs = 0;
 
   constructor({ scheduler, elapsedMs }: FairTurnsOptions) {
     this.#scheduler = scheduler;
@@ -119,6 +126,8 @@ export class FairTurns {
 
   #hadTurn(party: string): void {
     this.#turns += 1;
+    if (this.#latest !== null && this.#latest !== party) this.#sharedUntilMs = (this.#begunMs ?? 0) + ABOUT_MS;
+    this.#latest = party;
     this.#lastTurns.delete(party);
     this.#lastTurns.set(party, this.#turns);
     const [oldest] = this.#lastTurns.size > MAX_REMEMBERED ? this.#lastTurns.keys() : [];
@@ -126,19 +135,28 @@ export class FairTurns {
   }
 
   #hasTime(): boolean {
-    if (this.#begunMs !== null) return this.#elapsedMs() - this.#begunMs < SLICE_MS;
-    this.#beginSlice();
-    return true;
+    if (this.#begunMs === null) {
+      this.#beginSlice();
+      // It begins while input is read; what is deferred then still belongs to it.
+      this.#scheduler.defer(() => this.#scheduler.defer(() => this.#endSlice()));
+      return true;
+    }
+    const isShared = this.#begunMs < this.#sharedUntilMs;
+    return this.#elapsedMs() - this.#begunMs < (isShared ? SHARED_SLICE_MS : SLICE_MS);
   }
 
-  /** The next slice begins when what is deferred runs; it is the last one when nobody waits then. */
   #beginSlice(): void {
     this.#begunMs = this.#elapsedMs();
     this.#given = 0;
-    this.#scheduler.defer(() => {
-      if (this.#length > 0) this.#beginSlice();
-      else this.#begunMs = null;
-    });
+  }
+
+  /** While somebody waits, the next slice begins at once. */
+  #endSlice(): void {
+    if (this.#length === 0) this.#begunMs = null;
+    else {
+      this.#beginSlice();
+      this.#scheduler.defer(() => this.#endSlice());
+    }
   }
 }
 

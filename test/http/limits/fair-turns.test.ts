@@ -2,10 +2,10 @@ import t from "tap";
 import { FairTurns, partyOf } from "../../../http/limits/fair-turns.js";
 import { DrivenScheduler } from "../../support/driven-scheduler.js";
 
-/** Turns whose work takes `costMs` each, and which party had each. */
+/** Turns whose work takes `costMs` each, and which party had each; at first a party is alone. */
 function arrange(costMs: number) {
   const scheduler = new DrivenScheduler();
-  let nowMs = 0;
+  let nowMs = 100_000;
   const turns = new FairTurns({ scheduler, elapsedMs: () => nowMs });
   const had: string[] = [];
   const work = (party: string): void => {
@@ -24,15 +24,15 @@ function arrange(costMs: number) {
 }
 
 t.test("work that nobody waits before begins at once, as long as the slice lasts", async (t) => {
-  const { had, enter, scheduler } = arrange(0.2);
+  const { had, enter, scheduler } = arrange(0.9);
   for (let count = 0; count < 5; count++) enter("a");
   t.same(had, ["a", "a", "a"], "the third began with time left");
-  await scheduler.turn();
+  while (!scheduler.isIdle) await scheduler.turn();
   t.same(had.length, 5);
 });
 
 t.test("the party whose last turn is longest ago has the next, whoever asks for more", async (t) => {
-  const { had, enter, scheduler } = arrange(1);
+  const { had, enter, scheduler } = arrange(2);
   for (let count = 0; count < 100; count++) enter("flood");
   enter("a");
   enter("b");
@@ -45,8 +45,8 @@ t.test("the party whose last turn is longest ago has the next, whoever asks for 
 
 t.test("input is read after each slice, and after a few turns that take no time themselves", async (t) => {
   for (const [costMs, most] of [
-    [2, 1],
-    [0.2, 3],
+    [3, 1],
+    [0.9, 3],
     [0, 16],
   ] as const) {
     const { had, turns, work, scheduler } = arrange(costMs);
@@ -61,19 +61,40 @@ t.test("input is read after each slice, and after a few turns that take no time 
   }
 });
 
-t.test("what else the loop does counts for the slice, but one turn is always given", async (t) => {
-  const { had, turns, work, elapse, scheduler } = arrange(0.2);
-  const given: number[] = [];
-  // As a write has the runtime take a turn of its own in the next round of the loop.
-  void turns.next("b").then(() => scheduler.defer(() => elapse(3)));
-  for (let count = 0; count < 10; count++) void turns.next("a").then(() => work("a"));
-  while (!scheduler.isIdle) {
+t.test("slices are short while several parties are about, and long for one alone", async (t) => {
+  const { had, turns, work, elapse, scheduler } = arrange(0.1);
+  const slice = async (): Promise<number> => {
     const before = had.length;
     await scheduler.turn();
-    given.push(had.length - before);
-  }
-  t.same(given.slice(0, 3), [3, 1, 3]);
-  t.equal(had.length, 10);
+    return had.length - before;
+  };
+  for (let count = 0; count < 200; count++) void turns.next("a").then(() => work("a"));
+  for (let count = 0; count < 2; count++) await slice();
+  t.same([await slice(), await slice()], [16, 16], "as many as there may be");
+  void turns.next("b").then(() => work("b"));
+  await slice();
+  for (let count = 0; count < 10; count++) t.equal(await slice(), 3);
+  elapse(10_000);
+  await slice();
+  t.equal(await slice(), 16);
+  while (!scheduler.isIdle) await scheduler.turn();
+});
+
+t.test("what else the loop does counts for the slice, but one turn is always given", async (t) => {
+  const { had, turns, work, elapse, scheduler } = arrange(0.2);
+  const slice = async (): Promise<number> => {
+    const before = had.length;
+    await scheduler.turn();
+    return had.length - before;
+  };
+  void turns.next("b");
+  for (let count = 0; count < 30; count++) void turns.next("a").then(() => work("a"));
+  for (let count = 0; count < 3; count++) await slice();
+  // As a write has the runtime take a turn of its own in the next round of the loop.
+  void turns.next("b").then(() => scheduler.defer(() => elapse(3)));
+  t.same([await slice(), await slice(), await slice()], [2, 1, 2]);
+  while (!scheduler.isIdle) await scheduler.turn();
+  t.equal(had.length, 30);
 });
 
 /** Requests of one party that take `slices` turns each, all but the first after they have begun. */
