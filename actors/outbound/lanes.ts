@@ -21,7 +21,10 @@ export const mailLane: LaneLimits = { name: "mail", places: 128, kept: 96, perPa
 /** What connections ask of the hosts that they link accounts at. */
 export const accountLane: LaneLimits = { name: "accounts", places: 256, kept: 128, perParty: 32, perTarget: 16 };
 
-/** What is asked of the code host. */
+/**
+ * What is asked of the code host. Two lanes have these limits: effects wait in one for their workspace; requests that
+ * somebody waits for, by installation, are refused at once in the other, so that neither takes the other's places.
+ */
 export const codeHostLane: LaneLimits = { name: "code-host", places: 128, kept: 96, perParty: 4, perTarget: 4 };
 
 /** Keys of issuers, fetched while a request waits for them. */

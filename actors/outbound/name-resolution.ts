@@ -1,7 +1,9 @@
 import { Resolver } from "node:dns/promises";
+import { isIP } from "node:net";
 import { networkInterfaces } from "node:os";
 import { Lane } from "../../runtime/lane.js";
 import { type Resolve, resolveWithSystem } from "./address-guard.js";
+import { type NameConfiguration, readNameConfiguration } from "./name-configuration.js";
 
 /** Time for one question to a name server, in milliseconds, and questions asked of each. */
 const TIMEOUT_MS = 2_500;
@@ -18,9 +20,10 @@ const UNKNOWN: ReadonlySet<string> = new Set(["ENOTFOUND", "ENODATA", "ECONNREFU
 
 /** What names are asked of. */
 export interface NameSources {
+  readonly configuration: Pick<NameConfiguration, "hosted" | "candidates">;
   /** Asks name servers, without a thread. Rejects with a code of `node:dns`. */
   readonly ask: (host: string, family: 4 | 6) => Promise<readonly string[]>;
-  /** Asks the system, which knows its own names too (its hosts file, search domains), on a thread. */
+  /** Asks the system, which may know names of the local network, on a thread. */
   readonly askSystem: Resolve;
   /** The kind of addresses that connections go to if a name has both; IPv4 without it. */
   readonly usedKind?: () => 4 | 6;
@@ -33,11 +36,13 @@ interface Answer {
 }
 
 /**
- * Resolves names so that those whose name servers do not answer hold up nobody else: name servers are asked without a
- * thread, and only names that they do not know, or that have no dot, are asked of the system, a few at once. Addresses of
- * the kind that is used come first, and those of the other kind are not waited for long then.
+ * Resolves names so that those whose name servers do not answer hold up nobody else, in the system's usual order: the
+ * hosts file, then name servers, which are asked without a thread. Only names that cannot be anybody's on the internet
+ * ({@link isLocalName}) are asked of the system when neither knows them, a few at once and each name in turn. Whoever
+ * waits for a name that is being looked up gets that answer. Addresses of the kind that is used come first, and those
+ * of the other kind are not waited for long then.
  */
-export function createResolve({ ask, askSystem, usedKind = () => 4 }: NameSources): Resolve {
+export function createResolve({ configuration, ask, askSystem, usedKind = () => 4 }: NameSources): Resolve {
   const answerOf = async (host: string, family: 4 | 6): Promise<Answer> => {
     try {
       return { addresses: await ask(host, family), error: null };
@@ -45,9 +50,9 @@ export function createResolve({ ask, askSystem, usedKind = () => 4 }: NameSource
       return { addresses: [], error };
     }
   };
-  const lane = new Lane({ name: "names", places: SYSTEM_AT_ONCE, kept: 0, perParty: SYSTEM_AT_ONCE, perTarget: 1 });
+  const lane = new Lane({ name: "names", places: SYSTEM_AT_ONCE, kept: 0, perParty: 1, perTarget: 1 });
   const bySystem = async (host: string): Promise<readonly string[]> => {
-    const place = { party: "", target: host };
+    const place = { party: host, target: host };
     if (!lane.take(place)) await new Promise<void>((resolve) => lane.wait({ ...place, granted: resolve }));
     try {
       return await askSystem(host);
@@ -55,18 +60,48 @@ export function createResolve({ ask, askSystem, usedKind = () => 4 }: NameSource
       lane.release(place);
     }
   };
-  return async (host) => {
-    if (!host.includes(".")) return bySystem(host);
+  const byServers = async (host: string): Promise<Answer> => {
     const used = usedKind();
     const asked = answerOf(host, used);
     const askedOther = answerOf(host, used === 4 ? 6 : 4);
     const answer = await asked;
     const other = answer.addresses.length > 0 ? await soon(askedOther) : await askedOther;
     const addresses = [...answer.addresses, ...other.addresses];
-    if (addresses.length > 0) return addresses;
+    if (addresses.length > 0) return { addresses, error: null };
     for (const { error } of [answer, other]) if (error !== null && !isUnknown(error)) throw error;
-    return bySystem(host);
+    return { addresses, error: answer.error ?? other.error };
   };
+  const find = async (host: string): Promise<readonly string[]> => {
+    const hosted = configuration.hosted(host);
+    if (hosted.length > 0) {
+      const used = usedKind();
+      return [...hosted.filter((each) => isIP(each) === used), ...hosted.filter((each) => isIP(each) !== used)];
+    }
+    let unknown: unknown = null;
+    for (const candidate of configuration.candidates(host)) {
+      const { addresses, error } = await byServers(candidate);
+      if (addresses.length > 0) return addresses;
+      unknown = error;
+    }
+    if (isLocalName(host)) return bySystem(host);
+    throw unknown ?? new Error(`${host} has no address`);
+  };
+  const underWay = new Map<string, Promise<readonly string[]>>();
+  return (host) => {
+    const known = underWay.get(host);
+    if (known !== undefined) return known;
+    const found = find(host).finally(() => underWay.delete(host));
+    underWay.set(host, found);
+    return found;
+  };
+}
+
+/**
+ * Whether a name is of this machine or its network alone: one without a dot, or below `local` (RFC 6762) or
+ * `localhost`. Who names others may also decide how long their name servers take, and with them the system's threads.
+ */
+function isLocalName(host: string): boolean {
+  return !host.includes(".") || /\.(local|localhost)$/i.test(host);
 }
 
 /** The answer if it comes within {@link OTHER_KIND_MS}. */
@@ -98,11 +133,35 @@ function isUnknown(error: unknown): boolean {
   return error instanceof Error && "code" in error && typeof error.code === "string" && UNKNOWN.has(error.code);
 }
 
-const resolver = new Resolver({ timeout: TIMEOUT_MS, tries: TRIES });
+/** Asks name servers over those that the configuration has at that time. */
+export function createAsk(configuration: Pick<NameConfiguration, "servers">): NameSources["ask"] {
+  let servers: readonly string[] | null = null;
+  let resolver = new Resolver({ timeout: TIMEOUT_MS, tries: TRIES });
+  return (host, family) => {
+    const current = configuration.servers();
+    if (current !== servers) {
+      servers = current;
+      resolver = createResolver(current);
+    }
+    return family === 4 ? resolver.resolve4(host) : resolver.resolve6(host);
+  };
+}
 
-/** Resolves names over the machine's name servers and, for names that they do not know, as the system does. */
+function createResolver(servers: readonly string[]): Resolver {
+  const resolver = new Resolver({ timeout: TIMEOUT_MS, tries: TRIES });
+  try {
+    if (servers.length > 0) resolver.setServers(servers);
+  } catch {
+    // An address that it does not take; the library has read the file by its own rules.
+  }
+  return resolver;
+}
+
+const configuration = readNameConfiguration({ hosts: "/etc/hosts", resolver: "/etc/resolv.conf" });
+
+/** Resolves names by the machine's hosts file and name servers and, for names of its network, as the system does. */
 export const resolveNames: Resolve = createResolve({
-  ask: (host, family) => (family === 4 ? resolver.resolve4(host) : resolver.resolve6(host)),
+  ...{ configuration, ask: createAsk(configuration) },
   askSystem: resolveWithSystem,
   usedKind: kindOfMachine,
 });

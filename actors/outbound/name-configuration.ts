@@ -1,0 +1,98 @@
+import { readFileSync, statSync } from "node:fs";
+import { isIP } from "node:net";
+
+/** What the machine's files say of names. */
+export interface NameConfiguration {
+  /** The addresses of a name in the hosts file; none when it is not there. */
+  hosted(host: string): readonly string[];
+  /** The names that name servers are asked for, in this order, by the search list and `ndots` of resolv.conf(5). */
+  candidates(host: string): readonly string[];
+  /** The name servers, as `node:dns` takes them; another array when they may have changed. */
+  servers(): readonly string[];
+}
+
+/** Greater files are not read: look-ups would wait for it. */
+const MAX_BYTES = 4 * 1024 * 1024;
+/** Search domains that are used, as in glibc's own limit once. */
+const MAX_SEARCH = 6;
+
+interface ResolverSettings {
+  readonly servers: readonly string[];
+  readonly search: readonly string[];
+  readonly ndots: number;
+}
+
+/** Reads both files again once they have changed. An absent one says nothing. */
+export function readNameConfiguration(paths: { readonly hosts: string; readonly resolver: string }): NameConfiguration {
+  const hosts = new WatchedFile(paths.hosts, parseHosts);
+  const resolver = new WatchedFile(paths.resolver, parseResolver);
+  return {
+    hosted: (host) => hosts.read().get(host.toLowerCase()) ?? [],
+    candidates: (host) => {
+      const { search, ndots } = resolver.read();
+      if (host.endsWith(".")) return [host];
+      const searched = search.map((domain) => `${host}.${domain}`);
+      return host.split(".").length > ndots ? [host, ...searched] : [...searched, host];
+    },
+    servers: () => resolver.read().servers,
+  };
+}
+
+/** A file's contents, parsed again when its time, size or inode is another. */
+class WatchedFile<Contents> {
+  readonly #path: string;
+  readonly #parse: (text: string) => Contents;
+  #stamp = "";
+  #contents: Contents;
+
+  constructor(path: string, parse: (text: string) => Contents) {
+    this.#path = path;
+    this.#parse = parse;
+    this.#contents = parse("");
+  }
+
+  read(): Contents {
+    try {
+      const { mtimeMs, size, ino } = statSync(this.#path);
+      const stamp = `${mtimeMs} ${size} ${ino}`;
+      if (stamp !== this.#stamp) {
+        this.#contents = this.#parse(size > MAX_BYTES ? "" : readFileSync(this.#path, "utf8"));
+        this.#stamp = stamp;
+      }
+    } catch {
+      // What was read last stays: a file is gone for a moment while it is replaced.
+    }
+    return this.#contents;
+  }
+}
+
+function linesOf(text: string): string[][] {
+  return text.split("\n").map((line) =>
+    line
+      .replace(/[#;].*/, "")
+      .split(/\s+/)
+      .filter((word) => word !== ""),
+  );
+}
+
+function parseHosts(text: string): ReadonlyMap<string, readonly string[]> {
+  const hosts = new Map<string, string[]>();
+  for (const [address = "", ...names] of linesOf(text)) {
+    if (isIP(address) === 0) continue;
+    for (const name of names) {
+      const known = hosts.get(name.toLowerCase());
+      if (known === undefined) hosts.set(name.toLowerCase(), [address]);
+      else known.push(address);
+    }
+  }
+  return hosts;
+}
+
+function parseResolver(text: string): ResolverSettings {
+  const lines = linesOf(text);
+  const servers = lines.flatMap(([word, server = ""]) => (word === "nameserver" && server !== "" ? [server] : []));
+  const search = lines.findLast(([word]) => word === "search" || word === "domain")?.slice(1, 1 + MAX_SEARCH) ?? [];
+  const options = lines.flatMap(([word, ...rest]) => (word === "options" ? rest : []));
+  const ndots = Number(options.findLast((option) => option.startsWith("ndots:"))?.slice("ndots:".length) ?? 1);
+  return { servers, search: search.map((domain) => domain.replace(/\.$/, "")), ndots: Number.isNaN(ndots) ? 1 : ndots };
+}
