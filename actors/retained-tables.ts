@@ -1,3 +1,5 @@
+import { inviteRetention } from "./access/invite.table.js";
+import { decisions, standingRetention } from "./decisions/decision.table.js";
 import { eventRetention } from "./events/event-log.table.js";
 import { attemptsOwned, hookOccurrenceRetention } from "./hooks/hook-occurrence.retention.js";
 import { changesFiredRetention } from "./hooks/loop-guard.js";
@@ -5,13 +7,15 @@ import { changeRetention } from "./resources/change-record.table.js";
 import { factRetention } from "./run-facts/run-fact.table.js";
 import { stayRetention } from "./run-facts/stay.table.js";
 import { runOwned, runRetention } from "./runs/run.retention.js";
+import { ownedBy } from "./tables/owned-rows.js";
 import type { RetentionCatalogue } from "./tables/retention-sweeper.machine.js";
 import { taskOwned, taskRetention } from "./tasks/task.retention.js";
+import { tasks } from "./tasks/task.table.js";
 
 /**
  * What is removed some time after its end (`tables/retention.ts`): the rules of tables, in the order of a pass, and the
- * rows that belong to other rows and go after them. A listed event keeps its task, so
- * events go first.
+ * rows that belong to other rows and go after them. A listed event keeps its
+ * task, so events go first.
  */
 export const retainedTables: RetentionCatalogue = {
   rules: [
@@ -23,6 +27,8 @@ export const retainedTables: RetentionCatalogue = {
     stayRetention,
     hookOccurrenceRetention,
     changesFiredRetention,
+    inviteRetention,
+    standingRetention,
   ],
-  owned: [...taskOwned, ...runOwned, attemptsOwned],
+  owned: [...taskOwned, ...runOwned, attemptsOwned, ownedBy(tasks.name, decisions)],
 };

@@ -4,6 +4,7 @@ import type { Batch } from "./batch.js";
 import { notTaken } from "./behaviour.js";
 import type { Cell } from "./cell.js";
 import type { Clock } from "./clock.js";
+import { DeadLetterLimit } from "./dead-letter-limit.js";
 import type { Deduplication } from "./dedup.js";
 import type { Effects } from "./effects.js";
 import type { Envelope } from "./envelope.js";
@@ -49,9 +50,11 @@ export class Turns {
   taken = 0;
   unhandled = 0;
   readonly #parts: TurnParts;
+  readonly #deadLetters: DeadLetterLimit;
 
   constructor(parts: TurnParts) {
     this.#parts = parts;
+    this.#deadLetters = new DeadLetterLimit(parts.overlays);
   }
 
   /** Takes the first message of a cell's mailbox; false when it crashed and stays there for a retry. */
@@ -115,7 +118,8 @@ export class Turns {
     if (envelope.asker !== null) batch.reject(envelope.asker, damage);
     else if (envelope.wakeUp === null && envelope.effect === null) {
       undelivered.remove(envelope);
-      batch.changes.push(supervisor.setAside(envelope, "the actor's record is damaged in the store", clock.now()));
+      const letter = supervisor.setAside(envelope, "the actor's record is damaged in the store", clock.now());
+      batch.changes.push(...this.#deadLetters.makeRoom(envelope.to), letter);
     }
     return true;
   }
@@ -284,7 +288,7 @@ export class Turns {
     if (decision.rejection !== null && envelope.asker !== null) batch.reject(envelope.asker, decision.rejection);
     if (decision.deadLetter !== null) {
       this.#consume(cell, envelope, batch);
-      batch.changes.push(decision.deadLetter);
+      batch.changes.push(...this.#deadLetters.makeRoom(cell.to), decision.deadLetter);
     }
     if (decision.suspendUntilMs !== null) this.#suspend(cell, envelope, decision.suspendUntilMs, batch);
     return decision.deadLetter !== null || decision.rejection !== null;

@@ -8,6 +8,7 @@ import { findMemberByEmail } from "../workspaces/member.table.js";
 import type { InviteRow } from "./invite.js";
 import type {
   AcceptInvite,
+  ForgetInvite,
   InviteMessage,
   InviteSent,
   Link,
@@ -77,6 +78,7 @@ export type InviteEvent =
   | InviteClosed<"expiry.due">
   | Plain<"expiry.early">
   | InviteMailed
+  | ForgetInvite
   /** Of an earlier invite. */
   | EffectEnded;
 

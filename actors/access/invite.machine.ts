@@ -23,6 +23,9 @@
  * | expired  |                                                              |          |                              |
  * | open,    | effect.ended, of an earlier invite                           | same     |                              |
  * | expired  |                                                              |          |                              |
+ * | any but  | invite.forget                                                | (ended)  | its row goes                 |
+ * | none and |                                                              |          |                              |
+ * | open     |                                                              |          |                              |
  * | any but  | resend.refused, accept.refused, revoke.refused               | same     | refused                      |
  * | none     |                                                              |          |                              |
  *
@@ -33,7 +36,14 @@ import { defineActor } from "../../runtime/define-actor.js";
 import type { Delivered } from "../../runtime/turn.js";
 import { classifyInvite, type InviteContext, type InviteEvent } from "./classify-invite.js";
 import { inviteRef } from "./invite.messages.js";
-import { acceptInvite, expireInvite, recordMailOutcome, revokeInvite, sendInvite } from "./invite.transitions.js";
+import {
+  acceptInvite,
+  expireInvite,
+  forgetInvite,
+  recordMailOutcome,
+  revokeInvite,
+  sendInvite,
+} from "./invite.transitions.js";
 
 /** Requests to an invite that are refused. */
 function refusalTransitions<State extends string>(state: State) {
@@ -80,6 +90,7 @@ const machine = setup({
       assertEvent(event, "mail.ended");
       return recordMailOutcome(context, event);
     }),
+    forget: ({ context, event }) => forgetInvite(context, event.turn),
     skipMember: ({ event }) => {
       assertEvent(event, "send.skipped");
       event.turn.reply(null);
@@ -109,15 +120,22 @@ const machine = setup({
         "expiry.early": { target: "open" },
       },
     },
-    expired: { on: pendingTransitions("expired") },
+    expired: { on: { ...pendingTransitions("expired"), "invite.forget": { target: "expired", actions: "forget" } } },
     revoked: {
       on: {
         ...refusalTransitions("revoked"),
         "send.taken": { target: "open", actions: "send" },
         "revoke.taken": { target: "revoked" },
+        "invite.forget": { target: "revoked", actions: "forget" },
       },
     },
-    accepted: { on: { ...refusalTransitions("accepted"), "send.taken": { target: "open", actions: "send" } } },
+    accepted: {
+      on: {
+        ...refusalTransitions("accepted"),
+        "send.taken": { target: "open", actions: "send" },
+        "invite.forget": { target: "accepted", actions: "forget" },
+      },
+    },
   },
 });
 

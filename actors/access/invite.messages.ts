@@ -1,5 +1,5 @@
 import { reference } from "../../runtime/reference.js";
-import type { Answered } from "../../runtime/turn.js";
+import type { Answered, Message } from "../../runtime/turn.js";
 import type { Refusal } from "../refusal.js";
 import type { Member } from "../workspaces/member.table.js";
 import type { InviteRow } from "./invite.js";
@@ -39,7 +39,12 @@ export interface AcceptInvite extends Answered<Member | Refusal> {
   readonly email: string;
 }
 
-export type InviteMessage = SendInvite | ResendInvite | RevokeInvite | AcceptInvite;
+/** From retention: an invite that is over is removed. */
+export interface ForgetInvite extends Message {
+  readonly type: "invite.forget";
+}
+
+export type InviteMessage = SendInvite | ResendInvite | RevokeInvite | AcceptInvite | ForgetInvite;
 
 /** The invite to a workspace; its id is the mail address. */
 export const inviteRef = reference<InviteMessage>("invite");

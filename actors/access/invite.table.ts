@@ -3,7 +3,9 @@ import { rowSource } from "../../runtime/directory-source.js";
 import { toChangeEntry } from "../../runtime/topic.js";
 import { hashEntry } from "../resources/resource-hash.table.js";
 import { indexedTable } from "../tables/indexed-table.js";
+import { retain } from "../tables/retention.js";
 import { type InviteRow, inviteTopic, leads } from "./invite.js";
+import { inviteRef } from "./invite.messages.js";
 
 /** The kind of invite links in the directory of hashes. */
 export const INVITE_LINK = "invite";
@@ -24,3 +26,14 @@ export function inviteEntry(workspaceId: string, { linkHash, inviteId }: InviteR
 export const inviteSource = rowSource(invites, (invite, { partition }) =>
   leads(invite, invite.linkHash) ? [inviteEntry(partition, invite)] : [],
 );
+
+/** Invites that are over; one that was accepted or revoked counts as if it had expired. */
+export const inviteRetention = retain(invites, {
+  period: "work",
+  begunAtMs: ({ createdAtMs }) => createdAtMs,
+  endedAtMs: ({ state, expiresAtMs }) => (state === "open" ? null : expiresAtMs),
+  remove: (turn, { email }) => {
+    turn.send(inviteRef(turn.self.partition, email), { type: "invite.forget" });
+    return true;
+  },
+});

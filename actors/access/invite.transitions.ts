@@ -71,6 +71,15 @@ export function recordMailOutcome(
   return storeInvite(turn, context, { ...invite, mail: isSent ? "sent" : "not-sent" });
 }
 
+/** Removes an invite that is over. */
+export function forgetInvite({ invite }: InviteContext, turn: Turn): void {
+  if (invite !== null) {
+    turn.undirect(inviteEntry(turn.self.partition, invite));
+    invites.remove(turn, turn.self.partition, invite);
+  }
+  turn.stop();
+}
+
 /** Writes the invite, replacing that of the context. */
 function storeInvite(turn: Turn, context: InviteContext, invite: InviteRow): InviteContext {
   invites.put(turn, turn.self.partition, context.invite, invite);

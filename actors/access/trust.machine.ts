@@ -9,6 +9,7 @@
  * | serving | trust.mint, too many are stored                 | serving | refused                                   |
  * | serving | trust.refuse                                    | serving | records the refusal                       |
  * | serving | woken `sweep`                                   | serving | removes the expired; without trust, all   |
+ * | serving | the same, when nothing is left                  | (ended) |                                           |
  */
 import { assign, setup } from "xstate";
 import type { ActorType } from "../../runtime/actor-type.js";
@@ -96,7 +97,7 @@ function trustOf(turn: Turn, { trustKind }: Minting, trustId: string): ResourceR
   return isOpen ? findResource(turn, partition, trustKind, trustId) : undefined;
 }
 
-/** Removes what has expired and sets the next wake-up; without trust and credentials the actor ends. */
+/** Removes what has expired and sets the next wake-up; when nothing is left the actor ends, until it is used again. */
 function sweep(context: TrustContext, turn: Turn, minting: Minting): TrustContext {
   const trust = trustOf(turn, minting, context.trustId);
   const { removed, nextMs } = sweepCredentials(turn, context.trustId, trust);
@@ -104,7 +105,7 @@ function sweep(context: TrustContext, turn: Turn, minting: Minting): TrustContex
   const next = ends.filter((end) => end !== null);
   const swept = { ...context, sweepAtMs: null, kept: context.kept - removed };
   if (next.length > 0) return sweepBy(swept, turn, Math.min(...next));
-  if (trust === undefined) turn.stop();
+  turn.stop();
   return swept;
 }
 

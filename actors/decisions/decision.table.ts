@@ -1,6 +1,7 @@
 import type { Turn } from "../../runtime/turn.js";
 import { table } from "../../storage/table.js";
 import { indexedTable } from "../tables/indexed-table.js";
+import { retain } from "../tables/retention.js";
 import { storedAs } from "../tables/table-declaration.js";
 import type { DraftedDecision } from "./decision.js";
 
@@ -52,6 +53,17 @@ export const standingDecisions = indexedTable<StandingDecision>("decision-standi
     ({ id: _id, mergedAtMs: _mergedAtMs, ...stored }: StandingDecision) => stored,
     (stored, key) => ({ ...stored, mergedAtMs: Number(key.at(-2)), id: String(key.at(-1)) }),
   ),
+});
+
+/** Those that stand are listed as long as their tasks are stored, which end as they are merged. */
+export const standingRetention = retain(standingDecisions, {
+  period: "work",
+  begunAtMs: ({ mergedAtMs }) => mergedAtMs,
+  endedAtMs: ({ mergedAtMs }) => mergedAtMs,
+  remove: (turn, standing) => {
+    standingDecisions.remove(turn, turn.self.partition, standing);
+    return true;
+  },
 });
 
 /** Replaces the task's set. In a turn of the task's decisions. */

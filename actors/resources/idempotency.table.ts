@@ -79,3 +79,8 @@ export function sweepAttempts(turn: Turn, partition: string): boolean {
   }
   return expired.length === SWEEP_SLICE;
 }
+
+/** Whether there are any attempts. */
+export function hasAttempts(reading: Reading, partition: string): boolean {
+  return ages.entries(reading, partition, [], { limit: 1 }).length > 0;
+}

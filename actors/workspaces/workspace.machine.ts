@@ -18,14 +18,14 @@
  * | closed | workspace.open                              | closed | refused: what the key made is gone           |
  * | closed | any write sent before the closing           | closed | refused: not found                           |
  * | open   | token.expire                               | open   | the token's hash is removed                  |
- * | open   | woken `sweep`                               | open   | removes idempotency keys past their window   |
+ * | either | woken `sweep`                               | same   | removes idempotency keys past their window   |
  */
 import { assertEvent, assign, setup } from "xstate";
 import type { ActorType } from "../../runtime/actor-type.js";
 import { defineActor } from "../../runtime/define-actor.js";
 import type { Delivered, Fact, Turn, Woken } from "../../runtime/turn.js";
 import { isRefusal, type Refusal } from "../refusal.js";
-import { IDEMPOTENCY_WINDOW_MS, sweepAttempts } from "../resources/idempotency.table.js";
+import { hasAttempts, IDEMPOTENCY_WINDOW_MS, sweepAttempts } from "../resources/idempotency.table.js";
 import type { Kind } from "../resources/kind.js";
 import { createResource, deleteResource, replayCreate, updateResource } from "../resources/operations.js";
 import { withdrawOrphaned } from "../resources/orphaned-resources.js";
@@ -114,6 +114,7 @@ const states = {
       "member.remove": { target: "closed", actions: "refuseClosed" },
       "team.join": { target: "closed", actions: "refuseClosed" },
       "team.leave": { target: "closed", actions: "refuseClosed" },
+      woken: { target: "closed", actions: "sweep" },
     },
   },
 } as const;
@@ -238,8 +239,12 @@ function refuseClosed(event: WorkspaceEvent): void {
   event.turn.reply(gone);
 }
 
+/** Removes idempotency keys past their window: while the workspace is open, and then until none is left. */
 function sweep(turn: Turn): void {
-  turn.wake("sweep", turn.now + (sweepAttempts(turn, turn.self.partition) ? 0 : SWEEP_EVERY_MS));
+  const { partition } = turn.self;
+  const isMore = sweepAttempts(turn, partition);
+  const isOpen = findResource(turn, partition, "workspace", partition) !== undefined;
+  if (isMore || isOpen || hasAttempts(turn, partition)) turn.wake("sweep", turn.now + (isMore ? 0 : SWEEP_EVERY_MS));
 }
 
 /** Removes the hash that admits the token's bearer; what is shown of the token stays as it is. */

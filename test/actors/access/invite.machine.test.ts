@@ -334,3 +334,27 @@ t.test("a page of pending invites is not short for those whose time is over", as
     ["inv_2", "inv_1"],
   );
 });
+
+t.test("an invite that is over is forgotten with its link, an open one is not", async (t) => {
+  const forget: Message = { type: "invite.forget" };
+  const over: Readonly<Record<string, (stepping: Stepping) => void>> = {
+    expired: (stepping) => {
+      stepping.now += INVITE_MS;
+      stepping.take(woken);
+    },
+    accepted: (stepping) => void stepping.take(accept("first")),
+    revoked: (stepping) => void stepping.take(revoke(rowOf(stepping).inviteId)),
+  };
+  for (const [state, end] of Object.entries(over)) {
+    const stepping = invite();
+    stepping.take(send("first"));
+    t.equal(stepping.take(forget).taken, false, "open");
+    end(stepping);
+    t.equal(stepping.value, state);
+    t.ok(stepping.take(forget).stopped, state);
+    t.same(invites.list(stepping.rows, WORKSPACE), [], state);
+    t.equal(findInviteByLink(stepping.rows, "first"), undefined, state);
+    if (state === "accepted") continue;
+    t.match(stepping.take(send("again")).answer, { outcome: "invited" }, "the address can be invited anew");
+  }
+});

@@ -33,6 +33,7 @@ export const accessMachines: Readonly<Record<string, MachineTable>> = {
       "revoke.taken": "revoked",
       "mail.ended": "same",
       "effect.ended": "same",
+      "invite.forget": "same",
     },
     revoked: {
       "send.taken": "open",
@@ -40,8 +41,15 @@ export const accessMachines: Readonly<Record<string, MachineTable>> = {
       "accept.refused": "same",
       "revoke.refused": "same",
       "revoke.taken": "same",
+      "invite.forget": "same",
     },
-    accepted: { "send.taken": "open", "resend.refused": "same", "accept.refused": "same", "revoke.refused": "same" },
+    accepted: {
+      "send.taken": "open",
+      "resend.refused": "same",
+      "accept.refused": "same",
+      "revoke.refused": "same",
+      "invite.forget": "same",
+    },
   },
   link: {
     any: { "link.use": "same" },

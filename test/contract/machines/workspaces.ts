@@ -24,6 +24,7 @@ export const workspaceMachines: Readonly<Record<string, MachineTable>> = {
       "member.remove": "same",
       "team.join": "same",
       "team.leave": "same",
+      woken: "same",
     },
   },
   "slug-claims": {
