@@ -1,4 +1,5 @@
 import t from "tap";
+import { address } from "../../runtime/address.js";
 import { Stopping } from "../../runtime/runtime.js";
 import { actorSpace, deadLetterSpace, undeliveredSpace } from "../../storage/keys.js";
 import { Harness, partition, settled } from "../support/harness.js";
@@ -75,6 +76,18 @@ t.test(
     t.equal(harness.batches.length, 2, "256 turns, and the rest");
   },
 );
+
+t.test("an actor with many messages leaves each other one its turn in between", async (t) => {
+  const order: string[] = [];
+  const busy = probe("busy", { work: (_context, _message, turn) => void order.push(turn.self.partition) });
+  const harness = new Harness({ catalogue: { actors: [busy] } });
+  await harness.start();
+  const ask = (workspace: string) => harness.runtime.ask(address(workspace, "busy", "1"), { type: "work" });
+  const asks = [...Array.from({ length: 900 }, () => ask("ws_flood")), ask("ws_quiet"), ask("ws_quiet")];
+  await harness.advance();
+  await Promise.all(asks);
+  t.same(order.slice(0, 5), ["ws_flood", "ws_quiet", "ws_flood", "ws_quiet", "ws_flood"]);
+});
 
 t.test("turns go on during a flush, bounded, and form the next batch", async (t) => {
   const harness = new Harness({ catalogue, limits: { turnsPerBatch: 10 } });
