@@ -8,7 +8,7 @@ import type { Kind } from "./resources/kind.js";
 import { resourceDependents } from "./resources/resource-indexes.table.js";
 import { runFacts } from "./run-facts/run-fact.table.js";
 import { approvals } from "./runs/approval.table.js";
-import { runCheckouts, runs } from "./runs/run.table.js";
+import { runCheckouts, runSteps, runs } from "./runs/run.table.js";
 import { runInputs } from "./runs/run-input.table.js";
 import type { DependentSource } from "./tables/dependents.js";
 import { taskCheckouts, tasks } from "./tasks/task.table.js";
@@ -25,6 +25,7 @@ export function createDependentSources(kinds: readonly Kind[]): readonly Depende
     codeHostConnections,
     runs,
     runCheckouts,
+    runSteps,
     runInputs,
     runFacts,
     approvals,

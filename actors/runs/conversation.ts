@@ -5,10 +5,11 @@ import { hasFeature } from "../runners/runner.table.js";
 import { refuseUnlessAssigneeOf } from "./assignee.js";
 import type { RunRow, StepRow } from "./run.js";
 import type { MessageSent, SendMessage } from "./run.messages.js";
-import { runMessageKeys, runMessages, runSteps, runs } from "./run.table.js";
+import { runMessageKeys, runMessages, runs } from "./run.table.js";
 import { addStep, getRunRow, sendToOwner, sendToRunner } from "./run.transitions.js";
 import type { MessageTaken, RunContext } from "./run-events.js";
 import type { RunOwner } from "./run-owner.js";
+import { findStep } from "./run-steps.js";
 
 /**
  * Messages that people send to a run. Each is recorded as a step of the run and sent to its runner in the same batch.
@@ -19,7 +20,7 @@ import type { RunOwner } from "./run-owner.js";
 export function findSentBefore(turn: TurnReading, { by, key }: SendMessage): StepRow | null {
   const { partition, id } = turn.self;
   const once = key === null ? undefined : runMessageKeys.get(turn, partition, id, by, key);
-  return once === undefined ? null : (runSteps.get(turn, partition, id, once.index) ?? null);
+  return once === undefined ? null : findStep(turn, partition, id, once.index);
 }
 
 /** Why the run takes no message now, or null; `before` is the earlier message with the same key. Reads only. */
@@ -91,8 +92,8 @@ export function carryUndelivered(turn: Turn, { said }: RunContext, { id, outcome
   const workspaceId = turn.self.partition;
   const first = outcome === "abandoned" ? Math.max(0, said - MAX_UNDELIVERED) : said - unheard;
   for (const { key, value } of runMessages.entries(turn, workspaceId, [id], { after: [id, first] })) {
-    const step = runSteps.get(turn, workspaceId, id, value.index);
-    if (step === undefined) continue;
+    const step = findStep(turn, workspaceId, id, value.index);
+    if (step === null) continue;
     sendToOwner(turn, { type: "note", from: `person ${value.by}`, text: step.text, key: `said ${id} ${key.at(-1)}` });
   }
 }

@@ -23,7 +23,7 @@ export const runRetention = retain(runs, {
 
 /** What belongs to a run. */
 export const runOwned: readonly OwnedRows[] = [
-  ownedBy(runs.name, runSteps),
+  indexedOwnedBy(runs.name, runSteps),
   ownedBy(runs.name, runMessages),
   ownedBy(runs.name, runMessageKeys),
   indexedOwnedBy(runs.name, runCheckouts),

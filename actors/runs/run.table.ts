@@ -7,6 +7,8 @@ import type { CheckoutResult } from "../runners/protocol.js";
 import type { QueuedRun } from "../runners/runner.table.js";
 import { changedMembers } from "../tables/changed-members.js";
 import { indexedTable } from "../tables/indexed-table.js";
+import { storedAs } from "../tables/table-declaration.js";
+import { digestsOfText, type StoredText } from "../tables/text-blobs.js";
 import type { RunRow, StepRow } from "./run.js";
 import { runRowView } from "./run-row.view.js";
 
@@ -26,8 +28,22 @@ export const runs = indexedTable<RunRow>("run", {
     return [toChangeEntry(runTopic(run.id), { type: "run", run: { ...changed, id: run.id } })];
   },
 });
-/** `[run, index]` */
-export const runSteps = table<StepRow>("run-step");
+/** A step in the form of its row. */
+export interface StoredStep extends Omit<StepRow, "text"> {
+  /** Stored in the key alone. */
+  readonly runId: string;
+  readonly text: StoredText;
+}
+
+/** `[run, index]`; written and read through `run-steps.ts` */
+export const runSteps = indexedTable<StoredStep>("run-step", {
+  ...{ under: ["runId"], order: ["index"] },
+  stored: storedAs(
+    ({ runId: _run, ...step }: StoredStep) => step,
+    (step, key) => ({ ...step, runId: String(key.at(-2)) }),
+  ),
+  blobs: ({ text }) => digestsOfText(text),
+});
 /** `[run, n]`: the step that holds the n-th message to the run, from 1. */
 export const runMessages = table<{ readonly index: number; readonly by: string }>("run-said");
 /** `[run, person, idempotency key]`: the step of the message with that key. */

@@ -9,10 +9,11 @@ import { type ClaimRun, runnerRef, type SendToRunner } from "../runners/runner.m
 import type { OutboxMessage } from "../runners/runner.table.js";
 import type { RunRow, StepRow } from "./run.js";
 import type { OwnerMessage, StartRun } from "./run.messages.js";
-import { runEntry, runSteps, runs, toQueuedRun } from "./run.table.js";
+import { runEntry, runs, toQueuedRun } from "./run.table.js";
 import type { RunContext } from "./run-events.js";
 import { recordBases, recordBeginning, recordBrief } from "./run-input.js";
 import type { RunOwner } from "./run-owner.js";
+import { storeStep } from "./run-steps.js";
 
 /** What the transitions of a run do until its end; `run.machine.ts` says when. */
 
@@ -120,7 +121,7 @@ export function recordStep(turn: Turn, context: Pick<RunContext, "said">, step: 
 /** Adds a step with the next index, and changes `also` in the run's row. */
 export function addStep(turn: Turn, step: StepRow, also: Partial<Pick<RunRow, "spent" | "unheard">>): void {
   const row = getRunRow(turn);
-  runSteps.put(turn, turn.self.partition, [row.id, step.index], step);
+  storeStep(turn, row.id, step);
   const changed = { ...also, steps: step.index + 1 };
   const calls = tallyStep(row.calls, step);
   runs.put(turn, turn.self.partition, row, { ...row, ...changed, ...(calls && { calls }) });

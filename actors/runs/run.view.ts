@@ -4,9 +4,10 @@ import { whyWaiting } from "../runners/placement.queries.js";
 import { checkoutResultSchema, stepSchema as runnerStepSchema } from "../runners/protocol.js";
 import { getText } from "../tables/text-blobs.js";
 import type { RunRow, StepRow } from "./run.js";
-import { runCheckouts, runSteps, toQueuedRun } from "./run.table.js";
+import { runCheckouts, toQueuedRun } from "./run.table.js";
 import { runInputs } from "./run-input.table.js";
 import { runRowSchema, runRowView } from "./run-row.view.js";
+import { listSteps } from "./run-steps.js";
 
 /** The config of the run: the settings of the station and the repositories when it was queued. */
 const configSchema = z.looseObject({
@@ -78,5 +79,5 @@ export function stepsView(
   runId: string,
   page: { readonly after: number; readonly limit: number },
 ): z.output<typeof stepSchema>[] {
-  return runSteps.list(reading, workspaceId, [runId], { after: [runId, page.after], limit: page.limit }).map(stepView);
+  return listSteps(reading, workspaceId, runId, { after: [runId, page.after], limit: page.limit }).map(stepView);
 }

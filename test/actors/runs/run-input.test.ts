@@ -1,5 +1,5 @@
 import t from "tap";
-import { runCheckouts } from "../../../actors/runs/run.table.js";
+import { runCheckouts, runSteps } from "../../../actors/runs/run.table.js";
 import { runInputs } from "../../../actors/runs/run-input.table.js";
 import { recountBlobs } from "../../../actors/tables/blob-recount.js";
 import { taskCheckouts, tasks } from "../../../actors/tasks/task.table.js";
@@ -110,7 +110,7 @@ t.test("a body is stored once, with the number of its references", async (t) => 
   t.equal(others.length, 1, "of two runs");
   t.same(others[0]?.digest, first?.digest);
   t.equal(taskCheckouts.get(work.rows, workspaceId, "task_1", "acme/app")?.digest, first?.digest);
-  const referring = [runInputs, runCheckouts, taskCheckouts];
+  const referring = [runInputs, runCheckouts, runSteps, taskCheckouts];
   const found = [...recountBlobs(work.rows, workspaceId, { referring, nowMs: 0 })];
   t.same(found, [], "counting them anew changes nothing");
   const uses = work.rows.range<{ readonly count: number }>({ prefix: [workspaceId, "row", "blob-use"] });

@@ -8,7 +8,6 @@ import type { RunRow } from "../../../actors/runs/run.js";
 import { runActor as createRunActor } from "../../../actors/runs/run.machine.js";
 import type { StartRun } from "../../../actors/runs/run.messages.js";
 import { runCheckouts, runs } from "../../../actors/runs/run.table.js";
-import { stepsView } from "../../../actors/runs/run.view.js";
 import type { RunContext } from "../../../actors/runs/run-events.js";
 import type { TaskRow } from "../../../actors/tasks/task.js";
 import { tasks } from "../../../actors/tasks/task.table.js";
@@ -320,15 +319,6 @@ t.test("the cost of the steps adds up, until the runner reports the total", asyn
   t.same(rowOf(stepping)?.spent, { amount: 0.75, currency: "EUR" });
   stepping.take(message("completed"));
   t.same(rowOf(stepping)?.spent, { amount: 0.75, currency: "EUR" }, "a report without a sum takes nothing away");
-});
-
-t.test("a step is stored and shown with the call that it is about, and the skill that was read", async (t) => {
-  const stepping = run(["start", "claim", "may start", "started"]);
-  const call = { server: "tracker", tool: "find", failed: true, refusedBy: null };
-  const step = { kind: "tool", text: "find", tool: null, spent: null, call, skill: "greet" };
-  stepping.take(said({ type: "run.step", step: { ...step, index: 0 } }));
-  const [stored] = stepsView(stepping.rows, workspaceId, "run_1", { after: -1, limit: 1 });
-  t.match(stored, step);
 });
 
 t.test("a run whose job is too large for a frame fails with a reason, and frees the runner's slot", async (t) => {

@@ -132,7 +132,7 @@ t.test("a pinned run survives with its input, its steps and its diff; others go"
     });
     rows.put([workspaceId, "row", "blob", id], new Uint8Array([1]));
     rows.put([workspaceId, "row", "blob-use", id], { count: 1, unusedSinceMs: null });
-    for (let index = 0; index < 3; index++) rows.put(runSteps.key(workspaceId, id, index), { index });
+    for (let index = 0; index < 3; index++) rows.put(runSteps.key(workspaceId, id, index), { index, text: "" });
   }
   pin(rows, workspaceId, { of: "run", id: "run_1", by: "set_1" });
   const stored = harness.disk
