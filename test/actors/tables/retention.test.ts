@@ -23,7 +23,7 @@ const things = table<Thing>("test-thing");
 const parts = table<string>("test-thing-part");
 const sorted = table<Thing>("test-thing-sorted");
 const removeThing = (turn: Turn, { id }: Thing) => {
-  things.remove(turn, partition, id);
+  things.remove(turn, turn.self.partition, id);
   leaveRows(turn, things.name, id);
   return true;
 };
@@ -157,6 +157,45 @@ t.test("a pass whose turn never came goes on with the next rule, and a rule that
   sweeper.restore("sweeping", { at: { rule: "of-another-release", from: null }, isMoving: true });
   sweeper.take(atPlace);
   t.match(sweeper.context(), { at: { rule: "test-thing", from: null }, isMoving: true });
+});
+
+t.test("workspaces take turns, a slice each", async (t) => {
+  const harness = new Harness({ catalogue: {} });
+  const catalogue = { actors: [actor], effects: [retentionEffect({ clock: harness.world.clock })] };
+  const workspaces = ["ws_1", "ws_2", "ws_3"];
+  const rows: Writing = memoryRows();
+  const now = harness.world.clock.now();
+  for (const workspace of workspaces)
+    for (let n = 0; n < 600; n++)
+      things.put(rows, workspace, `t${1_000 + n}`, { id: `t${1_000 + n}`, begunMs: now, endedMs: now });
+  const written = rows.range({ prefix: [] });
+  const stored = harness.disk.open().commit(written.map(({ key, value }) => ({ op: "put", key, value }) as const));
+  await harness.advance();
+  await stored;
+  await harness.start(catalogue);
+  for (const workspace of workspaces) await harness.ask(retentionRef(workspace), { type: "retention.begin" });
+  // After time without a service all passes are due at once.
+  harness.crash();
+  await harness.advance(20 * HOUR_MS);
+  harness.batches.length = 0;
+  await harness.start(catalogue);
+  await harness.advance(HOUR_MS / 2);
+  const removed = new Map(workspaces.map((workspace) => [workspace, 0]));
+  let most = 0;
+  for (const batch of harness.batches) {
+    for (const { op, key } of batch) {
+      const workspace = String(key[0]);
+      if (op === "remove" && key[2] === things.name) removed.set(workspace, (removed.get(workspace) ?? 0) + 1);
+    }
+    most = Math.max(most, Math.max(...removed.values()) - Math.min(...removed.values()));
+  }
+  t.same([...removed.values()], [600, 600, 600]);
+  t.ok(most <= 128, `none is more than a slice ahead: ${most} rows`);
+  t.same(
+    workspaces.flatMap((workspace) => things.list(harness.durable, workspace)),
+    [],
+  );
+  harness.crash();
 });
 
 t.test("killed at every commit, a pass removes what is over and leaves nothing behind", async (t) => {
