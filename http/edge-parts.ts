@@ -8,6 +8,7 @@ import type { Refusal } from "../actors/refusal.js";
 import type { Kind } from "../actors/resources/kind.js";
 import type { Sealer } from "../actors/sealer.js";
 import type { Runtime, RuntimeLog } from "../runtime/runtime.js";
+import type { ExpiredCredentials } from "./access/expired-credentials.js";
 import type { Metrics } from "./process/metrics.js";
 import type { Credentials } from "./transport/entry.js";
 
@@ -27,6 +28,8 @@ interface SiteParts {
   readonly baseUrl: () => string;
   /** Mail domains that may sign in; null for any. */
   readonly signInDomains: readonly string[] | null;
+  /** Credentials that were refused as expired. */
+  readonly expired: ExpiredCredentials;
   readonly callerOf: (credentials: Credentials) => Caller | null | Refusal;
 }
 

@@ -71,7 +71,10 @@ const catalogue: readonly RouteEntry[] = [
   { tag: "Tasks and runs", make: ({ runtime, sealer }) => runConversationRoutes({ runtime, sealer }) },
   { tag: "Decisions", make: ({ runtime }) => decisionRoutes({ runtime }) },
   { tag: "Runners", make: ({ runtime }) => runnerRoutes({ runtime }) },
-  { tag: "Hook occurrences", make: ({ runtime, sealer }) => hookRoutes({ runtime, sealer }) },
+  {
+    tag: "Hook occurrences",
+    make: ({ runtime, sealer, site: { expired } }) => hookRoutes({ runtime, sealer, expired }),
+  },
   { tag: "Hook occurrences", make: ({ runtime }) => resendRoutes({ runtime }) },
   { tag: "Hook occurrences", make: ({ runtime }) => eventRoutes({ runtime }) },
   { tag: "Hook occurrences", make: ({ runtime, site: { baseUrl } }) => discoveryRoutes({ runtime, baseUrl }) },
@@ -82,8 +85,8 @@ const catalogue: readonly RouteEntry[] = [
 /** All WebSocket endpoints. An area adds a line. */
 const socketCatalogue: readonly ((parts: EdgeParts) => SocketRoute)[] = [
   ({ runtime, kinds, site: { callerOf } }) => streamSocket({ runtime, kinds, callerOf }),
-  ({ runtime, sealer, hosts: { network }, operation: { leaseMs } }) =>
-    runnerSocket({ runtime, sealer, network, leaseMs }),
+  ({ runtime, sealer, site: { expired }, hosts: { network }, operation: { leaseMs } }) =>
+    runnerSocket({ runtime, sealer, expired, network, leaseMs }),
 ];
 
 /** All endpoints: the router, the documentation and the tests read this table. */

@@ -1,4 +1,5 @@
 import { accountRef } from "../../actors/access/account.messages.js";
+import { hasExpiredCredential } from "../../actors/access/minted-credential.table.js";
 import { findExpiredSession } from "../../actors/access/session.queries.js";
 import { findExpiredToken } from "../../actors/access/workspace-token.queries.js";
 import { workspaceRef } from "../../actors/workspaces/workspace.messages.js";
@@ -42,6 +43,17 @@ export class ExpiredCredentials {
     if (token.isMinted) return;
     const { workspaceId, id } = token;
     this.#runtime.ask(workspaceRef(workspaceId), { type: "token.expire", id }).catch(() => undefined);
+  }
+
+  /** Remembers the pool token of this hash if that is why it admits nobody. Its trust removes it. */
+  refusedPool(hash: string): void {
+    const { reading, clock } = this.#runtime;
+    if (hasExpiredCredential(reading, hash, clock.now())) this.#remember(hash);
+  }
+
+  /** Remembers an expired callback token. Nothing of it is stored, so the next process goes by its time again. */
+  refusedCallback(hash: string): void {
+    this.#remember(hash);
   }
 
   #remember(hash: string): void {

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { type CallbackSubject, findCallbackSubject } from "../../actors/hooks/delivery/callback.queries.js";
 import { callbackTaskSchema, callbackTaskView } from "../../actors/hooks/delivery/callback.view.js";
 import { toCallbackNote } from "../../actors/hooks/delivery/callback-note.js";
+import { isExpiredCallback } from "../../actors/hooks/delivery/callback-token.js";
 import { workEventName } from "../../actors/hooks/hook.js";
 import {
   findTeamHookOccurrence,
@@ -9,9 +10,10 @@ import {
   listHookOccurrences,
 } from "../../actors/hooks/hook-occurrence.queries.js";
 import { currentHookOccurrence, currentHookOccurrenceSchema } from "../../actors/hooks/hook-occurrence.view.js";
-import type { Sealer } from "../../actors/sealer.js";
+import { type Sealer, sha256Hex } from "../../actors/sealer.js";
 import { taskRef } from "../../actors/tasks/task.messages.js";
 import type { Runtime } from "../../runtime/runtime.js";
+import type { ExpiredCredentials } from "../access/expired-credentials.js";
 import { bearerToken } from "../authenticate.js";
 import { parseBy } from "../field-errors.js";
 import { inPieces, readPage } from "../page-reading.js";
@@ -24,6 +26,7 @@ import { optionalIdempotencyKey } from "../transport/headers.js";
 export interface HookRoutesOptions {
   readonly runtime: Runtime;
   readonly sealer: Sealer;
+  readonly expired: ExpiredCredentials;
 }
 
 const historyQuery = z.strictObject({
@@ -122,7 +125,14 @@ async function addNote(options: HookRoutesOptions, request: Pick<RouteRequest, "
 }
 
 /** The hook occurrence and task that the request's callback token is for. */
-function subjectOf({ runtime, sealer }: HookRoutesOptions, { header }: Pick<RouteRequest, "header">): CallbackSubject {
+function subjectOf(
+  { runtime, sealer, expired }: HookRoutesOptions,
+  { header }: Pick<RouteRequest, "header">,
+): CallbackSubject {
   const { reading, clock } = runtime;
-  return granted(findCallbackSubject({ reading, sealer, nowMs: clock.now() }, bearerToken(header("authorization"))));
+  const nowMs = clock.now();
+  const given = bearerToken(header("authorization"));
+  if (given !== null && isExpiredCallback(sealer, given, nowMs)) expired.refusedCallback(sha256Hex(given));
+  const token = given !== null && expired.has(sha256Hex(given)) ? null : given;
+  return granted(findCallbackSubject({ reading, sealer, nowMs }, token));
 }

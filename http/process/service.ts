@@ -106,6 +106,7 @@ function toEdgeParts(parts: ServiceParts, runtime: Runtime): EdgeParts {
     site: {
       baseUrl: () => parts.site.baseUrl,
       signInDomains: config.signInDomains,
+      expired,
       callerOf: (credentials) => authenticate(credentials, runtime, expired, parts.site.origin),
     },
     hosts: { allowList, network, verifier, servers: accounts.servers },

@@ -19,6 +19,7 @@ import { mayReturnAs, type RunnerKey } from "../../actors/runners/runner.queries
 import { type Sealer, sha256Hex } from "../../actors/sealer.js";
 import { isDamage, type Runtime } from "../../runtime/runtime.js";
 import { listenTo } from "../../runtime/topic.js";
+import type { ExpiredCredentials } from "../access/expired-credentials.js";
 import { bearerToken } from "../authenticate.js";
 import type { Socket, SocketHandler, SocketRoute } from "../transport/socket.js";
 import { AGAIN, BAD_FRAME, type EndConnection, NOT_ADMITTED, REPLACED } from "./close-codes.js";
@@ -29,6 +30,7 @@ import { OutboxSender } from "./outbox-sender.js";
 export interface RunnerSocketOptions {
   readonly runtime: Runtime;
   readonly sealer: Sealer;
+  readonly expired: ExpiredCredentials;
   readonly leaseMs: number;
   /** Requests that runners make in their networks. */
   readonly network: NetworkRequests;
@@ -47,8 +49,7 @@ export function runnerSocket(options: RunnerSocketOptions): SocketRoute {
     open: async (request) => {
       const token = bearerToken(request.header("authorization"));
       const tokenHash = sha256Hex(token ?? "");
-      const { reading, clock } = options.runtime;
-      const pool = token === null ? null : findPoolByToken(reading, tokenHash, clock.now());
+      const pool = token === null ? null : findPool(options, tokenHash);
       if (pool === null) return { refused: "unauthenticated", detail: "This needs the token of a runner pool." };
       return {
         holder: pool.poolId,
@@ -56,6 +57,14 @@ export function runnerSocket(options: RunnerSocketOptions): SocketRoute {
       };
     },
   };
+}
+
+/** The pool that the token admits to. One that was refused as expired stays so. */
+function findPool({ runtime, expired }: RunnerSocketOptions, tokenHash: string): PoolBearer | null {
+  const { reading, clock } = runtime;
+  const pool = expired.has(tokenHash) ? null : findPoolByToken(reading, tokenHash, clock.now());
+  if (pool === null) expired.refusedPool(tokenHash);
+  return pool;
 }
 
 type HelloFrame = Extract<RunnerFrame, { frame: "hello" }>;
@@ -210,9 +219,8 @@ class RunnerConnection implements SocketHandler {
 
   /** Whether the token is still valid for this pool; if not, ends the connection. */
   #isAdmitted(): boolean {
-    const { reading, clock } = this.#options.runtime;
     const { tokenHash, poolId } = this.#pool;
-    if (findPoolByToken(reading, tokenHash, clock.now())?.poolId === poolId) return true;
+    if (findPool(this.#options, tokenHash)?.poolId === poolId) return true;
     this.#end(NOT_ADMITTED, "the pool's token is not valid any more");
     return false;
   }

@@ -2,6 +2,7 @@ import { createKinds } from "../../actors/kinds.js";
 import { parseAllowList } from "../../actors/outbound/allow-list.js";
 import { NetworkRequests } from "../../actors/outbound/network-requests.js";
 import { createSealer } from "../../actors/sealer.js";
+import { ExpiredCredentials } from "../../http/access/expired-credentials.js";
 import type { EdgeParts } from "../../http/edge-parts.js";
 import { readConfig } from "../../http/process/config.js";
 import { createMetrics } from "../../http/process/metrics.js";
@@ -20,7 +21,12 @@ export function tablesOf({ runtime, folder }: TestService): {
     runtime,
     kinds: createKinds({ allowList: parseAllowList(""), signsTokens: false }),
     sealer: createSealer(new Uint8Array(32), (count) => new Uint8Array(count)),
-    site: { baseUrl: () => "http://localhost", signInDomains: config.signInDomains, callerOf: () => null },
+    site: {
+      baseUrl: () => "http://localhost",
+      signInDomains: config.signInDomains,
+      expired: new ExpiredCredentials(runtime),
+      callerOf: () => null,
+    },
     hosts: {
       allowList: parseAllowList(""),
       network: new NetworkRequests(runtime.clock),

@@ -27,11 +27,26 @@ export function findCallbackBearer(
   token: string,
   nowMs: number,
 ): CallbackBearer | null {
+  const claim = readClaim(sealer, token);
+  return claim !== null && claim.untilMs > nowMs ? claim.bearer : null;
+}
+
+/** Whether the token is ours and has expired. */
+export function isExpiredCallback(sealer: Pick<Sealer, "digest">, token: string, nowMs: number): boolean {
+  const claim = readClaim(sealer, token);
+  return claim !== null && claim.untilMs <= nowMs;
+}
+
+/** What a token of ours says; null for any other. */
+function readClaim(
+  sealer: Pick<Sealer, "digest">,
+  token: string,
+): { readonly bearer: CallbackBearer; readonly untilMs: number } | null {
   const [workspaceId, hookOccurrenceId, untilMs, proof, ...rest] = token.split(".");
   if (workspaceId === undefined || hookOccurrenceId === undefined || untilMs === undefined || proof === undefined)
     return null;
   const wanted = Buffer.from(sealer.digest(`callback ${workspaceId}.${hookOccurrenceId}.${untilMs}`));
   const given = Buffer.from(proof);
   if (rest.length > 0 || given.length !== wanted.length || !timingSafeEqual(given, wanted)) return null;
-  return Number(untilMs) > nowMs ? { workspaceId, hookOccurrenceId } : null;
+  return { bearer: { workspaceId, hookOccurrenceId }, untilMs: Number(untilMs) };
 }

@@ -2,6 +2,7 @@ import { createServer } from "node:net";
 import t from "tap";
 import type { Answering } from "../../support/hook-receiver.js";
 import { hook, hookScene, ok } from "../../support/hook-scene.js";
+import { ManualClock } from "../../support/manual-clock.js";
 import { createUnder, problemOf } from "../../support/resources.js";
 
 t.test("an after-hook is delivered with the default body, every header, and a signature that verifies", async (t) => {
@@ -79,6 +80,26 @@ t.test("a receiver calls back with its token: reads the task, adds a note once",
   t.equal((await forged.request("GET", "/api/hook-callbacks/task")).status, 401);
   t.equal((await service.anonymous.request("GET", "/api/hook-callbacks/task")).status, 401);
 });
+
+t.test(
+  "a callback token that was refused as expired stays so when the clock is set back, and others do not",
+  async (t) => {
+    const clock = new ManualClock(Date.now());
+    const { addHook, openTask, receiver, service } = await hookScene(t, ok, { clock });
+    await addHook(hook(receiver.url));
+    for (let n = 0; n < 2; n++) await openTask();
+    const requests = await receiver.arrived(2);
+    const [refused, unused] = requests.map(({ headers }) =>
+      service.withToken(String(headers["service-callback-token"])),
+    );
+    const statusOf = async (client = refused) => (await client?.request("GET", "/api/hook-callbacks/task"))?.status;
+    t.equal(await statusOf(), 200);
+    clock.advance(20 * 60_000);
+    t.equal(await statusOf(), 401);
+    clock.setBack(10 * 60_000);
+    t.same([await statusOf(), await statusOf(unused)], [401, 200]);
+  },
+);
 
 t.test("each failure has its code, and is retried or not as in the table", async (t) => {
   const closed = await new Promise<number>((resolve) => {

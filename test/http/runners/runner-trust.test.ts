@@ -53,6 +53,24 @@ t.test("a host exchanges its token for admission to the pools of the trust, and 
   }
 });
 
+t.test(
+  "a host's token that was refused as expired stays so when the clock is set back, and others do not",
+  async (t) => {
+    const { clock, tokens, join, ada } = await openYard(t);
+    await tokens();
+    clock.advance(30_000);
+    const [refused, unused] = await tokens();
+    // The first tokens are removed at their end; the next sweep is a minute later.
+    clock.advance(HOUR_MS - 30_000);
+    await ada.request("POST", "/api/sign-in", { email: "settled@x.example" });
+    clock.advance(30_000);
+    await t.rejects(join(refused), /401/);
+    clock.setBack(60_000);
+    await t.rejects(join(refused), /401/);
+    await join(unused);
+  },
+);
+
 t.test("a host that the trust does not admit is refused as every exchange is, and the trust knows why", async (t) => {
   const { service, ada, workspaceId, trust, exchange } = await openYard(t);
   const replies = [
