@@ -30,6 +30,7 @@ export const inviteSource = rowSource(invites, (invite, { partition }) =>
 /** Invites that are over; one that was accepted or revoked counts as if it had expired. */
 export const inviteRetention = retain(invites, {
   period: "work",
+  cost: 4,
   begunAtMs: ({ createdAtMs }) => createdAtMs,
   endedAtMs: ({ state, expiresAtMs }) => (state === "open" ? null : expiresAtMs),
   remove: (turn, { email }) => {

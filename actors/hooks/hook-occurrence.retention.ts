@@ -15,6 +15,7 @@ const latestPruned = table<number>("hook-firing-pruned");
 /** Hook occurrences that are over. Those about an open task are kept: what the task does next may be caused by them. */
 export const hookOccurrenceRetention = retain(hookOccurrences, {
   period: "hooks",
+  cost: 2,
   lineParts: 1,
   begunAtMs: ({ firedAt }) => Date.parse(firedAt),
   endedAtMs: ({ endedAt }) => (endedAt === null ? null : Date.parse(endedAt)),

@@ -12,6 +12,7 @@ import { runInputs } from "./run-input.table.js";
 /** Runs of other owners than tasks; those of a task go with it. */
 export const runRetention = retain(runs, {
   period: "work",
+  cost: 6,
   begunAtMs: ({ queuedAtMs }) => queuedAtMs,
   endedAtMs: ({ taskId, endedAt }) => (taskId !== null || endedAt === null ? null : Date.parse(endedAt)),
   isKept: (turn, { id }) => isPinned(turn, { of: runs.name, id }),

@@ -40,6 +40,8 @@ export interface Retained<Row> {
   readonly period: RetentionPeriod;
   /** Number of key parts before those that rise with time: rows that share them are one line. None by default. */
   readonly lineParts?: number;
+  /** What it costs to look into a row that ended and to remove it, in rows of a slice; none by default. */
+  readonly cost?: number;
   /** When a row began, in milliseconds since 1970. The rows of a line are in this order. */
   begunAtMs(row: Row): number;
   /** When it ended; null while it has not. */
@@ -99,7 +101,11 @@ function walk<Row>(of: RetainedTable<Row>, retained: Retained<Row>, turn: Turn, 
     for (const { key, value } of young < 0 ? entries : entries.slice(0, young)) {
       from = key.slice(3);
       budget.take(value);
-      if (isOver(turn, retained, value, cutoffMs) && retained.remove(turn, value, key)) removed += 1;
+      const endedAtMs = retained.endedAtMs(value);
+      if (endedAtMs !== null && endedAtMs < cutoffMs) {
+        budget.spend(retained.cost ?? 0);
+        if (retained.isKept?.(turn, value) !== true && retained.remove(turn, value, key)) removed += 1;
+      }
       if (budget.isSpent) return { next: from, removed };
     }
     const first = young < 0 ? undefined : entries[young];
@@ -111,9 +117,4 @@ function walk<Row>(of: RetainedTable<Row>, retained: Retained<Row>, turn: Turn, 
     const isLast = first === undefined ? entries.length < READ_AT_ONCE : lineParts === 0;
     if (isLast) return { next: undefined, removed };
   }
-}
-
-function isOver<Row>(turn: Turn, retained: Retained<Row>, row: Row, cutoffMs: number): boolean {
-  const endedAtMs = retained.endedAtMs(row);
-  return endedAtMs !== null && endedAtMs < cutoffMs && retained.isKept?.(turn, row) !== true;
 }

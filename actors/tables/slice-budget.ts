@@ -14,6 +14,11 @@ export class SliceBudget {
     return this.#rows <= 0 || this.#bytes <= 0;
   }
 
+  /** Counts work that is like that of so many rows. */
+  spend(rows: number): void {
+    this.#rows -= rows;
+  }
+
   /** Counts a row that was read, removed or both. */
   take(row: unknown): void {
     this.#rows -= 1;

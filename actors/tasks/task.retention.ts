@@ -24,6 +24,8 @@ const RUNS_AT_ONCE = 200;
  */
 export const taskRetention = retain(tasks, {
   period: "work",
+  // Turns of the task and of its runs follow.
+  cost: 12,
   begunAtMs: ({ openedAt }) => Date.parse(openedAt),
   endedAtMs: (task) => (isOpen(task) ? null : (task.partSinceMs ?? Date.parse(task.openedAt))),
   isKept: (turn, task) => task.partSinceMs !== undefined && isKept(turn, task, listRuns(turn, task)),
