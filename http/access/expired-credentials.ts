@@ -1,5 +1,4 @@
 import { accountRef } from "../../actors/access/account.messages.js";
-import { hasExpiredCredential } from "../../actors/access/minted-credential.table.js";
 import { findExpiredSession } from "../../actors/access/session.queries.js";
 import { findExpiredToken } from "../../actors/access/workspace-token.queries.js";
 import { workspaceRef } from "../../actors/workspaces/workspace.messages.js";
@@ -48,7 +47,7 @@ export class ExpiredCredentials {
   /** Remembers the pool token of this hash if that is why it admits nobody. Its trust removes it. */
   refusedPool(hash: string): void {
     const { reading, clock } = this.#runtime;
-    if (hasExpiredCredential(reading, hash, clock.now())) this.#remember(hash);
+    if (findExpiredToken(reading, hash, clock.now())?.isMinted === true) this.#remember(hash);
   }
 
   /** Remembers an expired callback token. Nothing of it is stored, so the next process goes by its time again. */
