@@ -14,6 +14,7 @@ import { hookOccurrenceActor } from "./hooks/hook-occurrence.machine.js";
 import { hookMatcherActor } from "./hooks/matching/hook-matcher.machine.js";
 import { hookResendActor } from "./hooks/resend.machine.js";
 import { integrationConnectionActor } from "./integrations/connection.machine.js";
+import { replaySetsActor } from "./replays/replay-sets.machine.js";
 import { hashReservationsActor } from "./resources/hash-reservations.machine.js";
 import type { Kind } from "./resources/kind.js";
 import { retainedTables } from "./retained-tables.js";
@@ -54,6 +55,7 @@ export function createActorTypes(
     taskActor,
     runActor(runOwners),
     decisionSetActor,
+    replaySetsActor,
     hookOccurrenceActor,
     hookMatcherActor,
     hookResendActor,

@@ -3,6 +3,7 @@ import { codeHostConnections } from "./code-host/connection.table.js";
 import { standingDecisions } from "./decisions/decision.table.js";
 import { hookOccurrences } from "./hooks/hook-occurrence.table.js";
 import { connections } from "./integrations/connection.table.js";
+import { replayEntries, replaySets } from "./replays/replay-set.table.js";
 import { attempts } from "./resources/idempotency.table.js";
 import type { Kind } from "./resources/kind.js";
 import { resourceDependents } from "./resources/resource-indexes.table.js";
@@ -33,5 +34,7 @@ export function createDependentSources(kinds: readonly Kind[]): readonly Depende
     taskCheckouts,
     standingDecisions,
     hookOccurrences,
+    replaySets,
+    replayEntries,
   ];
 }

@@ -3,6 +3,7 @@ import { workspaceClosingSubscriber } from "./code-host/workspace-closing.js";
 import { secretRotationSubscriber } from "./hooks/delivery/secret-rotation.machine.js";
 import { afterEventSubscriber, beforeEventGate } from "./hooks/matching/fire-hooks.js";
 import { connectionSubscriber } from "./integrations/connection-subscriber.js";
+import { setsDissolvingSubscriber } from "./replays/sets-dissolving.js";
 import { poolChangesSubscriber } from "./runners/pool-changes.js";
 import { memberLeavingSubscriber } from "./tasks/member-leaving.js";
 import { taskWithdrawalSubscriber } from "./tasks/workspace-closing.js";
@@ -18,6 +19,7 @@ export const subscribers: readonly Subscriber[] = [
   secretRotationSubscriber,
   connectionSubscriber,
   retentionSubscriber,
+  setsDissolvingSubscriber,
 ];
 
 /** All gates of steps. */

@@ -14,7 +14,7 @@ const repository = z.strictObject({
 });
 
 /** The gain that counts as real when a line names none (replays, Limits). */
-const DEFAULT_MIN_GAIN = 0.05;
+export const DEFAULT_MIN_GAIN = 0.05;
 
 /** The body of a line. */
 export const lineSchema = z.strictObject({

@@ -1,4 +1,4 @@
-import type { PersonCaller } from "../../actors/caller.js";
+import type { Caller } from "../../actors/caller.js";
 import { canonicalJson } from "../../actors/resources/canonical-json.js";
 import type { Idempotency } from "../../actors/resources/resource.messages.js";
 import type { Sealer } from "../../actors/sealer.js";
@@ -15,15 +15,16 @@ export function replayHeaders(replayed: boolean): Record<string, string> {
 }
 
 /**
- * How a repeat of a person's request is recognised; undefined when it has no key. `what` names the route and its
+ * How a repeat of a caller's request is recognised; undefined when it has no key. `what` names the route and its
  * subject. Throws a refusal for a malformed key.
  */
 export function idempotencyOf(
   sealer: Sealer,
-  { caller, body, header }: Pick<RouteRequest, "body" | "header"> & { readonly caller: PersonCaller },
+  { caller, body, header }: Pick<RouteRequest, "body" | "header"> & { readonly caller: Caller },
   what: string,
 ): Idempotency | undefined {
   const key = granted(optionalIdempotencyKey(header("idempotency-key")));
   if (key === null) return undefined;
-  return { scope: `${caller.userId} ${what}`, key, digest: sealer.digest(canonicalJson(body ?? null)) };
+  const by = caller.kind === "person" ? caller.userId : caller.tokenId;
+  return { scope: `${by} ${what}`, key, digest: sealer.digest(canonicalJson(body ?? null)) };
 }

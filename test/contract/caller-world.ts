@@ -126,7 +126,7 @@ export async function openWorld(t: Test): Promise<World> {
     { name: "a minted token", kind: { scopes: ["configure"] }, client: await minted() },
   ];
   const pool = await createUnder(owner, `/api/resources/workspaces/${workspaceId}/runner-pools`, { key: "own" }, "own");
-  const ids = {
+  const ids: Ids = {
     ...(await fillWorkspace(service, owner, { workspaceId, teamId })),
     installationId: await connectInstallation(codeHost, owner),
   };
@@ -139,7 +139,7 @@ export async function openWorld(t: Test): Promise<World> {
     poolToken: pool.headers["service-pool-token"] ?? "",
     send: (client, route, about = "what is there") => {
       const known = about === "what is there" ? { ...ids, userId: spare.userId } : {};
-      const body = bodyOf(route, exampleBodies, spare.userId);
+      const body = bodyOf(route, exampleBodies, { userId: spare.userId, runId: String(ids.runId) });
       return client.request(route.method, pathOf(route, known), body);
     },
     close: async () => {
@@ -175,6 +175,11 @@ async function fillWorkspace(
   const candidate = await owner.create(candidates, exampleBodyOf("replay-candidate")?.(1));
   ids["replay-candidates"] = candidate.id;
   ids["address of replay-candidates"] = String(candidate.address);
+  const line = await owner.request("GET", `/api/resources/lines/${ids.lineId}`);
+  const [station] = (line.body?.stations ?? []) as readonly { readonly id: string }[];
+  ids.stationId = station?.id ?? "";
+  const sets = `/api/teams/${teamId}/lines/${ids.lineId}/stations/${ids.stationId}/replay-sets`;
+  ids.setId = String((await owner.request("POST", sets, { name: "Hard ones" })).body?.id);
   const task = await owner.request("POST", `/api/teams/${teamId}/tasks`, { title: "Mend", line: "line-1" });
   ids.taskId = String(task.body?.id);
   ids.runId = String(task.body?.runId);
@@ -231,10 +236,15 @@ async function requestExamples(service: TestService): Promise<ReadonlyMap<string
 }
 
 /** Bodies that name what is there; a task's stays with its assignee, so that what follows finds it so. */
-function bodyOf(route: Route, examples: ReadonlyMap<string, unknown>, userId: string): unknown {
+function bodyOf(
+  route: Route,
+  examples: ReadonlyMap<string, unknown>,
+  { userId, runId }: { readonly userId: string; readonly runId: string },
+): unknown {
   const name = `${route.method} ${route.path}`;
   if (name === "POST /api/teams/{teamId}/members") return { userId };
   if (name === "PATCH /api/workspaces/{slug}/members/{userId}") return { role: "member" };
+  if (name === "POST /api/teams/{teamId}/replay-sets/{setId}/entries") return { runId };
   if (name === "POST /api/tasks/{taskId}/assign") return { assignee: null };
   return examples.get(name);
 }

@@ -9,6 +9,7 @@ const nameOf = ({ method, path }: Route) => `${method} ${path}`;
 
 /** Requests that take away what another one needs to find; the rest comes before them, reads first. */
 const takesAway = [
+  "DELETE /api/teams/{teamId}/replay-sets/{setId}",
   "POST /api/workspaces/{slug}/invites/{inviteId}/resend",
   "DELETE /api/teams/{teamId}/members/{userId}",
   "DELETE /api/workspaces/{slug}/members/{userId}",

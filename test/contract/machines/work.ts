@@ -183,6 +183,18 @@ export const workMachines: Readonly<Record<string, MachineTable>> = {
       "decisions.closed": "same",
     },
   },
+  "replay-sets": {
+    open: {
+      "set.open": "same",
+      "set.rename": "same",
+      "set.delete": "same",
+      "entry.add": "same",
+      "entry.remove": "same",
+      "guard.mark": "same",
+      "sets.dissolve": "same",
+      woken: "same",
+    },
+  },
   dispatcher: {
     placing: {
       "run.queue": "same",

@@ -1,0 +1,115 @@
+import type { Reading } from "../../storage/store.js";
+import { findTeamOfOutcomes, type VisibleTeam } from "../access/team.queries.js";
+import { permit, seesOutcomes } from "../access/visibility.js";
+import type { Caller } from "../caller.js";
+import type { LineFields } from "../lines/line.js";
+import { findLine } from "../lines/line.queries.js";
+import type { Station } from "../lines/station.js";
+import { isRefusal, type Refusal } from "../refusal.js";
+import { findResource } from "../resources/resource.table.js";
+import { MAX_SETS, type ReplaySetRow, replaySets } from "./replay-set.table.js";
+import type { StationPlace } from "./run-refusal.js";
+
+/** What a caller wants of a team's replays: to read them, or to change them too. */
+export type Wish = "read" | "plan";
+
+type TeamPlace = Pick<VisibleTeam, "workspaceId" | "teamId">;
+
+/**
+ * Why the caller may not change the team's replays, or null: `not-found` unless they read its outcomes, `forbidden` when
+ * they may not plan.
+ */
+export function refusePlanning(reading: Reading, caller: Caller, { workspaceId, teamId }: TeamPlace): Refusal | null {
+  if (findResource(reading, workspaceId, "team", teamId) === undefined) return { refused: "not-found" };
+  if (!seesOutcomes(reading, caller, workspaceId, teamId)) return { refused: "not-found" };
+  return permit(reading, caller, workspaceId, "plan", "replay-set");
+}
+
+function findTeam(reading: Reading, caller: Caller, teamId: string, wish: Wish): VisibleTeam | Refusal {
+  const team = findTeamOfOutcomes(reading, caller, teamId);
+  if (isRefusal(team) || wish === "read") return team;
+  return refusePlanning(reading, caller, team) ?? team;
+}
+
+/** A station of a team's line, as it is now. */
+export interface TeamStation extends VisibleTeam, StationPlace {}
+
+/** The station; refused `not-found` unless the caller reads the team's outcomes and its line has the station. */
+export function findTeamStation(
+  reading: Reading,
+  caller: Caller,
+  { wish, teamId, ...place }: StationPlace & { readonly wish: Wish; readonly teamId: string },
+): TeamStation | Refusal {
+  const team = findTeam(reading, caller, teamId, wish);
+  if (isRefusal(team)) return team;
+  const station = findStationOf(reading, team, place);
+  return isRefusal(station) ? station : { ...team, ...place };
+}
+
+/** A replay set that a caller may read. */
+export interface VisibleSet extends VisibleTeam {
+  readonly set: ReplaySetRow;
+}
+
+/** The set; refused `not-found` unless the caller reads the team's outcomes and the set is the team's. */
+export function findReplaySet(
+  reading: Reading,
+  caller: Caller,
+  { wish, teamId, setId }: { readonly wish: Wish; readonly teamId: string; readonly setId: string },
+): VisibleSet | Refusal {
+  const team = findTeam(reading, caller, teamId, wish);
+  if (isRefusal(team)) return team;
+  const set = replaySets.get(reading, team.workspaceId, setId);
+  return set?.teamId === teamId ? { ...team, set } : setNotFound(setId);
+}
+
+export function setNotFound(setId: string): Refusal {
+  return { refused: "not-found", detail: `Replay set ${setId} not found.` };
+}
+
+/** The sets of a team, or only those of a station; newest first. */
+export function listReplaySets(
+  reading: Reading,
+  { workspaceId, teamId }: TeamPlace,
+  place: StationPlace | null,
+): readonly ReplaySetRow[] {
+  return replaySets.all(reading, workspaceId, { teamId, ...(place ?? {}) }, { limit: MAX_SETS });
+}
+
+/** The station of a team's line by its key; refused `not-found`. */
+export function findStationByKey(
+  reading: Reading,
+  team: TeamPlace,
+  { lineId, stationKey }: { readonly lineId: string; readonly stationKey: string },
+): StationPlace | Refusal {
+  const line = findTeamLine(reading, team, lineId);
+  if (isRefusal(line)) return line;
+  const station = line.stations.find(({ key }) => key === stationKey);
+  return station === undefined ? stationNotFound(stationKey) : { lineId, stationId: station.id };
+}
+
+/** The station of a team's line; refused `not-found`. */
+export function findStationOf(
+  reading: Reading,
+  team: TeamPlace,
+  { lineId, stationId }: StationPlace,
+): Station | Refusal {
+  const line = findTeamLine(reading, team, lineId);
+  if (isRefusal(line)) return line;
+  return line.stations.find(({ id }) => id === stationId) ?? stationNotFound(stationId);
+}
+
+/** Whether the line no longer has the station, or is gone. */
+export function isStationLeft(reading: Reading, workspaceId: string, { lineId, stationId }: StationPlace): boolean {
+  const line = findLine(reading, workspaceId, lineId);
+  return line === undefined || !line.stations.some(({ id }) => id === stationId);
+}
+
+function findTeamLine(reading: Reading, { workspaceId, teamId }: TeamPlace, lineId: string): LineFields | Refusal {
+  const line = findResource<LineFields>(reading, workspaceId, "line", lineId);
+  return line?.teamId === teamId ? line.fields : { refused: "not-found", detail: `Line ${lineId} not found.` };
+}
+
+function stationNotFound(station: string): Refusal {
+  return { refused: "not-found", detail: `Station ${station} not found.` };
+}

@@ -1,0 +1,79 @@
+import type { Turn } from "../../runtime/turn.js";
+import { runs } from "../runs/run.table.js";
+import { indexedTable } from "../tables/indexed-table.js";
+import { pin, unpin } from "../tables/pins.js";
+
+/** Most runs of a set (replays, Limits). */
+export const MAX_ENTRIES = 50;
+/** Most sets of a team: lists of them have no pages. */
+export const MAX_SETS = 100;
+
+/** A named set of ended runs at one station, which may be repeated. Its runs are entries. */
+export interface ReplaySetRow {
+  readonly id: string;
+  readonly teamId: string;
+  readonly lineId: string;
+  readonly stationId: string;
+  /** The station's key, which its id never outlives. */
+  readonly stationKey: string;
+  readonly name: string;
+  /** From 1; rises with each entry that is added or removed. */
+  readonly version: number;
+  /** Whether changes of the station are checked with it; at most one set of a station. */
+  readonly guardsChanges: boolean;
+  readonly createdAt: string;
+}
+
+/** `[set]`; ids rise with time. */
+export const replaySets = indexedTable<ReplaySetRow>("replay-set", {
+  order: ["id"],
+  indexes: { "team-replay-set": ["teamId"], "station-replay-set": ["teamId", "lineId", "stationId"] },
+});
+
+/** A run of a set. It pins the run, and so its task, input, steps and bodies. */
+export interface ReplayEntryRow {
+  readonly setId: string;
+  /** Its place in the set: the version that the set had with it first. */
+  readonly place: number;
+  readonly runId: string;
+  readonly taskId: string;
+  readonly addedAt: string;
+}
+
+/** `[set, place]`, in the order in which they were added */
+export const replayEntries = indexedTable<ReplayEntryRow>("replay-entry", {
+  ...{ under: ["setId"], order: ["place"] },
+  indexes: { "replay-entry-of-run": ["runId", "setId"] },
+});
+
+/** Adds a run to a set. In a turn of the team's sets. */
+export function insertEntry(turn: Turn, set: ReplaySetRow, run: Pick<ReplayEntryRow, "runId" | "taskId">): void {
+  const { partition } = turn.self;
+  const version = set.version + 1;
+  const addedAt = new Date(turn.now).toISOString();
+  replaySets.put(turn, partition, set, { ...set, version });
+  replayEntries.insert(turn, partition, { setId: set.id, place: version, addedAt, ...run });
+  pin(turn, partition, pinOf(set.id, run.runId));
+}
+
+/** Takes a run out of a set. In a turn of the team's sets. */
+export function removeEntry(turn: Turn, set: ReplaySetRow, entry: ReplayEntryRow): void {
+  replaySets.put(turn, turn.self.partition, set, { ...set, version: set.version + 1 });
+  releaseEntry(turn, entry);
+}
+
+/** Removes a set with its entries. In a turn of the team's sets. */
+export function removeSet(turn: Turn, set: ReplaySetRow): void {
+  const { partition } = turn.self;
+  for (const entry of replayEntries.list(turn, partition, [set.id])) releaseEntry(turn, entry);
+  replaySets.remove(turn, partition, set);
+}
+
+function releaseEntry(turn: Turn, entry: ReplayEntryRow): void {
+  replayEntries.remove(turn, turn.self.partition, entry);
+  unpin(turn, turn.self.partition, pinOf(entry.setId, entry.runId));
+}
+
+function pinOf(setId: string, runId: string) {
+  return { of: runs.name, id: runId, by: setId };
+}

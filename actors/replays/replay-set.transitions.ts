@@ -1,0 +1,168 @@
+import type { Delivered, Turn } from "../../runtime/turn.js";
+import { isTokenOver } from "../access/workspace-token.queries.js";
+import type { Caller } from "../caller.js";
+import { invalid, isRefusal, type Refusal } from "../refusal.js";
+import { recordChange } from "../resources/change-record.table.js";
+import { findRequestBefore, type Keyed, recordRequest } from "../resources/repeated-request.js";
+import { runs } from "../runs/run.table.js";
+import { tasks } from "../tasks/task.table.js";
+import type {
+  AddEntry,
+  DeleteSet,
+  MarkGuard,
+  OpenSet,
+  RemoveEntry,
+  RenameSet,
+  SetChanged,
+} from "./replay-set.messages.js";
+import { findStationOf, isStationLeft, refusePlanning, setNotFound } from "./replay-set.queries.js";
+import {
+  insertEntry,
+  MAX_ENTRIES,
+  MAX_SETS,
+  type ReplayEntryRow,
+  type ReplaySetRow,
+  removeEntry,
+  removeSet,
+  replayEntries,
+  replaySets,
+} from "./replay-set.table.js";
+import { refuseRun, runRefusals } from "./run-refusal.js";
+
+type Result = SetChanged | Refusal;
+
+export function openSet(event: Delivered<OpenSet>): Result {
+  const { turn, name, lineId, stationId } = event;
+  const refused = refuseCaller(turn, event.caller);
+  if (refused !== null) return refused;
+  const before = findBefore(turn, event);
+  if (before !== null) return before;
+  const { partition, id: teamId } = turn.self;
+  const station = findStationOf(turn, { workspaceId: partition, teamId }, { lineId, stationId });
+  if (isRefusal(station)) return station;
+  if (station.kind !== "work") return invalid("", "A replay set is of a work station.");
+  if (replaySets.all(turn, partition, { teamId }, { limit: MAX_SETS }).length === MAX_SETS) {
+    return { refused: "conflict", detail: `The team has its ${MAX_SETS} replay sets. Delete one first.` };
+  }
+  const set: ReplaySetRow = {
+    ...{ id: turn.newId("rset"), teamId, lineId, stationId, stationKey: station.key, name },
+    ...{ version: 1, guardsChanges: false, createdAt: new Date(turn.now).toISOString() },
+  };
+  replaySets.insert(turn, partition, set);
+  recordRequest(turn, event, set.id);
+  return { setId: set.id, replayed: false };
+}
+
+export function renameSet(event: Delivered<RenameSet>): Result {
+  const { turn, name } = event;
+  return changeSet(event, (set) => {
+    replaySets.put(turn, turn.self.partition, set, { ...set, name });
+    return null;
+  });
+}
+
+export function deleteSet(event: Delivered<DeleteSet>): Result {
+  return changeSet(event, (set) => {
+    removeSet(event.turn, set);
+    return null;
+  });
+}
+
+export function addEntry(event: Delivered<AddEntry>): Result {
+  const { turn, runId } = event;
+  return changeSet(event, (set) => {
+    const { partition } = turn.self;
+    const run = runs.get(turn, partition, runId);
+    const taskId = run?.taskId ?? null;
+    if (run === undefined || run.teamId !== set.teamId || taskId === null) return runNotFound(runId);
+    if (tasks.get(turn, partition, taskId) === undefined) return runNotFound(runId);
+    if (isStationLeft(turn, partition, set)) return stationLeft;
+    const refusal = refuseRun(turn, partition, run, set);
+    if (refusal === "other-station") return invalid("runId", runRefusals[refusal]);
+    const entries = replayEntries.list(turn, partition, [set.id]);
+    if (entries.some((entry) => entry.runId === runId)) return { refused: "conflict", detail: runRefusals["in-set"] };
+    if (refusal !== null) return { refused: "conflict", detail: runRefusals[refusal] };
+    if (entries.length >= MAX_ENTRIES) {
+      return { refused: "conflict", detail: `Replay set is full. Maximum runs: ${MAX_ENTRIES}` };
+    }
+    insertEntry(turn, set, { runId, taskId });
+    return null;
+  });
+}
+
+export function removeRun(event: Delivered<RemoveEntry>): Result {
+  const { turn, runId } = event;
+  return changeSet(event, (set) => {
+    const entry = findEntry(turn, set, runId);
+    if (entry === undefined) return { refused: "not-found" };
+    removeEntry(turn, set, entry);
+    return null;
+  });
+}
+
+export function markGuard(event: Delivered<MarkGuard>): Result {
+  const { turn, caller, client, guardsChanges } = event;
+  return changeSet(event, (set) => {
+    const { partition } = turn.self;
+    if (set.guardsChanges === guardsChanges) return null;
+    if (guardsChanges) {
+      if (isStationLeft(turn, partition, set)) return stationLeft;
+      const { teamId, lineId, stationId } = set;
+      const others = replaySets.all(turn, partition, { teamId, lineId, stationId });
+      const other = others.find((each) => each.guardsChanges);
+      if (other !== undefined) return { refused: "conflict", detail: guardedBy(other) };
+    }
+    replaySets.put(turn, partition, set, { ...set, guardsChanges });
+    const change = { resource: "replay-set", resourceId: set.id, key: set.id, action: "updated" } as const;
+    recordChange(turn, { ...change, caller, client, details: { name: set.name, guardsChanges } }, set.teamId);
+    return null;
+  });
+}
+
+const stationLeft: Refusal = {
+  refused: "conflict",
+  detail: "The station of the replay set left its line. The set can only be renamed, emptied or deleted.",
+};
+
+function guardedBy({ name }: ReplaySetRow): string {
+  return `The replay set "${name}" guards the changes of the station. Only one set of a station does.`;
+}
+
+/** Makes a change of a set, once the caller may and there is such a set; `make` returns why it cannot be made. */
+function changeSet(
+  event: Keyed & { readonly turn: Turn<Result>; readonly caller: Caller; readonly setId: string },
+  make: (set: ReplaySetRow) => Refusal | null,
+): Result {
+  const { turn, caller, setId } = event;
+  const refused = refuseCaller(turn, caller);
+  if (refused !== null) return refused;
+  const set = replaySets.get(turn, turn.self.partition, setId);
+  if (set === undefined || set.teamId !== turn.self.id) return setNotFound(setId);
+  const before = findBefore(turn, event);
+  if (before !== null) return before;
+  const failed = make(set);
+  if (failed !== null) return failed;
+  recordRequest(turn, event, setId);
+  return { setId, replayed: false };
+}
+
+/** Checks again within the turn: while the message waited, the caller may have lost what admitted them. */
+function refuseCaller(turn: Turn<Result>, caller: Caller): Refusal | null {
+  if (caller.kind === "token" && isTokenOver(turn, caller, turn.now)) {
+    return { refused: "unauthenticated", detail: "The token was revoked, or it has expired." };
+  }
+  return refusePlanning(turn, caller, { workspaceId: turn.self.partition, teamId: turn.self.id });
+}
+
+function findBefore(turn: Turn<Result>, of: Keyed): Result | null {
+  const before = findRequestBefore(turn, of);
+  return typeof before === "string" ? { setId: before, replayed: true } : before;
+}
+
+function findEntry(turn: Turn<Result>, { id }: ReplaySetRow, runId: string): ReplayEntryRow | undefined {
+  return replayEntries.list(turn, turn.self.partition, [id]).find((entry) => entry.runId === runId);
+}
+
+function runNotFound(runId: string): Refusal {
+  return { refused: "not-found", detail: `Run ${runId} not found.` };
+}

@@ -1,0 +1,150 @@
+import { z } from "zod";
+import type { Reading } from "../../storage/store.js";
+import { DEFAULT_MIN_GAIN } from "../lines/line.js";
+import { findLine } from "../lines/line.queries.js";
+import { taskOutcomes } from "../run-facts/run-outcome.table.js";
+import { spentSchema } from "../runners/protocol.js";
+import { composeRuns } from "./composition.js";
+import { isStationLeft } from "./replay-set.queries.js";
+import { type ReplayEntryRow, type ReplaySetRow, replayEntries, replaySets } from "./replay-set.table.js";
+import { findPastRun, listSetsOfRun, type PastRun } from "./replayable-run.js";
+import { type RunRefusalCode, refuseRun, runRefusals, type StationPlace } from "./run-refusal.js";
+
+const refusalCodes = Object.keys(runRefusals) as [RunRefusalCode, ...RunRefusalCode[]];
+const time = z.iso.datetime();
+const outcome = z.enum(taskOutcomes).describe("What became of the run in its task; `other` where nothing says it.");
+const count = z.int();
+
+/** What a set and the list of a station's runs show of a run. */
+const runShape = {
+  runId: z.string(),
+  taskId: z.string(),
+  title: z.string().describe("The task's."),
+  replayable: z.boolean().describe("Whether the run can be repeated."),
+  refusal: z
+    .strictObject({ code: z.enum(refusalCodes), reason: z.string() })
+    .nullable()
+    .describe("Why the run cannot be repeated; null when it can."),
+  outcome,
+  origin: z
+    .string()
+    .nullable()
+    .describe("Where its task came from: `person`, `station` or an integration's key; null where nothing says it."),
+  endedAt: time.nullable(),
+};
+
+const entrySchema = z.strictObject({
+  ...runShape,
+  archive: z
+    .enum(["pending", "kept"])
+    .nullable()
+    .describe("How the commits that the run began from are kept for the set; null while the repository holds them."),
+  addedAt: time,
+});
+
+/** An ended run of a station, as lists show it. */
+export const replayableRunSchema = z
+  .strictObject({
+    ...runShape,
+    inSet: z.array(z.strictObject({ id: z.string(), name: z.string() })).describe("The sets that it is in."),
+    spent: spentSchema.nullable(),
+    steps: count,
+    ms: count.nullable().describe("From the start of its agent to its end; null when it did not start."),
+    fingerprint: z.string().describe("Of the config that it ran with."),
+  })
+  .meta({ title: "replayable-run" });
+
+const notMeasured = z.null().describe("Null: nothing has measured it.");
+
+/** A replay set with its runs. */
+export const replaySetSchema = z
+  .strictObject({
+    id: z.string(),
+    name: z.string(),
+    lineId: z.string(),
+    stationId: z.string(),
+    stationKey: z.string(),
+    version: count.describe("Rises with each run that is added or taken out."),
+    createdAt: time,
+    stationLeft: z.boolean().describe("Whether the line no longer has the station."),
+    entries: z.array(entrySchema).describe("Its runs, in the order in which they were added."),
+    guardsChanges: z.boolean().describe("Whether changes of the station are checked with it."),
+    health: z.strictObject({
+      ...{ noise: notMeasured, saturation: notMeasured, judge: notMeasured, checks: notMeasured, oracle: notMeasured },
+    }),
+    minGain: z.number().describe("The gain that counts as real, of its line's `replayCheck`."),
+    composition: z.strictObject({
+      outcomes: z.array(z.strictObject({ outcome: z.enum(taskOutcomes), count })),
+      origins: z.array(z.strictObject({ origin: z.string(), count })),
+      oldest: time.nullable(),
+      median: time.nullable(),
+      newest: time.nullable(),
+      balanceWarning: z
+        .strictObject({ dominant: z.enum(taskOutcomes), count, entries: count })
+        .nullable()
+        .describe("One outcome covers more than two thirds of 6 runs or more."),
+    }),
+  })
+  .meta({ title: "replay-set" });
+
+type ReplaySetView = z.output<typeof replaySetSchema>;
+type EntryView = z.output<typeof entrySchema>;
+type ReplayableRunView = z.output<typeof replayableRunSchema>;
+
+const unmeasured = { noise: null, saturation: null, judge: null, checks: null, oracle: null };
+
+/** A set with its runs as they are now. */
+export function replaySetView(reading: Reading, workspaceId: string, set: ReplaySetRow): ReplaySetView {
+  const { id, name, lineId, stationId, stationKey, version, createdAt, guardsChanges } = set;
+  const entries = replayEntries
+    .list(reading, workspaceId, [id])
+    .map((entry) => entryView(reading, { workspaceId, set }, entry));
+  const { outcomes, origins, ...times } = composeRuns(entries);
+  return {
+    ...{ id, name, lineId, stationId, stationKey, version, createdAt },
+    ...{ stationLeft: isStationLeft(reading, workspaceId, set), entries, guardsChanges, health: unmeasured },
+    minGain: findLine(reading, workspaceId, lineId)?.replayCheck?.minGain ?? DEFAULT_MIN_GAIN,
+    composition: { outcomes: [...outcomes], origins: [...origins], ...times },
+  };
+}
+
+/** An ended run as lists show it, with the sets that it is in; nothing when it is not stored any more. */
+export function replayableRunView(
+  reading: Reading,
+  { workspaceId, ...place }: StationPlace & { readonly workspaceId: string },
+  runId: string,
+): ReplayableRunView[] {
+  const past = findPastRun(reading, workspaceId, runId);
+  if (past === undefined) return [];
+  const { spent, steps, fingerprint, startedAt, endedAt } = past.run;
+  const inSet = listSetsOfRun(reading, workspaceId, runId).flatMap((setId) => {
+    const set = replaySets.get(reading, workspaceId, setId);
+    return set === undefined ? [] : [{ id: set.id, name: set.name }];
+  });
+  const ms = startedAt === null || endedAt === null ? null : Date.parse(endedAt) - Date.parse(startedAt);
+  return [{ ...runView(reading, { workspaceId, place }, past), inSet, spent, steps, ms, fingerprint }];
+}
+
+function entryView(
+  reading: Reading,
+  { workspaceId, set }: { readonly workspaceId: string; readonly set: ReplaySetRow },
+  { runId, taskId, addedAt }: ReplayEntryRow,
+): EntryView {
+  const past = findPastRun(reading, workspaceId, runId);
+  if (past !== undefined) return { ...runView(reading, { workspaceId, place: set }, past), archive: null, addedAt };
+  const lost = { replayable: false, refusal: { code: "no-input", reason: runRefusals["no-input"] } } as const;
+  return { runId, taskId, title: "", ...lost, outcome: "other", origin: null, endedAt: null, archive: null, addedAt };
+}
+
+function runView(
+  reading: Reading,
+  { workspaceId, place }: { readonly workspaceId: string; readonly place: StationPlace },
+  { run, task, outcome: turnedOut, origin }: PastRun,
+) {
+  const code = refuseRun(reading, workspaceId, run, place);
+  return {
+    ...{ runId: run.id, taskId: task.id, title: task.title, replayable: code === null },
+    refusal: code === null ? null : { code, reason: runRefusals[code] },
+    ...{ outcome: turnedOut, origin, endedAt: run.endedAt },
+  };
+}

@@ -1,0 +1,92 @@
+/**
+ * The replay sets of a team, `replay-sets/<team>`: the one writer of its sets and their entries, so that of a station at
+ * most one set guards changes, and a set and a team hold no more than they may.
+ *
+ * | state | moved by                                | next    | also                                            |
+ * |-------|-----------------------------------------|---------|-------------------------------------------------|
+ * | open  | set.open, .rename, .delete              | open    | the set's row; with `delete` its entries        |
+ * | open  | entry.add, .remove                      | open    | the entry, the run's pin, the set's version     |
+ * | open  | guard.mark                              | open    | the mark, a change record                       |
+ * | open  | the same, by who may not, or that cannot | open    | refused                                         |
+ * | open  | sets.dissolve, woken `dissolve`         | open    | removes a set a turn, until none is left        |
+ *
+ * It has no state but its rows: it ends with the last set.
+ */
+import { assertEvent, setup } from "xstate";
+import { defineActor } from "../../runtime/define-actor.js";
+import type { Delivered, Turn, Woken } from "../../runtime/turn.js";
+import { type ReplaySetMessage, replaySetsRef } from "./replay-set.messages.js";
+import { removeSet, replaySets } from "./replay-set.table.js";
+import { addEntry, deleteSet, markGuard, openSet, removeRun, renameSet } from "./replay-set.transitions.js";
+
+type ReplaySetEvent = Delivered<ReplaySetMessage | Woken>;
+
+interface ActionArgs {
+  readonly event: ReplaySetEvent;
+}
+
+const machine = setup({
+  types: { events: {} as ReplaySetEvent },
+  actions: {
+    openSet: ({ event }: ActionArgs) => {
+      assertEvent(event, "set.open");
+      event.turn.reply(openSet(event));
+    },
+    renameSet: ({ event }: ActionArgs) => {
+      assertEvent(event, "set.rename");
+      event.turn.reply(renameSet(event));
+    },
+    deleteSet: ({ event }: ActionArgs) => {
+      assertEvent(event, "set.delete");
+      event.turn.reply(deleteSet(event));
+    },
+    addEntry: ({ event }: ActionArgs) => {
+      assertEvent(event, "entry.add");
+      event.turn.reply(addEntry(event));
+    },
+    removeEntry: ({ event }: ActionArgs) => {
+      assertEvent(event, "entry.remove");
+      event.turn.reply(removeRun(event));
+    },
+    markGuard: ({ event }: ActionArgs) => {
+      assertEvent(event, "guard.mark");
+      event.turn.reply(markGuard(event));
+    },
+    dissolve: ({ event }: ActionArgs) => dissolve(event.turn),
+    endWhenEmpty: ({ event }: ActionArgs) => {
+      if (listSets(event.turn).length === 0) event.turn.stop();
+    },
+  },
+}).createMachine({
+  id: "replay-sets",
+  initial: "open",
+  states: {
+    open: {
+      on: {
+        "set.open": { target: "open", actions: ["openSet", "endWhenEmpty"] },
+        "set.rename": { target: "open", actions: ["renameSet", "endWhenEmpty"] },
+        "set.delete": { target: "open", actions: ["deleteSet", "endWhenEmpty"] },
+        "entry.add": { target: "open", actions: ["addEntry", "endWhenEmpty"] },
+        "entry.remove": { target: "open", actions: ["removeEntry", "endWhenEmpty"] },
+        "guard.mark": { target: "open", actions: ["markGuard", "endWhenEmpty"] },
+        "sets.dissolve": { target: "open", actions: ["dissolve", "endWhenEmpty"] },
+        woken: { target: "open", actions: ["dissolve", "endWhenEmpty"] },
+      },
+    },
+  },
+});
+
+/** See the table above. */
+export const replaySetsActor = defineActor(replaySetsRef, { machine, version: 1 });
+
+/** Removes one set, and goes on with the next in another turn. */
+function dissolve(turn: Turn): void {
+  const [set] = listSets(turn);
+  if (set === undefined) return;
+  removeSet(turn, set);
+  turn.wake("dissolve", turn.now);
+}
+
+function listSets(turn: Turn) {
+  return replaySets.all(turn, turn.self.partition, { teamId: turn.self.id }, { limit: 1 });
+}

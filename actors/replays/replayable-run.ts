@@ -1,0 +1,77 @@
+import type { Reading } from "../../storage/store.js";
+import { toOrigin } from "../run-facts/opener.js";
+import { type RunFact, runFacts } from "../run-facts/run-fact.table.js";
+import { runOutcomes, type TaskOutcome } from "../run-facts/run-outcome.table.js";
+import type { RunRow } from "../runs/run.js";
+import { runs } from "../runs/run.table.js";
+import type { Cursor, Slice } from "../tables/page-source.js";
+import type { TaskRow } from "../tasks/task.js";
+import { tasks } from "../tasks/task.table.js";
+import { replayEntries } from "./replay-set.table.js";
+import { refuseRun, type StationPlace } from "./run-refusal.js";
+
+/** Most runs of a station listed, and chosen from (replays, Limits). */
+const MAX_LISTED = 50;
+
+/** An ended run of a task, with its task: what lists and sets show of it. */
+export interface PastRun {
+  readonly run: RunRow;
+  readonly task: TaskRow;
+  /** `other` where nothing says it. */
+  readonly outcome: TaskOutcome;
+  /** Null where nothing says it. */
+  readonly origin: string | null;
+}
+
+/** A run of a task with its task; undefined when one of them is not stored any more. */
+export function findPastRun(reading: Reading, workspaceId: string, runId: string): PastRun | undefined {
+  const run = runs.get(reading, workspaceId, runId);
+  const task = run === undefined || run.taskId === null ? undefined : tasks.get(reading, workspaceId, run.taskId);
+  if (run === undefined || task === undefined) return undefined;
+  const outcome = runOutcomes.get(reading, workspaceId, runId)?.outcome ?? "other";
+  return { run, task, outcome, origin: task.openedBy === null ? null : toOrigin(task.openedBy) };
+}
+
+/** A station of a team. */
+export interface StationOfTeam extends StationPlace {
+  readonly workspaceId: string;
+  readonly teamId: string;
+}
+
+/** Reads a slice of runs, newest first. */
+type ReadRuns = (reading: Reading, cursor: Cursor<RunFact> | null) => Slice<RunFact>;
+
+/** The station's latest ended runs that are still stored. */
+export function latestRuns(station: StationOfTeam): ReadRuns {
+  return listRuns(station, () => true);
+}
+
+/** Those of them that can be repeated and are not in the set. */
+export function candidatesFor(set: StationOfTeam & { readonly setId: string }): ReadRuns {
+  const { workspaceId, setId } = set;
+  return listRuns(set, (reading, { run }) => {
+    if (refuseRun(reading, workspaceId, run, set) !== null) return false;
+    return !listSetsOfRun(reading, workspaceId, run.id).includes(setId);
+  });
+}
+
+function listRuns(
+  { workspaceId, teamId, stationId }: StationOfTeam,
+  isWanted: (reading: Reading, past: PastRun) => boolean,
+): ReadRuns {
+  return (reading, cursor) => {
+    const fits = ({ runId }: RunFact) => {
+      const past = findPastRun(reading, workspaceId, runId);
+      return past !== undefined && isWanted(reading, past);
+    };
+    return runFacts.page(reading, workspaceId, { teamId, stationId }, { limit: MAX_LISTED, cursor, fits });
+  };
+}
+
+/** The ids of the sets that a run is in, oldest first. */
+export function listSetsOfRun(reading: Reading, workspaceId: string, runId: string): readonly string[] {
+  return replayEntries
+    .all(reading, workspaceId, { runId })
+    .map(({ setId }) => setId)
+    .sort();
+}

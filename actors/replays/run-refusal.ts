@@ -1,0 +1,45 @@
+import type { Reading } from "../../storage/store.js";
+import { findLine } from "../lines/line.queries.js";
+import type { RunRow } from "../runs/run.js";
+import { runInputs } from "../runs/run-input.table.js";
+
+/** Why a run cannot be repeated, in a sentence for each code. */
+export const runRefusals = {
+  "other-station": "The run is not of the set's station.",
+  "not-ended": "The run has not ended.",
+  "reviewing-station": "Runs at a reviewing station are not replayed.",
+  "no-input": "The run ended before its input was kept.",
+  "repository-gone": "The line no longer has a repository that the run began from.",
+  "no-base": "The commit that the run began from is not known.",
+  "commit-gone": "The commit that the run began from is gone.",
+  "archive-too-large": "The commit that the run began from is too large to be kept.",
+  "in-set": "The run is already in the set.",
+} as const;
+
+export type RunRefusalCode = keyof typeof runRefusals;
+
+/** The station of a set: the ids of its line and its own. */
+export interface StationPlace {
+  readonly lineId: string;
+  readonly stationId: string;
+}
+
+/** Why the run cannot be repeated at the station; null when it can. Does not say whether it is in a set. */
+export function refuseRun(
+  reading: Reading,
+  workspaceId: string,
+  run: Pick<RunRow, "id" | "lineId" | "stationId" | "state">,
+  { lineId, stationId }: StationPlace,
+): RunRefusalCode | null {
+  if (run.lineId !== lineId || run.stationId !== stationId) return "other-station";
+  if (run.state !== "ended") return "not-ended";
+  const line = findLine(reading, workspaceId, lineId);
+  const station = line?.stations.find(({ id }) => id === stationId);
+  if (station?.kind === "review") return "reviewing-station";
+  const input = runInputs.get(reading, workspaceId, run.id);
+  if (input === undefined || input.beginning === null || input.claimed === null) return "no-input";
+  const { checkouts } = input.beginning;
+  const known = line?.repositories.map(({ name }) => name);
+  if (known !== undefined && checkouts.some(({ repository }) => !known.includes(repository))) return "repository-gone";
+  return checkouts.some(({ base }) => base === null) ? "no-base" : null;
+}

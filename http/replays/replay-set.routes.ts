@@ -1,0 +1,150 @@
+import { z } from "zod";
+import { type ReplaySetMessage, replaySetsRef } from "../../actors/replays/replay-set.messages.js";
+import type { Sealer } from "../../actors/sealer.js";
+import type { Runtime } from "../../runtime/runtime.js";
+import { granted } from "../refused.js";
+import type { Route } from "../route.js";
+import { subjectRoute } from "../subject-route.js";
+import { idempotencyOf, replayedHeader, replayHeaders } from "../tasks/repeatable.js";
+import { setSubject, stationSubject } from "./replay-subjects.js";
+
+const SET = "/api/teams/{teamId}/replay-sets/{setId}";
+const MAX_NAME = 100;
+
+const named = z.strictObject({
+  name: z
+    .string()
+    .trim()
+    .refine(({ length }) => length >= 1 && length <= MAX_NAME, `Replay set name must be 1 to ${MAX_NAME} characters.`)
+    .describe(`1 to ${MAX_NAME} characters; spaces around it are left out.`),
+});
+const example = { name: "Sent back in September" };
+const repeatable = { "idempotency-key": "optional" } as const;
+
+interface ReplaySetRoutesOptions {
+  readonly runtime: Runtime;
+  readonly sealer: Sealer;
+}
+
+/** Changes of replay sets, for those who may plan. */
+export function replaySetRoutes(options: ReplaySetRoutesOptions): readonly Route[] {
+  const { runtime } = options;
+  return [openRoute(options), ...changeRoutes(runtime), ...entryRoutes(options), ...guardRoutes(runtime)];
+}
+
+function openRoute({ runtime, sealer }: ReplaySetRoutesOptions): Route {
+  return subjectRoute(stationSubject(runtime, "plan"), {
+    method: "POST",
+    path: "/api/teams/{teamId}/lines/{lineId}/stations/{stationId}/replay-sets",
+    summary: "Open an empty replay set of a work station",
+    access: "any",
+    body: named,
+    example,
+    headers: repeatable,
+    answers: { 201: { body: z.strictObject({ id: z.string() }), headers: replayedHeader } },
+    problems: ["conflict"],
+    handle: async (request, { workspaceId, teamId, lineId, stationId }) => {
+      const { caller, body } = request;
+      const idempotency = idempotencyOf(sealer, request, `replay-set.open ${lineId} ${stationId}`);
+      const message = { type: "set.open", caller, lineId, stationId, ...body, idempotency } as const;
+      const { setId, replayed } = granted(await runtime.ask(replaySetsRef(workspaceId, teamId), message));
+      return { status: 201, body: { id: setId }, headers: replayHeaders(replayed) };
+    },
+  });
+}
+
+function changeRoutes(runtime: Runtime): readonly Route[] {
+  const subject = setSubject(runtime, "plan");
+  return [
+    subjectRoute(subject, {
+      method: "PATCH",
+      path: SET,
+      summary: "Rename a replay set",
+      access: "any",
+      body: named,
+      example,
+      answers: { 204: null },
+      handle: ({ caller, body }, { set: { id: setId }, ...team }) =>
+        changeSet(runtime, team, { type: "set.rename", caller, setId, ...body }),
+    }),
+    subjectRoute(subject, {
+      method: "DELETE",
+      path: SET,
+      summary: "Delete a replay set",
+      description: "Lets go of what it kept of its runs.",
+      access: "any",
+      answers: { 204: null },
+      handle: ({ caller }, { set: { id: setId }, ...team }) =>
+        changeSet(runtime, team, { type: "set.delete", caller, setId }),
+    }),
+  ];
+}
+
+function entryRoutes({ runtime, sealer }: ReplaySetRoutesOptions): readonly Route[] {
+  const subject = setSubject(runtime, "plan");
+  return [
+    subjectRoute(subject, {
+      method: "POST",
+      path: `${SET}/entries`,
+      summary: "Add an ended run of the station to a replay set",
+      description: "A run in a set is stored as long as it is in it. A set holds at most 50.",
+      access: "any",
+      body: z.strictObject({ runId: z.string() }),
+      headers: repeatable,
+      answers: { 204: { body: null, headers: replayedHeader } },
+      problems: ["conflict"],
+      handle: (request, { set: { id: setId }, ...team }) => {
+        const { caller, body } = request;
+        const idempotency = idempotencyOf(sealer, request, `replay-set.entry ${setId}`);
+        return changeSet(runtime, team, { type: "entry.add", caller, setId, ...body, idempotency });
+      },
+    }),
+    subjectRoute(subject, {
+      method: "DELETE",
+      path: `${SET}/entries/{runId}`,
+      summary: "Take a run out of a replay set",
+      access: "any",
+      answers: { 204: null },
+      handle: ({ caller, params: { runId = "" } }, { set: { id: setId }, ...team }) =>
+        changeSet(runtime, team, { type: "entry.remove", caller, setId, runId }),
+    }),
+  ];
+}
+
+function guardRoutes(runtime: Runtime): readonly Route[] {
+  const subject = setSubject(runtime, "plan");
+  return [
+    subjectRoute(subject, {
+      method: "POST",
+      path: `${SET}/guards-changes`,
+      summary: "Have a replay set guard its station's changes",
+      description: "Only one set of a station does.",
+      access: "any",
+      answers: { 204: null },
+      problems: ["conflict"],
+      handle: ({ caller, client }, { set: { id: setId }, ...team }) =>
+        changeSet(runtime, team, { type: "guard.mark", caller, client, setId, guardsChanges: true }),
+    }),
+    subjectRoute(subject, {
+      method: "DELETE",
+      path: `${SET}/guards-changes`,
+      summary: "Have a replay set no longer guard its station's changes",
+      access: "any",
+      answers: { 204: null },
+      handle: ({ caller, client }, { set: { id: setId }, ...team }) =>
+        changeSet(runtime, team, { type: "guard.mark", caller, client, setId, guardsChanges: false }),
+    }),
+  ];
+}
+
+/** A message about one set. */
+type SetMessage = Extract<ReplaySetMessage, { readonly setId: string }>;
+
+async function changeSet(
+  runtime: Runtime,
+  { workspaceId, teamId }: { readonly workspaceId: string; readonly teamId: string },
+  message: SetMessage,
+) {
+  const { replayed } = granted(await runtime.ask(replaySetsRef(workspaceId, teamId), message));
+  return { status: 204, headers: replayHeaders(replayed) };
+}

@@ -1,0 +1,265 @@
+import t, { type Test } from "tap";
+import type { RunEnding } from "../../../actors/runners/protocol.js";
+import { bearer, itemsOf, problemOf, replace } from "../../support/resources.js";
+import type { RunnerPeer } from "../../support/runner-peer.js";
+import type { Client } from "../../support/service.js";
+import { openWorkplace, type Workplace } from "../../support/workplace.js";
+
+const work = { key: "work", name: "Work", kind: "work", runners: { pool: "main" } };
+const review = { key: "review", name: "Review", kind: "review", runners: { pool: "main" } };
+const line = { key: "dev", name: "Dev", repositories: [{ name: "acme/app" }], stations: [work, review] };
+
+interface Work {
+  readonly ending?: RunEnding;
+  readonly base?: string | null;
+}
+
+interface Scene extends Workplace {
+  readonly peer: RunnerPeer;
+  readonly lineId: string;
+  readonly team: string;
+  /** The path of the work station. */
+  readonly station: string;
+  readonly stationId: string;
+  readonly reviewId: string;
+}
+
+async function openScene(t: Test): Promise<Scene> {
+  const place = await openWorkplace(t, { stations: line.stations });
+  const found = await place.ada.request("GET", `/api/resources/workspaces/${place.workspaceId}/lines`);
+  const { id: lineId, stations } = itemsOf(found)[0] as { id: string; stations: { id: string }[] };
+  const team = `/api/teams/${place.teamId}`;
+  const [stationId = "", reviewId = ""] = stations.map(({ id }) => id);
+  const peer = await place.runner();
+  return {
+    ...place,
+    peer,
+    lineId,
+    team,
+    stationId,
+    reviewId,
+    station: `${team}/lines/${lineId}/stations/${stationId}`,
+  };
+}
+
+/** Opens a task and works it until its run ends; `base` is the commit that the runner reports, null for none. */
+async function workTask(
+  place: Scene,
+  { ending = { kind: "finish", note: "" }, base = "b".repeat(40) }: Work = {},
+): Promise<{ readonly taskId: string; readonly runId: string }> {
+  const taskId = await place.open({ title: "Mend it" });
+  const job = await place.peer.job();
+  const { runId, fence } = job;
+  const bases = base === null ? [] : [{ repository: "acme/app", base }];
+  place.peer.say({ type: "run.started", runId, fence, bases });
+  place.peer.end(job, { ending });
+  await place.when(`task/${taskId}`, async () => (await place.runs(taskId))[0]?.state === "ended");
+  return { taskId, runId };
+}
+
+async function openSet(place: Scene, name = "Hard ones", client: Client = place.ada): Promise<string> {
+  const opened = await client.request("POST", `${place.station}/replay-sets`, { name });
+  if (opened.status !== 201) throw new Error(`opening a set answered ${opened.status} ${opened.text}`);
+  return `${place.team}/replay-sets/${opened.body?.id}`;
+}
+
+t.test("a set is opened, filled, read and deleted", async (t) => {
+  const place = await openScene(t);
+  const { ada, station, stationId, lineId, team } = place;
+  const { taskId, runId } = await workTask(place);
+  const set = await openSet(place, "  Hard ones ");
+  t.match(itemsOf(await ada.request("GET", `${station}/replayable-runs`)), [
+    {
+      runId,
+      taskId,
+      title: "Mend it",
+      replayable: true,
+      refusal: null,
+      outcome: "accepted",
+      origin: "person",
+      inSet: [],
+    },
+  ]);
+  t.equal((await ada.request("POST", `${set}/entries`, { runId })).status, 204);
+  const read = await ada.request("GET", set);
+  t.match(read.body, {
+    ...{ name: "Hard ones", lineId, stationId, stationKey: "work", version: 2, stationLeft: false },
+    ...{ guardsChanges: false, minGain: 0.05 },
+    entries: [{ runId, taskId, title: "Mend it", replayable: true, refusal: null, archive: null, outcome: "accepted" }],
+    health: { noise: null, saturation: null, judge: null, checks: null, oracle: null },
+  });
+  t.match(read.body?.composition, {
+    outcomes: [
+      { outcome: "accepted", count: 1 },
+      { outcome: "sent-back", count: 0 },
+      { outcome: "asked", count: 0 },
+      { outcome: "failed", count: 0 },
+      { outcome: "other", count: 0 },
+    ],
+    origins: [{ origin: "person", count: 1 }],
+    balanceWarning: null,
+  });
+  for (const list of [
+    `${team}/replay-sets`,
+    `${station}/replay-sets`,
+    `${team}/replay-sets?line=${lineId}&station=work`,
+  ]) {
+    t.same(itemsOf(await ada.request("GET", list)), [read.body], list);
+  }
+  t.same(itemsOf(await ada.request("GET", `${team}/replay-sets?line=${lineId}&station=review`)), []);
+  const inSet = [{ id: read.body?.id, name: "Hard ones" }];
+  t.match(itemsOf(await ada.request("GET", `${station}/replayable-runs`)), [{ runId, inSet }]);
+  t.same(itemsOf(await ada.request("GET", `${set}/suggestions`)), [], "what is in the set is not suggested");
+
+  t.equal((await ada.request("PATCH", set, { name: "Easy ones" })).status, 204);
+  t.equal((await ada.request("DELETE", `${set}/entries/${runId}`)).status, 204);
+  t.match((await ada.request("GET", set)).body, { name: "Easy ones", version: 3, entries: { length: 0 } });
+  t.match(itemsOf(await ada.request("GET", `${set}/suggestions`)), [{ runId, outcome: "accepted" }]);
+  t.equal((await ada.request("DELETE", set)).status, 204);
+  t.equal((await ada.request("GET", set)).status, 404);
+  t.same(itemsOf(await ada.request("GET", `${team}/replay-sets`)), []);
+});
+
+t.test("what a set does not take is refused by its message", async (t) => {
+  const place = await openScene(t);
+  const { ada, service, workspaceId, station, team, lineId, reviewId, stationId } = place;
+  const ended = await workTask(place);
+  const unknownBase = await workTask(place, { base: null });
+  const waiting = await place.open();
+  const waitingRun = String((await place.runs(waiting))[0]?.id);
+  const set = await openSet(place);
+  const guarded = await openSet(place, "Guard");
+  await ada.request("POST", `${set}/entries`, { runId: ended.runId });
+  await ada.request("POST", `${guarded}/guards-changes`);
+  const none = `${team}/replay-sets/rset_none`;
+  const reviewing = `${team}/lines/${lineId}/stations/${reviewId}`;
+  const tooLong = "x".repeat(101);
+  const nameFault = [{ path: "name", message: "Replay set name must be 1 to 100 characters." }];
+  const apart = "Line and station must be given together.";
+  const rows: readonly (readonly [method: string, path: string, body: unknown, status: number, expected: unknown])[] = [
+    ["POST", `${station}/replay-sets`, { name: " " }, 422, { errors: nameFault }],
+    ["POST", `${station}/replay-sets`, { name: tooLong }, 422, { errors: nameFault }],
+    ["PATCH", set, { name: tooLong }, 422, { errors: nameFault }],
+    ["POST", `${reviewing}/replay-sets`, { name: "x" }, 422, { detail: "A replay set is of a work station." }],
+    [
+      "POST",
+      `${team}/lines/line_no/stations/sta_no/replay-sets`,
+      { name: "x" },
+      404,
+      { detail: "Line line_no not found." },
+    ],
+    [
+      "GET",
+      `${team}/lines/${lineId}/stations/sta_no/replay-sets`,
+      undefined,
+      404,
+      { detail: "Station sta_no not found." },
+    ],
+    [
+      "GET",
+      `${team}/lines/${lineId}/stations/sta_no/replayable-runs`,
+      undefined,
+      404,
+      { detail: "Station sta_no not found." },
+    ],
+    ["GET", `${team}/replay-sets?line=${lineId}`, undefined, 422, { errors: [{ path: "station", message: apart }] }],
+    ["GET", `${team}/replay-sets?station=work`, undefined, 422, { errors: [{ path: "line", message: apart }] }],
+    ["GET", `${team}/replay-sets?line=${lineId}&station=no`, undefined, 404, { detail: "Station no not found." }],
+    ["GET", `${team}/replay-sets?line=line_no&station=work`, undefined, 404, { detail: "Line line_no not found." }],
+    ["GET", none, undefined, 404, { detail: "Replay set rset_none not found." }],
+    ["DELETE", none, undefined, 404, { detail: "Replay set rset_none not found." }],
+    ["PATCH", none, { name: "x" }, 404, { detail: "Replay set rset_none not found." }],
+    ["GET", `${none}/suggestions`, undefined, 404, { detail: "Replay set rset_none not found." }],
+    ["POST", `${none}/guards-changes`, undefined, 404, { detail: "Replay set rset_none not found." }],
+    ["POST", `${none}/entries`, { runId: ended.runId }, 404, { detail: "Replay set rset_none not found." }],
+    ["POST", `${set}/entries`, { runId: "run_no" }, 404, { detail: "Run run_no not found." }],
+    ["DELETE", `${set}/entries/run_no`, undefined, 404, { detail: "There is nothing here that you may see." }],
+    ["POST", `${set}/entries`, { runId: ended.runId }, 409, { detail: "The run is already in the set." }],
+    ["POST", `${set}/entries`, { runId: waitingRun }, 409, { detail: "The run has not ended." }],
+    [
+      "POST",
+      `${set}/entries`,
+      { runId: unknownBase.runId },
+      409,
+      { detail: "The commit that the run began from is not known." },
+    ],
+    [
+      "POST",
+      `${set}/guards-changes`,
+      undefined,
+      409,
+      { detail: /^The replay set "Guard" guards the changes of the station/ },
+    ],
+  ];
+  for (const [method, path, body, status, expected] of rows) {
+    const reply = await ada.request(method, path, body);
+    t.equal(reply.status, status, `${method} ${path}`);
+    t.match(reply.body, expected, `${method} ${path}`);
+  }
+  t.match(itemsOf(await ada.request("GET", `${station}/replayable-runs`)), [
+    { runId: unknownBase.runId, replayable: false, refusal: { code: "no-base" } },
+    { runId: ended.runId, replayable: true, refusal: null },
+  ]);
+  t.same(itemsOf(await ada.request("GET", `${set}/suggestions`)), [], "what cannot be repeated is not suggested");
+
+  const reader = await bearer(service, ada, { workspaceId, name: "reader", scopes: ["read"] });
+  t.equal((await reader.request("GET", set)).status, 200);
+  const forbidden = await reader.request("POST", `${set}/guards-changes`);
+  t.match([forbidden.status, forbidden.body], [403, { title: "Not allowed to plan", permission: "plan" }]);
+  const planner = await bearer(service, ada, { workspaceId, name: "planner", scopes: ["plan"] });
+  const key = { "idempotency-key": "one" };
+  const opened = await planner.request("POST", `${station}/replay-sets`, { name: "By a token" }, key);
+  const again = await planner.request("POST", `${station}/replay-sets`, { name: "By a token" }, key);
+  t.same([again.status, again.body, again.headers["idempotent-replayed"]], [201, opened.body, "true"]);
+  t.not(stationId, "");
+});
+
+t.test("a station's changes are guarded by one set, and marks are in the change log", async (t) => {
+  const place = await openScene(t);
+  const { ada } = place;
+  const [one, other] = [await openSet(place, "One"), await openSet(place, "Other")];
+  const mark = (method: string, set: string) => ada.request(method, `${set}/guards-changes`);
+  t.equal((await mark("POST", one)).status, 204);
+  t.equal((await mark("POST", one)).status, 204, "it does already");
+  t.match((await ada.request("GET", one)).body, { guardsChanges: true, version: 1 });
+  t.equal((await mark("POST", other)).status, 409);
+  t.equal((await mark("DELETE", other)).status, 204, "it does not");
+  t.equal((await mark("DELETE", one)).status, 204);
+  t.equal((await mark("POST", other)).status, 204);
+  const changes = itemsOf(await ada.request("GET", "/api/workspaces/acme/configuration-changes?limit=4"));
+  const ofSets = changes.filter(({ resource }) => resource === "replay-set");
+  const idOf = (set: string) => set.split("/").at(-1);
+  t.match(ofSets, [
+    { action: "updated", resourceId: idOf(other), details: { guardsChanges: true }, by: { kind: "person" } },
+    { action: "updated", resourceId: idOf(one), details: { guardsChanges: false } },
+    { action: "updated", resourceId: idOf(one), details: { guardsChanges: true } },
+  ]);
+  t.equal(ofSets.length, 3);
+});
+
+t.test("a set whose station left its line can be renamed, emptied and deleted, and goes with its team", async (t) => {
+  const place = await openScene(t);
+  const { ada, lineId, team, station } = place;
+  const { runId } = await workTask(place);
+  const second = await workTask(place);
+  const set = await openSet(place);
+  t.equal((await ada.request("POST", `${set}/entries`, { runId })).status, 204);
+  const { stations } = line;
+  const path = `/api/resources/lines/${lineId}`;
+  const replayCheck = { mostRegressions: 0, ceiling: 10, currency: "EUR", minGain: 0.2 };
+  t.equal((await replace(ada, path, 1, { ...line, stations, replayCheck })).status, 200);
+  t.match((await ada.request("GET", set)).body, { stationLeft: false, minGain: 0.2 });
+  t.equal((await replace(ada, path, 2, { ...line, stations: stations.slice(1), replayCheck })).status, 200);
+  t.equal((await ada.request("GET", `${station}/replay-sets`)).status, 404);
+  t.match(itemsOf(await ada.request("GET", `${team}/replay-sets`)), [{ stationLeft: true, stationKey: "work" }]);
+  for (const [end, body] of [
+    ["entries", { runId: second.runId }],
+    ["guards-changes", undefined],
+  ] as const) {
+    const refused = await ada.request("POST", `${set}/${end}`, body);
+    t.match([refused.status, problemOf(refused).detail], [409, /^The station of the replay set left its line/], end);
+  }
+  t.equal((await ada.request("PATCH", set, { name: "Left" })).status, 204);
+  t.equal((await ada.request("DELETE", `${set}/entries/${runId}`)).status, 204);
+  t.equal((await ada.request("DELETE", set)).status, 204);
+});
