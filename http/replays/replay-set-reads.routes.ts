@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { invalid } from "../../actors/refusal.js";
-import { findStationByKey, listReplaySets, type VisibleSet } from "../../actors/replays/replay-set.queries.js";
+import { findStationByKey, listReplaySets } from "../../actors/replays/replay-set.queries.js";
 import {
   replayableRunSchema,
   replayableRunView,
@@ -10,7 +10,7 @@ import {
 import { candidatesFor, latestRuns } from "../../actors/replays/replayable-run.js";
 import { suggestRuns } from "../../actors/replays/suggestions.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { readPage } from "../page-reading.js";
+import { inPieces, readPage } from "../page-reading.js";
 import { granted } from "../refused.js";
 import type { Route, RouteRequest } from "../route.js";
 import { subjectRoute } from "../subject-route.js";
@@ -19,6 +19,9 @@ import { setSubject, stationSubject } from "./replay-subjects.js";
 
 const STATION = "/api/teams/{teamId}/lines/{lineId}/stations/{stationId}";
 const SETS = "/api/teams/{teamId}/replay-sets";
+/** Runs that are read before other work has its turn: each takes several rows. */
+const RUNS_AT_ONCE = 5;
+
 const listed = z.strictObject({ items: z.array(replaySetSchema) });
 const runsListed = z.strictObject({ items: z.array(replayableRunSchema) });
 
@@ -51,7 +54,7 @@ function setRoutes(runtime: Runtime): readonly Route[] {
         }
         const isAll = lineId === undefined || stationKey === undefined;
         const place = isAll ? null : granted(findStationByKey(reading, team, { lineId, stationKey }));
-        return { status: 200, body: await viewSets(runtime, request, team, listReplaySets(reading, team, place)) };
+        return { status: 200, body: await viewSets(runtime, request, team, place) };
       },
     }),
     subjectRoute(stationSubject(runtime, "read"), {
@@ -60,9 +63,8 @@ function setRoutes(runtime: Runtime): readonly Route[] {
       summary: "A station's replay sets, newest first",
       access: "any",
       answers: { 200: listed },
-      handle: async (request, { workspaceId, teamId, lineId, stationId }) => {
-        const sets = listReplaySets(reading, { workspaceId, teamId }, { lineId, stationId });
-        return { status: 200, body: await viewSets(runtime, request, { workspaceId }, sets) };
+      handle: async (request, { lineId, stationId, ...team }) => {
+        return { status: 200, body: await viewSets(runtime, request, team, { lineId, stationId }) };
       },
     }),
     subjectRoute(setSubject(runtime, "read"), {
@@ -88,8 +90,7 @@ function runRoutes(runtime: Runtime): readonly Route[] {
       answers: { 200: runsListed },
       handle: async (request, station) => {
         const found = await readPage(runtime, request, latestRuns(station));
-        const items = found.flatMap(({ runId }) => replayableRunView(reading, station, runId));
-        return { status: 200, body: { items } };
+        return { status: 200, body: { items: await viewRuns(runtime, request, station, found) } };
       },
     }),
     subjectRoute(setSubject(runtime, "read"), {
@@ -102,7 +103,7 @@ function runRoutes(runtime: Runtime): readonly Route[] {
       handle: async (request, { workspaceId, set }) => {
         const of = { ...set, setId: set.id, workspaceId };
         const found = await readPage(runtime, request, candidatesFor(of));
-        const candidates = found.flatMap(({ runId }) => replayableRunView(reading, of, runId));
+        const candidates = await viewRuns(runtime, request, of, found);
         const { entries } = replaySetView(reading, workspaceId, set);
         return { status: 200, body: { items: suggestRuns(entries, candidates) } };
       },
@@ -110,17 +111,29 @@ function runRoutes(runtime: Runtime): readonly Route[] {
   ];
 }
 
-/** Sets as a list shows them; other work runs in between. */
+/** The sets of a team or of one station, all as of one moment. */
 async function viewSets(
-  { reading }: Pick<Runtime, "reading">,
-  { pause }: Pick<RouteRequest, "pause">,
-  { workspaceId }: Pick<VisibleSet, "workspaceId">,
-  sets: ReturnType<typeof listReplaySets>,
+  runtime: Pick<Runtime, "view">,
+  request: Pick<RouteRequest, "pause">,
+  team: Parameters<typeof listReplaySets>[1],
+  place: Parameters<typeof listReplaySets>[2],
 ) {
-  const items = [];
-  for (const set of sets) {
-    if (items.length > 0) await pause();
-    items.push(replaySetView(reading, workspaceId, set));
+  const view = runtime.view();
+  try {
+    const sets = listReplaySets(view, team, place);
+    return { items: await inPieces(sets, request, (set) => replaySetView(view, team.workspaceId, set), 1) };
+  } finally {
+    view.close();
   }
-  return { items };
+}
+
+/** Runs as a list shows them. */
+async function viewRuns(
+  { reading }: Pick<Runtime, "reading">,
+  request: Pick<RouteRequest, "pause">,
+  station: Parameters<typeof replayableRunView>[1],
+  found: readonly { readonly runId: string }[],
+) {
+  const views = await inPieces(found, request, ({ runId }) => replayableRunView(reading, station, runId), RUNS_AT_ONCE);
+  return views.flat();
 }

@@ -1,70 +1,9 @@
-import t, { type Test } from "tap";
-import type { RunEnding } from "../../../actors/runners/protocol.js";
+import t from "tap";
+import { openReplayScene, openSet, sceneLine, workTask } from "../../support/replay-scene.js";
 import { bearer, itemsOf, problemOf, replace } from "../../support/resources.js";
-import type { RunnerPeer } from "../../support/runner-peer.js";
-import type { Client } from "../../support/service.js";
-import { openWorkplace, type Workplace } from "../../support/workplace.js";
-
-const work = { key: "work", name: "Work", kind: "work", runners: { pool: "main" } };
-const review = { key: "review", name: "Review", kind: "review", runners: { pool: "main" } };
-const line = { key: "dev", name: "Dev", repositories: [{ name: "acme/app" }], stations: [work, review] };
-
-interface Work {
-  readonly ending?: RunEnding;
-  readonly base?: string | null;
-}
-
-interface Scene extends Workplace {
-  readonly peer: RunnerPeer;
-  readonly lineId: string;
-  readonly team: string;
-  /** The path of the work station. */
-  readonly station: string;
-  readonly stationId: string;
-  readonly reviewId: string;
-}
-
-async function openScene(t: Test): Promise<Scene> {
-  const place = await openWorkplace(t, { stations: line.stations });
-  const found = await place.ada.request("GET", `/api/resources/workspaces/${place.workspaceId}/lines`);
-  const { id: lineId, stations } = itemsOf(found)[0] as { id: string; stations: { id: string }[] };
-  const team = `/api/teams/${place.teamId}`;
-  const [stationId = "", reviewId = ""] = stations.map(({ id }) => id);
-  const peer = await place.runner();
-  return {
-    ...place,
-    peer,
-    lineId,
-    team,
-    stationId,
-    reviewId,
-    station: `${team}/lines/${lineId}/stations/${stationId}`,
-  };
-}
-
-/** Opens a task and works it until its run ends; `base` is the commit that the runner reports, null for none. */
-async function workTask(
-  place: Scene,
-  { ending = { kind: "finish", note: "" }, base = "b".repeat(40) }: Work = {},
-): Promise<{ readonly taskId: string; readonly runId: string }> {
-  const taskId = await place.open({ title: "Mend it" });
-  const job = await place.peer.job();
-  const { runId, fence } = job;
-  const bases = base === null ? [] : [{ repository: "acme/app", base }];
-  place.peer.say({ type: "run.started", runId, fence, bases });
-  place.peer.end(job, { ending });
-  await place.when(`task/${taskId}`, async () => (await place.runs(taskId))[0]?.state === "ended");
-  return { taskId, runId };
-}
-
-async function openSet(place: Scene, name = "Hard ones", client: Client = place.ada): Promise<string> {
-  const opened = await client.request("POST", `${place.station}/replay-sets`, { name });
-  if (opened.status !== 201) throw new Error(`opening a set answered ${opened.status} ${opened.text}`);
-  return `${place.team}/replay-sets/${opened.body?.id}`;
-}
 
 t.test("a set is opened, filled, read and deleted", async (t) => {
-  const place = await openScene(t);
+  const place = await openReplayScene(t);
   const { ada, station, stationId, lineId, team } = place;
   const { taskId, runId } = await workTask(place);
   const set = await openSet(place, "  Hard ones ");
@@ -121,7 +60,7 @@ t.test("a set is opened, filled, read and deleted", async (t) => {
 });
 
 t.test("what a set does not take is refused by its message", async (t) => {
-  const place = await openScene(t);
+  const place = await openReplayScene(t);
   const { ada, service, workspaceId, station, team, lineId, reviewId, stationId } = place;
   const ended = await workTask(place);
   const unknownBase = await workTask(place, { base: null });
@@ -215,7 +154,7 @@ t.test("what a set does not take is refused by its message", async (t) => {
 });
 
 t.test("a station's changes are guarded by one set, and marks are in the change log", async (t) => {
-  const place = await openScene(t);
+  const place = await openReplayScene(t);
   const { ada } = place;
   const [one, other] = [await openSet(place, "One"), await openSet(place, "Other")];
   const mark = (method: string, set: string) => ada.request(method, `${set}/guards-changes`);
@@ -238,18 +177,18 @@ t.test("a station's changes are guarded by one set, and marks are in the change 
 });
 
 t.test("a set whose station left its line can be renamed, emptied and deleted, and goes with its team", async (t) => {
-  const place = await openScene(t);
+  const place = await openReplayScene(t);
   const { ada, lineId, team, station } = place;
   const { runId } = await workTask(place);
   const second = await workTask(place);
   const set = await openSet(place);
   t.equal((await ada.request("POST", `${set}/entries`, { runId })).status, 204);
-  const { stations } = line;
+  const { stations } = sceneLine;
   const path = `/api/resources/lines/${lineId}`;
   const replayCheck = { mostRegressions: 0, ceiling: 10, currency: "EUR", minGain: 0.2 };
-  t.equal((await replace(ada, path, 1, { ...line, stations, replayCheck })).status, 200);
+  t.equal((await replace(ada, path, 1, { ...sceneLine, stations, replayCheck })).status, 200);
   t.match((await ada.request("GET", set)).body, { stationLeft: false, minGain: 0.2 });
-  t.equal((await replace(ada, path, 2, { ...line, stations: stations.slice(1), replayCheck })).status, 200);
+  t.equal((await replace(ada, path, 2, { ...sceneLine, stations: stations.slice(1), replayCheck })).status, 200);
   t.equal((await ada.request("GET", `${station}/replay-sets`)).status, 404);
   t.match(itemsOf(await ada.request("GET", `${team}/replay-sets`)), [{ stationLeft: true, stationKey: "work" }]);
   for (const [end, body] of [

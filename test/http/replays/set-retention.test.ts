@@ -1,0 +1,87 @@
+import t from "tap";
+import { createExaminations } from "../../../actors/doctor.js";
+import { createKinds } from "../../../actors/kinds.js";
+import { parseAllowList } from "../../../actors/outbound/allow-list.js";
+import { ManualClock } from "../../support/manual-clock.js";
+import { openReplayScene, openSet, type ReplayScene, workTask } from "../../support/replay-scene.js";
+import { itemsOf, remove } from "../../support/resources.js";
+import { passHours } from "../../support/retention-pass.js";
+import { until } from "../../support/until.js";
+
+const settings = { RETENTION_WORK: "2h", RETENTION_FACTS: "2h", RETENTION_HOOKS: "2h", RETENTION_CHANGES: "2h" };
+const ofSets = ["replay-set", "team-replay-set", "station-replay-set", "replay-entry", "replay-entry-of-run"];
+
+/** The names of the tables that hold something of sets, and the pins by them. */
+function leftOf({ service, workspaceId }: ReplayScene): readonly unknown[] {
+  const rows = service.runtime.reading.range({ prefix: [workspaceId, "row"] });
+  return rows
+    .map(({ key }) => key)
+    .filter(([, , table, ...id]) => ofSets.includes(String(table)) || String(id.at(-1)).startsWith("rset_"))
+    .map(([, , table]) => table);
+}
+
+t.test("a run in a set outlives the others, until it is in no set", async (t) => {
+  const clock = new ManualClock();
+  const place = await openReplayScene(t, { clock, settings });
+  const { ada, service, workspaceId } = place;
+  const [kept, other] = [await workTask(place), await workTask(place)];
+  const [one, two] = [await openSet(place, "One"), await openSet(place, "Two")];
+  for (const set of [one, two]) {
+    t.equal((await ada.request("POST", `${set}/entries`, { runId: kept.runId })).status, 204);
+  }
+  const pass = (hours: number) => passHours(service.runtime, workspaceId, clock, hours);
+  const statusOf = async (path: string) => (await ada.request("GET", path)).status;
+
+  await pass(26);
+  t.equal(await statusOf(`/api/runs/${other.runId}`), 404);
+  t.equal(await statusOf(`/api/runs/${kept.runId}`), 200);
+  t.equal(await statusOf(`/api/tasks/${kept.taskId}`), 200);
+  t.match((await ada.request("GET", one)).body, {
+    entries: [{ runId: kept.runId, title: "Mend it", replayable: true, outcome: "accepted", origin: "person" }],
+  });
+  t.same(itemsOf(await ada.request("GET", `${place.station}/replayable-runs`)), [], "its facts are gone");
+
+  t.equal((await ada.request("DELETE", `${one}/entries/${kept.runId}`)).status, 204);
+  await pass(2);
+  t.equal(await statusOf(`/api/runs/${kept.runId}`), 200, "the other set has it");
+  t.equal((await ada.request("DELETE", two)).status, 204);
+  await pass(2);
+  t.equal(await statusOf(`/api/runs/${kept.runId}`), 404);
+  t.equal((await ada.request("DELETE", one)).status, 204);
+  t.same(leftOf(place), []);
+});
+
+t.test("sets go with their team", async (t) => {
+  const place = await openReplayScene(t);
+  const { ada, lineId, teamId } = place;
+  const { runId } = await workTask(place);
+  for (const name of ["One", "Two"]) {
+    t.equal((await ada.request("POST", `${await openSet(place, name)}/entries`, { runId })).status, 204);
+  }
+  t.equal((await remove(ada, `/api/resources/lines/${lineId}`, 1)).status, 204);
+  t.match(itemsOf(await ada.request("GET", `${place.team}/replay-sets`)), [
+    { stationLeft: true },
+    { stationLeft: true },
+  ]);
+  t.equal((await remove(ada, `/api/resources/teams/${teamId}`, 1)).status, 204);
+  await until("no set is left", () => leftOf(place).length === 0);
+  t.equal((await ada.request("GET", `${place.team}/replay-sets`)).status, 404);
+  t.same(findingsOf(place), []);
+});
+
+t.test("sets go with their workspace", async (t) => {
+  const place = await openReplayScene(t);
+  const { ada, workspaceId } = place;
+  const { runId } = await workTask(place);
+  t.equal((await ada.request("POST", `${await openSet(place)}/entries`, { runId })).status, 204);
+  t.not(leftOf(place).length, 0);
+  t.equal((await remove(ada, `/api/resources/workspaces/${workspaceId}`, 1)).status, 204);
+  await until("no set is left", () => leftOf(place).length === 0);
+});
+
+/** What the doctor finds wrong with what is stored. */
+function findingsOf({ service }: ReplayScene): readonly unknown[] {
+  const { reading, clock } = service.runtime;
+  const kinds = createKinds({ allowList: parseAllowList(""), signsTokens: false });
+  return createExaminations(kinds, clock.now()).flatMap((examine) => [...examine(reading)]);
+}

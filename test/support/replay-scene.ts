@@ -1,0 +1,72 @@
+import type { Test } from "tap";
+import type { RunEnding } from "../../actors/runners/protocol.js";
+import { itemsOf } from "./resources.js";
+import type { RunnerPeer } from "./runner-peer.js";
+import type { Client, TestServiceOptions } from "./service.js";
+import { openWorkplace, type Workplace } from "./workplace.js";
+
+const work = { key: "work", name: "Work", kind: "work", runners: { pool: "main" } };
+const review = { key: "review", name: "Review", kind: "review", runners: { pool: "main" } };
+
+/** The line of a {@link ReplayScene}, as it is created. */
+export const sceneLine = {
+  ...{ key: "dev", name: "Dev", repositories: [{ name: "acme/app" }], stations: [work, review] },
+};
+
+/** A workplace with a runner, whose past runs may be repeated. */
+export interface ReplayScene extends Workplace {
+  readonly peer: RunnerPeer;
+  readonly lineId: string;
+  /** The path of the team. */
+  readonly team: string;
+  /** The path of the work station. */
+  readonly station: string;
+  readonly stationId: string;
+  readonly reviewId: string;
+}
+
+export async function openReplayScene(t: Test, options: TestServiceOptions = {}): Promise<ReplayScene> {
+  const place = await openWorkplace(t, { ...options, stations: sceneLine.stations });
+  const found = await place.ada.request("GET", `/api/resources/workspaces/${place.workspaceId}/lines`);
+  const { id: lineId, stations } = itemsOf(found)[0] as { id: string; stations: { id: string }[] };
+  const team = `/api/teams/${place.teamId}`;
+  const [stationId = "", reviewId = ""] = stations.map(({ id }) => id);
+  const peer = await place.runner();
+  return {
+    ...place,
+    peer,
+    lineId,
+    team,
+    stationId,
+    reviewId,
+    station: `${team}/lines/${lineId}/stations/${stationId}`,
+  };
+}
+
+interface Work {
+  readonly ending?: RunEnding;
+  /** The commit that the runner reports; null for none. */
+  readonly base?: string | null;
+}
+
+/** Opens a task and works it until its run has ended and the task has taken note of it. */
+export async function workTask(
+  place: ReplayScene,
+  { ending = { kind: "finish", note: "" }, base = "b".repeat(40) }: Work = {},
+): Promise<{ readonly taskId: string; readonly runId: string }> {
+  const taskId = await place.open({ title: "Mend it" });
+  const job = await place.peer.job();
+  const { runId, fence } = job;
+  const bases = base === null ? [] : [{ repository: "acme/app", base }];
+  place.peer.say({ type: "run.started", runId, fence, bases });
+  place.peer.end(job, { ending });
+  await place.when(`task/${taskId}`, async () => ["done", "inbox"].includes(String((await place.task(taskId)).state)));
+  return { taskId, runId };
+}
+
+/** Opens a set of the work station, and returns its path. */
+export async function openSet(place: ReplayScene, name = "Hard ones", client: Client = place.ada): Promise<string> {
+  const opened = await client.request("POST", `${place.station}/replay-sets`, { name });
+  if (opened.status !== 201) throw new Error(`opening a set answered ${opened.status} ${opened.text}`);
+  return `${place.team}/replay-sets/${opened.body?.id}`;
+}
