@@ -1,5 +1,7 @@
+import { toChangeEntry, topic } from "../../runtime/topic.js";
 import type { Turn } from "../../runtime/turn.js";
 import { runs } from "../runs/run.table.js";
+import { changedMembers } from "../tables/changed-members.js";
 import { indexedTable } from "../tables/indexed-table.js";
 import { pin, unpin } from "../tables/pins.js";
 
@@ -24,9 +26,21 @@ export interface ReplaySetRow {
   readonly createdAt: string;
 }
 
+/** What the stream of a set publishes: the members that changed, and the id; runs that it holds are read anew. */
+type ReplaySetChanged =
+  | { readonly type: "replay-set"; readonly set: Pick<ReplaySetRow, "id"> & Partial<ReplaySetRow> }
+  | { readonly type: "deleted" };
+
+const replaySetTopic = topic<ReplaySetChanged>("replay-set");
+
 /** `[set]`; ids rise with time. */
 export const replaySets = indexedTable<ReplaySetRow>("replay-set", {
   order: ["id"],
+  changes: (set, _reading, { first }) => {
+    const changed = changedMembers(first, set);
+    if (Object.keys(changed).length === 0) return [];
+    return [toChangeEntry(replaySetTopic(set.id), { type: "replay-set", set: { ...changed, id: set.id } })];
+  },
   indexes: { "team-replay-set": ["teamId"], "station-replay-set": ["teamId", "lineId", "stationId"] },
 });
 
@@ -67,6 +81,7 @@ export function removeSet(turn: Turn, set: ReplaySetRow): void {
   const { partition } = turn.self;
   for (const entry of replayEntries.list(turn, partition, [set.id])) releaseEntry(turn, entry);
   replaySets.remove(turn, partition, set);
+  turn.publishChange(replaySetTopic(set.id), { type: "deleted" });
 }
 
 function releaseEntry(turn: Turn, entry: ReplayEntryRow): void {

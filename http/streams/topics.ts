@@ -1,6 +1,7 @@
 import { resourceTopic } from "../../actors/access/resource-topic.view.js";
 import type { StreamTopic } from "../../actors/access/stream-topic.js";
 import { hookOccurrenceTopicView } from "../../actors/hooks/hook-occurrence-topic.view.js";
+import { replaySetTopicView } from "../../actors/replays/replay-set-topic.view.js";
 import type { Kind } from "../../actors/resources/kind.js";
 import { runTopicView } from "../../actors/runs/run-topic.view.js";
 import { taskTopicView, teamTopic } from "../../actors/tasks/task-topic.view.js";
@@ -13,5 +14,6 @@ export function createTopics(kinds: readonly Kind[]): ReadonlyMap<string, Stream
     ["task", taskTopicView],
     ["run", runTopicView],
     ["hook-occurrence", hookOccurrenceTopicView],
+    ["replay-set", replaySetTopicView],
   ]);
 }
