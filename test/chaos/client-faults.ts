@@ -4,6 +4,7 @@ import WebSocket from "ws";
 import type { Chance } from "../simulation/chance.js";
 import type { Fault } from "./fault.js";
 import { NoiseTenant } from "./noise-tenant.js";
+import { untilServed } from "./until-served.js";
 import type { World } from "./world.js";
 
 const target = "clients";
@@ -57,26 +58,28 @@ async function deafClients(world: World, chance: Chance): Promise<void> {
   });
 }
 
-/** Two workspaces that list, open tasks and fire hooks that hang, as fast as they can. */
+/**
+ * Two workspaces that list, open tasks and fire hooks that hang, as fast as they can. What a service that goes away cuts
+ * short is asked of its next life.
+ */
 async function noisyNeighbours(world: World, chance: Chance): Promise<void> {
   const end = performance.now() + LASTS_MS;
   const loud = async (): Promise<void> => {
-    const tenant = await NoiseTenant.open(world.service, world.headers, `noise-${chance.between(1, 2 ** 31)}`, null);
-    await tenant.addHook("task.opened", `${world.tell.url}/hang`);
+    const slug = `noise-${chance.between(1, 2 ** 31)}`;
+    const tenant = await untilServed(() => NoiseTenant.open(world.service, world.headers, slug, null));
+    await untilServed(() => tenant.addHook("task.opened", `${world.tell.url}/hang`));
     let left = REQUESTS;
     const ask = async (): Promise<void> => {
       while (left-- > 0 && performance.now() < end) {
-        await (left % 2 === 0 ? tenant.openTask() : tenant.firings("attempting"));
+        await untilServed<unknown>(left % 2 === 0 ? () => tenant.openTask() : () => tenant.firings("attempting"));
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, ask));
   };
-  // What a service that goes away cuts short is not made good: a neighbour is not looked after.
-  const failed = (error: unknown): void => {
-    const isRefused = / answered (?!503)/.test(String(error));
-    if (isRefused) world.ledger.complaints.push(`a neighbour was not served: ${error}`);
+  const notServed = (error: unknown): void => {
+    world.ledger.complaints.push(`a neighbour was not served: ${error}`);
   };
-  await Promise.all(Array.from({ length: NEIGHBOURS }, () => loud().catch(failed)));
+  await Promise.all(Array.from({ length: NEIGHBOURS }, () => loud().catch(notServed)));
 }
 
 /** Waits, and lets go; also when the world ends before. */

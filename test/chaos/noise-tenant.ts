@@ -2,6 +2,7 @@ import WebSocket from "ws";
 import type { ServiceProcess } from "../processes/service-process.js";
 import { hookSecret } from "../support/hook-receiver.js";
 import { RunnerPeer } from "../support/runner-peer.js";
+import { Refused } from "./refused.js";
 
 /** Places of the runner: more than there are runs at once. */
 const SLOTS = 64;
@@ -35,7 +36,7 @@ export class NoiseTenant {
     const create = async (path: string, body: unknown, key: string) => {
       const headers = { ...cookie, "idempotency-key": key };
       const answer = await service.request("POST", path, { body, headers });
-      if (answer.status !== 201) throw new Error(`${path} answered ${answer.status} ${JSON.stringify(answer.body)}`);
+      if (answer.status !== 201) throw new Refused(path, answer);
       return answer;
     };
     const made = async (path: string, body: unknown, key: string) => String((await create(path, body, key)).body?.id);
@@ -60,13 +61,13 @@ export class NoiseTenant {
       ...{ timeoutSeconds: 30, ...more },
     };
     const answer = await this.#post(`/api/resources/teams/${this.#teamId}/hooks`, body, key);
-    if (answer.status !== 201) throw new Error(`a hook answered ${answer.status} ${JSON.stringify(answer.body)}`);
+    if (answer.status !== 201) throw new Refused("a hook", answer);
   }
 
   /** Opens a task and gives its id. */
   async openTask(): Promise<string> {
     const answer = await this.#post(`/api/teams/${this.#teamId}/tasks`, { title: "Do it", line: "dev" });
-    if (answer.status !== 201) throw new Error(`a task answered ${answer.status} ${JSON.stringify(answer.body)}`);
+    if (answer.status !== 201) throw new Refused("a task", answer);
     return String(answer.body?.id);
   }
 
@@ -74,6 +75,7 @@ export class NoiseTenant {
   async firings(state: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
     const path = `/api/teams/${this.#teamId}/hook-occurrences?limit=200&state=${state}`;
     const answer = await this.#service.request("GET", path, { headers: this.#cookie });
+    if (answer.status !== 200) throw new Refused("a list", answer);
     return (answer.body?.items ?? []) as readonly Readonly<Record<string, unknown>>[];
   }
 

@@ -1,0 +1,11 @@
+import type { Reply } from "../processes/service-process.js";
+
+/** An answer that nobody wanted. */
+export class Refused extends Error {
+  readonly status: number;
+
+  constructor(what: string, { status, body }: Pick<Reply, "status" | "body">) {
+    super(`${what} answered ${status} ${JSON.stringify(body)}`);
+    this.status = status;
+  }
+}
