@@ -1,9 +1,9 @@
 import { execFileSync, spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { ChildProgram } from "../processes/child-program.js";
 
 /** What a fault needs of the machine besides Node. */
 export type Tool = "mount" | "strace" | "prlimit";
@@ -34,31 +34,28 @@ function whyNoMount(): string | null {
 /** Attaches to a program of ours, as the fault does: some kernels let only a parent do that. */
 async function whyNoStrace(): Promise<string | null> {
   if (spawnSync("strace", ["--version"]).error !== undefined) return "strace is not installed";
-  const sleeper = spawn("sleep", ["5"], { stdio: "ignore" });
-  const ending = slowFlushes(sleeper.pid ?? 0, 1);
+  const sleeper = new ChildProgram(spawn("sleep", ["5"], { stdio: "ignore" }));
+  const ending = slowFlushes(sleeper.pid, 1);
   const isAttached = await Promise.race([pause(500, true), ending.over.then(() => false)]);
   await ending.stop();
-  sleeper.kill("SIGKILL");
+  await sleeper.end("SIGKILL");
   return isAttached ? null : "strace may not attach to other processes";
 }
 
 /** Makes each flush of a process take that much longer. `over` resolves when that ends; `stop` ends it. */
 export function slowFlushes(pid: number, ms: number) {
   const inject = `inject=${FLUSHES}:delay_enter=${ms * 1_000}`;
-  const tracer = spawn(
-    "strace",
-    ["-f", "-qq", "-p", `${pid}`, "-e", `trace=${FLUSHES}`, "-e", inject, "-o", "/dev/null"],
-    {
-      stdio: "ignore",
-    },
+  const filter = ["-e", `trace=${FLUSHES}`, "-e", inject];
+  const tracer = new ChildProgram(
+    spawn("strace", ["-f", "-qq", "-p", `${pid}`, ...filter, "-o", "/dev/null"], { stdio: "ignore" }),
   );
-  const over = once(tracer, "exit");
-  const stop = async () => {
-    // It lets go of the process first; killed with -9 it may leave it stopped.
-    tracer.kill("SIGTERM");
-    await over;
+  return {
+    over: tracer.ended,
+    stop: async () => {
+      // It lets go of the process first; killed with -9 it may leave it stopped.
+      await tracer.end("SIGTERM");
+    },
   };
-  return { over, stop };
 }
 
 /** Mounts an empty disk of that many bytes in memory. */

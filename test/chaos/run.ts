@@ -1,15 +1,15 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { livingPrograms } from "../processes/child-program.js";
+import { readArguments, refuseArguments } from "../support/command-line.js";
 import type { Fault } from "./fault.js";
 import { findFaults } from "./faults.js";
 import { planRounds, seedOf } from "./plan.js";
 import { playRound, type RoundReport } from "./round.js";
 import { World } from "./world.js";
 
-const HELP = `npm run chaos -- [--rounds 20] [--seed N]
+const USAGE = `npm run chaos -- [--rounds 20] [--seed N]
 
 Plays faults, drawn from the seed, against a real service under load, and compares what was acknowledged with what is
 there after each round. Ends with 1 when a promise was broken, and keeps that store's folder.
@@ -22,26 +22,25 @@ there after each round. Ends with 1 when a promise was broken, and keeps that st
 /** Rounds over one store. */
 const ROUNDS_A_STORE = 5;
 
-const { values } = parseArgs({
+const { values } = readArguments(USAGE, {
   options: {
     rounds: { type: "string", default: "20" },
     seed: { type: "string", default: `${Math.floor(Math.random() * 2 ** 20)}` },
     only: { type: "string", multiple: true },
-    help: { type: "boolean", default: false },
   },
 });
+const rounds = wholeNumber("rounds", values.rounds, 1);
+const seed = wholeNumber("seed", values.seed, 0);
 const totals = { passed: 0, failed: 0, acknowledged: 0, restarts: 0, stores: 0 };
 let world: World | null = null;
+/** Where a world is, is being opened or was; null once that is removed, or kept. */
+let folder: string | null = null;
 
 process.once("SIGINT", () => breakOff(130));
 process.once("SIGTERM", () => breakOff(143));
 process.once("exit", endPrograms);
 
-const [rounds, seed] = [Number(values.rounds), Number(values.seed)];
-if (values.help) console.log(HELP);
-else if (!Number.isSafeInteger(rounds) || rounds < 1 || !Number.isSafeInteger(seed))
-  refuse("--rounds and --seed are numbers");
-else await main();
+await main();
 // Whatever a fault left open keeps nobody waiting.
 process.exit();
 
@@ -49,7 +48,7 @@ async function main(): Promise<void> {
   const { faults, skipped } = await findFaults();
   const unknown = values.only?.find((only) => !faults.some(({ name }) => name === only));
   if (unknown !== undefined)
-    return refuse(`there is no fault ${unknown} here: ${faults.map(({ name }) => name).join(", ")}`);
+    return refuseArguments(USAGE, `there is no fault ${unknown} here: ${faults.map(({ name }) => name).join(", ")}`);
   console.log(`chaos: ${rounds} rounds, --seed ${seed}`);
   for (const line of skipped) console.log(line);
   const wanted = faults.filter(({ name }) => values.only?.includes(name) ?? true);
@@ -67,16 +66,16 @@ async function main(): Promise<void> {
   process.exitCode = failed > 0 ? 1 : 0;
 }
 
-function refuse(why: string): void {
-  console.error(why);
-  process.exitCode = 2;
+function wholeNumber(name: string, text: string, least: number): number {
+  const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (Number.isSafeInteger(number) && number >= least) return number;
+  return refuseArguments(USAGE, `--${name} is a whole number from ${least}, not ${text || "nothing"}`);
 }
 
 /** Ends every process that was started; nothing was found, so nothing is kept. */
 function breakOff(code: number): void {
-  const folder = world?.folder;
   endPrograms();
-  if (folder !== undefined) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  if (folder !== null) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   process.exit(code);
 }
 
@@ -87,7 +86,8 @@ function endPrograms(): void {
 }
 
 async function openWorld(seed: number): Promise<void> {
-  world = await World.open(mkdtempSync(join(tmpdir(), "signalbox-chaos-")), seed);
+  folder = mkdtempSync(join(tmpdir(), "signalbox-chaos-"));
+  world = await World.open(folder, seed);
   totals.stores += 1;
 }
 
@@ -96,6 +96,7 @@ async function leaveWorld(): Promise<void> {
   world = null;
   left?.close();
   await left?.remove();
+  folder = null;
 }
 
 async function playNext(faults: readonly Fault[], n: number, seed: number): Promise<void> {
@@ -127,4 +128,5 @@ function leaveBroken(left: World, broken: readonly string[]): void {
   left.close();
   console.log(`  kept: ${left.folder}`);
   world = null;
+  folder = null;
 }

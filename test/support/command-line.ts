@@ -15,7 +15,12 @@ export function readArguments<Config extends ParseArgsConfig>(
   try {
     return parseArgs(config);
   } catch (error) {
-    console.error(`${error instanceof Error ? error.message : String(error)}\n\n${usage}`);
-    process.exit(2);
+    return refuseArguments(usage, error instanceof Error ? error.message : String(error));
   }
+}
+
+/** Says what is wrong with the arguments, prints the usage, and ends the process with 2. */
+export function refuseArguments(usage: string, why: string): never {
+  console.error(`${why}\n\n${usage}`);
+  process.exit(2);
 }
