@@ -5,9 +5,10 @@
  * 2. The store is checked, copied beside itself without free pages, and the copy is checked, value by value.
  * 3. The copy takes the file's place by a rename, once it is on disk. Until then the file is as it was; what a kill
  *    leaves of the copy is removed by the next compaction.
+ * 4. Where the file is a link, all of this happens beside the file that it leads to. Nothing is removed that is not a copy.
  */
-import { renameSync, rmSync, statfsSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { lstatSync, readdirSync, realpathSync, renameSync, rmSync, statfsSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { DATA_FILE } from "./data-file.js";
 import { syncToDisk } from "./durable-files.js";
 import { listEntries } from "./finding.js";
@@ -17,8 +18,10 @@ import type { Entry, Reading } from "./store.js";
 import { StoreError } from "./store.js";
 import { storeError } from "./store-errors.js";
 
-/** The copy, beside the file that it is to replace. */
-const COPY_FOLDER = "compaction";
+/** The copy's folder is named after the file that it is to replace, and this. */
+const COPY_SUFFIX = ".compaction";
+/** What it holds: the copy, and the readers of that. */
+const COPY_FILES: readonly string[] = [DATA_FILE, "lock.mdb"];
 
 export interface CompactionOptions {
   readonly folder: string;
@@ -43,32 +46,54 @@ export interface Compacted {
 
 /** Compacts the store in a folder. Rejects with a {@link StoreError}, `in-use` while it is served; nothing is lost then. */
 export async function compactStore(options: CompactionOptions): Promise<Compacted> {
-  const { folder, stepping = () => undefined } = options;
+  const { folder } = options;
   assertStoreIn(folder);
-  const unlock = await lockFolder(folder);
   try {
-    const file = join(folder, DATA_FILE);
-    const copy = join(folder, COPY_FOLDER);
-    const beforeBytes = statSync(file).size;
-    stepping("clear");
-    rmSync(copy, { recursive: true, force: true });
-    assertRoom(options, beforeBytes);
-    const entries = await copyStore(options, copy);
-    stepping("replace");
-    renameSync(join(copy, DATA_FILE), file);
-    stepping("sync");
-    syncToDisk(folder);
-    stepping("tidy");
-    rmSync(copy, { recursive: true, force: true });
-    return { beforeBytes, afterBytes: statSync(file).size, entries };
+    const unlock = await lockFolder(folder);
+    try {
+      return await replaceFile(options);
+    } finally {
+      unlock();
+    }
   } catch (error) {
     throw storeError(error, folder);
-  } finally {
-    unlock();
   }
 }
 
-function assertRoom({ folder, freeBytes = systemFreeBytes }: CompactionOptions, neededBytes: number): void {
+async function replaceFile(options: CompactionOptions): Promise<Compacted> {
+  const { folder, stepping = () => undefined } = options;
+  const file = realpathSync(join(folder, DATA_FILE));
+  const copy = `${file}${COPY_SUFFIX}`;
+  const beforeBytes = statSync(file).size;
+  assertOwnCopy(copy);
+  stepping("clear");
+  rmSync(copy, { recursive: true, force: true });
+  assertRoom(options, beforeBytes, dirname(file));
+  const entries = await copyStore(options, copy);
+  stepping("replace");
+  renameSync(join(copy, DATA_FILE), file);
+  stepping("sync");
+  syncToDisk(dirname(file));
+  stepping("tidy");
+  rmSync(copy, { recursive: true, force: true });
+  return { beforeBytes, afterBytes: statSync(file).size, entries };
+}
+
+/** Throws when there is something of the copy's name that no compaction left. */
+function assertOwnCopy(copy: string): void {
+  const found = lstatSync(copy, { throwIfNoEntry: false });
+  if (found === undefined) return;
+  const foreign = found.isDirectory()
+    ? readdirSync(copy).find((name) => !COPY_FILES.includes(name))
+    : "it is no folder";
+  if (foreign === undefined) return;
+  throw new StoreError(
+    "not-empty",
+    `${copy} is not what a compaction leaves (${foreign}); nothing was changed: move it away`,
+  );
+}
+
+function assertRoom({ freeBytes = systemFreeBytes }: CompactionOptions, neededBytes: number, folder: string): void {
   const free = freeBytes(folder);
   if (free >= neededBytes) return;
   throw new StoreError(

@@ -1,4 +1,18 @@
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t, { type Test } from "tap";
@@ -9,6 +23,8 @@ import type { Entry } from "../../storage/store.js";
 import { RawStore } from "../support/raw-store.js";
 
 const ROWS = 2_000;
+/** The folder of the copy. */
+const COPY = "data.mdb.compaction";
 
 /** A store of which most was removed, so that most of its file is free; and what is left in it. */
 async function sparseStore(t: Test): Promise<{ readonly folder: string; readonly entries: readonly Entry[] }> {
@@ -40,7 +56,7 @@ t.test("a compacted store holds what it held, in a file without free pages, and 
   t.same([beforeBytes, afterBytes, count], [size, sizeOf(folder), entries.length]);
   t.ok(afterBytes * 5 < beforeBytes, `${beforeBytes} bytes before, ${afterBytes} after`);
   t.equal(statSync(join(folder, "data.mdb")).mode & 0o777, 0o600);
-  t.notOk(existsSync(join(folder, "compaction")));
+  t.notOk(existsSync(join(folder, COPY)));
   t.same(await entriesOf(folder), entries);
   const store = await openLmdbStore({ folder });
   await store.commit([{ op: "put", key: ["ws_1", "row", "thing", 1], value: "again" }]);
@@ -57,14 +73,14 @@ t.test("ended at any step, the store is whole, and the next compaction comes to 
     await t.rejects(compactStore({ folder, stepping }), /killed/, last);
     t.same(await entriesOf(folder), entries, last);
     await compactStore({ folder });
-    t.same([await entriesOf(folder), existsSync(join(folder, "compaction"))], [entries, false], last);
+    t.same([await entriesOf(folder), existsSync(join(folder, COPY))], [entries, false], last);
   }
 });
 
 t.test("what a killed compaction left of its copy is not taken for one", async (t) => {
   const { folder, entries } = await sparseStore(t);
-  mkdirSync(join(folder, "compaction"));
-  copyFileSync(join(folder, "signalbox.lock"), join(folder, "compaction", "data.mdb"));
+  mkdirSync(join(folder, COPY));
+  copyFileSync(join(folder, "signalbox.lock"), join(folder, COPY, "data.mdb"));
   t.same(await entriesOf(folder), entries);
   await compactStore({ folder });
   t.same(await entriesOf(folder), entries);
@@ -94,4 +110,52 @@ t.test("a store in use, one without room, a damaged one and none are left as the
   const none = join(folder, "none");
   await t.rejects(compactStore({ folder: none }), { message: /holds no store/ });
   t.notOk(existsSync(none));
+});
+
+t.test("nothing is removed that no compaction left, and what stands in the way is named", async (t) => {
+  const { folder, entries } = await sparseStore(t);
+  const foreign = join(folder, "compaction");
+  mkdirSync(foreign);
+  writeFileSync(join(foreign, "minutes.txt"), "of a meeting");
+  await compactStore({ folder });
+  t.equal(readFileSync(join(foreign, "minutes.txt"), "utf8"), "of a meeting");
+  const size = sizeOf(folder);
+  const copy = join(folder, COPY);
+  const inTheWay: readonly [make: () => void, named: string][] = [
+    [() => writeFileSync(copy, "text"), "it is no folder"],
+    [() => symlinkSync(foreign, copy), "it is no folder"],
+    [() => cpSync(foreign, copy, { recursive: true }), "minutes.txt"],
+  ];
+  for (const [make, named] of inTheWay) {
+    make();
+    const message = `${copy} is not what a compaction leaves (${named}); nothing was changed: move it away`;
+    await t.rejects(compactStore({ folder }), { name: "StoreError", code: "not-empty", message });
+    t.same([lstatSync(copy, { throwIfNoEntry: false }) !== undefined, sizeOf(folder)], [true, size]);
+    rmSync(copy, { recursive: true });
+  }
+  t.same([await entriesOf(folder), readdirSync(foreign)], [entries, ["minutes.txt"]]);
+});
+
+t.test("a file that is a link stays one: the file that it leads to is compacted where it is", async (t) => {
+  const { folder, entries } = await sparseStore(t);
+  const disk = mkdtempSync(join(tmpdir(), "signalbox-compaction-"));
+  t.teardown(() => rmSync(disk, { recursive: true, force: true }));
+  const [link, file] = [join(folder, "data.mdb"), join(disk, "store.mdb")];
+  renameSync(link, file);
+  symlinkSync(file, link);
+  const { beforeBytes, afterBytes } = await compactStore({ folder });
+  t.ok(afterBytes * 5 < beforeBytes);
+  t.same([lstatSync(link).isSymbolicLink(), statSync(file).size, readdirSync(disk)], [true, afterBytes, ["store.mdb"]]);
+  t.same(await entriesOf(folder), entries);
+});
+
+t.test("a lock that cannot be taken is told as every fault of a store", async (t) => {
+  const { folder } = await sparseStore(t);
+  rmSync(join(folder, "signalbox.lock"));
+  mkdirSync(join(folder, "signalbox.lock"));
+  await t.rejects(compactStore({ folder }), {
+    name: "StoreError",
+    code: "failed",
+    message: /open '.*signalbox\.lock'/,
+  });
 });
