@@ -65,7 +65,10 @@ function make(path: string): void {
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : "";
     // Another process may be making it too.
-    if (code === "EEXIST") return;
+    if (code === "EEXIST" && isThere(path)) return;
+    if (code === "EEXIST") {
+      throw new StoreError("failed", `${path} is a link to a folder that is not there: make that, or name another`);
+    }
     if (code !== "ENOENT") throw error;
     throw new StoreError("failed", `no folder can be made at ${path}: name another place`);
   }

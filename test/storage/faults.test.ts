@@ -1,5 +1,15 @@
 import { execFile, spawn } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -159,6 +169,19 @@ t.test("a lock that cannot be taken is called by its name", async (t) => {
     code: "failed",
     message: new RegExp(`open '${folder}/signalbox.lock'`),
   });
+});
+
+t.test("a folder that is a link to none is refused with what to do, and none is made", async (t) => {
+  const folder = temporary(t);
+  const link = join(folder, "store");
+  symlinkSync(join(folder, "elsewhere"), link);
+  for (const path of [link, join(link, "below")]) {
+    const message = `${link} is a link to a folder that is not there: make that, or name another`;
+    await t.rejects(openLmdbStore({ folder: path }), { name: "StoreError", code: "failed", message });
+  }
+  t.same(readdirSync(folder), ["store"]);
+  mkdirSync(join(folder, "elsewhere"));
+  await (await openLmdbStore({ folder: link })).close();
 });
 
 t.test("a place where the system takes no folders is refused at once", async (t) => {
