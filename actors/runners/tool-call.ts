@@ -3,8 +3,11 @@ import { z } from "zod";
 /** Longest name of a server, a tool or a skill in a step, in characters: the longest that reads can filter by. */
 export const MAX_NAME_CHARACTERS = 200;
 
-/** The name of a server, a tool or a skill in a step. */
-export const calledName = z.string().min(1).max(MAX_NAME_CHARACTERS);
+/** The name of a server, a tool or a skill in a step; it holds no control characters. */
+export const calledName = z
+  .string()
+  .max(MAX_NAME_CHARACTERS)
+  .regex(/^\P{Cc}+$/u);
 
 /** Who refuses calls: a person, the service, or the agent's own program. */
 export const refuser = z.enum(["person", "service", "agent"]);

@@ -30,7 +30,7 @@ t.test("an end may name unknown features, or none", async (t) => {
   t.same(runnerFrameSchema.parse(hello), hello);
 });
 
-t.test("a step may say which tool was called and which skill was read; names are bounded", async (t) => {
+t.test("a step may say which tool was called and which skill was read; names are bounded, and text", async (t) => {
   const parse = (more: object) =>
     runnerFrameSchema.safeParse({ frame: "message", n: 1, ack: 0, message: { ...said, step: { ...step, ...more } } });
   const call = { server: "tracker", tool: "find", failed: true, refusedBy: null };
@@ -40,6 +40,10 @@ t.test("a step may say which tool was called and which skill was read; names are
   const odd = [{ tool: "" }, { tool: "x".repeat(201) }, { server: "" }, { failed: 1 }, { refusedBy: "usr_1" }];
   for (const more of odd) t.notOk(parse({ call: { ...call, ...more } }).success, JSON.stringify(more));
   t.notOk(parse({ skill: "" }).success);
+  for (const name of ["gre\u0000et", "greet\n", "\u001b[2J", "\u0085"]) {
+    for (const more of [{ tool: name }, { server: name }]) t.notOk(parse({ call: { ...call, ...more } }).success);
+    t.notOk(parse({ skill: name }).success, JSON.stringify(name));
+  }
 });
 
 t.test("a start may say which commits it begins from, one for each checkout at most", async (t) => {

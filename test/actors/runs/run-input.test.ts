@@ -117,3 +117,18 @@ t.test("a body is stored once, with the number of its references", async (t) => 
   const used = uses.find(({ key }) => key.at(-1) === first?.digest);
   t.equal(used?.value.count, 5, "two runs left it, two begin from it, the task has it");
 });
+
+t.test("nothing of a report is stored but the commits of repositories that the run was given", async (t) => {
+  const work = new SteppedWork();
+  const repositories = ["acme/app", "acme/docs"].map((name) => ({ name, setup: null, image: null }));
+  work.putLine({ repositories });
+  work.tell({ type: "task.move", by, to: "work" } as Message);
+  work.claim();
+  const before = JSON.stringify(runInputs.get(work.rows, workspaceId, work.runId));
+  const foreign = ["__proto__", "constructor", "acme/other", "acme/app\u0000", "", "ACME/APP"];
+  work.say({ type: "run.started", bases: foreign.map((repository) => ({ repository, base: base("e") })) });
+  t.equal(JSON.stringify(runInputs.get(work.rows, workspaceId, work.runId)), before);
+  const stored = JSON.stringify(work.rows.range({ prefix: [] }));
+  t.notMatch(stored, base("e"), "the commit is nowhere");
+  t.notMatch(stored, /__proto__|acme\/other|ACME/);
+});
