@@ -1,6 +1,7 @@
 import { actorSpace, undeliveredSpace } from "../storage/keys.js";
 import type { Change, Reading } from "../storage/store.js";
 import type { Address } from "./address.js";
+import { type CellRecord, cellKey } from "./cell-record.js";
 import { Envelope } from "./envelope.js";
 import { Overlays } from "./overlays.js";
 import type { Message } from "./turn.js";
@@ -21,4 +22,10 @@ export function offlineSend(reading: Reading, to: Address, message: Message): Ch
 export function isStored(reading: Reading, { partition, kind, id }: Address): boolean {
   const own = [actorSpace, undeliveredSpace].map((space) => [partition, space, kind, id]);
   return own.some((key) => reading.get(key) !== undefined || reading.range({ prefix: key, limit: 1 }).length > 0);
+}
+
+/** When a wake-up of a stored actor is due, in milliseconds since 1970; null when the actor or the wake-up is not there. */
+export function storedWakeUp(reading: Reading, of: Address, name: string): number | null {
+  const record = reading.get(cellKey(of)) as CellRecord | undefined;
+  return record?.timers?.[name] ?? null;
 }

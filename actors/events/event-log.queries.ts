@@ -42,6 +42,6 @@ export function listLatestEvents(
 }
 
 /** Events before this time are not stored any more because of their age; null when none was removed. */
-export function eventsPrunedBefore(reading: Reading, workspaceId: string): string | null {
-  return getPrunedBefore(reading, workspaceId, events);
+export function eventsPrunedBefore(reading: Reading, workspaceId: string, nowMs: number): string | null {
+  return getPrunedBefore(reading, workspaceId, { name: events.name, nowMs });
 }

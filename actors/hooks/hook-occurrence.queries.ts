@@ -54,6 +54,6 @@ export function findTeamHookOccurrence(
 }
 
 /** Hook occurrences that ended before this time are not stored any more; null when none was removed. */
-export function hookOccurrencesPrunedBefore(reading: Reading, workspaceId: string): string | null {
-  return getPrunedBefore(reading, workspaceId, hookOccurrences);
+export function hookOccurrencesPrunedBefore(reading: Reading, workspaceId: string, nowMs: number): string | null {
+  return getPrunedBefore(reading, workspaceId, { name: hookOccurrences.name, nowMs });
 }

@@ -23,6 +23,12 @@ export const hookOccurrenceRetention = retain(hookOccurrences, {
     const task = tasks.get(turn, turn.self.partition, work.task.id);
     return task !== undefined && isOpen(task);
   },
+  cutMarks: (turn) => {
+    for (const { key, value } of latestPruned.entries(turn, turn.self.partition)) {
+      const teamId = String(key.at(-1));
+      if (value > turn.now) latestPruned.put(turn, turn.self.partition, teamId, turn.now);
+    }
+  },
   remove: (turn, hookOccurrence) => {
     remove(turn, hookOccurrence);
     return true;
@@ -39,7 +45,7 @@ function remove(turn: Turn, hookOccurrence: HookOccurrence): void {
   hookOccurrences.remove(turn, partition, hookOccurrence);
   endedHookOccurrences.remove(turn, partition, teamId, id);
   if (attempts.entries(turn, partition, [id], { limit: 1 }).length > 0) leaveRows(turn, hookOccurrences.name, id);
-  const eventMs = Date.parse(work.event.at);
+  const eventMs = Math.min(Date.parse(work.event.at), turn.now);
   if (eventMs > latestPrunedMs(turn, partition, teamId)) latestPruned.put(turn, partition, teamId, eventMs);
 }
 

@@ -13,6 +13,6 @@ export function listChangeRecords(
 }
 
 /** Changes before this time are not stored any more; null when none was removed. */
-export function changesPrunedBefore(reading: Reading, workspaceId: string): string | null {
-  return getPrunedBefore(reading, workspaceId, records);
+export function changesPrunedBefore(reading: Reading, workspaceId: string, nowMs: number): string | null {
+  return getPrunedBefore(reading, workspaceId, { name: records.name, nowMs });
 }

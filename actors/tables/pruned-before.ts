@@ -5,18 +5,33 @@ import { table } from "../../storage/table.js";
 /** `[table]` -> what ended before this time, in milliseconds since 1970, may have been removed. */
 const prunedMarks = table<number>("retention-mark");
 
-/** Records that rows of a table were removed. */
+/** Records that rows of a table were removed; a mark that a clock which was ahead left is cut to now. */
 export function markPruned(turn: Turn, name: string, cutoffMs: number): void {
-  const { partition } = turn.self;
-  if ((prunedMarks.get(turn, partition, name) ?? 0) < cutoffMs) prunedMarks.put(turn, partition, name, cutoffMs);
+  const before = prunedMarks.get(turn, turn.self.partition, name);
+  putMark(turn, name, { before, after: Math.max(before ?? 0, cutoffMs) });
 }
 
-/** What ended before this time is not listed any more; null when nothing was removed so far. */
+/** Cuts a mark that a clock which was ahead left to now: what ends from now on is stored. */
+export function cutMark(turn: Turn, name: string): void {
+  const before = prunedMarks.get(turn, turn.self.partition, name);
+  if (before !== undefined) putMark(turn, name, { before, after: before });
+}
+
+function putMark(
+  turn: Turn,
+  name: string,
+  { before, after }: { readonly before: number | undefined; readonly after: number },
+): void {
+  const mark = Math.min(after, turn.now);
+  if (mark !== before) prunedMarks.put(turn, turn.self.partition, name, mark);
+}
+
+/** What ended before this time, now at the latest, is not listed any more; null when nothing was removed so far. */
 export function getPrunedBefore(
   reading: Reading,
   partition: string,
-  { name }: { readonly name: string },
+  { name, nowMs }: { readonly name: string; readonly nowMs: number },
 ): string | null {
   const mark = prunedMarks.get(reading, partition, name);
-  return mark === undefined ? null : new Date(mark).toISOString();
+  return mark === undefined ? null : new Date(Math.min(mark, nowMs)).toISOString();
 }

@@ -6,7 +6,8 @@
  * | state    | moved by                     | condition            | next     | also                                   |
  * |----------|------------------------------|----------------------|----------|----------------------------------------|
  * | new      | retention.begin              |                      | resting  | wake-up for the first pass             |
- * | resting  | retention.begin              |                      | resting  |                                        |
+ * | resting  | retention.begin              | it is to be anew     | resting  | wake-up for the next pass              |
+ * | resting  | the same                     | otherwise            | resting  |                                        |
  * | resting  | woken                        |                      | sweeping | waits for its place                    |
  * | sweeping | effect.ended: it has a place | the pass is over     | resting  | wake-up for the next                   |
  * | sweeping | the same                     | otherwise            | sweeping | a slice; waits for its place           |
@@ -28,6 +29,8 @@ import { SliceBudget } from "./slice-budget.js";
 /** Sets the first pass of a workspace; does nothing when it was set before. */
 interface BeginRetention extends Message {
   readonly type: "retention.begin";
+  /** The next pass was set by a clock that was ahead, and is set anew. */
+  readonly isAnew?: true;
 }
 
 /** The sweeper of a workspace. */
@@ -65,14 +68,21 @@ const SLICE = { rows: 128, bytes: 1_000_000 };
 const PASS_EVERY_MS = 60 * 60 * 1_000;
 const PASSES_A_PERIOD = 8;
 /** The wake-up of passes. */
-const PASS = "pass";
+export const PASS = "pass";
+/** Passes come with this share of their time more or less. */
+const SPREAD = 0.25;
+/** Longest time that a pass is set ahead, in milliseconds. */
+export const LONGEST_REST_MS = PASS_EVERY_MS * (1 + SPREAD);
 
 /** The sweepers of these tables. */
 export function retentionSweeperActor(catalogue: RetentionCatalogue, periods: RetentionPeriods): ActorType {
   const sweeping = new Sweeping(catalogue, periods);
   const machine = setup({
     types: { context: {} as SweeperContext, events: {} as SweeperEvent },
-    guards: { isOver: ({ context }) => context.at === null },
+    guards: {
+      isOver: ({ context }) => context.at === null,
+      isAnew: ({ event }) => event.type === "retention.begin" && event.isAnew === true,
+    },
     actions: {
       rest: ({ event }) => sweeping.wake(event.turn),
       begin: assign(({ event }) => {
@@ -99,7 +109,10 @@ export function retentionSweeperActor(catalogue: RetentionCatalogue, periods: Re
       new: { on: { "retention.begin": { target: "resting", actions: "rest" } } },
       resting: {
         on: {
-          "retention.begin": { target: "resting", actions: "ignore" },
+          "retention.begin": [
+            { guard: "isAnew", target: "resting", actions: "rest" },
+            { target: "resting", actions: "ignore" },
+          ],
           woken: { target: "sweeping", actions: "begin" },
         },
       },
@@ -139,7 +152,7 @@ class Sweeping {
 
   /** Sets the next wake-up. Workspaces do not wake together, also after time without a service. */
   wake(turn: Turn): void {
-    turn.wake(PASS, turn.now + this.#everyMs * (0.75 + turn.random() / 2));
+    turn.wake(PASS, turn.now + this.#everyMs * (1 - SPREAD + turn.random() * 2 * SPREAD));
   }
 
   begin(): PassPlace {

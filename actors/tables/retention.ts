@@ -7,12 +7,15 @@
  * 2. A row is removed with its indexes in one turn: by the rule, or by its actor when it has one. Rows that belong to it
  *    are removed in later slices (`owned-rows.ts`); until then nothing leads to them.
  * 3. What is pinned (`pins.ts`), and what a rule keeps, stays whatever the setting says.
+ * 4. A clock that was ahead leaves rows of the future. What began after it was put right may stand behind one in its
+ *    line, and is stored until that is old too: longer than the setting says by as much as the clock was ahead.
  */
 
 import type { Turn } from "../../runtime/turn.js";
 import { readPastDamage } from "../../storage/past-damage.js";
 import type { Entry, Key, KeyPart, Reading } from "../../storage/store.js";
 import type { TablePage } from "../../storage/table.js";
+import { cutMark } from "./pruned-before.js";
 import type { SliceBudget } from "./slice-budget.js";
 
 /** The settings: for ended work, for the facts of it, for what hooks did, for the change log. */
@@ -48,6 +51,8 @@ export interface Retained<Row> {
   endedAtMs(row: Row): number | null;
   /** Whether it stays for now, whatever the setting says. Reads only. */
   isKept?(turn: Turn, row: Row): boolean;
+  /** Called when a walk begins: cuts to now what a clock that was ahead left in the future. */
+  cutMarks?(turn: Turn): void;
   /** Removes the row, or tells its actor to; false when it stays. Called again when it is there in the next pass. */
   remove(turn: Turn, row: Row, key: Key): boolean;
 }
@@ -94,6 +99,10 @@ function walk<Row>(of: RetainedTable<Row>, retained: Retained<Row>, turn: Turn, 
   const reading = readPastDamage(turn);
   let { from } = slice;
   let removed = 0;
+  if (from === null) {
+    cutMark(turn, of.name);
+    retained.cutMarks?.(turn);
+  }
   for (;;) {
     const page = { limit: READ_AT_ONCE, ...(from === null ? {} : { after: from }) };
     const entries = of.entries(reading, turn.self.partition, [], page);

@@ -110,6 +110,6 @@ export function listTaskRuns(
 }
 
 /** Tasks that ended before this time are not stored any more; null when none was removed. */
-export function tasksPrunedBefore(reading: Reading, workspaceId: string): string | null {
-  return getPrunedBefore(reading, workspaceId, tasks);
+export function tasksPrunedBefore(reading: Reading, workspaceId: string, nowMs: number): string | null {
+  return getPrunedBefore(reading, workspaceId, { name: tasks.name, nowMs });
 }

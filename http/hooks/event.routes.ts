@@ -46,7 +46,8 @@ export function eventRoutes({ runtime }: { readonly runtime: Runtime }): readonl
       answers: { 200: z.strictObject({ items: z.array(eventSchema), prunedBefore }) },
       handle: ({ query }, team) => {
         const items = listLatestEvents(reading, team, query).map(eventView);
-        const pruned = items.length < query.limit ? eventsPrunedBefore(reading, team.workspaceId) : null;
+        const pruned =
+          items.length < query.limit ? eventsPrunedBefore(reading, team.workspaceId, runtime.clock.now()) : null;
         return { status: 200, body: { items, prunedBefore: pruned } };
       },
     }),

@@ -64,7 +64,8 @@ function historyRoutes(runtime: Runtime): readonly Route[] {
         const rows = await readPage(runtime, request, listHookOccurrences(team, request.query, request.query));
         const next = rows.length < limit ? null : (rows.at(-1)?.id ?? null);
         const items = await inPieces(rows, request, (row) => currentHookOccurrence(runtime, team.workspaceId, row));
-        const pruned = next === null ? hookOccurrencesPrunedBefore(reading, team.workspaceId) : null;
+        const pruned =
+          next === null ? hookOccurrencesPrunedBefore(reading, team.workspaceId, runtime.clock.now()) : null;
         return { status: 200, body: { items, next, prunedBefore: pruned } };
       },
     }),

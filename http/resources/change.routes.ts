@@ -37,9 +37,10 @@ export function changeRoutes({ runtime }: { readonly runtime: Runtime }): readon
       answers: { 200: z.strictObject({ items: z.array(changeSchema), prunedBefore }) },
       handle: ({ query }, { workspaceId }) => {
         const { before, limit } = query;
+        const nowMs = runtime.clock.now();
         const page = before === undefined ? { limit } : { before, limit };
         const items = listChangeRecords(runtime.reading, workspaceId, page);
-        const pruned = items.length < limit ? changesPrunedBefore(runtime.reading, workspaceId) : null;
+        const pruned = items.length < limit ? changesPrunedBefore(runtime.reading, workspaceId, nowMs) : null;
         return { status: 200, body: { items, prunedBefore: pruned } };
       },
     }),

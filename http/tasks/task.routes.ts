@@ -107,7 +107,7 @@ function listRoute(runtime: Runtime): Route {
         listTeamTasks(view, team, filter, { before, limit, cursor: from }),
       );
       const items = await inPieces(found, request, (task) => taskItemView(reading, team.workspaceId, task));
-      const pruned = items.length < limit ? tasksPrunedBefore(reading, team.workspaceId) : null;
+      const pruned = items.length < limit ? tasksPrunedBefore(reading, team.workspaceId, runtime.clock.now()) : null;
       return { status: 200, body: { items, prunedBefore: pruned } };
     },
   });

@@ -1,7 +1,13 @@
 import t from "tap";
 import type { WorkEvent } from "../../../actors/events/catalogue.js";
 import { hookOccurrenceRef } from "../../../actors/hooks/hook-occurrence.messages.js";
-import { keepTaskForReceiver } from "../../../actors/hooks/hook-occurrence.retention.js";
+import {
+  hookOccurrenceRetention,
+  keepTaskForReceiver,
+  mayBePruned,
+} from "../../../actors/hooks/hook-occurrence.retention.js";
+import { type HookOccurrence, hookOccurrences } from "../../../actors/hooks/hook-occurrence.table.js";
+import { SliceBudget } from "../../../actors/tables/slice-budget.js";
 import { tasks } from "../../../actors/tasks/task.table.js";
 import { memoryRows, withTurn } from "../../support/turn.js";
 import { workspaceId } from "../../support/work.js";
@@ -25,4 +31,28 @@ t.test("an ended task is kept for a request long after its event: its receiver m
   t.same(keptFor("done", HOUR_MS / 4), [], "one that ended since then is stored for an hour at least");
   t.same(keptFor("running", HOUR_MS), []);
   t.same(keptFor(null, HOUR_MS), [], "there is none");
+});
+
+t.test("firings of the future that were removed leave later events known, once the clock is right", async (t) => {
+  const rows = memoryRows();
+  const text = (ms: number) => new Date(ms).toISOString();
+  const eventOf = (ms: number) =>
+    ({ workspaceId, teamId: "team_1", event: { at: text(ms) }, task: { id: "task_1" } }) as unknown as WorkEvent;
+  const ahead = now + 120 * HOUR_MS;
+  const times = { firedAt: text(ahead), endedAt: text(ahead) };
+  const firing = { id: "occ_1", ...times, work: eventOf(ahead) } as unknown as HookOccurrence;
+  rows.put(hookOccurrences.key(workspaceId, "team_1", "occ_1"), firing);
+  const sweep = (nowMs: number) => {
+    const slice = { cutoffMs: nowMs - HOUR_MS, from: null, budget: new SliceBudget({ rows: 100, bytes: 1e6 }) };
+    withTurn(hookOccurrenceRef(workspaceId, "any"), (turn) => hookOccurrenceRetention.sweep(turn, slice), {
+      rows,
+      now: nowMs,
+    });
+  };
+  sweep(ahead + 2 * HOUR_MS);
+  t.same(hookOccurrences.entries(rows, workspaceId), [], "it is removed while the clock is ahead");
+  t.ok(mayBePruned(rows, eventOf(now - HOUR_MS)));
+  sweep(now);
+  t.ok(mayBePruned(rows, eventOf(now - HOUR_MS)), "what fired before may be gone");
+  t.notOk(mayBePruned(rows, eventOf(now + 1)), "what fires from now on is there");
 });

@@ -71,6 +71,8 @@ function put(
   things.put(rows, partition, id, { ...thing, ...more });
 }
 
+const prunedBefore = (reading: Reading, name = things.name, nowMs = startMs + 20 * HOUR_MS) =>
+  getPrunedBefore(reading, partition, { name, nowMs });
 const idsOf = (reading: Reading) => things.list(reading, partition).map(({ id }) => id);
 
 /** Lets a pass run to its end; returns its number of slices. */
@@ -97,7 +99,7 @@ t.test("what ended longer ago than the setting goes with all that belongs to it,
   put(rows, "e", 4, 5);
   put(rows, "f", 11, 12);
   for (const id of ["a", "b", "e"]) for (let n = 0; n < 3; n++) parts.put(rows, partition, [id, n], `${n}`);
-  t.equal(getPrunedBefore(rows, partition, things), null, "nothing was removed");
+  t.equal(prunedBefore(rows), null, "nothing was removed");
   const sweeper = sweeperOver(rows);
   pass(sweeper);
   t.same(idsOf(rows), ["b", "c", "d", "f"]);
@@ -105,12 +107,33 @@ t.test("what ended longer ago than the setting goes with all that belongs to it,
     parts.entries(rows, partition).map(({ key }) => key.slice(3)),
     [0, 1, 2].map((n) => ["b", n]),
   );
-  t.equal(getPrunedBefore(rows, partition, things), "2026-01-01T10:00:00.000Z");
-  t.equal(getPrunedBefore(rows, partition, sorted), null);
+  t.equal(prunedBefore(rows), "2026-01-01T10:00:00.000Z");
+  t.equal(prunedBefore(rows, sorted.name), null);
   sweeper.now += 2 * HOUR_MS;
   pass(sweeper);
   t.same(idsOf(rows), ["c", "d", "f"], "the next pass finds what ended since");
 });
+
+t.test(
+  "a clock that was ahead leaves no time of the future: what is gone is said up to now, and no further",
+  async (t) => {
+    const rows = memoryRows();
+    put(rows, "a", 0, 100);
+    const sweeper = sweeperOver(rows);
+    sweeper.now += 120 * HOUR_MS;
+    pass(sweeper);
+    t.same([idsOf(rows), prunedBefore(rows, things.name, sweeper.now)], [[], "2026-01-06T10:00:00.000Z"]);
+    sweeper.now -= 120 * HOUR_MS;
+    t.equal(prunedBefore(rows), "2026-01-01T20:00:00.000Z", "at once");
+    put(rows, "b", 21, 22);
+    pass(sweeper);
+    sweeper.now += 5 * HOUR_MS;
+    t.equal(prunedBefore(rows, things.name, sweeper.now), "2026-01-01T20:00:00.000Z", "what ended since is there");
+    sweeper.now += 10 * HOUR_MS;
+    pass(sweeper);
+    t.same([idsOf(rows), prunedBefore(rows, things.name, sweeper.now)], [[], "2026-01-02T01:00:00.000Z"]);
+  },
+);
 
 t.test("a slice is bounded in rows and in bytes, and a pass goes on where the last one ended", async (t) => {
   const many = memoryRows();

@@ -1,0 +1,58 @@
+import t from "tap";
+import { RETENTION_TURN, retentionEffect } from "../../../actors/tables/retention.effects.js";
+import { defaultRetention } from "../../../actors/tables/retention.js";
+import { retentionRef, retentionSweeperActor } from "../../../actors/tables/retention-sweeper.machine.js";
+import { beginRetention } from "../../../http/process/begin-retention.js";
+import { storedWakeUp } from "../../../runtime/offline-send.js";
+import { Harness, partition } from "../../support/harness.js";
+
+const HOUR_MS = 60 * 60 * 1_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** A service that has begun to sweep, and the passes that it took. */
+async function begun() {
+  const harness = new Harness({ catalogue: {} });
+  const { clock } = harness.world;
+  const turns: number[] = [];
+  const at: typeof clock.at = (atMs, wake) => {
+    turns.push(atMs);
+    return clock.at(atMs, wake);
+  };
+  const effects = [retentionEffect({ clock: { now: clock.now, at } })];
+  const actors = [retentionSweeperActor({ rules: [], owned: [] }, defaultRetention)];
+  const start = async () => {
+    await harness.start({ actors, effects });
+    const over = beginRetention(harness.runtime);
+    await harness.advance();
+    await over;
+  };
+  await harness.start({ actors, effects });
+  await harness.ask(retentionRef(partition), { type: "retention.begin" });
+  const dueMs = () => storedWakeUp(harness.durable, retentionRef(partition), "pass") ?? 0;
+  return { harness, start, turns, dueMs };
+}
+
+t.test("a pass that was set by a clock that was ahead comes, however often the process ends before", async (t) => {
+  const { harness, start, turns, dueMs } = await begun();
+  harness.crash();
+  harness.world.setBack(5 * DAY_MS);
+  const last = turns.length;
+  for (let life = 0; life < 8 && turns.length === last; life++) {
+    await start();
+    t.ok(dueMs() - harness.world.clock.now() <= 1.25 * HOUR_MS);
+    await harness.advance(HOUR_MS / 4);
+    harness.crash();
+  }
+  t.ok(turns.length > last, RETENTION_TURN.name);
+});
+
+t.test("a pass that was set at the right time comes then, whatever process runs", async (t) => {
+  const { harness, start, dueMs } = await begun();
+  const before = dueMs();
+  harness.crash();
+  await start();
+  t.equal(dueMs(), before);
+  await harness.ask(retentionRef(partition), { type: "retention.begin" });
+  t.equal(dueMs(), before, "nor when its workspace changes");
+  harness.crash();
+});
