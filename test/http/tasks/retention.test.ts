@@ -5,6 +5,7 @@ import { parseAllowList } from "../../../actors/outbound/allow-list.js";
 import { stays } from "../../../actors/run-facts/stay.table.js";
 import { ManualClock } from "../../support/manual-clock.js";
 import { passHours } from "../../support/retention-pass.js";
+import type { RunnerPeer } from "../../support/runner-peer.js";
 import { until } from "../../support/until.js";
 import { openWorkplace, type Workplace } from "../../support/workplace.js";
 
@@ -12,10 +13,14 @@ const HOUR_MS = 60 * 60 * 1_000;
 const checkouts = [{ repository: "acme/app", base: "b".repeat(40), diff: "diff --git a/a.txt b/a.txt\n" }];
 const settings = { RETENTION_WORK: "2h", RETENTION_FACTS: "80h", RETENTION_HOOKS: "2h", RETENTION_CHANGES: "2h" };
 
+interface Worked {
+  readonly taskId: string;
+  readonly runId: string;
+}
+
 /** Works a new task to its end, or to a question that leaves it open. */
-async function worked(place: Workplace, ending: "finish" | "ask"): Promise<{ taskId: string; runId: string }> {
+async function worked(place: Workplace, peer: RunnerPeer, ending: "finish" | "ask"): Promise<Worked> {
   const taskId = await place.open({ description: "x".repeat(10_000) });
-  const peer = await place.runner();
   const job = await peer.job();
   peer.start(job);
   for (let n = 0; n < 20; n++) peer.step(job, n);
@@ -25,7 +30,6 @@ async function worked(place: Workplace, ending: "finish" | "ask"): Promise<{ tas
   });
   const state = ending === "ask" ? "inbox" : "done";
   await place.when(`task/${taskId}`, async () => (await place.task(taskId)).state === state);
-  peer.cut();
   return { taskId, runId: job.runId };
 }
 
@@ -43,8 +47,10 @@ t.test("an ended task goes with all that belongs to it, and what is open stays",
   const { place, clock } = await openPlace(t);
   const { reading } = place.service.runtime;
   const pass = (hours: number) => passHours(place.service.runtime, place.workspaceId, clock, hours);
-  const ended = await worked(place, "finish");
-  const open = await worked(place, "ask");
+  const peer = await place.runner();
+  const ended = await worked(place, peer, "finish");
+  const open = await worked(place, peer, "ask");
+  peer.cut();
   const noting = [{ text: "well done" }, { "idempotency-key": "well-done" }] as const;
   t.equal((await place.ada.request("POST", `/api/tasks/${ended.taskId}/notes`, ...noting)).status, 200);
   const rowsOf = (id: string) => reading.range({ prefix: [] }).filter(({ key }) => key.includes(id));
