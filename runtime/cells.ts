@@ -8,7 +8,7 @@ import { type CellRecord, cellKey, cellName } from "./cell-record.js";
 import type { Effects } from "./effects.js";
 import { type EffectRow, effectsPrefix } from "./pending-effect.js";
 import type { Pictures } from "./pictures.js";
-import { Queue } from "./queue.js";
+import { RoundRobin } from "./round-robin.js";
 import type { Origin, RowMemory } from "./row-memory.js";
 
 /** Most cells examined in one sweep. */
@@ -28,7 +28,7 @@ export interface CellsParts {
 /** The actors in memory, and which of them have something to do. */
 export class Cells implements RowMemory {
   readonly #cells = new Map<string, Cell>();
-  readonly #ready = new Queue<Cell>();
+  readonly #ready = new RoundRobin<Cell>();
   readonly #parts: CellsParts;
   /** The last durable batch. */
   #flushed = 0;
@@ -97,14 +97,14 @@ export class Cells implements RowMemory {
     }
   }
 
-  /** Puts a cell into the queue of ready cells, once. */
+  /** Puts a cell among the ready ones of its workspace, once. */
   enqueue(cell: Cell): void {
     if (cell.isQueued) return;
     cell.isQueued = true;
-    this.#ready.push(cell);
+    this.#ready.push(cell.to.partition, cell);
   }
 
-  /** Takes the next ready cell. */
+  /** Takes the next ready cell: workspaces in turn, and of a workspace the one that was ready first. */
   takeReady(): Cell | undefined {
     const cell = this.#ready.take();
     if (cell !== undefined) cell.isQueued = false;

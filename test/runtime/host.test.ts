@@ -89,6 +89,19 @@ t.test("an actor with many messages leaves each other one its turn in between", 
   t.same(order.slice(0, 5), ["ws_flood", "ws_quiet", "ws_flood", "ws_quiet", "ws_flood"]);
 });
 
+t.test("a workspace with many actors leaves each other one its turn in between", async (t) => {
+  const order: string[] = [];
+  const busy = probe("busy", { work: (_context, _message, turn) => void order.push(turn.self.partition) });
+  const harness = new Harness({ catalogue: { actors: [busy] } });
+  await harness.start();
+  const ask = (workspace: string, id: number) =>
+    harness.runtime.ask(address(workspace, "busy", String(id)), { type: "work" });
+  const asks = [...Array.from({ length: 900 }, (_, id) => ask("ws_flood", id)), ask("ws_quiet", 1), ask("ws_quiet", 2)];
+  await harness.advance();
+  await Promise.all(asks);
+  t.same(order.slice(0, 5), ["ws_flood", "ws_quiet", "ws_flood", "ws_quiet", "ws_flood"]);
+});
+
 t.test("turns go on during a flush, bounded, and form the next batch", async (t) => {
   const harness = new Harness({ catalogue, limits: { turnsPerBatch: 10 } });
   await harness.start();
