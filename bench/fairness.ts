@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { constants, setPriority } from "node:os";
 import { fileURLToPath } from "node:url";
 import { type BenchService, openBenchService } from "./support/bench-service.js";
+import { type Asked, bytes, quietReader, tokensOf } from "./support/fair-requests.js";
 import type { Load, LoadFigures } from "./support/load.js";
 import { printTable } from "./support/table.js";
 
@@ -13,38 +14,54 @@ const WARM_UP_MS = 1_000;
 const DURATION_MS = 5_000;
 const { PRIORITY_LOW, PRIORITY_NORMAL } = constants.priority;
 
-/** How long reads of one workspace take, alone and while another workspace asks for as much as it can, in one run. */
+/**
+ * How long reads of one workspace take, in one run: alone, while another workspace asks for as much as it can, and while
+ * the same is asked of another service on this machine, which says what the machine's processors have part in it.
+ */
 export async function run(): Promise<void> {
   for (const transport of ["uws", "node"] as const) {
     const service = await openBenchService(transport);
+    const other = await openOtherService(transport);
     try {
-      const { read, lists, creates } = await arrange(service);
-      const quiet = () => measure({ port: service.port, connections: 1, request: read });
-      const alone = await quiet();
+      const { quiet, lists, creates } = await arrange(service);
+      const alone = await measure(quiet);
       const rows = [];
       for (const [name, request] of [
         ["lists made anew", lists],
         ["creates", creates],
       ] as const) {
-        const flooding = measure({ port: service.port, connections: FLOOD_CONNECTIONS, request }, PRIORITY_LOW);
-        rows.push({ name, beside: await quiet(), flood: await flooding });
+        for (const [of, read] of [
+          [name, quiet],
+          [`${name}, of another service`, other.quiet],
+        ] as const) {
+          const flooding = measure({ port: service.port, connections: FLOOD_CONNECTIONS, request }, PRIORITY_LOW);
+          rows.push({ name: of, beside: await measure(read), flood: await flooding });
+        }
       }
       print(transport, alone, rows);
     } finally {
+      other.close();
       await service.close();
     }
   }
 }
 
+/** A service in a process of its own, and how its only workspace is read. */
+async function openOtherService(transport: "uws" | "node"): Promise<{ readonly quiet: Asked; close(): void }> {
+  const child = fork(fileURLToPath(new URL("./support/quiet-service.js", import.meta.url)));
+  child.send(transport);
+  const [quiet] = (await once(child, "message")) as [Asked];
+  return { quiet, close: () => void child.send("close") };
+}
+
 interface Requests {
-  readonly read: string;
+  readonly quiet: Asked;
   readonly lists: readonly string[];
   readonly creates: readonly string[];
 }
 
 async function arrange(service: BenchService): Promise<Requests> {
-  const quiet = await service.create("/api/resources/workspaces", { slug: "quiet", name: "Quiet" }, "quiet");
-  const [reader = ""] = await tokensOf(service, quiet.id, 1);
+  const quiet = await quietReader(service);
   const tokens = await tokensOf(service, service.workspaceId, TOKENS);
   const stations = ["work", "review"].map((key) => ({ key, name: key, kind: "work" }));
   await service.create(`/api/resources/teams/${service.teamId}/lines`, { key: "dev", name: "Dev", stations }, "line");
@@ -67,29 +84,11 @@ async function arrange(service: BenchService): Promise<Requests> {
     bytes(token, [`GET ${path}?line=dev&station=work&limit=100 HTTP/1.1`]),
     bytes(token, [`GET ${path}?station=work&limit=100&before=${ids[TASKS / 2 + index]} HTTP/1.1`]),
   ]);
-  const read = bytes(reader, [`GET /api/resources/workspaces/${quiet.id} HTTP/1.1`]);
-  return { read, lists: [...lists, creates[0] ?? ""], creates };
-}
-
-async function tokensOf(service: BenchService, workspaceId: string, count: number): Promise<string[]> {
-  const tokens: string[] = [];
-  for (let n = 0; n < count; n++) {
-    const body = { name: `fair-${n}`, scopes: ["configure", "secrets"] };
-    const made = await service.create(`/api/resources/workspaces/${workspaceId}/tokens`, body, `${workspaceId}-${n}`);
-    tokens.push(made.headers.get("service-workspace-token") ?? "");
-  }
-  return tokens;
-}
-
-function bytes(token: string, lines: readonly string[]): string {
-  return `${[...lines, "Host: 127.0.0.1", `Authorization: Bearer ${token}`].join("\r\n")}\r\n\r\n`;
+  return { quiet, lists: [...lists, creates[0] ?? ""], creates };
 }
 
 /** Clients would be on machines of their own: the flood's takes processor time only where nobody else wants it. */
-async function measure(
-  of: Pick<Load, "port" | "connections" | "request">,
-  priority = PRIORITY_NORMAL,
-): Promise<LoadFigures> {
+async function measure(of: Asked, priority = PRIORITY_NORMAL): Promise<LoadFigures> {
   const child = fork(fileURLToPath(new URL("./support/load.js", import.meta.url)));
   if (child.pid !== undefined) setPriority(child.pid, priority);
   const load: Load = { ...of, warmUpMs: WARM_UP_MS, durationMs: DURATION_MS, status: 20 };
@@ -112,8 +111,8 @@ function print(
     title: `A quiet workspace's reads over ${transport}`,
     note:
       `One connection reads its workspace; another workspace floods over ${FLOOD_CONNECTIONS} with ${TOKENS} tokens. ` +
-      "The flood's client has the lowest priority, so that the figures are the service's and not those of clients who " +
-      "wait for its processor.",
+      "The flood's client has the lowest priority. Beside a flood of another service the reader shares the processors " +
+      "with it and nothing else: what it takes then is the machine's part.",
     columns: ["beside", "reads/s", "p50 ms", "p99 ms", "p99 of alone", "failed", "flood/s", "failed"],
     rows: [
       [...cells("nothing", alone), 0, 0],
