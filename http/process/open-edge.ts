@@ -1,6 +1,7 @@
 import { createEventLoopScheduler, type Scheduler } from "../../runtime/clock.js";
 import type { EdgeParts } from "../edge-parts.js";
 import { createAdmission } from "../limits/admission.js";
+import { BodyRoom } from "../limits/body-room.js";
 import { createClientAddress, parseNetworks } from "../limits/client-address.js";
 import { FairTurns } from "../limits/fair-turns.js";
 import { OpenSockets } from "../limits/open-sockets.js";
@@ -34,6 +35,7 @@ export function openEdge(
     clientAddress: createClientAddress(parseNetworks(config.trustedProxies)),
     admission: createAdmission(config.rates, runtime.clock),
     openSockets: new OpenSockets(config.socketsPerHolder),
+    bodies: new BodyRoom(),
     turns: new FairTurns({ scheduler, elapsedMs: () => performance.now() }),
     newRequestId: () => runtime.newId("req"),
     seconds: () => performance.now() / 1_000,

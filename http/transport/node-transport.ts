@@ -1,13 +1,12 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
+import { BodyBytes } from "./body-bytes.js";
 import { writeAnswer } from "./node-answer.js";
+import { dropBody, readBody } from "./node-body.js";
 import { isChunkedAlone, OTHER_ENCODING, REPEATED_HOST } from "./request-faults.js";
 import type { Socket, SocketHandler } from "./socket.js";
 import {
-  BodyTimeout,
-  BodyTooLarge,
-  ClientGone,
   MAX_HEADER_BYTES,
   SOCKET_BUFFER_BYTES,
   SOCKET_IDLE_SECONDS,
@@ -135,6 +134,11 @@ function hasBody(incoming: IncomingMessage): boolean {
   return incoming.headers["transfer-encoding"] !== undefined || Number(incoming.headers["content-length"] ?? 0) > 0;
 }
 
+/** Whether the client sends its body only once it is asked to. */
+function isAwaited(incoming: IncomingMessage): boolean {
+  return incoming.headers.expect === "100-continue";
+}
+
 function splitUrl(url: string): { path: string; query: string } {
   const mark = url.indexOf("?");
   return mark < 0 ? { path: url, query: "" } : { path: url.slice(0, mark), query: url.slice(mark + 1) };
@@ -152,36 +156,17 @@ function toRequest(incoming: IncomingMessage, response: ServerResponse, signal: 
     header: (name) => headerOf(incoming, name),
     remoteAddress: incoming.socket.remoteAddress ?? "",
     signal,
-    body: (limitBytes, timeoutMs) => {
-      const declared = Number(incoming.headers["content-length"] ?? 0);
-      if (declared > limitBytes) return Promise.reject(new BodyTooLarge());
-      if (!hasBody(incoming)) return Promise.resolve(new Uint8Array());
-      if (incoming.headers.expect === "100-continue") response.writeContinue();
-      return readBody(incoming, limitBytes, timeoutMs);
+    body: async (limitBytes, timeoutMs, holdBytes) => {
+      if (!hasBody(incoming)) return new Uint8Array();
+      const declared = incoming.headers["content-length"];
+      const bytes = new BodyBytes(declared === undefined ? null : Number(declared), limitBytes, holdBytes);
+      if (isAwaited(incoming)) response.writeContinue();
+      return readBody(incoming, bytes, timeoutMs);
+    },
+    dropBody: async (timeoutMs) => {
+      if (hasBody(incoming) && !isAwaited(incoming)) await dropBody(incoming, timeoutMs);
     },
   };
-}
-
-function readBody(incoming: IncomingMessage, limitBytes: number, timeoutMs: number): Promise<Uint8Array> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let length = 0;
-    const timer = setTimeout(() => settle(() => reject(new BodyTimeout())), timeoutMs);
-    const add = (chunk: Buffer) => {
-      length += chunk.length;
-      if (length > limitBytes) settle(() => reject(new BodyTooLarge()));
-      else chunks.push(chunk);
-    };
-    const end = () => settle(() => resolve(Buffer.concat(chunks)));
-    const fail = () => settle(() => reject(new ClientGone()));
-    const settle = (act: () => void) => {
-      clearTimeout(timer);
-      incoming.off("data", add).off("end", end).off("close", fail).off("error", fail);
-      incoming.on("error", () => undefined);
-      act();
-    };
-    incoming.on("data", add).on("end", end).on("close", fail).on("error", fail);
-  });
 }
 
 function refuseBytes(handlers: TransportHandlers, error: NodeJS.ErrnoException, socket: Duplex): void {

@@ -1,8 +1,9 @@
 import type { Refusal } from "../../actors/refusal.js";
 import { membersIn, outlineOf, repeatedMember } from "../json-text.js";
+import type { BodyHold, Crowd } from "../limits/body-room.js";
 import type { EdgeRefusal } from "../problem.js";
 import type { Route } from "../route.js";
-import { BodyTimeout, BodyTooLarge, type TransportRequest } from "./transport.js";
+import { BodyCrowded, BodyTimeout, BodyTooLarge, type TransportRequest } from "./transport.js";
 
 /** Longest JSON body, in bytes. */
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
@@ -10,6 +11,8 @@ const MAX_BODY_BYTES = 4 * 1024 * 1024;
 const MAX_PUBLIC_BODY_BYTES = 256 * 1024;
 /** Time for a body to arrive, in milliseconds. */
 const BODY_TIMEOUT_MS = 30_000;
+/** Time for the rest of a body that is refused for want of room, in milliseconds; it is dropped as it comes. */
+const DROP_TIMEOUT_MS = 2_000;
 /** Most levels of nested objects and lists; deeper ones only serve to exhaust the stack. */
 const MAX_DEPTH = 100;
 /** Most values in a body: far more than any request needs, few enough to be checked quickly. */
@@ -20,25 +23,44 @@ const MAX_SHOWN_NAME = 100;
 
 const HALF_PAIR = "The body holds half of a surrogate pair (\\ud800 to \\udfff alone), which is no text.";
 
+const TOO_MANY_BYTES: Refusal = {
+  refused: "too-many-requests",
+  detail: "Too many bytes of your bodies are under way at once.",
+  retryAfterSeconds: 1,
+};
+const NO_ROOM: EdgeRefusal = {
+  refused: "unavailable",
+  detail: "Too many bytes of bodies are under way at once.",
+  retryAfterSeconds: 1,
+};
+
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
 
 /** The bytes of a body, why there are none, or null for a request without one. */
 export type Received = Uint8Array | Refusal | EdgeRefusal | null;
 
-/** Receives the body of a request to the route; public routes take less. */
+/** Receives the body of a request to the route into what `room` has for it; public routes take less. */
 export async function receiveBody(
   { rawBodyBytes, access }: Pick<Route, "rawBodyBytes" | "access">,
   incoming: TransportRequest,
+  room: BodyHold,
 ): Promise<Received> {
   const encoding = incoming.header("content-encoding")?.trim().toLowerCase();
   if (encoding !== undefined && encoding !== "identity") {
     return { refused: "unsupported-media-type", detail: "The body must come without a content-encoding." };
   }
   const limitBytes = rawBodyBytes ?? (access === "public" ? MAX_PUBLIC_BODY_BYTES : MAX_BODY_BYTES);
+  let crowd: Crowd | null = null;
+  const holdBytes = (bytes: number): boolean => {
+    crowd = room.hold(bytes);
+    return crowd === null;
+  };
   try {
-    return await incoming.body(limitBytes, BODY_TIMEOUT_MS);
+    return await incoming.body(limitBytes, BODY_TIMEOUT_MS, holdBytes);
   } catch (error) {
-    return bodyRefusal(error, limitBytes);
+    if (!(error instanceof BodyCrowded)) return bodyRefusal(error, limitBytes);
+    await incoming.dropBody(DROP_TIMEOUT_MS);
+    return crowd === "process" ? NO_ROOM : TOO_MANY_BYTES;
   }
 }
 

@@ -1,6 +1,7 @@
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import { isDamage, NotAccepted, Overloaded, Stopping, TurnFailed } from "../../runtime/runtime.js";
 import { parseBy } from "../field-errors.js";
+import type { BodyRoom } from "../limits/body-room.js";
 import type { FairTurns } from "../limits/fair-turns.js";
 import type { OpenSockets } from "../limits/open-sockets.js";
 import { type EdgeRefusal, problemAnswer } from "../problem.js";
@@ -46,6 +47,7 @@ export interface ServerOptions extends EntryOptions {
   readonly sockets: readonly SocketRoute[];
   readonly openSockets: OpenSockets;
   readonly turns: FairTurns;
+  readonly bodies: BodyRoom;
   readonly newRequestId: () => string;
   /** Seconds from any fixed point, for durations. */
   readonly seconds: () => number;
@@ -103,7 +105,9 @@ function serve(
     const answer = () => answerRequest(options, arrival, body, send);
     return turn === null ? answer() : turn.then(answer);
   };
-  return entry.route.method === "GET" ? inTurn(null) : receiveBody(entry.route, incoming).then(inTurn);
+  if (entry.route.method === "GET") return inTurn(null);
+  const room = options.bodies.enter(entry.party);
+  return receiveBody(entry.route, incoming, room).then(inTurn).finally(room.end);
 }
 
 function arrive(options: ServerOptions, found: Found | Refusal | EdgeRefusal, incoming: TransportRequest): Arrival {

@@ -1,6 +1,9 @@
 import type { Refusal } from "../../actors/refusal.js";
 import type { Socket, SocketHandler, SocketRequest } from "./socket.js";
 
+/** Asked before a body holds `bytes` in memory, in all; whether it may. */
+export type HoldBytes = (bytes: number) => boolean;
+
 /** A request as it was received. */
 export interface TransportRequest {
   readonly method: string;
@@ -12,10 +15,16 @@ export interface TransportRequest {
   header(name: string): string | undefined;
   readonly remoteAddress: string;
   /**
-   * The whole body. Rejects with {@link BodyTooLarge} as soon as it is known to exceed `limitBytes`, {@link
-   * BodyTimeout} when it did not arrive in time, or {@link ClientGone}.
+   * The whole body, copied once as it arrives. Rejects with {@link BodyTooLarge} as soon as it is known to exceed
+   * `limitBytes`, {@link BodyCrowded} as soon as `holdBytes` refuses, {@link BodyTimeout} when it did not arrive in time,
+   * or {@link ClientGone}.
    */
-  body(limitBytes: number, timeoutMs: number): Promise<Uint8Array>;
+  body(limitBytes: number, timeoutMs: number, holdBytes: HoldBytes): Promise<Uint8Array>;
+  /**
+   * Drops what arrives of a body that was refused, and resolves when all of it has, or after `timeoutMs`: a client that
+   * still sends may never see an answer by which the connection ends.
+   */
+  dropBody(timeoutMs: number): Promise<void>;
   /** Aborted when the client goes away. */
   readonly signal: AbortSignal;
 }
@@ -114,6 +123,9 @@ export const SOCKET_BUFFER_BYTES = 64 * 1024 * 1024;
 
 export class BodyTooLarge extends Error {
   override readonly name = "BodyTooLarge";
+}
+export class BodyCrowded extends Error {
+  override readonly name = "BodyCrowded";
 }
 export class BodyTimeout extends Error {
   override readonly name = "BodyTimeout";

@@ -1,6 +1,8 @@
 import type { HttpRequest, HttpResponse } from "uWebSockets.js";
+import { BodyBytes } from "./body-bytes.js";
 import { type Fault, isChunkedAlone, OTHER_ENCODING, REPEATED_HOST } from "./request-faults.js";
-import { BodyTimeout, BodyTooLarge, ClientGone, MAX_HEADER_BYTES, type TransportRequest } from "./transport.js";
+import { MAX_HEADER_BYTES, type TransportRequest } from "./transport.js";
+import { IncomingBody } from "./uws-body.js";
 
 /** The client of a request: whether it is still connected. */
 export class Client {
@@ -89,9 +91,12 @@ export function toRequest(
     get signal() {
       return client.signal;
     },
-    body: (limitBytes, timeoutMs) => {
-      if (declared > limitBytes) return Promise.reject(new BodyTooLarge());
-      return body === null ? Promise.resolve(new Uint8Array()) : body.read(limitBytes, timeoutMs);
+    body: async (limitBytes, timeoutMs, holdBytes) => {
+      if (body === null) return new Uint8Array();
+      return body.read(new BodyBytes(isChunked ? null : declared, limitBytes, holdBytes), timeoutMs);
+    },
+    dropBody: async (timeoutMs) => {
+      await body?.drop(timeoutMs);
     },
     isLast: () => isChunked || (body !== null && !body.complete),
     forget: () => body?.forget(),
@@ -108,76 +113,4 @@ export function readHeaders(request: HttpRequest): Headers {
     if (name === "host") hosts += 1;
   });
   return { byName, hosts };
-}
-
-/** Bytes buffered of a body that is not being read yet; beyond it the client is paused. */
-const EARLY_BYTES = 64 * 1024;
-/**
- * Interval at which reading is resumed: the library closes a connection whose body brought less than 160 KiB in ten
- * seconds, unless reading was resumed meanwhile.
- */
-const RESUME_EVERY_MS = 4_000;
-
-/** A body as it arrives. Beyond {@link EARLY_BYTES} it is paused until it is read. */
-class IncomingBody {
-  complete = false;
-  readonly #response: HttpResponse;
-  readonly #chunks: Buffer[] = [];
-  #length = 0;
-  #limit = EARLY_BYTES;
-  #reading = false;
-  #paused = false;
-  #settle: ((error: Error | null) => void) | null = null;
-  #aborted = false;
-  #forgotten = false;
-
-  constructor(response: HttpResponse, client: Client) {
-    this.#response = response;
-    client.onGone(() => {
-      this.#aborted = true;
-      this.#settle?.(new ClientGone());
-    });
-    response.onData((chunk, isLast) => this.#add(chunk, isLast));
-  }
-
-  forget(): void {
-    this.#forgotten = true;
-    this.#chunks.length = 0;
-  }
-
-  #add(chunk: ArrayBuffer, isLast: boolean): void {
-    if (this.#forgotten) return;
-    this.#length += chunk.byteLength;
-    this.complete = isLast;
-    if (this.#length <= this.#limit || !this.#reading) this.#chunks.push(Buffer.from(Buffer.from(chunk)));
-    if (this.#reading && this.#length > this.#limit) this.#settle?.(new BodyTooLarge());
-    else if (isLast) this.#settle?.(null);
-    else if (!this.#reading && this.#length > EARLY_BYTES && !this.#paused) {
-      this.#paused = true;
-      this.#response.pause();
-    }
-  }
-
-  read(limitBytes: number, timeoutMs: number): Promise<Uint8Array> {
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => this.#settle?.(new BodyTimeout()), timeoutMs);
-      const resuming = setInterval(() => {
-        this.#response.pause();
-        this.#response.resume();
-      }, RESUME_EVERY_MS);
-      this.#settle = (error) => {
-        clearTimeout(timer);
-        clearInterval(resuming);
-        this.#settle = null;
-        if (error === null) resolve(Buffer.concat(this.#chunks));
-        else reject(error);
-      };
-      this.#reading = true;
-      this.#limit = limitBytes;
-      if (this.#aborted) this.#settle(new ClientGone());
-      else if (this.#length > limitBytes) this.#settle(new BodyTooLarge());
-      else if (this.complete) this.#settle(null);
-      else if (this.#paused) this.#response.resume();
-    });
-  }
 }

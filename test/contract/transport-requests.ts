@@ -1,21 +1,30 @@
 import { once } from "node:events";
 import type { Test } from "tap";
-import { BodyTimeout, BodyTooLarge, ClientGone, type TransportRequest } from "../../http/transport/transport.js";
+import {
+  BodyCrowded,
+  BodyTimeout,
+  BodyTooLarge,
+  ClientGone,
+  type TransportRequest,
+} from "../../http/transport/transport.js";
 import { type CreateTransport, listen, text } from "./transport.js";
 
 const LIMIT = 64 * 1024;
 /** Longer than anything takes on loopback, for what is expected to arrive. */
 const AMPLE_MS = 60_000;
+/** There is room for all bodies. */
+const anyBytes = () => true;
 
 /** What was seen of a request, as text. */
 async function describe(request: TransportRequest): Promise<string> {
-  const body = Buffer.from(await request.body(LIMIT, AMPLE_MS)).toString("utf8");
+  const body = Buffer.from(await request.body(LIMIT, AMPLE_MS, anyBytes)).toString("utf8");
   return JSON.stringify({ method: request.method, path: request.path, query: request.query, body });
 }
 
 /** What a failed body was answered with. */
 function nameOf(error: unknown): string {
   if (error instanceof BodyTooLarge) return "too large";
+  if (error instanceof BodyCrowded) return "no room";
   if (error instanceof BodyTimeout) return "too slow";
   return error instanceof ClientGone ? "gone" : String(error);
 }
@@ -90,7 +99,7 @@ export function requestConformance(t: Test, create: CreateTransport): void {
   t.test("after a chunked body node:http takes further requests; uWebSockets.js ends the connection", async (t) => {
     const { connect, transport } = await listen(t, create, {
       request: async (request) => {
-        await request.body(LIMIT, AMPLE_MS);
+        await request.body(LIMIT, AMPLE_MS, anyBytes);
         return request.path === "/none" ? { status: 204, headers: {}, body: "" } : text(request.path);
       },
     });
@@ -130,7 +139,7 @@ export function requestConformance(t: Test, create: CreateTransport): void {
   t.test("a body with too large a content-length is refused before it is sent", async (t) => {
     const { connect } = await listen(t, create, {
       request: (request) =>
-        request.body(LIMIT, AMPLE_MS).then(
+        request.body(LIMIT, AMPLE_MS, anyBytes).then(
           () => text("took it"),
           (error) => text(nameOf(error)),
         ),
@@ -145,7 +154,7 @@ export function requestConformance(t: Test, create: CreateTransport): void {
   t.test("a body that grows too long is refused while it is being sent", async (t) => {
     const { connect } = await listen(t, create, {
       request: (request) =>
-        request.body(LIMIT, AMPLE_MS).then(
+        request.body(LIMIT, AMPLE_MS, anyBytes).then(
           () => text("took it"),
           (error) => text(nameOf(error)),
         ),
@@ -158,17 +167,73 @@ export function requestConformance(t: Test, create: CreateTransport): void {
 
   t.test("a body of exactly the limit is accepted", async (t) => {
     const { connect } = await listen(t, create, {
-      request: async (request) => text(String((await request.body(LIMIT, AMPLE_MS)).length)),
+      request: async (request) => text(String((await request.body(LIMIT, AMPLE_MS, anyBytes)).length)),
     });
     const connection = await connect();
     connection.send(["POST / HTTP/1.1", "Host: a", `Content-Length: ${LIMIT}`], "x".repeat(LIMIT));
     t.equal((await connection.answer()).body, String(LIMIT));
   });
 
+  t.test("a body asks for its declared length at once, and one of unknown length as it grows", async (t) => {
+    const asked: number[] = [];
+    const holdBytes = (bytes: number) => asked.push(bytes) > 0;
+    const { connect } = await listen(t, create, {
+      request: async (request) => text(String((await request.body(LIMIT, AMPLE_MS, holdBytes)).length)),
+    });
+    const connection = await connect();
+    connection.send(["POST / HTTP/1.1", "Host: a", "Content-Length: 20000"], "x".repeat(20_000));
+    t.equal((await connection.answer()).body, "20000");
+    t.same(asked.splice(0), [20_000]);
+    connection.send(["POST / HTTP/1.1", "Host: a", "Transfer-Encoding: chunked"]);
+    for (let sent = 0; sent < 20; sent++) connection.write(`400\r\n${"x".repeat(1_024)}\r\n`);
+    connection.write("0\r\n\r\n");
+    t.equal((await connection.answer()).body, "20480");
+    t.ok(
+      asked.every((bytes, index) => index === 0 || bytes >= 2 * (asked[index - 1] ?? 0)),
+      "it doubles",
+    );
+    t.ok((asked.at(-1) ?? 0) >= 20_480 && (asked.at(-1) ?? 0) <= LIMIT);
+  });
+
+  t.test("a body for which there is no room is dropped, and its sender gets the answer", async (t) => {
+    const { connect } = await listen(t, create, {
+      request: async (request) => {
+        if (request.method === "GET") return text(request.path);
+        const failed = await request.body(16 * LIMIT, AMPLE_MS, (bytes) => bytes <= 8_192).catch(nameOf);
+        await request.dropBody(AMPLE_MS);
+        return text(String(failed), 429);
+      },
+    });
+    const declared = await connect();
+    declared.send(["POST / HTTP/1.1", "Host: a", `Content-Length: ${16 * LIMIT}`], "x".repeat(16 * LIMIT));
+    t.match(await declared.answer(), { status: 429, body: "no room" });
+    declared.send(["GET /next HTTP/1.1", "Host: a"]);
+    t.equal((await declared.answer()).body, "/next");
+    const chunked = await connect();
+    chunked.send(["POST / HTTP/1.1", "Host: a", "Transfer-Encoding: chunked"]);
+    for (let sent = 0; sent < 64; sent++) chunked.write(`400\r\n${"x".repeat(1_024)}\r\n`);
+    chunked.write("0\r\n\r\n");
+    t.match(await chunked.answer(), { status: 429, body: "no room" });
+  });
+
+  t.test("the rest of a refused body is waited for only so long", async (t) => {
+    const { connect } = await listen(t, create, {
+      request: async (request) => {
+        await request.dropBody(50);
+        return text("no room", 429);
+      },
+    });
+    const connection = await connect();
+    connection.send(["POST / HTTP/1.1", "Host: a", "Content-Length: 10"], "half");
+    const answer = await connection.answer();
+    t.equal(answer.status, 429);
+    t.equal(answer.headers.connection?.toLowerCase(), "close");
+  });
+
   t.test("a body that does not arrive in time is refused", async (t) => {
     const { connect } = await listen(t, create, {
       request: (request) =>
-        request.body(LIMIT, 50).then(
+        request.body(LIMIT, 50, anyBytes).then(
           () => text("took it"),
           (error) => text(nameOf(error), 408),
         ),
@@ -256,7 +321,7 @@ export function requestConformance(t: Test, create: CreateTransport): void {
     const { connect } = await listen(t, create, {
       request: async (request) => {
         const aborted = once(request.signal, "abort");
-        const body = request.body(LIMIT, AMPLE_MS).catch(nameOf);
+        const body = request.body(LIMIT, AMPLE_MS, anyBytes).catch(nameOf);
         connection.destroy();
         await aborted;
         seen(`aborted, ${await body}`);

@@ -2,11 +2,13 @@ import t, { type Test } from "tap";
 import { z } from "zod";
 import type { Refusal } from "../../../actors/refusal.js";
 import { createAdmission } from "../../../http/limits/admission.js";
+import { BodyRoom } from "../../../http/limits/body-room.js";
 import { FairTurns } from "../../../http/limits/fair-turns.js";
 import { OpenSockets } from "../../../http/limits/open-sockets.js";
 import { type Route, type RouteRequest, route } from "../../../http/route.js";
 import { createHandlers, type ServedRequest } from "../../../http/transport/server.js";
 import {
+  BodyCrowded,
   BodyTimeout,
   BodyTooLarge,
   ClientGone,
@@ -18,7 +20,7 @@ import {
 } from "../../../http/transport/transport.js";
 import { createEventLoopScheduler, type Scheduler } from "../../../runtime/clock.js";
 import { NotAccepted, Overloaded, Stopping, TurnFailed } from "../../../runtime/runtime.js";
-import { DrivenScheduler } from "../../support/driven-scheduler.js";
+import { DrivenScheduler, settled } from "../../support/driven-scheduler.js";
 import { ManualClock } from "../../support/manual-clock.js";
 
 const person = { kind: "person", userId: "usr_1", email: "a@b.c", sessionId: "ses_1" } as const;
@@ -35,7 +37,10 @@ const bearer = {
 function edge(routes: readonly Route[], scheduler: Scheduler = createEventLoopScheduler()) {
   let elapsedMs = 0;
   const served: ServedRequest[] = [];
+  const limits = { bytes: 200, keptBytes: 100, bytesPerParty: 120 };
+  const bodies = new BodyRoom(limits, limits);
   const failed: unknown[] = [];
+  const dropped: string[] = [];
   let requests = 0;
   const handlers = createHandlers({
     routes,
@@ -52,6 +57,7 @@ function edge(routes: readonly Route[], scheduler: Scheduler = createEventLoopSc
       new ManualClock(),
     ),
     openSockets: new OpenSockets(0),
+    bodies,
     turns: new FairTurns({ scheduler, elapsedMs: () => elapsedMs++ }),
     newRequestId: () => `req_${++requests}`,
     seconds: () => 0,
@@ -71,9 +77,13 @@ function edge(routes: readonly Route[], scheduler: Scheduler = createEventLoopSc
       query,
       header: (name) => all[name],
       remoteAddress: "192.0.2.7",
-      body: async () => {
+      body: async (_limitBytes, _timeoutMs, holdBytes) => {
         if (body instanceof Error) throw body;
+        if (!holdBytes(body.length)) throw new BodyCrowded();
         return Buffer.from(body);
+      },
+      dropBody: async () => {
+        dropped.push(path);
       },
       signal: new AbortController().signal,
     };
@@ -89,7 +99,7 @@ function edge(routes: readonly Route[], scheduler: Scheduler = createEventLoopSc
     if (!("stream" in answer)) throw new Error("the answer is whole");
     return answer;
   };
-  return { stream, send, served, failed };
+  return { stream, send, served, failed, bodies, dropped };
 }
 
 /** A route that answers by what the test hands in. */
@@ -285,6 +295,29 @@ t.test("a body that fails on its way is the client's affair", async (t) => {
   problem(t, await send("POST", "/a/1", { body: new BodyTimeout() }), 408, "request-timeout");
   problem(t, await send("POST", "/a/1", { body: new ClientGone() }), 400, "bad-request");
   t.same(failed, []);
+});
+
+t.test("bodies of requests under way have a bound, and it is told whose they are", async (t) => {
+  const ends: (() => void)[] = [];
+  const handle = () => new Promise<{ status: number }>((resolve) => ends.push(() => resolve({ status: 200 })));
+  const { send, bodies, dropped } = edge([answering(handle, { method: "POST", body: z.unknown() })]);
+  const body = JSON.stringify("x".repeat(68));
+  const by = (who: string) => ({ body, headers: { "x-who": who } });
+  const first = send("POST", "/a/1", by("token"));
+  const own = await send("POST", "/a/2", by("token"));
+  problem(t, own, 429, "too-many-requests");
+  t.equal(own.headers["retry-after"], "1");
+  const second = send("POST", "/a/3", by("person"));
+  const full = await send("POST", "/a/4", { body });
+  problem(t, full, 503, "unavailable");
+  t.equal(full.headers["retry-after"], "1");
+  t.same(dropped, ["/a/2", "/a/4"], "what is refused is dropped as it comes");
+  while (ends.length < 2) await settled();
+  t.equal(bodies.bytes, 140, "they are held until they are answered");
+  for (const end of ends) end();
+  t.same([(await first).status, (await second).status], [200, 200]);
+  await settled();
+  t.equal(bodies.bytes, 0);
 });
 
 t.test("a streamed answer is served once it was sent, and closed whatever becomes of it", async (t) => {

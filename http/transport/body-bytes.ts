@@ -1,0 +1,49 @@
+import { BodyCrowded, BodyTooLarge, type HoldBytes } from "./transport.js";
+
+/** First room for a body of unknown length, in bytes; it doubles as often as it has to. */
+const FIRST_BYTES = 4 * 1024;
+
+/**
+ * The bytes of a body as they arrive, in one buffer: of the declared length, or growing. Nothing is held that `holdBytes`
+ * was not asked for.
+ */
+export class BodyBytes {
+  readonly #limitBytes: number;
+  readonly #holdBytes: HoldBytes;
+  #bytes: Buffer;
+  #length = 0;
+
+  /** `declared` is the length in bytes, or null. Throws {@link BodyTooLarge} or {@link BodyCrowded}. */
+  constructor(declared: number | null, limitBytes: number, holdBytes: HoldBytes) {
+    if (declared !== null && declared > limitBytes) throw new BodyTooLarge();
+    this.#limitBytes = limitBytes;
+    this.#holdBytes = holdBytes;
+    this.#bytes = this.#roomFor(declared ?? Math.min(FIRST_BYTES, limitBytes));
+  }
+
+  /** Copies the chunk, which may be used anew afterwards. Throws {@link BodyTooLarge} or {@link BodyCrowded}. */
+  add(chunk: Uint8Array): void {
+    const length = this.#length + chunk.length;
+    if (length > this.#limitBytes) throw new BodyTooLarge();
+    if (length > this.#bytes.length) this.#grow(length);
+    this.#bytes.set(chunk, this.#length);
+    this.#length = length;
+  }
+
+  /** All bytes so far; none are added after that. */
+  whole(): Uint8Array {
+    return this.#bytes.subarray(0, this.#length);
+  }
+
+  #grow(length: number): void {
+    const doubled = Math.min(Math.max(length, this.#bytes.length * 2), this.#limitBytes);
+    const grown = this.#roomFor(doubled);
+    grown.set(this.whole());
+    this.#bytes = grown;
+  }
+
+  #roomFor(bytes: number): Buffer {
+    if (!this.#holdBytes(bytes)) throw new BodyCrowded();
+    return Buffer.allocUnsafe(bytes);
+  }
+}

@@ -1,0 +1,103 @@
+import type { HttpResponse } from "uWebSockets.js";
+import type { BodyBytes } from "./body-bytes.js";
+import { BodyTimeout, ClientGone } from "./transport.js";
+
+/** Bytes buffered of a body that is not being read yet; beyond it the client is paused. */
+const EARLY_BYTES = 64 * 1024;
+/**
+ * Interval at which reading is resumed: the library closes a connection whose body brought less than 160 KiB in ten
+ * seconds, unless reading was resumed meanwhile.
+ */
+const RESUME_EVERY_MS = 4_000;
+
+/** Who tells when a client goes away. */
+interface Leaving {
+  onGone(listener: () => void): void;
+}
+
+/** A body as it arrives. Beyond {@link EARLY_BYTES} it is paused until it is read. */
+export class IncomingBody {
+  complete = false;
+  readonly #response: HttpResponse;
+  /** What came before it was read. */
+  readonly #early: Buffer[] = [];
+  #earlyBytes = 0;
+  #bytes: BodyBytes | null = null;
+  #paused = false;
+  #settle: ((error: unknown) => void) | null = null;
+  #aborted = false;
+  #forgotten = false;
+
+  constructor(response: HttpResponse, client: Leaving) {
+    this.#response = response;
+    client.onGone(() => {
+      this.#aborted = true;
+      this.#settle?.(new ClientGone());
+    });
+    response.onData((chunk, isLast) => this.#add(new Uint8Array(chunk), isLast));
+  }
+
+  /** Drops what has arrived and what still does. */
+  forget(): void {
+    this.#forgotten = true;
+    this.#early.length = 0;
+    this.#bytes = null;
+  }
+
+  /** Reads the body into `bytes`; rejects with what those throw, {@link BodyTimeout} or {@link ClientGone}. */
+  async read(bytes: BodyBytes, timeoutMs: number): Promise<Uint8Array> {
+    for (const chunk of this.#early.splice(0)) bytes.add(chunk);
+    this.#bytes = bytes;
+    await this.#over(timeoutMs);
+    return bytes.whole();
+  }
+
+  /** Forgets the body; resolves when all of it has arrived, the client is gone, or after `timeoutMs`. */
+  async drop(timeoutMs: number): Promise<void> {
+    this.forget();
+    await this.#over(timeoutMs).catch(() => undefined);
+  }
+
+  /** The library uses the chunk's memory again afterwards. */
+  #add(chunk: Uint8Array, isLast: boolean): void {
+    this.complete = isLast;
+    try {
+      if (this.#bytes !== null) this.#bytes.add(chunk);
+      else if (!this.#forgotten) this.#addEarly(chunk);
+    } catch (error) {
+      this.forget();
+      this.#settle?.(error);
+      return;
+    }
+    if (isLast) this.#settle?.(null);
+  }
+
+  #addEarly(chunk: Uint8Array): void {
+    this.#early.push(Buffer.from(chunk));
+    this.#earlyBytes += chunk.length;
+    if (this.complete || this.#earlyBytes <= EARLY_BYTES || this.#paused) return;
+    this.#paused = true;
+    this.#response.pause();
+  }
+
+  /** Resolves when the body has arrived; rejects when it does not. */
+  #over(timeoutMs: number): Promise<void> {
+    if (this.#aborted) return Promise.reject(new ClientGone());
+    if (this.complete) return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => this.#settle?.(new BodyTimeout()), timeoutMs);
+      const resuming = setInterval(() => {
+        this.#response.pause();
+        this.#response.resume();
+      }, RESUME_EVERY_MS);
+      this.#settle = (error) => {
+        clearTimeout(timer);
+        clearInterval(resuming);
+        this.#settle = null;
+        if (error === null) resolve();
+        else reject(error);
+      };
+      if (this.#paused) this.#response.resume();
+    });
+  }
+}

@@ -1,0 +1,60 @@
+import t from "tap";
+import { BodyRoom } from "../../../http/limits/body-room.js";
+
+const KIB = 1024;
+const small = { bytes: 400 * KIB, keptBytes: 100 * KIB, bytesPerParty: 200 * KIB };
+const long = { bytes: 1_000 * KIB, keptBytes: 300 * KIB, bytesPerParty: 400 * KIB };
+
+/** Room, and what holds bytes of it for a party. */
+function arrange() {
+  const room = new BodyRoom(small, long);
+  const take = (party: string, kib: number) => {
+    const body = room.enter(party);
+    return { crowd: body.hold(kib * KIB), ...body };
+  };
+  return { room, take };
+}
+
+t.test("a party's bodies have a bound, and room comes back with their ends", async (t) => {
+  const { take, room } = arrange();
+  const first = take("a", 200);
+  t.same([first.crowd, take("a", 200).crowd, take("a", 100).crowd], [null, null, "party"]);
+  t.equal(take("b", 300).crowd, null, "another has its own");
+  first.end();
+  first.end();
+  t.equal(room.bytes, 500 * KIB, "once each");
+  t.equal(take("a", 200).crowd, null);
+});
+
+t.test("whatever parties that hold some hang on to, some is kept for those that hold none", async (t) => {
+  const { take } = arrange();
+  t.same([take("a", 350).crowd, take("b", 350).crowd], [null, null]);
+  t.same([take("a", 70).crowd, take("b", 70).crowd], ["party", "party"]);
+  const { take: of } = arrange();
+  for (const party of ["a", "b", "c"]) t.equal(of(party, 230).crowd, null);
+  t.equal(of("a", 100).crowd, "process", "only what is kept is left");
+  t.equal(of("d", 300).crowd, null);
+  t.equal(of("e", 100).crowd, "process");
+});
+
+t.test("however many long bodies are under way, small ones pass", async (t) => {
+  const { take } = arrange();
+  for (const party of ["a", "b", "c"]) take(party, 330);
+  for (const party of ["a", "b", "c", "d"]) t.equal(take(party, 64).crowd, null);
+  t.same([take("a", 64).crowd, take("a", 64).crowd, take("a", 64).crowd], ["process", "process", "process"]);
+  t.equal(take("e", 64).crowd, null, "up to a bound of their own");
+});
+
+t.test("a body that grows gives back what it held, also when it is refused", async (t) => {
+  const { room, take } = arrange();
+  const body = take("a", 4);
+  t.equal(body.hold(64 * KIB), null);
+  t.equal(room.bytes, 64 * KIB);
+  t.equal(body.hold(400 * KIB), null, "it is a long one now");
+  t.equal(room.bytes, 400 * KIB);
+  t.equal(body.hold(401 * KIB), "party");
+  t.equal(room.bytes, 0);
+  body.end();
+  t.equal(room.bytes, 0);
+  t.equal(take("a", 0).crowd, null);
+});
