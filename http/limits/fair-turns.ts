@@ -18,8 +18,17 @@ const MANY_BEGUN = 4;
 const BEGINS_AFTER = 1;
 const BEGINS_RARELY_AFTER = 15;
 
+/** Most requests of a party that wait to begin. */
+const MAX_WAITING = 1_000;
+
 /** Parties whose last turn is remembered; one that is forgotten goes first. */
 const MAX_REMEMBERED = 1_000;
+
+/**
+ * What came of waiting to begin: the turn, or none. `gone`: nobody waits for the answer any more. `late`: it waited
+ * for too long.
+ */
+export type Begin = "turn" | "gone" | "late";
 
 export interface FairTurnsOptions {
   readonly scheduler: Scheduler;
@@ -36,6 +45,8 @@ export interface FairTurnsOptions {
  * 3. Between two reads of input there are at most {@link MAX_TURNS} turns that were waited for, and none begins once
  *    {@link SHARED_SLICE_MS} are over, whatever took them; but one always. A party alone has {@link SLICE_MS}. Work that
  *    takes longer than that has to ask for a turn again in between.
+ * 4. At most {@link MAX_WAITING} requests of a party wait to begin. What nobody waits for any more, or has waited too
+ *    long, takes no turn.
  */
 export class FairTurns {
   readonly #scheduler: Scheduler;
@@ -61,19 +72,32 @@ export class FairTurns {
     this.#elapsedMs = elapsedMs;
   }
 
-  /** Null when a request of the party may begin at once; otherwise resolves when it may. */
-  enter(party: string): Promise<void> | null {
-    return this.#mayRun(party) ? null : this.#wait(party, "begins");
+  /**
+   * Null when a request of the party may begin at once, `crowded` when too many of its own wait already; otherwise
+   * resolves when it may or need not. It waits for at most `mostMs`.
+   */
+  enter(party: string, client: Leaving, mostMs: number): Promise<Begin> | "crowded" | null {
+    if (this.#mayRun(party)) return null;
+    const own = this.#ownOf(party);
+    if (own.fresh.length >= MAX_WAITING) this.#length -= own.dropGone();
+    if (own.fresh.length >= MAX_WAITING) return "crowded";
+    return new Promise((resolve) => {
+      own.fresh.push({ begin: resolve, client, latestMs: this.#elapsedMs() + mostMs });
+      this.#lengthen();
+    });
   }
 
   /** Null when a request that waited for something else may go on at once; otherwise resolves when it may. */
   goOn(party: string): Promise<void> | null {
-    return this.#mayRun(party) ? null : this.#wait(party, "goes-on");
+    return this.#mayRun(party) ? null : this.next(party);
   }
 
   /** Resolves when the party has its next turn; others had theirs before, and input was read. */
   next(party: string): Promise<void> {
-    return this.#wait(party, "goes-on");
+    return new Promise((resolve) => {
+      this.#ownOf(party).begun.push(resolve);
+      this.#lengthen();
+    });
   }
 
   #mayRun(party: string): boolean {
@@ -82,14 +106,17 @@ export class FairTurns {
     return true;
   }
 
-  #wait(party: string, what: "begins" | "goes-on"): Promise<void> {
-    return new Promise((resolve) => {
-      const own = this.#waiting.get(party) ?? new OwnWork();
-      this.#waiting.set(party, own);
-      (what === "begins" ? own.fresh : own.begun).push(resolve);
-      this.#length += 1;
-      this.#plan();
-    });
+  #ownOf(party: string): OwnWork {
+    const known = this.#waiting.get(party);
+    if (known !== undefined) return known;
+    const own = new OwnWork();
+    this.#waiting.set(party, own);
+    return own;
+  }
+
+  #lengthen(): void {
+    this.#length += 1;
+    this.#plan();
   }
 
   #plan(): void {
@@ -116,11 +143,14 @@ export class FairTurns {
     }
     const own = next === undefined ? undefined : this.#waiting.get(next);
     if (next === undefined || own === undefined) return undefined;
+    const nowMs = this.#elapsedMs();
+    this.#length -= own.dropUnwanted(nowMs);
+    const resolve = own.take(nowMs);
+    if (own.isEmpty) this.#waiting.delete(next);
+    if (resolve === undefined) return undefined;
     this.#hadTurn(next);
     this.#given += 1;
     this.#length -= 1;
-    const resolve = own.take();
-    if (own.isEmpty) this.#waiting.delete(next);
     return resolve;
   }
 
@@ -160,12 +190,32 @@ export class FairTurns {
   }
 }
 
+/** Whoever waits for an answer, and may leave. */
+interface Leaving {
+  readonly isGone: boolean;
+}
+
+/** A request that waits to begin. */
+interface Fresh {
+  readonly begin: (how: Begin) => void;
+  readonly client: Leaving;
+  readonly latestMs: number;
+}
+
+function beginOf({ client, latestMs }: Fresh, nowMs: number): Begin {
+  if (client.isGone) return "gone";
+  return latestMs <= nowMs ? "late" : "turn";
+}
+
+/** Requests without a turn to take that are dropped at once: each still has to be counted. */
+const MAX_DROPPED = 100;
+
 /**
  * What waits of one party: requests that begin, and those that have begun, each in the order they came. Begun ones go
  * before when there are many, but never always: a few that take long do not hold up the others for long.
  */
 class OwnWork {
-  readonly fresh = new Queue<() => void>();
+  readonly fresh = new Queue<Fresh>();
   readonly begun = new Queue<() => void>();
   /** Turns of begun requests since one began. */
   #sinceBegin = 0;
@@ -174,11 +224,31 @@ class OwnWork {
     return this.fresh.length + this.begun.length === 0;
   }
 
-  take(): (() => void) | undefined {
+  take(nowMs: number): (() => void) | undefined {
     const after = this.begun.length < MANY_BEGUN ? BEGINS_AFTER : BEGINS_RARELY_AFTER;
     const begins = this.fresh.length > 0 && (this.begun.length === 0 || this.#sinceBegin >= after);
     this.#sinceBegin = begins ? 0 : this.#sinceBegin + 1;
-    return begins ? this.fresh.take() : this.begun.take();
+    if (!begins) return this.begun.take();
+    const fresh = this.fresh.take();
+    return fresh === undefined ? undefined : () => fresh.begin(beginOf(fresh, nowMs));
+  }
+
+  /** Lets go of those at the front that need no turn at `nowMs`; returns how many. */
+  dropUnwanted(nowMs: number): number {
+    for (let dropped = 0; dropped < MAX_DROPPED; dropped++) {
+      const first = this.fresh.first();
+      const begin = first === undefined ? "turn" : beginOf(first, nowMs);
+      if (begin === "turn") return dropped;
+      this.fresh.take()?.begin(begin);
+    }
+    return MAX_DROPPED;
+  }
+
+  /** Lets go of all whose clients have gone away; returns how many. */
+  dropGone(): number {
+    const gone = this.fresh.removeWhere(({ client }) => client.isGone);
+    for (const { begin } of gone) begin("gone");
+    return gone.length;
   }
 }
 

@@ -155,6 +155,9 @@ function toRequest(incoming: IncomingMessage, response: ServerResponse, signal: 
     ...splitUrl(incoming.url ?? "/"),
     header: (name) => headerOf(incoming, name),
     remoteAddress: incoming.socket.remoteAddress ?? "",
+    get isGone() {
+      return signal.aborted;
+    },
     signal,
     body: async (limitBytes, timeoutMs, holdBytes) => {
       if (!hasBody(incoming)) return new Uint8Array();

@@ -22,7 +22,7 @@ import type {
   UpgradeAnswer,
 } from "./transport.js";
 
-/** Time limit of a handler, after which the request is answered `unavailable`, in milliseconds. */
+/** Time limit of a handler, and of the wait for its turn, after which the answer is `unavailable`, in milliseconds. */
 const HANDLER_TIMEOUT_MS = 60_000;
 /** Time limit for a client to take one piece of a streamed answer, in milliseconds. */
 const STREAM_IDLE_MS = 30_000;
@@ -77,6 +77,15 @@ export function createHandlers(options: ServerOptions): TransportHandlers {
   };
 }
 
+const CROWDED: Refusal = {
+  refused: "too-many-requests",
+  detail: "Too many of your requests are waiting for their turn.",
+  retryAfterSeconds: 1,
+};
+const LATE: EdgeRefusal = { refused: "unavailable", detail: "The answer took too long.", retryAfterSeconds: 5 };
+/** Nobody sees it: the client has gone away. */
+const GONE: Refusal = { refused: "bad-request", detail: "The client went away." };
+
 /** A request, and what is known of it before anything dear is done. */
 interface Arrival {
   readonly requestId: string;
@@ -85,6 +94,8 @@ interface Arrival {
   /** Null when no route matched. */
   readonly route: Route | null;
   readonly entry: Entry | Refusal | EdgeRefusal;
+  /** How long it has waited for its turn. */
+  readonly waitedMs: number;
 }
 
 /**
@@ -101,9 +112,16 @@ function serve(
   const { entry } = arrival;
   if ("refused" in entry) return answerRequest(options, arrival, entry, send);
   const inTurn = (body: Received): Promise<void> => {
-    const turn = entry.route.isAlwaysAdmitted === true ? null : options.turns.enter(entry.party);
-    const answer = () => answerRequest(options, arrival, body, send);
-    return turn === null ? answer() : turn.then(answer);
+    const turn =
+      entry.route.isAlwaysAdmitted === true ? null : options.turns.enter(entry.party, incoming, HANDLER_TIMEOUT_MS);
+    if (turn === null) return answerRequest(options, arrival, body, send);
+    if (turn === "crowded") return answerRequest(options, { ...arrival, entry: CROWDED }, null, send);
+    const askedSeconds = options.seconds();
+    return turn.then((begin) => {
+      const waitedMs = (options.seconds() - askedSeconds) * 1_000;
+      const inTurn = { ...arrival, waitedMs, entry: begin === "turn" ? entry : begin === "gone" ? GONE : LATE };
+      return answerRequest(options, inTurn, body, send);
+    });
   };
   if (entry.route.method === "GET") return inTurn(null);
   const room = options.bodies.enter(entry.party);
@@ -116,9 +134,16 @@ function arrive(options: ServerOptions, found: Found | Refusal | EdgeRefusal, in
   const route = "route" in found ? found.route : null;
   try {
     const entry = "route" in found ? enter(options, found, incoming) : (crowdedBy(options, incoming, null) ?? found);
-    return { requestId, begunSeconds, incoming, route, entry };
+    return { requestId, begunSeconds, incoming, route, entry, waitedMs: 0 };
   } catch (error) {
-    return { requestId, begunSeconds, incoming, route, entry: refusalOf(error, requestId, options.failed) };
+    return {
+      requestId,
+      begunSeconds,
+      incoming,
+      route,
+      entry: refusalOf(error, requestId, options.failed),
+      waitedMs: 0,
+    };
   }
 }
 
@@ -240,7 +265,7 @@ async function serveRoute(
 async function handleRequest(
   options: ServerOptions,
   { route, params, caller: first, party }: Entry,
-  { requestId, incoming }: Arrival,
+  { requestId, incoming, waitedMs }: Arrival,
   received: Received,
 ): Promise<Outcome> {
   const read = parseBody(route, incoming, received);
@@ -276,21 +301,21 @@ async function handleRequest(
   };
   const answer = route.handle(request);
   if (!(answer instanceof Promise)) return answer;
-  const outcome = await withinTime(answer, () => lateness?.abort());
+  const outcome = await withinTime(answer, HANDLER_TIMEOUT_MS - waitedMs, () => lateness?.abort());
   const turn = route.isAlwaysAdmitted === true ? null : options.turns.goOn(party);
   if (turn !== null) await turn;
   return outcome;
 }
 
-async function withinTime(work: Promise<Outcome>, isLate: () => void): Promise<Outcome> {
+async function withinTime(work: Promise<Outcome>, mostMs: number, isLate: () => void): Promise<Outcome> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<EdgeRefusal>((resolve) => {
     timer = setTimeout(() => {
-      resolve({ refused: "unavailable", detail: "The answer took too long.", retryAfterSeconds: 5 });
+      resolve(LATE);
       isLate();
       // A later answer is not sent.
       work.then(closeUnsent, () => undefined);
-    }, HANDLER_TIMEOUT_MS);
+    }, mostMs);
   });
   try {
     return await Promise.race([work, late]);

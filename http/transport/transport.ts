@@ -25,6 +25,8 @@ export interface TransportRequest {
    * still sends may never see an answer by which the connection ends.
    */
   dropBody(timeoutMs: number): Promise<void>;
+  /** Whether the client has gone away. */
+  readonly isGone: boolean;
   /** Aborted when the client goes away. */
   readonly signal: AbortSignal;
 }

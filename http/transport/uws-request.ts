@@ -88,6 +88,9 @@ export function toRequest(
         ? ""
         : Buffer.from(response.getRemoteAddressAsText()).toString("latin1");
     },
+    get isGone() {
+      return client.isGone;
+    },
     get signal() {
       return client.signal;
     },

@@ -13,9 +13,9 @@ function arrange(costMs: number) {
     nowMs += costMs;
   };
   const enter = (party: string): void => {
-    const turn = turns.enter(party);
+    const turn = turns.enter(party, { isGone: false }, 60_000);
     if (turn === null) work(party);
-    else void turn.then(() => work(party));
+    else if (turn !== "crowded") void turn.then(() => work(party));
   };
   const elapse = (ms: number): void => {
     nowMs += ms;
@@ -103,7 +103,7 @@ function manyRequests({ turns, work, scheduler }: ReturnType<typeof arrange>) {
   let most = 0;
   let begun = 0;
   const ask = async (slices: number): Promise<void> => {
-    const turn = turns.enter("flood");
+    const turn = turns.enter("flood", { isGone: false }, 60_000);
     if (turn !== null) await turn;
     begun += 1;
     underWay += 1;
@@ -169,6 +169,65 @@ t.test("work in slices lets others in between", async (t) => {
   }
   while (!scheduler.isIdle) await scheduler.turn();
   await all;
+});
+
+/** What becomes of requests that wait behind one that began, by the order in which it was known. */
+function queued({ turns, work, scheduler }: ReturnType<typeof arrange>) {
+  const ends: string[] = [];
+  turns.enter("a", { isGone: false }, 1_000);
+  work("a");
+  const ask = (name: string, client: { isGone: boolean } = { isGone: false }, mostMs = 1_000): unknown => {
+    const turn = turns.enter("a", client, mostMs);
+    if (turn === null || turn === "crowded") return turn;
+    return turn.then((begin) => {
+      ends.push(`${name} ${begin}`);
+      if (begin === "turn") work("a");
+    });
+  };
+  const runOut = async () => {
+    while (!scheduler.isIdle) await scheduler.turn();
+  };
+  return { ask, ends, runOut };
+}
+
+t.test("what nobody waits for any more takes no turn", async (t) => {
+  const world = arrange(3);
+  const { ask, ends, runOut } = queued(world);
+  const leaving = { isGone: false };
+  for (let count = 0; count < 50; count++) ask("left", leaving);
+  ask("stayed");
+  leaving.isGone = true;
+  await world.scheduler.turn();
+  t.same(ends, [...Array.from({ length: 50 }, () => "left gone"), "stayed turn"]);
+  t.equal(world.had.length, 2);
+  await runOut();
+  t.equal(world.turns.enter("a", { isGone: false }, 1_000), null, "nobody waits now");
+});
+
+t.test("what has waited for too long takes no turn", async (t) => {
+  const world = arrange(3);
+  const { ask, ends, runOut } = queued(world);
+  for (const name of ["one", "two", "three"]) ask(name, { isGone: false }, 5);
+  await runOut();
+  t.same(ends, ["one turn", "two turn", "three late"], "turns take three milliseconds each");
+});
+
+t.test("a party has so many requests waiting and no more; those that left make room", async (t) => {
+  const world = arrange(3);
+  const { ask, ends, runOut } = queued(world);
+  const leaving = { isGone: false };
+  ask("first");
+  for (let count = 1; count < 1_000; count++) ask("left", leaving);
+  t.equal(ask("too many"), "crowded");
+  t.type(world.turns.enter("b", { isGone: false }, 1_000), Promise, "another party waits as before");
+  leaving.isGone = true;
+  t.type(ask("last"), Promise);
+  await runOut();
+  t.equal(ends.filter((end) => end === "left gone").length, 999);
+  t.same(
+    ends.filter((end) => end !== "left gone"),
+    ["first turn", "last turn"],
+  );
 });
 
 t.test("tokens count for their workspace, people for themselves, and others for their address", async (t) => {

@@ -85,6 +85,7 @@ function edge(routes: readonly Route[], scheduler: Scheduler = createEventLoopSc
       dropBody: async () => {
         dropped.push(path);
       },
+      isGone: false,
       signal: new AbortController().signal,
     };
     return new Promise((resolve) => void handlers.request(request, resolve));
@@ -99,7 +100,10 @@ function edge(routes: readonly Route[], scheduler: Scheduler = createEventLoopSc
     if (!("stream" in answer)) throw new Error("the answer is whole");
     return answer;
   };
-  return { stream, send, served, failed, bodies, dropped };
+  const passMs = (ms: number): void => {
+    elapsedMs += ms;
+  };
+  return { stream, send, served, failed, bodies, dropped, passMs };
 }
 
 /** A route that answers by what the test hands in. */
@@ -343,6 +347,27 @@ t.test("a streamed answer is served once it was sent, and closed whatever become
     t.match(served, [{ requestId: "req_1", route: "/a/{id}", status: 200, isCut }]);
     t.equal(failed.length, failures);
   }
+});
+
+t.test("a request that cannot have its turn is refused without its handler", async (t) => {
+  const scheduler = new DrivenScheduler();
+  let handled = 0;
+  const { send, passMs } = edge([answering(() => ({ status: 200, body: ++handled }), { access: "any" })], scheduler);
+  const by = { headers: { "x-who": "token" } };
+  const first = send("GET", "/a/1", by);
+  passMs(10);
+  const waiting = Array.from({ length: 1_000 }, () => send("GET", "/a/1", by));
+  const crowded = await send("GET", "/a/1", by);
+  problem(t, crowded, 429, "too-many-requests");
+  t.equal(crowded.headers["retry-after"], "1");
+  t.equal((await first).status, 200);
+  passMs(60_000);
+  while (!scheduler.isIdle) await scheduler.turn();
+  for (const answer of await Promise.all(waiting)) {
+    t.equal(answer.status, 503);
+    t.equal(answer.headers["retry-after"], "5");
+  }
+  t.equal(handled, 1);
 });
 
 t.test("however much one workspace asks for, another's read has its turn among it", async (t) => {
