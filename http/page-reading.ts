@@ -1,14 +1,13 @@
 import type { Cursor, Slice } from "../actors/tables/page-source.js";
 import type { Runtime } from "../runtime/runtime.js";
-import { Refused } from "./refused.js";
 import type { RouteRequest } from "./route.js";
 
 /** Reads a slice of a page, from its beginning (null) or from the previous slice's cursor. */
 type ReadSlice<Row> = (reading: Runtime["reading"], cursor: Cursor<Row> | null) => Slice<Row>;
 
 /**
- * The rows of a page, read in slices from one view; other work runs between slices. Throws {@link Refused} when the
- * request is aborted.
+ * The rows of a page, read in slices from one view; other work runs between slices. Throws why the request is
+ * aborted when it is.
  */
 export async function readPage<Row>(
   runtime: Pick<Runtime, "view">,
@@ -23,9 +22,7 @@ export async function readPage<Row>(
     const rows = [...slice.rows];
     while (slice.next !== null) {
       await request.pause();
-      if (signal.aborted) {
-        throw new Refused({ refused: "unavailable", detail: "The list took too long.", retryAfterSeconds: 5 });
-      }
+      signal.throwIfAborted();
       slice = read(view, slice.next);
       rows.push(...slice.rows);
     }

@@ -32,7 +32,7 @@ export interface RouteRequest<Access extends RouteAccess = RouteAccess, Body = u
   readonly remoteAddress: string;
   /** Lets other work run in the middle of a long answer; resolves when it is this caller's turn again. */
   readonly pause: () => Promise<void>;
-  /** Aborted when the client goes away or the time is up. */
+  /** Aborted when the client goes away or the time is up; what it is aborted with may be thrown, and is no failure. */
   readonly signal: AbortSignal;
 }
 

@@ -7,6 +7,7 @@ import { dropBody, readBody } from "./node-body.js";
 import { isChunkedAlone, OTHER_ENCODING, REPEATED_HOST } from "./request-faults.js";
 import type { Socket, SocketHandler } from "./socket.js";
 import {
+  ClientGone,
   MAX_HEADER_BYTES,
   SOCKET_BUFFER_BYTES,
   SOCKET_IDLE_SECONDS,
@@ -112,7 +113,7 @@ async function serve(
   }
   const gone = new AbortController();
   response.once("close", () => {
-    if (!response.writableFinished) gone.abort();
+    if (!response.writableFinished) gone.abort(new ClientGone());
   });
   await handlers.request(toRequest(incoming, response, gone.signal), (answer) => {
     // The unread rest of a body would be parsed as the next request.

@@ -28,6 +28,8 @@ const TOO_MANY_BYTES: Refusal = {
   detail: "Too many bytes of your bodies are under way at once.",
   retryAfterSeconds: 1,
 };
+/** Nobody sees it; by its identity the server counts it apart. */
+export const CLIENT_GONE: Refusal = { refused: "bad-request", detail: "The client went away." };
 const NO_ROOM: EdgeRefusal = {
   refused: "unavailable",
   detail: "Too many bytes of bodies are under way at once.",
@@ -86,7 +88,7 @@ function bodyRefusal(error: unknown, limitBytes: number): EdgeRefusal | Refusal 
     return { refused: "too-large", detail: `The body may be at most ${limitBytes} bytes.` };
   }
   if (error instanceof BodyTimeout) return { refused: "request-timeout", detail: "The body did not arrive in time." };
-  return { refused: "bad-request", detail: "The body broke off." };
+  return CLIENT_GONE;
 }
 
 /**

@@ -10,16 +10,17 @@ import { Refused } from "../refused.js";
 import type { Outcome, Route, RouteRequest } from "../route.js";
 import { admit, crowdedBy, type Entry, type EntryOptions, enter } from "./entry.js";
 import { checkApiVersion, clientName, commonHeaders } from "./headers.js";
-import { parseBody, type Received, receiveBody } from "./request-body.js";
+import { CLIENT_GONE, parseBody, type Received, receiveBody } from "./request-body.js";
 import { createRouter, type Found } from "./router.js";
 import type { SocketRequest, SocketRoute } from "./socket.js";
-import type {
-  SendAnswer,
-  StreamEnd,
-  TransportAnswer,
-  TransportHandlers,
-  TransportRequest,
-  UpgradeAnswer,
+import {
+  ClientGone,
+  type SendAnswer,
+  type StreamEnd,
+  type TransportAnswer,
+  type TransportHandlers,
+  type TransportRequest,
+  type UpgradeAnswer,
 } from "./transport.js";
 
 /** Time limit of a handler, and of the wait for its turn, after which the answer is `unavailable`, in milliseconds. */
@@ -35,6 +36,7 @@ export interface ServedRequest {
   readonly method: string;
   /** The route's pattern, or null when none matched. */
   readonly route: string | null;
+  /** 499 when the client went away before there was an answer. */
   readonly status: number;
   /** Time until the answer was made, or until a streamed one was sent. */
   readonly seconds: number;
@@ -83,8 +85,8 @@ const CROWDED: Refusal = {
   retryAfterSeconds: 1,
 };
 const LATE: EdgeRefusal = { refused: "unavailable", detail: "The answer took too long.", retryAfterSeconds: 5 };
-/** Nobody sees it: the client has gone away. */
-const GONE: Refusal = { refused: "bad-request", detail: "The client went away." };
+/** What a request is counted as whose client went away before there was an answer: nobody was sent it. */
+const GONE_STATUS = 499;
 
 /** A request, and what is known of it before anything dear is done. */
 interface Arrival {
@@ -119,7 +121,7 @@ function serve(
     const askedSeconds = options.seconds();
     return turn.then((begin) => {
       const waitedMs = (options.seconds() - askedSeconds) * 1_000;
-      const inTurn = { ...arrival, waitedMs, entry: begin === "turn" ? entry : begin === "gone" ? GONE : LATE };
+      const inTurn = { ...arrival, waitedMs, entry: begin === "turn" ? entry : begin === "gone" ? CLIENT_GONE : LATE };
       return answerRequest(options, inTurn, body, send);
     });
   };
@@ -159,7 +161,7 @@ async function answerRequest(
   if (route !== null) options.answered?.(route, outcome);
   const served = (isCut: boolean) => {
     const seconds = options.seconds() - arrival.begunSeconds;
-    const { status } = answer;
+    const status = outcome === CLIENT_GONE ? GONE_STATUS : answer.status;
     options.served({ requestId, method: incoming.method, route: route?.path ?? null, status, seconds, isCut });
   };
   const headers = Object.assign(commonHeaders(requestId), answer.headers);
@@ -354,6 +356,7 @@ function refusalOf(
   requestId: string,
   failed: (requestId: string, error: unknown) => void,
 ): Refusal | EdgeRefusal {
+  if (error instanceof ClientGone) return CLIENT_GONE;
   if (error instanceof NotAccepted) {
     return { refused: "conflict", detail: "This cannot be done in the state it is in." };
   }

@@ -27,7 +27,7 @@ export interface TransportRequest {
   dropBody(timeoutMs: number): Promise<void>;
   /** Whether the client has gone away. */
   readonly isGone: boolean;
-  /** Aborted when the client goes away. */
+  /** Aborted with {@link ClientGone} when the client goes away. */
   readonly signal: AbortSignal;
 }
 

@@ -1,7 +1,7 @@
 import type { HttpRequest, HttpResponse } from "uWebSockets.js";
 import { BodyBytes } from "./body-bytes.js";
 import { type Fault, isChunkedAlone, OTHER_ENCODING, REPEATED_HOST } from "./request-faults.js";
-import { MAX_HEADER_BYTES, type TransportRequest } from "./transport.js";
+import { ClientGone, MAX_HEADER_BYTES, type TransportRequest } from "./transport.js";
 import { IncomingBody } from "./uws-body.js";
 
 /** The client of a request: whether it is still connected. */
@@ -15,7 +15,7 @@ export class Client {
   constructor(response: HttpResponse) {
     response.onAborted(() => {
       this.isGone = true;
-      this.#controller?.abort();
+      this.#controller?.abort(new ClientGone());
       for (const listener of this.#listeners) listener();
     });
   }
@@ -23,7 +23,7 @@ export class Client {
   /** Created on demand: most requests never need one. */
   get signal(): AbortSignal {
     this.#controller ??= new AbortController();
-    if (this.isGone) this.#controller.abort();
+    if (this.isGone) this.#controller.abort(new ClientGone());
     return this.#controller.signal;
   }
 

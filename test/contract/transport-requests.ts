@@ -324,13 +324,14 @@ export function requestConformance(t: Test, create: CreateTransport): void {
         const body = request.body(LIMIT, AMPLE_MS, anyBytes).catch(nameOf);
         connection.destroy();
         await aborted;
-        seen(`aborted, ${await body}`);
+        const why = request.signal.reason instanceof ClientGone ? "gone" : "not known why";
+        seen(`aborted: ${why}, ${request.isGone}, ${await body}`);
         return text("nobody reads this");
       },
     });
     const connection = await connect();
     connection.send(["POST / HTTP/1.1", "Host: a", "Content-Length: 10"], "half");
-    t.equal(await noticed, "aborted, gone");
+    t.equal(await noticed, "aborted: gone, true, gone");
   });
 
   t.test("a large answer reaches a slow reader whole", async (t) => {

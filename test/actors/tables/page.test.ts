@@ -5,7 +5,6 @@ import type { Filter } from "../../../actors/tables/declared-index.js";
 import { indexedTable } from "../../../actors/tables/indexed-table.js";
 import { type Cursor, MAX_SLICE_COST, type PageOptions, type Slice } from "../../../actors/tables/page-source.js";
 import { readPage } from "../../../http/page-reading.js";
-import type { Refused } from "../../../http/refused.js";
 import { createMemoryStore } from "../../../storage/memory-store.js";
 import type { Change, Reading, Store, View, Writing } from "../../../storage/store.js";
 import { countingReading } from "../../support/counting-rows.js";
@@ -284,14 +283,14 @@ t.test("a page that nobody waits for any more is given up", async (t) => {
   const store = await stored(many(3_000, () => false));
   const { seen, view } = watched(store);
   const client = new AbortController();
+  const why = new Error("nobody waits");
   let slices = 0;
   const page = readPage<Part>({ view }, { signal: client.signal, pause }, (reading, cursor) => {
     slices += 1;
-    if (slices === 2) client.abort();
+    if (slices === 2) client.abort(why);
     return parts.page(reading, workspaceId, filter, { cursor });
   });
-  const { refusal } = await page.then(unexpected, (error: Refused) => error);
-  t.match(refusal, { refused: "unavailable" });
+  t.equal(await page.then(unexpected, (error: unknown) => error), why);
   t.equal(slices, 2);
   t.same(seen, { opened: 1, open: 0 });
 });

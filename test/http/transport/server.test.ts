@@ -33,6 +33,13 @@ const bearer = {
   trust: null,
 } as const;
 
+/** What is sent with a request, and when its client goes away. */
+interface Sent {
+  readonly body?: string | Error;
+  readonly headers?: Record<string, string>;
+  readonly signal?: AbortSignal;
+}
+
 /** Handlers over routes of the test's own, and what they told. */
 function edge(routes: readonly Route[], scheduler: Scheduler = createEventLoopScheduler()) {
   let elapsedMs = 0;
@@ -67,7 +74,7 @@ function edge(routes: readonly Route[], scheduler: Scheduler = createEventLoopSc
   const ask = (
     method: string,
     path: string,
-    { body = "", headers = {} }: { readonly body?: string | Error; readonly headers?: Record<string, string> } = {},
+    { body = "", headers = {}, signal = new AbortController().signal }: Sent = {},
   ): Promise<TransportAnswer> => {
     const [pathOnly = "", query = ""] = path.split("?");
     const all: Record<string, string> = { ...(body === "" ? {} : { "content-type": "application/json" }), ...headers };
@@ -85,8 +92,10 @@ function edge(routes: readonly Route[], scheduler: Scheduler = createEventLoopSc
       dropBody: async () => {
         dropped.push(path);
       },
-      isGone: false,
-      signal: new AbortController().signal,
+      get isGone() {
+        return signal.aborted;
+      },
+      signal,
     };
     return new Promise((resolve) => void handlers.request(request, resolve));
   };
@@ -299,6 +308,52 @@ t.test("a body that fails on its way is the client's affair", async (t) => {
   problem(t, await send("POST", "/a/1", { body: new BodyTimeout() }), 408, "request-timeout");
   problem(t, await send("POST", "/a/1", { body: new ClientGone() }), 400, "bad-request");
   t.same(failed, []);
+});
+
+t.test("a request whose client went away is counted apart, and is no failure", async (t) => {
+  const leaving = new AbortController();
+  const lists = answering(async ({ signal }) => {
+    leaving.abort(new ClientGone());
+    signal.throwIfAborted();
+    return { status: 200 };
+  });
+  const writes = answering(() => ({ status: 200 }), { method: "POST", body: z.unknown() });
+  const breaking = new AbortController();
+  const breaks = answering(
+    () => {
+      breaking.abort(new ClientGone());
+      throw new Error("canary");
+    },
+    { path: "/b" },
+  );
+  const { send, served, failed } = edge([lists, writes, breaks]);
+  await send("GET", "/a/1", { signal: leaving.signal });
+  await send("POST", "/a/1", { body: new ClientGone() });
+  await send("GET", "/b", { signal: breaking.signal });
+  t.same(
+    served.map(({ status }) => status),
+    [499, 499, 500],
+    "a bug is one, whoever sees it",
+  );
+  t.equal(failed.length, 1);
+});
+
+t.test("a request whose client went away while it waited is counted apart", async (t) => {
+  const scheduler = new DrivenScheduler();
+  let handled = 0;
+  const { send, served, passMs } = edge([answering(() => ({ status: 200, body: ++handled }))], scheduler);
+  const leaving = new AbortController();
+  await send("GET", "/a/1");
+  passMs(10);
+  const waiting = send("GET", "/a/2", { signal: leaving.signal });
+  leaving.abort(new ClientGone());
+  while (!scheduler.isIdle) await scheduler.turn();
+  await waiting;
+  t.same(
+    served.map(({ status }) => status),
+    [200, 499],
+  );
+  t.equal(handled, 1);
 });
 
 t.test("bodies of requests under way have a bound, and it is told whose they are", async (t) => {
