@@ -1,0 +1,135 @@
+import type { Test } from "tap";
+import type { Refusal } from "../../actors/refusal.js";
+import { createAdmission } from "../../http/limits/admission.js";
+import { BodyRoom } from "../../http/limits/body-room.js";
+import { FairTurns } from "../../http/limits/fair-turns.js";
+import { OpenSockets } from "../../http/limits/open-sockets.js";
+import { type Route, route } from "../../http/route.js";
+import { createHandlers, type ServedRequest } from "../../http/transport/server.js";
+import {
+  BodyCrowded,
+  type StreamedAnswer,
+  type TransportAnswer,
+  type TransportRequest,
+  type WholeAnswer,
+} from "../../http/transport/transport.js";
+import { createEventLoopScheduler, type Scheduler } from "../../runtime/clock.js";
+import { ManualClock } from "./manual-clock.js";
+
+const person = { kind: "person", userId: "usr_1", email: "a@b.c", sessionId: "ses_1" } as const;
+const bearer = {
+  kind: "token",
+  tokenId: "tok_1",
+  workspaceId: "ws_1",
+  scopes: ["read"],
+  issuedBy: "usr_1",
+  trust: null,
+} as const;
+
+/** What is sent with a request, and when its client goes away. */
+interface Sent {
+  readonly body?: string | Error;
+  readonly headers?: Record<string, string>;
+  readonly signal?: AbortSignal;
+}
+
+/** Handlers over routes of the test's own, and what they told. */
+export function edge(routes: readonly Route[], scheduler: Scheduler = createEventLoopScheduler()) {
+  let elapsedMs = 0;
+  const served: ServedRequest[] = [];
+  const limits = { bytes: 200, keptBytes: 100, bytesPerParty: 120 };
+  const bodies = new BodyRoom(limits, limits);
+  const failed: unknown[] = [];
+  const dropped: string[] = [];
+  let requests = 0;
+  const handlers = createHandlers({
+    routes,
+    sockets: [],
+    authenticate: ({ header }) => {
+      const who = header("x-who");
+      if (who === "person") return person;
+      if (who === "token") return bearer;
+      return who === undefined ? null : ({ refused: "unauthenticated", detail: "not you" } satisfies Refusal);
+    },
+    clientAddress: ({ remoteAddress }) => remoteAddress,
+    admission: createAdmission(
+      { perCredentialASecond: 0, perAddressASecond: 0, failuresAMinute: 0 },
+      new ManualClock(),
+    ),
+    openSockets: new OpenSockets(0),
+    bodies,
+    turns: new FairTurns({ scheduler, elapsedMs: () => elapsedMs++ }),
+    newRequestId: () => `req_${++requests}`,
+    seconds: () => 0,
+    served: (each) => void served.push(each),
+    failed: (_requestId, error) => void failed.push(error),
+  });
+  const ask = (
+    method: string,
+    path: string,
+    { body = "", headers = {}, signal = new AbortController().signal }: Sent = {},
+  ): Promise<TransportAnswer> => {
+    const [pathOnly = "", query = ""] = path.split("?");
+    const all: Record<string, string> = { ...(body === "" ? {} : { "content-type": "application/json" }), ...headers };
+    const request: TransportRequest = {
+      method,
+      path: pathOnly,
+      query,
+      header: (name) => all[name],
+      remoteAddress: "192.0.2.7",
+      body: async (_limitBytes, _timeoutMs, holdBytes) => {
+        if (body instanceof Error) throw body;
+        if (!holdBytes(body.length)) throw new BodyCrowded();
+        return Buffer.from(body);
+      },
+      dropBody: async () => {
+        dropped.push(path);
+      },
+      get isGone() {
+        return signal.aborted;
+      },
+      signal,
+    };
+    return new Promise((resolve) => void handlers.request(request, resolve));
+  };
+  const send = async (...asked: Parameters<typeof ask>): Promise<WholeAnswer> => {
+    const answer = await ask(...asked);
+    if ("stream" in answer) throw new Error("the answer is streamed");
+    return answer;
+  };
+  const stream = async (path: string): Promise<StreamedAnswer> => {
+    const answer = await ask("GET", path);
+    if (!("stream" in answer)) throw new Error("the answer is whole");
+    return answer;
+  };
+  const passMs = (ms: number): void => {
+    elapsedMs += ms;
+  };
+  return { stream, send, served, failed, bodies, dropped, passMs };
+}
+
+/** A route that answers by what the test hands in. */
+export function answering(handle: Route["handle"], more: Partial<Route> = {}): Route {
+  return {
+    ...route({
+      method: "GET",
+      path: "/a/{id}",
+      summary: "",
+      access: "public",
+      answers: {},
+      handle: () => ({ status: 200 }),
+    }),
+    handle,
+    ...more,
+  };
+}
+
+/** Checks that the answer is that problem; returns its body. */
+export function problem(t: Test, answer: WholeAnswer, status: number, slug: string): Record<string, unknown> {
+  t.equal(answer.status, status);
+  t.equal(answer.headers["content-type"], "application/problem+json");
+  const body = JSON.parse(String(answer.body));
+  t.equal(body.type, `urn:service:problem:${slug}`);
+  t.equal(body.status, status);
+  return body;
+}
