@@ -2,7 +2,8 @@ import type { StreamTopic } from "../access/stream-topic.js";
 import { seesOutcomes } from "../access/visibility.js";
 import { listMemberships } from "../workspaces/member.table.js";
 import { replaySets } from "./replay-set.table.js";
-import { replaySetView } from "./replay-set.view.js";
+import { entryView, listEntries, replaySetView } from "./replay-set.view.js";
+import { findStationNow } from "./run-refusal.js";
 
 /** The topic of a replay set, for those who may read its team's outcomes. Its id is looked up within a workspace. */
 export const replaySetTopicView: StreamTopic = {
@@ -17,6 +18,9 @@ export const replaySetTopicView: StreamTopic = {
   },
   view: (reading, { workspaceId, id }) => {
     const set = replaySets.get(reading, workspaceId, id);
-    return set === undefined ? undefined : replaySetView(reading, workspaceId, set);
+    if (set === undefined) return undefined;
+    const place = { workspaceId, station: findStationNow(reading, workspaceId, set) };
+    const entries = listEntries(reading, workspaceId, set).map((entry) => entryView(reading, place, entry));
+    return replaySetView(set, place.station, entries);
   },
 };

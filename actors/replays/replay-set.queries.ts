@@ -3,7 +3,6 @@ import { findTeamOfOutcomes, type VisibleTeam } from "../access/team.queries.js"
 import { permit, seesOutcomes } from "../access/visibility.js";
 import type { Caller } from "../caller.js";
 import type { LineFields } from "../lines/line.js";
-import { findLine } from "../lines/line.queries.js";
 import type { Station } from "../lines/station.js";
 import { isRefusal, type Refusal } from "../refusal.js";
 import { findResource } from "../resources/resource.table.js";
@@ -97,12 +96,6 @@ export function findStationOf(
   const line = findTeamLine(reading, team, lineId);
   if (isRefusal(line)) return line;
   return line.stations.find(({ id }) => id === stationId) ?? stationNotFound(stationId);
-}
-
-/** Whether the line no longer has the station, or is gone. */
-export function isStationLeft(reading: Reading, workspaceId: string, { lineId, stationId }: StationPlace): boolean {
-  const line = findLine(reading, workspaceId, lineId);
-  return line === undefined || !line.stations.some(({ id }) => id === stationId);
 }
 
 function findTeamLine(reading: Reading, { workspaceId, teamId }: TeamPlace, lineId: string): LineFields | Refusal {

@@ -15,7 +15,7 @@ import type {
   RenameSet,
   SetChanged,
 } from "./replay-set.messages.js";
-import { findStationOf, isStationLeft, refusePlanning, setNotFound } from "./replay-set.queries.js";
+import { findStationOf, refusePlanning, setNotFound } from "./replay-set.queries.js";
 import {
   insertEntry,
   MAX_ENTRIES,
@@ -27,7 +27,7 @@ import {
   replayEntries,
   replaySets,
 } from "./replay-set.table.js";
-import { refuseRun, runRefusals } from "./run-refusal.js";
+import { findStationNow, refuseRun, runRefusals } from "./run-refusal.js";
 
 type Result = SetChanged | Refusal;
 
@@ -76,8 +76,9 @@ export function addEntry(event: Delivered<AddEntry>): Result {
     const taskId = run?.taskId ?? null;
     if (run === undefined || run.teamId !== set.teamId || taskId === null) return runNotFound(runId);
     if (tasks.get(turn, partition, taskId) === undefined) return runNotFound(runId);
-    if (isStationLeft(turn, partition, set)) return stationLeft;
-    const refusal = refuseRun(turn, partition, run, set);
+    const station = findStationNow(turn, partition, set);
+    if (station.station === undefined) return stationLeft;
+    const refusal = refuseRun(turn, partition, run, station);
     if (refusal === "other-station") return invalid("runId", runRefusals[refusal]);
     const entries = replayEntries.list(turn, partition, [set.id]);
     if (entries.some((entry) => entry.runId === runId)) return { refused: "conflict", detail: runRefusals["in-set"] };
@@ -106,7 +107,7 @@ export function markGuard(event: Delivered<MarkGuard>): Result {
     const { partition } = turn.self;
     if (set.guardsChanges === guardsChanges) return null;
     if (guardsChanges) {
-      if (isStationLeft(turn, partition, set)) return stationLeft;
+      if (findStationNow(turn, partition, set).station === undefined) return stationLeft;
       const { teamId, lineId, stationId } = set;
       const others = replaySets.all(turn, partition, { teamId, lineId, stationId });
       const other = others.find((each) => each.guardsChanges);

@@ -1,14 +1,12 @@
 import { z } from "zod";
 import type { Reading } from "../../storage/store.js";
 import { DEFAULT_MIN_GAIN } from "../lines/line.js";
-import { findLine } from "../lines/line.queries.js";
 import { taskOutcomes } from "../run-facts/run-outcome.table.js";
 import { spentSchema } from "../runners/protocol.js";
 import { composeRuns } from "./composition.js";
-import { isStationLeft } from "./replay-set.queries.js";
 import { type ReplayEntryRow, type ReplaySetRow, replayEntries, replaySets } from "./replay-set.table.js";
 import { findPastRun, listSetsOfRun, type PastRun } from "./replayable-run.js";
-import { type RunRefusalCode, refuseRun, runRefusals, type StationPlace } from "./run-refusal.js";
+import { type RunRefusalCode, refuseRun, runRefusals, type StationNow } from "./run-refusal.js";
 
 const refusalCodes = Object.keys(runRefusals) as [RunRefusalCode, ...RunRefusalCode[]];
 const time = z.iso.datetime();
@@ -93,27 +91,36 @@ type ReplayableRunView = z.output<typeof replayableRunSchema>;
 
 const unmeasured = { noise: null, saturation: null, judge: null, checks: null, oracle: null };
 
-/** A set with its runs as they are now. */
-export function replaySetView(reading: Reading, workspaceId: string, set: ReplaySetRow): ReplaySetView {
+/** Where runs are shown: the station of their set or list. */
+export interface RunsPlace {
+  readonly workspaceId: string;
+  readonly station: StationNow;
+}
+
+/** The runs of a set as they are now, in the order in which they were added. */
+export function listEntries(reading: Reading, workspaceId: string, { id }: ReplaySetRow): readonly ReplayEntryRow[] {
+  return replayEntries.list(reading, workspaceId, [id]);
+}
+
+/** A set with the views of its runs. */
+export function replaySetView(
+  set: ReplaySetRow,
+  { line, station }: StationNow,
+  entries: readonly EntryView[],
+): ReplaySetView {
   const { id, name, lineId, stationId, stationKey, version, createdAt, guardsChanges } = set;
-  const entries = replayEntries
-    .list(reading, workspaceId, [id])
-    .map((entry) => entryView(reading, { workspaceId, set }, entry));
   const { outcomes, origins, ...times } = composeRuns(entries);
   return {
     ...{ id, name, lineId, stationId, stationKey, version, createdAt },
-    ...{ stationLeft: isStationLeft(reading, workspaceId, set), entries, guardsChanges, health: unmeasured },
-    minGain: findLine(reading, workspaceId, lineId)?.replayCheck?.minGain ?? DEFAULT_MIN_GAIN,
+    ...{ stationLeft: station === undefined, entries: [...entries], guardsChanges, health: unmeasured },
+    minGain: line?.replayCheck?.minGain ?? DEFAULT_MIN_GAIN,
     composition: { outcomes: [...outcomes], origins: [...origins], ...times },
   };
 }
 
 /** An ended run as lists show it, with the sets that it is in; nothing when it is not stored any more. */
-export function replayableRunView(
-  reading: Reading,
-  { workspaceId, ...place }: StationPlace & { readonly workspaceId: string },
-  runId: string,
-): ReplayableRunView[] {
+export function replayableRunView(reading: Reading, place: RunsPlace, runId: string): ReplayableRunView[] {
+  const { workspaceId } = place;
   const past = findPastRun(reading, workspaceId, runId);
   if (past === undefined) return [];
   const { spent, steps, fingerprint, startedAt, endedAt } = past.run;
@@ -122,26 +129,21 @@ export function replayableRunView(
     return set === undefined ? [] : [{ id: set.id, name: set.name }];
   });
   const ms = startedAt === null || endedAt === null ? null : Date.parse(endedAt) - Date.parse(startedAt);
-  return [{ ...runView(reading, { workspaceId, place }, past), inSet, spent, steps, ms, fingerprint }];
+  return [{ ...runView(reading, place, past), inSet, spent, steps, ms, fingerprint }];
 }
 
-function entryView(
-  reading: Reading,
-  { workspaceId, set }: { readonly workspaceId: string; readonly set: ReplaySetRow },
-  { runId, taskId, addedAt }: ReplayEntryRow,
-): EntryView {
-  const past = findPastRun(reading, workspaceId, runId);
-  if (past !== undefined) return { ...runView(reading, { workspaceId, place: set }, past), archive: null, addedAt };
+/** A run of a set as it is now. */
+export function entryView(reading: Reading, place: RunsPlace, entry: ReplayEntryRow): EntryView {
+  const { runId, taskId, addedAt } = entry;
+  const past = findPastRun(reading, place.workspaceId, runId);
+  if (past !== undefined) return { ...runView(reading, place, past), archive: null, addedAt };
   const lost = { replayable: false, refusal: { code: "no-input", reason: runRefusals["no-input"] } } as const;
   return { runId, taskId, title: "", ...lost, outcome: "other", origin: null, endedAt: null, archive: null, addedAt };
 }
 
-function runView(
-  reading: Reading,
-  { workspaceId, place }: { readonly workspaceId: string; readonly place: StationPlace },
-  { run, task, outcome: turnedOut, origin }: PastRun,
-) {
-  const code = refuseRun(reading, workspaceId, run, place);
+function runView(reading: Reading, { workspaceId, station }: RunsPlace, past: PastRun) {
+  const { run, task, outcome: turnedOut, origin } = past;
+  const code = refuseRun(reading, workspaceId, run, station);
   return {
     ...{ runId: run.id, taskId: task.id, title: task.title, replayable: code === null },
     refusal: code === null ? null : { code, reason: runRefusals[code] },

@@ -8,7 +8,7 @@ import type { Cursor, Slice } from "../tables/page-source.js";
 import type { TaskRow } from "../tasks/task.js";
 import { tasks } from "../tasks/task.table.js";
 import { replayEntries } from "./replay-set.table.js";
-import { refuseRun, type StationPlace } from "./run-refusal.js";
+import { findStationNow, refuseRun, type StationPlace } from "./run-refusal.js";
 
 /** Most runs of a station listed, and chosen from (replays, Limits). */
 const MAX_LISTED = 50;
@@ -43,29 +43,31 @@ type ReadRuns = (reading: Reading, cursor: Cursor<RunFact> | null) => Slice<RunF
 
 /** The station's latest ended runs that are still stored. */
 export function latestRuns(station: StationOfTeam): ReadRuns {
-  return listRuns(station, () => true);
+  return (reading, cursor) => listRuns(reading, station, { cursor, isWanted: () => true });
 }
 
 /** Those of them that can be repeated and are not in the set. */
 export function candidatesFor(set: StationOfTeam & { readonly setId: string }): ReadRuns {
   const { workspaceId, setId } = set;
-  return listRuns(set, (reading, { run }) => {
-    if (refuseRun(reading, workspaceId, run, set) !== null) return false;
-    return !listSetsOfRun(reading, workspaceId, run.id).includes(setId);
-  });
+  return (reading, cursor) => {
+    const station = findStationNow(reading, workspaceId, set);
+    const isWanted = ({ run }: PastRun) =>
+      refuseRun(reading, workspaceId, run, station) === null &&
+      !listSetsOfRun(reading, workspaceId, run.id).includes(setId);
+    return listRuns(reading, set, { cursor, isWanted });
+  };
 }
 
 function listRuns(
+  reading: Reading,
   { workspaceId, teamId, stationId }: StationOfTeam,
-  isWanted: (reading: Reading, past: PastRun) => boolean,
-): ReadRuns {
-  return (reading, cursor) => {
-    const fits = ({ runId }: RunFact) => {
-      const past = findPastRun(reading, workspaceId, runId);
-      return past !== undefined && isWanted(reading, past);
-    };
-    return runFacts.page(reading, workspaceId, { teamId, stationId }, { limit: MAX_LISTED, cursor, fits });
+  { cursor, isWanted }: { readonly cursor: Cursor<RunFact> | null; readonly isWanted: (past: PastRun) => boolean },
+): Slice<RunFact> {
+  const fits = ({ runId }: RunFact) => {
+    const past = findPastRun(reading, workspaceId, runId);
+    return past !== undefined && isWanted(past);
   };
+  return runFacts.page(reading, workspaceId, { teamId, stationId }, { limit: MAX_LISTED, cursor, fits });
 }
 
 /** The ids of the sets that a run is in, oldest first. */

@@ -1,5 +1,7 @@
 import type { Reading } from "../../storage/store.js";
+import type { LineFields } from "../lines/line.js";
 import { findLine } from "../lines/line.queries.js";
+import type { Station } from "../lines/station.js";
 import type { RunRow } from "../runs/run.js";
 import { runInputs } from "../runs/run-input.table.js";
 
@@ -24,17 +26,29 @@ export interface StationPlace {
   readonly stationId: string;
 }
 
+/** A station as its line has it now. */
+export interface StationNow extends StationPlace {
+  /** Undefined when the line is gone. */
+  readonly line: LineFields | undefined;
+  /** Undefined when it left its line. */
+  readonly station: Station | undefined;
+}
+
+/** The station as its line has it now; read once for all the runs that are asked about. */
+export function findStationNow(reading: Reading, workspaceId: string, { lineId, stationId }: StationPlace): StationNow {
+  const line = findLine(reading, workspaceId, lineId);
+  return { lineId, stationId, line, station: line?.stations.find(({ id }) => id === stationId) };
+}
+
 /** Why the run cannot be repeated at the station; null when it can. Does not say whether it is in a set. */
 export function refuseRun(
   reading: Reading,
   workspaceId: string,
   run: Pick<RunRow, "id" | "lineId" | "stationId" | "state">,
-  { lineId, stationId }: StationPlace,
+  { lineId, stationId, line, station }: StationNow,
 ): RunRefusalCode | null {
   if (run.lineId !== lineId || run.stationId !== stationId) return "other-station";
   if (run.state !== "ended") return "not-ended";
-  const line = findLine(reading, workspaceId, lineId);
-  const station = line?.stations.find(({ id }) => id === stationId);
   if (station?.kind === "review") return "reviewing-station";
   const input = runInputs.get(reading, workspaceId, run.id);
   if (input === undefined || input.beginning === null || input.claimed === null) return "no-input";

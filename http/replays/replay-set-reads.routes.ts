@@ -1,13 +1,16 @@
 import { z } from "zod";
 import { invalid } from "../../actors/refusal.js";
-import { findStationByKey, listReplaySets } from "../../actors/replays/replay-set.queries.js";
+import { findStationByKey, listReplaySets, type VisibleSet } from "../../actors/replays/replay-set.queries.js";
 import {
+  entryView,
+  listEntries,
   replayableRunSchema,
   replayableRunView,
   replaySetSchema,
   replaySetView,
 } from "../../actors/replays/replay-set.view.js";
 import { candidatesFor, latestRuns } from "../../actors/replays/replayable-run.js";
+import { findStationNow } from "../../actors/replays/run-refusal.js";
 import { suggestRuns } from "../../actors/replays/suggestions.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { inPieces, readPage } from "../page-reading.js";
@@ -20,7 +23,7 @@ import { setSubject, stationSubject } from "./replay-subjects.js";
 const STATION = "/api/teams/{teamId}/lines/{lineId}/stations/{stationId}";
 const SETS = "/api/teams/{teamId}/replay-sets";
 /** Runs that are read before other work has its turn: each takes several rows. */
-const RUNS_AT_ONCE = 5;
+const RUNS_AT_ONCE = 10;
 
 const listed = z.strictObject({ items: z.array(replaySetSchema) });
 const runsListed = z.strictObject({ items: z.array(replayableRunSchema) });
@@ -73,7 +76,10 @@ function setRoutes(runtime: Runtime): readonly Route[] {
       summary: "Read a replay set",
       access: "any",
       answers: { 200: replaySetSchema },
-      handle: (_request, { workspaceId, set }) => ({ status: 200, body: replaySetView(reading, workspaceId, set) }),
+      handle: async (request, { workspaceId, set }) => {
+        const body = await atOneMoment(runtime, request, (read) => viewSet(read, workspaceId, set));
+        return { status: 200, body };
+      },
     }),
   ];
 }
@@ -90,7 +96,9 @@ function runRoutes(runtime: Runtime): readonly Route[] {
       answers: { 200: runsListed },
       handle: async (request, station) => {
         const found = await readPage(runtime, request, latestRuns(station));
-        return { status: 200, body: { items: await viewRuns(runtime, request, station, found) } };
+        const place = { ...station, station: findStationNow(reading, station.workspaceId, station) };
+        const items = await atOneMoment(runtime, request, (read) => viewRuns(read, place, found));
+        return { status: 200, body: { items } };
       },
     }),
     subjectRoute(setSubject(runtime, "read"), {
@@ -103,37 +111,59 @@ function runRoutes(runtime: Runtime): readonly Route[] {
       handle: async (request, { workspaceId, set }) => {
         const of = { ...set, setId: set.id, workspaceId };
         const found = await readPage(runtime, request, candidatesFor(of));
-        const candidates = await viewRuns(runtime, request, of, found);
-        const { entries } = replaySetView(reading, workspaceId, set);
-        return { status: 200, body: { items: suggestRuns(entries, candidates) } };
+        const place = { workspaceId, station: findStationNow(reading, workspaceId, set) };
+        const items = await atOneMoment(runtime, request, async (read) => {
+          const { entries } = await viewSet(read, workspaceId, set);
+          return suggestRuns(entries, await viewRuns(read, place, found));
+        });
+        return { status: 200, body: { items } };
       },
     }),
   ];
 }
 
+/** What an answer is read from, with other work in between. */
+type Read = Pick<RouteRequest, "pause"> & { readonly view: Runtime["reading"] };
+
 /** The sets of a team or of one station, all as of one moment. */
-async function viewSets(
-  runtime: Pick<Runtime, "view">,
+function viewSets(
+  runtime: Runtime,
   request: Pick<RouteRequest, "pause">,
   team: Parameters<typeof listReplaySets>[1],
   place: Parameters<typeof listReplaySets>[2],
 ) {
-  const view = runtime.view();
-  try {
-    const sets = listReplaySets(view, team, place);
-    return { items: await inPieces(sets, request, (set) => replaySetView(view, team.workspaceId, set), 1) };
-  } finally {
-    view.close();
-  }
+  return atOneMoment(runtime, request, async (read) => {
+    const items = [];
+    for (const set of listReplaySets(read.view, team, place)) items.push(await viewSet(read, team.workspaceId, set));
+    return { items };
+  });
+}
+
+async function viewSet({ view, pause }: Read, workspaceId: string, set: VisibleSet["set"]) {
+  const place = { workspaceId, station: findStationNow(view, workspaceId, set) };
+  const rows = listEntries(view, workspaceId, set);
+  const entries = await inPieces(rows, { pause }, (entry) => entryView(view, place, entry), RUNS_AT_ONCE);
+  return replaySetView(set, place.station, entries);
 }
 
 /** Runs as a list shows them. */
 async function viewRuns(
-  { reading }: Pick<Runtime, "reading">,
-  request: Pick<RouteRequest, "pause">,
-  station: Parameters<typeof replayableRunView>[1],
+  { view, pause }: Read,
+  place: Parameters<typeof replayableRunView>[1],
   found: readonly { readonly runId: string }[],
 ) {
-  const views = await inPieces(found, request, ({ runId }) => replayableRunView(reading, station, runId), RUNS_AT_ONCE);
-  return views.flat();
+  return (await inPieces(found, { pause }, ({ runId }) => replayableRunView(view, place, runId), RUNS_AT_ONCE)).flat();
+}
+
+async function atOneMoment<Answered>(
+  runtime: Pick<Runtime, "view">,
+  { pause }: Pick<RouteRequest, "pause">,
+  answer: (read: Read) => Promise<Answered>,
+): Promise<Answered> {
+  const view = runtime.view();
+  try {
+    return await answer({ view, pause });
+  } finally {
+    view.close();
+  }
 }

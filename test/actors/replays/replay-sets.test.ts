@@ -4,7 +4,7 @@ import type { Refusal } from "../../../actors/refusal.js";
 import type { SetChanged } from "../../../actors/replays/replay-set.messages.js";
 import { replayEntries, replaySets } from "../../../actors/replays/replay-set.table.js";
 import { replaySetsActor } from "../../../actors/replays/replay-sets.machine.js";
-import { refuseRun } from "../../../actors/replays/run-refusal.js";
+import { findStationNow, refuseRun } from "../../../actors/replays/run-refusal.js";
 import type { RunRow } from "../../../actors/runs/run.js";
 import { runs } from "../../../actors/runs/run.table.js";
 import { type RunInputRow, runInputs } from "../../../actors/runs/run-input.table.js";
@@ -83,7 +83,8 @@ t.test("a set holds 50 runs, a team 100 sets", async (t) => {
 
 t.test("why a run cannot be repeated", async (t) => {
   const { run, input, work, rows } = new SteppedSets();
-  const refusalOf = (of: Partial<RunRow> = {}) => refuseRun(rows, workspaceId, { ...run, ...of }, place);
+  const refusalOf = (of: Partial<RunRow> = {}) =>
+    refuseRun(rows, workspaceId, { ...run, ...of }, findStationNow(rows, workspaceId, place));
   t.equal(refusalOf(), null);
   t.equal(refusalOf({ stationId: "sta_review" }), "other-station");
   t.equal(refusalOf({ lineId: "line_2" }), "other-station");
