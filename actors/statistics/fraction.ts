@@ -1,0 +1,122 @@
+/**
+ * Exact fractions, in which every figure is computed and every threshold decided; {@link toNumber} rounds once, for the
+ * answer. Our own, since a library's fraction takes doubles too, by a small fraction nearby: 0.123456789 becomes 10/81.
+ */
+export interface Fraction {
+  /** Has the sign. */
+  readonly numerator: bigint;
+  /** Above 0, without a common factor with the numerator. */
+  readonly denominator: bigint;
+}
+
+/** `numerator / denominator` in lowest terms. Both are whole; throws RangeError when they are not, or at 0 below. */
+export function fraction(numerator: bigint | number, denominator: bigint | number = 1n): Fraction {
+  const above = BigInt(numerator);
+  const below = BigInt(denominator);
+  if (below === 0n) throw new RangeError("a fraction is not over 0");
+  const factor = greatestCommonDivisor(above, below) * (below < 0n ? -1n : 1n);
+  return { numerator: above / factor, denominator: below / factor };
+}
+
+export const ZERO = fraction(0);
+
+const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/;
+
+/**
+ * The decimal that a JSON number was written as: 0.05 is 1/20, not the double beside it. Throws RangeError when `value`
+ * is not finite.
+ */
+export function decimal(value: number): Fraction {
+  if (Number.isSafeInteger(value)) return { numerator: BigInt(value), denominator: 1n };
+  const [, sign, whole = "", decimals = "", exponent = "0"] = DECIMAL.exec(String(value)) ?? [];
+  if (sign === undefined) throw new RangeError(`${value} is not a decimal`);
+  const digits = BigInt(`${whole}${decimals}`) * (sign === "-" ? -1n : 1n);
+  const power = Number(exponent) - decimals.length;
+  return power < 0 ? fraction(digits, 10n ** BigInt(-power)) : fraction(digits * 10n ** BigInt(power));
+}
+
+export function add(a: Fraction, b: Fraction): Fraction {
+  return fraction(a.numerator * b.denominator + b.numerator * a.denominator, a.denominator * b.denominator);
+}
+
+export function subtract(a: Fraction, b: Fraction): Fraction {
+  return fraction(a.numerator * b.denominator - b.numerator * a.denominator, a.denominator * b.denominator);
+}
+
+export function multiply(a: Fraction, b: Fraction): Fraction {
+  return fraction(a.numerator * b.numerator, a.denominator * b.denominator);
+}
+
+/** Throws RangeError when `b` is 0. */
+export function divide(a: Fraction, b: Fraction): Fraction {
+  return fraction(a.numerator * b.denominator, a.denominator * b.numerator);
+}
+
+/** Below 0 when `a` is less, 0 when they are equal, above 0 when `a` is more: for sorting and for thresholds. */
+export function compare(a: Fraction, b: Fraction): number {
+  const difference = a.numerator * b.denominator - b.numerator * a.denominator;
+  return difference < 0n ? -1 : difference > 0n ? 1 : 0;
+}
+
+/** Over one denominator, so that it is brought to lowest terms once. */
+export function sum(fractions: readonly Fraction[]): Fraction {
+  let [numerator, denominator] = [0n, 1n];
+  for (const each of fractions) {
+    const common = leastCommonMultiple(denominator, each.denominator);
+    numerator = numerator * (common / denominator) + each.numerator * (common / each.denominator);
+    denominator = common;
+  }
+  return fraction(numerator, denominator);
+}
+
+/** Null of nothing. */
+export function mean(fractions: readonly Fraction[]): Fraction | null {
+  return fractions.length === 0 ? null : divide(sum(fractions), fraction(fractions.length));
+}
+
+/** The least whole number that is not below `a`. */
+export function roundUp({ numerator, denominator }: Fraction): bigint {
+  const quotient = numerator / denominator;
+  return numerator > quotient * denominator ? quotient + 1n : quotient;
+}
+
+/** More bits than a double has, which one more bit follows: whether there is a rest. So no tie is rounded wrongly. */
+const BITS = 64;
+
+/**
+ * The double nearest to a fraction. Equal fractions give equal doubles, and a decimal the double that it is read as. What
+ * is nearer to 0 than 1e-280 may become 0.
+ */
+export function toNumber({ numerator, denominator }: Fraction): number {
+  if (isSafe(numerator) && isSafe(denominator)) return Number(numerator) / Number(denominator);
+  const shift = BITS + countBits(denominator) - countBits(numerator);
+  const above = shift > 0 ? numerator << BigInt(shift) : numerator;
+  const below = shift < 0 ? denominator << BigInt(-shift) : denominator;
+  const quotient = above / below;
+  const rest = quotient * below === above ? 0n : numerator < 0n ? -1n : 1n;
+  return Number(2n * quotient + rest) * 2 ** (-shift - 1);
+}
+
+function countBits(value: bigint): number {
+  return (value < 0n ? -value : value).toString(2).length;
+}
+
+export function toNumberOrNull(value: Fraction | null): number | null {
+  return value === null ? null : toNumber(value);
+}
+
+/** Whether a double holds it exactly: the quotient of two such is rounded once. */
+function isSafe(value: bigint): boolean {
+  return BigInt.asIntN(54, value) === value;
+}
+
+export function leastCommonMultiple(a: bigint, b: bigint): bigint {
+  if (a % b === 0n) return a;
+  return (a / greatestCommonDivisor(a, b)) * b;
+}
+
+export function greatestCommonDivisor(a: bigint, b: bigint): bigint {
+  let [larger, smaller] = [a < 0n ? -a : a, b < 0n ? -b : b];
+  while (smaller !== 0n) [larger, smaller] = [smaller, larger % smaller];
+  return larger;
+}

@@ -1,0 +1,78 @@
+import type { Copy } from "../../../actors/statistics/copy.js";
+
+/**
+ * The figures read off their definitions a second time: by enumerating all resamples and by nested loops, in whole
+ * numbers over 2,520, which every count of up to ten copies divides. Uses nothing of what it is compared with.
+ */
+export const WHOLE = 2_520;
+
+/** The share of each task with a scored copy, in parts of {@link WHOLE}. */
+export function slowShares(copies: readonly Copy[]): Record<string, number> {
+  const shares: Record<string, number> = {};
+  for (const { taskId } of copies) {
+    let scored = 0;
+    let succeeded = 0;
+    for (const copy of copies) {
+      if (copy.taskId !== taskId) continue;
+      if (copy.result === "succeeded") succeeded += 1;
+      if (copy.result === "succeeded" || copy.result === "failed") scored += 1;
+    }
+    if (scored > 0) shares[taskId] = (succeeded * WHOLE) / scored;
+  }
+  return shares;
+}
+
+export function slowDifferences(own: readonly Copy[], other: readonly Copy[]): number[] {
+  const before = slowShares(other);
+  const differences: number[] = [];
+  for (const [taskId, share] of Object.entries(slowShares(own))) {
+    const shareBefore = before[taskId];
+    if (shareBefore !== undefined) differences.push(share - shareBefore);
+  }
+  return differences;
+}
+
+export interface SlowInterval {
+  /** Sums of as many parts of {@link WHOLE} as there are tasks. */
+  readonly sum: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+/** All n^n resamples of n values, their sums in order, and of these the first that 2.5 % and 97.5 % do not exceed. */
+export function slowInterval(values: readonly number[]): SlowInterval {
+  let sums = [0];
+  for (const _ of values) sums = sums.flatMap((sum) => values.map((value) => sum + value));
+  sums.sort((a, b) => a - b);
+  const least = (percentTimes10: number): number => {
+    for (const [index, sum] of sums.entries()) if ((index + 1) * 1_000 >= percentTimes10 * sums.length) return sum;
+    throw new Error("no resample");
+  };
+  return { sum: values.reduce((a, b) => a + b), low: least(25), high: least(975) };
+}
+
+/** The verdict on differences, with a smallest gain in ten-thousandths. */
+export function slowVerdict(differences: readonly number[], minGainTimes10000: number): string {
+  const { sum, low, high } = slowInterval(differences);
+  const smallest = minGainTimes10000 * WHOLE * differences.length;
+  if (low > 0 && sum * 10_000 >= smallest) return "better";
+  if (high < 0 && -sum * 10_000 >= smallest) return "worse";
+  return "within-noise";
+}
+
+/** The tasks that regressed, by counting. */
+export function slowRegressed(candidate: readonly Copy[], baseline: readonly Copy[]): string[] {
+  const tasks = [...new Set(candidate.map(({ taskId }) => taskId))].sort();
+  return tasks.filter((taskId) => {
+    const results = (copies: readonly Copy[]) =>
+      copies.filter((copy) => copy.taskId === taskId).map((copy) => copy.result);
+    const [after, before] = [results(candidate), results(baseline)];
+    if (after.includes(null) || before.includes(null)) return false;
+    const [failedAfter, failedBefore] = [count(after, "failed"), count(before, "failed")];
+    return failedBefore === 0 && before.includes("succeeded") && failedAfter > count(after, "succeeded");
+  });
+}
+
+function count<Item>(items: readonly Item[], wanted: Item): number {
+  return items.filter((item) => item === wanted).length;
+}
