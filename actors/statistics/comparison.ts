@@ -1,0 +1,133 @@
+import { compareText, groupByTask, successShare } from "./copy.js";
+import { compare, decimal, type Fraction, mean, subtract, toNumber, toNumberOrNull } from "./fraction.js";
+import type { PricedCopy } from "./money.js";
+import { areSettled, hasRegressed, inRunOrder, shareGained } from "./regression.js";
+
+/** A task or a copy beside the other replay's, by the judge. */
+export type PairOutcome = "win" | "loss" | "tie";
+
+/** A copy with all that is compared. */
+export interface MeasuredCopy extends PricedCopy {
+  /** How long it ran, in milliseconds, and how many steps its agent took; null when that is unknown. */
+  readonly ms: number | null;
+  readonly steps: number | null;
+  /** How it read beside the other replay's copy; null when they were not compared. */
+  readonly pairOutcome: PairOutcome | null;
+}
+
+/** One task in a replay and in the one that it is compared with (document 2, "Replay (read)": `comparison[]`). */
+export interface ComparisonRow<Each extends MeasuredCopy> {
+  readonly taskId: string;
+  /** The copies of both sides, by run in the set's order, then by copy. */
+  readonly candidate: readonly Each[];
+  readonly baseline: readonly Each[];
+  /** Shares of the scored copies, from 0 to 1; null when none is scored. */
+  readonly candidateSuccess: number | null;
+  readonly baselineSuccess: number | null;
+  /**
+   * The mean over this replay's copies less the mean over the other's: money in the currency of all of them, milliseconds
+   * and steps. Null until every copy of both has settled, when a copy lacks the measure, and between two currencies.
+   */
+  readonly costDelta: number | null;
+  readonly msDelta: number | null;
+  readonly stepsDelta: number | null;
+  readonly regressed: boolean;
+  readonly pair: PairOutcome | null;
+}
+
+/**
+ * A row for each task of the candidate: regressed first; then by pair (loss; tie or none; win); then by success gained,
+ * the worst first and the unknown last; then by task id. `runs` has the set's runs in their order.
+ */
+export function compareTasks<Each extends MeasuredCopy>(
+  candidate: readonly Each[],
+  baseline: readonly Each[],
+  runs: readonly string[],
+): readonly ComparisonRow<Each>[] {
+  const before = groupByTask(inRunOrder(baseline, runs));
+  const rows = [...groupByTask(inRunOrder(candidate, runs))].map(([taskId, own]) => {
+    const other = before.get(taskId) ?? [];
+    return { row: compareTask(taskId, own, other), gained: shareGained(own, other) };
+  });
+  return rows.sort(byConcern).map(({ row }) => row);
+}
+
+function compareTask<Each extends MeasuredCopy>(
+  taskId: string,
+  own: readonly Each[],
+  other: readonly Each[],
+): ComparisonRow<Each> {
+  const hasOneCurrency = new Set([...own, ...other].flatMap(({ spent }) => spent?.currency ?? [])).size <= 1;
+  return {
+    taskId,
+    candidate: own,
+    baseline: other,
+    candidateSuccess: toNumberOrNull(successShare(own)),
+    baselineSuccess: toNumberOrNull(successShare(other)),
+    costDelta: hasOneCurrency ? meanDelta(own, other, costOf) : null,
+    msDelta: meanDelta(own, other, ({ ms }) => ms),
+    stepsDelta: meanDelta(own, other, ({ steps }) => steps),
+    regressed: hasRegressed(own, other),
+    pair: pairOfTask(own),
+  };
+}
+
+/** A copy whose agent never began cost nothing. */
+function costOf({ spent, priced }: MeasuredCopy): number | null {
+  return priced ? (spent?.amount ?? 0) : null;
+}
+
+type Measure = (copy: MeasuredCopy) => number | null;
+
+function meanDelta(own: readonly MeasuredCopy[], other: readonly MeasuredCopy[], measure: Measure): number | null {
+  const [mine, theirs] = [meanOf(own, measure), meanOf(other, measure)];
+  return mine === null || theirs === null ? null : toNumber(subtract(mine, theirs));
+}
+
+function meanOf(copies: readonly MeasuredCopy[], measure: Measure): Fraction | null {
+  const measures = copies.map(measure).filter((value) => value !== null);
+  return areSettled(copies) && measures.length === copies.length ? mean(measures.map(decimal)) : null;
+}
+
+/** What more than half of the compared copies are, else a tie; null when none is compared. */
+export function pairOfTask(copies: readonly MeasuredCopy[]): PairOutcome | null {
+  const outcomes = copies.map(({ pairOutcome }) => pairOutcome).filter((outcome) => outcome !== null);
+  if (outcomes.length === 0) return null;
+  const isMost = (wanted: PairOutcome): boolean =>
+    2 * outcomes.filter((each) => each === wanted).length > outcomes.length;
+  return isMost("win") ? "win" : isMost("loss") ? "loss" : "tie";
+}
+
+/** How many tasks read as each (document 2, "Side by side": `pairsAgainstBaseline`, `searchedPairs`, `heldOutPairs`). */
+export interface PairTally {
+  readonly wins: number;
+  readonly losses: number;
+  readonly ties: number;
+}
+
+export function tallyPairs(copies: readonly MeasuredCopy[]): PairTally {
+  const pairs = [...groupByTask(copies).values()].map(pairOfTask);
+  const count = (wanted: PairOutcome): number => pairs.filter((pair) => pair === wanted).length;
+  return { wins: count("win"), losses: count("loss"), ties: count("tie") };
+}
+
+interface Ranked {
+  readonly row: ComparisonRow<MeasuredCopy>;
+  readonly gained: Fraction | null;
+}
+
+const PAIR_RANKS: Readonly<Record<PairOutcome, number>> = { loss: 0, tie: 1, win: 2 };
+
+function byConcern(a: Ranked, b: Ranked): number {
+  return (
+    Number(b.row.regressed) - Number(a.row.regressed) ||
+    PAIR_RANKS[a.row.pair ?? "tie"] - PAIR_RANKS[b.row.pair ?? "tie"] ||
+    worstFirst(a.gained, b.gained) ||
+    compareText(a.row.taskId, b.row.taskId)
+  );
+}
+
+function worstFirst(a: Fraction | null, b: Fraction | null): number {
+  if (a === null || b === null) return Number(a === null) - Number(b === null);
+  return compare(a, b);
+}

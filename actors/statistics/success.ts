@@ -1,0 +1,67 @@
+import { type Copy, groupByTask, isScored, successRate, taskShares } from "./copy.js";
+import { compare, fraction, toNumber } from "./fraction.js";
+import { bootstrapMean } from "./interval.js";
+
+/** Success with its 95 % interval, each from 0 to 1 (document 2, "Replay (read)": `totals.interval`). */
+export interface Interval {
+  readonly rate: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+/** How often a replay's copies succeeded (document 2, "Replay (read)": `totals`). */
+export interface SuccessTotals {
+  /** The tasks with a copy, and those with a scored one. */
+  readonly tasks: number;
+  readonly tasksScored: number;
+  /** All copies, and of them the settled, the scored, and those settled without a score. */
+  readonly entries: number;
+  readonly settled: number;
+  readonly scored: number;
+  readonly unscored: number;
+  /** From 0 to 1. Null while no task is scored, as `interval`. */
+  readonly successRate: number | null;
+  readonly interval: Interval | null;
+}
+
+export function successTotals(copies: readonly Copy[]): SuccessTotals {
+  const settled = copies.filter(({ result }) => result !== null).length;
+  const scored = copies.filter(isScored).length;
+  const interval = successInterval(copies);
+  return {
+    tasks: groupByTask(copies).size,
+    tasksScored: taskShares(copies).size,
+    entries: copies.length,
+    settled,
+    scored,
+    unscored: settled - scored,
+    successRate: interval?.rate ?? null,
+    interval,
+  };
+}
+
+/** Null while no task is scored. */
+export function successInterval(copies: readonly Copy[]): Interval | null {
+  const rate = successRate(copies);
+  const bounds = bootstrapMean([...taskShares(copies).values()]);
+  if (rate === null || bounds === null) return null;
+  return { rate: toNumber(rate), low: toNumber(bounds.low), high: toNumber(bounds.high) };
+}
+
+/** Above it a set has no room to show a gain (document 2, "Set health": `saturated`, and a search's `objective`). */
+const SATURATED_ABOVE = fraction(95, 100);
+
+/** Success of the live config over a whole set (document 2, "Set health": `saturation`). */
+export interface Saturation {
+  readonly rate: number;
+  readonly interval: Interval;
+  readonly saturated: boolean;
+}
+
+/** Null while no task is scored. */
+export function saturation(copies: readonly Copy[]): Saturation | null {
+  const rate = successRate(copies);
+  const interval = successInterval(copies);
+  if (rate === null || interval === null) return null;
+  return { rate: interval.rate, interval, saturated: compare(rate, SATURATED_ABOVE) > 0 };
+}

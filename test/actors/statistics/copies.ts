@@ -1,0 +1,27 @@
+import type { MeasuredCopy } from "../../../actors/statistics/comparison.js";
+import type { CopyResult } from "../../../actors/statistics/copy.js";
+
+const RESULTS: Readonly<Record<string, CopyResult>> = { "+": "succeeded", "-": "failed", "?": "unscored", ".": null };
+
+/**
+ * Copies as a picture: each run by its task and, after a slash, its own name, with a character a copy: `+` succeeded,
+ * `-` failed, `?` unscored, `.` not settled. They cost nothing, and neither time nor steps are known.
+ */
+export function copiesOf(runs: Readonly<Record<string, string>>): readonly MeasuredCopy[] {
+  return Object.entries(runs).flatMap(([originalRunId, results]) =>
+    [...results].map((result, index) => ({
+      taskId: originalRunId.split("/")[0] ?? "",
+      originalRunId,
+      repeat: index + 1,
+      result: RESULTS[result] ?? null,
+      ...{ spent: null, priced: true, ms: null, steps: null, pairOutcome: null },
+    })),
+  );
+}
+
+/** So many tasks with the same results: `t00`, `t01` and so on. */
+export function tasksOf(count: number, results: string, prefix = "t"): readonly MeasuredCopy[] {
+  return copiesOf(
+    Object.fromEntries(Array.from({ length: count }, (_, n) => [`${prefix}${String(n).padStart(2, "0")}`, results])),
+  );
+}

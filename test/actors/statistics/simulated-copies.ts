@@ -1,0 +1,18 @@
+import type { Copy } from "../../../actors/statistics/copy.js";
+import { createChance } from "../../simulation/chance.js";
+
+const FINEST = 1_000_000;
+
+/** Replays of tasks with these rates of success (0 to 1), with so many copies of each; all by one seed. */
+export function simulateCopies(seed: number): (rates: readonly number[], repeats: number) => readonly Copy[] {
+  const chance = createChance(seed);
+  return (rates, repeats) =>
+    rates.flatMap((rate, task) =>
+      Array.from({ length: repeats }, (_, index) => ({
+        taskId: `t${String(task).padStart(2, "0")}`,
+        originalRunId: `r${task}`,
+        repeat: index + 1,
+        result: chance.between(1, FINEST) <= rate * FINEST ? ("succeeded" as const) : ("failed" as const),
+      })),
+    );
+}
