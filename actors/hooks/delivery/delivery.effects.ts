@@ -7,6 +7,7 @@ import { toFailure } from "../../outbound/failure.js";
 import { afterEventLane, beforeEventLane } from "../../outbound/lanes.js";
 import type { NetworkRequests } from "../../outbound/network-requests.js";
 import type { Outbound } from "../../outbound/request.js";
+import { requestedWaitMs } from "../../outbound/retry-after.js";
 import { timeText } from "../../time-text.js";
 import type { AttemptRow } from "../hook-occurrence.table.js";
 import {
@@ -17,7 +18,6 @@ import {
   type RequestOptions,
 } from "./delivery-request.js";
 import { INTERRUPTED, NO_PLACE, toFailureCode } from "./failure-codes.js";
-import { requestedWaitMs } from "./retry-policy.js";
 
 /** Makes the request of one step of a hook occurrence; the memo is the event, when it need not be read. */
 export const DELIVERY_EFFECT = effect<DeliveryInput, DeliveryResult, WorkEvent>("hook-delivery");
