@@ -2,10 +2,12 @@ import { z } from "zod";
 import { createHookTokenSigner } from "../../actors/hooks/delivery/hook-token.js";
 import { parseAllowList } from "../../actors/outbound/allow-list.js";
 import type { CodeHostSettings } from "../../actors/outbound/code-host-settings.js";
+import type { ModelSettings } from "../../actors/outbound/model-settings.js";
 import { defaultRetention, type RetentionPeriods } from "../../actors/tables/retention.js";
 import { codeHostOf, codeHostSettings } from "../code-host/code-host-config.js";
 import type { AdmissionRates } from "../limits/admission.js";
 import { parseNetworks } from "../limits/client-address.js";
+import { modelOf, modelSettings } from "./model-config.js";
 import { parseKey } from "./secrets-key.js";
 
 /** The settings of the service, checked. */
@@ -38,6 +40,8 @@ export interface Config {
   readonly codeHost: CodeHostSettings | null;
   /** The secret that the code host signs its deliveries with; null refuses them. */
   readonly codeHostWebhookSecret: string | null;
+  /** Null when no model is set up. */
+  readonly model: ModelSettings | null;
   /** Comma list of addresses and networks whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: string;
   /** How long what has ended is stored. */
@@ -117,6 +121,7 @@ const settings = {
   RATE_OF_FAILURES: digits(0, 999_999, "must be requests a minute, 0 to 999999").default(300),
   SOCKETS_PER_CREDENTIAL: digits(0, 999_999, "must be a number of sockets, 0 to 999999").default(1_000),
   ...codeHostSettings,
+  ...modelSettings,
   RETENTION_WORK: duration.default(defaultRetention.work),
   RETENTION_FACTS: duration.default(defaultRetention.facts),
   RETENTION_HOOKS: duration.default(defaultRetention.hooks),
@@ -139,6 +144,8 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   const secretsKey = read("SECRETS_KEY");
   const codeHost = codeHostOf(read);
   if (codeHost !== null && "wrong" in codeHost) throw new WrongSetting(codeHost.wrong);
+  const model = modelOf(read);
+  if (model !== null && "wrong" in model) throw new WrongSetting(model.wrong);
   return {
     host: read("HOST"),
     port: read("PORT"),
@@ -164,6 +171,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     socketsPerHolder: read("SOCKETS_PER_CREDENTIAL"),
     codeHost,
     codeHostWebhookSecret: read("CODE_HOST_WEBHOOK_SECRET") ?? null,
+    model,
     trustedProxies: read("TRUSTED_PROXIES"),
     retention: {
       work: read("RETENTION_WORK"),

@@ -30,6 +30,7 @@ t.test("without settings the service listens on this machine alone, over a folde
     socketsPerHolder: 1_000,
     codeHost: null,
     codeHostWebhookSecret: null,
+    model: null,
     trustedProxies: "",
     retention: { work: 200 * DAY_MS, facts: 730 * DAY_MS, hooks: 200 * DAY_MS, changes: 730 * DAY_MS },
     transport: "uws",
@@ -106,6 +107,31 @@ t.test("of the code host's settings the one that is missing is named", async (t)
   t.throws(() => readConfig(alone), { name: "WrongSetting", message: /^CODE_HOST_URL: must be set/ });
 });
 
+t.test("the model's address is taken with or without the path of its requests", async (t) => {
+  const named = { MODEL_NAME: "large" };
+  for (const [address, url] of [
+    ["https://models.example/v1", "https://models.example/v1"],
+    ["http://127.0.0.1:9000/v1/", "http://127.0.0.1:9000/v1"],
+    ["https://models.example/v1/chat/completions", "https://models.example/v1"],
+    ["http://models", "http://models"],
+  ] as const) {
+    t.same(readConfig({ ...named, MODEL_URL: address }).model, { url, key: null, name: "large", prices: null });
+  }
+  const prices = { in: 2.5, out: 10, currency: "USD" };
+  const whole = { ...named, MODEL_URL: "http://models", MODEL_KEY: "sk-1" };
+  const read = (value: object) => readConfig({ ...whole, MODEL_PRICES: JSON.stringify(value) }).model;
+  t.same(read(prices), { url: "http://models", key: "sk-1", name: "large", prices: { ...prices, models: {} } });
+  const more = { ...prices, models: { small: { in: 0, out: 0.5 } } };
+  t.same(read(more)?.prices, more);
+});
+
+t.test("of the model's settings the one that is missing is named", async (t) => {
+  const address = { MODEL_URL: "http://models" };
+  t.throws(() => readConfig(address), { name: "WrongSetting", message: /^MODEL_NAME: must be set where/ });
+  for (const alone of [{ MODEL_NAME: "a" }, { MODEL_KEY: "a" }, { MODEL_PRICES: '{"in":1,"out":1,"currency":"EUR"}' }])
+    t.throws(() => readConfig(alone), { name: "WrongSetting", message: /^MODEL_URL: must be set where/ });
+});
+
 t.test("an invalid setting is named in one line without its value", async (t) => {
   const wrong: readonly (readonly [string, string])[] = [
     ["PORT", "65536"],
@@ -142,6 +168,20 @@ t.test("an invalid setting is named in one line without its value", async (t) =>
     ["CODE_HOST_CLIENT_ID", "two words"],
     ["CODE_HOST_CLIENT_SECRET", "canary canary"],
     ["CODE_HOST_WEBHOOK_SECRET", "canary"],
+    ["MODEL_URL", "models.example"],
+    ["MODEL_URL", "ftp://canary.example"],
+    ["MODEL_URL", "https://canary:canary@models.example"],
+    ["MODEL_URL", "https://models.example/?canary"],
+    ["MODEL_KEY", "canary canary"],
+    ["MODEL_NAME", "a canary\nand more"],
+    ["MODEL_NAME", "n".repeat(256)],
+    ["MODEL_PRICES", "canary"],
+    ["MODEL_PRICES", "2.5"],
+    ["MODEL_PRICES", '{"in": 1, "out": -1, "currency": "USD"}'],
+    ["MODEL_PRICES", '{"in": 1, "currency": "USD"}'],
+    ["MODEL_PRICES", '{"in": 1, "out": 1, "currency": "canary"}'],
+    ["MODEL_PRICES", '{"in": 1, "out": 1, "currency": "USD", "canary": 1}'],
+    ["MODEL_PRICES", '{"in": 1, "out": 1, "currency": "USD", "models": {"canary": {"in": 1}}}'],
     ["LEASE_SECONDS", "0"],
     ...["0", "0d", "-1d", "200", "1.5d", "d", "10001d", "240001h", "2w", " 1d", "01d", "1e3h"].flatMap((value) => [
       ["RETENTION_WORK", value] as const,

@@ -1,0 +1,69 @@
+import { z } from "zod";
+import type { ModelSettings } from "../../actors/outbound/model-settings.js";
+
+const ADDRESS = "must be an http or https address without a query";
+const PRICES =
+  'must be JSON such as {"in": 2.5, "out": 10, "currency": "USD"}: prices of a million tokens, and by "models" those of others';
+
+/** Requests go to this address; it may be private, and need not be on the allow-list. */
+const modelUrl = z
+  .string()
+  .refine(isModelUrl, ADDRESS)
+  .transform((text) => text.replace(/\/+$/, "").replace(/\/chat\/completions$/, ""));
+
+const price = z.number().min(0).max(1_000_000);
+const pricesSchema = z.strictObject({
+  ...{ in: price, out: price },
+  currency: z.string().regex(/^[A-Z]{3}$/),
+  models: z.record(z.string().min(1).max(255), z.strictObject({ in: price, out: price })).default({}),
+});
+
+const modelPrices = z.string().transform((text, context) => {
+  const parsed = pricesSchema.safeParse(readJson(text));
+  if (parsed.success) return parsed.data;
+  context.addIssue({ code: "custom", message: PRICES });
+  return z.NEVER;
+});
+
+/** The settings of the model, each checked on its own. */
+export const modelSettings = {
+  MODEL_URL: modelUrl.optional(),
+  MODEL_KEY: z
+    .string()
+    .regex(/^[!-~]{1,2000}$/, "must be at most 2000 characters without spaces")
+    .optional(),
+  MODEL_NAME: z
+    .string()
+    .regex(/^\P{C}{1,255}$/u, "must be a model's name of at most 255 characters")
+    .optional(),
+  MODEL_PRICES: modelPrices.optional(),
+} as const;
+
+type SettingName = keyof typeof modelSettings;
+type Read = <Name extends SettingName>(name: Name) => z.output<(typeof modelSettings)[Name]>;
+
+/**
+ * The model, or null for none. `MODEL_URL` and `MODEL_NAME` have to be set together; `wrong` is one line that names the
+ * setting that is missing.
+ */
+export function modelOf(read: Read): ModelSettings | null | { readonly wrong: string } {
+  const [url, key, name, prices] = [read("MODEL_URL"), read("MODEL_KEY"), read("MODEL_NAME"), read("MODEL_PRICES")];
+  if (url !== undefined && name !== undefined) return { url, key: key ?? null, name, prices: prices ?? null };
+  if (url !== undefined) return { wrong: "MODEL_NAME: must be set where MODEL_URL is" };
+  if (key === undefined && name === undefined && prices === undefined) return null;
+  return { wrong: "MODEL_URL: must be set where other settings of the model are" };
+}
+
+function isModelUrl(text: string): boolean {
+  if (!URL.canParse(text) || /[?#]/.test(text)) return false;
+  const { protocol, username, password } = new URL(text);
+  return /^https?:$/.test(protocol) && username + password === "";
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
