@@ -7,6 +7,8 @@ import { type DeliveryOptions, deliveryEffect } from "./hooks/delivery/delivery.
 import { type OAuthEffectOptions, oauthEffects } from "./integrations/oauth.effects.js";
 import type { CodeHost } from "./outbound/code-host.js";
 import { type MailOptions, mailEffect } from "./outbound/mail.effects.js";
+import { modelEffect } from "./outbound/model.effects.js";
+import type { Model } from "./outbound/model.js";
 import type { Sealer } from "./sealer.js";
 import { retentionEffect } from "./tables/retention.effects.js";
 
@@ -25,16 +27,19 @@ export interface EffectParts {
   readonly accounts: Pick<OAuthEffectOptions, "outbound" | "servers">;
   /** Null when none is configured. */
   readonly codeHost: CodeHost | null;
+  /** Null when none is configured. */
+  readonly model: Model | null;
 }
 
 /** All effects. An area adds one line. */
 export function createEffects(parts: EffectParts): readonly Effect[] {
-  const { reading, newId, baseUrl, clock, sealer, log, codeHost } = parts;
+  const { reading, newId, baseUrl, clock, sealer, log, codeHost, model } = parts;
   return [
     mailEffect({ sealer, log, ...parts.mail }),
     installationCheckEffect(codeHost),
     confirmationEffect({ codeHost, sealer }),
     deliveryEffect({ reading, newId, baseUrl, clock, sealer, ...parts.hooks }),
+    modelEffect(model),
     ...oauthEffects({ reading, clock, sealer, log, ...parts.accounts }),
     retentionEffect({ clock }),
   ];

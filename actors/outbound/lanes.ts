@@ -29,3 +29,6 @@ export const codeHostLane: LaneLimits = { name: "code-host", places: 128, kept: 
 
 /** Keys of issuers, fetched while a request waits for them. */
 export const issuerLane: LaneLimits = { name: "issuers", places: 128, kept: 64, perParty: 16, perTarget: 4 };
+
+/** Questions to the model; an answer takes minutes. */
+export const modelLane: LaneLimits = { name: "model", places: 128, kept: 96, perParty: 4, perTarget: 4 };

@@ -4,6 +4,9 @@ import { type AllowList, parseAllowList, toIssuerAllowList } from "../../actors/
 import { type CodeHost, createCodeHost } from "../../actors/outbound/code-host.js";
 import { MAX_ANSWER_BYTES } from "../../actors/outbound/code-host-requests.js";
 import { codeHostAddresses } from "../../actors/outbound/code-host-settings.js";
+import { createModel, type Model } from "../../actors/outbound/model.js";
+import { MAX_MODEL_ANSWER_BYTES } from "../../actors/outbound/model-answer.js";
+import { modelAddresses } from "../../actors/outbound/model-settings.js";
 import { NetworkRequests } from "../../actors/outbound/network-requests.js";
 import {
   type AuthorizationServers,
@@ -29,10 +32,12 @@ export interface Outbounds {
   readonly verifier: WorkloadVerifier;
   /** Null when none is set up. */
   readonly codeHost: CodeHost | null;
+  /** Null when none is set up. */
+  readonly model: Model | null;
 }
 
 export interface OutboundOptions {
-  readonly config: Pick<Config, "outboundAllow" | "codeHost">;
+  readonly config: Pick<Config, "outboundAllow" | "codeHost" | "model">;
   readonly clock: Clock;
   readonly log: ServiceLog;
   /** Called with what closes an opened client. */
@@ -55,9 +60,16 @@ export function openOutbound({ config, clock, log, onOpen }: OutboundOptions): O
     settings === null
       ? null
       : createCodeHost({ settings, outbound: open(codeHostAddresses(settings), MAX_ANSWER_BYTES), now, log });
+  const model =
+    config.model === null
+      ? null
+      : createModel({
+          ...{ settings: config.model, now, log },
+          outbound: open(modelAddresses(config.model), MAX_MODEL_ANSWER_BYTES),
+        });
   const outbound = open(allowList, MAX_OAUTH_ANSWER_BYTES + 1);
   return {
-    ...{ allowList, hooks, codeHost },
+    ...{ allowList, hooks, codeHost, model },
     network: new NetworkRequests(clock),
     accounts: { outbound, servers: createAuthorizationServers({ outbound, now }) },
     verifier: createWorkloadVerifier({ keys: createIssuerKeys({ outbound: toIssuers, now }), now }),

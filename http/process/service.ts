@@ -74,9 +74,9 @@ async function serve(parts: ServiceParts, onOpen: OnOpen, close: Close): Promise
 async function openRuntime(parts: ServiceParts): Promise<Runtime> {
   const { options, store, clock, randomBytes, sealer, kinds, tokens, outbounds } = parts;
   const { config, log } = options;
-  const { hooks: outbound, network, accounts, codeHost } = outbounds;
+  const { hooks: outbound, network, accounts, codeHost, model } = outbounds;
   const effects = createEffects({
-    ...{ clock, sealer, log, accounts, codeHost },
+    ...{ clock, sealer, log, accounts, codeHost, model },
     reading: () => runtime.reading,
     newId: (prefix) => runtime.newId(prefix),
     baseUrl: () => parts.site.baseUrl,

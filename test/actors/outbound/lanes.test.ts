@@ -12,6 +12,7 @@ import {
   codeHostLane,
   issuerLane,
   mailLane,
+  modelLane,
 } from "../../../actors/outbound/lanes.js";
 import { createSealer } from "../../../actors/sealer.js";
 import type { Effect } from "../../../runtime/actor-type.js";
@@ -26,7 +27,7 @@ import { createMemoryStore } from "../../../storage/memory-store.js";
 import { memoryRows } from "../../support/turn.js";
 import { putLine, workspaceId } from "../../support/work.js";
 
-const lanes = [accountLane, afterEventLane, beforeEventLane, codeHostLane, issuerLane, mailLane];
+const lanes = [accountLane, afterEventLane, beforeEventLane, codeHostLane, issuerLane, mailLane, modelLane];
 
 t.test("whatever hangs, of 60 workspaces at five hosts each, another workspace has a place at once", async (t) => {
   for (const limits of lanes) {

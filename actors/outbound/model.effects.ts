@@ -1,0 +1,165 @@
+import { z } from "zod";
+import type { Effect, EffectContext, PreparedRun } from "../../runtime/actor-type.js";
+import { effect } from "../../runtime/effect-type.js";
+import type { RunSignal } from "../../runtime/run-signal.js";
+import type { EffectRequest } from "../../runtime/turn.js";
+import { modelLane } from "./lanes.js";
+import type { Model } from "./model.js";
+import { readJsonOf } from "./model-answer.js";
+import { estimateModelUsage, type ModelSpent, ModelTally } from "./model-cost.js";
+import type { JsonSchema, ModelMessage, ModelRequest } from "./model-request.js";
+import { findModelPrice, toModelName } from "./model-settings.js";
+
+/** Asks the deployment's model a question, and has it repair an answer of another form than asked for. */
+export const MODEL_EFFECT = effect<ModelQuestion, ModelOutcome>("model.ask");
+
+/** A question to a model, as plain data. {@link askModel} makes one. */
+export interface ModelQuestion {
+  readonly messages: readonly ModelMessage[];
+  /** The form of the answer: an object. */
+  readonly schema: JsonSchema;
+  /** The model to ask; null for the one of the settings. */
+  readonly model: string | null;
+  /** Longest answer, in tokens. */
+  readonly maxTokens: number;
+}
+
+/**
+ * The result of a question. `spent` is what this asking cost: an asker adds up those of all its askings. Texts may be
+ * shown: they hold nothing of an answer, and no key.
+ */
+export type ModelOutcome =
+  /** `value` has the asked form. `model` is the one that was asked. */
+  | { readonly state: "answered"; readonly value: unknown; readonly model: string; readonly spent: ModelSpent }
+  /** The model is not available now; `continueAsking` says when to ask again. */
+  | {
+      readonly state: "waiting";
+      readonly reason: string;
+      readonly retryAtMs: number | null;
+      readonly spent: ModelSpent;
+    }
+  /** A killed process may have asked: nobody knows its answer, and its estimate counts. To be asked again. */
+  | { readonly state: "interrupted"; readonly spent: ModelSpent }
+  /** There is no answer, and asking again would bring none. */
+  | {
+      readonly state: "failed";
+      readonly code: "not-set-up" | "refused" | "unreadable";
+      readonly reason: string;
+      readonly spent: ModelSpent;
+    };
+
+/** How often an answer of another form is repaired. */
+const MAX_REPAIRS = 2;
+/** Longest part of an unusable answer, and of what is wrong with it, that the model is shown, in characters. */
+const MAX_SHOWN_ANSWER = 20_000;
+const MAX_SHOWN_FAULTS = 2_000;
+/** Longest texts of a question, in characters. */
+const MAX_QUESTION_CHARACTERS = 1_000_000;
+/** What a prepared question takes in memory beside its texts, about, in bytes. */
+const QUESTION_OVERHEAD_BYTES = 16 * 1024;
+
+export interface AskModelOptions {
+  /** The effect's id. */
+  readonly id: string;
+  /** The model to ask; null for the one of the settings. */
+  readonly model: string | null;
+  /** Longest answer, in tokens. */
+  readonly maxTokens: number;
+}
+
+/**
+ * The request of the effect, for `turn.start`. `schema` is that of an object, and may use what a JSON schema can say;
+ * `continueAsking` reads the outcome. A question is stored until it is answered: who has many asks some at a time.
+ */
+export function askModel(
+  messages: readonly ModelMessage[],
+  schema: z.ZodType,
+  { id, model, maxTokens }: AskModelOptions,
+): EffectRequest {
+  const length = messages.reduce((sum, { content }) => sum + content.length, 0);
+  if (length > MAX_QUESTION_CHARACTERS) throw new Error(`a question of ${length} characters is too long`);
+  return MODEL_EFFECT.request(id, { messages, schema: toJsonSchema(schema), model, maxTokens });
+}
+
+function toJsonSchema(schema: z.ZodType): JsonSchema {
+  const { $schema: _dialect, ...json } = z.toJSONSchema(schema);
+  return json;
+}
+
+/** The effect; `model` is null when none is set up. It never rejects. */
+export function modelEffect(model: Model | null): Effect {
+  return MODEL_EFFECT.implementPrepared((question, context) => prepareQuestion(model, question, context));
+}
+
+function prepareQuestion(
+  model: Model | null,
+  question: ModelQuestion,
+  { mayHaveBegun }: EffectContext,
+): PreparedRun<ModelOutcome> {
+  if (model === null) return { place: null, begin: async () => NOT_SET_UP };
+  const name = toModelName(model.settings, question.model);
+  const tally = () => new ModelTally(findModelPrice(model.settings, name));
+  if (mayHaveBegun) {
+    const lost = tally();
+    lost.count(null, estimateModelUsage(question.messages, question.maxTokens));
+    return { place: null, begin: async () => ({ state: "interrupted", spent: lost.spent }) };
+  }
+  const characters = question.messages.reduce((sum, { content }) => sum + content.length, 0);
+  return {
+    place: { lane: modelLane, target: "model", bytes: characters + QUESTION_OVERHEAD_BYTES },
+    begin: (signal) => converse({ model, request: { ...question, model: name }, tally: tally() }, signal),
+  };
+}
+
+const NOT_SET_UP: ModelOutcome = {
+  ...{ state: "failed", code: "not-set-up", reason: "no model is set up here" },
+  spent: { calls: 0, cost: null, isEstimate: false },
+};
+
+interface Conversation {
+  readonly model: Model;
+  readonly request: ModelRequest;
+  readonly tally: ModelTally;
+}
+
+/** Asks, and asks again with what was wrong, in the same conversation. */
+async function converse({ model, request, tally }: Conversation, signal: RunSignal): Promise<ModelOutcome> {
+  // A schema cannot be stored otherwise. Zod calls this reading of it experimental: the asker parses once more.
+  const schema = z.fromJSONSchema(request.schema);
+  let { messages } = request;
+  for (let repairs = 0; ; repairs++) {
+    const estimate = estimateModelUsage(messages, request.maxTokens);
+    const reply = await model.complete({ ...request, messages }, signal);
+    if (reply.kind === "refused") return { state: "failed", code: "refused", reason: reply.reason, spent: tally.spent };
+    if (reply.kind === "unavailable") {
+      if (reply.mayCost) tally.count(null, estimate);
+      const { reason, retryAtMs } = reply;
+      return { state: "waiting", reason, retryAtMs, spent: tally.spent };
+    }
+    tally.count(reply.usage, estimate);
+    const parsed = schema.safeParse(readJsonOf(reply.text));
+    if (parsed.success) {
+      return { state: "answered", value: parsed.data, model: request.model, spent: tally.spent };
+    }
+    if (repairs === MAX_REPAIRS) {
+      const reason = "the model's answers did not have the form that was asked for";
+      return { state: "failed", code: "unreadable", reason, spent: tally.spent };
+    }
+    messages = [...messages, ...repair(reply, parsed.error)];
+  }
+}
+
+/** An unusable answer, and what is wrong with it. */
+function repair(
+  { text, isCut }: { readonly text: string; readonly isCut: boolean },
+  error: z.ZodError,
+): readonly ModelMessage[] {
+  const faults = isCut ? "It was cut off: it has to be shorter." : z.prettifyError(error).slice(0, MAX_SHOWN_FAULTS);
+  return [
+    { role: "assistant", content: text === "" ? "(no answer)" : text.slice(0, MAX_SHOWN_ANSWER) },
+    {
+      role: "user",
+      content: `This answer cannot be used.\n${faults}\nAnswer again, with the JSON object and nothing else.`,
+    },
+  ];
+}
