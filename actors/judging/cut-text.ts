@@ -1,0 +1,30 @@
+/** A text of at most `max` characters: a longer one keeps its beginning and its end, and says how much is left out. */
+export function cutMiddle(text: string, max: number): string {
+  if (text.length <= max) return text;
+  const note = `\n[${text.length} characters, the middle is left out]\n`;
+  const room = Math.max(0, max - note.length);
+  const begin = cutEnd(text, Math.ceil(room / 2));
+  return room === 0 ? cutEnd(text, max) : `${begin}${note}${cutBegin(text, Math.floor(room / 2))}`;
+}
+
+/** The first characters of a text, at most `max`; no pair of surrogates is cut in two. */
+export function cutEnd(text: string, max: number): string {
+  if (text.length <= max) return text;
+  const kept = text.slice(0, Math.max(0, max));
+  return isHigh(kept.charCodeAt(kept.length - 1)) ? kept.slice(0, -1) : kept;
+}
+
+/** The last characters of a text, at most `max`. */
+export function cutBegin(text: string, max: number): string {
+  if (text.length <= max) return text;
+  const kept = max <= 0 ? "" : text.slice(-max);
+  return isLow(kept.charCodeAt(0)) ? kept.slice(1) : kept;
+}
+
+function isHigh(unit: number): boolean {
+  return unit >= 0xd800 && unit < 0xdc00;
+}
+
+function isLow(unit: number): boolean {
+  return unit >= 0xdc00 && unit < 0xe000;
+}

@@ -1,0 +1,121 @@
+import { z } from "zod";
+import type { ModelMessage } from "../outbound/model-request.js";
+import { type CheckoutDiff, readChange } from "./change.js";
+import { FencedText } from "./fence.js";
+import { criteria, trustRules } from "./prompt.js";
+import { answeredReason, type ShownPlaces } from "./reason.js";
+import { type Judge, type JudgeScale, toScale } from "./scales.js";
+import { type JudgedStep, showSteps } from "./shown-steps.js";
+import { type JudgedCheck, type JudgedTask, showChangeAs, showCheck, showGiven, showTask } from "./shown-work.js";
+
+/** The work of a run, as far as a judge sees it: nothing of its config, and not for what it is compared. */
+export interface JudgedWork {
+  /** Null for a run without a task. */
+  readonly task: JudgedTask | null;
+  /** The change from what the run began with. */
+  readonly change: readonly CheckoutDiff[];
+  /** The changes that it began with. */
+  readonly given: readonly CheckoutDiff[];
+  /** Its last steps, oldest first; more than `MAX_JUDGED_STEPS` are not looked at. */
+  readonly steps: readonly JudgedStep[];
+  /** Null for a station without a check. */
+  readonly check: JudgedCheck | null;
+}
+
+export interface JudgingOptions {
+  /** Drawn for this judging: 16 to 64 hex digits. */
+  readonly mark: string;
+  /** A second judging shows files and claims in reverse order. */
+  readonly isSecond: boolean;
+}
+
+/** What a judge was shown: its answer is read by this. The same work and options give the same. */
+export interface ShownWork extends ShownPlaces {
+  /** The claims' places, in the order in which they were shown. */
+  readonly claims: readonly number[];
+  /** Whether anything of the change was left out. */
+  readonly isCut: boolean;
+}
+
+/** A question to the model, for `askModel`. */
+export interface JudgeQuestion {
+  readonly messages: readonly ModelMessage[];
+  /** The form of the answer on the judge's scale. */
+  readonly schema: z.ZodType;
+  readonly shown: ShownWork;
+}
+
+/** Most characters of a judged change; files beyond are named. */
+export const MAX_JUDGED_CHANGE = 200_000;
+const MAX_GIVEN = 50_000;
+const MAX_STEPS = 40_000;
+
+/** The question whether a work passes. */
+export function judgeQuestion(judge: Judge, work: JudgedWork, { mark, isSecond }: JudgingOptions): JudgeQuestion {
+  const places = judge.claims.map((_, place) => place);
+  const claims = isSecond ? places.reverse() : places;
+  const text = new FencedText(mark);
+  const { hunks, steps, isCut } = showWork(text, work, isSecond);
+  const content = instructions(judge, mark, claims);
+  return {
+    messages: [
+      { role: "system", content },
+      { role: "user", content: text.toString() },
+    ],
+    schema: answerSchemaOf(judge),
+    shown: { hunks, steps, claims, isCut },
+  };
+}
+
+function showWork(text: FencedText, work: JudgedWork, isReversed: boolean): Omit<ShownWork, "claims"> {
+  showTask(text, work.task);
+  showGiven(text, work.given, { maxCharacters: MAX_GIVEN, isReversed });
+  const showing = { maxCharacters: MAX_JUDGED_CHANGE, isReversed };
+  const { hunks, isCut } = showChangeAs(text, "the change", readChange(work.change), showing);
+  const steps = showSteps(text.line("last steps of the run"), work.steps, MAX_STEPS);
+  showCheck(text, work.check);
+  text.line("end");
+  return { hunks, steps, isCut };
+}
+
+function instructions(judge: Judge, mark: string, claims: readonly number[]): string {
+  const inOrder = claims.map((place) => judge.claims[place] ?? "");
+  return [
+    "You judge the change that a programmer made for a task.",
+    trustRules(mark),
+    criteria(judge.rubric, inOrder),
+    verdictWanted[toScale(judge)],
+    "Cite what a reason stands on: a hunk of the change or a step of the run, by the number in our line above it. Cite",
+    "nothing that is not shown. Answer with the JSON object that is asked for and nothing else.",
+  ].join("\n\n");
+}
+
+const verdictWanted: Readonly<Record<JudgeScale, string>> = {
+  "yes-no": "Give your reasons first, then say in `passes` whether the change passes by the rubric.",
+  number: "Give your reasons first, then a `score` from 1 (worst) to 5 (best) by the rubric.",
+  claims:
+    "For each claim, `claim1` for the first and so on, give your reasons first, then say in `met` whether it holds of the " +
+    "change. Judge each by itself. A claim that you cannot find to hold is not met.",
+};
+
+const reasons = z.array(answeredReason).max(10);
+export const yesNoAnswer = z.strictObject({ reasons, passes: z.boolean() });
+export const numberAnswer = z.strictObject({ reasons, score: z.number().min(1).max(5) });
+const claimAnswer = z.strictObject({ reasons: z.array(answeredReason).max(3), met: z.boolean() });
+
+/** An answer for each claim, by its number in the order in which they were shown. */
+export function claimsAnswerOf(count: number) {
+  const names = Array.from({ length: count }, (_, at) => toClaimName(at));
+  return z.strictObject(Object.fromEntries(names.map((name) => [name, claimAnswer])));
+}
+
+/** The name of the answer about the claim that was shown at this place, from 0. */
+export function toClaimName(at: number): string {
+  return `claim${at + 1}`;
+}
+
+function answerSchemaOf(judge: Judge): z.ZodType {
+  const scale = toScale(judge);
+  if (scale === "claims") return claimsAnswerOf(judge.claims.length);
+  return scale === "number" ? numberAnswer : yesNoAnswer;
+}

@@ -1,0 +1,127 @@
+import { z } from "zod";
+import type { ModelMessage } from "../outbound/model-request.js";
+import { type CheckoutDiff, readChange } from "./change.js";
+import { FencedText } from "./fence.js";
+import { criteria, trustRules } from "./prompt.js";
+import { cutReasons, readHunks } from "./reason.js";
+import type { Judge } from "./scales.js";
+import { type JudgedCheck, type JudgedTask, showChangeAs, showCheck, showTask } from "./shown-work.js";
+
+/** One side of a pair, as far as a judge sees it. */
+export interface PairedWork {
+  readonly change: readonly CheckoutDiff[];
+  readonly check: JudgedCheck | null;
+}
+
+/** Two changes for the same task; `own` is the copy's, `theirs` the one that it is set beside. */
+export interface Pairing {
+  readonly judge: Pick<Judge, "rubric" | "claims">;
+  readonly task: JudgedTask | null;
+  readonly own: PairedWork;
+  readonly theirs: PairedWork;
+}
+
+export interface ReadingOptions {
+  /** Drawn for this reading: 16 to 64 hex digits. */
+  readonly mark: string;
+  readonly ownShownFirst: boolean;
+}
+
+/** What a reading showed of both changes: the number in its change of each shown hunk. */
+export interface ShownPair {
+  readonly ownShownFirst: boolean;
+  readonly ownHunks: readonly number[];
+  readonly theirHunks: readonly number[];
+}
+
+/** A question to the model, for `askModel`. */
+export interface PairQuestion {
+  readonly messages: readonly ModelMessage[];
+  readonly schema: typeof pairAnswer;
+  readonly shown: ShownPair;
+}
+
+export type PairOutcome = "win" | "loss" | "tie";
+
+/** One reading of a pair: its outcome is the copy's own. */
+export interface PairReading {
+  readonly ownShownFirst: boolean;
+  readonly outcome: PairOutcome;
+  readonly reasons: readonly PairReason[];
+}
+
+export interface PairReason {
+  /** As the reader wrote it: the first and the second change are those of the reading's order. */
+  readonly text: string;
+  /** Numbers in each change of the hunks that it stands on. */
+  readonly ownHunks: readonly number[];
+  readonly theirHunks: readonly number[];
+}
+
+/** Most characters of each of the two changes: together as many as one change that is judged alone. */
+export const MAX_PAIRED_CHANGE = 100_000;
+
+const hunkNumbers = z.array(z.int().min(1)).max(5);
+
+export const pairAnswer = z.strictObject({
+  reasons: z.array(z.strictObject({ text: z.string(), firstHunks: hunkNumbers, secondHunks: hunkNumbers })).max(10),
+  better: z.enum(["first", "second", "tie"]),
+});
+
+/** The question which of two changes is better. A pair is read in both orders, by one model. */
+export function pairQuestion(pairing: Pairing, { mark, ownShownFirst }: ReadingOptions): PairQuestion {
+  const { judge, task, own, theirs } = pairing;
+  const text = new FencedText(mark);
+  showTask(text, task);
+  const first = showSide(text, "first", ownShownFirst ? own : theirs);
+  const second = showSide(text, "second", ownShownFirst ? theirs : own);
+  text.line("end");
+  return {
+    messages: [
+      { role: "system", content: instructions(judge, mark) },
+      { role: "user", content: text.toString() },
+    ],
+    schema: pairAnswer,
+    shown: {
+      ownShownFirst,
+      ownHunks: ownShownFirst ? first : second,
+      theirHunks: ownShownFirst ? second : first,
+    },
+  };
+}
+
+function showSide(text: FencedText, name: "first" | "second", { change, check }: PairedWork): readonly number[] {
+  const showing = { maxCharacters: MAX_PAIRED_CHANGE, isReversed: false };
+  const { hunks } = showChangeAs(text, `the ${name} change`, readChange(change), showing);
+  showCheck(text, check, true);
+  return hunks;
+}
+
+function instructions({ rubric, claims }: Pairing["judge"], mark: string): string {
+  return [
+    "Two programmers each made a change for the same task. You say which change is better.",
+    trustRules(mark),
+    criteria(rubric, claims),
+    "Give your reasons first, each with the numbers of the hunks of either change that it stands on, then say in `better`",
+    "which change is better by these criteria. Say `tie` when neither clearly is. The order in which they are shown means",
+    "nothing. Answer with the JSON object that is asked for and nothing else.",
+  ].join("\n\n");
+}
+
+/** Reads a model's answer to {@link pairQuestion}; null when it does not have the form. */
+export function readPairing(shown: ShownPair, value: unknown): PairReading | null {
+  const { data } = pairAnswer.safeParse(value);
+  if (data === undefined) return null;
+  const { ownShownFirst, ownHunks, theirHunks } = shown;
+  const reasons = data.reasons.map(({ text, firstHunks, secondHunks }) => ({
+    text,
+    ownHunks: readHunks(ownShownFirst ? firstHunks : secondHunks, ownHunks),
+    theirHunks: readHunks(ownShownFirst ? secondHunks : firstHunks, theirHunks),
+  }));
+  return { ownShownFirst, outcome: toOutcome(data.better, ownShownFirst), reasons: cutReasons(reasons) };
+}
+
+function toOutcome(better: z.output<typeof pairAnswer>["better"], ownShownFirst: boolean): PairOutcome {
+  if (better === "tie") return "tie";
+  return (better === "first") === ownShownFirst ? "win" : "loss";
+}

@@ -1,0 +1,33 @@
+import { compareDecimals, multiplyDecimals, toDecimal } from "../decimal.js";
+import type { StationBody } from "../lines/station.js";
+
+/** How a station judges. */
+export type Judge = NonNullable<StationBody["judge"]>;
+
+/** A judge with claims judges by these, whatever the scale of its rubric. */
+export type JudgeScale = "yes-no" | "number" | "claims";
+
+/** Score from which a change passes on the scale `number`, when the judge says none. */
+const DEFAULT_PASS_SCORE = 4;
+/** Share of claims to meet, when the judge says none. */
+const DEFAULT_PASS_SHARE = 1;
+
+export function toScale({ scale, claims }: Pick<Judge, "scale" | "claims">): JudgeScale {
+  return claims.length > 0 ? "claims" : scale;
+}
+
+/** Whether a score from 1 to 5 passes. */
+export function passesScore({ passScore }: Pick<Judge, "passScore">, score: number): boolean {
+  return score >= (passScore ?? DEFAULT_PASS_SCORE);
+}
+
+/** Whether enough claims are met, as exact decimals: 7 of 10 are a share of 0.7. */
+export function passesShare(judge: Pick<Judge, "passShare">, met: number, claims: number): boolean {
+  const wanted = multiplyDecimals(toDecimal(toPassShare(judge)), toDecimal(claims));
+  return compareDecimals(toDecimal(met), wanted) >= 0;
+}
+
+/** The share of claims that has to be met. */
+export function toPassShare({ passShare }: Pick<Judge, "passShare">): number {
+  return passShare ?? DEFAULT_PASS_SHARE;
+}

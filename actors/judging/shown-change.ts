@@ -1,0 +1,135 @@
+import type { Change, ChangedFile, Hunk } from "./change.js";
+import { cutEnd, cutMiddle } from "./cut-text.js";
+import type { FencedText } from "./fence.js";
+
+/** How a change is shown. */
+export interface ShowingChange {
+  /** Most characters, our own lines included. */
+  readonly maxCharacters: number;
+  /** Whether the last file comes first. */
+  readonly isReversed: boolean;
+}
+
+/** What a reader was shown of a change. */
+export interface ShownChange {
+  /** The number in the change of each shown hunk: the n-th is shown as hunk n, from 1. */
+  readonly hunks: readonly number[];
+  /** Whether anything was left out. */
+  readonly isCut: boolean;
+}
+
+/** Part of the characters that names of files take which are not shown. */
+const NAMES_SHARE = 0.1;
+/** Least characters worth showing of a file that is too long for its share. */
+const LEAST_SHARE = 400;
+/** Longest path shown, in characters. */
+const MAX_PATH = 500;
+/** Characters that a line of ours takes at most beside its mark, with the ends of itself and of the text after it. */
+const LINE_WORDS = 64;
+
+/**
+ * Shows a change within its characters. Files that are too long all together share them: a short file is shown whole, of
+ * a long one the first hunks, and files for which there is no room are named with their counts. Which files and hunks are
+ * shown does not depend on the order in which they are.
+ */
+export function showChange(
+  into: FencedText,
+  change: Change,
+  { maxCharacters, isReversed }: ShowingChange,
+): ShownChange {
+  const showing = new ChangeShowing(into, change.files);
+  const shares = showing.shareOut(maxCharacters);
+  const files = change.files.map((file, at) => ({ file, room: shares[at] ?? 0 }));
+  for (const { file, room } of isReversed ? files.reverse() : files) if (room > 0) showing.show(file, room);
+  const unshown = files.filter(({ room }) => room === 0).map(({ file }) => file);
+  if (unshown.length > 0) showing.name(unshown, Math.floor(maxCharacters * NAMES_SHARE));
+  return { hunks: showing.hunks, isCut: showing.isCut };
+}
+
+class ChangeShowing {
+  readonly hunks: number[] = [];
+  isCut = false;
+  /** What a line of ours takes at most. */
+  readonly #line: number;
+
+  constructor(
+    readonly into: FencedText,
+    readonly files: readonly ChangedFile[],
+  ) {
+    this.#line = into.mark.length + LINE_WORDS;
+  }
+
+  /** The characters that each file may take; 0 for one that is only named. */
+  shareOut(maxCharacters: number): readonly number[] {
+    const costs = this.files.map((file) => this.#costOf(file));
+    if (costs.reduce((sum, cost) => sum + cost, 0) <= maxCharacters) return costs;
+    let left = Math.floor(maxCharacters * (1 - NAMES_SHARE));
+    const shares = costs.map(() => 0);
+    const byCost = costs.map((cost, at) => ({ cost, at })).sort((a, b) => a.cost - b.cost || a.at - b.at);
+    for (const [index, { cost, at }] of byCost.entries()) {
+      const share = Math.min(cost, Math.floor(left / (byCost.length - index)));
+      // What is too little for one file is left to the longer ones.
+      if (share < cost && share < this.#line * 2 + MAX_PATH + LEAST_SHARE) continue;
+      shares[at] = share;
+      left -= share;
+    }
+    return shares;
+  }
+
+  /** Shows a file in at most `room` characters: whole if that is what it takes, else its first hunks. */
+  show(file: ChangedFile, room: number): void {
+    this.into.line("file").text(describe(file));
+    const isWhole = this.#costOf(file) <= room;
+    // The line that says what is left out has its room.
+    let left = room - this.#line - describe(file).length - (isWhole ? 0 : this.#line);
+    let shown = 0;
+    for (const hunk of file.hunks) {
+      if (left < this.#line + Math.min(hunk.text.length, LEAST_SHARE)) break;
+      left -= this.#showHunk(hunk, left);
+      shown += 1;
+    }
+    if (shown === file.hunks.length) return;
+    this.isCut = true;
+    this.into.line(`left out: ${file.hunks.length - shown} more hunks of this file`);
+  }
+
+  /** Names files that are not shown, in about `room` characters. */
+  name(files: readonly ChangedFile[], room: number): void {
+    this.isCut = true;
+    this.into.line(`left out: ${files.length} files`);
+    let left = room - 2 * this.#line;
+    const named = files.filter((file) => {
+      left -= describe(file).length + 1;
+      return left >= 0;
+    });
+    this.into.text(named.map(describe).join("\n"));
+    if (named.length < files.length) this.into.line(`and ${files.length - named.length} more files`);
+  }
+
+  #costOf(file: ChangedFile): number {
+    const head = this.#line + describe(file).length;
+    return file.hunks.reduce((sum, { text }) => sum + this.#line + text.length, head);
+  }
+
+  /** Shows a hunk in at most `room` characters, and gives what it took. */
+  #showHunk({ number, text }: Hunk, room: number): number {
+    this.hunks.push(number);
+    this.into.line(`hunk ${this.hunks.length}`);
+    if (this.#line + text.length <= room) {
+      this.into.text(text);
+      return this.#line + text.length;
+    }
+    this.isCut = true;
+    const kept = cutEnd(text, room - 2 * this.#line);
+    const lastLine = kept.lastIndexOf("\n");
+    this.into.text(lastLine > kept.length / 2 ? kept.slice(0, lastLine) : kept);
+    this.into.line("left out: the rest of this hunk");
+    return room;
+  }
+}
+
+/** A file by its path and counts, in one line. */
+function describe({ repository, path, kind, added, removed }: ChangedFile): string {
+  const name = cutMiddle(`${repository}: ${path}`.replace(/\p{Cc}/gu, " "), MAX_PATH).replaceAll("\n", " ");
+  return `${name} (${kind}, ${added} lines added, ${removed} removed)`;
+}

@@ -1,0 +1,45 @@
+import { type Change, type CheckoutDiff, isEmptyChange, readChange } from "./change.js";
+import { cutBegin, cutMiddle } from "./cut-text.js";
+import type { FencedText } from "./fence.js";
+import { MAX_CHECK_OUTPUT, MAX_DESCRIPTION, MAX_TITLE } from "./prompt.js";
+import { type ShowingChange, type ShownChange, showChange } from "./shown-change.js";
+
+/** The task, as it was when the run was given it. */
+export interface JudgedTask {
+  readonly title: string;
+  readonly description: string;
+}
+
+/** What a station's check said. */
+export interface JudgedCheck {
+  readonly passed: boolean;
+  readonly exitCode: number | null;
+  readonly output: string;
+}
+
+export function showTask(into: FencedText, task: JudgedTask | null): void {
+  if (task === null) return;
+  into.line("task title").text(cutMiddle(task.title, MAX_TITLE));
+  into.line("task description").text(cutMiddle(task.description, MAX_DESCRIPTION));
+}
+
+/** Says what the check said, with the end of its output unless `isBrief`. */
+export function showCheck(into: FencedText, check: JudgedCheck | null, isBrief = false): void {
+  if (check === null) return;
+  into.line(`check: ${check.passed ? "passed" : "failed"}, exit code ${check.exitCode ?? "unknown"}`);
+  if (!isBrief) into.text(cutBegin(check.output, MAX_CHECK_OUTPUT));
+}
+
+/** Shows a change under a heading, or says that there is none. */
+export function showChangeAs(into: FencedText, heading: string, change: Change, showing: ShowingChange): ShownChange {
+  into.line(isEmptyChange(change) ? `${heading}: nothing was changed` : heading);
+  return showChange(into, change, showing);
+}
+
+/** Shows the changes that a run began from, which nobody may cite. */
+export function showGiven(into: FencedText, given: readonly CheckoutDiff[], showing: ShowingChange): void {
+  const change = readChange(given);
+  if (isEmptyChange(change)) return;
+  into.line("earlier changes, given to the run: they are not part of what you judge, and their hunks are not cited");
+  showChange(into, change, showing);
+}
