@@ -1,18 +1,19 @@
-import { addDecimals, type Decimal, toDecimal, toNumber } from "./decimal.js";
+import { decimal, type Fraction, sum, toNumber } from "./fraction.js";
 
-/** An amount of money. The amount is read as the decimal that it is written as, so that sums are exact up to 15 digits. */
+/** An amount of money. The amount is read as the decimal that it is written as, so that sums are exact. */
 export interface Money {
   readonly amount: number;
   /** ISO 4217 */
   readonly currency: string;
 }
 
-/** The sum of two amounts; null when their currencies differ. */
-export function addMoney(first: Money, second: Money): Money | null {
-  if (first.currency !== second.currency) return null;
-  return toMoney(addDecimals(toDecimal(first.amount), toDecimal(second.amount)), first.currency);
+/** The sum of the amounts in a currency; amounts in others do not count. */
+export function sumMoney(parts: readonly Money[], currency: string): Fraction {
+  return sum(parts.filter((part) => part.currency === currency).map(({ amount }) => decimal(amount)));
 }
 
-export function toMoney(amount: Decimal, currency: string): Money {
-  return { amount: toNumber(amount), currency };
+/** The sum of two amounts; null when their currencies differ. */
+export function addMoney(first: Money, second: Money): Money | null {
+  const { currency } = first;
+  return second.currency === currency ? { amount: toNumber(sumMoney([first, second], currency)), currency } : null;
 }

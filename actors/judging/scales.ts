@@ -1,4 +1,4 @@
-import { compareDecimals, multiplyDecimals, toDecimal } from "../decimal.js";
+import { compare, decimal, fraction, multiply } from "../fraction.js";
 import type { StationBody } from "../lines/station.js";
 
 /** How a station judges. */
@@ -21,10 +21,9 @@ export function passesScore({ passScore }: Pick<Judge, "passScore">, score: numb
   return score >= (passScore ?? DEFAULT_PASS_SCORE);
 }
 
-/** Whether enough claims are met, as exact decimals: 7 of 10 are a share of 0.7. */
+/** Whether enough claims are met, exactly: 7 of 10 are a share of 0.7. */
 export function passesShare(judge: Pick<Judge, "passShare">, met: number, claims: number): boolean {
-  const wanted = multiplyDecimals(toDecimal(toPassShare(judge)), toDecimal(claims));
-  return compareDecimals(toDecimal(met), wanted) >= 0;
+  return compare(fraction(met), multiply(decimal(toPassShare(judge)), fraction(claims))) >= 0;
 }
 
 /** The share of claims that has to be met. */

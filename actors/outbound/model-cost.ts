@@ -1,5 +1,5 @@
-import { addDecimals, multiplyDecimals, toDecimal } from "../decimal.js";
-import { addMoney, type Money, toMoney } from "../money.js";
+import { add, decimal, divide, fraction, multiply, toNumber } from "../fraction.js";
+import { addMoney, type Money } from "../money.js";
 import type { ModelUsage } from "./model-answer.js";
 import type { ModelMessage } from "./model-request.js";
 import type { ModelPrice } from "./model-settings.js";
@@ -14,8 +14,8 @@ export interface ModelSpent {
   readonly isEstimate: boolean;
 }
 
-/** Prices are for so many tokens, in decimal places. */
-const PRICED_PLACES = 6;
+/** Prices are for so many tokens. */
+const PRICED_TOKENS = fraction(1_000_000);
 /** Bytes of text in a token: fewer than in common texts and code, so that an estimate is rarely too low. */
 const BYTES_IN_TOKEN = 3;
 /** Tokens that a message takes beside its text. */
@@ -24,12 +24,9 @@ const MESSAGE_TOKENS = 8;
 /** The exact cost of a call; null when the model is unpriced. */
 export function toModelCost(price: ModelPrice | null, usage: ModelUsage): Money | null {
   if (price === null) return null;
-  const [read, written] = [
-    multiplyDecimals(toDecimal(price.in), toDecimal(usage.in)),
-    multiplyDecimals(toDecimal(price.out), toDecimal(usage.out)),
-  ];
-  const { units, places } = addDecimals(read, written);
-  return toMoney({ units, places: places + PRICED_PLACES }, price.currency);
+  const read = multiply(decimal(price.in), decimal(usage.in));
+  const written = multiply(decimal(price.out), decimal(usage.out));
+  return { amount: toNumber(divide(add(read, written), PRICED_TOKENS)), currency: price.currency };
 }
 
 /** The usage that a call counts until its own is known: all of its messages, and as long an answer as it may have. */

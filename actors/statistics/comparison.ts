@@ -1,7 +1,7 @@
+import { compare, decimal, type Fraction, mean, subtract, toNumber, toNumberOrNull } from "../fraction.js";
 import { compareText, groupByTask, successShare } from "./copy.js";
-import { compare, decimal, type Fraction, mean, subtract, toNumber, toNumberOrNull } from "./fraction.js";
-import type { PricedCopy } from "./money.js";
 import { areSettled, hasRegressed, inRunOrder, shareGained } from "./regression.js";
+import type { PricedCopy } from "./spending.js";
 
 /** A task or a copy beside the other replay's, by the judge. */
 export type PairOutcome = "win" | "loss" | "tie";

@@ -1,4 +1,4 @@
-import { type Fraction, fraction, mean } from "./fraction.js";
+import { type Fraction, fraction, mean } from "../fraction.js";
 
 /** "unscored" says nothing of the configuration (a runner was lost). Null until settled and, with a judge, judged. */
 export type CopyResult = "succeeded" | "failed" | "unscored" | null;

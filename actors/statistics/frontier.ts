@@ -1,4 +1,4 @@
-import { compare, type Fraction } from "./fraction.js";
+import { compare, type Fraction } from "../fraction.js";
 
 /** A config by how well it does and what that costs. */
 export interface FrontierPoint {

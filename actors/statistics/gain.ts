@@ -1,5 +1,5 @@
+import { compare, decimal, type Fraction, mean, subtract, toNumber, ZERO } from "../fraction.js";
 import { type Copy, FEW, taskShares } from "./copy.js";
-import { compare, decimal, type Fraction, mean, subtract, toNumber, ZERO } from "./fraction.js";
 import { bootstrapMean } from "./interval.js";
 
 export type Verdict = "better" | "worse" | "within-noise";

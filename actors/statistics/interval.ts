@@ -1,4 +1,4 @@
-import { type Fraction, fraction, greatestCommonDivisor, leastCommonMultiple, multiply } from "./fraction.js";
+import { type Fraction, fraction, greatestCommonDivisor, leastCommonMultiple, multiply } from "../fraction.js";
 import { type Ends, resampledSumQuantiles, type ValueCount } from "./resampled-sum.js";
 
 /** The probabilities whose quantiles are the bounds: 2.5 and 97.5 %. */

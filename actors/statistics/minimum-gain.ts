@@ -1,4 +1,3 @@
-import { type Copy, countSucceeded, FEW, groupByTask, isScored } from "./copy.js";
 import {
   compare,
   decimal,
@@ -10,7 +9,8 @@ import {
   roundUp,
   toNumber,
   ZERO,
-} from "./fraction.js";
+} from "../fraction.js";
+import { type Copy, countSucceeded, FEW, groupByTask, isScored } from "./copy.js";
 
 /** The most copies of a run that may be asked for (document 2, "Limits": replay repeats). */
 const MAX_REPEATS = 5;

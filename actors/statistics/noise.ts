@@ -1,5 +1,5 @@
+import { compare, subtract, toNumber, toNumberOrNull } from "../fraction.js";
 import { type Copy, groupByTask, successRate } from "./copy.js";
-import { compare, subtract, toNumber, toNumberOrNull } from "./fraction.js";
 import { neededRepeats, suggestedRepeats } from "./minimum-gain.js";
 
 /** How much success moves between copies of the same config (document 2, "Set health": `noise`; "Warnings": `noisy`). */

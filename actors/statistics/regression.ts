@@ -1,5 +1,5 @@
+import { compare, type Fraction, subtract, toNumber } from "../fraction.js";
 import { type Copy, countSucceeded, groupByTask, isScored, successShare } from "./copy.js";
-import { compare, type Fraction, subtract, toNumber } from "./fraction.js";
 
 /**
  * Whether a task regressed (document 2, "Replay check verdict", "Replay (read)": `comparison[].regressed`): every copy of

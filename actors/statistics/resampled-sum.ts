@@ -1,5 +1,5 @@
+import { type Fraction, toNumber } from "../fraction.js";
 import { raise, transform, transformError } from "./fourier.js";
-import { type Fraction, toNumber } from "./fraction.js";
 
 /** A value of the sample less the least one, a whole number from 0, and how many of the sample have it. */
 export interface ValueCount {

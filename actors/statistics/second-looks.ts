@@ -1,4 +1,4 @@
-import { compare, fraction, toNumber } from "./fraction.js";
+import { compare, fraction, toNumber } from "../fraction.js";
 
 export type LookResult = "passed" | "failed";
 

@@ -1,5 +1,5 @@
+import { compare, fraction, toNumber } from "../fraction.js";
 import { type Copy, groupByTask, isScored, successRate, taskShares } from "./copy.js";
-import { compare, fraction, toNumber } from "./fraction.js";
 import { bootstrapMean } from "./interval.js";
 
 /** Success with its 95 % interval, each from 0 to 1 (document 2, "Replay (read)": `totals.interval`). */

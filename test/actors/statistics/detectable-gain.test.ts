@@ -1,5 +1,5 @@
 import t from "tap";
-import { fraction, toNumber } from "../../../actors/statistics/fraction.js";
+import { fraction, toNumber } from "../../../actors/fraction.js";
 import { successGain } from "../../../actors/statistics/gain.js";
 import { detectableGain, varianceWithinTasks } from "../../../actors/statistics/minimum-gain.js";
 import { copiesOf, tasksOf } from "./copies.js";

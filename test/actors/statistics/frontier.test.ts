@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import t from "tap";
-import { type Fraction, fraction } from "../../../actors/statistics/fraction.js";
+import { type Fraction, fraction } from "../../../actors/fraction.js";
 import { paretoFrontier } from "../../../actors/statistics/frontier.js";
 
 const point = (id: string, score: number | null, cost: number | null, isSeed = false) => ({

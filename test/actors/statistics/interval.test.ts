@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import t from "tap";
-import { type Fraction, fraction, subtract, toNumber, ZERO } from "../../../actors/statistics/fraction.js";
+import { type Fraction, fraction, subtract, toNumber, ZERO } from "../../../actors/fraction.js";
 import { bootstrapMean } from "../../../actors/statistics/interval.js";
 import { boundedQuantiles, countedQuantiles, resampledSumQuantiles } from "../../../actors/statistics/resampled-sum.js";
 import { createChance } from "../../simulation/chance.js";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import t from "tap";
-import { decimal, fraction } from "../../../actors/statistics/fraction.js";
+import { decimal, fraction } from "../../../actors/fraction.js";
 import { neededRepeats, suggestedRepeats } from "../../../actors/statistics/minimum-gain.js";
 import { measureNoise } from "../../../actors/statistics/noise.js";
 import { shuffled, someCopies } from "./arbitrary-copies.js";

@@ -1,11 +1,6 @@
+import { add, compare, decimal, divide, type Fraction, fraction, multiply, toNumber } from "../fraction.js";
+import { type Money, sumMoney } from "../money.js";
 import { type Copy, isScored } from "./copy.js";
-import { add, compare, decimal, divide, type Fraction, fraction, multiply, sum, toNumber } from "./fraction.js";
-
-/** An amount as it is sent and stored; sums are of decimals. The currency is ISO 4217's. */
-export interface Money {
-  readonly amount: number;
-  readonly currency: string;
-}
 
 /** What a copy cost. */
 export interface PricedCopy extends Copy {
@@ -38,11 +33,6 @@ export function countSpending(copies: readonly PricedCopy[], currency: string): 
 
 function isPriced({ spent, priced }: PricedCopy, currency: string): boolean {
   return priced && (spent === null || spent.currency === currency);
-}
-
-/** The sum of the amounts in a currency. */
-export function sumMoney(parts: readonly Money[], currency: string): Fraction {
-  return sum(parts.filter((part) => part.currency === currency).map(({ amount }) => decimal(amount)));
 }
 
 /** A replay's ceiling, and what it is divided by for one unpriced copy. */

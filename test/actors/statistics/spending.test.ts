@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import t from "tap";
-import { decimal, fraction, toNumber } from "../../../actors/statistics/fraction.js";
+import { decimal, fraction, toNumber } from "../../../actors/fraction.js";
+import { sumMoney } from "../../../actors/money.js";
 import {
   countedSpend,
   countSpending,
   type PricedCopy,
   reachesCeiling,
-  sumMoney,
   unpricedRun,
-} from "../../../actors/statistics/money.js";
+} from "../../../actors/statistics/spending.js";
 import { copiesOf } from "./copies.js";
 
 const usd = (amount: number) => ({ amount, currency: "USD" });

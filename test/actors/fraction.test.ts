@@ -14,7 +14,7 @@ import {
   sum,
   toNumber,
   ZERO,
-} from "../../../actors/statistics/fraction.js";
+} from "../../actors/fraction.js";
 
 const anyFraction = fc
   .tuple(fc.bigInt({ min: -1_000n, max: 1_000n }), fc.bigInt({ min: -1_000n, max: 1_000n }))
