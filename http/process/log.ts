@@ -1,7 +1,7 @@
 import { type DestinationStream, pino } from "pino";
 import pretty from "pino-pretty";
 import type { RuntimeLog } from "../../runtime/runtime.js";
-import { StoreError } from "../../storage/store.js";
+import { isDamage, StoreError } from "../../storage/store.js";
 import type { ServedRequest } from "../transport/server.js";
 import type { Config } from "./config.js";
 
@@ -13,13 +13,16 @@ export interface ServiceLog extends RuntimeLog {
   info(message: string): void;
   /** Writes a mail when no mail server is set up, at every level: without it nobody could sign in. */
   mail(line: string): void;
+  /** A request that is answered, after what it failed by. */
   served(served: ServedRequest): void;
+  /** Of requests that met the same damaged row only the first is an error and a warning; the others are for debugging. */
   failed(requestId: string, error: unknown): void;
 }
 
 /** Writes JSON lines, or readable ones to a terminal. Tests pass a `destination`. */
 export function createLog(level: Config["logLevel"], destination?: DestinationStream): ServiceLog {
   const logger = pino({ level, base: null }, destination ?? standardOutput());
+  const damage = new KnownDamage();
   const mails = logger.child({}, { level: "info" });
   return {
     info: (message) => logger.info(message),
@@ -27,13 +30,42 @@ export function createLog(level: Config["logLevel"], destination?: DestinationSt
     warn: (message, details) => logger.warn(plain(details), message),
     error: (message, details) => logger.error(plain(details), message),
     served: ({ requestId, method, route, status, seconds, isCut }) => {
-      const level = status >= 500 ? "warn" : "debug";
+      const level = status >= 500 && !damage.wasKnownTo(requestId) ? "warn" : "debug";
       if (!logger.isLevelEnabled(level)) return;
       const ms = Math.round(seconds * 1e6) / 1e3;
       logger[level]({ requestId, method, route, status, ms, ...(isCut ? { isCut } : {}) }, "request");
     },
-    failed: (requestId, error) => logger.error({ requestId, error: traceOf(error) }, "request failed"),
+    failed: (requestId, error) => {
+      const level = damage.isKnownTo(requestId, error) ? "debug" : "error";
+      if (logger.isLevelEnabled(level)) logger[level]({ requestId, error: traceOf(error) }, "request failed");
+    },
   };
+}
+
+/** Damaged rows that are told apart, as in the runtime; the doctor finds all. */
+const MAX_DAMAGED = 1_000;
+
+/** The damaged rows that requests met. */
+class KnownDamage {
+  readonly #met = new Set<string>();
+
+  /** Requests that failed by known damage and are not served yet. */
+  readonly #failed = new Set<string>();
+
+  /** Whether the request failed by damage that was met before; it is known from then on. */
+  isKnownTo(requestId: string, error: unknown): boolean {
+    if (!isDamage(error)) return false;
+    const row = error.key === null ? error.message : error.key.join("\0");
+    const isKnown = this.#met.has(row) || this.#met.size >= MAX_DAMAGED;
+    if (isKnown) this.#failed.add(requestId);
+    else this.#met.add(row);
+    return isKnown;
+  }
+
+  /** Whether the request that is served now failed so. */
+  wasKnownTo(requestId: string): boolean {
+    return this.#failed.delete(requestId);
+  }
 }
 
 /** Synchronous: the last lines before the process ends are neither lost nor out of order. */

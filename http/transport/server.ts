@@ -56,7 +56,7 @@ export interface ServerOptions extends EntryOptions {
   readonly served: (served: ServedRequest) => void;
   /** Called with the outcome of each request to a route before it is encoded; for tests of declarations. */
   readonly answered?: (route: Route, outcome: Outcome) => void;
-  /** Called for a throw that is a bug, with only the request's id. */
+  /** Called for a throw that is a bug or damage, with only the request's id, before `served`. */
   readonly failed: (requestId: string, error: unknown) => void;
 }
 
@@ -368,10 +368,7 @@ function refusalOf(
   }
   failed(requestId, error);
   if (isDamage(error)) {
-    return {
-      refused: "damaged",
-      detail: `What this needs was damaged on the disk; the log has it under ${requestId}.`,
-    };
+    return { refused: "damaged", detail: "What this needs was damaged on the disk; the log names the row." };
   }
   const what = error instanceof TurnFailed ? "The change could not be made" : "Something went wrong inside";
   return { refused: "internal", detail: `${what}; the log has it under request ${requestId}.` };

@@ -95,6 +95,41 @@ t.test("requests are logged at debug level, failed ones at info level too", asyn
   t.equal(close.lines.length, 1);
 });
 
+t.test("a damaged row fails a request once as an error, and then at debug level", async (t) => {
+  const { log, lines } = keptLog("info");
+  const damage = (...key: string[]) => new StoreError("damaged", "a row is damaged", { key });
+  for (let n = 0; n < 5; n++) log.failed("req_1", damage("ws_1", "row", "task", "a"));
+  t.match(lines.splice(0), [{ level: 50, requestId: "req_1", error: { code: "damaged" } }]);
+  log.failed("req_2", damage("ws_1", "row", "task", "b"));
+  log.failed("req_3", new StoreError("damaged", "the format is damaged"));
+  log.failed("req_4", new StoreError("damaged", "the format is damaged"));
+  for (let n = 0; n < 2; n++) log.failed("req_5", new StoreError("failed", "the disk does not answer"));
+  t.same(
+    lines.map(({ requestId }) => requestId),
+    ["req_2", "req_3", "req_5", "req_5"],
+    "what is no damage is told each time",
+  );
+  const served = { method: "GET", route: "/a/{id}", status: 503, seconds: 0.001, isCut: false };
+  for (const requestId of ["req_6", "req_7"]) {
+    log.failed(requestId, damage("ws_1", "row", "task", "c"));
+    log.served({ ...served, requestId });
+  }
+  t.match(lines.slice(4), [
+    { level: 50, requestId: "req_6" },
+    { level: 40, requestId: "req_6" },
+  ]);
+  t.equal(lines.length, 6, "nor is the answer told again");
+  const close = keptLog("debug");
+  for (let n = 0; n < 2; n++) close.log.failed("req_1", damage("ws_1", "row", "task", "a"));
+  t.match(close.lines, [{ level: 50 }, { level: 20 }]);
+});
+
+t.test("damaged rows without end do not fill the log", async (t) => {
+  const { log, lines } = keptLog("info");
+  for (let n = 0; n < 1_100; n++) log.failed("req_1", new StoreError("damaged", "a", { key: ["ws_1", `${n}`] }));
+  t.equal(lines.length, 1_000);
+});
+
 t.test("a mail that nobody sends is written at every level, or nobody could sign in", async (t) => {
   for (const level of ["error", "silent", "info"] as const) {
     const { log, lines } = keptLog(level);
