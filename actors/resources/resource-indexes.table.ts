@@ -166,7 +166,10 @@ export function resourceSource(kinds: readonly Kind[]): DirectorySource {
     if (kind.hidden.length === 0 || findResource(reading, partition, "workspace", partition) !== undefined) {
       return entries;
     }
-    return entries.filter((entry) => reading.get(directoryKey(entry)) === undefined);
+    return entries.filter((entry) => {
+      const present = reading.get(directoryKey(entry));
+      return present === undefined || isDeepStrictEqual(present, entry.row);
+    });
   });
 }
 

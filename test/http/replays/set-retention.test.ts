@@ -77,6 +77,7 @@ t.test("sets go with their workspace", async (t) => {
   t.not(leftOf(place).length, 0);
   t.equal((await remove(ada, `/api/resources/workspaces/${workspaceId}`, 1)).status, 204);
   await until("no set is left", () => leftOf(place).length === 0);
+  t.same(findingsOf(place), [], "of its pool neither");
 });
 
 /** What the doctor finds wrong with what is stored. */
