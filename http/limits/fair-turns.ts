@@ -129,11 +129,11 @@ export class FairTurns {
   /** What was waiting goes on when this has returned, and before the next deferred work. */
   #give(): void {
     this.#planned -= 1;
-    if (this.#hasTime() || this.#given === 0) this.#takeNext()?.();
+    if (this.#hasTime() || this.#given === 0) this.#giveNext();
     this.#plan();
   }
 
-  #takeNext(): (() => void) | undefined {
+  #giveNext(): void {
     let next: string | undefined;
     let longestAgo = Number.POSITIVE_INFINITY;
     for (const party of this.#waiting.keys()) {
@@ -142,16 +142,15 @@ export class FairTurns {
       if (lastTurn === 0) break;
     }
     const own = next === undefined ? undefined : this.#waiting.get(next);
-    if (next === undefined || own === undefined) return undefined;
+    if (next === undefined || own === undefined) return;
     const nowMs = this.#elapsedMs();
     this.#length -= own.dropUnwanted(nowMs);
-    const resolve = own.take(nowMs);
+    const isGiven = own.give(nowMs);
     if (own.isEmpty) this.#waiting.delete(next);
-    if (resolve === undefined) return undefined;
+    if (!isGiven) return;
     this.#hadTurn(next);
     this.#given += 1;
     this.#length -= 1;
-    return resolve;
   }
 
   #hadTurn(party: string): void {
@@ -224,13 +223,19 @@ class OwnWork {
     return this.fresh.length + this.begun.length === 0;
   }
 
-  take(nowMs: number): (() => void) | undefined {
+  /** Gives the next of them its turn; false when none waits. */
+  give(nowMs: number): boolean {
     const after = this.begun.length < MANY_BEGUN ? BEGINS_AFTER : BEGINS_RARELY_AFTER;
     const begins = this.fresh.length > 0 && (this.begun.length === 0 || this.#sinceBegin >= after);
     this.#sinceBegin = begins ? 0 : this.#sinceBegin + 1;
-    if (!begins) return this.begun.take();
-    const fresh = this.fresh.take();
-    return fresh === undefined ? undefined : () => fresh.begin(beginOf(fresh, nowMs));
+    if (begins) {
+      const fresh = this.fresh.take();
+      fresh?.begin(beginOf(fresh, nowMs));
+      return fresh !== undefined;
+    }
+    const goOn = this.begun.take();
+    goOn?.();
+    return goOn !== undefined;
   }
 
   /** Lets go of those at the front that need no turn at `nowMs`; returns how many. */

@@ -96,8 +96,8 @@ interface Arrival {
   /** Null when no route matched. */
   readonly route: Route | null;
   readonly entry: Entry | Refusal | EdgeRefusal;
-  /** How long it has waited for its turn. */
-  readonly waitedMs: number;
+  /** When it asked for its turn. */
+  readonly askedSeconds: number;
 }
 
 /**
@@ -114,15 +114,17 @@ function serve(
   const { entry } = arrival;
   if ("refused" in entry) return answerRequest(options, arrival, entry, send);
   const inTurn = (body: Received): Promise<void> => {
-    const turn =
-      entry.route.isAlwaysAdmitted === true ? null : options.turns.enter(entry.party, incoming, HANDLER_TIMEOUT_MS);
-    if (turn === null) return answerRequest(options, arrival, body, send);
-    if (turn === "crowded") return answerRequest(options, { ...arrival, entry: CROWDED }, null, send);
-    const askedSeconds = options.seconds();
+    // What is read has no body, and asks for its turn at once.
+    const asked = body === null ? arrival : { ...arrival, askedSeconds: options.seconds() };
+    const isExempt = entry.route.isAlwaysAdmitted === true;
+    const turn = isExempt ? null : options.turns.enter(entry.party, incoming, HANDLER_TIMEOUT_MS);
+    if (turn === null) return answerRequest(options, asked, body, send);
+    const without = (refusal: Refusal | EdgeRefusal) =>
+      answerRequest(options, { ...asked, entry: refusal }, null, send);
+    if (turn === "crowded") return without(CROWDED);
     return turn.then((begin) => {
-      const waitedMs = (options.seconds() - askedSeconds) * 1_000;
-      const inTurn = { ...arrival, waitedMs, entry: begin === "turn" ? entry : begin === "gone" ? CLIENT_GONE : LATE };
-      return answerRequest(options, inTurn, body, send);
+      if (begin === "turn") return answerRequest(options, asked, body, send);
+      return without(begin === "gone" ? CLIENT_GONE : LATE);
     });
   };
   if (entry.route.method === "GET") return inTurn(null);
@@ -136,7 +138,7 @@ function arrive(options: ServerOptions, found: Found | Refusal | EdgeRefusal, in
   const route = "route" in found ? found.route : null;
   try {
     const entry = "route" in found ? enter(options, found, incoming) : (crowdedBy(options, incoming, null) ?? found);
-    return { requestId, begunSeconds, incoming, route, entry, waitedMs: 0 };
+    return { requestId, begunSeconds, incoming, route, entry, askedSeconds: begunSeconds };
   } catch (error) {
     return {
       requestId,
@@ -144,7 +146,7 @@ function arrive(options: ServerOptions, found: Found | Refusal | EdgeRefusal, in
       incoming,
       route,
       entry: refusalOf(error, requestId, options.failed),
-      waitedMs: 0,
+      askedSeconds: begunSeconds,
     };
   }
 }
@@ -267,7 +269,7 @@ async function serveRoute(
 async function handleRequest(
   options: ServerOptions,
   { route, params, caller: first, party }: Entry,
-  { requestId, incoming, waitedMs }: Arrival,
+  { requestId, incoming, askedSeconds }: Arrival,
   received: Received,
 ): Promise<Outcome> {
   const read = parseBody(route, incoming, received);
@@ -303,7 +305,8 @@ async function handleRequest(
   };
   const answer = route.handle(request);
   if (!(answer instanceof Promise)) return answer;
-  const outcome = await withinTime(answer, HANDLER_TIMEOUT_MS - waitedMs, () => lateness?.abort());
+  const spentMs = (options.seconds() - askedSeconds) * 1_000;
+  const outcome = await withinTime(answer, HANDLER_TIMEOUT_MS - spentMs, () => lateness?.abort());
   const turn = route.isAlwaysAdmitted === true ? null : options.turns.goOn(party);
   if (turn !== null) await turn;
   return outcome;
