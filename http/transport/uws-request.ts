@@ -1,7 +1,7 @@
 import type { HttpRequest, HttpResponse } from "uWebSockets.js";
 import { BodyBytes } from "./body-bytes.js";
 import { type Fault, isChunkedAlone, OTHER_ENCODING, REPEATED_HOST } from "./request-faults.js";
-import { ClientGone, MAX_HEADER_BYTES, type TransportRequest } from "./transport.js";
+import { ClientGone, type HoldBytes, MAX_HEADER_BYTES, type TransportRequest } from "./transport.js";
 import { IncomingBody } from "./uws-body.js";
 
 /** The client of a request: whether it is still connected. */
@@ -73,37 +73,69 @@ export function toRequest(
   method: string,
   client: Client,
 ): UwsRequest {
-  const declared = Number(headers.get("content-length") ?? 0);
-  const isChunked = headers.has("transfer-encoding");
-  const hasBody = declared > 0 || isChunked;
-  // The library drops a body that has no listener in the first tick.
-  const body = hasBody ? new IncomingBody(response, client) : null;
-  return {
-    method,
-    path: request.getUrl(),
-    query: request.getQuery() ?? "",
-    header: (name) => headers.get(name),
-    get remoteAddress() {
-      return client.isGone || client.isAnswered
-        ? ""
-        : Buffer.from(response.getRemoteAddressAsText()).toString("latin1");
-    },
-    get isGone() {
-      return client.isGone;
-    },
-    get signal() {
-      return client.signal;
-    },
-    body: async (limitBytes, timeoutMs, holdBytes) => {
-      if (body === null) return new Uint8Array();
-      return body.read(new BodyBytes(isChunked ? null : declared, limitBytes, holdBytes), timeoutMs);
-    },
-    dropBody: async (timeoutMs) => {
-      await body?.drop(timeoutMs);
-    },
-    isLast: () => isChunked || (body !== null && !body.complete),
-    forget: () => body?.forget(),
-  };
+  return new IncomingRequest(response, request, { headers, method, client });
+}
+
+/** What was read of a request before. */
+interface Head {
+  readonly headers: ReadonlyMap<string, string>;
+  readonly method: string;
+  readonly client: Client;
+}
+
+/** A class: an object with getters of its own costs more than all else that is made for a request. */
+class IncomingRequest implements UwsRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly header: (name: string) => string | undefined;
+  readonly #response: HttpResponse;
+  readonly #client: Client;
+  /** In bytes; null when the body is chunked. */
+  readonly #declared: number | null;
+  readonly #body: IncomingBody | null;
+
+  constructor(response: HttpResponse, request: HttpRequest, { headers, method, client }: Head) {
+    this.method = method;
+    this.path = request.getUrl();
+    this.query = request.getQuery() ?? "";
+    this.header = (name) => headers.get(name);
+    this.#response = response;
+    this.#client = client;
+    this.#declared = headers.has("transfer-encoding") ? null : Number(headers.get("content-length") ?? 0);
+    // The library drops a body that has no listener in the first tick.
+    this.#body = this.#declared === 0 ? null : new IncomingBody(response, client);
+  }
+
+  get remoteAddress(): string {
+    const { isGone, isAnswered } = this.#client;
+    return isGone || isAnswered ? "" : Buffer.from(this.#response.getRemoteAddressAsText()).toString("latin1");
+  }
+
+  get isGone(): boolean {
+    return this.#client.isGone;
+  }
+
+  get signal(): AbortSignal {
+    return this.#client.signal;
+  }
+
+  async body(limitBytes: number, timeoutMs: number, holdBytes: HoldBytes): Promise<Uint8Array> {
+    if (this.#body === null) return new Uint8Array();
+    return this.#body.read(new BodyBytes(this.#declared, limitBytes, holdBytes), timeoutMs);
+  }
+
+  async dropBody(timeoutMs: number): Promise<void> {
+    await this.#body?.drop(timeoutMs);
+  }
+
+  isLast(): boolean {
+    return this.#declared === null || (this.#body !== null && !this.#body.complete);
+  }
+
+  forget(): void {
+    this.#body?.forget();
+  }
 }
 
 /** Reads the headers, which the library holds only in the request's first tick. */
