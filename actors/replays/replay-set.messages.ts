@@ -32,6 +32,8 @@ export interface RenameSet extends SetMessage {
 export interface DeleteSet extends SetMessage {
   readonly type: "set.delete";
   readonly setId: string;
+  /** The client for the change record. */
+  readonly client: string | null;
 }
 
 export interface AddEntry extends SetMessage, Keyed {

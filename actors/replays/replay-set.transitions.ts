@@ -63,6 +63,7 @@ export function renameSet(event: Delivered<RenameSet>): Result {
 
 export function deleteSet(event: Delivered<DeleteSet>): Result {
   return changeSet(event, (set) => {
+    if (set.guardsChanges) recordGuard(event, { ...set, guardsChanges: false });
     removeSet(event.turn, set);
     return null;
   });
@@ -102,7 +103,7 @@ export function removeRun(event: Delivered<RemoveEntry>): Result {
 }
 
 export function markGuard(event: Delivered<MarkGuard>): Result {
-  const { turn, caller, client, guardsChanges } = event;
+  const { turn, guardsChanges } = event;
   return changeSet(event, (set) => {
     const { partition } = turn.self;
     if (set.guardsChanges === guardsChanges) return null;
@@ -114,10 +115,18 @@ export function markGuard(event: Delivered<MarkGuard>): Result {
       if (other !== undefined) return { refused: "conflict", detail: guardedBy(other) };
     }
     replaySets.put(turn, partition, set, { ...set, guardsChanges });
-    const change = { resource: "replay-set", resourceId: set.id, key: set.id, action: "updated" } as const;
-    recordChange(turn, { ...change, caller, client, details: { name: set.name, guardsChanges } }, set.teamId);
+    recordGuard(event, { ...set, guardsChanges });
     return null;
   });
+}
+
+/** Marks of guarding sets are in the change log; a deleted set guards no more. */
+function recordGuard(
+  { turn, caller, client }: Pick<Delivered<MarkGuard | DeleteSet>, "turn" | "caller" | "client">,
+  { id, name, teamId, guardsChanges }: ReplaySetRow,
+): void {
+  const change = { resource: "replay-set", resourceId: id, key: id, action: "updated" } as const;
+  recordChange(turn, { ...change, caller, client, details: { name, guardsChanges } }, teamId);
 }
 
 const stationLeft: Refusal = {

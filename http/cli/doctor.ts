@@ -41,7 +41,7 @@ async function examine(folder: string, repairs: boolean): Promise<number> {
     const examinations = createExaminations(kinds, Date.now());
     let found = 0;
     for (const examination of examinations) found += await look(store, examination, repairs);
-    if (repairs) console.log(`${found} found in ${folder}; repaired what can be, and looked again:`);
+    if (repairs && found > 0) console.log(`${found} found in ${folder}; repaired what can be, and looked again:`);
     let left = repairs ? 0 : found;
     if (repairs) for (const examination of examinations) left += await look(store, examination, false);
     const all = left + pages.length;

@@ -32,7 +32,12 @@ export interface HookRoutesOptions {
 const historyQuery = z.strictObject({
   hook: z.string().optional(),
   event: workEventName.optional(),
-  state: z.enum(["attempting", "waiting", "delivered", "failed", "refused"], "must be a state").optional(),
+  state: z
+    .enum(
+      ["attempting", "waiting", "delivered", "failed", "refused"],
+      "must be attempting, waiting, delivered, failed or refused",
+    )
+    .optional(),
   before: cursor.optional(),
   limit: pageSize(),
 });

@@ -65,7 +65,7 @@ export function resendRoutes({ runtime }: { readonly runtime: Runtime }): readon
       operation: "testHook",
       description:
         "The steps run once, about no task; conditions are not asked. The default body says `test: true`, the header " +
-        "`service-test` says `true`, and so does the history.",
+        "`service-test` says `true`, and so does the history. The answer is the firing as it begins: the history has its outcome.",
       access: "any",
       body: z.strictObject({}),
       answers: { 202: currentHookOccurrenceSchema },

@@ -74,8 +74,8 @@ function changeRoutes(runtime: Runtime): readonly Route[] {
       description: "Lets go of what it kept of its runs.",
       access: "any",
       answers: { 204: null },
-      handle: ({ caller }, { set: { id: setId }, ...team }) =>
-        changeSet(runtime, team, { type: "set.delete", caller, setId }),
+      handle: ({ caller, client }, { set: { id: setId }, ...team }) =>
+        changeSet(runtime, team, { type: "set.delete", caller, client, setId }),
     }),
   ];
 }

@@ -45,7 +45,9 @@ const opening = z.strictObject({
 });
 
 const listing = z.strictObject({
-  state: z.enum(["queued", "running", "inbox", "done", "closed"], "must be a state").optional(),
+  state: z
+    .enum(["queued", "running", "inbox", "done", "closed"], "must be queued, running, inbox, done or closed")
+    .optional(),
   line: z.string().optional(),
   station: z.string().optional(),
   assignee: z.string().optional(),

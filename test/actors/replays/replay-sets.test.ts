@@ -133,9 +133,9 @@ t.test("who may not plan any more is refused in the turn of the change", async (
   const scene = new SteppedSets();
   const setId = scene.open();
   const stranger = { ...caller, userId: "usr_9" };
-  t.match(scene.tell({ type: "set.delete", setId, caller: stranger }), { refused: "not-found" });
+  t.match(scene.tell({ type: "set.delete", client: null, setId, caller: stranger }), { refused: "not-found" });
   const token = { kind: "token", tokenId: "tok_1", workspaceId, scopes: ["plan"], issuedBy: "usr_1", trust: null };
-  t.match(scene.tell({ type: "set.delete", setId, caller: token }), { refused: "unauthenticated" });
+  t.match(scene.tell({ type: "set.delete", client: null, setId, caller: token }), { refused: "unauthenticated" });
   t.ok(replaySets.get(scene.rows, workspaceId, setId));
 });
 

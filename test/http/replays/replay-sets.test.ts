@@ -165,15 +165,18 @@ t.test("a station's changes are guarded by one set, and marks are in the change 
   t.equal((await mark("DELETE", other)).status, 204, "it does not");
   t.equal((await mark("DELETE", one)).status, 204);
   t.equal((await mark("POST", other)).status, 204);
-  const changes = itemsOf(await ada.request("GET", "/api/workspaces/acme/configuration-changes?limit=4"));
+  t.equal((await ada.request("DELETE", other)).status, 204, "it guards no more");
+  t.equal((await ada.request("DELETE", one)).status, 204, "it did not");
+  const changes = itemsOf(await ada.request("GET", "/api/workspaces/acme/configuration-changes?limit=5"));
   const ofSets = changes.filter(({ resource }) => resource === "replay-set");
   const idOf = (set: string) => set.split("/").at(-1);
   t.match(ofSets, [
+    { action: "updated", resourceId: idOf(other), details: { guardsChanges: false }, by: { kind: "person" } },
     { action: "updated", resourceId: idOf(other), details: { guardsChanges: true }, by: { kind: "person" } },
     { action: "updated", resourceId: idOf(one), details: { guardsChanges: false } },
     { action: "updated", resourceId: idOf(one), details: { guardsChanges: true } },
   ]);
-  t.equal(ofSets.length, 3);
+  t.equal(ofSets.length, 4);
 });
 
 t.test("a set whose station left its line can be renamed, emptied and deleted, and goes with its team", async (t) => {
