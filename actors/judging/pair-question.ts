@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { ModelMessage } from "../outbound/model-request.js";
+import type { PairOutcome } from "../statistics/comparison.js";
 import { type CheckoutDiff, readChange } from "./change.js";
 import { FencedText } from "./fence.js";
 import { criteria, trustRules } from "./prompt.js";
@@ -40,8 +41,6 @@ export interface PairQuestion {
   readonly schema: typeof pairAnswer;
   readonly shown: ShownPair;
 }
-
-export type PairOutcome = "win" | "loss" | "tie";
 
 /** One reading of a pair: its outcome is the copy's own. */
 export interface PairReading {

@@ -1,5 +1,6 @@
+import type { PairOutcome } from "../statistics/comparison.js";
 import { type CheckoutDiff, isEmptyChange, readChange } from "./change.js";
-import type { PairOutcome, PairReading } from "./pair-question.js";
+import type { PairReading } from "./pair-question.js";
 import type { Judge } from "./scales.js";
 
 /** Why a copy was not compared. */
@@ -65,17 +66,4 @@ export function toPairOutcome(readings: readonly [PairReading, PairReading]): Pa
 /** Which copy of the other side a copy is set beside: both count from 1, over copies of the same original run. */
 export function opponentOf(repeat: number, theirRepeats: number): number {
   return ((repeat - 1) % theirRepeats) + 1;
-}
-
-/** A task's pair: the outcome of more than half of its compared copies, else a tie; null when none was compared. */
-export function toTaskPair(outcomes: readonly PairOutcome[]): PairOutcome | null {
-  if (outcomes.length === 0) return null;
-  const isMost = (outcome: PairOutcome) => outcomes.filter((one) => one === outcome).length * 2 > outcomes.length;
-  return isMost("win") ? "win" : isMost("loss") ? "loss" : "tie";
-}
-
-/** Tasks won, lost and tied; a task without a compared copy does not count. */
-export function countTaskPairs(pairs: readonly (PairOutcome | null)[]) {
-  const count = (outcome: PairOutcome) => pairs.filter((one) => one === outcome).length;
-  return { wins: count("win"), losses: count("loss"), ties: count("tie") };
 }

@@ -55,5 +55,5 @@ function isLookedAtTwice({ first, second }: TwoLooks): boolean {
 }
 
 function countPending(looks: readonly TwoLooks[]): number {
-  return looks.filter(({ second }) => second === "pending").length;
+  return looks.filter(({ first, second }) => first !== null && second === "pending").length;
 }

@@ -1,24 +1,15 @@
-import fc from "fast-check";
 import t from "tap";
-import { toAgreement } from "../../../actors/judging/agreement.js";
-import {
-  countTaskPairs,
-  opponentOf,
-  type PairSide,
-  planPair,
-  toPairOutcome,
-  toTaskPair,
-} from "../../../actors/judging/pair.js";
+import { opponentOf, type PairSide, planPair, toPairOutcome } from "../../../actors/judging/pair.js";
 import {
   MAX_PAIRED_CHANGE,
   type PairedWork,
   type Pairing,
-  type PairOutcome,
   type PairReading,
   pairQuestion,
   readPairing,
 } from "../../../actors/judging/pair-question.js";
 import type { Judge } from "../../../actors/judging/scales.js";
+import type { PairOutcome } from "../../../actors/statistics/comparison.js";
 
 const mark = "00112233445566778899aabbccddeeff";
 const judge: Judge = {
@@ -153,42 +144,4 @@ t.test("copies are set beside each other in turn", async (t) => {
     [1, 2].map((repeat) => opponentOf(repeat, 1)),
     [1, 1],
   );
-});
-
-t.test("a task is won or lost by more than half of its compared copies", async (t) => {
-  const cases: [PairOutcome[], PairOutcome | null][] = [
-    [[], null],
-    [["win"], "win"],
-    [["win", "loss"], "tie"],
-    [["win", "win", "loss"], "win"],
-    [["win", "tie", "loss"], "tie"],
-    [["win", "tie"], "tie"],
-    [["loss", "loss", "tie"], "loss"],
-  ];
-  for (const [outcomes, pair] of cases) t.equal(toTaskPair(outcomes), pair, outcomes.join());
-  t.same(countTaskPairs(cases.map(([, pair]) => pair)), { wins: 2, losses: 1, ties: 3 });
-  const outcomes = fc.array(fc.constantFrom<PairOutcome>("win", "loss", "tie"));
-  const flipped = { win: "loss", loss: "win", tie: "tie" } as const;
-  fc.assert(
-    fc.property(outcomes, (all) => {
-      const pair = toTaskPair(all);
-      return toTaskPair(all.map((one) => flipped[one])) === (pair === null ? null : flipped[pair]);
-    }),
-  );
-});
-
-t.test("a judge is unstable when it judges fewer than four of five changes alike", async (t) => {
-  const twice = (first: boolean | null, second: boolean | null | "pending") => ({
-    first: { passed: first },
-    second: second === "pending" ? null : { passed: second },
-  });
-  t.same(toAgreement([]), { compared: 0, agreed: 0, pending: 0, agreement: null, unstable: false });
-  const four = [twice(true, true), twice(false, false), twice(true, true), twice(true, true)];
-  t.same(
-    toAgreement([...four, twice(true, false), twice(true, null), twice(null, "pending"), twice(false, "pending")]),
-    {
-      ...{ compared: 5, agreed: 4, pending: 1, agreement: 0.8, unstable: false },
-    },
-  );
-  t.match(toAgreement([...four.slice(1), twice(true, false)]), { agreement: 0.75, unstable: true });
 });

@@ -135,10 +135,21 @@ t.test("a task's pair is what more than half of its compared copies are, else a 
     [copies("win", "win", "loss", "tie"), "tie"],
     [copies("loss", "loss", "loss", "win", "tie"), "loss"],
     [copies("tie", "tie", "win"), "tie"],
+    [copies("win", "tie"), "tie"],
+    [copies("loss", "loss", "tie"), "loss"],
   ];
   t.same(
     cases.map(([given]) => pairOfTask(given)),
     cases.map(([, wanted]) => wanted),
+  );
+  const flipped = { win: "loss", loss: "win", tie: "tie" } as const;
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom<PairOutcome>("win", "loss", "tie")), (outcomes) => {
+      const pair = pairOfTask(copies(...outcomes));
+      const mirrored = pairOfTask(copies(...outcomes.map((one) => flipped[one])));
+      return mirrored === (pair === null ? null : flipped[pair]);
+    }),
+    { examples: [[[]]] },
   );
 });
 

@@ -12,6 +12,7 @@ t.test("agreement is of the changes with two verdicts, passed or failed alike", 
     ...looks("passed", "pending", 2),
     ...looks("passed", null),
     ...looks(null, "passed"),
+    ...looks(null, "pending"),
   ];
   t.same(judgeAgreement(judgings), { compared: 6, agreed: 5, pending: 2, agreement: 5 / 6, unstable: false });
 });
