@@ -3,6 +3,9 @@ import { codeHostConnections } from "./code-host/connection.table.js";
 import { standingDecisions } from "./decisions/decision.table.js";
 import { hookOccurrences } from "./hooks/hook-occurrence.table.js";
 import { connections } from "./integrations/connection.table.js";
+import { replays } from "./replays/replay.table.js";
+import { replayCopies } from "./replays/replay-copy.table.js";
+import { replayInputs } from "./replays/replay-input.table.js";
 import { replayEntries, replaySets } from "./replays/replay-set.table.js";
 import { attempts } from "./resources/idempotency.table.js";
 import type { Kind } from "./resources/kind.js";
@@ -36,5 +39,8 @@ export function createDependentSources(kinds: readonly Kind[]): readonly Depende
     hookOccurrences,
     replaySets,
     replayEntries,
+    replays,
+    replayInputs,
+    replayCopies,
   ];
 }

@@ -35,6 +35,17 @@ export function decimal(value: number): Fraction {
   return power < 0 ? fraction(digits, 10n ** BigInt(-power)) : fraction(digits * 10n ** BigInt(power));
 }
 
+/** A fraction as a text that {@link fromText} reads back, for rows: `3/20`, `2/1`. */
+export function toText({ numerator, denominator }: Fraction): string {
+  return `${numerator}/${denominator}`;
+}
+
+/** The fraction of {@link toText}. Throws SyntaxError or RangeError when it is none. */
+export function fromText(text: string): Fraction {
+  const [numerator = "", denominator = ""] = text.split("/");
+  return fraction(BigInt(numerator), BigInt(denominator));
+}
+
 export function add(a: Fraction, b: Fraction): Fraction {
   return fraction(a.numerator * b.denominator + b.numerator * a.denominator, a.denominator * b.denominator);
 }

@@ -1,7 +1,15 @@
+import { replayInputs } from "./replays/replay-input.table.js";
 import { runCheckouts, runSteps } from "./runs/run.table.js";
 import { runInputs } from "./runs/run-input.table.js";
 import type { ReferringTable } from "./tables/blob-recount.js";
 import { taskCheckouts, tasks } from "./tasks/task.table.js";
 
 /** All tables whose rows refer to bodies; references are recounted from them (`tables/blob-recount.ts`). */
-export const referringTables: readonly ReferringTable[] = [runInputs, runCheckouts, runSteps, tasks, taskCheckouts];
+export const referringTables: readonly ReferringTable[] = [
+  runInputs,
+  runCheckouts,
+  runSteps,
+  tasks,
+  taskCheckouts,
+  replayInputs,
+];

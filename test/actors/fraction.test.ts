@@ -7,12 +7,14 @@ import {
   decimal,
   divide,
   fraction,
+  fromText,
   mean,
   multiply,
   roundUp,
   subtract,
   sum,
   toNumber,
+  toText,
   ZERO,
 } from "../../actors/fraction.js";
 
@@ -26,6 +28,12 @@ t.test("a fraction is in lowest terms, its sign above", async (t) => {
   t.same(fraction(0, -8), ZERO);
   t.throws(() => fraction(1, 0), RangeError);
   t.throws(() => fraction(0.5), RangeError);
+});
+
+t.test("a fraction is read back from its text", async (t) => {
+  t.equal(toText(decimal(-0.15)), "-3/20");
+  fc.assert(fc.property(anyFraction, (each) => assert.deepEqual(fromText(toText(each)), each)));
+  for (const text of ["", "1", "1/0", "a/b"]) t.throws(() => fromText(text), text);
 });
 
 t.test("a decimal is the one that was written", async (t) => {

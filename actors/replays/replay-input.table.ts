@@ -1,0 +1,49 @@
+import type { Reading } from "../../storage/store.js";
+import type { RunConfig } from "../lines/fingerprint.js";
+import type { StationBody } from "../lines/station.js";
+import { indexedTable } from "../tables/indexed-table.js";
+import type { RunRefusalCode } from "./run-refusal.js";
+
+/** A run of a replay, as its set had it at the start. */
+export interface ReplayEntry {
+  /** The entry's place in the set, which is its order. */
+  readonly place: number;
+  /** The run that is repeated. */
+  readonly runId: string;
+  readonly taskId: string;
+  /** The task's, at the start. */
+  readonly title: string;
+  /** Why the run cannot be repeated, at the start; its copies are unscored then. Null when it can. */
+  readonly refusal: RunRefusalCode | null;
+}
+
+/** What a replay froze at its start. Skills are bodies (`tables/blobs.ts`), named by their digests. */
+export interface ReplayInputRow {
+  readonly replayId: string;
+  /** The config that its runs run with. */
+  readonly config: RunConfig;
+  /** The rest of the station block, which affects no config. */
+  readonly block: Pick<StationBody, "name" | "passesTo" | "alerts" | "runners">;
+  readonly line: { readonly key: string; readonly name: string };
+  /** Keys of the stations that its runs may hand over to and that come later in the line. */
+  readonly next: readonly string[];
+  /** The commands of the live config: only where a command is equal to the live one does it get secrets. */
+  readonly live: Pick<RunConfig, "repositories"> & { readonly station: Pick<RunConfig["station"], "check"> };
+  /** At most 50, in the order of the set. */
+  readonly entries: readonly ReplayEntry[];
+  /** Most copies that run at once; null for no limit of its own. */
+  readonly concurrency: number | null;
+}
+
+/** `[replay]` */
+export const replayInputs = indexedTable<ReplayInputRow>("replay-input", {
+  order: ["replayId"],
+  blobs: ({ config }) => config.skills.map(({ digest }) => digest),
+});
+
+/** The input of a replay, which exists as long as the replay. */
+export function getReplayInput(reading: Reading, workspaceId: string, replayId: string): ReplayInputRow {
+  const input = replayInputs.get(reading, workspaceId, replayId);
+  if (input === undefined) throw new Error("a replay without its input");
+  return input;
+}
