@@ -45,6 +45,8 @@ export const RUNNER_FEATURES = [
   "taskless",
   /** `bases` in `run.started`: the commits that the checkouts begin from. */
   "bases",
+  /** `replay` in a job: the run belongs to a replay, and nothing but its report may leave it. */
+  "replays",
 ] as const;
 export type RunnerFeature = (typeof RUNNER_FEATURES)[number];
 
@@ -134,6 +136,11 @@ export const checkoutResultSchema = z.object({
   base: commit,
   /** Unified git diff (`--binary`) of all the task's changes since `base`; empty for none. */
   diff: z.string(),
+  /**
+   * The same of the run's own changes: since the tree that it began from, `base` with the diff of the job. In a replay
+   * whose job has such a diff; absent where `diff` holds no other changes.
+   */
+  own: z.string().optional(),
 });
 export type CheckoutResult = z.infer<typeof checkoutResultSchema>;
 
@@ -149,7 +156,7 @@ export const endingSchema = z.discriminatedUnion("kind", [
 export type RunEnding = z.infer<typeof endingSchema>;
 
 export const runnerMessageSchema = z.discriminatedUnion("type", [
-  /** The checkouts are in place, setup has run, the agent starts. */
+  /** The checkouts are in place, setup has run, the agent starts; or the check of a job without agent. */
   z.object({ type: z.literal("run.started"), ...claim, bases: z.array(baseSchema).max(MAX_CHECKOUTS).optional() }),
   z.object({ type: z.literal("run.step"), ...claim, step: stepSchema }),
   /** The agent wants to hand over; answered by `run.handover-answered` with the same id. */
@@ -197,6 +204,22 @@ export const runnerMessageSchema = z.discriminatedUnion("type", [
 ]);
 export type RunnerMessage = z.infer<typeof runnerMessageSchema>;
 
+/**
+ * A run of a replay. Its programs get no credentials for pushing, approvals that its agent asks for are dismissed at
+ * once, and a question of its agent ends it.
+ */
+const replaySchema = z.object({
+  /** `repeat`: the agent works as in any run. `check`: setup and check run on what a run has changed, without an agent. */
+  does: z.enum(["repeat", "check"]),
+  /** The commands that get the values of the harness's secrets, as the agent does. */
+  secretsFor: z.object({
+    check: z.boolean(),
+    /** The repositories whose `setup` gets them. */
+    setup: z.array(z.string()),
+  }),
+});
+export type JobReplay = z.infer<typeof replaySchema>;
+
 /** Everything that a runner needs for a run. Secrets are in the clear: a job is sent, but never stored. */
 export const jobSchema = z.object({
   ...claim,
@@ -212,6 +235,8 @@ export const jobSchema = z.object({
       notes: z.array(z.object({ at: z.string(), from: z.string(), text: z.string() })),
     })
     .optional(),
+  /** Absent for a run of no replay; such a job is sent only to a runner with the feature `replays`. */
+  replay: replaySchema.optional(),
   line: z.object({ key: z.string(), name: z.string() }),
   station: z.object({
     key: z.string(),

@@ -1,6 +1,7 @@
 import type { GateAnswer, TurnReading } from "../../runtime/turn.js";
 import { isRefusal } from "../refusal.js";
 import { findRequestBefore } from "../resources/repeated-request.js";
+import type { RunnerFeature } from "../runners/protocol.js";
 import { approvals } from "./approval.table.js";
 import { findAnswerable } from "./approvals.js";
 import { findSentBefore, refuseMessage } from "./conversation.js";
@@ -56,12 +57,15 @@ export function classifyRun(owners: readonly RunOwner[]) {
   };
 }
 
-/** What the run needs of a runner depends on its owner too. Throws when the kind of owner is unknown. */
+/** What the run needs of a runner depends on its job too. Throws when the kind of owner is unknown. */
 function toStart(message: StartRun, owners: readonly RunOwner[]): RunEvent {
   const { brief } = getRunOwner(owners, message.owner.kind);
-  if (brief !== null) return message;
+  const needed: RunnerFeature[] = [];
+  if (brief === null) needed.push("taskless");
+  if (message.beginning.replay !== undefined) needed.push("replays");
+  if (needed.length === 0) return message;
   const { features = [] } = message.needs;
-  return { ...message, needs: { ...message.needs, features: [...features, "taskless"] } };
+  return { ...message, needs: { ...message.needs, features: [...new Set([...features, ...needed])] } };
 }
 
 function toGateEvent({ gate, id, refused }: GateAnswer, owned: () => Owned): RunEvent {

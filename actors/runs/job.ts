@@ -5,6 +5,7 @@ import { findResourceAt } from "../resources/resource.table.js";
 import type { Job } from "../runners/protocol.js";
 import type { Sealer } from "../sealer.js";
 import { getText, readStoredText } from "../tables/text-blobs.js";
+import { needsSecrets, toJobReplay } from "./replay-terms.js";
 import { runs } from "./run.table.js";
 import { type InputBrief, type RunInputRow, runInputs } from "./run-input.table.js";
 
@@ -30,9 +31,12 @@ export function buildJob(
   if (input === undefined || input.beginning === null || input.claimed === null) return undefined;
   const { config, beginning, claimed } = input;
   const { station, skills, profile } = config;
+  const { replay } = beginning;
+  const secrets = replay === undefined || needsSecrets(replay) ? (profile?.secrets ?? {}) : {};
   return {
     ...{ runId, fence, workspaceId },
     ...(claimed.brief === null ? {} : { task: toTask(reading, workspaceId, claimed.brief) }),
+    ...(replay === undefined ? {} : { replay: toJobReplay(replay) }),
     line: { key: beginning.line.key, name: beginning.line.name },
     station: {
       ...{ key: station.key, name: beginning.station.name, kind: station.kind, prompt: station.prompt },
@@ -44,7 +48,7 @@ export function buildJob(
       name: station.harness,
       args: [...(profile?.args ?? [])],
       env: { ...profile?.env },
-      ...openSecrets(source, workspaceId, profile?.secrets ?? {}),
+      ...openSecrets(source, workspaceId, secrets),
     },
     skills: skills.map(({ key, digest }) => toSkill(key, getStoredSkill(reading, workspaceId, digest))),
     timeoutMinutes: Math.min(station.timeoutMinutes, profile?.timeoutMinutes ?? station.timeoutMinutes),

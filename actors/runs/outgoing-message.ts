@@ -4,7 +4,8 @@ import { buildJob, type JobSource } from "./job.js";
 
 /** Why a job that is too large for a frame cannot be sent, for a person. */
 export const TOO_LARGE = "What the task has changed and what was said on it are too large to be sent to a runner.";
-const NOT_KNOWN = "The runner is of a release that only works for tasks.";
+const KNOWS_TASKS_ONLY = "The runner is of a release that only works for tasks.";
+const KNOWS_NO_REPLAYS = "The runner is of a release that knows no replays.";
 
 /**
  * A message of a runner's outbox in the form that is sent. Only here are a job built and its secrets opened. A job
@@ -19,6 +20,8 @@ export function toServiceMessage(source: JobSource, workspaceId: string, { messa
 
 /** Why a runner with these protocol features cannot take the message, for a person; null when it can. */
 export function whyNotKnown(message: ServiceMessage, features: readonly string[]): string | null {
-  const isKnown = message.type !== "run.assign" || message.job.task !== undefined || features.includes("taskless");
-  return isKnown ? null : NOT_KNOWN;
+  if (message.type !== "run.assign") return null;
+  const { task, replay } = message.job;
+  if (task === undefined && !features.includes("taskless")) return KNOWS_TASKS_ONLY;
+  return replay !== undefined && !features.includes("replays") ? KNOWS_NO_REPLAYS : null;
 }

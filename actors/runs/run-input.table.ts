@@ -2,6 +2,7 @@ import type { Reading } from "../../storage/store.js";
 import type { RunConfig } from "../lines/fingerprint.js";
 import { indexedTable } from "../tables/indexed-table.js";
 import { digestsOfText } from "../tables/text-blobs.js";
+import type { ReplayTerms } from "./replay-terms.js";
 import type { RunBrief } from "./run-owner.js";
 
 /**
@@ -34,6 +35,8 @@ export interface RunBeginning {
   };
   /** One for each repository of the config, in the same order. */
   readonly checkouts: readonly InputCheckout[];
+  /** Absent for a run that belongs to no replay. */
+  readonly replay?: ReplayTerms;
 }
 
 export interface InputCheckout {

@@ -49,7 +49,7 @@ export const runMessages = table<{ readonly index: number; readonly by: string }
 /** `[run, person, idempotency key]`: the step of the message with that key. */
 export const runMessageKeys = table<{ readonly index: number }>("run-said-once");
 /** The changes of a run in one repository. */
-export interface RunCheckoutRow extends Omit<CheckoutResult, "diff"> {
+export interface RunCheckoutRow extends Omit<CheckoutResult, "diff" | "own"> {
   readonly runId: string;
   /** Digest of the diff against `base`; null for no change. */
   readonly digest: string | null;

@@ -65,7 +65,7 @@ export const taskNotes = table<TaskNote>("task-note");
 /** `[task, key]`: the keys of notes that are added once only. */
 export const noteKeys = table<true>("task-note-once");
 /** The changes of a task in one repository so far. */
-export interface TaskCheckoutRow extends Omit<CheckoutResult, "diff"> {
+export interface TaskCheckoutRow extends Omit<CheckoutResult, "diff" | "own"> {
   readonly taskId: string;
   /** Digest of the diff against `base`; null for no change. */
   readonly digest: string | null;

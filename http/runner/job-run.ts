@@ -43,8 +43,8 @@ export interface JobOptions {
   readonly log: (line: string) => void;
 }
 
-/** Why a run ends before it is done. */
-export type EndCause = "stop" | "drop" | "timeout";
+/** Why a run ends before it is done; `question`: a replay ends with its agent's question, which nobody answers. */
+export type EndCause = "stop" | "drop" | "timeout" | "question";
 
 type CheckResult = CommandResult & { readonly passed: boolean };
 
@@ -53,6 +53,16 @@ interface Place {
   readonly folder: RunFolder;
   readonly checkouts: Checkout[];
 }
+
+/** A command of the station or of a repository. */
+interface ShellCommand {
+  readonly command: string;
+  readonly cwd: string;
+  /** Whether it gets the values of the harness's secrets. */
+  readonly secrets: boolean;
+}
+
+const NO_LEAVE = "Nobody gives leave in a replay.";
 
 /**
  * The work on one claim, from the checkouts to the report.
@@ -110,7 +120,7 @@ export class JobRun {
     return this.#summary;
   }
 
-  /** Ends the work: `stop` and `timeout` still report; `drop` kills at once and sends nothing more. */
+  /** Ends the work: all causes but `drop` still report; `drop` kills at once and sends nothing more. */
   end(cut: EndCause): void {
     this.#cut = this.#cut === null || cut === "drop" ? cut : this.#cut;
     this.#handovers.close();
@@ -176,7 +186,9 @@ export class JobRun {
       throw new JobFailed("secret-missing", `there is no secret ${missingSecrets.join(", ")} any more`);
     }
     await this.#checkOut(place);
+    if (this.job.replay?.does === "check") return this.#checkAlone(place);
     const result = await this.#agent(place);
+    if (this.#cut === "question") return this.#asked();
     const ended = () => new JobFailed("harness-failed", "the agent was ended", result.output);
     if (this.#wasCut()) throw ended();
     const ending = await this.#ending(place, result);
@@ -198,7 +210,9 @@ export class JobRun {
       });
       checkouts.push(checkout);
       if (setup === null) continue;
-      const { exitCode, output } = await this.#shell({ folder, checkouts }, setup, checkout.folder);
+      const secrets = this.job.replay?.secretsFor.setup.includes(repository) ?? true;
+      const ran = { command: setup, cwd: checkout.folder, secrets };
+      const { exitCode, output } = await this.#shell({ folder, checkouts }, ran);
       if (exitCode !== 0) {
         throw new JobFailed("setup-failed", `the setup of ${repository} ended with ${exitCode ?? "a signal"}`, output);
       }
@@ -216,12 +230,12 @@ export class JobRun {
     return found
       .run(this.job, {
         cwd: cwdOf(place),
-        env: this.#environment(place),
+        env: this.#environment(place, { secrets: true }),
         mark: folder.mark,
         halt: this.#halt,
         started: async (group) => {
           await folder.note(group);
-          this.#send({ type: "run.started", ...this.claim, ...this.#bases(place) });
+          this.#sendStarted(place);
         },
         step: (step) => this.#step(step),
         cost: (spent, model) => {
@@ -229,15 +243,24 @@ export class JobRun {
           return this.#addCost(spent);
         },
         handover: (to, note) => this.#handOver(place, to, note),
-        ask: (question) => {
-          this.#question = question;
-        },
+        ask: (question) => this.#takeQuestion(question),
         permission: (wish, answered) => this.#askPermission(wish, answered),
         listen: (give) => this.#messages.listen(give),
       })
       .catch((error: unknown) => {
         throw error instanceof HarnessNotFound ? new JobFailed("harness-not-found", error.message) : error;
       });
+  }
+
+  /** Checks what the checkouts begin from. */
+  async #checkAlone(place: Place): Promise<RunEnding> {
+    this.#sendStarted(place);
+    await this.#passCheck(place);
+    return { kind: "finish", note: "" };
+  }
+
+  #sendStarted(place: Place): void {
+    this.#send({ type: "run.started", ...this.claim, ...this.#bases(place) });
   }
 
   #bases({ checkouts }: Place): { bases?: CheckoutBase[] } {
@@ -251,17 +274,23 @@ export class JobRun {
     }
     const { given } = this.#handovers;
     if (given !== null) return { kind: "handover", to: given.to, note: this.#mask(given.note) };
-    if (this.#question !== null) return { kind: "ask", question: this.#mask(this.#question) };
-    const check = await this.#runCheck(place);
-    if (check?.passed === false) {
-      throw new JobFailed("check-failed", `the check ended with ${check.exitCode ?? "a signal"}`, check.output);
-    }
+    if (this.#question !== null) return this.#asked();
+    await this.#passCheck(place);
     const [only, ...others] = this.job.station.next;
     if (only === undefined) return { kind: "finish", note: "" };
     if (others.length > 0) return { kind: "finish", note: "The agent handed over to none of the next stations." };
     const refused = await this.#handovers.ask({ to: only, note: "" });
     if (refused === null) return { kind: "handover", to: only, note: "" };
     return { kind: "finish", note: refused.slice(0, 20_000) };
+  }
+
+  #takeQuestion(question: string): void {
+    this.#question = question;
+    if (this.job.replay !== undefined && this.#handovers.given === null) this.end("question");
+  }
+
+  #asked(): RunEnding {
+    return { kind: "ask", question: this.#mask(this.#question ?? "") };
   }
 
   /** Asks for a handover: runs the station's check, then asks the service. Null when it is given, else the reason. */
@@ -275,25 +304,34 @@ export class JobRun {
 
   async #askPermission(wish: PermissionWish, answered: (answer: PermissionAnswer) => void): Promise<void> {
     await this.#options.room(this.#halt.stopping);
+    if (this.job.replay !== undefined) return answered({ dismissed: NO_LEAVE });
     if (!this.#options.knows("permissions")) {
       return answered({ dismissed: "The service is of a release that gives no leave for calls." });
     }
     this.#permissions.ask(wish, answered);
   }
 
+  /** Runs the station's check; throws when it fails. */
+  async #passCheck(place: Place): Promise<void> {
+    const check = await this.#runCheck(place);
+    if (check?.passed !== false) return;
+    throw new JobFailed("check-failed", `the check ended with ${check.exitCode ?? "a signal"}`, check.output);
+  }
+
   async #runCheck(place: Place): Promise<CheckResult | null> {
     const { check } = this.job.station;
     if (check === null) return null;
-    const { exitCode, output } = await this.#shell(place, check, cwdOf(place));
+    const secrets = this.job.replay?.secretsFor.check ?? true;
+    const { exitCode, output } = await this.#shell(place, { command: check, cwd: cwdOf(place), secrets });
     this.#check = { exitCode, output: this.#mask(output), passed: exitCode === 0 };
     return this.#check;
   }
 
-  #shell(place: Place, command: string, cwd: string): Promise<CommandResult> {
+  #shell(place: Place, { command, cwd, secrets }: ShellCommand): Promise<CommandResult> {
     this.#programs += 1;
     return runShell(command, {
       cwd,
-      env: this.#environment(place),
+      env: this.#environment(place, { secrets }),
       mark: `${place.folder.mark}command-${this.#programs}.`,
       halt: this.#halt,
       started: (group) => place.folder.note(group),
@@ -308,8 +346,8 @@ export class JobRun {
     this.#spent = { amount: (this.#spent?.amount ?? 0) + spent.amount, currency: spent.currency };
   }
 
-  #environment({ folder, checkouts }: Place): Record<string, string> {
-    return environmentOf(this.job, folder, { checkouts, passed: this.#options.passEnv });
+  #environment({ folder, checkouts }: Place, { secrets }: Pick<ShellCommand, "secrets">): Record<string, string> {
+    return environmentOf(this.job, folder, { checkouts, passed: this.#options.passEnv, secrets });
   }
 
   /** The run's failure. After a timeout it is always `timed-out`. */
@@ -321,7 +359,9 @@ export class JobRun {
 
   async #report(checkouts: readonly Checkout[], ending: RunEnding | null, failed: JobFailed | null): Promise<void> {
     if (!this.isHeld) return;
-    const collected = await collect(checkouts, this.#dropped.signal);
+    const { replay } = this.job;
+    const options = { signal: this.#dropped.signal, own: replay !== undefined };
+    const collected = await collect(replay?.does === "check" ? [] : checkouts, options);
     const failure = failed ?? collected.failed;
     const stopped = this.#cut === "stop";
     const reported = stopped || failure === null ? null : toFailure(failure, this.#mask);

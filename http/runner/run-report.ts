@@ -13,20 +13,29 @@ export interface Collected {
   readonly failed: JobFailed | null;
 }
 
+export interface CollectOptions {
+  /** Kills git when aborted. */
+  readonly signal: AbortSignal;
+  /** Whether the run's own changes are told apart from those that it began with. */
+  readonly own: boolean;
+}
+
 /** The changes in each checkout, as far as they can be read and fit into one frame. */
-export async function collect(checkouts: readonly Checkout[], signal: AbortSignal): Promise<Collected> {
+export async function collect(checkouts: readonly Checkout[], { signal, own }: CollectOptions): Promise<Collected> {
   const results: CheckoutResult[] = [];
   let failed: JobFailed | null = null;
   let room = MAX_FRAME_BYTES - REST_OF_FRAME;
   for (const checkout of checkouts) {
-    const { repository, base } = checkout;
+    const { repository, base, tree } = checkout;
     try {
-      const diff = await changesOf(checkout, { signal, maxBytes: MAX_DIFF_BYTES });
+      const options = { signal, maxBytes: MAX_DIFF_BYTES };
+      const result: CheckoutResult = { repository, base, diff: await changesOf(checkout, options) };
+      if (own && tree !== null) result.own = await changesOf({ ...checkout, base: tree }, options);
       // JSON may need more bytes for a character than the diff.
-      const bytes = Buffer.byteLength(JSON.stringify(diff));
+      const bytes = Buffer.byteLength(JSON.stringify(result));
       if (bytes > room) throw new OutputTooLong(`with it a report would take more than ${MAX_FRAME_BYTES} bytes`);
       room -= bytes;
-      results.push({ repository, base, diff });
+      results.push(result);
     } catch (error) {
       failed ??= unread(repository, error);
     }

@@ -11,13 +11,16 @@ export interface ChangesOptions {
   readonly maxBytes: number;
 }
 
+/** The commit or the tree that changes are relative to. */
+type Since = Pick<Checkout, "folder" | "record" | "base">;
+
 /**
  * All changes since the base as a git diff, including new files, whatever the agent committed, staged or did to its
  * clone's git directory. Without ignored files that the agent did not force-add, and without nested repositories. Files
  * that are neither UTF-8 nor binary to git become binary patches. Commits and pushes nothing. Rejects with `GitFailed`
  * or `OutputTooLong`.
  */
-export async function changesOf(checkout: Checkout, { signal, maxBytes }: ChangesOptions): Promise<string> {
+export async function changesOf(checkout: Since, { signal, maxBytes }: ChangesOptions): Promise<string> {
   await gather(checkout, signal);
   const text = await diff(checkout, { signal, maxBytes });
   if (isUtf8(text)) return text.toString("utf8");
@@ -30,7 +33,7 @@ export async function changesOf(checkout: Checkout, { signal, maxBytes }: Change
 }
 
 /** Updates the record's index to the contents of the folder. */
-async function gather(checkout: Checkout, signal: AbortSignal): Promise<void> {
+async function gather(checkout: Since, signal: AbortSignal): Promise<void> {
   const { base } = checkout;
   const options = { env: places(checkout), signal };
   const at = checkout.folder;
@@ -50,7 +53,7 @@ async function gather(checkout: Checkout, signal: AbortSignal): Promise<void> {
 }
 
 /** Adds the ignored files that the agent force-added, by the agent's own index; none if that cannot be read. */
-async function addForced(checkout: Checkout, signal: AbortSignal): Promise<void> {
+async function addForced(checkout: Since, signal: AbortSignal): Promise<void> {
   const env = places(checkout);
   const theirs = { ...env, GIT_INDEX_FILE: join(checkout.folder, ".git/index") };
   const list = ["ls-files", "--cached", "--ignored", "--exclude-standard", "-z"];
@@ -60,13 +63,13 @@ async function addForced(checkout: Checkout, signal: AbortSignal): Promise<void>
   await git(checkout.folder, update, { env, signal, input: forced });
 }
 
-function diff(checkout: Checkout, { signal, maxBytes }: ChangesOptions): Promise<Buffer> {
+function diff(checkout: Since, { signal, maxBytes }: ChangesOptions): Promise<Buffer> {
   const args = ["diff", "--cached", "--binary", "--full-index", "--no-color", "--no-ext-diff", "--no-textconv"];
   return gitBytes(checkout.folder, [...args, checkout.base], { env: places(checkout), signal, maxBytes });
 }
 
 /** Runs `work` while git treats every file as binary, regardless of the repository's attributes. */
-async function asBinary<Done>({ record }: Checkout, work: () => Promise<Done>): Promise<Done> {
+async function asBinary<Done>({ record }: Since, work: () => Promise<Done>): Promise<Done> {
   const attributes = join(record, "info/attributes");
   await mkdir(join(record, "info"), { recursive: true });
   await writeFile(attributes, "* -diff\n");
@@ -90,6 +93,6 @@ function sectionsOf(bytes: Buffer): readonly Buffer[] {
   return sections;
 }
 
-function places({ record, folder }: Checkout): Record<string, string> {
+function places({ record, folder }: Since): Record<string, string> {
   return { GIT_DIR: record, GIT_WORK_TREE: folder };
 }

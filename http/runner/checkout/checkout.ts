@@ -13,6 +13,8 @@ export interface Checkout {
   readonly record: string;
   /** The commit that its diff is relative to. */
   readonly base: string;
+  /** The tree that the run began from, where that is not the commit's: it has the task's changes so far. */
+  readonly tree: string | null;
 }
 
 /** The folders for a checkout. */
@@ -52,7 +54,7 @@ export async function createCheckout(
   await git(folder, ["read-tree", "-u", "--reset", tree], { signal });
   // Copied with git's file stats, so that git reads only changed files again.
   await copyFile(join(folder, ".git/index"), join(record, "index"));
-  return { repository, folder, record, base: commit };
+  return { repository, folder, record, base: commit, tree: diff === "" ? null : tree };
 }
 
 async function makeRecord({ mirror }: Origin, record: string): Promise<void> {

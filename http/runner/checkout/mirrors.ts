@@ -69,6 +69,8 @@ export class Mirrors {
     await mkdir(mirror, { recursive: true });
     // Does not change an existing mirror, and completes an interrupted one.
     await git(mirror, ["init", "--quiet", "--bare", "--template=", "."]);
+    // What an agent pushes into it is refused: later runs begin from its branches.
+    await git(mirror, ["config", "receive.hideRefs", "refs"]);
     return mirror;
   }
 

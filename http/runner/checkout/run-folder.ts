@@ -11,6 +11,8 @@ export const PROCESSES = "processes";
 
 /** The agent's identity for commits, which never leave the clone. */
 const GIT_CONFIG = "[user]\n\tname = Signalbox agent\n\temail = agent@localhost\n";
+/** Takes away what the machine's configuration names for signing in. */
+const NO_CREDENTIALS = "[credential]\n\thelper =\n";
 
 /**
  * The folder of one run: `checkouts/<owner>/<name>`, `records/` (to determine changes), `context/` (files for the
@@ -23,13 +25,14 @@ export class RunFolder {
     this.path = path;
   }
 
-  static async create(workFolder: string, job: Pick<Job, "runId" | "fence">): Promise<RunFolder> {
+  static async create(workFolder: string, job: Pick<Job, "runId" | "fence" | "replay">): Promise<RunFolder> {
     const folder = new RunFolder(join(workFolder, "runs", `${job.runId.replace(/[^A-Za-z0-9_]/g, "")}-${job.fence}`));
     await rm(folder.path, { recursive: true, force: true });
     for (const path of [folder.home, folder.temporary]) await mkdir(path, { recursive: true, mode: 0o700 });
     await mkdir(folder.context, { recursive: true });
     await mkdir(folder.checkouts, { recursive: true });
-    await writeFile(join(folder.home, ".gitconfig"), GIT_CONFIG);
+    const gitConfig = job.replay === undefined ? GIT_CONFIG : `${GIT_CONFIG}${NO_CREDENTIALS}`;
+    await writeFile(join(folder.home, ".gitconfig"), gitConfig);
     return folder;
   }
 

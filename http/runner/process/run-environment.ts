@@ -6,24 +6,33 @@ import type { RunFolder } from "../checkout/run-folder.js";
 /** Variables of the runner's environment that are always passed to programs. */
 const ALWAYS = ["PATH", "LANG", "LC_ALL", "TZ"];
 
+/** Variables by which git and code hosts are given credentials. */
+const CREDENTIAL = /^(?:GIT_|SSH_|(?:GH|GITHUB|GITLAB|GITEA|BITBUCKET)_(?:.*_)?TOKEN$)/;
+
+/** What the environment of a program depends on besides its job and folder. */
+export interface EnvironmentOptions {
+  readonly checkouts: readonly Checkout[];
+  /** Names of variables of the runner's environment that are passed on. */
+  readonly passed: readonly string[];
+  /** Whether the program gets the values of the harness's secrets. */
+  readonly secrets: boolean;
+}
+
 /**
  * The environment of a run's programs: the run's own variables, and of the runner's environment only {@link ALWAYS} and
- * the names in `passed`.
+ * the names in `passed`; in a replay without those of {@link CREDENTIAL}.
  */
-export function environmentOf(
-  job: Job,
-  folder: RunFolder,
-  more: { readonly checkouts: readonly Checkout[]; readonly passed: readonly string[] },
-): Record<string, string> {
+export function environmentOf(job: Job, folder: RunFolder, more: EnvironmentOptions): Record<string, string> {
   const folders = more.checkouts.map((checkout) => [checkout.repository, checkout.folder] as const);
+  const passed = job.replay === undefined ? more.passed : more.passed.filter((name) => !CREDENTIAL.test(name));
   return {
     PATH: "/usr/local/bin:/usr/bin:/bin",
     LANG: "C.UTF-8",
-    ...ofTheMachine([...ALWAYS, ...more.passed]),
+    ...ofTheMachine([...ALWAYS, ...passed]),
     HOME: folder.home,
     TMPDIR: folder.temporary,
     ...job.harness.env,
-    ...job.harness.secrets,
+    ...(more.secrets ? job.harness.secrets : {}),
     SIGNALBOX_RUN: job.runId,
     ...(job.task === undefined ? {} : { SIGNALBOX_TASK: job.task.id }),
     SIGNALBOX_STATION: job.station.key,

@@ -51,7 +51,7 @@ const probeActor = probe("probe", {
     putLine(turn);
     putPool(turn, "pool_1");
   },
-  want: (_context, { runId, owner, lane }, turn) => {
+  want: (_context, { runId, owner, lane, replay }, turn) => {
     const [work] = line.stations;
     const start = {
       type: "run.start",
@@ -62,6 +62,7 @@ const probeActor = probe("probe", {
         line: { key: "dev", name: "Dev" },
         station: { name: "work", passesTo: ["review"], next: ["review"] },
         checkouts: [{ repository: "acme/app", base: "a".repeat(40), diff: null }],
+        ...(replay === undefined ? {} : { replay }),
       },
       needs: { poolId: null, labels: [], harness: "command" },
       ...(lane === undefined ? {} : { lane }),
@@ -294,6 +295,30 @@ t.test("a run without a task waits in its lane for a runner with that feature, a
   t.match(scene.run("run_1"), { state: "claimed" });
   t.equal(scene.waiting("run_2"), null, "it left the queue");
   t.same(listLines(scene.harness.durable, workspaceId), []);
+  t.ok(scene.isQuiet());
+});
+
+t.test("a run of a replay waits for a runner that knows of replays, and is a job that says so", async (t) => {
+  const scene = await Scene.open();
+  await scene.connect("old", ["messages", "permissions", "taskless", "bases"]);
+  const replay = { does: "check", secretsFor: { check: true, setup: [] } };
+  await scene.want("run_1", "replay", { lane: "replay/1", replay });
+  t.match(scene.run("run_1"), { state: "queued" });
+  t.match(scene.waiting("run_1"), /is of a release that does not know of such runs\.$/);
+  await scene.connect("new");
+  t.match(scene.run("run_1"), { state: "claimed" });
+  t.same(scene.job("run_1")?.replay, replay);
+  const ended = {
+    outcome: "completed",
+    ending: { kind: "finish", note: "" },
+    failure: null,
+    checkouts: [],
+    spent: null,
+  };
+  const check = { passed: true, exitCode: 0, output: "" };
+  await scene.say("run_1", { type: "run.started" });
+  await scene.say("run_1", { type: "run.ended", ...ended, check });
+  t.match(scene.run("run_1"), { outcome: "completed", check });
   t.ok(scene.isQuiet());
 });
 

@@ -21,12 +21,16 @@ export interface JobWish {
   readonly harness?: Partial<Job["harness"]>;
   readonly timeoutMinutes?: number;
   readonly checkouts?: readonly Partial<Job["checkouts"][number]>[];
+  /** What it says of a replay; nothing unless wished. */
+  readonly replay?: Job["replay"];
 }
 
 export interface SceneWish {
   /** One made by {@link sceneFolder}. */
   readonly folder?: string;
   readonly passEnv?: readonly string[];
+  /** Where repositories come from; the scene's folder unless wished otherwise. */
+  readonly gitUrl?: string;
   /** What the service says that it knows of the protocol's additions; all of them when nothing is said. */
   readonly features?: readonly string[];
 }
@@ -60,7 +64,7 @@ export class RunScene {
       ...{ url: service.url, credential: poolToken(service.token), name: "tester", labels: [], slots: 4, command: [] },
       passEnv: [...(more.passEnv ?? [])],
       workFolder: join(folder, "work"),
-      gitUrl: join(folder, "repositories/{name}"),
+      gitUrl: more.gitUrl ?? join(folder, "repositories/{name}"),
       ...{ clock, random: () => 0.5, instance: "0123456789abcdef", log: (line) => said.push(line) },
     });
     t.teardown(() => runner.kill());
@@ -120,6 +124,7 @@ export function jobOf(wish: JobWish): Job {
   const { runId = "run_1", fence = 1, agent = "true", timeoutMinutes = 60, checkouts = [{}] } = wish;
   return {
     ...{ runId, fence, workspaceId: "ws_1", timeoutMinutes },
+    ...(wish.replay === undefined ? {} : { replay: wish.replay }),
     task: { id: "task_1", title: "Do it", description: "All of it.", url: "http://127.0.0.1/tasks/1", notes: [] },
     line: { key: "dev", name: "Dev" },
     station: {

@@ -5,13 +5,18 @@ import t, { type Test } from "tap";
 import { RUNNER_FEATURES } from "../../../actors/runners/protocol.js";
 import type { RunRow } from "../../../actors/runs/run.js";
 import { runs } from "../../../actors/runs/run.table.js";
-import { runInputs } from "../../../actors/runs/run-input.table.js";
+import { type RunInputRow, runInputs } from "../../../actors/runs/run-input.table.js";
 import { address } from "../../../runtime/address.js";
 import { openLmdbStore } from "../../../storage/lmdb-store.js";
 import { openWorkplace } from "../../support/workplace.js";
 
-/** A run that a runner claimed, whose input says since then that no task stands behind it; its runner comes again. */
-async function comeAgain(t: Test, features: readonly string[]) {
+type Input = Pick<RunInputRow, "beginning" | "claimed">;
+
+/** No task stands behind the run. */
+const taskless = (input: Input): Input => ({ ...input, claimed: { brief: null, secrets: {} } });
+
+/** A run that a runner claimed, whose input was changed since then; its runner comes again. */
+async function comeAgain(t: Test, features: readonly string[], change = taskless) {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-test-"));
   const store = await openLmdbStore({ folder });
   t.teardown(async () => {
@@ -25,9 +30,9 @@ async function comeAgain(t: Test, features: readonly string[]) {
   const { runnerId } = await first.frame("welcome");
   first.cut();
   const input = runInputs.get(store.reading, place.workspaceId, job.runId);
-  const claimed = { brief: null, secrets: {} };
+  if (input === undefined) throw new Error("a run without its input");
   const key = [place.workspaceId, "row", runInputs.name, job.runId];
-  await store.commit([{ op: "put", key, value: { ...input, claimed } }]);
+  await store.commit([{ op: "put", key, value: { ...input, ...change(input) } }]);
   const again = await place.runner({ runnerId, features: [...features] });
   return { place, taskId, job, again, store };
 }
@@ -45,6 +50,20 @@ t.test("such a job is not sent to a runner without the feature: the run fails wi
   t.same(again.messages("run.assign"), []);
   await place.when(`task/${taskId}`, async () => (await place.task(taskId)).state === "inbox");
   t.match(await place.task(taskId), { failure: { code: "not-supported", message: /only works for tasks/ } });
+});
+
+t.test("a job of a replay is not sent to a runner that knows no replays", async (t) => {
+  const replay = { does: "repeat", secretsFor: { check: false, setup: [] } } as const;
+  const replayed = ({ beginning, claimed }: Input): Input => ({
+    beginning: beginning === null ? null : { ...beginning, replay },
+    claimed,
+  });
+  const features = RUNNER_FEATURES.filter((feature) => feature !== "replays");
+  const { place, taskId, job, again } = await comeAgain(t, features, replayed);
+  t.match(await again.message("run.drop"), { runId: job.runId });
+  t.same(again.messages("run.assign"), []);
+  await place.when(`task/${taskId}`, async () => (await place.task(taskId)).state === "inbox");
+  t.match(await place.task(taskId), { failure: { code: "not-supported", message: /knows no replays/ } });
 });
 
 t.test("a run without a task is visible to readers of the team's outcomes only", async (t) => {

@@ -7,9 +7,13 @@ import { jobOf, sceneFolder } from "../run-scene.js";
 /** What is passed on whatever it is. */
 const machine = ["LANG", "LC_ALL", "TZ"];
 
-async function environment(t: Parameters<typeof sceneFolder>[0], job: Job, passed: readonly string[] = []) {
+async function environment(
+  t: Parameters<typeof sceneFolder>[0],
+  job: Job,
+  { passed = [], secrets = true }: { readonly passed?: readonly string[]; readonly secrets?: boolean } = {},
+) {
   const folder = await RunFolder.create(sceneFolder(t), job);
-  return { folder, env: environmentOf(job, folder, { checkouts: [], passed }) };
+  return { folder, env: environmentOf(job, folder, { checkouts: [], passed, secrets }) };
 }
 
 t.test("programs see of the runner's environment only what is passed by name", async (t) => {
@@ -19,7 +23,7 @@ t.test("programs see of the runner's environment only what is passed by name", a
     delete process.env.RUNNER_TEST_SEEN;
     delete process.env.RUNNER_TEST_UNSEEN;
   });
-  const { env } = await environment(t, jobOf({}), ["RUNNER_TEST_SEEN", "RUNNER_TEST_ABSENT"]);
+  const { env } = await environment(t, jobOf({}), { passed: ["RUNNER_TEST_SEEN", "RUNNER_TEST_ABSENT"] });
   t.equal(env.RUNNER_TEST_SEEN, "seen");
   t.same(
     Object.keys(env)
@@ -50,4 +54,30 @@ t.test("programs of a run without a task are told of none", async (t) => {
   const { env } = await environment(t, job);
   t.equal(env.SIGNALBOX_TASK, undefined);
   t.equal(env.SIGNALBOX_RUN, "run_1");
+});
+
+t.test("in a replay nothing is passed by which git or a code host is given credentials", async (t) => {
+  const credentials = [
+    ...["SSH_AUTH_SOCK", "SSH_ASKPASS", "GIT_ASKPASS", "GIT_SSH_COMMAND", "GIT_CONFIG_GLOBAL"],
+    ...["GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GITLAB_TOKEN", "BITBUCKET_TOKEN"],
+  ];
+  const others = ["MODEL_API_KEY", "GITHUB_WORKSPACE", "DIGIT_COUNT"];
+  const passed = [...credentials, ...others];
+  const before = { ...process.env };
+  t.teardown(() => {
+    process.env = before;
+  });
+  for (const name of passed) process.env[name] = "passed";
+  const replay = { does: "repeat", secretsFor: { check: false, setup: [] } } as const;
+  const named = (env: Record<string, string>) => passed.filter((name) => env[name] === "passed");
+  t.same(named((await environment(t, jobOf({}), { passed })).env), passed);
+  const job = jobOf({ replay: { ...replay, secretsFor: { check: false, setup: [] } } });
+  t.same(named((await environment(t, job, { passed })).env), others);
+});
+
+t.test("a program that gets no secrets sees the profile's other variables", async (t) => {
+  const harness = { env: { PLAIN: "plain", KEY: "plain" }, secrets: { KEY: "secret" } };
+  const { env } = await environment(t, jobOf({ harness }), { secrets: false });
+  t.match(env, { PLAIN: "plain", KEY: "plain" });
+  t.notMatch(JSON.stringify(env), /secret/);
 });
