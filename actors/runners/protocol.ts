@@ -31,6 +31,7 @@
  */
 import { z } from "zod";
 import { inputsTextSchema } from "./call-inputs.js";
+import { claim, jobSchema } from "./job.js";
 import { calledName, toolCallSchema } from "./tool-call.js";
 
 export const RUNNER_PROTOCOL = 1;
@@ -71,8 +72,6 @@ export const MAX_OPEN_PERMISSIONS = 20;
 
 /** Longest answer that a runner returns for a request, in bytes; a longer one keeps its beginning. */
 export const MAX_ANSWER_BYTES = 16 * 1024;
-
-const claim = { runId: z.string().regex(/^[\w-]{1,100}$/), fence: z.int().min(1) };
 
 /** Money spent, in a currency (ISO 4217). */
 export const spentSchema = z.object({ amount: z.number().min(0), currency: z.string().regex(/^[A-Z]{3}$/) });
@@ -203,88 +202,6 @@ export const runnerMessageSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("offer"), slots: z.int().min(0).max(1_000) }),
 ]);
 export type RunnerMessage = z.infer<typeof runnerMessageSchema>;
-
-/**
- * A run of a replay. Its programs get no credentials for pushing, approvals that its agent asks for are dismissed at
- * once, and a question of its agent ends it.
- */
-const replaySchema = z.object({
-  /** `repeat`: the agent works as in any run. `check`: setup and check run on what a run has changed, without an agent. */
-  does: z.enum(["repeat", "check"]),
-  /** The commands that get the values of the harness's secrets, as the agent does. */
-  secretsFor: z.object({
-    check: z.boolean(),
-    /** The repositories whose `setup` gets them. */
-    setup: z.array(z.string()),
-  }),
-});
-export type JobReplay = z.infer<typeof replaySchema>;
-
-/** Everything that a runner needs for a run. Secrets are in the clear: a job is sent, but never stored. */
-export const jobSchema = z.object({
-  ...claim,
-  workspaceId: z.string(),
-  /** Absent where the run's owner is no task; such a job is sent only to a runner with the feature `taskless`. */
-  task: z
-    .object({
-      id: z.string(),
-      title: z.string(),
-      description: z.string(),
-      url: z.string(),
-      /** The task's notes, oldest first: of handovers, send-backs, answered questions, hooks. */
-      notes: z.array(z.object({ at: z.string(), from: z.string(), text: z.string() })),
-    })
-    .optional(),
-  /** Absent for a run of no replay; such a job is sent only to a runner with the feature `replays`. */
-  replay: replaySchema.optional(),
-  line: z.object({ key: z.string(), name: z.string() }),
-  station: z.object({
-    key: z.string(),
-    name: z.string(),
-    kind: z.enum(["work", "review"]),
-    prompt: z.string(),
-    model: z.string().nullable(),
-    effort: z.string().nullable(),
-    check: z.string().nullable(),
-    passesTo: z.array(z.string()),
-    /** Those of `passesTo` that come later in the line. A run that ends without a handover goes there if it is one. */
-    next: z.array(z.string()),
-  }),
-  harness: z.object({
-    name: z.string(),
-    args: z.array(z.string()),
-    env: z.record(z.string(), z.string()),
-    /** Environment name -> value. */
-    secrets: z.record(z.string(), z.string()),
-    /** Names of the harness's secrets that no longer exist: the run fails with `secret-missing`. */
-    missingSecrets: z.array(z.string()).default([]),
-  }),
-  /** The agent's skills, written to disk before it starts. */
-  skills: z
-    .array(
-      z.object({
-        key: z.string(),
-        name: z.string(),
-        description: z.string(),
-        /** Relative paths, without `..`. */
-        files: z.array(z.object({ path: z.string(), content: z.string() })),
-      }),
-    )
-    .default([]),
-  timeoutMinutes: z.number().positive(),
-  checkouts: z.array(
-    z.object({
-      repository: z.string(),
-      setup: z.string().nullable(),
-      image: z.string().nullable(),
-      /** The commit to start from; null for the head of the default branch, which the runner then reports. */
-      base: z.string().nullable(),
-      /** The task's changes since `base` so far, applied before the agent starts; empty for none. */
-      diff: z.string(),
-    }),
-  ),
-});
-export type Job = z.infer<typeof jobSchema>;
 
 export const serviceMessageSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("run.assign"), job: jobSchema }),

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Reading } from "../../storage/store.js";
 import { getStoredSkill } from "../lines/run-setup.js";
 import { findResourceAt } from "../resources/resource.table.js";
-import type { Job } from "../runners/protocol.js";
+import type { Job } from "../runners/job.js";
 import type { Sealer } from "../sealer.js";
 import { getText, readStoredText } from "../tables/text-blobs.js";
 import { needsSecrets, toJobReplay } from "./replay-terms.js";

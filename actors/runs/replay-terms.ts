@@ -1,5 +1,5 @@
 import type { RunConfig } from "../lines/fingerprint.js";
-import type { JobReplay } from "../runners/protocol.js";
+import type { JobReplay } from "../runners/job.js";
 
 /** What a run of a replay does, and who gets the secrets of its profile. Stored in the run's beginning. */
 export interface ReplayTerms {

@@ -1,8 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { Job } from "../../actors/runners/job.js";
 import type {
   CheckoutBase,
-  Job,
   RunEnding,
   RunnerFeature,
   RunnerMessage,

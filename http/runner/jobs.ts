@@ -1,4 +1,5 @@
-import type { Job, ServiceMessage } from "../../actors/runners/protocol.js";
+import type { Job } from "../../actors/runners/job.js";
+import type { ServiceMessage } from "../../actors/runners/protocol.js";
 import { type JobOptions, JobRun } from "./job-run.js";
 
 /** The running jobs, at most one claim of each run. */

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type WebSocket from "ws";
+import type { Job } from "../../actors/runners/job.js";
 import {
-  type Job,
   RUNNER_FEATURES,
   RUNNER_PROTOCOL,
   type RunnerFrame,

@@ -1,6 +1,6 @@
 import type { SkillFields } from "../../actors/lines/skill.kind.js";
 import { resourceAddresses, resources } from "../../actors/resources/resource.table.js";
-import type { Job } from "../../actors/runners/protocol.js";
+import type { Job } from "../../actors/runners/job.js";
 import { approvals } from "../../actors/runs/approval.table.js";
 import { buildJob } from "../../actors/runs/job.js";
 import { runActor } from "../../actors/runs/run.machine.js";

@@ -1,6 +1,6 @@
 import { appendFile, copyFile, mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { Job } from "../../../actors/runners/protocol.js";
+import type { Job } from "../../../actors/runners/job.js";
 import { git } from "./git.js";
 import type { Mirrors, Origin } from "./mirrors.js";
 

@@ -1,4 +1,4 @@
-import type { Job } from "../../../actors/runners/protocol.js";
+import type { Job } from "../../../actors/runners/job.js";
 import { Tail } from "../process/command.js";
 import { ProcessGroup } from "../process/process-group.js";
 import { AgentInput } from "./agent-input.js";

@@ -1,4 +1,5 @@
-import type { Job, RunStep, Spent } from "../../../actors/runners/protocol.js";
+import type { Job } from "../../../actors/runners/job.js";
+import type { RunStep, Spent } from "../../../actors/runners/protocol.js";
 import type { Halt } from "../process/halt.js";
 import type { ProcessGroup } from "../process/process-group.js";
 import type { Give } from "./messages.js";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Job } from "../../../actors/runners/protocol.js";
+import type { Job } from "../../../actors/runners/job.js";
 import type { Checkout } from "../checkout/checkout.js";
 import type { RunFolder } from "../checkout/run-folder.js";
 

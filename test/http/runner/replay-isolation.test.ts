@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
-import type { Job } from "../../../actors/runners/protocol.js";
+import type { Job } from "../../../actors/runners/job.js";
 import { PASSWORD, startGitHost } from "./git-host.js";
 import { fileOf, inRepository, RunScene, sceneFolder } from "./run-scene.js";
 

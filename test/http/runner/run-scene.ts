@@ -3,7 +3,8 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, watch, writeF
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Test } from "tap";
-import { type Job, RUNNER_FEATURES, type RunnerMessage } from "../../../actors/runners/protocol.js";
+import type { Job } from "../../../actors/runners/job.js";
+import { RUNNER_FEATURES, type RunnerMessage } from "../../../actors/runners/protocol.js";
 import { poolToken } from "../../../http/runner/connection/credential.js";
 import { type Runner, startRunner } from "../../../http/runner/runner.js";
 import { ManualClock } from "../../support/manual-clock.js";

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t, { type Test } from "tap";
-import type { Job } from "../../../../actors/runners/protocol.js";
+import type { Job } from "../../../../actors/runners/job.js";
 import { changesOf as readChanges } from "../../../../http/runner/checkout/changes.js";
 import { type Checkout, createCheckout } from "../../../../http/runner/checkout/checkout.js";
 import { Mirrors } from "../../../../http/runner/checkout/mirrors.js";

@@ -1,5 +1,5 @@
 import t from "tap";
-import type { Job } from "../../../../actors/runners/protocol.js";
+import type { Job } from "../../../../actors/runners/job.js";
 import { RunFolder } from "../../../../http/runner/checkout/run-folder.js";
 import { environmentOf } from "../../../../http/runner/process/run-environment.js";
 import { jobOf, sceneFolder } from "../run-scene.js";
