@@ -3,6 +3,9 @@ import { codeHostConnections } from "./code-host/connection.table.js";
 import { standingDecisions } from "./decisions/decision.table.js";
 import { hookOccurrences } from "./hooks/hook-occurrence.table.js";
 import { connections } from "./integrations/connection.table.js";
+import { replayPairs } from "./replays/judging/replay-pair.table.js";
+import { replayRechecks } from "./replays/judging/replay-recheck.table.js";
+import { replayVerdicts } from "./replays/judging/replay-verdict.table.js";
 import { replays } from "./replays/replay.table.js";
 import { replayCopies } from "./replays/replay-copy.table.js";
 import { replayInputs } from "./replays/replay-input.table.js";
@@ -42,5 +45,8 @@ export function createDependentSources(kinds: readonly Kind[]): readonly Depende
     replays,
     replayInputs,
     replayCopies,
+    replayVerdicts,
+    replayPairs,
+    replayRechecks,
   ];
 }

@@ -1,0 +1,91 @@
+import { z } from "zod";
+import type { Reading } from "../../../storage/store.js";
+import type { PairReason } from "../../judging/pair-question.js";
+import { type Judge, toPassShare, toScale } from "../../judging/scales.js";
+import type { JudgeReason } from "../../judging/verdict.js";
+import type { Money } from "../../money.js";
+import type { ModelSpent } from "../../outbound/model-cost.js";
+import { runs } from "../../runs/run.table.js";
+import type { LookResult, TwoLooks } from "../../statistics/second-looks.js";
+import { excerptTexts, REASONS_BYTES } from "../figures/excerpt.js";
+import type { ReplayCopyRow } from "../replay-copy.table.js";
+import { type KeptReasons, readReasons } from "./kept-reasons.js";
+import type { ReplayPairRow } from "./replay-pair.table.js";
+import type { ReplayRecheckRow } from "./replay-recheck.table.js";
+import type { ReplayVerdictRow } from "./replay-verdict.table.js";
+
+/** How much of texts is read: for entries what rows hold themselves, else all of them. */
+export type Texts = "brief" | { readonly reading: Reading; readonly workspaceId: string };
+
+/** A judging as entries have it (replays, Replay (read): `judge`). Without a verdict all of it is empty. */
+export function judgeView(row: ReplayVerdictRow | undefined, judge: Judge | null, texts: Texts) {
+  const verdict = row?.verdict ?? null;
+  if (verdict === null || judge === null) return NO_VERDICT;
+  const { scale, passed, score, marks, model, promptVersion, cut } = verdict;
+  const reasons = readAll(verdict.reasons, judgeReason, texts);
+  const isByClaims = toScale(judge) === "claims";
+  const claims = texts === "brief" ? excerptTexts(judge.claims, REASONS_BYTES) : judge.claims;
+  const passShare = isByClaims ? toPassShare(judge) : null;
+  return { scale, passed, score, marks, passShare, model, promptVersion, cut, claims: [...claims], reasons };
+}
+
+const NO_VERDICT = {
+  ...{ scale: null, passed: null, score: null, marks: null, passShare: null },
+  ...{ model: null, promptVersion: null, cut: null, claims: [], reasons: [] },
+};
+
+/** A pair as entries have it. */
+export function pairView(row: ReplayPairRow | undefined, texts: Texts) {
+  if (row === undefined) return null;
+  const { state, againstRunId, outcome, model, unpaired } = row;
+  const readings = row.readings.map(({ ownShownFirst, outcome: read, reasons }) => ({
+    ...{ ownShownFirst, outcome: read, reasons: readAll(reasons, pairReason, texts) },
+  }));
+  return { state, againstRunId, outcome, model, unpaired, readings: readings.length === 0 ? null : readings };
+}
+
+/** A second check as entries have it, in the form of the first; null when nothing came of it, or nothing yet. */
+export function recheckView(row: ReplayRecheckRow | undefined, texts: Texts) {
+  if (row === undefined || row.check === null) return null;
+  const { passed, exitCode, tail } = row.check;
+  if (texts === "brief" || row.runId === null) return { passed, exitCode, output: tail };
+  const run = runs.get(texts.reading, texts.workspaceId, row.runId);
+  return { passed, exitCode, output: run?.check?.output ?? tail };
+}
+
+/** What the second judging, or the readings of a pair, cost so far; null when there is none, or it is unpriced. */
+export function costView(row: { readonly spent: ModelSpent } | undefined): Money | null {
+  return row?.spent.cost ?? null;
+}
+
+/** Both judgings of a copy, for the set's health. */
+export function twoJudgings(first: ReplayVerdictRow | undefined, second: ReplayVerdictRow | undefined): TwoLooks {
+  const resultOf = (row: ReplayVerdictRow | undefined): LookResult | null => toResult(row?.verdict ?? null);
+  return { first: resultOf(first), second: second?.state === "asked" ? "pending" : resultOf(second) };
+}
+
+/** Both checks of a copy, for the set's health. */
+export function twoChecks({ check }: Pick<ReplayCopyRow, "check">, recheck: ReplayRecheckRow | undefined): TwoLooks {
+  const second = recheck?.state === "asked" ? "pending" : toResult(recheck?.check ?? null);
+  return { first: toResult(check), second };
+}
+
+function toResult(look: { readonly passed: boolean } | null): LookResult | null {
+  return look === null ? null : look.passed ? "passed" : "failed";
+}
+
+function readAll<Reason>(reasons: KeptReasons<Reason>, form: z.ZodType<Reason>, texts: Texts): Reason[] {
+  return [...(texts === "brief" ? reasons.brief : readReasons(texts.reading, texts.workspaceId, reasons, form))];
+}
+
+const place = z.int().nullable();
+const judgeReason: z.ZodType<JudgeReason> = z.object({
+  text: z.string(),
+  claim: place,
+  citations: z.array(z.object({ kind: z.enum(["hunk", "step"]), hunk: place, step: place })),
+});
+const pairReason: z.ZodType<PairReason> = z.object({
+  text: z.string(),
+  ownHunks: z.array(z.int()),
+  theirHunks: z.array(z.int()),
+});

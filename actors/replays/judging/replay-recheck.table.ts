@@ -1,0 +1,23 @@
+import { indexedTable } from "../../tables/indexed-table.js";
+import type { ReplayCopyRow } from "../replay-copy.table.js";
+import type { CopyKey } from "./replay-verdict.table.js";
+
+/** A second check of a copy's change, in a run of its own. */
+export interface ReplayRecheckRow extends CopyKey {
+  /** `asked` from when it is to be checked again, `none` once it is known that nothing comes of it. */
+  readonly state: "asked" | "checked" | "none";
+  /** The run of the newest attempt, which has all of the check's output; null before the first. */
+  readonly runId: string | null;
+  /** The runs of earlier attempts, whose runners were lost: at most two. */
+  readonly lostRunIds: readonly string[];
+  /** Null unless checked. */
+  readonly check: ReplayCopyRow["check"];
+  /** Why nothing came of it, in a sentence; else null. */
+  readonly reason: string | null;
+}
+
+/** `[replay, place, repeat]` */
+export const replayRechecks = indexedTable<ReplayRecheckRow>("replay-recheck", {
+  ...{ under: ["replayId"], order: ["place", "repeat"] },
+  indexes: { "replay-recheck-of-run": { by: ["runId", "replayId"], has: ["runId"] } },
+});
