@@ -11,6 +11,7 @@ import {
 import { removeTable, rewriteSpace } from "../storage/migration-walks.js";
 import type { MigrationStep } from "../storage/migrations.js";
 import { SEALED_FORMAT } from "../storage/stored-value.js";
+import { queueEraWalks } from "./runners/run-queue.migration.js";
 import { runInputWalks } from "./runs/run-input.migration.js";
 import { compositeTaskIndexes } from "./tasks/task.migration.js";
 
@@ -49,4 +50,5 @@ export const migrations: readonly MigrationStep[] = [
     walks: [removeTable("hook-given-up", { of: "service" })],
   },
   { to: SEALED_FORMAT, title: "every value has a checksum", walks: checksumWalks },
+  { to: 6, title: "runs are queued in eras of the clock", walks: queueEraWalks },
 ];

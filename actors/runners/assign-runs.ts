@@ -1,12 +1,12 @@
 import type { Placement } from "./placement.js";
 import { Ranking } from "./ranking.js";
-import { isOlder, type Line, type OldestRuns, type RunQueue } from "./run-queue.js";
-import { WORK_LANE } from "./run-queue.table.js";
-import type { QueuedRun, RunnerRow } from "./runner.table.js";
+import type { Line, OldestRuns, RunQueue } from "./run-queue.js";
+import { isOlder, type QueuedRow, WORK_LANE } from "./run-queue.table.js";
+import type { RunnerRow } from "./runner.table.js";
 
 /** A run and the runner it is assigned to. */
 export interface Assignment {
-  readonly run: QueuedRun;
+  readonly run: QueuedRow;
   readonly line: Line;
   readonly runner: RunnerRow;
 }
@@ -66,7 +66,7 @@ function* assignInTurn(lines: readonly Line[], dispatch: Dispatch): Assignments 
 
 /** The runs of one lane's lines, oldest first. A line whose head finds no runner is done: free slots only decrease. */
 function* assignOldest(lines: readonly Line[], { queue, placement, oldestRuns }: Dispatch): Assignments {
-  const heads = new Map<Line, QueuedRun>();
+  const heads = new Map<Line, QueuedRow>();
   const byAge = new Ranking<Line>((left, right) => {
     const [older, younger] = [heads.get(left), heads.get(right)];
     return older !== undefined && younger !== undefined && isOlder(older, younger);

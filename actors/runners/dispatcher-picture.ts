@@ -3,7 +3,7 @@ import type { Picture } from "../../runtime/picture.js";
 import type { Placement } from "./placement.js";
 import { placementRows, readPlacement } from "./placement.queries.js";
 import { RunQueue } from "./run-queue.js";
-import { listLines, queueTables } from "./run-queue.table.js";
+import { findYoungest, listLines, queueTables } from "./run-queue.table.js";
 
 /** The state that a dispatcher derives from its workspace's rows and holds in memory. */
 export interface DispatcherPicture {
@@ -11,12 +11,13 @@ export interface DispatcherPicture {
   readonly queue: RunQueue;
 }
 
-/** Built from runners, claims, lanes, rules and lines. Queued runs are read when they are needed. */
+/** Built from runners, claims, lanes, rules, lines and their youngest runs. Others are read when they are needed. */
 export const dispatcherPicture: Picture<DispatcherPicture> = {
   rows: [...placementRows, ...queueTables.map((table) => [table] as const)],
   build: (reading, { partition }) => {
     const placement = readPlacement(reading, partition);
-    return { placement, queue: new RunQueue(placement, listLines(reading, partition)) };
+    const queue = new RunQueue(placement, listLines(reading, partition), findYoungest(reading, partition));
+    return { placement, queue };
   },
   isSame: (held, built) =>
     isDeepStrictEqual(held.placement.describe(), built.placement.describe()) &&

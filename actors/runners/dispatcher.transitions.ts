@@ -11,10 +11,12 @@ import type {
 import { dispatcherPicture } from "./dispatcher-picture.js";
 import type { OldestRuns } from "./run-queue.js";
 import {
+  findQueued,
   getLane,
   type LaneRow,
   lanes,
   listOldest,
+  type QueuedRow,
   removeLine,
   removeQueued,
   storeLine,
@@ -23,21 +25,24 @@ import {
   WORK_LANE,
 } from "./run-queue.table.js";
 import { type ClaimRun, runRef } from "./runner.messages.js";
-import { claims, type QueuedRun, runners } from "./runner.table.js";
+import { claims, runners } from "./runner.table.js";
 
 /** The transitions of the dispatcher. Each change of a row is also applied to its picture in memory. */
 
-/** Adds a run to the queue. */
+/** Adds a run to the queue, behind those that came before a clock that was ahead was put back. */
 export function queueRun({ turn, run }: Delivered<QueueRun>): void {
   const { queue } = turn.picture(dispatcherPicture);
   const key = toLineKey(run);
+  const era = queue.eraAt(turn.now);
+  const row: QueuedRow = era === 0 ? run : { ...run, era };
   if (!queue.has(key)) storeLine(turn, turn.self.partition, key, run);
-  storeQueued(turn, turn.self.partition, key, run);
-  queue.add(key, run);
+  storeQueued(turn, turn.self.partition, key, row);
+  queue.add(key, row);
 }
 
 export function unqueueRun({ turn, run }: Delivered<UnqueueRun>): void {
-  dequeue(turn, run, toLineKey(run));
+  const row = findQueued(turn, turn.self.partition, run);
+  if (row !== undefined) dequeue(turn, row, toLineKey(run));
   forgetIdleLane(turn, getLane(run));
 }
 
@@ -86,7 +91,7 @@ export function placeRuns(turn: Turn): void {
   }
 }
 
-function dequeue(turn: Turn, run: QueuedRun, key: string): void {
+function dequeue(turn: Turn, run: QueuedRow, key: string): void {
   const { queue } = turn.picture(dispatcherPicture);
   removeQueued(turn, turn.self.partition, key, run);
   if (queue.remove(key, run, oldestIn(turn))) removeLine(turn, turn.self.partition, key);

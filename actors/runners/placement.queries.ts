@@ -3,7 +3,7 @@ import { type ReadPicture, readPicture } from "../../runtime/read-picture.js";
 import type { Change, Reading } from "../../storage/store.js";
 import { listResources, type ResourceRow, resourceAddresses, resources } from "../resources/resource.table.js";
 import { Placement, type PlacementRules } from "./placement.js";
-import { isQueued, lanes } from "./run-queue.table.js";
+import { findQueued, lanes } from "./run-queue.table.js";
 import { claims, type QueuedRun, runners } from "./runner.table.js";
 import type { RunnerPoolFields } from "./runner-pool.kind.js";
 import { waitingReason } from "./waiting-reason.js";
@@ -60,7 +60,7 @@ export const durablePlacement: ReadPicture<Placement> = {
  * changed.
  */
 export function whyWaiting(reading: Reading, workspaceId: string, run: QueuedRun): string | null {
-  if (!isQueued(reading, workspaceId, run)) return null;
+  if (findQueued(reading, workspaceId, run) === undefined) return null;
   return waitingReason(run, readPicture(reading, durablePlacement, workspaceId));
 }
 

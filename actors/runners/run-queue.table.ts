@@ -6,6 +6,9 @@ import type { QueuedRun, RunNeeds } from "./runner.table.js";
 /**
  * The queued runs of a workspace. Runs of one lane with the same needs form a line, oldest first. Only the head of each
  * line is considered, so thousands of runs that no runner fits do not slow down the others. Written by the dispatcher.
+ *
+ * Runs are in the order of their eras, and of their times within one. The dispatcher begins an era when the clock is
+ * behind the time of a run that waits: it was ahead then, and what comes now is younger whatever its time says.
  */
 
 /** What all runs of a line have in common. */
@@ -26,8 +29,14 @@ export interface LaneRow {
 /** The lane of tasks' runs, which people wait for. It is served before all others. */
 export const WORK_LANE = "work";
 
-/** `[line, queuedAtMs, run]` */
-const queuedRuns = table<QueuedRun>("queued-run");
+/** A queued run in its place. */
+export interface QueuedRow extends QueuedRun {
+  /** Rises by one each time the clock, which was ahead, is put back while runs wait; absent for 0. */
+  readonly era?: number;
+}
+
+/** `[line, era, queuedAtMs, run]` */
+const queuedRuns = table<QueuedRow>("queued-run");
 /** `[line]`: the lines that are not empty. */
 const queuedNeeds = table<LineRow>("queued-needs");
 /** `[lane]` */
@@ -54,13 +63,24 @@ export function toLineKey(run: LineRow): string {
   return hash("sha256", JSON.stringify(parts), "hex").slice(0, 32);
 }
 
-export function storeQueued(writing: Writing, workspaceId: string, line: string, run: QueuedRun): void {
-  queuedRuns.put(writing, workspaceId, [line, run.queuedAtMs, run.runId], run);
+export function getEra({ era }: Pick<QueuedRow, "era">): number {
+  return era ?? 0;
+}
+
+/** Whether the left run was queued earlier. */
+export function isOlder(left: QueuedRow, right: QueuedRow): boolean {
+  const byEra = getEra(left) - getEra(right);
+  const byTime = byEra === 0 ? left.queuedAtMs - right.queuedAtMs : byEra;
+  return byTime === 0 ? left.runId < right.runId : byTime < 0;
+}
+
+export function storeQueued(writing: Writing, workspaceId: string, line: string, row: QueuedRow): void {
+  queuedRuns.put(writing, workspaceId, [line, getEra(row), row.queuedAtMs, row.runId], row);
 }
 
 /** Removes a run from the queue if it is there. */
-export function removeQueued(writing: Writing, workspaceId: string, line: string, run: QueuedRun): void {
-  queuedRuns.remove(writing, workspaceId, line, run.queuedAtMs, run.runId);
+export function removeQueued(writing: Writing, workspaceId: string, line: string, row: QueuedRow): void {
+  queuedRuns.remove(writing, workspaceId, line, getEra(row), row.queuedAtMs, row.runId);
 }
 
 export function storeLine(writing: Writing, workspaceId: string, key: string, line: LineRow): void {
@@ -79,10 +99,26 @@ export function listLines(reading: Reading, workspaceId: string): LineRow[] {
 }
 
 /** The oldest runs of a line, oldest first. */
-export function listOldest(reading: Reading, workspaceId: string, line: string, limit: number): QueuedRun[] {
+export function listOldest(reading: Reading, workspaceId: string, line: string, limit: number): QueuedRow[] {
   return queuedRuns.list(reading, workspaceId, [line], { limit });
 }
 
-export function isQueued(reading: Reading, workspaceId: string, run: QueuedRun): boolean {
-  return queuedRuns.get(reading, workspaceId, toLineKey(run), run.queuedAtMs, run.runId) !== undefined;
+/** The run that was queued last, of all lines; undefined when none is queued. */
+export function findYoungest(reading: Reading, workspaceId: string): QueuedRow | undefined {
+  return listLines(reading, workspaceId)
+    .flatMap((line) => queuedRuns.list(reading, workspaceId, [toLineKey(line)], { limit: 1, reverse: true }))
+    .reduce<QueuedRow | undefined>((last, row) => (last === undefined || isOlder(last, row) ? row : last), undefined);
+}
+
+/** The row of a run; undefined when it is not queued. Reads a row or two for each era of the line. */
+export function findQueued(reading: Reading, workspaceId: string, run: QueuedRun): QueuedRow | undefined {
+  const line = toLineKey(run);
+  const inEra = (era: number) => queuedRuns.get(reading, workspaceId, line, era, run.queuedAtMs, run.runId);
+  let found = inEra(0);
+  for (let era = 0; found === undefined; found = inEra(era)) {
+    const [next] = queuedRuns.list(reading, workspaceId, [line], { after: [line, era], limit: 1 });
+    if (next === undefined) return undefined;
+    era = getEra(next);
+  }
+  return found;
 }

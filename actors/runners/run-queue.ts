@@ -1,10 +1,9 @@
 import type { FittingRunners } from "./fitting-runners.js";
 import type { Placement } from "./placement.js";
-import { getLane, type LineRow, toLineKey } from "./run-queue.table.js";
-import type { QueuedRun } from "./runner.table.js";
+import { getEra, getLane, isOlder, type LineRow, type QueuedRow, toLineKey } from "./run-queue.table.js";
 
 /** Reads the oldest queued runs of a line from its rows, oldest first, at most `limit`. */
-export type OldestRuns = (line: string, limit: number) => readonly QueuedRun[];
+export type OldestRuns = (line: string, limit: number) => readonly QueuedRow[];
 
 /** Runs of a line read at once. */
 const READ_AT_ONCE = 64;
@@ -17,7 +16,7 @@ export interface Line {
   readonly lane: string;
   readonly fitting: FittingRunners;
   /** Its oldest runs, oldest first. */
-  readonly oldest: QueuedRun[];
+  readonly oldest: QueuedRow[];
   /** Whether `oldest` holds all runs of the line. */
   areAll: boolean;
 }
@@ -28,15 +27,18 @@ export interface Line {
  *
  * 1. There is one line for each row of `queued-needs`, and each has at least one queued run.
  * 2. The runs that a line holds are the oldest in the rows, without gaps.
+ * 3. No queued run is younger than `youngest`, which may be one that is queued no more.
  */
 export class RunQueue {
   readonly #placement: Placement;
   readonly #lines = new Map<string, Line>();
   readonly #byNeeds = new Map<FittingRunners, Set<Line>>();
   readonly #linesInLane = new Map<string, number>();
+  #youngest: QueuedRow | undefined;
 
-  constructor(placement: Placement, lines: Iterable<LineRow>) {
+  constructor(placement: Placement, lines: Iterable<LineRow>, youngest?: QueuedRow) {
     this.#placement = placement;
+    this.#youngest = youngest;
     for (const line of lines) this.#open(toLineKey(line), line, false);
   }
 
@@ -60,8 +62,15 @@ export class RunQueue {
     return lines;
   }
 
+  /** The era of a run that is queued now: another one when the clock was ahead as the youngest was. */
+  eraAt(nowMs: number): number {
+    if (this.#youngest === undefined || this.#lines.size === 0) return 0;
+    return getEra(this.#youngest) + (nowMs < this.#youngest.queuedAtMs ? 1 : 0);
+  }
+
   /** Adds a run to its line, and opens the line if needed. */
-  add(key: string, run: QueuedRun): void {
+  add(key: string, run: QueuedRow): void {
+    if (this.#youngest === undefined || this.#lines.size === 0 || isOlder(this.#youngest, run)) this.#youngest = run;
     const line = this.#lines.get(key) ?? this.#open(key, run, true);
     const place = placeIn(line.oldest, run);
     if (line.oldest[place]?.runId === run.runId) line.oldest[place] = run;
@@ -72,7 +81,7 @@ export class RunQueue {
   }
 
   /** Removes a run from its line if it is there. Returns whether the line is empty now, and closed. */
-  remove(key: string, run: QueuedRun, oldestRuns: OldestRuns): boolean {
+  remove(key: string, run: QueuedRow, oldestRuns: OldestRuns): boolean {
     const line = this.#lines.get(key);
     if (line === undefined) return false;
     const place = placeIn(line.oldest, run);
@@ -83,7 +92,7 @@ export class RunQueue {
   }
 
   /** The oldest run of the line. */
-  first(line: Line, oldestRuns: OldestRuns): QueuedRun | undefined {
+  first(line: Line, oldestRuns: OldestRuns): QueuedRow | undefined {
     if (line.oldest.length === 0 && !line.areAll) {
       line.oldest.push(...oldestRuns(line.key, READ_AT_ONCE));
       line.areAll = line.oldest.length < READ_AT_ONCE;
@@ -120,13 +129,8 @@ export class RunQueue {
   }
 }
 
-/** Whether the left run was queued earlier. */
-export function isOlder(left: QueuedRun, right: QueuedRun): boolean {
-  return left.queuedAtMs < right.queuedAtMs || (left.queuedAtMs === right.queuedAtMs && left.runId < right.runId);
-}
-
 /** The index of the run among runs in order, or the index to insert it at. */
-function placeIn(runs: readonly QueuedRun[], run: QueuedRun): number {
+function placeIn(runs: readonly QueuedRow[], run: QueuedRow): number {
   let from = 0;
   let to = runs.length;
   while (from < to) {

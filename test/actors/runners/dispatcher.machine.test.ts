@@ -2,6 +2,7 @@ import t from "tap";
 import { resourceAddresses, resources } from "../../../actors/resources/resource.table.js";
 import { dispatcherActor } from "../../../actors/runners/dispatcher.machine.js";
 import { dispatcherRef } from "../../../actors/runners/dispatcher.messages.js";
+import { whyWaiting } from "../../../actors/runners/placement.queries.js";
 import { lanes } from "../../../actors/runners/run-queue.table.js";
 import { claims, type QueuedRun, type RunnerRow, runners } from "../../../actors/runners/runner.table.js";
 import type { Message } from "../../../runtime/turn.js";
@@ -119,6 +120,37 @@ t.test("a copy that comes back goes behind the others of its lane", async (t) =>
   stepping.take(queue(copy("run_1", 4)));
   const order = ["run_1", "run_2", "run_3"].map((runId) => placed(stepping.take(release(runId)))[0]);
   t.same(order, ["run_2 run.claim runner_1", "run_3 run.claim runner_1", "run_1 run.claim runner_1"]);
+});
+
+t.test("runs that were queued by a clock that was ahead are placed in the order in which they came", async (t) => {
+  const stepping = dispatcher();
+  const minute = 60_000;
+  const start = stepping.now;
+  const come = (runId: string, atMs: number, labels: readonly string[] = []): QueuedRun => {
+    stepping.now = start + atMs;
+    const queued = run(runId, { queuedAtMs: stepping.now, labels });
+    stepping.take(queue(queued));
+    return queued;
+  };
+  come("run_9", 0);
+  come("run_8", 60 * minute);
+  const left = come("run_7", 61 * minute);
+  come("run_6", minute, ["gpu"]);
+  const waiting = come("run_5", 2 * minute);
+  come("run_4", -minute);
+  const gone = come("run_3", 0, ["gpu"]);
+  come("run_2", minute);
+  const why = () => whyWaiting(stepping.rows, workspaceId, waiting);
+  t.equal(why(), "No runner of pool main is connected.");
+  for (const one of [left, gone]) stepping.take(unqueue(one));
+  const order = placed(stepping.take(offer({ labels: ["gpu"] })));
+  for (let n = 0; n < 5; n++) order.push(...placed(stepping.take(release(order.at(-1)?.split(" ")[0] ?? ""))));
+  t.same(
+    order,
+    [9, 8, 6, 5, 4, 2].map((n) => `run_${n} run.claim runner_1`),
+  );
+  t.equal(why(), null);
+  t.same(stepping.rows.range({ prefix: [workspaceId, "row", "queued-run"] }), [], "none is left behind");
 });
 
 t.test("thousands of runs that no runner fits do not slow down the others", async (t) => {

@@ -1,7 +1,7 @@
 import { assignRuns } from "../../../actors/runners/assign-runs.js";
 import { Placement } from "../../../actors/runners/placement.js";
-import { isOlder, RunQueue } from "../../../actors/runners/run-queue.js";
-import { toLineKey } from "../../../actors/runners/run-queue.table.js";
+import { RunQueue } from "../../../actors/runners/run-queue.js";
+import { isOlder, toLineKey } from "../../../actors/runners/run-queue.table.js";
 import type { QueuedRun, RunnerRow } from "../../../actors/runners/runner.table.js";
 import type { PlacementState } from "./naive-placement.js";
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import t from "tap";
-import { isOlder, RunQueue } from "../../../actors/runners/run-queue.js";
-import { toLineKey } from "../../../actors/runners/run-queue.table.js";
+import { RunQueue } from "../../../actors/runners/run-queue.js";
+import { isOlder, type QueuedRow, toLineKey } from "../../../actors/runners/run-queue.table.js";
 import type { QueuedRun } from "../../../actors/runners/runner.table.js";
 import { toPlacement } from "./placing.js";
 
@@ -104,4 +104,43 @@ t.test("a lane is empty when none of its lines is left", async (t) => {
   queue.remove(toLineKey(replayed), replayed, () => []);
   t.ok(queue.isLaneEmpty("replay:a"));
   t.notOk(queue.isLaneEmpty("work"));
+});
+
+/** A run comes after so much time, or is placed; a clock that was ahead is put back. The process may end before. */
+const happening = fc.record({
+  afterMs: fc.oneof(fc.nat(3), fc.integer({ min: -5_000, max: 5_000 })),
+  isPlaced: fc.boolean(),
+  isRestarted: fc.boolean(),
+});
+
+t.test("runs are first in the order in which they came, whatever the clock says, after any restarts", async () => {
+  fc.assert(
+    fc.property(fc.array(happening, { maxLength: 60 }), (happenings) => {
+      const rows: QueuedRow[] = [];
+      let queue = new RunQueue(toPlacement(nothing), []);
+      let nowMs = 0;
+      return happenings.every(({ afterMs, isPlaced, isRestarted }, n) => {
+        const youngest = inOrder(rows).at(-1);
+        if (isRestarted) queue = new RunQueue(toPlacement(nothing), rows.length > 0 ? [needs] : [], youngest);
+        if (isPlaced) {
+          const placed = rows.shift();
+          if (placed !== undefined) queue.remove(key, placed, (_line, limit) => inOrder(rows).slice(0, limit));
+        } else {
+          nowMs += afterMs;
+          const row = {
+            ...needs,
+            runId: `run_${String(n).padStart(2, "0")}`,
+            queuedAtMs: nowMs,
+            era: queue.eraAt(nowMs),
+          };
+          rows.push(row);
+          queue.add(key, row);
+        }
+        const [line] = queue.all();
+        const first = line && queue.first(line, (_line, limit) => inOrder(rows).slice(0, limit));
+        return first?.runId === rows[0]?.runId && inOrder(rows).every((row, at) => row === rows[at]);
+      });
+    }),
+    { numRuns: 300 },
+  );
 });

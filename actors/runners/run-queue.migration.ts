@@ -1,0 +1,13 @@
+import { eachRow, putRow, removeRow } from "../../storage/migration-walks.js";
+import type { Walk } from "../../storage/migrations.js";
+
+const QUEUE = "queued-run";
+
+/** Gives queued runs, whose keys were `[line, queuedAtMs, run]`, an era before their time: the first one. */
+export const queueEraWalks: readonly Walk[] = [
+  eachRow(QUEUE, (row, place) => {
+    const [line, ...behind] = place.id;
+    if (line === undefined || place.id.length !== 3) return [];
+    return [removeRow(place, QUEUE, place.id), putRow(place, QUEUE, [line, 0, ...behind], row)];
+  }),
+];
