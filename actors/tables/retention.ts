@@ -7,8 +7,9 @@
  * 2. A row is removed with its indexes in one turn: by the rule, or by its actor when it has one. Rows that belong to it
  *    are removed in later slices (`owned-rows.ts`); until then nothing leads to them.
  * 3. What is pinned (`pins.ts`), and what a rule keeps, stays whatever the setting says.
- * 4. A clock that was ahead leaves rows of the future. What began after it was put right may stand behind one in its
- *    line, and is stored until that is old too: longer than the setting says by as much as the clock was ahead.
+ * 4. A clock that was ahead leaves rows of the future. A walk goes past them, as they say nothing of what stands behind
+ *    them. Once their time has come they are young as others are, and what stands behind them waits for them: longer than
+ *    the setting says by as much as the clock was ahead, but never by more than the setting.
  */
 
 import type { Turn } from "../../runtime/turn.js";
@@ -106,7 +107,7 @@ function walk<Row>(of: RetainedTable<Row>, retained: Retained<Row>, turn: Turn, 
   for (;;) {
     const page = { limit: READ_AT_ONCE, ...(from === null ? {} : { after: from }) };
     const entries = of.entries(reading, turn.self.partition, [], page);
-    const young = entries.findIndex(({ value }) => retained.begunAtMs(value) >= cutoffMs);
+    const young = entries.findIndex(({ value }) => isYoung(retained.begunAtMs(value), turn.now, cutoffMs));
     for (const { key, value } of young < 0 ? entries : entries.slice(0, young)) {
       from = key.slice(3);
       budget.take(value);
@@ -126,4 +127,8 @@ function walk<Row>(of: RetainedTable<Row>, retained: Retained<Row>, turn: Turn, 
     const isLast = first === undefined ? entries.length < READ_AT_ONCE : lineParts === 0;
     if (isLast) return { next: undefined, removed };
   }
+}
+
+function isYoung(begunAtMs: number, now: number, cutoffMs: number): boolean {
+  return begunAtMs >= cutoffMs && begunAtMs <= now;
 }

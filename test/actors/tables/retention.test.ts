@@ -135,6 +135,27 @@ t.test(
   },
 );
 
+t.test(
+  "what began once a clock, years ahead, was put right is over in its time, and so is what came before",
+  async (t) => {
+    const rows = memoryRows();
+    put(rows, "a", 0, 1);
+    for (let n = 0; n < 40; n++) put(rows, `b${100 + n}`, 50_000 + n, 50_000 + n);
+    put(rows, "c", 2, 3);
+    put(rows, "d", 12, 13);
+    const sweeper = sweeperOver(rows);
+    pass(sweeper);
+    const future = Array.from({ length: 40 }, (_, n) => `b${100 + n}`);
+    t.same(idsOf(rows), [...future, "d"]);
+    sweeper.now += 10 * HOUR_MS;
+    pass(sweeper);
+    t.same(idsOf(rows), future, "they are stored until their own time is over");
+    sweeper.now = startMs + 50_050 * HOUR_MS;
+    pass(sweeper);
+    t.same(idsOf(rows), []);
+  },
+);
+
 t.test("a slice is bounded in rows and in bytes, and a pass goes on where the last one ended", async (t) => {
   const many = memoryRows();
   for (let n = 0; n < 300; n++) put(many, `t${1_000 + n}`, 0, 1);
