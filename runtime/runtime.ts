@@ -168,9 +168,22 @@ export interface RuntimeStats {
 /** Whether a read, or an ask, failed because what is stored is damaged. */
 export { isDamage } from "../storage/store.js";
 
+/** What an actor did not take, and its state then, where that has one name. */
+export interface Untaken {
+  readonly kind: string;
+  readonly message: string;
+  readonly state?: string;
+}
+
 /** No transition of the actor takes this message in the state it is in. */
 export class NotAccepted extends Error {
   override readonly name = "NotAccepted";
+  readonly untaken: Untaken | undefined;
+
+  constructor(message: string, untaken?: Untaken) {
+    super(message);
+    if (untaken !== undefined) this.untaken = untaken;
+  }
 }
 /** The mailbox is full. */
 export class Overloaded extends Error {

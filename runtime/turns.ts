@@ -278,8 +278,15 @@ export class Turns {
   /** No transition takes the message: an ask is rejected, any other message is dropped. */
   #refuse(cell: Cell, envelope: Envelope, batch: Batch): void {
     this.#consume(cell, envelope, batch);
-    if (envelope.asker === null) this.unhandled += 1;
-    else batch.reject(envelope.asker, new NotAccepted(`${cell.to.kind} does not take ${envelope.message.type} now`));
+    if (envelope.asker === null) {
+      this.unhandled += 1;
+      return;
+    }
+    const { kind } = cell.to;
+    const message = envelope.message.type;
+    const state = cell.state?.value;
+    const untaken = { kind, message, ...(typeof state === "string" && { state }) };
+    batch.reject(envelope.asker, new NotAccepted(`${kind} does not take ${message} now`, untaken));
   }
 
   #crashed(cell: Cell, envelope: Envelope, batch: Batch, error: unknown): boolean {

@@ -360,9 +360,7 @@ function refusalOf(
   failed: (requestId: string, error: unknown) => void,
 ): Refusal | EdgeRefusal {
   if (error instanceof ClientGone) return CLIENT_GONE;
-  if (error instanceof NotAccepted) {
-    return { refused: "conflict", detail: "This cannot be done in the state it is in." };
-  }
+  if (error instanceof NotAccepted) return { refused: "conflict", detail: untakenText(error) };
   if (error instanceof Overloaded) {
     return { refused: "unavailable", detail: "Too much is waiting there already.", retryAfterSeconds: 1 };
   }
@@ -375,4 +373,13 @@ function refusalOf(
   }
   const what = error instanceof TurnFailed ? "The change could not be made" : "Something went wrong inside";
   return { refused: "internal", detail: `${what}; the log has it under request ${requestId}.` };
+}
+
+/** The kinds of actors whose states are in what their readers see. Others' would tell too much. */
+const STATED: ReadonlySet<string> = new Set(["task", "run"]);
+
+function untakenText({ untaken }: NotAccepted): string {
+  if (untaken?.state === undefined || !STATED.has(untaken.kind)) return "This cannot be done in the state it is in.";
+  const wanted = untaken.message.slice(untaken.message.indexOf(".") + 1);
+  return `The ${untaken.kind} is in the state ${untaken.state}, where it takes no ${wanted}.`;
 }

@@ -111,7 +111,11 @@ t.test("a message is classified once a turn, by the state before it, the rows an
 
 t.test("a class that no transition takes refuses the message, by the message's own name", async (t) => {
   const { harness, scales } = await started();
-  await t.rejects(harness.ask(scales, put(0)), new NotAccepted("scales does not take put now"));
+  const untaken = { kind: "scales", message: "put" };
+  const refusal = (more: object) => new NotAccepted("scales does not take put now", { ...untaken, ...more });
+  await t.rejects(harness.ask(scales, put(0)), refusal({}), "it has no state yet");
+  await harness.ask(scales, put(1));
+  await t.rejects(harness.ask(scales, put(0)), refusal({ state: "up" }));
 });
 
 t.test("what is deduplicated is the message: the same id is not classified again", async (t) => {
