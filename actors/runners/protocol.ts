@@ -77,12 +77,15 @@ export const MAX_ANSWER_BYTES = 16 * 1024;
 export const spentSchema = z.object({ amount: z.number().min(0), currency: z.string().regex(/^[A-Z]{3}$/) });
 export type Spent = z.infer<typeof spentSchema>;
 
+/** A name that people are shown. Control characters, which runners of earlier releases sent on, become spaces. */
+const shownName = z.string().overwrite((name) => name.replace(/\p{Cc}/gu, " "));
+
 export const stepSchema = z.object({
   /** From 0, rising by one within a claim. */
   index: z.int().min(0),
   kind: z.enum(["message", "tool", "output", "thought", "error"]),
   text: z.string().max(MAX_STEP_CHARACTERS),
-  tool: z.string().max(255).nullable(),
+  tool: shownName.max(255).nullable(),
   spent: spentSchema.nullable(),
   /** The call of a tool that the step is about; absent for none. */
   call: toolCallSchema.optional(),
@@ -117,7 +120,7 @@ export const failureSchema = z.object({
 export type RunFailure = z.infer<typeof failureSchema>;
 
 /** A model, as an agent names it. */
-export const modelName = z.string().min(1).max(200);
+export const modelName = shownName.min(1).max(200);
 
 /** A commit: 40 or 64 hex digits. */
 const commit = z.string().regex(/^([0-9a-f]{40}|[0-9a-f]{64})$/);
@@ -191,7 +194,7 @@ export const runnerMessageSchema = z.discriminatedUnion("type", [
     ...claim,
     /** An id that the runner makes for each request. */
     id: z.string().min(1).max(100),
-    tool: z.string().min(1).max(255),
+    tool: shownName.min(1).max(255),
     /** The inputs of the call: the JSON text of an object. */
     inputs: inputsTextSchema,
     reason: z.string().max(MAX_REASON_CHARACTERS),

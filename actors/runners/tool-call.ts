@@ -7,7 +7,7 @@ export const MAX_NAME_CHARACTERS = 200;
 export const calledName = z
   .string()
   .max(MAX_NAME_CHARACTERS)
-  .regex(/^\P{Cc}+$/u);
+  .regex(/^\P{Cc}+$/u, "must be text without control characters, not empty");
 
 /** Who refuses calls: a person, the service, or the agent's own program. */
 export const refuser = z.enum(["person", "service", "agent"]);

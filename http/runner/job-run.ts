@@ -366,7 +366,8 @@ export class JobRun {
     const stopped = this.#cut === "stop";
     const reported = stopped || failure === null ? null : toFailure(failure, this.#mask);
     const outcome = stopped ? "stopped" : reported === null ? "completed" : "failed";
-    this.#summary = reported === null ? outcome : `failed, ${reported.code}: ${reported.message}`;
+    if (reported !== null) this.#summary = `failed, ${reported.code}: ${reported.message}`;
+    else this.#summary = stopped || ending === null ? outcome : toSummary(ending, this.#mask);
     this.#send({
       type: "run.ended",
       ...this.claim,
@@ -386,4 +387,23 @@ export class JobRun {
 function cwdOf({ folder, checkouts }: Place): string {
   const [only, ...others] = checkouts;
   return only !== undefined && others.length === 0 ? only.folder : folder.checkouts;
+}
+
+/** Most characters of a note in the log. */
+const LOGGED_CHARACTERS = 200;
+
+/** How the work of an agent that completed ended, in one line for the log. */
+function toSummary(ending: RunEnding, mask: (text: string) => string): string {
+  const line = (text: string) =>
+    mask(text)
+      .slice(0, LOGGED_CHARACTERS)
+      .replace(/\p{Cc}+/gu, " ");
+  switch (ending.kind) {
+    case "handover":
+      return `completed, handed over to ${line(ending.to)}`;
+    case "ask":
+      return "completed, with a question";
+    case "finish":
+      return ending.note === "" ? "completed" : `completed, not handed over: ${line(ending.note)}`;
+  }
 }

@@ -45,6 +45,8 @@ const LONGEST_WAIT_MS = 15_000;
 const REFUSED_WAIT_MS = 30_000;
 /** Time limit for the welcome, in milliseconds. */
 const WELCOME_MS = 10_000;
+/** How often it is said that there is still no connection, in milliseconds. */
+const SAID_EVERY_MS = 60_000;
 /** Close code when the pool's token is no longer valid. */
 const NOT_ADMITTED = 4401;
 
@@ -70,6 +72,8 @@ export class ServiceConnection {
   #helloMs = 0;
   #received = 0;
   #failures = 0;
+  /** When it was last said that the connection failed. */
+  #saidMs = 0;
   #features: readonly string[] = [];
   #closed = false;
   #cancelRetry: () => void = () => undefined;
@@ -116,7 +120,7 @@ export class ServiceConnection {
       socket.terminate();
     });
     socket.on("error", (error) => {
-      if (this.#failures === 0 && !refused) log(`the connection to ${url} failed: ${error.message}`);
+      if (!refused) this.#sayFailed(`the connection to ${url} failed: ${error.message}`);
     });
     socket.on("close", (code, reason) => {
       if (code === NOT_ADMITTED) {
@@ -156,6 +160,14 @@ export class ServiceConnection {
     this.#lease.end();
     this.#socket?.close(1000, "the runner is going away");
     this.#outbox.close();
+  }
+
+  /** Says it the first time, and then again now and then: it may last for days. */
+  #sayFailed(line: string): void {
+    const now = this.#options.clock.now();
+    if (this.#failures > 0 && now - this.#saidMs < SAID_EVERY_MS) return;
+    this.#saidMs = now;
+    this.#options.log(this.#failures === 0 ? line : `${line}; it is tried again`);
   }
 
   #leaseOver(): void {
@@ -269,10 +281,12 @@ export class ServiceConnection {
     this.#welcomed = false;
     this.#cancelBeat();
     if (this.#closed) return;
-    const { clock, random } = this.#options;
-    const wait = refused ? REFUSED_WAIT_MS : Math.min(this.#longestWaitMs, FIRST_WAIT_MS * 2 ** this.#failures);
+    const { clock, random, log } = this.#options;
+    const most = refused ? REFUSED_WAIT_MS : Math.min(this.#longestWaitMs, FIRST_WAIT_MS * 2 ** this.#failures);
+    const wait = most * (0.5 + random() / 2);
+    if (refused) log(`trying again in ${Math.round(wait / 1_000)} seconds, and on: the service may yet take it`);
     this.#failures += 1;
-    this.#cancelRetry = clock.at(clock.now() + wait * (0.5 + random() / 2), () => this.open());
+    this.#cancelRetry = clock.at(clock.now() + wait, () => this.open());
   }
 }
 

@@ -7,6 +7,11 @@ import {
   spentSchema,
 } from "../../../actors/runners/protocol.js";
 import { calledName, refuser } from "../../../actors/runners/tool-call.js";
+import { parseBy } from "../../field-errors.js";
+
+/** Text without control characters. */
+const SHOWABLE = /^\P{Cc}*$/u;
+const NOT_SHOWABLE = "must hold no control characters";
 
 /** A call of a tool, as an agent names it. */
 const callSchema = z.object({
@@ -22,17 +27,22 @@ const agentLineSchema = z.discriminatedUnion("type", [
     type: z.literal("step"),
     kind: z.enum(["message", "tool", "output", "thought", "error"]).default("message"),
     text: z.string(),
-    tool: z.string().max(255).nullable().default(null),
+    tool: z.string().max(255).regex(SHOWABLE, NOT_SHOWABLE).nullable().default(null),
     call: callSchema.optional(),
     skill: calledName.optional(),
   }),
-  z.object({ type: z.literal("cost"), ...spentSchema.shape, model: modelName.optional() }),
+  z.object({
+    type: z.literal("cost"),
+    amount: spentSchema.shape.amount,
+    currency: z.string().regex(/^[A-Z]{3}$/, "must be three capital letters, as ISO 4217 has them"),
+    model: z.string().regex(SHOWABLE, NOT_SHOWABLE).pipe(modelName).optional(),
+  }),
   z.object({ type: z.literal("handover"), to: z.string().min(1).max(64), note: z.string().max(20_000).default("") }),
   z.object({ type: z.literal("ask"), question: z.string().min(1).max(20_000) }),
   z.object({
     type: z.literal("permission"),
     id: z.string().min(1).max(100),
-    tool: z.string().min(1).max(255),
+    tool: z.string().min(1).max(255).regex(SHOWABLE, NOT_SHOWABLE),
     inputs: inputsSchema.default({}),
     reason: z.string().max(MAX_REASON_CHARACTERS).default(""),
   }),
@@ -73,11 +83,11 @@ export type InputLine =
 export function parseAgentLine(line: string): AgentLine | null {
   if (!line.startsWith("{")) return null;
   const body = parseJson(line);
-  const parsed = agentLineSchema.safeParse(body);
-  if (parsed.success) return parsed.data;
+  const parsed = parseBy(agentLineSchema, body);
+  if ("data" in parsed) return parsed.data;
   const wanted = wantedSchema.safeParse(body);
   if (!wanted.success) return null;
-  const problem = parsed.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`).join("; ");
+  const problem = parsed.errors.map(({ path, message }) => `${path}: ${message}`).join("; ");
   return { type: "wrong", wanted: wanted.data.type, problem, id: wanted.data.id };
 }
 

@@ -30,6 +30,18 @@ t.test("an end may name unknown features, or none", async (t) => {
   t.same(runnerFrameSchema.parse(hello), hello);
 });
 
+t.test("control characters in names that people are shown, which earlier runners sent on, become spaces", async (t) => {
+  const parse = (message: object) => runnerFrameSchema.parse({ frame: "message", n: 1, ack: 0, message });
+  t.match(parse({ ...said, step: { ...step, tool: "a\u001b[31mb" } }), { message: { step: { tool: "a [31mb" } } });
+  const wish = { type: "run.permission", runId: "run_1", fence: 1, id: "1", tool: "a\nb", inputs: "{}", reason: "" };
+  t.match(parse(wish), { message: { tool: "a b" } });
+  const ended = {
+    ...{ type: "run.ended", runId: "run_1", fence: 1, outcome: "stopped", ending: null, failure: null },
+    ...{ checkouts: [], check: null, spent: null, model: "a\u0000b" },
+  };
+  t.match(parse(ended), { message: { model: "a b" } });
+});
+
 t.test("a step may say which tool was called and which skill was read; names are bounded, and text", async (t) => {
   const parse = (more: object) =>
     runnerFrameSchema.safeParse({ frame: "message", n: 1, ack: 0, message: { ...said, step: { ...step, ...more } } });

@@ -167,6 +167,8 @@ t.test("a run without a handover goes to the only next station, or finishes", as
   await scene.answerHandover(1, "Not today.");
   const refused = await scene.message("run.ended", ({ runId }) => runId === "refused");
   t.match(refused, { outcome: "completed", ending: { kind: "finish", note: "Not today." } });
+  await until("the line", () => scene.said.includes("refused: completed, not handed over: Not today."));
+  t.ok(scene.said.includes("given: completed, handed over to review"));
   t.match(await scene.work({ runId: "last" }), { outcome: "completed", ending: { kind: "finish", note: "" } });
   const several = await scene.work({ runId: "several", station: { next: ["review", "ship"] } });
   t.match(several, { ending: { kind: "finish", note: /none of the next stations/ } });

@@ -46,7 +46,7 @@ interface Scene {
 }
 
 /** A connection whose random number is 0.5, so that it waits three quarters of what it would at most. */
-async function scene(t: Test, token = "pool-token"): Promise<Scene> {
+async function scene(t: Test, token = "pool-token", at: string | null = null): Promise<Scene> {
   const service = await ProtocolService.start(t);
   const clock = new WatchedClock();
   const taken: ServiceMessage[] = [];
@@ -55,7 +55,7 @@ async function scene(t: Test, token = "pool-token"): Promise<Scene> {
   let leasesOver = 0;
   let hello = self;
   const connection = new ServiceConnection({
-    ...{ url: service.url, credential: poolToken(token), clock },
+    ...{ url: at ?? service.url, credential: poolToken(token), clock },
     random: () => 0.5,
     hello: () => hello,
     take: (message) => void taken.push(message),
@@ -191,12 +191,28 @@ t.test("while the lease holds, no wait between attempts is longer than half a be
 t.test("a token that is not taken is said, tried again slowly, and works once it is", async (t) => {
   const { service, clock, said } = await scene(t, "new-token");
   await clock.waits(22_500);
-  t.match(said, [/the pool token is not taken/]);
+  t.match(said, [/the pool token is not taken/, /^trying again in 23 seconds, and on/]);
   t.equal(service.connections, 0);
   service.token = "new-token";
   clock.advance(22_500);
   await service.frame("hello");
   t.equal(service.refusals, 1);
+});
+
+t.test("that the service does not answer is said at once, and then once a minute", async (t) => {
+  const { clock, said } = await scene(t, "pool-token", "http://127.0.0.1:1");
+  const saidAtMs: number[] = [];
+  const untilMs = clock.now() + 100_000;
+  let before = 0;
+  for (let most = 250; clock.now() < untilMs; most = Math.min(2 * most, 15_000)) {
+    await clock.waits(most * 0.75, before);
+    if (said.length > saidAtMs.length) saidAtMs.push(clock.now());
+    before = clock.waitsMs.length;
+    clock.advance(most * 0.75 + 1);
+  }
+  const [first = 0, second = 0, ...more] = saidAtMs;
+  t.ok(second - first >= 60_000 && more.length === 0, `${saidAtMs}`);
+  t.match(said, [/^the connection to .* failed: [^;]+$/, /^the connection to .* failed: .*; it is tried again$/]);
 });
 
 t.test("the welcome says which claims are over; a run's end is claimed until it is acknowledged", async (t) => {

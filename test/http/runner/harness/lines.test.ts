@@ -77,6 +77,30 @@ t.test("a line is a message, a message gone wrong, or none", async (t) => {
   }
 });
 
+t.test("of a wrong line it is said which member is wrong, and what was wanted there", async (t) => {
+  const cases = [
+    [
+      '{"type":"step","kind":"shout","text":"a"}',
+      'kind: must be "message" or "tool" or "output" or "thought" or "error"',
+    ],
+    ['{"type":"step","text":7}', "text: must be text"],
+    ['{"type":"step"}', "text: is required"],
+    ['{"type":"step","text":"a","tool":"a\\u001bb"}', "tool: must hold no control characters"],
+    ['{"type":"step","text":"a","skill":""}', "skill: must be text without control characters, not empty"],
+    [
+      '{"type":"cost","amount":-1,"currency":"usd"}',
+      "amount: must be at least 0; currency: must be three capital letters, as ISO 4217 has them",
+    ],
+    ['{"type":"cost","amount":1,"currency":"USD","model":"a\\nb"}', "model: must hold no control characters"],
+    ['{"type":"handover","to":""}', "to: must not be empty"],
+    [
+      '{"type":"permission","id":"1","tool":"a\\u0000","inputs":[]}',
+      "tool: must hold no control characters; inputs: must be an object",
+    ],
+  ] as const;
+  for (const [text, problem] of cases) t.match(parseAgentLine(text), { type: "wrong", problem }, text);
+});
+
 t.test("a mask takes out values and each of their lines, longest first, and leaves short ones", async (t) => {
   const mask = maskOf(["abcdef", "abcdefgh", "first of two\n  second of two\n", "a", ""]);
   t.equal(mask("abcdefgh abcdef a"), "*** *** a");
