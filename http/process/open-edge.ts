@@ -1,3 +1,4 @@
+import { createServer } from "node:net";
 import { createEventLoopScheduler, type Scheduler } from "../../runtime/clock.js";
 import type { EdgeParts } from "../edge-parts.js";
 import { createAdmission } from "../limits/admission.js";
@@ -47,6 +48,18 @@ export function openEdge(
     ...(answered === undefined ? {} : { answered }),
   });
   return openTransport(config.transport, handlers, log);
+}
+
+/** Throws {@link WrongSetting}, as {@link listen} does, when nothing can listen there now. */
+export async function assertListenable({ host, port }: Config): Promise<void> {
+  const server = createServer();
+  try {
+    await new Promise<void>((resolve, reject) => server.once("error", reject).listen({ host, port }, resolve));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new WrongSetting(`HOST, PORT: cannot listen on ${host}:${port}: ${reason}`);
+  }
+  await new Promise((resolve) => server.close(resolve));
 }
 
 /** Starts to listen and returns the port. Throws {@link WrongSetting} when that is not possible. */

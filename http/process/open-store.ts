@@ -1,4 +1,4 @@
-import { statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { migrations } from "../../actors/migrations.js";
 import { isRebuildCutShort } from "../../runtime/rebuild-directories.js";
@@ -82,6 +82,11 @@ function assertCurrentFormat(reading: Reading, folder: string): void {
 export function compactStoppedStore(folder: string): Promise<Compacted> {
   assertNotEmptied(folder);
   return compactStore({ folder, check: (reading) => assertCurrentFormat(reading, folder) });
+}
+
+/** Whether there is a store in a folder; it may be damaged. */
+export function holdsStore(folder: string): boolean {
+  return existsSync(join(folder, DATA_FILE));
 }
 
 /** Throws `damaged` for an empty data file beside a key: the key is only made when the file has contents. */

@@ -13,7 +13,8 @@ import type { EdgeParts } from "../edge-parts.js";
 import { markDisconnected } from "../runners/mark-disconnected.js";
 import { beginRetention } from "./begin-retention.js";
 import { createMetrics } from "./metrics.js";
-import { listen, openEdge } from "./open-edge.js";
+import { assertListenable, listen, openEdge } from "./open-edge.js";
+import { holdsStore } from "./open-store.js";
 import { type Close, type OnOpen, openParts, type ServiceOptions, type ServiceParts, toSite } from "./service-parts.js";
 
 export interface Service {
@@ -37,7 +38,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const close = async (): Promise<void> => {
     for (const end of closing.splice(0).reverse()) await end();
   };
+  const { config, store } = options;
   try {
+    // Said before a store is made: a start that fails leaves none behind.
+    if (store === undefined && !holdsStore(config.dataFolder)) await assertListenable(config);
     const parts = await openParts(options, (end) => closing.push(end));
     return await serve(parts, (end) => closing.push(end), close);
   } catch (error) {

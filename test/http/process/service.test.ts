@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -51,11 +51,14 @@ t.test("a port that is taken stops the start with one line, and leaves the folde
   t.teardown(() => new Promise((resolve) => other.close(resolve)));
   const address = other.address();
   const port = typeof address === "object" && address !== null ? address.port : 0;
-  for (const TRANSPORT of ["uws", "node"]) {
-    await t.rejects(start(folder, { PORT: String(port), TRANSPORT }), {
-      name: "WrongSetting",
-      message: new RegExp(`^HOST, PORT: cannot listen on 127\\.0\\.0\\.1:${port}: [^\\n]+$`),
-    });
-  }
+  const refused = {
+    name: "WrongSetting",
+    message: new RegExp(`^HOST, PORT: cannot listen on 127\\.0\\.0\\.1:${port}: [^\\n]+$`),
+  };
+  const inside = join(folder, "of", "the", "service");
+  await t.rejects(start(inside, { PORT: String(port) }), refused);
+  t.same(await readdir(folder), [], "no folder is made");
+  await starts(folder);
+  for (const TRANSPORT of ["uws", "node"]) await t.rejects(start(folder, { PORT: String(port), TRANSPORT }), refused);
   await starts(folder);
 });
