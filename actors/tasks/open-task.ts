@@ -49,7 +49,7 @@ export function toOpenTask(
   const { workspaceId, teamId, teamKey } = team;
   const { title, description, url, station } = wanted;
   const line = findResourceAt<LineFields>(reading, workspaceId, "line", `${teamKey}/${wanted.line}`);
-  if (line === undefined) return invalid("line", `there is no line ${wanted.line}`);
+  if (line === undefined) return invalid("line", `there is no line with the key ${wanted.line}`);
   if (station !== null && findStation(line.fields, station) === undefined) {
     return invalid("station", `there is no station ${station}`);
   }

@@ -3,6 +3,7 @@ import { openStoreForReading } from "../process/open-store.js";
 
 /** Copies a store into a folder, even while a service uses it. */
 const program = new Command("signalbox backup")
+  .description("Copies a store into a folder, also while a service uses it.")
   .requiredOption("--data <folder>", "the service's data folder")
   .requiredOption("--to <folder>", "where the copy goes; absent or empty");
 

@@ -9,6 +9,7 @@ import { openStoppedStore } from "./stopped-store.js";
  * on a store that no service has open; the next service delivers it.
  */
 const program = new Command("signalbox dead-letters")
+  .description("Lists the messages that were set aside, also while a service uses the store, or sends one again.")
   .requiredOption("--data <folder>", "the service's data folder")
   .option("--retry <id>", "sends this one again; the service must be stopped");
 

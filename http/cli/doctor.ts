@@ -13,6 +13,9 @@ import { openStoreForDoctor } from "../process/open-store.js";
  * with 1 when something is left. Prints places, never what is stored there.
  */
 const program = new Command("signalbox doctor")
+  .description(
+    "Looks for damage in the store of a stopped service, or in a backup. Ends with 1 when something is left.",
+  )
   .requiredOption("--data <folder>", "the data folder of a service that is stopped, or a backup")
   .option("--repair", "writes again what can be derived from other rows, and removes damaged rows that can be spared");
 

@@ -6,10 +6,9 @@ import { rebuildDirectories } from "../../runtime/rebuild-directories.js";
 import { openStoppedStore } from "./stopped-store.js";
 
 /** Rebuilds the directories by which ids, tokens and members are found in all workspaces. */
-const program = new Command("signalbox rebuild-directory").requiredOption(
-  "--data <folder>",
-  "the data folder of a service that is stopped",
-);
+const program = new Command("signalbox rebuild-directory")
+  .description("Makes anew by which ids, tokens and members are found over all workspaces.")
+  .requiredOption("--data <folder>", "the data folder of a service that is stopped");
 
 try {
   const { data } = program.parse().opts<{ readonly data: string }>();

@@ -4,10 +4,9 @@ import { type RecountFinding, recountAllBlobs } from "../../actors/tables/blob-r
 import { openStoppedStore } from "./stopped-store.js";
 
 /** Recounts the rows that refer to diffs, skills and other bodies; prints and corrects the differences. */
-const program = new Command("signalbox recount-bodies").requiredOption(
-  "--data <folder>",
-  "the data folder of a service that is stopped",
-);
+const program = new Command("signalbox recount-bodies")
+  .description("Counts again which rows refer to diffs and other large bodies, and puts right what differs.")
+  .requiredOption("--data <folder>", "the data folder of a service that is stopped");
 
 try {
   const { data } = program.parse().opts<{ readonly data: string }>();

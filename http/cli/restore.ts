@@ -3,6 +3,7 @@ import { restoreBackup } from "../../storage/backup.js";
 
 /** Copies a backup into a folder on which a service can then be started. */
 const program = new Command("signalbox restore")
+  .description("Copies a backup into a folder on which a service can then be started.")
   .requiredOption("--from <folder>", "the backup")
   .requiredOption("--data <folder>", "the data folder to fill; absent or empty");
 

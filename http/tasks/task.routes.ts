@@ -48,8 +48,8 @@ const listing = z.strictObject({
   state: z
     .enum(["queued", "running", "inbox", "done", "closed"], "must be queued, running, inbox, done or closed")
     .optional(),
-  line: z.string().optional(),
-  station: z.string().optional(),
+  line: z.string().optional().describe("The line's key."),
+  station: z.string().optional().describe("The station's key."),
   assignee: z.string().optional(),
   before: cursor.optional(),
   limit: pageSize(),

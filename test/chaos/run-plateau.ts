@@ -1,25 +1,31 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import type { Clock } from "../../runtime/clock.js";
 import { compactStore } from "../../storage/compaction.js";
 import { openLmdbStore } from "../../storage/lmdb-store.js";
+import { readArguments, refuseArguments } from "../support/command-line.js";
 import { startTestService } from "../support/service.js";
 import { countStored, fileBytes, SteadyLoad, type Stored } from "./steady-load.js";
 
-/**
- * A steady load (18 secrets, 5 tasks and 2 tokens a second) on a service whose clock runs ahead, 48 hours in ten minutes,
- * with retention set to hours: what is stored reaches a plateau. Ends with 1 when it does not:
- * `node dist/test/chaos/run-plateau.js [--minutes 10] [--hours 48] [--retention 4h]`.
- */
-const { values } = parseArgs({
+const usage = `npm run plateau -- [--minutes 10] [--hours 48] [--retention 4h]
+
+A steady load (18 secrets, 5 tasks and 2 tokens a second) on a service whose clock runs ahead, 48 hours in ten minutes,
+with retention set to hours: what is stored reaches a plateau. Ends with 1 when it does not.`;
+
+const { values } = readArguments(usage, {
   options: {
     minutes: { type: "string", default: "10" },
     hours: { type: "string", default: "48" },
     retention: { type: "string", default: "4h" },
   },
 });
+for (const name of ["minutes", "hours"] as const) {
+  if (!(Number(values[name]) > 0)) refuseArguments(usage, `--${name} takes a number above 0, not ${values[name]}`);
+}
+if (!/^[1-9]\d{0,4}[hd]$/.test(values.retention)) {
+  refuseArguments(usage, `--retention takes hours or days, as 4h or 2d, not ${values.retention}`);
+}
 const runMs = Number(values.minutes) * 60_000;
 const factor = (Number(values.hours) * 60) / Number(values.minutes);
 const SAMPLES = 24;

@@ -42,7 +42,11 @@ t.test("it says its version and its commands, and each command its own options",
   const named = [...help.out.matchAll(/^ {2}([a-z][a-z-]*) .*$/gm)].map(([, name]) => name);
   t.same(named, commands);
   for (const [index, name] of commands.entries()) {
-    t.match(each[index]?.out, new RegExp(`^Usage: signalbox ${name} `), name);
+    t.match(
+      each[index]?.out,
+      new RegExp(`^Usage: signalbox ${name} .*\\n\\n(?!Options:|Arguments:)[A-Z]`),
+      `${name} says what it does`,
+    );
     t.equal(each[index]?.code, 0, name);
   }
 });
