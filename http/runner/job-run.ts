@@ -23,7 +23,7 @@ import { type CommandResult, runShell } from "./process/command.js";
 import { Halt } from "./process/halt.js";
 import { endMarked } from "./process/process-marks.js";
 import { environmentOf } from "./process/run-environment.js";
-import { collect } from "./run-report.js";
+import { collect, toSummary } from "./run-report.js";
 
 export interface JobOptions {
   readonly workFolder: string;
@@ -387,23 +387,4 @@ export class JobRun {
 function cwdOf({ folder, checkouts }: Place): string {
   const [only, ...others] = checkouts;
   return only !== undefined && others.length === 0 ? only.folder : folder.checkouts;
-}
-
-/** Most characters of a note in the log. */
-const LOGGED_CHARACTERS = 200;
-
-/** How the work of an agent that completed ended, in one line for the log. */
-function toSummary(ending: RunEnding, mask: (text: string) => string): string {
-  const line = (text: string) =>
-    mask(text)
-      .slice(0, LOGGED_CHARACTERS)
-      .replace(/\p{Cc}+/gu, " ");
-  switch (ending.kind) {
-    case "handover":
-      return `completed, handed over to ${line(ending.to)}`;
-    case "ask":
-      return "completed, with a question";
-    case "finish":
-      return ending.note === "" ? "completed" : `completed, not handed over: ${line(ending.note)}`;
-  }
 }

@@ -1,4 +1,4 @@
-import { type CheckoutResult, MAX_DIFF_BYTES, MAX_FRAME_BYTES } from "../../actors/runners/protocol.js";
+import { type CheckoutResult, MAX_DIFF_BYTES, MAX_FRAME_BYTES, type RunEnding } from "../../actors/runners/protocol.js";
 import { changesOf } from "./checkout/changes.js";
 import type { Checkout } from "./checkout/checkout.js";
 import { OutputTooLong } from "./checkout/git.js";
@@ -49,4 +49,23 @@ function unread(repository: string, error: unknown): JobFailed {
   }
   const message = `the changes to ${repository} are too large, a diff has at most ${MAX_DIFF_BYTES} bytes`;
   return new JobFailed("diff-too-large", message, error.message);
+}
+
+/** Most characters of a note in the log. */
+const LOGGED_CHARACTERS = 200;
+
+/** How the work of an agent that completed ended, in one line for the log. */
+export function toSummary(ending: RunEnding, mask: (text: string) => string): string {
+  const line = (text: string) =>
+    mask(text)
+      .slice(0, LOGGED_CHARACTERS)
+      .replace(/\p{Cc}+/gu, " ");
+  switch (ending.kind) {
+    case "handover":
+      return `completed, handed over to ${line(ending.to)}`;
+    case "ask":
+      return "completed, with a question";
+    case "finish":
+      return ending.note === "" ? "completed" : `completed, not handed over: ${line(ending.note)}`;
+  }
 }
