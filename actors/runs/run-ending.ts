@@ -44,9 +44,13 @@ function recordCheckouts(turn: Turn, checkouts: EndReport["checkouts"]): void {
   const { repositories } = getRunInput(turn, partition, runId).config;
   // Of two reports about a repository the last counts. Repositories that the runner was not given are ignored.
   const last = new Map(checkouts.map((checkout) => [checkout.repository, checkout]));
-  for (const { repository, base, diff } of last.values()) {
+  for (const { repository, base, diff, own } of last.values()) {
     if (!repositories.some(({ name }) => name === repository)) continue;
-    runCheckouts.insert(turn, partition, { runId, repository, base, digest: storeText(turn, partition, diff) });
+    const bodies = {
+      digest: storeText(turn, partition, diff),
+      ...(own !== undefined && { own: storeText(turn, partition, own) }),
+    };
+    runCheckouts.insert(turn, partition, { runId, repository, base, ...bodies });
   }
 }
 

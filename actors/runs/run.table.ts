@@ -53,12 +53,14 @@ export interface RunCheckoutRow extends Omit<CheckoutResult, "diff" | "own"> {
   readonly runId: string;
   /** Digest of the diff against `base`; null for no change. */
   readonly digest: string | null;
+  /** Digest of the diff against `base` with the diff that the run was given; absent where it was given none. */
+  readonly own?: string | null;
 }
 
 /** `[run, repository]` */
 export const runCheckouts = indexedTable<RunCheckoutRow>("run-checkout", {
   ...{ under: ["runId"], order: ["repository"] },
-  blobs: ({ digest }) => [digest ?? []].flat(),
+  blobs: ({ digest, own = null }) => [digest, own].filter((body) => body !== null),
 });
 
 /** The run in the form of the dispatcher's queue. */

@@ -1,0 +1,62 @@
+import type { Reading } from "../../../storage/store.js";
+import type { CheckoutDiff } from "../../judging/change.js";
+import type { JudgedWork } from "../../judging/judge-question.js";
+import { MAX_JUDGED_STEPS } from "../../judging/shown-steps.js";
+import type { JudgedCheck, JudgedTask } from "../../judging/shown-work.js";
+import type { RunRow } from "../../runs/run.js";
+import { runCheckouts, runs } from "../../runs/run.table.js";
+import { getRunInput } from "../../runs/run-input.table.js";
+import { listSteps } from "../../runs/run-steps.js";
+import { getText, readStoredText } from "../../tables/text-blobs.js";
+
+/** What a judge sees of a run: nothing of its config, nor of the replay that it belongs to. */
+export function readJudgedWork(reading: Reading, workspaceId: string, runId: string): JudgedWork {
+  const run = getRun(reading, workspaceId, runId);
+  const { beginning } = getRunInput(reading, workspaceId, runId);
+  const given = (beginning?.checkouts ?? []).filter(({ diff }) => diff !== null);
+  const steps = listSteps(reading, workspaceId, runId, { limit: MAX_JUDGED_STEPS, reverse: true }).reverse();
+  return {
+    task: readTask(reading, workspaceId, runId),
+    change: readOwnChange(reading, workspaceId, runId) ?? [],
+    given: given.map(({ repository, diff }) => ({ repository, diff: getText(reading, workspaceId, diff) })),
+    steps: steps.map(({ index, kind, text, tool }) => ({ index, kind, text, tool })),
+    check: readCheck(run),
+  };
+}
+
+/** The check of a run, as a judge of two changes sees it. */
+export function readRunCheck(reading: Reading, workspaceId: string, runId: string): JudgedCheck | null {
+  return readCheck(getRun(reading, workspaceId, runId));
+}
+
+/** The task as the run was given it; null for a run without one. */
+export function readTask(reading: Reading, workspaceId: string, runId: string): JudgedTask | null {
+  const brief = getRunInput(reading, workspaceId, runId).claimed?.brief ?? null;
+  if (brief === null) return null;
+  return { title: brief.title, description: readStoredText(reading, workspaceId, brief.description) };
+}
+
+/**
+ * What a run changed, from the tree that it began from: its base with the diff that it was given. Null when it was not
+ * reported for each repository, since the run did not come so far.
+ */
+export function readOwnChange(reading: Reading, workspaceId: string, runId: string): readonly CheckoutDiff[] | null {
+  const { config } = getRunInput(reading, workspaceId, runId);
+  const checkouts = runCheckouts.list(reading, workspaceId, [runId]);
+  if (checkouts.length < config.repositories.length) return null;
+  return checkouts.map(({ repository, digest, own = digest }) => ({
+    ...{ repository, diff: getText(reading, workspaceId, own) },
+  }));
+}
+
+function getRun(reading: Reading, workspaceId: string, runId: string): RunRow {
+  const run = runs.get(reading, workspaceId, runId);
+  if (run === undefined) throw new Error("a copy without its run");
+  return run;
+}
+
+function readCheck({ check }: RunRow): JudgedCheck | null {
+  if (check === null) return null;
+  const { passed, exitCode, output } = check;
+  return { passed, exitCode, output };
+}
