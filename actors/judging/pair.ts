@@ -57,8 +57,10 @@ function isSameCriteria(own: Judge, theirs: Judge): boolean {
   return isSame && own.rubric === theirs.rubric;
 }
 
+type PairedReading = Pick<PairReading, "outcome">;
+
 /** The outcome of a pair: that of both readings when they agree, else a tie. */
-export function toPairOutcome(readings: readonly [PairReading, PairReading]): PairOutcome {
+export function toPairOutcome(readings: readonly [PairedReading, PairedReading]): PairOutcome {
   const [first, second] = readings;
   return first.outcome === second.outcome ? first.outcome : "tie";
 }

@@ -41,7 +41,10 @@ export function toModelName(settings: Pick<ModelSettings, "name">, own: string |
 }
 
 /** The prices of a model; null when its calls are unpriced. A model without prices of its own has none. */
-export function findModelPrice({ name, prices }: ModelSettings, model: string): ModelPrice | null {
+export function findModelPrice(
+  { name, prices }: Pick<ModelSettings, "name" | "prices">,
+  model: string,
+): ModelPrice | null {
   if (prices === null) return null;
   const found = Object.hasOwn(prices.models, model) ? prices.models[model] : model === name ? prices : undefined;
   return found === undefined ? null : { in: found.in, out: found.out, currency: prices.currency };
