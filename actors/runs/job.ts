@@ -7,6 +7,7 @@ import type { Sealer } from "../sealer.js";
 import { getText, readStoredText } from "../tables/text-blobs.js";
 import { needsSecrets, toJobReplay } from "./replay-terms.js";
 import { runs } from "./run.table.js";
+import { addAnswer } from "./run-answer.js";
 import { type InputBrief, type RunInputRow, runInputs } from "./run-input.table.js";
 
 /** What a job is built from. */
@@ -32,6 +33,8 @@ export function buildJob(
   const { config, beginning, claimed } = input;
   const { station, skills, profile } = config;
   const { replay } = beginning;
+  const prompt =
+    replay?.answer === undefined ? station.prompt : addAnswer(reading, workspaceId, station.prompt, replay.answer);
   const secrets = replay === undefined || needsSecrets(replay) ? (profile?.secrets ?? {}) : {};
   return {
     ...{ runId, fence, workspaceId },
@@ -39,7 +42,7 @@ export function buildJob(
     ...(replay === undefined ? {} : { replay: toJobReplay(replay) }),
     line: { key: beginning.line.key, name: beginning.line.name },
     station: {
-      ...{ key: station.key, name: beginning.station.name, kind: station.kind, prompt: station.prompt },
+      ...{ key: station.key, name: beginning.station.name, kind: station.kind, prompt },
       ...{ model: station.model, effort: station.effort, check: station.check },
       passesTo: [...beginning.station.passesTo],
       next: [...beginning.station.next],

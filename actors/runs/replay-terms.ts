@@ -1,5 +1,6 @@
 import type { RunConfig } from "../lines/fingerprint.js";
 import type { JobReplay } from "../runners/job.js";
+import type { RunAnswer } from "./run-answer.js";
 
 /** What a run of a replay does, and who gets the secrets of its profile. Stored in the run's beginning. */
 export interface ReplayTerms {
@@ -10,6 +11,8 @@ export interface ReplayTerms {
     /** The repositories whose setup gets them, in the order of the config. */
     readonly setup: readonly string[];
   };
+  /** What the agent is told at the end of its prompt; absent for nothing. */
+  readonly answer?: RunAnswer;
 }
 
 /** The parts of a config that say which commands a runner runs beside the agent. */

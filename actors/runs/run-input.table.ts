@@ -3,6 +3,7 @@ import type { RunConfig } from "../lines/fingerprint.js";
 import { indexedTable } from "../tables/indexed-table.js";
 import { digestsOfText } from "../tables/text-blobs.js";
 import type { ReplayTerms } from "./replay-terms.js";
+import { digestsOfAnswer } from "./run-answer.js";
 import type { RunBrief } from "./run-owner.js";
 
 /**
@@ -66,7 +67,11 @@ function bodiesOf({ config, beginning, claimed }: RunInputRow): string[] {
   const skills = config.skills.map(({ digest }) => digest);
   const diffs = beginning?.checkouts.map(({ diff }) => diff) ?? [];
   const texts = digestsOfText(claimed?.brief?.description ?? "");
-  return [...skills, ...diffs, ...texts, claimed?.brief?.notes ?? null].filter((digest) => digest !== null);
+  const answer = beginning?.replay?.answer;
+  const answered = answer === undefined ? [] : digestsOfAnswer(answer);
+  return [...skills, ...diffs, ...texts, ...answered, claimed?.brief?.notes ?? null].filter(
+    (digest) => digest !== null,
+  );
 }
 
 /** The input of a run, which exists from `run.start` on. */

@@ -1,0 +1,63 @@
+import type { Reading } from "../../../storage/store.js";
+import { runOutcomes } from "../../run-facts/run-outcome.table.js";
+import type { RunRow } from "../../runs/run.js";
+import { runCheckouts, runs } from "../../runs/run.table.js";
+import type { RunAnswer } from "../../runs/run-answer.js";
+import { type TaskNote, taskNotes } from "../../tasks/task.table.js";
+
+/** Notes of a task, and its runs, that are looked through, newest first. */
+const MAX_SCANNED = 100;
+
+/** An answer whose note is not stored yet. */
+export interface FoundAnswer extends Pick<RunAnswer, "accepted"> {
+  readonly note: string | null;
+}
+
+/**
+ * How the work of an ended run should have turned out: its own change where that was accepted; where it was sent back, the
+ * note that says why, and the change of the station that was accepted later. Null for any other run, and where nothing
+ * of it is stored.
+ */
+export function findAnswer(reading: Reading, workspaceId: string, runId: string): FoundAnswer | null {
+  const run = runs.get(reading, workspaceId, runId);
+  if (run === undefined || run.taskId === null) return null;
+  const outcome = outcomeOf(reading, workspaceId, run);
+  if (outcome === "accepted") return toAnswer(null, acceptedBy(reading, workspaceId, run));
+  if (outcome !== "sent-back") return null;
+  const later = listLater(reading, workspaceId, run);
+  const accepted = later.findLast((one) => outcomeOf(reading, workspaceId, one) === "accepted");
+  const note = findNote(reading, workspaceId, run, later[0]);
+  return toAnswer(note, accepted === undefined ? [] : acceptedBy(reading, workspaceId, accepted));
+}
+
+function toAnswer(note: string | null, accepted: RunAnswer["accepted"]): FoundAnswer | null {
+  return note === null && accepted.length === 0 ? null : { note, accepted };
+}
+
+function outcomeOf(reading: Reading, workspaceId: string, { id }: RunRow) {
+  return runOutcomes.get(reading, workspaceId, id)?.outcome;
+}
+
+/** The task's later runs at the run's station, oldest first. */
+function listLater(reading: Reading, workspaceId: string, { id, taskId, stationId }: RunRow): readonly RunRow[] {
+  const fits = (run: RunRow): boolean => run.id > id && run.stationId === stationId;
+  return runs.all(reading, workspaceId, { taskId }, { limit: MAX_SCANNED, fits }).toReversed();
+}
+
+function acceptedBy(reading: Reading, workspaceId: string, { id }: RunRow): RunAnswer["accepted"] {
+  return runCheckouts
+    .list(reading, workspaceId, [id])
+    .flatMap(({ repository, digest }) => (digest === null ? [] : [{ repository, digest }]));
+}
+
+/** What was said to a run's change before the station's next run began: the last note of another station or a person. */
+function findNote(reading: Reading, workspaceId: string, run: RunRow, next: RunRow | undefined): string | null {
+  const { taskId, endedAt, stationKey } = run;
+  const until = next?.startedAt ?? null;
+  const isMeant = ({ at, from }: TaskNote): boolean =>
+    at >= (endedAt ?? "") &&
+    (until === null || at <= until) &&
+    (from.startsWith("person ") || (from.startsWith("station ") && from !== `station ${stationKey}`));
+  const newest = taskNotes.list(reading, workspaceId, [taskId ?? ""], { reverse: true, limit: MAX_SCANNED });
+  return newest.find(isMeant)?.text ?? null;
+}
