@@ -50,6 +50,11 @@ export const replayCopies = indexedTable<ReplayCopyRow>("replay-copy", {
   indexes: { "replay-copy-of-run": { by: ["runId", "replayId"], has: ["runId"] } },
 });
 
+/** Whether it runs no more. */
+export function isSettled({ state }: Pick<ReplayCopyRow, "state">): boolean {
+  return state !== "waiting" && state !== "queued" && state !== "running";
+}
+
 /** The copies of a replay, by place and then repeat: at most 250. */
 export function listCopies(reading: Reading, workspaceId: string, replayId: string): readonly ReplayCopyRow[] {
   return replayCopies.list(reading, workspaceId, [replayId]);
