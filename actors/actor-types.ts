@@ -14,6 +14,9 @@ import { hookOccurrenceActor } from "./hooks/hook-occurrence.machine.js";
 import { hookMatcherActor } from "./hooks/matching/hook-matcher.machine.js";
 import { hookResendActor } from "./hooks/resend.machine.js";
 import { integrationConnectionActor } from "./integrations/connection.machine.js";
+import { notJudging } from "./judging/judging-setup.js";
+import type { JudgingSetup } from "./lines/fingerprint.js";
+import { replayActor } from "./replays/replay.machine.js";
 import { replaySetsActor } from "./replays/replay-sets.machine.js";
 import { hashReservationsActor } from "./resources/hash-reservations.machine.js";
 import type { Kind } from "./resources/kind.js";
@@ -31,10 +34,18 @@ import { sealingKeyActor } from "./workspaces/sealing-key.machine.js";
 import { slugClaimsActor } from "./workspaces/slug-claims.machine.js";
 import { workspaceActor } from "./workspaces/workspace.machine.js";
 
-/** All machines; `kinds` are the resource kinds of workspaces, `retention` says how long what has ended is stored. */
+/** Settings of the deployment that some machines depend on. */
+export interface ActorSettings {
+  /** How long what has ended is stored. */
+  readonly retention?: RetentionPeriods;
+  /** The model that judges, by default none. */
+  readonly judging?: JudgingSetup;
+}
+
+/** All machines; `kinds` are the resource kinds of workspaces. */
 export function createActorTypes(
   kinds: readonly Kind[],
-  retention: RetentionPeriods = defaultRetention,
+  { retention = defaultRetention, judging = notJudging }: ActorSettings = {},
 ): readonly ActorType[] {
   return [
     workspaceActor(kinds, refuseInTurn),
@@ -55,7 +66,8 @@ export function createActorTypes(
     taskActor,
     runActor(runOwners),
     decisionSetActor,
-    replaySetsActor,
+    replaySetsActor(judging),
+    replayActor,
     hookOccurrenceActor,
     hookMatcherActor,
     hookResendActor,

@@ -7,6 +7,7 @@ import { lineKind } from "./lines/line.kind.js";
 import { skillKind } from "./lines/skill.kind.js";
 import type { AllowList } from "./outbound/allow-list.js";
 import { replayCandidateKind } from "./replays/replay-candidate.kind.js";
+import { describeReplaysUnderWay } from "./replays/team-in-use.js";
 import type { Kind } from "./resources/kind.js";
 import { runnerPoolKind } from "./runners/runner-pool.kind.js";
 import { runnerTrustKind } from "./runners/runner-trust.kind.js";
@@ -37,7 +38,7 @@ export function createKinds(deployment: Deployment): readonly Kind[] {
     runnerTrustKind(deployment),
     workspaceTokenKind,
     tokenTrustKind(deployment),
-    teamKind,
+    { ...teamKind, inUse: describeReplaysUnderWay },
     skillKind,
     harnessProfileKind,
     integrationKind(deployment),

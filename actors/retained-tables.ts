@@ -3,6 +3,7 @@ import { decisions, standingRetention } from "./decisions/decision.table.js";
 import { eventRetention } from "./events/event-log.table.js";
 import { attemptsOwned, hookOccurrenceRetention } from "./hooks/hook-occurrence.retention.js";
 import { changesFiredRetention } from "./hooks/loop-guard.js";
+import { replayRetention } from "./replays/replay.retention.js";
 import { changeRetention } from "./resources/change-record.table.js";
 import { factRetention } from "./run-facts/run-fact.table.js";
 import { stayRetention } from "./run-facts/stay.table.js";
@@ -23,6 +24,7 @@ export const retainedTables: RetentionCatalogue = {
     eventRetention,
     taskRetention,
     runRetention,
+    replayRetention,
     factRetention,
     stayRetention,
     hookOccurrenceRetention,

@@ -1,5 +1,6 @@
+import { replayRunOwner } from "./replays/replay-run-owner.js";
 import type { RunOwner } from "./runs/run-owner.js";
 import { taskRunOwner } from "./tasks/task-run-owner.js";
 
 /** All kinds of owners of runs; an area adds one line. */
-export const runOwners: readonly RunOwner[] = [taskRunOwner];
+export const runOwners: readonly RunOwner[] = [taskRunOwner, replayRunOwner];

@@ -1,5 +1,6 @@
 import type { WorkloadVerifier } from "../actors/access/workload-token.js";
 import type { Caller } from "../actors/caller.js";
+import type { JudgingSetup } from "../actors/lines/fingerprint.js";
 import type { AllowList } from "../actors/outbound/allow-list.js";
 import type { CodeHost } from "../actors/outbound/code-host.js";
 import type { NetworkRequests } from "../actors/outbound/network-requests.js";
@@ -17,6 +18,8 @@ export interface EdgeParts {
   readonly runtime: Runtime;
   readonly kinds: readonly Kind[];
   readonly sealer: Sealer;
+  /** What scores the copies of replays. */
+  readonly judging: JudgingSetup;
   readonly site: SiteParts;
   readonly hosts: HostParts;
   readonly codeHost: CodeHostParts;

@@ -18,6 +18,7 @@ import { operationRoutes } from "./operations/operation.routes.js";
 import { inviteRoutes } from "./people/invite.routes.js";
 import { inviteLinkRoutes } from "./people/invite-link.routes.js";
 import { memberRoutes } from "./people/member.routes.js";
+import { replayRoutes } from "./replays/replay.routes.js";
 import { replaySetRoutes } from "./replays/replay-set.routes.js";
 import { replaySetReadRoutes } from "./replays/replay-set-reads.routes.js";
 import { changeRoutes } from "./resources/change.routes.js";
@@ -73,6 +74,7 @@ const catalogue: readonly RouteEntry[] = [
   { tag: "Tasks and runs", make: ({ runtime, sealer }) => runConversationRoutes({ runtime, sealer }) },
   { tag: "Replays", make: ({ runtime }) => replaySetReadRoutes({ runtime }) },
   { tag: "Replays", make: ({ runtime, sealer }) => replaySetRoutes({ runtime, sealer }) },
+  { tag: "Replays", make: ({ runtime, sealer }) => replayRoutes({ runtime, sealer }) },
   { tag: "Decisions", make: ({ runtime }) => decisionRoutes({ runtime }) },
   { tag: "Runners", make: ({ runtime }) => runnerRoutes({ runtime }) },
   {

@@ -51,7 +51,7 @@ export function toScoringFingerprint({ station: { check, judge } }: RunConfig, j
   if (judge === null) return digestOf({ check, judge });
   const { model, ...asked } = judge;
   const { defaultModel, promptVersion } = judging;
-  return digestOf({ check, judge: asked, model: model ?? defaultModel, promptVersion });
+  return digestOf({ check, judge: asked, model: model || defaultModel, promptVersion });
 }
 
 function digestOf(value: object): string {

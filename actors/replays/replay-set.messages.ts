@@ -1,6 +1,7 @@
 import { reference } from "../../runtime/reference.js";
 import type { Answered, Message } from "../../runtime/turn.js";
 import type { Caller } from "../caller.js";
+import type { Money } from "../money.js";
 import type { Refusal } from "../refusal.js";
 import type { Keyed } from "../resources/repeated-request.js";
 import type { StationPlace } from "./run-refusal.js";
@@ -57,12 +58,54 @@ export interface MarkGuard extends SetMessage {
   readonly client: string | null;
 }
 
+/** Starts a replay of the set, and a baseline beside it when the set has none. */
+export interface StartReplay extends Answered<ReplayStarted | Refusal>, Keyed {
+  readonly type: "replay.start";
+  readonly caller: Caller;
+  /** The client for the change record. */
+  readonly client: string | null;
+  readonly setId: string;
+  /** The id of a proposed candidate of the station, or `live`. */
+  readonly candidate: string;
+  /** Above 0, at most 1,000. */
+  readonly ceiling: Money;
+  /** 1 to 5. */
+  readonly repeats: number;
+}
+
+export interface ReplayStarted {
+  readonly replayId: string;
+  /** The ceiling that holds. */
+  readonly ceiling: Money;
+  /** The baseline that started: the replay itself, or another beside it. Null when the set has one. */
+  readonly baseline: {
+    readonly id: string;
+    readonly ceiling: Money;
+    readonly status: "started" | "starting";
+  } | null;
+  readonly warnings: readonly StartWarning[];
+  readonly replayed: boolean;
+}
+
+/** `judging-not-set-up`: the station has a judge and the service none, so that no copy is scored. */
+export interface StartWarning {
+  readonly kind: "judging-not-set-up";
+}
+
 /** The team or its workspace is gone: removes all of its sets. */
 export interface DissolveSets extends Message {
   readonly type: "sets.dissolve";
 }
 
-export type ReplaySetMessage = OpenSet | RenameSet | DeleteSet | AddEntry | RemoveEntry | MarkGuard | DissolveSets;
+export type ReplaySetMessage =
+  | OpenSet
+  | RenameSet
+  | DeleteSet
+  | AddEntry
+  | RemoveEntry
+  | MarkGuard
+  | StartReplay
+  | DissolveSets;
 
 /** The replay sets of a team, by workspace and team. */
 export const replaySetsRef = reference<ReplaySetMessage>("replay-sets");

@@ -24,7 +24,8 @@ export function refusePlanning(reading: Reading, caller: Caller, { workspaceId, 
   return permit(reading, caller, workspaceId, "plan", "replay-set");
 }
 
-function findTeam(reading: Reading, caller: Caller, teamId: string, wish: Wish): VisibleTeam | Refusal {
+/** The team, for callers who may read its replays, or plan them. */
+export function findTeam(reading: Reading, caller: Caller, teamId: string, wish: Wish): VisibleTeam | Refusal {
   const team = findTeamOfOutcomes(reading, caller, teamId);
   if (isRefusal(team) || wish === "read") return team;
   return refusePlanning(reading, caller, team) ?? team;

@@ -6,6 +6,7 @@ import { recordChange } from "../resources/change-record.table.js";
 import { findRequestBefore, type Keyed, recordRequest } from "../resources/repeated-request.js";
 import { runs } from "../runs/run.table.js";
 import { tasks } from "../tasks/task.table.js";
+import { listUnderWay } from "./replay.table.js";
 import type {
   AddEntry,
   DeleteSet,
@@ -28,6 +29,7 @@ import {
   replaySets,
 } from "./replay-set.table.js";
 import { findStationNow, refuseRun, runRefusals } from "./run-refusal.js";
+import { forgetReplays } from "./set-removal.js";
 
 type Result = SetChanged | Refusal;
 
@@ -63,10 +65,23 @@ export function renameSet(event: Delivered<RenameSet>): Result {
 
 export function deleteSet(event: Delivered<DeleteSet>): Result {
   return changeSet(event, (set) => {
+    if (isReplayed(event.turn, set)) return replayUnderWay;
     if (set.guardsChanges) recordGuard(event, { ...set, guardsChanges: false });
     removeSet(event.turn, set);
+    forgetReplays(event.turn, set.id);
     return null;
   });
+}
+
+const replayUnderWay: Refusal = {
+  refused: "conflict",
+  detail: "A replay of the set is under way. Stop it first, or wait until it has ended.",
+};
+
+/** Whether a replay of the set is under way; one with the answer only shows what there is to gain, and goes with it. */
+function isReplayed(turn: Turn, { id: setId, teamId }: ReplaySetRow): boolean {
+  const underWay = listUnderWay(turn, turn.self.partition, { teamId, setId });
+  return underWay.some(({ candidate }) => candidate.kind !== "with-answer");
 }
 
 export function addEntry(event: Delivered<AddEntry>): Result {
@@ -129,7 +144,7 @@ function recordGuard(
   recordChange(turn, { ...change, caller, client, details: { name, guardsChanges } }, teamId);
 }
 
-const stationLeft: Refusal = {
+export const stationLeft: Refusal = {
   refused: "conflict",
   detail: "The station of the replay set left its line. The set can only be renamed, emptied or deleted.",
 };
@@ -157,7 +172,7 @@ function changeSet(
 }
 
 /** Checks again within the turn: while the message waited, the caller may have lost what admitted them. */
-function refuseCaller(turn: Turn<Result>, caller: Caller): Refusal | null {
+export function refuseCaller(turn: Turn, caller: Caller): Refusal | null {
   if (caller.kind === "token" && isTokenOver(turn, caller, turn.now)) {
     return { refused: "unauthenticated", detail: "The token was revoked, or it has expired." };
   }

@@ -8,16 +8,24 @@
  * | open  | entry.add, .remove                      | open    | the entry, the run's pin, the set's version     |
  * | open  | guard.mark                              | open    | the mark, a change record                       |
  * | open  | the same, by who may not, or that cannot | open    | refused                                         |
+ * | open  | replay.start                            | open    | the rows of the replay, and of a baseline       |
+ * |       |                                         |         | beside it; they begin                           |
  * | open  | sets.dissolve, woken `dissolve`         | open    | removes a set a turn, until none is left        |
+ * | open  | woken `forget <set>`                    | open    | tells further replays of a removed set          |
  *
- * It has no state but its rows: it ends with the last set.
+ * It has no state but its rows: it ends with the last set and the last replay.
  */
 import { assertEvent, setup } from "xstate";
+import type { ActorType } from "../../runtime/actor-type.js";
 import { defineActor } from "../../runtime/define-actor.js";
 import type { Delivered, Turn, Woken } from "../../runtime/turn.js";
+import type { JudgingSetup } from "../lines/fingerprint.js";
+import { replays } from "./replay.table.js";
 import { type ReplaySetMessage, replaySetsRef } from "./replay-set.messages.js";
 import { removeSet, replaySets } from "./replay-set.table.js";
 import { addEntry, deleteSet, markGuard, openSet, removeRun, renameSet } from "./replay-set.transitions.js";
+import { forgetReplays, toRemovedSet } from "./set-removal.js";
+import { startReplay } from "./start-replay.js";
 
 type ReplaySetEvent = Delivered<ReplaySetMessage | Woken>;
 
@@ -25,66 +33,85 @@ interface ActionArgs {
   readonly event: ReplaySetEvent;
 }
 
-const machine = setup({
-  types: { events: {} as ReplaySetEvent },
-  actions: {
-    openSet: ({ event }: ActionArgs) => {
-      assertEvent(event, "set.open");
-      event.turn.reply(openSet(event));
-    },
-    renameSet: ({ event }: ActionArgs) => {
-      assertEvent(event, "set.rename");
-      event.turn.reply(renameSet(event));
-    },
-    deleteSet: ({ event }: ActionArgs) => {
-      assertEvent(event, "set.delete");
-      event.turn.reply(deleteSet(event));
-    },
-    addEntry: ({ event }: ActionArgs) => {
-      assertEvent(event, "entry.add");
-      event.turn.reply(addEntry(event));
-    },
-    removeEntry: ({ event }: ActionArgs) => {
-      assertEvent(event, "entry.remove");
-      event.turn.reply(removeRun(event));
-    },
-    markGuard: ({ event }: ActionArgs) => {
-      assertEvent(event, "guard.mark");
-      event.turn.reply(markGuard(event));
-    },
-    dissolve: ({ event }: ActionArgs) => dissolve(event.turn),
-    endWhenEmpty: ({ event }: ActionArgs) => {
-      if (listSets(event.turn).length === 0) event.turn.stop();
-    },
-  },
-}).createMachine({
-  id: "replay-sets",
-  initial: "open",
-  states: {
-    open: {
-      on: {
-        "set.open": { target: "open", actions: ["openSet", "endWhenEmpty"] },
-        "set.rename": { target: "open", actions: ["renameSet", "endWhenEmpty"] },
-        "set.delete": { target: "open", actions: ["deleteSet", "endWhenEmpty"] },
-        "entry.add": { target: "open", actions: ["addEntry", "endWhenEmpty"] },
-        "entry.remove": { target: "open", actions: ["removeEntry", "endWhenEmpty"] },
-        "guard.mark": { target: "open", actions: ["markGuard", "endWhenEmpty"] },
-        "sets.dissolve": { target: "open", actions: ["dissolve", "endWhenEmpty"] },
-        woken: { target: "open", actions: ["dissolve", "endWhenEmpty"] },
+/** See the table above; `judging` is what scores the copies of replays. */
+export function replaySetsActor(judging: JudgingSetup): ActorType {
+  return defineActor(replaySetsRef, { machine: createMachine(judging), version: 1 });
+}
+
+const createMachine = (judging: JudgingSetup) =>
+  setup({
+    types: { events: {} as ReplaySetEvent },
+    actions: {
+      startReplay: ({ event }: ActionArgs) => {
+        assertEvent(event, "replay.start");
+        event.turn.reply(startReplay(event, judging));
+      },
+      openSet: ({ event }: ActionArgs) => {
+        assertEvent(event, "set.open");
+        event.turn.reply(openSet(event));
+      },
+      renameSet: ({ event }: ActionArgs) => {
+        assertEvent(event, "set.rename");
+        event.turn.reply(renameSet(event));
+      },
+      deleteSet: ({ event }: ActionArgs) => {
+        assertEvent(event, "set.delete");
+        event.turn.reply(deleteSet(event));
+      },
+      addEntry: ({ event }: ActionArgs) => {
+        assertEvent(event, "entry.add");
+        event.turn.reply(addEntry(event));
+      },
+      removeEntry: ({ event }: ActionArgs) => {
+        assertEvent(event, "entry.remove");
+        event.turn.reply(removeRun(event));
+      },
+      markGuard: ({ event }: ActionArgs) => {
+        assertEvent(event, "guard.mark");
+        event.turn.reply(markGuard(event));
+      },
+      dissolve: ({ event }: ActionArgs) => dissolve(event.turn),
+      goOn: ({ event }: ActionArgs) => {
+        assertEvent(event, "woken");
+        const removed = toRemovedSet(event.name);
+        if (removed === null) dissolve(event.turn);
+        else forgetReplays(event.turn, removed);
+      },
+      endWhenEmpty: ({ event: { turn } }: ActionArgs) => {
+        if (listSets(turn).length === 0 && listReplays(turn).length === 0) turn.stop();
       },
     },
-  },
-});
-
-/** See the table above. */
-export const replaySetsActor = defineActor(replaySetsRef, { machine, version: 1 });
+  }).createMachine({
+    id: "replay-sets",
+    initial: "open",
+    states: {
+      open: {
+        on: {
+          "set.open": { target: "open", actions: ["openSet", "endWhenEmpty"] },
+          "set.rename": { target: "open", actions: ["renameSet", "endWhenEmpty"] },
+          "set.delete": { target: "open", actions: ["deleteSet", "endWhenEmpty"] },
+          "entry.add": { target: "open", actions: ["addEntry", "endWhenEmpty"] },
+          "entry.remove": { target: "open", actions: ["removeEntry", "endWhenEmpty"] },
+          "guard.mark": { target: "open", actions: ["markGuard", "endWhenEmpty"] },
+          "replay.start": { target: "open", actions: ["startReplay", "endWhenEmpty"] },
+          "sets.dissolve": { target: "open", actions: ["dissolve", "endWhenEmpty"] },
+          woken: { target: "open", actions: ["goOn", "endWhenEmpty"] },
+        },
+      },
+    },
+  });
 
 /** Removes one set, and goes on with the next in another turn. */
 function dissolve(turn: Turn): void {
   const [set] = listSets(turn);
   if (set === undefined) return;
   removeSet(turn, set);
+  forgetReplays(turn, set.id);
   turn.wake("dissolve", turn.now);
+}
+
+function listReplays(turn: Turn) {
+  return replays.all(turn, turn.self.partition, { teamId: turn.self.id }, { limit: 1 });
 }
 
 function listSets(turn: Turn) {

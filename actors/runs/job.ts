@@ -1,4 +1,3 @@
-import { z } from "zod";
 import type { Reading } from "../../storage/store.js";
 import { getStoredSkill } from "../lines/run-setup.js";
 import { findResourceAt } from "../resources/resource.table.js";
@@ -8,7 +7,7 @@ import { getText, readStoredText } from "../tables/text-blobs.js";
 import { needsSecrets, toJobReplay } from "./replay-terms.js";
 import { runs } from "./run.table.js";
 import { addAnswer } from "./run-answer.js";
-import { type InputBrief, type RunInputRow, runInputs } from "./run-input.table.js";
+import { type InputBrief, type RunInputRow, readNotes, runInputs } from "./run-input.table.js";
 
 /** What a job is built from. */
 export interface JobSource {
@@ -59,15 +58,13 @@ export function buildJob(
   };
 }
 
-const notesSchema = z.array(z.object({ at: z.string(), from: z.string(), text: z.string() }));
-
 function toTask(
   reading: Reading,
   workspaceId: string,
   { id, title, description, url, notes }: InputBrief,
 ): NonNullable<Job["task"]> {
-  const list = notes === null ? [] : notesSchema.parse(JSON.parse(getText(reading, workspaceId, notes)));
-  return { id, title, description: readStoredText(reading, workspaceId, description), url, notes: list };
+  const list = readNotes(reading, workspaceId, notes);
+  return { id, title, description: readStoredText(reading, workspaceId, description), url, notes: [...list] };
 }
 
 function toSkill(key: string, skill: ReturnType<typeof getStoredSkill>): Job["skills"][number] {

@@ -1,7 +1,8 @@
+import { z } from "zod";
 import type { Reading } from "../../storage/store.js";
 import type { RunConfig } from "../lines/fingerprint.js";
 import { indexedTable } from "../tables/indexed-table.js";
-import { digestsOfText } from "../tables/text-blobs.js";
+import { digestsOfText, getText } from "../tables/text-blobs.js";
 import type { ReplayTerms } from "./replay-terms.js";
 import { digestsOfAnswer } from "./run-answer.js";
 import type { RunBrief } from "./run-owner.js";
@@ -62,6 +63,13 @@ export interface InputBrief extends Omit<RunBrief, "notes"> {
 
 /** `[run]` */
 export const runInputs = indexedTable<RunInputRow>("run-input", { order: ["runId"], blobs: bodiesOf });
+
+const notesSchema = z.array(z.object({ at: z.string(), from: z.string(), text: z.string() }));
+
+/** The notes of a brief by their digest, oldest first; null for none. */
+export function readNotes(reading: Reading, workspaceId: string, digest: string | null): RunBrief["notes"] {
+  return digest === null ? [] : notesSchema.parse(JSON.parse(getText(reading, workspaceId, digest)));
+}
 
 function bodiesOf({ config, beginning, claimed }: RunInputRow): string[] {
   const skills = config.skills.map(({ digest }) => digest);

@@ -37,6 +37,8 @@ export interface RunBrief {
  */
 export interface RunOwner {
   readonly kind: RunOwnerKind;
+  /** Whether the owner is told when a runner takes a run: message `run.claimed`. */
+  readonly hearsClaims: boolean;
   /** Whether hooks are asked before a run starts: gate `run.starting`. */
   readonly hasGate: boolean;
   /** Whether hooks get the end of a run: fact `run.ended`. */

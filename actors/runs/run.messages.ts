@@ -87,6 +87,12 @@ export interface RunAsking extends Message {
   readonly asks: string | null;
 }
 
+/** To an owner that hears of claims: a runner took the run. */
+export interface RunClaimed extends Message {
+  readonly type: "run.claimed";
+  readonly runId: string;
+}
+
 /** To the owner, once: the run is over; its results are in its rows. */
 export interface RunOver extends Message {
   readonly type: "run.over";

@@ -9,12 +9,13 @@ import { runRef } from "./run.messages.js";
 import { runCheckouts, runEntry, runMessageKeys, runMessages, runSteps, runs } from "./run.table.js";
 import { runInputs } from "./run-input.table.js";
 
-/** Runs of other owners than tasks; those of a task go with it. */
+/** Runs of other owners than tasks and replays; those of a task or a replay go with it. */
 export const runRetention = retain(runs, {
   period: "work",
   cost: 6,
   begunAtMs: ({ queuedAtMs }) => queuedAtMs,
-  endedAtMs: ({ taskId, endedAt }) => (taskId !== null || endedAt === null ? null : Date.parse(endedAt)),
+  endedAtMs: ({ taskId, owner, endedAt }) =>
+    taskId !== null || owner.kind === "replay" || endedAt === null ? null : Date.parse(endedAt),
   isKept: (turn, { id }) => isPinned(turn, { of: runs.name, id }),
   remove: (turn, { id }) => {
     turn.send(runRef(turn.self.partition, id), { type: "run.forget" });

@@ -8,7 +8,7 @@ import type { RunnerMessage, RunStep, Spent } from "../runners/protocol.js";
 import { type ClaimRun, runnerRef, type SendToRunner } from "../runners/runner.messages.js";
 import type { OutboxMessage } from "../runners/runner.table.js";
 import type { RunRow, StepRow } from "./run.js";
-import type { OwnerMessage, StartRun } from "./run.messages.js";
+import type { OwnerMessage, RunClaimed, StartRun } from "./run.messages.js";
 import { runEntry, runs, toQueuedRun } from "./run.table.js";
 import type { RunContext } from "./run-events.js";
 import { recordBases, recordBeginning, recordBrief } from "./run-input.js";
@@ -27,7 +27,7 @@ export function getRunRow(turn: TurnReading): RunRow {
 type StartReport = Extract<RunnerMessage, { type: "run.started" }>;
 
 /** Sends a message to the run's owner. */
-export function sendToOwner(turn: Turn, message: OwnerMessage): void {
+export function sendToOwner(turn: Turn, message: OwnerMessage | RunClaimed): void {
   turn.send(getRunRow(turn).ownerAddress, message);
 }
 
@@ -68,6 +68,7 @@ export function claimRun(context: RunContext, event: Delivered<ClaimRun>, owner:
   const fence = context.fence + 1;
   runs.put(turn, turn.self.partition, row, { ...row, state: "claimed", runnerId, fence });
   recordBrief(turn, row, owner);
+  if (owner.hearsClaims) sendToOwner(turn, { type: "run.claimed", runId: row.id });
   const claimed = { ...context, fence, runnerId, assigned: false };
   if (!owner.hasGate) return assignRunner(turn, claimed);
   askStarting(turn, owner, fence);

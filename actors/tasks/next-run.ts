@@ -29,7 +29,7 @@ export function queueNextRun(turn: Turn, task: TaskRow): string {
     ...{ owner: { kind: "task", id: task.id }, ownerAddress: taskRef(workspaceId, task.id) },
     ...{ teamId, lineId, stationId: station.id, stationKey: station.key },
     ...{ config, fingerprint: toFingerprint(config), beginning: beginningOf(turn, task, line, station) },
-    needs: needsOf(turn, station),
+    needs: toRunNeeds(turn, station),
   };
   turn.send(runRef(workspaceId, runId), start);
   return runId;
@@ -48,7 +48,11 @@ function beginningOf(turn: Turn, task: TaskRow, line: LineFields, station: Stati
   };
 }
 
-function needsOf(turn: Turn, { runners: { pool, labels }, harness }: Station): RunNeeds {
+/** What a run at the station needs of a runner. A pool that is gone is named by its key, which no pool has as its id. */
+export function toRunNeeds(
+  turn: Turn,
+  { runners: { pool, labels }, harness }: Pick<Station, "runners" | "harness">,
+): RunNeeds {
   const poolId = pool === null ? null : (findResourceAt(turn, turn.self.partition, "runner-pool", pool)?.id ?? pool);
   return { poolId, labels, harness };
 }

@@ -3,7 +3,15 @@ import { listLatestNotes, tasks, toEventSubject } from "./task.table.js";
 
 /** Tasks as owners of runs. */
 export const taskRunOwner: RunOwner = {
-  ...{ kind: "task", hasGate: true, hasHooks: true, handOver: "gate", hasConversation: true, hasApprovals: true },
+  ...{
+    kind: "task",
+    hearsClaims: false,
+    hasGate: true,
+    hasHooks: true,
+    handOver: "gate",
+    hasConversation: true,
+    hasApprovals: true,
+  },
   assignee: (reading, workspaceId, { owner }) => tasks.get(reading, workspaceId, owner.id)?.assignee,
   brief: (reading, workspaceId, { owner }) => {
     const task = tasks.get(reading, workspaceId, owner.id);

@@ -2,6 +2,7 @@ import { createActorTypes } from "../../actors/actor-types.js";
 import { cachedTables } from "../../actors/cached-tables.js";
 import { createEffects } from "../../actors/effects.js";
 import { signingKeysRef } from "../../actors/hooks/delivery/signing-keys.machine.js";
+import { toJudgingSetup } from "../../actors/judging/judging-setup.js";
 import { gates, subscribers } from "../../actors/subscriptions.js";
 import { sealingKeyRef, toKeyMark } from "../../actors/workspaces/sealing-key.machine.js";
 import { createEventLoopScheduler } from "../../runtime/clock.js";
@@ -87,9 +88,10 @@ async function openRuntime(parts: ServiceParts): Promise<Runtime> {
     mail: { smtpUrl: config.smtpUrl, from: `Signalbox <signalbox@${new URL(parts.site.baseUrl).hostname}>` },
     hooks: { outbound, network, tokens, rotates: config.hookRotationHours > 0 },
   });
+  const settings = { retention: config.retention, judging: toJudgingSetup(model?.settings ?? null) };
   const runtime: Runtime = await createRuntime({
     ...{ store, clock, randomBytes, log, cachedTables },
-    catalogue: { actors: createActorTypes(kinds, config.retention), subscribers, gates, effects },
+    catalogue: { actors: createActorTypes(kinds, settings), subscribers, gates, effects },
     scheduler: options.scheduler ?? createEventLoopScheduler(),
     elapsedMs: () => performance.now(),
     onFatal: (error) => {
@@ -106,7 +108,7 @@ function toEdgeParts(parts: ServiceParts, runtime: Runtime): EdgeParts {
   const { allowList, network, accounts, verifier, codeHost } = outbounds;
   const expired = new ExpiredCredentials(runtime);
   return {
-    ...{ runtime, kinds, sealer },
+    ...{ runtime, kinds, sealer, judging: toJudgingSetup(outbounds.model?.settings ?? null) },
     site: {
       baseUrl: () => parts.site.baseUrl,
       signInDomains: config.signInDomains,

@@ -1,3 +1,4 @@
+import { findReplay, type VisibleReplay } from "../../actors/replays/replay.queries.js";
 import {
   findReplaySet,
   findTeamStation,
@@ -16,6 +17,15 @@ export function stationSubject({ reading }: Pick<Runtime, "reading">, wish: Wish
   return {
     find: ({ caller, params: { teamId = "", lineId = "", stationId = "" } }) =>
       findTeamStation(reading, caller, { wish, teamId, lineId, stationId }),
+    problems: problemsOf[wish],
+  };
+}
+
+/** The replay in `{replayId}` of the path, for those who may read the team's replays, or plan them. */
+export function replaySubject({ reading }: Pick<Runtime, "reading">, wish: Wish): Subject<VisibleReplay> {
+  return {
+    find: ({ caller, params: { teamId = "", replayId = "" } }) =>
+      findReplay(reading, caller, { wish, teamId, replayId }),
     problems: problemsOf[wish],
   };
 }

@@ -1,3 +1,4 @@
+import { notJudging } from "../../actors/judging/judging-setup.js";
 import { createKinds } from "../../actors/kinds.js";
 import { parseAllowList } from "../../actors/outbound/allow-list.js";
 import { NetworkRequests } from "../../actors/outbound/network-requests.js";
@@ -21,6 +22,7 @@ export function tablesOf({ runtime, folder }: TestService): {
     runtime,
     kinds: createKinds({ allowList: parseAllowList(""), signsTokens: false }),
     sealer: createSealer(new Uint8Array(32), (count) => new Uint8Array(count)),
+    judging: notJudging,
     site: {
       baseUrl: () => "http://localhost",
       signInDomains: config.signInDomains,

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import t from "tap";
+import { notJudging } from "../../../actors/judging/judging-setup.js";
 import type { Refusal } from "../../../actors/refusal.js";
 import type { SetChanged } from "../../../actors/replays/replay-set.messages.js";
 import { replayEntries, replaySets } from "../../../actors/replays/replay-set.table.js";
@@ -33,7 +34,9 @@ class SteppedSets {
     const [run, input] = [runs.get(this.rows, workspaceId, runId), runInputs.get(this.rows, workspaceId, runId)];
     if (run === undefined || input === undefined) throw new Error("there is no run");
     [this.run, this.input] = [run, input];
-    this.sets = stepByHand(replaySetsActor, address(workspaceId, "replay-sets", teamId), { rows: this.rows });
+    this.sets = stepByHand(replaySetsActor(notJudging), address(workspaceId, "replay-sets", teamId), {
+      rows: this.rows,
+    });
   }
 
   /** Another ended run of the same task. */

@@ -23,7 +23,7 @@ import { line, lineId, putLine, putPool, teamId, workspaceId } from "../../suppo
 
 /** Owners that are no tasks: one with people behind it, one with nobody. Neither has a gate, hooks or a task. */
 const nobody: RunOwner = {
-  ...{ kind: "replay", hasGate: false, hasHooks: false, handOver: "refused" },
+  ...{ kind: "replay", hearsClaims: false, hasGate: false, hasHooks: false, handOver: "refused" },
   ...{ hasConversation: false, hasApprovals: false },
   assignee: () => null,
   brief: null,

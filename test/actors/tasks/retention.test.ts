@@ -116,7 +116,7 @@ t.test("a pinned run survives with its input, its steps and its diff; others go"
   const kinds = createKinds({ allowList: parseAllowList(""), signsTokens: false });
   const harness = new Harness({ catalogue: {} });
   const effects = [retentionEffect({ clock: harness.world.clock })];
-  const actors = createActorTypes(kinds, { ...defaultRetention, work: DAY_MS });
+  const actors = createActorTypes(kinds, { retention: { ...defaultRetention, work: DAY_MS } });
   const rows = memoryRows();
   putLine(rows);
   const queued = harness.world.clock.now();

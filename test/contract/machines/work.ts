@@ -1,5 +1,26 @@
 import type { MachineTable } from "../machine-tables.js";
 
+const replayUnderWay = {
+  "stop.refused": "same",
+  "stop.repeated": "same",
+  "replay.forget": "removing",
+  "replay.other": "same",
+  "copies.make": "same",
+  "copy.taken": "running",
+  "step.on": "same",
+  "step.finished": "finished",
+  "step.over-budget": "over-budget",
+  "replay.stop": "stopped",
+};
+const replayEnded = {
+  "stop.refused": "same",
+  "stop.repeated": "same",
+  "replay.forget": "removing",
+  "replay.other": "same",
+  "copies.make": "same",
+  "step.on": "same",
+};
+
 /** The tables of the machines of tasks, of their runs and decisions, and of runners, by kind. */
 export const workMachines: Readonly<Record<string, MachineTable>> = {
   task: {
@@ -191,9 +212,19 @@ export const workMachines: Readonly<Record<string, MachineTable>> = {
       "entry.add": "same",
       "entry.remove": "same",
       "guard.mark": "same",
+      "replay.start": "same",
       "sets.dissolve": "same",
       woken: "same",
     },
+  },
+  replay: {
+    "new": { "replay.begin": "queued", "stop.refused": "same", "replay.forget": "removing", "replay.other": "same" },
+    queued: { ...replayUnderWay, "copies.make-last": "finished" },
+    running: replayUnderWay,
+    finished: replayEnded,
+    stopped: replayEnded,
+    "over-budget": replayEnded,
+    removing: { "stop.refused": "same", "replay.forget": "same", "replay.other": "same", "copies.remove": "same" },
   },
   dispatcher: {
     placing: {

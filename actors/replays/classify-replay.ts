@@ -1,0 +1,103 @@
+import type { TurnReading } from "../../runtime/turn.js";
+import { isTokenOver } from "../access/workspace-token.queries.js";
+import { isRefusal, type Refusal } from "../refusal.js";
+import { findRequestBefore } from "../resources/repeated-request.js";
+import type { RunClaimed, RunOver } from "../runs/run.messages.js";
+import { runs } from "../runs/run.table.js";
+import type { StopReplay } from "./replay.messages.js";
+import { isUnderWay, type ReplayRow, replays } from "./replay.table.js";
+import { findCopyOfRun } from "./replay-copy.table.js";
+import type { ReplayContext, ReplayEvent, ReplayIncoming } from "./replay-events.js";
+import { getReplayInput } from "./replay-input.table.js";
+import { refusePlanning } from "./replay-set.queries.js";
+import { countChanges, endAttempt, isComplete, type ReplayStep, stepReplay } from "./replay-step.js";
+
+/** Copies that are made, or removed, in one turn. */
+export const COPIES_AT_ONCE = 50;
+
+/** The names of a replay's wake-ups. */
+export const wakeUps = { make: "make", remove: "remove" } as const;
+
+interface ReplayState {
+  readonly value: string;
+  readonly context: ReplayContext;
+}
+
+/** The event of each message to a replay. Reads only. */
+export function classifyReplay(
+  message: ReplayIncoming,
+  { value, context }: ReplayState,
+  turn: TurnReading,
+): ReplayEvent {
+  const row = value === "new" ? undefined : replays.get(turn, turn.self.partition, turn.self.id);
+  switch (message.type) {
+    case "replay.begin":
+    case "replay.forget":
+      return message;
+    case "woken":
+      if (message.name === wakeUps.remove) return { type: "copies.remove" };
+      return row === undefined ? { type: "replay.other" } : toMaking(context, row);
+    case "run.claimed":
+      return row === undefined ? { type: "replay.other" } : toTaken(turn, row, message);
+    case "run.over":
+      return row === undefined ? { type: "replay.other" } : toStep(turn, row, message);
+    case "replay.stop":
+      return row === undefined ? { type: "stop.refused", refusal: gone(turn) } : toStop(turn, row, message);
+    case "run.began":
+    case "run.asking":
+    case "note":
+      return { type: "replay.other" };
+    // No transition takes a message of an unknown type.
+    default:
+      return message;
+  }
+}
+
+function toMaking({ made }: ReplayContext, row: ReplayRow): ReplayEvent {
+  const isLast = made + COPIES_AT_ONCE >= row.runs * row.repeats;
+  return { type: isLast && isUnderWay(row) && isComplete(row) ? "copies.make-last" : "copies.make" };
+}
+
+function toTaken(turn: TurnReading, row: ReplayRow, { runId }: RunClaimed): ReplayEvent {
+  const copy = findCopyOfRun(turn, turn.self.partition, { replayId: row.id, runId });
+  if (copy?.state !== "queued") return { type: "replay.other" };
+  const change = { before: copy, after: { ...copy, state: "running" } } as const;
+  const counted = countChanges(row, [change]);
+  const startedAt = row.startedAt ?? new Date(turn.now).toISOString();
+  const step: ReplayStep = { row: { ...counted, startedAt }, changes: [change], withdrawn: [], leads: "on" };
+  return { type: "copy.taken", step };
+}
+
+function toStep(turn: TurnReading, row: ReplayRow, { runId }: RunOver): ReplayEvent {
+  const { partition } = turn.self;
+  const before = findCopyOfRun(turn, partition, { replayId: row.id, runId });
+  const run = runs.get(turn, partition, runId);
+  if (run === undefined || (before?.state !== "queued" && before?.state !== "running")) return { type: "replay.other" };
+  const after = endAttempt(row, before, run, getReplayInput(turn, partition, row.id));
+  const step = stepReplay(turn, row, { before, after });
+  return { type: `step.${step.leads}`, step };
+}
+
+function toStop(turn: TurnReading, row: ReplayRow, message: StopReplay): ReplayEvent {
+  const refusal = refuseCaller(turn, row, message);
+  if (refusal !== null) return { type: "stop.refused", refusal };
+  const before = findRequestBefore(turn, message);
+  if (isRefusal(before)) return { type: "stop.refused", refusal: before };
+  if (before !== null) return { type: "stop.repeated" };
+  return isUnderWay(row) ? message : { type: "stop.refused", refusal: ended };
+}
+
+/** Checks again within the turn: while the message waited, the caller may have lost what admitted them. */
+function refuseCaller(turn: TurnReading, { teamId }: ReplayRow, { caller }: StopReplay): Refusal | null {
+  if (caller === null) return null;
+  if (caller.kind === "token" && isTokenOver(turn, caller, turn.now)) {
+    return { refused: "unauthenticated", detail: "The token was revoked, or it has expired." };
+  }
+  return refusePlanning(turn, caller, { workspaceId: turn.self.partition, teamId });
+}
+
+const ended: Refusal = { refused: "conflict", detail: "The replay has ended." };
+
+function gone(turn: TurnReading): Refusal {
+  return { refused: "not-found", detail: `Replay ${turn.self.id} not found.` };
+}

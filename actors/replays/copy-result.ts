@@ -1,0 +1,78 @@
+import type { FailureCode } from "../runners/protocol.js";
+import type { RunRow } from "../runs/run.js";
+import type { ReplayCopyRow } from "./replay-copy.table.js";
+import type { ReplayInputRow } from "./replay-input.table.js";
+
+/** What is known of a copy that runs no more. Its result is null when its change is to be judged. */
+export type CopyResult = Pick<ReplayCopyRow, "result" | "why">;
+
+/** Attempts that a copy has when its runners are lost. */
+export const MAX_ATTEMPTS = 3;
+
+/** What a failure says of the config: `failed` that its copy did not succeed, `unscored` nothing. */
+const failures: Readonly<Record<FailureCode, "failed" | "unscored" | "of-its-setup">> = {
+  "harness-failed": "failed",
+  "timed-out": "failed",
+  "check-failed": "failed",
+  "diff-too-large": "failed",
+  "checkout-failed": "unscored",
+  "harness-not-found": "unscored",
+  "secret-missing": "unscored",
+  "not-supported": "unscored",
+  "runner-error": "unscored",
+  "no-image": "of-its-setup",
+  "setup-failed": "of-its-setup",
+};
+
+type EndedRun = Pick<RunRow, "outcome" | "reason" | "ending" | "failure" | "check">;
+
+/** The result of a copy by the run of its last attempt, and by what the replay runs. */
+export function toCopyResult(run: EndedRun, input: Pick<ReplayInputRow, "config" | "live">): CopyResult {
+  const { outcome, failure, reason } = run;
+  switch (outcome) {
+    case "completed":
+      return ofCompleted(run, input);
+    case "failed":
+      return ofFailure(failure, reason, input);
+    case "abandoned":
+      return unscored("runner-lost", reason ?? "The runner was lost.");
+    default:
+      return unscored(outcome ?? "runner-error", reason ?? "The run was ended.");
+  }
+}
+
+function ofCompleted({ ending, check }: EndedRun, { config }: Pick<ReplayInputRow, "config">): CopyResult {
+  if (ending?.kind === "ask") return failed("asked", "It asked a person.");
+  const { check: command, judge } = config.station;
+  if (command !== null && check === null) return unscored("runner-error", "The check has no result.");
+  if (check !== null && !check.passed) return failed("check-failed", "The check failed.");
+  return judge === null ? { result: "succeeded", why: null } : { result: null, why: null };
+}
+
+function ofFailure(
+  failure: EndedRun["failure"],
+  reason: string | null,
+  input: Pick<ReplayInputRow, "config" | "live">,
+): CopyResult {
+  const code = failure?.code ?? "runner-error";
+  const text = failure?.message ?? reason ?? "The run failed.";
+  const says = failures[code];
+  const isFailed = says === "failed" || (says === "of-its-setup" && changesSetup(input));
+  return isFailed ? failed(code, text) : unscored(code, text);
+}
+
+/** Whether the config has a repository with another setup or image than the live config. */
+function changesSetup({ config, live }: Pick<ReplayInputRow, "config" | "live">): boolean {
+  return config.repositories.some(({ name, setup, image }) => {
+    const now = live.repositories.find((repository) => repository.name === name);
+    return now === undefined || now.setup !== setup || now.image !== image;
+  });
+}
+
+function failed(code: string, text: string): CopyResult {
+  return { result: "failed", why: { code, text } };
+}
+
+function unscored(code: string, text: string): CopyResult {
+  return { result: "unscored", why: { code, text } };
+}

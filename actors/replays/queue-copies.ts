@@ -1,0 +1,76 @@
+import type { Turn } from "../../runtime/turn.js";
+import { toReplayTerms } from "../runs/replay-terms.js";
+import { runRef, type StartRun } from "../runs/run.messages.js";
+import { getRunInput, type RunBeginning } from "../runs/run-input.table.js";
+import { toRunNeeds } from "../tasks/next-run.js";
+import { laneOfReplay, replayRef } from "./replay.messages.js";
+import type { ReplayRow } from "./replay.table.js";
+import { isAtCeiling } from "./replay-ceiling.js";
+import { type ReplayCopyRow, replayCopies } from "./replay-copy.table.js";
+import type { CopyName, ReplayContext } from "./replay-events.js";
+import type { ReplayInputRow } from "./replay-input.table.js";
+import type { CopyChange } from "./replay-step.js";
+
+/** Copies of a replay that wait for a runner at once: enough for a pool to find the next one without asking. */
+const MAX_QUEUED = 20;
+
+/** What copies are queued from. */
+interface Queuing {
+  readonly row: ReplayRow;
+  readonly input: ReplayInputRow;
+  readonly context: ReplayContext;
+  /** The name of the copy with a number. */
+  nameOf(index: number): CopyName;
+}
+
+interface Queued extends Pick<ReplayContext, "next" | "back"> {
+  readonly changes: readonly CopyChange[];
+}
+
+/** Queues the next copies, first those that never ran, up to {@link MAX_QUEUED} and none at the ceiling. */
+export function queueCopies(turn: Turn, { row, input, context, nameOf }: Queuing): Queued {
+  const changes: CopyChange[] = [];
+  let { next, back } = context;
+  const isAllMade = context.made === row.runs * row.repeats;
+  while (row.counts.queued + changes.length < MAX_QUEUED && !isAtCeiling(row)) {
+    let name = next < context.made ? nameOf(next) : null;
+    if (name !== null) next += 1;
+    else if (isAllMade) [name = null, ...back] = back;
+    if (name === null) break;
+    const before = replayCopies.get(turn, turn.self.partition, row.id, name.place, name.repeat);
+    if (before?.state !== "waiting") continue;
+    changes.push({ before, after: { ...before, state: "queued", runId: queueCopy(turn, row, input, before) } });
+  }
+  return { next, back, changes };
+}
+
+/** Queues the run of a copy: the input of the run that it repeats, under the replay's config. Returns its id. */
+function queueCopy(turn: Turn, row: ReplayRow, input: ReplayInputRow, copy: ReplayCopyRow): string {
+  const { partition } = turn.self;
+  const { id, teamId, lineId, stationId, stationKey, fingerprint } = row;
+  const runId = turn.newId("run");
+  const { config, block } = input;
+  const start: StartRun = {
+    type: "run.start",
+    ...{ owner: { kind: "replay", id }, ownerAddress: replayRef(partition, id), lane: laneOfReplay(id) },
+    ...{ teamId, lineId, stationId, stationKey, config, fingerprint },
+    beginning: toBeginning(getRunInput(turn, partition, copy.originalRunId).beginning, input),
+    needs: toRunNeeds(turn, { runners: block.runners, harness: config.station.harness }),
+  };
+  turn.send(runRef(partition, runId), start);
+  return runId;
+}
+
+/** What the repeated run began from, for the repositories of the replay's config; a new one from its head. */
+function toBeginning(original: RunBeginning | null, { config, live, block, next }: ReplayInputRow): RunBeginning {
+  if (original === null) throw new Error("a copy of a run whose beginning is not stored");
+  return {
+    line: original.line,
+    station: { name: block.name, passesTo: block.passesTo, next },
+    replay: toReplayTerms("repeat", config, live),
+    checkouts: config.repositories.map(({ name: repository }) => {
+      const known = original.checkouts.find((checkout) => checkout.repository === repository);
+      return known ?? { repository, base: null, diff: null };
+    }),
+  };
+}

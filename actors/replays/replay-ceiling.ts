@@ -1,0 +1,45 @@
+import { add, decimal, type Fraction, fraction, fromText, multiply, subtract, toText } from "../fraction.js";
+import { addMoney, type Money } from "../money.js";
+import { reachesCeiling, unpricedRun } from "../statistics/spending.js";
+import type { ReplayRow, ReplaySpending } from "./replay.table.js";
+import type { ReplayCopyRow } from "./replay-copy.table.js";
+
+/**
+ * What counts against the ceiling of a replay: what its copies reported, what was spent besides, and once a share of the
+ * ceiling for each copy that did not report its cost (`statistics/spending.ts`).
+ */
+export function countSpent(replay: ReplayRow): Fraction {
+  const { spent, besides, unpriced } = replay.spending;
+  return add(add(fromText(spent), fromText(besides)), multiply(fraction(unpriced), unpricedRun(replay)));
+}
+
+/** Whether no more copies are started. */
+export function isAtCeiling(replay: ReplayRow): boolean {
+  return reachesCeiling(countSpent(replay), replay.ceiling);
+}
+
+/** The spending of a replay after a copy changed. */
+export function addSpending(
+  spending: ReplaySpending,
+  currency: string,
+  { before, after }: { readonly before: ReplayCopyRow; readonly after: ReplayCopyRow },
+): ReplaySpending {
+  const more = subtract(amountIn(after.spent, currency), amountIn(before.spent, currency));
+  return {
+    ...spending,
+    spent: toText(add(fromText(spending.spent), more)),
+    unpriced: spending.unpriced + Number(before.priced) - Number(after.priced),
+  };
+}
+
+/** What a copy spent after another attempt: the sum in the ceiling's currency, or what was first reported in another. */
+export function addReported(before: Money | null, more: Money | null, currency: string): Money | null {
+  if (before === null || more === null) return before ?? more;
+  if (more.currency !== currency) return before;
+  if (before.currency !== currency) return more;
+  return addMoney(before, more);
+}
+
+function amountIn(money: Money | null, currency: string): Fraction {
+  return money?.currency === currency ? decimal(money.amount) : fraction(0);
+}

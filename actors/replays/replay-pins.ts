@@ -1,0 +1,14 @@
+import { runs } from "../runs/run.table.js";
+import { type ReplayRow, replays } from "./replay.table.js";
+import type { ReplayEntry } from "./replay-input.table.js";
+
+/** What a replay pins from its start until it ended: the runs that it repeats, and the replay that it is set beside. */
+export function listPinned(
+  { pairedWith }: ReplayRow,
+  entries: readonly ReplayEntry[],
+): readonly { readonly of: string; readonly id: string }[] {
+  return [
+    ...entries.map(({ runId }) => ({ of: runs.name, id: runId })),
+    ...(pairedWith === null ? [] : [{ of: replays.name, id: pairedWith }]),
+  ];
+}

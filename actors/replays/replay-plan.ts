@@ -1,0 +1,82 @@
+import type { Turn } from "../../runtime/turn.js";
+import { decimal, fraction, multiply, toNumber, toText, ZERO } from "../fraction.js";
+import type { RunConfig } from "../lines/fingerprint.js";
+import type { LineFields } from "../lines/line.js";
+import { laterStations } from "../lines/line.queries.js";
+import { storeSkills } from "../lines/run-setup.js";
+import type { StationBody } from "../lines/station.js";
+import type { Money } from "../money.js";
+import { getTeamKey } from "../resources/resource-indexes.table.js";
+import { pin } from "../tables/pins.js";
+import { replayRef } from "./replay.messages.js";
+import { type ReplayRow, replays } from "./replay.table.js";
+import { type ReplayEntry, type ReplayInputRow, replayInputs } from "./replay-input.table.js";
+import { listPinned } from "./replay-pins.js";
+import type { ReplaySetRow } from "./replay-set.table.js";
+import type { Fingerprints } from "./station-config.js";
+
+/** Most that a replay may spend, in its currency (replays, Limits). */
+export const MAX_CEILING = 1_000;
+
+/** A replay that is to be started: by a person, a check or a search. */
+export interface ReplayPlan
+  extends Pick<ReplayRow, "candidate" | "repeats" | "ceiling" | "probe" | "pairedWith" | "answers" | "search"> {
+  readonly set: ReplaySetRow;
+  /** The station block that it runs, and its line: the live one, but for a planned change's repositories. */
+  readonly block: StationBody;
+  readonly line: LineFields;
+  readonly config: RunConfig;
+  readonly fingerprints: Fingerprints;
+  /** The config of the station as it is now. */
+  readonly live: RunConfig;
+  /** The runs of the set that it repeats, at least one. */
+  readonly entries: readonly ReplayEntry[];
+  /** The replay that became the set's baseline with this start; `itself` when this one does. */
+  readonly startedBaseline: string | "itself" | null;
+  readonly concurrency: number | null;
+}
+
+/** Writes the rows of a replay, pins the runs that it repeats, and has it begin. In a turn of the team's sets. */
+export function orderReplay(turn: Turn, plan: ReplayPlan): ReplayRow {
+  const { partition } = turn.self;
+  const row = toRow(turn, plan);
+  const { block, entries } = plan;
+  storeSkills(turn, { workspaceId: partition, teamKey: getTeamKey(turn, partition, row.teamId) }, block.skills);
+  replays.insert(turn, partition, row);
+  replayInputs.insert(turn, partition, toInput(row.id, plan));
+  for (const pinned of listPinned(row, entries)) pin(turn, partition, { ...pinned, by: row.id });
+  turn.send(replayRef(partition, row.id), { type: "replay.begin" });
+  return row;
+}
+
+function toRow(turn: Turn, plan: ReplayPlan): ReplayRow {
+  const { set, candidate, repeats, ceiling, probe, pairedWith, startedBaseline, answers, search, entries } = plan;
+  const { teamId, lineId, stationId, stationKey } = set;
+  const id = turn.newId("rep");
+  const unscored = repeats * entries.filter(({ refusal }) => refusal !== null).length;
+  return {
+    ...{ id, teamId, lineId, stationId, stationKey, setId: set.id, setVersion: set.version, candidate },
+    ...{ ...plan.fingerprints, state: "queued", runs: entries.length, repeats, ceiling },
+    ...{ createdAt: new Date(turn.now).toISOString(), startedAt: null, endedAt: null },
+    ...{ probe, pairedWith, startedBaseline: startedBaseline === "itself" ? id : startedBaseline, answers, search },
+    counts: { queued: 0, running: 0, settled: unscored, succeeded: 0, failed: 0, unscored },
+    spending: { spent: toText(ZERO), besides: toText(ZERO), unpriced: 0 },
+    ...{ judged: false, waiting: null },
+  };
+}
+
+function toInput(replayId: string, plan: ReplayPlan): ReplayInputRow {
+  const { block, config, live, entries, concurrency, line } = plan;
+  const { name, passesTo, alerts, runners } = block;
+  return {
+    ...{ replayId, config, block: { name, passesTo, alerts, runners }, entries, concurrency },
+    next: laterStations(line, block.key, passesTo),
+    live: { repositories: live.repositories, station: { check: live.station.check } },
+  };
+}
+
+/** The ceiling of a replay that repeats each run `repeats` times where `asked` were asked for. */
+export function raiseCeiling({ amount, currency }: Money, asked: number, repeats: number): Money {
+  const raised = multiply(decimal(amount), fraction(repeats, asked));
+  return { amount: Math.min(MAX_CEILING, toNumber(raised)), currency };
+}

@@ -1,0 +1,130 @@
+import type { TurnReading } from "../../runtime/turn.js";
+import type { RunRow } from "../runs/run.js";
+import { runs } from "../runs/run.table.js";
+import { judgeSettled } from "./copy-judging.js";
+import { MAX_ATTEMPTS, toCopyResult } from "./copy-result.js";
+import { isUnderWay, type ReplayCounts, type ReplayRow } from "./replay.table.js";
+import { addReported, addSpending, isAtCeiling } from "./replay-ceiling.js";
+import { CHECK_TAIL, listCopies, type ReplayCopyRow } from "./replay-copy.table.js";
+import type { ReplayInputRow } from "./replay-input.table.js";
+
+/**
+ * What the change of a copy does to its replay, as plain data: computed when a message is classified, written when the
+ * machine takes it. Reads only.
+ */
+
+/** A copy before and after a message. */
+export interface CopyChange {
+  readonly before: ReplayCopyRow;
+  readonly after: ReplayCopyRow;
+}
+
+/** Where a replay goes: on, or to one of its ends. */
+export type ReplayLead = "on" | "finished" | "over-budget";
+
+export interface ReplayStep {
+  /** The replay with the changes counted. */
+  readonly row: ReplayRow;
+  readonly changes: readonly CopyChange[];
+  /** Queued runs that are withdrawn, since the ceiling is reached. */
+  readonly withdrawn: readonly string[];
+  readonly leads: ReplayLead;
+}
+
+/**
+ * The step of a replay in which a copy changes. At the ceiling its queued copies go back; it is over budget when none
+ * runs and all that settled have results. A replay that has ended stays in its state.
+ */
+export function stepReplay(turn: TurnReading, before: ReplayRow, change: CopyChange): ReplayStep {
+  const row = countChanges(before, [change]);
+  const changes = [change];
+  if (!isUnderWay(row)) return { row, changes, withdrawn: [], leads: "on" };
+  if (isComplete(row)) return { row, changes, withdrawn: [], leads: "finished" };
+  if (!isAtCeiling(row)) return { row, changes, withdrawn: [], leads: "on" };
+  const back = withdrawQueued(turn, row, change);
+  const left = countChanges(row, back.changes);
+  const leads = left.counts.running === 0 && left.counts.settled === countResults(left) ? "over-budget" : "on";
+  return { row: left, changes: [...changes, ...back.changes], withdrawn: back.withdrawn, leads };
+}
+
+/** Whether every copy has a result. */
+export function isComplete(replay: ReplayRow): boolean {
+  return countResults(replay) === replay.runs * replay.repeats;
+}
+
+function countResults({ counts: { succeeded, failed, unscored } }: ReplayRow): number {
+  return succeeded + failed + unscored;
+}
+
+/** The replay after changes of its copies. */
+export function countChanges(replay: ReplayRow, changes: readonly CopyChange[]): ReplayRow {
+  const { currency } = replay.ceiling;
+  let { counts, spending } = replay;
+  for (const change of changes) {
+    counts = addCounts(addCounts(counts, change.before, -1), change.after, 1);
+    spending = addSpending(spending, currency, change);
+  }
+  return { ...replay, counts, spending };
+}
+
+function addCounts(counts: ReplayCounts, { state, result }: ReplayCopyRow, more: 1 | -1): ReplayCounts {
+  const counted = { ...counts };
+  if (state === "queued" || state === "running") counted[state] += more;
+  else if (state !== "waiting") counted.settled += more;
+  if (result !== null) counted[result] += more;
+  return counted;
+}
+
+/**
+ * The copies that wait for a runner, back in their places: their runs are withdrawn. One whose run a runner has just
+ * taken is running: it is let finish.
+ */
+export function withdrawQueued(
+  turn: TurnReading,
+  replay: ReplayRow,
+  except: CopyChange | null,
+): Pick<ReplayStep, "changes" | "withdrawn"> {
+  if (replay.counts.queued === 0) return { changes: [], withdrawn: [] };
+  const { partition } = turn.self;
+  const isOther = ({ place, repeat }: ReplayCopyRow) =>
+    except === null || place !== except.before.place || repeat !== except.before.repeat;
+  const queued = listCopies(turn, partition, replay.id).filter((copy) => copy.state === "queued" && isOther(copy));
+  const changes: CopyChange[] = [];
+  const withdrawn: string[] = [];
+  for (const before of queued) {
+    const run = before.runId === null ? undefined : runs.get(turn, partition, before.runId);
+    const isTaken = run !== undefined && run.state !== "queued";
+    changes.push({
+      before,
+      after: isTaken ? { ...before, state: "running" } : { ...before, state: "waiting", runId: null },
+    });
+    if (!isTaken && before.runId !== null) withdrawn.push(before.runId);
+  }
+  return { changes, withdrawn };
+}
+
+/** A copy whose run is over: it goes back when its runner was lost, twice at most; else it is settled. */
+export function endAttempt(
+  replay: ReplayRow,
+  copy: ReplayCopyRow,
+  run: RunRow,
+  input: Pick<ReplayInputRow, "config" | "live">,
+): ReplayCopyRow {
+  const { currency } = replay.ceiling;
+  const isPriced = run.startedAt === null || run.spent?.currency === currency;
+  const spent = { spent: addReported(copy.spent, run.spent, currency), priced: copy.priced && isPriced };
+  if (run.outcome === "abandoned" && copy.lostRunIds.length + 1 < MAX_ATTEMPTS && isUnderWay(replay)) {
+    return { ...copy, ...spent, state: "waiting", runId: null, lostRunIds: [...copy.lostRunIds, run.id] };
+  }
+  const { check } = run;
+  const settled: ReplayCopyRow = {
+    ...{ ...copy, ...spent, state: "settled", ...toCopyResult(run, input), outcome: run.outcome },
+    check: check && { passed: check.passed, exitCode: check.exitCode, tail: check.output.slice(-CHECK_TAIL) },
+    ...{ steps: run.steps, ms: lengthOf(run) },
+  };
+  return settled.result === null ? judgeSettled(settled) : settled;
+}
+
+function lengthOf({ startedAt, endedAt }: RunRow): number | null {
+  return startedAt === null || endedAt === null ? null : Date.parse(endedAt) - Date.parse(startedAt);
+}

@@ -1,0 +1,135 @@
+/**
+ * A replay of a set, `replay/<id>`: each of its runs, repeated under one config. Its rows were written with its start
+ * (`start-replay.ts`). Messages are classified before the step (`classify-replay.ts`). Where an event has another name
+ * than its message, the message follows in brackets.
+ *
+ * | state          | moved by                           | next        | also                                     |
+ * |----------------|------------------------------------|-------------|------------------------------------------|
+ * | new            | replay.begin                       | queued      | the limit of its lane                    |
+ * | queued,running | copies.make (woken `make`)         | same        | makes 50 copies; fills its queue         |
+ * | queued         | copies.make-last (woken `make`)    | finished    | none of its runs can be repeated         |
+ * | queued,running | copy.taken (run.claimed)           | running     | fills its queue                          |
+ * | queued,running | step.on (run.over)                 | same        | a copy settles, or goes back for another |
+ * |                |                                    |             | attempt; fills its queue. At the ceiling |
+ * |                |                                    |             | the queued runs are withdrawn            |
+ * | queued,running | step.finished (run.over)           | finished    | every copy has a result                  |
+ * | queued,running | step.over-budget (run.over)        | over-budget | at the ceiling; the last that ran        |
+ * |                |                                    |             | settles, others never started            |
+ * | queued,running | replay.stop                        | stopped     | its runs are withdrawn; a change record  |
+ * | finished,      | step.on (run.over)                 | same        | a copy settles that ran at the stop      |
+ * | stopped,       |                                    |             |                                          |
+ * | over-budget    |                                    |             |                                          |
+ * | the same       | copies.make (woken `make`)         | same        | makes 50 copies, which never start       |
+ * | any            | stop.refused (replay.stop)         | same        | refused                                  |
+ * | any but new    | stop.repeated (replay.stop under a | same        | answered again                           |
+ * |                | key that was taken before)         |             |                                          |
+ * | any            | replay.forget                      | removing    | its row is removed, its runs withdrawn   |
+ * | removing       | copies.remove (woken `remove`)     | removing    | 50 copies with their runs, until none is |
+ * |                |                                    |             | left and it stops                        |
+ * | any            | replay.other (run.began, .asking,  | same        |                                          |
+ * |                | note, or of another run)           |             |                                          |
+ *
+ * 1. A copy and the counts and sums of the row change in one turn.
+ * 2. At most 20 of its runs wait for a runner. None is queued at the ceiling, nor after the end.
+ * 3. Each run that it queued is the newest attempt of a copy, or lost, or withdrawn and forgotten.
+ */
+import { assertEvent, assign, setup } from "xstate";
+import { defineActor } from "../../runtime/define-actor.js";
+import type { Delivered } from "../../runtime/turn.js";
+import { classifyReplay } from "./classify-replay.js";
+import { replayRef } from "./replay.messages.js";
+import { applyStep, beginReplay, endReplay, makeCopies, stopReplay, takeCopy } from "./replay.transitions.js";
+import type { ReplayContext, ReplayEvent } from "./replay-events.js";
+import { beginRemoval, removeCopies } from "./replay-removal.js";
+
+const begun: ReplayContext = { made: 0, next: 0, back: [] };
+
+/** Transitions of every state after the start, but of one that is removed. */
+const always = {
+  "stop.refused": { actions: "refuse" },
+  "stop.repeated": { actions: "answerAgain" },
+  "replay.forget": { target: "removing", actions: "beginRemoval" },
+  "replay.other": { actions: "ignore" },
+} as const;
+
+/** Transitions of the states in which it runs copies. */
+const underWay = {
+  ...always,
+  "copies.make": { actions: "makeCopies" },
+  "copy.taken": { target: "running", actions: "takeCopy" },
+  "step.on": { actions: "applyStep" },
+  "step.finished": { target: "finished", actions: ["applyStep", "finish"] },
+  "step.over-budget": { target: "over-budget", actions: ["applyStep", "endOverBudget"] },
+  "replay.stop": { target: "stopped", actions: "stop" },
+} as const;
+
+/** Transitions of its ends. */
+const ended = {
+  ...always,
+  "copies.make": { actions: "makeCopies" },
+  "step.on": { actions: "applyStep" },
+} as const;
+
+const machine = setup({
+  types: { context: {} as ReplayContext, events: {} as Delivered<ReplayEvent> },
+  actions: {
+    begin: ({ event }) => beginReplay(event.turn),
+    makeCopies: assign(({ context, event }) => makeCopies(event.turn, context)),
+    takeCopy: assign(({ context, event }) => {
+      assertEvent(event, "copy.taken");
+      return takeCopy(event.turn, context, event.step);
+    }),
+    applyStep: assign(({ context, event }) => {
+      assertEvent(event, ["step.on", "step.finished", "step.over-budget"]);
+      return applyStep(event.turn, context, event.step);
+    }),
+    finish: ({ event }) => endReplay(event.turn, "finished"),
+    endOverBudget: ({ event }) => endReplay(event.turn, "over-budget"),
+    stop: ({ event }) => {
+      assertEvent(event, "replay.stop");
+      stopReplay(event);
+    },
+    refuse: ({ event }) => {
+      assertEvent(event, "stop.refused");
+      event.turn.reply(event.refusal);
+    },
+    answerAgain: ({ event }) => {
+      assertEvent(event, "stop.repeated");
+      event.turn.reply({ replayed: true });
+    },
+    beginRemoval: ({ event }) => beginRemoval(event.turn),
+    removeCopies: ({ event }) => removeCopies(event.turn),
+    leave: ({ event }) => event.turn.stop(),
+    ignore: () => undefined,
+  },
+}).createMachine({
+  id: "replay",
+  context: begun,
+  initial: "new",
+  states: {
+    new: {
+      on: {
+        "replay.begin": { target: "queued", actions: "begin" },
+        "stop.refused": { target: "new", actions: ["refuse", "leave"] },
+        "replay.forget": { target: "removing", actions: "beginRemoval" },
+        "replay.other": { target: "new", actions: "leave" },
+      },
+    },
+    queued: { on: { ...underWay, "copies.make-last": { target: "finished", actions: ["makeCopies", "finish"] } } },
+    running: { on: underWay },
+    finished: { on: ended },
+    stopped: { on: ended },
+    "over-budget": { on: ended },
+    removing: {
+      on: {
+        "stop.refused": { actions: "refuse" },
+        "replay.forget": { actions: "ignore" },
+        "replay.other": { actions: "ignore" },
+        "copies.remove": { actions: "removeCopies" },
+      },
+    },
+  },
+});
+
+/** See the table above. */
+export const replayActor = defineActor(replayRef, { machine, classify: classifyReplay, version: 1 });

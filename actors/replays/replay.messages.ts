@@ -1,0 +1,40 @@
+import { reference } from "../../runtime/reference.js";
+import type { Answered, Message } from "../../runtime/turn.js";
+import type { Caller } from "../caller.js";
+import type { Refusal } from "../refusal.js";
+import type { Keyed } from "../resources/repeated-request.js";
+import type { OwnerMessage, RunClaimed } from "../runs/run.messages.js";
+
+/** From the team's sets, in the turn that wrote the replay's rows: it makes and queues its copies. */
+export interface BeginReplay extends Message {
+  readonly type: "replay.begin";
+}
+
+export interface ReplayStopped {
+  /** Whether an earlier request under the same key stopped it. */
+  readonly replayed: boolean;
+}
+
+/** Ends a replay under way; its runs are withdrawn. */
+export interface StopReplay extends Answered<ReplayStopped | Refusal>, Keyed {
+  readonly type: "replay.stop";
+  /** Null for the service itself, which is not in the change log. */
+  readonly caller: Caller | null;
+  /** The client for the change record. */
+  readonly client: string | null;
+}
+
+/** Its set is gone, or it is stored too long: removes it with its copies and their runs, in any state. */
+export interface ForgetReplay extends Message {
+  readonly type: "replay.forget";
+}
+
+export type ReplayMessage = BeginReplay | StopReplay | ForgetReplay | OwnerMessage | RunClaimed;
+
+/** A replay of a workspace. */
+export const replayRef = reference<ReplayMessage>("replay");
+
+/** The lane in which its runs wait for a runner. */
+export function laneOfReplay(replayId: string): string {
+  return `replay:${replayId}`;
+}

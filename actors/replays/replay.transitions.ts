@@ -1,0 +1,164 @@
+import type { Delivered, Turn } from "../../runtime/turn.js";
+import { recordChange } from "../resources/change-record.table.js";
+import { recordRequest } from "../resources/repeated-request.js";
+import { dispatcherRef, type LimitLane } from "../runners/dispatcher.messages.js";
+import { type EndRun, runRef } from "../runs/run.messages.js";
+import { unpin } from "../tables/pins.js";
+import { COPIES_AT_ONCE, wakeUps } from "./classify-replay.js";
+import { queueCopies } from "./queue-copies.js";
+import { laneOfReplay, type StopReplay } from "./replay.messages.js";
+import { isUnderWay, type ReplayRow, type ReplayState, replays } from "./replay.table.js";
+import { listCopies, type ReplayCopyRow, replayCopies } from "./replay-copy.table.js";
+import type { CopyName, ReplayContext } from "./replay-events.js";
+import { getReplayInput, type ReplayEntry, type ReplayInputRow } from "./replay-input.table.js";
+import { listPinned } from "./replay-pins.js";
+import { type CopyChange, countChanges, type ReplayStep, withdrawQueued } from "./replay-step.js";
+import { runRefusals } from "./run-refusal.js";
+
+/** What the transitions of a replay do; `replay.machine.ts` says when. */
+
+/** The replay's row, which exists from its start until it is removed. */
+export function getReplayRow(turn: Turn): ReplayRow {
+  const row = replays.get(turn, turn.self.partition, turn.self.id);
+  if (row === undefined) throw new Error("a replay without its row");
+  return row;
+}
+
+export function beginReplay(turn: Turn): void {
+  const { concurrency } = getReplayInput(turn, turn.self.partition, turn.self.id);
+  if (concurrency !== null) limitLane(turn, concurrency);
+  turn.wake(wakeUps.make, turn.now);
+}
+
+/** Takes the limit of its lane away. */
+export function freeLane(turn: Turn): void {
+  const { concurrency } = getReplayInput(turn, turn.self.partition, turn.self.id);
+  if (concurrency !== null) limitLane(turn, null);
+}
+
+function limitLane(turn: Turn, maxClaims: number | null): void {
+  const limit: LimitLane = { type: "lane.limit", lane: laneOfReplay(turn.self.id), maxClaims };
+  turn.send(dispatcherRef(turn.self.partition), limit);
+}
+
+/** Makes the next slice of copies: all runs once before any is repeated. */
+export function makeCopies(turn: Turn, context: ReplayContext): ReplayContext {
+  const row = getReplayRow(turn);
+  const input = getReplayInput(turn, turn.self.partition, row.id);
+  const total = row.runs * row.repeats;
+  const made = Math.min(total, context.made + COPIES_AT_ONCE);
+  for (let index = context.made; index < made; index++) {
+    replayCopies.insert(turn, turn.self.partition, newCopy(row.id, input, index));
+  }
+  if (made < total) turn.wake(wakeUps.make, turn.now);
+  return fillQueue(turn, row, { ...context, made });
+}
+
+function newCopy(replayId: string, input: ReplayInputRow, index: number): ReplayCopyRow {
+  const { entry, repeat } = nameAt(input, index);
+  const { place, runId: originalRunId, taskId, refusal } = entry;
+  const settled = refusal !== null;
+  return {
+    ...{ replayId, place, repeat, originalRunId, taskId, runId: null, lostRunIds: [], outcome: null, check: null },
+    ...{ state: settled ? "settled" : "waiting", result: settled ? "unscored" : null },
+    why: refusal === null ? null : { code: refusal, text: runRefusals[refusal] },
+    ...{ spent: null, priced: true, steps: null, ms: null, toolMisses: 0 },
+  };
+}
+
+/** The copy with a number: those of the first repeat come first. */
+function nameAt({ entries }: ReplayInputRow, index: number): { readonly entry: ReplayEntry; readonly repeat: number } {
+  const entry = entries[index % entries.length];
+  if (entry === undefined) throw new Error("a replay of no runs");
+  return { entry, repeat: Math.floor(index / entries.length) + 1 };
+}
+
+/** A runner took the run of a copy. */
+export function takeCopy(turn: Turn, context: ReplayContext, { row, changes }: ReplayStep): ReplayContext {
+  const running: ReplayRow = { ...row, state: "running" };
+  putStep(turn, running, changes);
+  return fillQueue(turn, running, context);
+}
+
+/** Writes the copies that changed, with the row; fills the queue again. */
+export function applyStep(turn: Turn, context: ReplayContext, step: ReplayStep): ReplayContext {
+  const { row, changes, withdrawn, leads } = step;
+  putStep(turn, row, changes);
+  for (const runId of withdrawn) withdrawRun(turn, runId, "The replay has reached its ceiling.");
+  const lost = changes.filter(({ before, after }) => after.lostRunIds.length > before.lostRunIds.length);
+  const back = [...context.back, ...lost.map(({ after: { place, repeat } }): CopyName => ({ place, repeat }))];
+  return leads === "on" ? fillQueue(turn, row, { ...context, back }) : { ...context, back };
+}
+
+function putStep(turn: Turn, row: ReplayRow, changes: readonly CopyChange[]): void {
+  const { partition } = turn.self;
+  for (const { before, after } of changes) replayCopies.put(turn, partition, before, after);
+  replays.put(turn, partition, getReplayRow(turn), row);
+}
+
+/** Queues the next copies, as many as may wait, and counts them. */
+function fillQueue(turn: Turn, row: ReplayRow, context: ReplayContext): ReplayContext {
+  if (!isUnderWay(row)) return context;
+  const input = getReplayInput(turn, turn.self.partition, row.id);
+  const nameOf = (index: number): CopyName => {
+    const { entry, repeat } = nameAt(input, index);
+    return { place: entry.place, repeat };
+  };
+  const { changes, ...place } = queueCopies(turn, { row, input, context, nameOf });
+  if (changes.length > 0) putStep(turn, countChanges(row, changes), changes);
+  return { ...context, ...place };
+}
+
+/** Ends the replay: it lets go of what it repeats. */
+export function endReplay(turn: Turn, state: Extract<ReplayState, "finished" | "stopped" | "over-budget">): void {
+  const row = getReplayRow(turn);
+  const endedAt = new Date(turn.now).toISOString();
+  replays.put(turn, turn.self.partition, row, { ...row, state, endedAt, judged: true, waiting: null });
+  releasePinned(turn, row);
+  freeLane(turn);
+}
+
+/** Takes the pins of the replay away. */
+export function releasePinned(turn: Turn, row: ReplayRow): void {
+  const { partition, id } = turn.self;
+  const { entries } = getReplayInput(turn, partition, id);
+  for (const pinned of listPinned(row, entries)) unpin(turn, partition, { ...pinned, by: id });
+}
+
+/** Stops the replay: its runs are withdrawn, and those that ran settle as they end. */
+export function stopReplay(event: Delivered<StopReplay>): void {
+  const { turn, caller, client } = event;
+  const { id, teamId, setId, candidate } = getReplayRow(turn);
+  withdrawRuns(turn, "The replay was stopped.");
+  endReplay(turn, "stopped");
+  if (caller !== null) {
+    const change = { resource: "replay", resourceId: id, key: id, action: "updated" } as const;
+    const details = { setId, candidateId: candidate.id, state: "stopped" };
+    recordChange(turn, { ...change, caller, client, details }, teamId);
+  }
+  recordRequest(turn, event, id);
+  turn.reply({ replayed: false });
+}
+
+/** Withdraws all runs of copies; those that no runner had go back and are forgotten. */
+function withdrawRuns(turn: Turn, reason: string): void {
+  const row = getReplayRow(turn);
+  const { changes, withdrawn } = withdrawQueued(turn, row, null);
+  putStep(turn, countChanges(row, changes), changes);
+  for (const runId of withdrawn) withdrawRun(turn, runId, reason);
+  for (const { state, runId } of listCopies(turn, turn.self.partition, row.id)) {
+    if (state === "running" && runId !== null) endRun(turn, runId, reason);
+  }
+}
+
+/** Ends a run that never started, and has it removed. */
+function withdrawRun(turn: Turn, runId: string, reason: string): void {
+  endRun(turn, runId, reason);
+  turn.send(runRef(turn.self.partition, runId), { type: "run.forget" });
+}
+
+/** Ends a run, in any state. */
+export function endRun(turn: Turn, runId: string, reason: string): void {
+  const end: EndRun = { type: "run.end", outcome: "withdrawn", reason };
+  turn.send(runRef(turn.self.partition, runId), end);
+}

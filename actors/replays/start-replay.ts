@@ -1,0 +1,191 @@
+import type { Delivered, Turn } from "../../runtime/turn.js";
+import type { Caller } from "../caller.js";
+import type { JudgingSetup, RunConfig } from "../lines/fingerprint.js";
+import type { LineFields } from "../lines/line.js";
+import type { Station, StationBody } from "../lines/station.js";
+import { isRefusal, type Refusal } from "../refusal.js";
+import { recordChange } from "../resources/change-record.table.js";
+import type { WriteScope } from "../resources/kind.js";
+import { findRequestBefore, recordRequest } from "../resources/repeated-request.js";
+import { findResource } from "../resources/resource.table.js";
+import { getTeamKey } from "../resources/resource-indexes.table.js";
+import { findBaseline, planBaseline } from "./baseline.js";
+import { checkBlock, type LineRow } from "./candidate-rules.js";
+import { listUnderWay, type ReplayRow, replays } from "./replay.table.js";
+import type { ReplayCandidateFields } from "./replay-candidate.kind.js";
+import { getReplayInput, type ReplayEntry } from "./replay-input.table.js";
+import { orderReplay, type ReplayPlan, raiseCeiling } from "./replay-plan.js";
+import type { ReplayStarted, StartReplay, StartWarning } from "./replay-set.messages.js";
+import { setNotFound } from "./replay-set.queries.js";
+import { type ReplaySetRow, replayEntries, replaySets } from "./replay-set.table.js";
+import { refuseCaller, stationLeft } from "./replay-set.transitions.js";
+import { findPastRun } from "./replayable-run.js";
+import { findStationNow, refuseRun } from "./run-refusal.js";
+import { toConfig, toFingerprints } from "./station-config.js";
+
+/** Most replays of a team that are under way at once. */
+const MAX_UNDER_WAY = 100;
+
+/** What a start is made from, once nothing refuses it. */
+interface Start {
+  readonly event: Delivered<StartReplay>;
+  readonly judging: JudgingSetup;
+  readonly set: ReplaySetRow;
+  readonly line: LineFields;
+  readonly station: Station;
+  readonly live: RunConfig;
+  readonly entries: readonly ReplayEntry[];
+}
+
+/** Starts a replay, and a baseline beside it when the set has none. In a turn of the team's sets. */
+export function startReplay(event: Delivered<StartReplay>, judging: JudgingSetup): ReplayStarted | Refusal {
+  const { turn, caller, setId } = event;
+  const refused = refuseCaller(turn, caller);
+  if (refused !== null) return refused;
+  const set = replaySets.get(turn, turn.self.partition, setId);
+  if (set === undefined || set.teamId !== turn.self.id) return setNotFound(setId);
+  const before = findRequestBefore(turn, event);
+  if (before !== null) return isRefusal(before) ? before : answerAgain(turn, before, judging);
+  const start = prepare(event, set, judging);
+  if (isRefusal(start)) return start;
+  const made = event.candidate === "live" ? startLive(start) : startCandidate(start);
+  if (isRefusal(made)) return made;
+  recordRequest(turn, event, made.id);
+  return toAnswer(turn, made, { judging, replayed: false });
+}
+
+function prepare(event: Delivered<StartReplay>, set: ReplaySetRow, judging: JudgingSetup): Start | Refusal {
+  const { turn } = event;
+  const { partition } = turn.self;
+  const { line, station } = findStationNow(turn, partition, set);
+  if (line === undefined || station === undefined) return stationLeft;
+  const entries = listEntries(turn, set);
+  if (listUnderWay(turn, partition, set).length >= MAX_UNDER_WAY) return tooMany;
+  const live = toConfig(turn, { workspaceId: partition, teamId: set.teamId, line }, station);
+  return { event, judging, set, line, station, live, entries };
+}
+
+const noRuns: Refusal = { refused: "invalid", errors: [{ path: "", message: "Replay must replay at least one run." }] };
+const tooMany: Refusal = {
+  refused: "conflict",
+  detail: `${MAX_UNDER_WAY} replays of the team are under way. Stop one, or wait until one has ended.`,
+};
+
+/** The runs of the set as they are now, with why any of them cannot be repeated. */
+function listEntries(turn: Turn, set: ReplaySetRow): readonly ReplayEntry[] {
+  const { partition } = turn.self;
+  const station = findStationNow(turn, partition, set);
+  return replayEntries.list(turn, partition, [set.id]).map(({ place, runId, taskId }) => {
+    const past = findPastRun(turn, partition, runId);
+    const refusal = past === undefined ? "no-input" : refuseRun(turn, partition, past.run, station);
+    return { place, runId, taskId, title: past?.task.title ?? "", refusal };
+  });
+}
+
+/** A replay of the live config: the set's new baseline. */
+function startLive(start: Start): ReplayRow | Refusal {
+  if (start.entries.length === 0) return noRuns;
+  return startBaseline(start);
+}
+
+function startBaseline({ event, judging, set, line, station, live, entries }: Start): ReplayRow {
+  const { turn, ceiling, repeats } = event;
+  const fingerprints = toFingerprints(live, judging);
+  const wanted = { live: fingerprints, repeats, runs: entries.length };
+  const planned = planBaseline(turn, turn.self.partition, set, wanted);
+  return order(event, {
+    ...{ set, line, block: station, config: live, live, fingerprints, entries, concurrency: null },
+    candidate: { id: turn.newId("cand"), name: "Live config", kind: "live" },
+    ...{ ...planned, ceiling: raiseCeiling(ceiling, repeats, planned.repeats) },
+    ...{ pairedWith: null, startedBaseline: "itself", answers: null, search: null },
+  });
+}
+
+/** A replay of a proposed candidate, which is set beside the set's baseline. */
+function startCandidate(start: Start): ReplayRow | Refusal {
+  const { event, judging, set, line, live, entries } = start;
+  const { turn, ceiling, repeats } = event;
+  const { partition } = turn.self;
+  const found = findCandidate(start);
+  if (isRefusal(found)) return found;
+  if (entries.length === 0) return noRuns;
+  const { id, block } = found;
+  const errors = checkAgain(start, block);
+  if (errors !== null) return errors;
+  const wanted = { live: toFingerprints(live, judging), repeats };
+  const standing = findBaseline(turn, partition, set, wanted);
+  const baseline = standing ?? startBaseline(start);
+  const config = toConfig(turn, { workspaceId: partition, teamId: set.teamId, line }, block);
+  return order(event, {
+    ...{ set, line, block, config, live, fingerprints: toFingerprints(config, judging), entries, concurrency: null },
+    candidate: { id, name: found.name, kind: "proposed" },
+    ...{ repeats, ceiling, probe: false, pairedWith: baseline.id, answers: null, search: null },
+    startedBaseline: standing === undefined ? baseline.id : null,
+  });
+}
+
+/** A candidate of the set's station. */
+function findCandidate({ event, set }: Start): { id: string; name: string; block: StationBody } | Refusal {
+  const { turn, candidate: id } = event;
+  const row = findResource<ReplayCandidateFields>(turn, turn.self.partition, "replay-candidate", id);
+  const { lineId, stationId } = row?.added ?? {};
+  if (row === undefined || lineId !== set.lineId || stationId !== set.stationId) {
+    return { refused: "not-found", detail: `Candidate ${id} not found.` };
+  }
+  return { id, name: row.fields.name, block: row.fields.station };
+}
+
+/** The block is checked as at its proposal: line, skills and harnesses may have changed since. */
+function checkAgain({ event, set, station }: Start, block: StationBody): Refusal | null {
+  const { turn, caller } = event;
+  const workspaceId = turn.self.partition;
+  const { teamId, lineId } = set;
+  const line: LineRow | undefined = findResource<LineFields>(turn, workspaceId, "line", lineId);
+  if (line === undefined) return stationLeft;
+  const scope: WriteScope<unknown> = {
+    ...{ reading: turn, workspaceId, teamId, teamKey: getTeamKey(turn, workspaceId, teamId), previous: null },
+    ...{ station: { lineId, stationKey: station.key }, hidden: {}, caller, now: turn.now },
+    newId: (prefix) => turn.newId(prefix),
+  };
+  const errors = checkBlock(block, line, { stationKey: station.key, scope });
+  return errors.length === 0 ? null : { refused: "invalid", errors };
+}
+
+function order({ turn, caller, client }: Delivered<StartReplay>, plan: ReplayPlan): ReplayRow {
+  const row = orderReplay(turn, plan);
+  recordStart(turn, row, { caller, client });
+  return row;
+}
+
+function recordStart(
+  turn: Turn,
+  { id, setId, candidate, teamId }: ReplayRow,
+  by: { readonly caller: Caller; readonly client: string | null },
+): void {
+  const change = { resource: "replay", resourceId: id, key: id, action: "created" } as const;
+  const details = { setId, candidateId: candidate.id, state: "queued" };
+  recordChange(turn, { ...change, ...by, details }, teamId);
+}
+
+function answerAgain(turn: Turn, id: string, judging: JudgingSetup): ReplayStarted | Refusal {
+  const row = replays.get(turn, turn.self.partition, id);
+  if (row !== undefined) return toAnswer(turn, row, { judging, replayed: true });
+  return { refused: "conflict", detail: "The replay that this Idempotency-Key started was removed since." };
+}
+
+function listWarnings(turn: Turn, { id }: ReplayRow, { defaultModel }: JudgingSetup): readonly StartWarning[] {
+  const { config } = getReplayInput(turn, turn.self.partition, id);
+  return config.station.judge !== null && defaultModel === null ? [{ kind: "judging-not-set-up" }] : [];
+}
+
+function toAnswer(
+  turn: Turn,
+  row: ReplayRow,
+  { judging, replayed }: { readonly judging: JudgingSetup; readonly replayed: boolean },
+): ReplayStarted {
+  const { id, ceiling, startedBaseline } = row;
+  const started = startedBaseline === null ? undefined : replays.get(turn, turn.self.partition, startedBaseline);
+  const status = startedBaseline === id ? "started" : "starting";
+  const baseline = started === undefined ? null : ({ id: started.id, ceiling: started.ceiling, status } as const);
+  return { replayId: id, ceiling, baseline, warnings: listWarnings(turn, row, judging), replayed };
+}

@@ -1,0 +1,110 @@
+import { z } from "zod";
+import { currencySchema } from "../../actors/lines/station.js";
+import { replayRef } from "../../actors/replays/replay.messages.js";
+import { MAX_CEILING } from "../../actors/replays/replay-plan.js";
+import { replaySetsRef } from "../../actors/replays/replay-set.messages.js";
+import type { Sealer } from "../../actors/sealer.js";
+import type { Runtime } from "../../runtime/runtime.js";
+import { granted } from "../refused.js";
+import type { Route } from "../route.js";
+import { subjectRoute } from "../subject-route.js";
+import { idempotencyOf, replayedHeader, replayHeaders } from "../tasks/repeatable.js";
+import { replaySubject, setSubject } from "./replay-subjects.js";
+
+const repeatable = { "idempotency-key": "optional" } as const;
+const candidateFault = 'Candidate must be a candidate ID or "live".';
+const repeatsFault = "Replay repeats must be from 1 to 5.";
+const amountFault = "must be above 0 and at most 1000";
+
+const money = z.strictObject({
+  amount: z.number().describe("In the currency's unit."),
+  currency: z.string().describe("ISO 4217"),
+});
+
+const asked = z.strictObject({
+  candidate: z
+    .string(candidateFault)
+    .min(1, candidateFault)
+    .describe("The id of a proposed candidate of the set's station, or `live` for the station as it is now."),
+  ceiling: z.strictObject({
+    amount: z
+      .number("must be a number")
+      .positive(amountFault)
+      .max(MAX_CEILING, amountFault)
+      .describe("The most that the replay may spend, with all its copies."),
+    currency: currencySchema,
+  }),
+  repeats: z
+    .int(repeatsFault)
+    .min(1, repeatsFault)
+    .max(5, repeatsFault)
+    .default(1)
+    .describe("How often each run of the set is replayed."),
+});
+
+const started = z
+  .strictObject({
+    id: z.string(),
+    ceiling: money.describe("The one that holds: raised for a baseline that checks the set."),
+    baseline: z
+      .strictObject({
+        id: z.string(),
+        ceiling: money,
+        status: z.enum(["started", "starting"]).describe("`started`: it is the replay; `starting`: it is beside it."),
+      })
+      .nullable()
+      .describe("The baseline that started; null when the set has one that covers its runs."),
+    warnings: z
+      .array(z.strictObject({ kind: z.enum(["judging-not-set-up"]) }))
+      .describe("`judging-not-set-up`: the station has a judge and the service no model, so that no copy is scored."),
+  })
+  .meta({ title: "started-replay" });
+
+interface ReplayRoutesOptions {
+  readonly runtime: Runtime;
+  readonly sealer: Sealer;
+}
+
+/** Starting and stopping replays, for those who may plan. */
+export function replayRoutes({ runtime, sealer }: ReplayRoutesOptions): readonly Route[] {
+  return [
+    subjectRoute(setSubject(runtime, "plan"), {
+      method: "POST",
+      path: "/api/teams/{teamId}/replay-sets/{setId}/replays",
+      summary: "Start a replay of a set",
+      description: "A baseline, a replay of the live config, starts beside it when the set has none that covers it.",
+      access: "any",
+      body: asked,
+      example: { candidate: "live", ceiling: { amount: 20, currency: "EUR" }, repeats: 3 },
+      headers: repeatable,
+      answers: { 201: { body: started, headers: replayedHeader } },
+      problems: ["conflict"],
+      handle: async (request, { workspaceId, teamId, set: { id: setId } }) => {
+        const { caller, client, body } = request;
+        const idempotency = idempotencyOf(sealer, request, `replay.start ${setId}`);
+        const message = { type: "replay.start", caller, client, setId, ...body, idempotency } as const;
+        const made = granted(await runtime.ask(replaySetsRef(workspaceId, teamId), message));
+        const { replayId: id, ceiling, baseline, warnings, replayed } = made;
+        const answer = { id, ceiling, baseline, warnings: [...warnings] };
+        return { status: 201, body: answer, headers: replayHeaders(replayed) };
+      },
+    }),
+    subjectRoute(replaySubject(runtime, "plan"), {
+      method: "POST",
+      path: "/api/teams/{teamId}/replays/{replayId}/stop",
+      summary: "Stop a replay",
+      description: "Its runs are withdrawn. What settled before stays; copies that did not start have no result.",
+      access: "any",
+      headers: repeatable,
+      answers: { 204: { body: null, headers: replayedHeader } },
+      problems: ["conflict"],
+      handle: async (request, { workspaceId, replay: { id } }) => {
+        const { caller, client } = request;
+        const idempotency = idempotencyOf(sealer, request, `replay.stop ${id}`);
+        const message = { type: "replay.stop", caller, client, idempotency } as const;
+        const { replayed } = granted(await runtime.ask(replayRef(workspaceId, id), message));
+        return { status: 204, headers: replayHeaders(replayed) };
+      },
+    }),
+  ];
+}
