@@ -19,17 +19,12 @@ export const COPIES_AT_ONCE = 50;
 export const wakeUps = { make: "make", remove: "remove" } as const;
 
 interface ReplayState {
-  readonly value: string;
   readonly context: ReplayContext;
 }
 
 /** The event of each message to a replay. Reads only. */
-export function classifyReplay(
-  message: ReplayIncoming,
-  { value, context }: ReplayState,
-  turn: TurnReading,
-): ReplayEvent {
-  const row = value === "new" ? undefined : replays.get(turn, turn.self.partition, turn.self.id);
+export function classifyReplay(message: ReplayIncoming, { context }: ReplayState, turn: TurnReading): ReplayEvent {
+  const row = replays.get(turn, turn.self.partition, turn.self.id);
   switch (message.type) {
     case "replay.begin":
     case "replay.forget":

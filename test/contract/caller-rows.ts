@@ -205,9 +205,7 @@ export const callerRows: Readonly<Record<string, Row>> = {
   "POST /api/teams/{teamId}/replay-sets/{setId}/guards-changes": plansOutcomes,
   "DELETE /api/teams/{teamId}/replay-sets/{setId}/guards-changes": plansOutcomes,
   "POST /api/teams/{teamId}/replay-sets/{setId}/replays": plansOutcomes,
-  // There is no replay to stop.
-  "POST /api/teams/{teamId}/replays/{replayId}/stop": (caller) =>
-    plansOutcomes(caller) === "passes" ? 404 : plansOutcomes(caller),
+  "POST /api/teams/{teamId}/replays/{replayId}/stop": plansOutcomes,
   "POST /api/teams/{teamId}/tasks": teamWork,
   "GET /api/teams/{teamId}/tasks": read,
   "GET /api/tasks/{taskId}": read,

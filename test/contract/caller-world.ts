@@ -10,6 +10,7 @@ import { connect, install } from "../support/code-host-scene.js";
 import { type IssuerKey, makeKeys, startIssuer } from "../support/issuer.js";
 import { ManualClock } from "../support/manual-clock.js";
 import { join, loggedInvite, personAt } from "../support/people.js";
+import { storeReplay } from "../support/replay-rows.js";
 import { bearer, createUnder, itemsOf, remove, workspaceWithTeam } from "../support/resources.js";
 import { type Client, type Reply, startTestService, type TestService } from "../support/service.js";
 import { until } from "../support/until.js";
@@ -71,7 +72,8 @@ export async function openWorld(t: Test): Promise<World> {
   const allowed = `${exampleSettings.OUTBOUND_ALLOW},${issuer.url}`;
   const codeHost = await startCodeHost(t, () => clock.now());
   const settings = { ...exampleSettings, ...codeHost.settings, OUTBOUND_ALLOW: allowed };
-  const service = await startTestService(t, { clock, settings, store: createMemoryStore() });
+  const store = createMemoryStore();
+  const service = await startTestService(t, { clock, settings, store });
   const owner = await personAt(service, "owner@example.com");
   const { workspaceId, teamId } = await workspaceWithTeam(owner);
   const admin = await join(service, owner, "admin@example.com", { role: "admin" });
@@ -126,9 +128,11 @@ export async function openWorld(t: Test): Promise<World> {
     { name: "a minted token", kind: { scopes: ["configure"] }, client: await minted() },
   ];
   const pool = await createUnder(owner, `/api/resources/workspaces/${workspaceId}/runner-pools`, { key: "own" }, "own");
+  const filled = await fillWorkspace(service, owner, { workspaceId, teamId });
   const ids: Ids = {
-    ...(await fillWorkspace(service, owner, { workspaceId, teamId })),
+    ...filled,
     installationId: await connectInstallation(codeHost, owner),
+    replayId: await storeReplay(store, { workspaceId, teamId, setId: filled.setId ?? "" }),
   };
   examples ??= requestExamples(service);
   const exampleBodies = await examples;

@@ -121,7 +121,14 @@ t.test("a pinned run survives with its input, its steps and its diff; others go"
   putLine(rows);
   const queued = harness.world.clock.now();
   for (const id of ["run_1", "run_2"]) {
-    const run = { id, taskId: null, state: "ended", queuedAtMs: queued, endedAt: new Date(queued).toISOString() };
+    const run = {
+      id,
+      owner: { kind: "search" },
+      taskId: null,
+      state: "ended",
+      queuedAtMs: queued,
+      endedAt: new Date(queued).toISOString(),
+    };
     rows.put(runs.key(workspaceId, id), run);
     rows.put(runInputs.key(workspaceId, id), { runId: id, config: { skills: [] }, beginning: null, claimed: null });
     rows.put(runCheckouts.key(workspaceId, id, "acme/app"), {

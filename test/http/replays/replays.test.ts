@@ -1,7 +1,7 @@
 import t from "tap";
 import { type ReplayRow, replays } from "../../../actors/replays/replay.table.js";
 import { listCopies } from "../../../actors/replays/replay-copy.table.js";
-import type { Job } from "../../../actors/runners/protocol.js";
+import type { Job } from "../../../actors/runners/job.js";
 import { openReplayScene, openSet, type ReplayScene, workTask } from "../../support/replay-scene.js";
 import { itemsOf } from "../../support/resources.js";
 import { until } from "../../support/until.js";
