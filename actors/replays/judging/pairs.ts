@@ -1,0 +1,173 @@
+import type { Turn } from "../../../runtime/turn.js";
+import type { Reading } from "../../../storage/store.js";
+import { opponentOf, type PairSide, planPair, toPairOutcome, type Unpaired } from "../../judging/pair.js";
+import { type PairedWork, pairQuestion, readPairing } from "../../judging/pair-question.js";
+import { PROMPT_VERSION } from "../../judging/prompt.js";
+import type { Judge } from "../../judging/scales.js";
+import type { JudgedCheck } from "../../judging/shown-work.js";
+import type { ModelOutcome } from "../../outbound/model.effects.js";
+import { continueAsking } from "../../outbound/model-asking.js";
+import { replays } from "../replay.table.js";
+import { listCopies, type ReplayCopyRow } from "../replay-copy.table.js";
+import { replayInputs } from "../replay-input.table.js";
+import { readOwnChange, readRunCheck, readTask } from "./judged-work.js";
+import {
+  type AfterOutcome,
+  findJudge,
+  getCopy,
+  getJudge,
+  getReplay,
+  getRunId,
+  type JudgingScene,
+  type PreparedQuestion,
+} from "./judging-scene.js";
+import { keepReasons } from "./kept-reasons.js";
+import type { AskedReading, PairLook } from "./replay-judging.table.js";
+import { type ReplayPairRow, replayPairs } from "./replay-pair.table.js";
+import type { CopyKey } from "./replay-verdict.table.js";
+import { addAsking, NOTHING_SPENT } from "./spending.js";
+
+/** Records that a copy is to be set beside one of the other replay. */
+export function insertPair(turn: Turn, key: CopyKey): void {
+  const open = { againstRunId: null, outcome: null, unpaired: null, model: null, promptVersion: null, readings: [] };
+  replayPairs.insert(turn, turn.self.partition, { ...key, ...open, state: "asked", spent: NOTHING_SPENT });
+}
+
+/** The question of the next reading of a pair; null when nobody needs to read it, which its row says then. */
+export function preparePair(scene: JudgingScene, look: PairLook, mark: string): PreparedQuestion | null {
+  const { turn } = scene;
+  const { readings, model } = getPair(scene, look);
+  const isFirst = readings.length === 0;
+  const sides = readSides(scene, look);
+  if (isFirst && isPlanned(scene, look, sides)) return null;
+  const { own, theirs } = sides;
+  const judge = getJudge(scene);
+  const task = readTask(turn, turn.self.partition, getRunId(getCopy(scene, look)));
+  const pairing = { judge, task, own: toWork(own), theirs: toWork(theirs) };
+  const { messages, schema, shown } = pairQuestion(pairing, { mark, ownShownFirst: isFirst });
+  const of = { look: look.look, shown };
+  return {
+    messages,
+    schema,
+    of,
+    model: model ?? judge.model,
+    estimates: isFirst ? 2 : 1,
+    needs: isFirst ? "estimates" : null,
+  };
+}
+
+/** Takes the outcome of a reading's question. */
+export function takeReading(scene: JudgingScene, asked: AskedReading, outcome: ModelOutcome): AfterOutcome {
+  const { turn } = scene;
+  const before = getPair(scene, asked);
+  putPair(scene, before, { spent: addAsking(before.spent, outcome.spent) });
+  const next = continueAsking(asked.asking, outcome, {
+    nowMs: turn.now,
+    read: (value, model) => {
+      const reading = readPairing(asked.shown, value);
+      return reading === null ? null : { reading, model };
+    },
+  });
+  if (next.state === "waiting") return next;
+  if (next.state === "failed") {
+    refusePair(scene, asked, next.code === "not-set-up" ? "not-set-up" : "not-judged");
+    return { state: "over" };
+  }
+  const { reading, model } = next.answer;
+  const stored = { ...reading, reasons: keepReasons(turn, turn.self.partition, reading.reasons) };
+  const row = getPair(scene, asked);
+  const [first] = row.readings;
+  const readings = [...row.readings, stored];
+  putPair(scene, row, { readings, model, promptVersion: PROMPT_VERSION });
+  if (first === undefined) return { state: "next" };
+  putPair(scene, getPair(scene, asked), { state: "judged", outcome: toPairOutcome([first, stored]) });
+  return { state: "over" };
+}
+
+/** Records that a pair is not compared, and why. */
+export function refusePair(scene: JudgingScene, look: PairLook, unpaired: Unpaired): void {
+  putPair(scene, getPair(scene, look), { state: "unpaired", unpaired });
+}
+
+interface Side extends PairSide {
+  readonly check: JudgedCheck | null;
+  readonly runId: string | null;
+}
+
+interface Sides {
+  readonly own: Side;
+  readonly theirs: Side;
+}
+
+/** Whether it is known without a reading what becomes of a pair, which is recorded then. */
+function isPlanned(scene: JudgingScene, look: PairLook, { own, theirs }: Sides): boolean {
+  const { runId: againstRunId } = theirs;
+  const plan = planPair(own, theirs, { isSetUp: scene.terms !== null, hasRoom: true });
+  putPair(scene, getPair(scene, look), { againstRunId });
+  if (plan.state === "unpaired") refusePair(scene, look, plan.unpaired);
+  if (plan.state === "judged") putPair(scene, getPair(scene, look), { state: "judged", outcome: plan.outcome });
+  return plan.state !== "asked";
+}
+
+/** Both sides of a pair. Changes are read only where a reading may need them. */
+function readSides(scene: JudgingScene, look: PairLook): Sides {
+  const { turn } = scene;
+  const workspaceId = turn.self.partition;
+  const judge = findJudge(scene);
+  const copy = getCopy(scene, look);
+  const theirId = getReplay(scene).pairedWith ?? "";
+  // A replay that is gone has no copy; its judge is as good as any then.
+  const theirJudge = replayInputs.get(turn, workspaceId, theirId)?.config.station.judge;
+  const readsChanges = scene.terms !== null && judge !== null && theirJudge !== null;
+  const reader = { reading: turn, workspaceId, readsChanges };
+  return {
+    own: readSide(reader, judge, copy),
+    theirs: readSide(reader, theirJudge === undefined ? judge : theirJudge, findOpponent(scene, copy, theirId)),
+  };
+}
+
+interface SideReader {
+  readonly reading: Reading;
+  readonly workspaceId: string;
+  readonly readsChanges: boolean;
+}
+
+function readSide(
+  { reading, workspaceId, readsChanges }: SideReader,
+  judge: Judge | null,
+  copy: ReplayCopyRow | undefined,
+): Side {
+  const runId = copy?.runId ?? null;
+  const isSettled = copy !== undefined && ["settled", "judging", "judged"].includes(copy.state);
+  if (!readsChanges || runId === null || !isSettled) return { judge, isSettled, change: null, check: null, runId };
+  const change = readOwnChange(reading, workspaceId, runId);
+  return { judge, isSettled, change, check: readRunCheck(reading, workspaceId, runId), runId };
+}
+
+/** The other replay's copy of the same original run: k against k, over as many copies as it has. */
+function findOpponent(
+  { turn }: JudgingScene,
+  { originalRunId, repeat }: ReplayCopyRow,
+  theirId: string,
+): ReplayCopyRow | undefined {
+  const { partition } = turn.self;
+  const their = replays.get(turn, partition, theirId);
+  if (their === undefined) return undefined;
+  const opponent = opponentOf(repeat, their.repeats);
+  const copies = listCopies(turn, partition, theirId);
+  return copies.find((copy) => copy.originalRunId === originalRunId && copy.repeat === opponent);
+}
+
+function toWork({ change, check }: Side): PairedWork {
+  return { change: change ?? [], check };
+}
+
+function getPair({ turn, replayId }: JudgingScene, { place, repeat }: PairLook): ReplayPairRow {
+  const row = replayPairs.get(turn, turn.self.partition, replayId, place, repeat);
+  if (row === undefined) throw new Error("a pair without its row");
+  return row;
+}
+
+function putPair({ turn }: JudgingScene, before: ReplayPairRow, change: Partial<ReplayPairRow>): void {
+  replayPairs.put(turn, turn.self.partition, before, { ...before, ...change });
+}

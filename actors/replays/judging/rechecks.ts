@@ -1,0 +1,92 @@
+import type { RunRow } from "../../runs/run.js";
+import { type EndRun, runRef } from "../../runs/run.messages.js";
+import { runCheckouts } from "../../runs/run.table.js";
+import { getRunInput } from "../../runs/run-input.table.js";
+import { MAX_ATTEMPTS } from "../copy-result.js";
+import { CHECK_TAIL, listCopies } from "../replay-copy.table.js";
+import { getCopy, getReplay, getRunId, type JudgingScene } from "./judging-scene.js";
+import { queueCheck } from "./queue-check.js";
+import { type ReplayRecheckRow, replayRechecks } from "./replay-recheck.table.js";
+
+/** Most second checks of a replay that wait for a runner or run at a time. */
+const MAX_RECHECKS = 20;
+
+/** Has each change checked a second time that was checked. */
+export function wantRechecks(scene: JudgingScene): void {
+  const { turn, replayId } = scene;
+  const { partition } = turn.self;
+  for (const { place, repeat, check } of listCopies(turn, partition, replayId)) {
+    if (check === null) continue;
+    const open = { state: "asked", runId: null, lostRunIds: [], check: null, reason: null } as const;
+    replayRechecks.insert(turn, partition, { replayId, place, repeat, ...open });
+  }
+  startRechecks(scene);
+}
+
+/** The run of a second check is over. One whose runner was lost is begun again, as often as a copy. */
+export function takeRecheckOver(scene: JudgingScene, before: ReplayRecheckRow, run: RunRow): void {
+  const { check, outcome, reason, id } = run;
+  if (before.state !== "asked") return;
+  if (outcome === "abandoned" && before.lostRunIds.length + 1 < MAX_ATTEMPTS) {
+    put(scene, before, { runId: null, lostRunIds: [...before.lostRunIds, id] });
+  } else if (check === null) {
+    put(scene, before, { state: "none", reason: reason ?? "The check did not run." });
+  } else {
+    const { passed, exitCode, output } = check;
+    put(scene, before, { state: "checked", check: { passed, exitCode, tail: output.slice(-CHECK_TAIL) } });
+  }
+  startRechecks(scene);
+}
+
+/** The second check whose newest attempt is this run. */
+export function findRecheckOfRun({ turn, replayId }: JudgingScene, runId: string): ReplayRecheckRow | undefined {
+  return replayRechecks.all(turn, turn.self.partition, { replayId, runId }, { limit: 1 })[0];
+}
+
+/** Ends all second checks that are not over. */
+export function endRechecks(scene: JudgingScene): void {
+  const { turn } = scene;
+  const reason = "The replay was stopped.";
+  for (const row of listOpen(scene)) {
+    const end: EndRun = { type: "run.end", outcome: "withdrawn", reason };
+    if (row.runId !== null) turn.send(runRef(turn.self.partition, row.runId), end);
+    put(scene, row, { state: "none", reason });
+  }
+}
+
+export function areRechecksOver(scene: JudgingScene): boolean {
+  return !getReplay(scene).probe || listOpen(scene).length === 0;
+}
+
+/** Starts the next ones, as many as may be under way. */
+function startRechecks(scene: JudgingScene): void {
+  const open = listOpen(scene);
+  let free = MAX_RECHECKS - open.filter(({ runId }) => runId !== null).length;
+  for (const row of open) {
+    if (free <= 0) return;
+    if (row.runId !== null) continue;
+    const left = findLeft(scene, row);
+    if (left === null) put(scene, row, { state: "none", reason: "Its change was not kept." });
+    else put(scene, row, { runId: queueCheck(scene.turn, getReplay(scene), left) });
+    free -= 1;
+  }
+}
+
+/** What the copy left, as a run begins from it; null when it was not reported for each repository. */
+function findLeft(scene: JudgingScene, row: ReplayRecheckRow) {
+  const { turn } = scene;
+  const { partition } = turn.self;
+  const runId = getRunId(getCopy(scene, row));
+  const { config } = getRunInput(turn, partition, runId);
+  const left = runCheckouts.list(turn, partition, [runId]);
+  if (left.length < config.repositories.length) return null;
+  return { runId, checkouts: left.map(({ repository, base, digest: diff }) => ({ repository, base, diff })) };
+}
+
+function listOpen({ turn, replayId }: JudgingScene): readonly ReplayRecheckRow[] {
+  return replayRechecks.list(turn, turn.self.partition, [replayId]).filter(({ state }) => state === "asked");
+}
+
+function put({ turn }: JudgingScene, before: ReplayRecheckRow, change: Partial<ReplayRecheckRow>): void {
+  replayRechecks.put(turn, turn.self.partition, before, { ...before, ...change });
+}

@@ -1,0 +1,131 @@
+/**
+ * The judging of a replay, as its machine calls it: each of these is part of a turn of the replay. What it decides is in
+ * the rows afterwards: the copies' results, and of the replay `counts`, `spending`, `waiting` and `judged`.
+ */
+import type { RunRow } from "../../runs/run.js";
+import { isUnderWay, type ReplayRow, replays } from "../replay.table.js";
+import { listCopies, type ReplayCopyRow } from "../replay-copy.table.js";
+import { judgedReplayRef } from "./judging.messages.js";
+import { changeReplay, getReplay, type JudgingScene } from "./judging-scene.js";
+import {
+  areLooksOver,
+  dropLooks,
+  findWaitingSinceMs,
+  goOn,
+  type QuestionEnded,
+  takeEnded,
+  wantLooks,
+} from "./look-questions.js";
+import { insertPair, refusePair } from "./pairs.js";
+import { areRechecksOver, endRechecks, findRecheckOfRun, takeRecheckOver, wantRechecks } from "./rechecks.js";
+import type { Look } from "./replay-judging.table.js";
+import { replayPairs } from "./replay-pair.table.js";
+import { replayVerdicts } from "./replay-verdict.table.js";
+import { insertVerdict, refuseVerdict } from "./verdicts.js";
+
+/** A copy that would succeed has settled, and its config has a judge: its result waits for the verdict. */
+export function judgeCopy(scene: JudgingScene, { replayId, place, repeat }: ReplayCopyRow): void {
+  insertVerdict(scene.turn, { replayId, place, repeat }, "first");
+  wantLooks(scene, [{ look: "first", place, repeat }]);
+  noteProgress(scene);
+}
+
+/** The model's answer to a question of the replay, or that there is none. */
+export function takeAnswer(scene: JudgingScene, ended: QuestionEnded): void {
+  takeEnded(scene, ended);
+  noteProgress(scene);
+}
+
+/** Time to go on with the judging. */
+export function goOnJudging(scene: JudgingScene): void {
+  goOn(scene);
+  noteProgress(scene);
+}
+
+/**
+ * The replay has ended. One that finished is looked at again, if it checks its set, or set beside the replay that it is
+ * paired with, once that has ended too.
+ */
+export function lookAfterEnd(scene: JudgingScene): void {
+  const { turn } = scene;
+  const { state, probe } = getReplay(scene);
+  if (state === "finished" && probe) lookTwice(scene);
+  pairUp(scene);
+  for (const { id, state: theirs } of replays.all(turn, turn.self.partition, { pairedWith: scene.replayId })) {
+    if (theirs === "finished") turn.send(judgedReplayRef(turn.self.partition, id), { type: "counterpart.ended" });
+  }
+  noteProgress(scene);
+}
+
+/** The replay that it is paired with has ended. */
+export function takeCounterpartEnded(scene: JudgingScene): void {
+  pairUp(scene);
+  noteProgress(scene);
+}
+
+/** A run of the replay is over that is no copy's: that of a second check. */
+export function takeRecheckRunOver(scene: JudgingScene, run: RunRow): void {
+  const recheck = findRecheckOfRun(scene, run.id);
+  if (recheck === undefined) return;
+  takeRecheckOver(scene, recheck, run);
+  noteProgress(scene);
+}
+
+/** Ends all judging: nothing more is asked, and copies without a verdict are unscored. */
+export function stopJudging(scene: JudgingScene): void {
+  for (const look of dropLooks(scene)) {
+    if (look.look === "pair") refusePair(scene, look, "not-judged");
+    else refuseVerdict(scene, look, { code: "stopped", text: "The replay was stopped first." });
+  }
+  endRechecks(scene);
+  noteProgress(scene);
+}
+
+/** Has each change judged a second time that has a verdict, and checked a second time that was checked. */
+function lookTwice(scene: JudgingScene): void {
+  const { turn, replayId } = scene;
+  const { partition } = turn.self;
+  const looks = listCopies(turn, partition, replayId).flatMap(({ place, repeat }): Look[] => {
+    const first = replayVerdicts.get(turn, partition, replayId, place, repeat, "first");
+    return first?.state === "judged" ? [{ look: "second", place, repeat }] : [];
+  });
+  for (const { place, repeat } of looks) insertVerdict(turn, { replayId, place, repeat }, "second");
+  wantRechecks(scene);
+  wantLooks(scene, looks);
+}
+
+/** Sets each copy beside one of the replay that it is paired with, as soon as both have ended. */
+function pairUp(scene: JudgingScene): void {
+  const { turn, replayId } = scene;
+  const replay = getReplay(scene);
+  if (!isToPair(scene, replay) || replayPairs.list(turn, turn.self.partition, [replayId], { limit: 1 }).length > 0)
+    return;
+  const looks = listCopies(turn, turn.self.partition, replayId).map(
+    ({ place, repeat }): Look => ({ look: "pair", place, repeat }),
+  );
+  for (const { place, repeat } of looks) insertPair(turn, { replayId, place, repeat });
+  wantLooks(scene, looks);
+}
+
+function isToPair({ turn }: JudgingScene, { state, pairedWith }: ReplayRow): boolean {
+  if (state !== "finished" || pairedWith === null) return false;
+  const their = replays.get(turn, turn.self.partition, pairedWith);
+  return their === undefined || !isUnderWay(their);
+}
+
+/** Brings the replay's row up to date: whether it waits for the model, and whether all judging is over. */
+function noteProgress(scene: JudgingScene): void {
+  const sinceMs = findWaitingSinceMs(scene);
+  const before = getReplay(scene);
+  const other = before.waiting?.for === "model" ? null : before.waiting;
+  const waiting = sinceMs === null ? other : ({ for: "model", since: new Date(sinceMs).toISOString() } as const);
+  const judged = !isUnderWay(before) && areLooksOver(scene) && areRechecksOver(scene) && !isToBePaired(scene, before);
+  const isSame =
+    judged === before.judged && waiting?.for === before.waiting?.for && waiting?.since === before.waiting?.since;
+  if (!isSame) changeReplay(scene, (replay) => ({ ...replay, waiting, judged }));
+}
+
+/** Whether it waits for the end of the replay that it is paired with. */
+function isToBePaired(scene: JudgingScene, replay: ReplayRow): boolean {
+  return replay.state === "finished" && replay.pairedWith !== null && !isToPair(scene, replay);
+}

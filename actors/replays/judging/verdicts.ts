@@ -1,0 +1,98 @@
+import type { Turn } from "../../../runtime/turn.js";
+import { judgeQuestion } from "../../judging/judge-question.js";
+import { type JudgeVerdict, readVerdict } from "../../judging/verdict.js";
+import type { ModelOutcome } from "../../outbound/model.effects.js";
+import { continueAsking } from "../../outbound/model-asking.js";
+import { decideCopy } from "./decide-copy.js";
+import { readJudgedWork } from "./judged-work.js";
+import {
+  type AfterOutcome,
+  getCopy,
+  getJudge,
+  getRunId,
+  type JudgingScene,
+  type PreparedQuestion,
+} from "./judging-scene.js";
+import { keepReasons } from "./kept-reasons.js";
+import type { AskedVerdict, VerdictLook } from "./replay-judging.table.js";
+import {
+  type CopyKey,
+  type ReplayVerdictRow,
+  replayVerdicts,
+  type StoredVerdict,
+  type WhichJudging,
+} from "./replay-verdict.table.js";
+import { addAsking, NOTHING_SPENT } from "./spending.js";
+
+/** Records that a copy is to be judged. */
+export function insertVerdict(turn: Turn, key: CopyKey, which: WhichJudging): void {
+  const row: ReplayVerdictRow = { ...key, which, state: "asked", verdict: null, none: null, spent: NOTHING_SPENT };
+  replayVerdicts.insert(turn, turn.self.partition, row);
+}
+
+/** The question of a judging; null when no model is set up, and so there is no verdict. */
+export function prepareVerdict(scene: JudgingScene, look: VerdictLook, mark: string): PreparedQuestion | null {
+  if (scene.terms === null) {
+    refuseVerdict(scene, look, { code: "not-set-up", text: "No model is set up here that judges." });
+    return null;
+  }
+  const isSecond = look.look === "second";
+  const { turn } = scene;
+  const judge = getJudge(scene);
+  const work = readJudgedWork(turn, turn.self.partition, getRunId(getCopy(scene, look)));
+  const { messages, schema, shown } = judgeQuestion(judge, work, { mark, isSecond });
+  const of = { look: look.look, shown };
+  const needs = isSecond ? getVerdict(scene, { ...look, look: "first" }).spent.cost : null;
+  return { messages, schema, of, model: judge.model, estimates: 1, needs };
+}
+
+/** Takes the outcome of a judging's question. */
+export function takeVerdict(scene: JudgingScene, asked: AskedVerdict, outcome: ModelOutcome): AfterOutcome {
+  const { turn } = scene;
+  const before = getVerdict(scene, asked);
+  const spent = addAsking(before.spent, outcome.spent);
+  replayVerdicts.put(turn, turn.self.partition, before, { ...before, spent });
+  const judge = getJudge(scene);
+  const next = continueAsking(asked.asking, outcome, {
+    nowMs: turn.now,
+    read: (value, model) => readVerdict(judge, asked.shown, { value, model }),
+  });
+  if (next.state === "waiting") return next;
+  if (next.state === "answered") {
+    const verdict = toStored(scene, next.answer);
+    endVerdict(scene, asked, { state: "judged", verdict });
+  } else {
+    refuseVerdict(scene, asked, { code: next.code, text: next.reason });
+  }
+  return { state: "over" };
+}
+
+/** Records that there will be no verdict, and why. */
+export function refuseVerdict(
+  scene: JudgingScene,
+  look: VerdictLook,
+  none: NonNullable<ReplayVerdictRow["none"]>,
+): void {
+  endVerdict(scene, look, { state: "none", none });
+}
+
+function endVerdict(scene: JudgingScene, look: VerdictLook, end: Partial<ReplayVerdictRow>): void {
+  const { turn } = scene;
+  const before = getVerdict(scene, look);
+  const row = { ...before, ...end };
+  replayVerdicts.put(turn, turn.self.partition, before, row);
+  if (row.which === "first") decideCopy(scene, row);
+}
+
+function getVerdict({ turn, replayId }: JudgingScene, { place, repeat, look }: VerdictLook): ReplayVerdictRow {
+  const row = replayVerdicts.get(turn, turn.self.partition, replayId, place, repeat, look);
+  if (row === undefined) throw new Error("a judging without its row");
+  return row;
+}
+
+function toStored(
+  { turn }: JudgingScene,
+  { reasons, claims: _claims, passShare: _passShare, ...verdict }: JudgeVerdict,
+): StoredVerdict {
+  return { ...verdict, reasons: keepReasons(turn, turn.self.partition, reasons) };
+}

@@ -1,0 +1,205 @@
+import t from "tap";
+import { MAX_PAIRED_CHANGE } from "../../../../actors/judging/pair-question.js";
+import type { ModelOutcome, ModelQuestion } from "../../../../actors/outbound/model.effects.js";
+import {
+  lookAfterEnd,
+  stopJudging,
+  takeCounterpartEnded,
+} from "../../../../actors/replays/judging/replay-judging.transitions.js";
+import { replayPairs } from "../../../../actors/replays/judging/replay-pair.table.js";
+import { type ReplayRow, replays } from "../../../../actors/replays/replay.table.js";
+import { replayCopies } from "../../../../actors/replays/replay-copy.table.js";
+import { answered, diffOf, JudgedReplay, type JudgedReplayOptions } from "../../../support/judged-replay.js";
+import { judge } from "../../../support/run-config.js";
+import { memoryRows } from "../../../support/turn.js";
+import { workspaceId } from "../../../support/work.js";
+
+const done = { state: "judged", result: "succeeded" } as const;
+const nothing = { calls: 0, cost: { amount: 0, currency: "EUR" }, isEstimate: false };
+
+/** Two replays of the same runs: `own` is to be set beside `theirs`. */
+function twoReplays(own: JudgedReplayOptions = {}, theirs: JudgedReplayOptions = {}) {
+  const rows = memoryRows();
+  const usual = { runs: 2, copy: done };
+  const other = new JudgedReplay(rows, { ...usual, id: "rep_1", ...theirs });
+  return { other, replay: new JudgedReplay(rows, { ...usual, id: "rep_2", pairedWith: "rep_1", ...own }) };
+}
+
+function end(replay: JudgedReplay, state: ReplayRow["state"] = "finished") {
+  return replay.act((scene) => {
+    const { row } = replay;
+    replays.put(scene.turn, workspaceId, row, { ...row, state });
+    lookAfterEnd(scene);
+  });
+}
+
+const pairsOf = (replay: JudgedReplay) => replayPairs.list(replay.rows, workspaceId, [replay.id]);
+
+/** Both replays end, and the model reads the pairs. */
+function read(own: JudgedReplayOptions, theirs: JudgedReplayOptions, outcomeOf = prefer("first")) {
+  const { other, replay } = twoReplays(own, theirs);
+  end(other);
+  end(replay);
+  replay.answerAll(outcomeOf);
+  return replay;
+}
+
+/** A model that finds the change better that is shown in a place. */
+function prefer(
+  better: "first" | "second" | "tie",
+  cost: number | null = 0.001,
+): (question: ModelQuestion) => ModelOutcome {
+  return () => answered({ reasons: [{ text: "It is.", firstHunks: [1], secondHunks: [] }], better }, cost);
+}
+
+/** A model that finds this replay's changes better, wherever they are shown. */
+const preferOwn = ({ messages }: ModelQuestion): ModelOutcome => {
+  const text = messages[1]?.content ?? "";
+  return prefer(text.indexOf("+rep_2") < text.indexOf("+rep_1") ? "first" : "second")({} as ModelQuestion);
+};
+
+t.test("a copy wins when both orders say so, each reading by the same model, blind", async (t) => {
+  const models: (string | null)[] = [];
+  const replay = read({}, {}, (question) => {
+    models.push(question.model);
+    t.notMatch(JSON.stringify(question.messages), /"?rep_[12]"?(?! [12])|cand_|Another/, "neither side is named");
+    return preferOwn(question);
+  });
+  const rows = pairsOf(replay);
+  t.match(rows, [
+    { state: "judged", outcome: "win", model: "m", againstRunId: "run_rep_1_1_1", unpaired: null },
+    { state: "judged", outcome: "win", model: "m", againstRunId: "run_rep_1_2_1" },
+  ]);
+  t.match(rows[0]?.readings, [
+    { ownShownFirst: true, outcome: "win", reasons: { brief: [{ ownHunks: [1], theirHunks: { length: 0 } }] } },
+    { ownShownFirst: false, outcome: "win", reasons: { brief: [{ ownHunks: { length: 0 }, theirHunks: [1] }] } },
+  ]);
+  t.same(
+    models,
+    [null, null, "m", "m"].sort(() => 0),
+    "the second order is asked of the model that read the first",
+  );
+  t.match(replay.row, { judged: true, spending: { besides: "1/250" } }, "four readings");
+});
+
+t.test("a model that prefers a place makes a tie", async (t) => {
+  t.match(pairsOf(read({}, {}, prefer("first"))), [{ outcome: "tie" }, { outcome: "tie" }]);
+});
+
+t.test("two changes of nothing tie without a reading", async (t) => {
+  const replay = read({ diffOf: () => "" }, { diffOf: () => "" }, () => {
+    throw new Error("nobody needs to read them");
+  });
+  t.match(pairsOf(replay), [{ state: "judged", outcome: "tie", readings: { length: 0 }, spent: { calls: 0 } }, {}]);
+  t.equal(replay.row.judged, true);
+});
+
+t.test("copy k is set beside copy k, over as many as the other side has", async (t) => {
+  const replay = read({ runs: 1, repeats: 5 }, { runs: 1, repeats: 2 });
+  t.same(
+    pairsOf(replay).map(({ againstRunId }) => againstRunId),
+    [1, 2, 1, 2, 1].map((repeat) => `run_rep_1_1_${repeat}`),
+  );
+});
+
+t.test("why a copy is not compared", async (t) => {
+  const reasonsOf = (replay: JudgedReplay) => {
+    t.equal(replay.row.judged, true);
+    return pairsOf(replay).map(({ unpaired }) => unpaired);
+  };
+  const fails = (code: "refused" | "not-set-up"): ModelOutcome => ({
+    state: "failed",
+    code,
+    reason: "no",
+    spent: nothing,
+  });
+  t.same(reasonsOf(read({ judge: null }, {})), ["not-judged", "not-judged"]);
+  t.same(reasonsOf(read({}, { judge: null })), ["not-judged", "not-judged"]);
+  t.same(reasonsOf(read({ judge: { ...judge, rubric: "Other." } }, {})), ["other-rubric", "other-rubric"]);
+  t.same(reasonsOf(read({ judge: { ...judge, claims: ["It."] } }, {})), ["other-rubric", "other-rubric"]);
+  t.same(reasonsOf(read({ terms: null }, {})), ["not-set-up", "not-set-up"]);
+  t.same(reasonsOf(read({}, {}, () => fails("not-set-up"))), ["not-set-up", "not-set-up"]);
+  t.same(reasonsOf(read({}, {}, () => fails("refused"))), ["not-judged", "not-judged"]);
+  t.same(reasonsOf(read({}, { copy: { state: "waiting", runId: null, result: null } })), ["unsettled", "unsettled"]);
+  t.same(reasonsOf(read({ runs: 3 }, { runs: 2 })), [null, null, "unsettled"], "the other side has no such run");
+  t.same(reasonsOf(read({ diffOf: (place) => (place === 1 ? null : diffOf("a")) }, {})), ["no-change", null]);
+  t.same(reasonsOf(read({ ceiling: 0.001 }, {})), ["budget", "budget"]);
+});
+
+t.test("what does not fit the ceiling is skipped by itself: a shorter pair may fit", async (t) => {
+  const long = "x".repeat(MAX_PAIRED_CHANGE / 2);
+  const replay = read({ ceiling: 0.03, diffOf: (place) => diffOf(place === 1 ? long : "a") }, {});
+  t.match(pairsOf(replay), [{ unpaired: "budget" }, { state: "judged" }]);
+});
+
+t.test("there is room for both readings, or for none", async (t) => {
+  const replay = read({ runs: 1, ceiling: 0.0171 }, { runs: 1 }, prefer("tie", 0.0001));
+  t.match(pairsOf(replay), [{ state: "judged", readings: { length: 2 } }]);
+  const tight = read({ runs: 1, ceiling: 0.0161 }, { runs: 1 });
+  t.match(pairsOf(tight), [{ unpaired: "budget", readings: { length: 0 } }]);
+});
+
+t.test("pairs are read once both replays have ended, whichever ends last", async (t) => {
+  const { other, replay } = twoReplays();
+  t.same(end(replay).sent, []);
+  t.same(pairsOf(replay), []);
+  t.equal(replay.row.judged, false, "it waits for the other one");
+  for (const state of ["stopped", "over-budget", "finished"] as const) {
+    const { sent } = end(other, state);
+    t.match(sent, [{ to: { kind: "replay", id: "rep_2" }, message: { type: "counterpart.ended" } }]);
+  }
+  replay.act(takeCounterpartEnded);
+  replay.act(takeCounterpartEnded);
+  t.equal(pairsOf(replay).length, 2);
+  replay.answerAll(prefer("tie"));
+  t.equal(replay.row.judged, true);
+  const { other: first, replay: last } = twoReplays();
+  t.same(end(first).sent, [], "nobody waits for it");
+  end(last);
+  t.equal(pairsOf(last).length, 2);
+});
+
+t.test("of a side that was stopped, what settled is compared, and the rest is unsettled", async (t) => {
+  const { other, replay } = twoReplays();
+  const [, second] = other.copies;
+  if (second === undefined) throw new Error("there is no second copy");
+  replayCopies.put(other.rows, workspaceId, second, { ...second, state: "waiting", runId: null, result: null });
+  end(other, "stopped");
+  end(replay);
+  replay.answerAll(prefer("tie"));
+  t.match(pairsOf(replay), [{ state: "judged" }, { unpaired: "unsettled", againstRunId: null }]);
+});
+
+t.test("a replay that was stopped or ended over budget is set beside none", async (t) => {
+  for (const state of ["stopped", "over-budget"] as const) {
+    const { other, replay } = twoReplays();
+    end(other);
+    end(replay, state);
+    t.same(pairsOf(replay), []);
+    t.equal(replay.row.judged, true);
+  }
+});
+
+t.test("a reading whose answer a crash took is asked again, and is one reading", async (t) => {
+  let lost = 0;
+  const replay = read({ runs: 1 }, { runs: 1 }, (question) => {
+    lost += 1;
+    const spent = { calls: 1, cost: { amount: 0.01, currency: "EUR" }, isEstimate: true };
+    return lost % 2 === 1 ? { state: "interrupted", spent } : prefer("tie")(question);
+  });
+  t.equal(lost, 4);
+  t.match(pairsOf(replay), [{ readings: { length: 2 }, outcome: "tie", spent: { calls: 4, isEstimate: true } }]);
+  t.equal(replay.row.spending.besides, "11/500", "two lost calls of 0.01, two answers of 0.001");
+});
+
+t.test("deleting its set ends the reading of pairs", async (t) => {
+  const { other, replay } = twoReplays({ runs: 6 }, { runs: 6 });
+  end(other);
+  end(replay);
+  replay.goOn();
+  t.equal(replay.act(stopJudging).cancelledEffects.length, 4);
+  t.same(
+    pairsOf(replay).map(({ state }) => state),
+    Array(6).fill("unpaired"),
+  );
+});

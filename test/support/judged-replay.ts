@@ -1,0 +1,257 @@
+import type { RunConfig } from "../../actors/lines/fingerprint.js";
+import type { ModelOutcome, ModelQuestion } from "../../actors/outbound/model.effects.js";
+import type { JudgingScene } from "../../actors/replays/judging/judging-scene.js";
+import type { QuestionEnded } from "../../actors/replays/judging/look-questions.js";
+import type { ModelTerms } from "../../actors/replays/judging/model-terms.js";
+import { goOnJudging, judgeCopy, takeAnswer } from "../../actors/replays/judging/replay-judging.transitions.js";
+import { type ReplayRow, replays } from "../../actors/replays/replay.table.js";
+import { listCopies, type ReplayCopyRow, replayCopies } from "../../actors/replays/replay-copy.table.js";
+import { replayInputs } from "../../actors/replays/replay-input.table.js";
+import type { RunRow } from "../../actors/runs/run.js";
+import { runCheckouts, runs } from "../../actors/runs/run.table.js";
+import { runInputs } from "../../actors/runs/run-input.table.js";
+import { storeStep } from "../../actors/runs/run-steps.js";
+import { storeText } from "../../actors/tables/text-blobs.js";
+import { address } from "../../runtime/address.js";
+import { judge } from "./run-config.js";
+import { memoryRows, type TurnTaken, withTurn } from "./turn.js";
+import { lineId, teamId, workspaceId } from "./work.js";
+
+/** The rows of replays whose copies have settled, and their judging, turn by turn, with a model that the test answers for. */
+
+type Rows = ReturnType<typeof memoryRows>;
+type Judge = RunConfig["station"]["judge"];
+
+/** A model at 1 for each million tokens, in and out. */
+export const pricedModel: ModelTerms = { name: "m", prices: { in: 1, out: 1, currency: "EUR", models: {} } };
+
+/** What a replay is made of. */
+export interface JudgedReplayOptions {
+  readonly id?: string;
+  readonly judge?: Judge;
+  readonly runs?: number;
+  readonly repeats?: number;
+  readonly ceiling?: number;
+  readonly state?: ReplayRow["state"];
+  readonly probe?: boolean;
+  readonly pairedWith?: string | null;
+  readonly terms?: ModelTerms | null;
+  /** The diff that the copies of each run left, by the run's place from 1; null when it came to none. */
+  readonly diffOf?: (place: number) => string | null;
+  readonly copy?: Partial<ReplayCopyRow>;
+}
+
+/** A diff of one line. */
+export const diffOf = (text: string): string => `diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -0,0 +1 @@\n+${text}\n`;
+
+const noCosts = { queued: 0, running: 0, settled: 0, succeeded: 0, failed: 0, unscored: 0 };
+const station = {
+  ...{ key: "work", kind: "work", harness: "command", model: null, effort: null, profile: null, prompt: "" },
+  ...{ skills: [], tools: [], check: null, diffs: false, decisions: false, timeoutMinutes: 60 },
+} as const;
+
+export class JudgedReplay {
+  readonly id: string;
+  /** The time of the next turn. */
+  now = Date.parse("2026-01-01T00:00:00.000Z");
+  /** Questions that the model has not answered, by the id of their effect. */
+  readonly asked = new Map<string, ModelQuestion>();
+  /** When the judging goes on; null for never. */
+  wakeMs: number | null = null;
+  terms: ModelTerms | null;
+  #turns = 0;
+
+  constructor(
+    readonly rows: Rows = memoryRows(),
+    options: JudgedReplayOptions = {},
+  ) {
+    const { id = "rep_1", terms = pricedModel } = options;
+    this.id = id;
+    this.terms = terms;
+    putReplay(rows, id, options);
+  }
+
+  get row(): ReplayRow {
+    const row = replays.get(this.rows, workspaceId, this.id);
+    if (row === undefined) throw new Error("there is no replay");
+    return row;
+  }
+
+  get copies(): readonly ReplayCopyRow[] {
+    return listCopies(this.rows, workspaceId, this.id);
+  }
+
+  /** Takes a turn of the replay, and notes what it asks and when it goes on. */
+  act(work: (scene: JudgingScene) => void): TurnTaken {
+    const self = address(workspaceId, "replay", this.id);
+    const scene = { replayId: this.id, terms: this.terms };
+    const taken = withTurn(self, (turn) => work({ turn, ...scene }), {
+      ...{ rows: this.rows, now: this.now, seed: ++this.#turns },
+    });
+    for (const intent of taken.intents) {
+      if (intent.kind === "start") this.asked.set(intent.effect.id, intent.effect.input as ModelQuestion);
+      if (intent.kind === "cancel-effect") this.asked.delete(intent.id);
+      if (intent.kind === "wake") this.wakeMs = intent.dueMs;
+      if (intent.kind === "cancel-wake") this.wakeMs = null;
+    }
+    return taken;
+  }
+
+  /** Has every copy judged, each settled in a turn of its own. */
+  judgeAll(): void {
+    for (const copy of this.copies) this.act((scene) => judgeCopy(scene, copy));
+  }
+
+  /** Takes the wake-ups that are due. */
+  goOn(): void {
+    while (this.wakeMs !== null && this.wakeMs <= this.now) {
+      this.wakeMs = null;
+      this.act(goOnJudging);
+    }
+  }
+
+  /** The model's outcome of a question. */
+  answer(id: string, outcome: ModelOutcome): TurnTaken {
+    if (!this.asked.delete(id)) throw new Error(`there is no question ${id}`);
+    const ended: QuestionEnded = {
+      type: "effect.ended",
+      effect: "model.ask",
+      id,
+      result: { ok: true, output: outcome },
+    };
+    return this.act((scene) => takeAnswer(scene, ended));
+  }
+
+  /** The effect of a question fails, as one that no release knows. */
+  fail(id: string): TurnTaken {
+    this.asked.delete(id);
+    const ended: QuestionEnded = {
+      type: "effect.ended",
+      effect: "model.ask",
+      id,
+      result: { ok: false, error: "lost" },
+    };
+    return this.act((scene) => takeAnswer(scene, ended));
+  }
+
+  /** Has the model answer whatever it is asked, until nothing is asked any more for now. */
+  answerAll(outcomeOf: (question: ModelQuestion, id: string) => ModelOutcome): void {
+    for (;;) {
+      this.goOn();
+      const [next] = this.asked;
+      if (next === undefined) return;
+      const [id, question] = next;
+      this.answer(id, outcomeOf(question, id));
+    }
+  }
+}
+
+/** An answer with its cost in EUR; null for an unpriced one. */
+export function answered(value: unknown, cost: number | null = 0.001): ModelOutcome {
+  const money = cost === null ? null : { amount: cost, currency: "EUR" };
+  return { state: "answered", value, model: "m", spent: { calls: 1, cost: money, isEstimate: false } };
+}
+
+/** The verdict of a judge with one claim. */
+export const verdict = (met: boolean, cost?: number | null): ModelOutcome =>
+  answered({ claim1: { reasons: [{ text: met ? "It does." : "It does not.", citations: [] }], met } }, cost);
+
+function putReplay(rows: Rows, id: string, options: JudgedReplayOptions): void {
+  const { runs: count = 1, repeats = 1, ceiling = 10, state = "running", probe = false, pairedWith = null } = options;
+  const { judge: judged = judge, diffOf: diffAt = (place) => diffOf(`${id} ${place}`), copy = {} } = options;
+  const at = "2026-01-01T00:00:00.000Z";
+  const config: RunConfig = {
+    station: { ...station, judge: judged },
+    ...{ skills: [], tools: [], profile: null, repositories: [{ name: "acme/app", setup: null, image: null }] },
+  } as RunConfig;
+  const places = Array.from({ length: count }, (_, index) => index + 1);
+  replays.insert(rows, workspaceId, {
+    ...{ id, teamId, lineId, stationId: "sta_work", stationKey: "work", setId: "rset_1", setVersion: count + 1 },
+    candidate: { id: "cand_1", name: "Another", kind: "proposed" },
+    ...{ fingerprint: "f", runningFingerprint: "r", scoringFingerprint: "s", state, runs: count, repeats },
+    ...{
+      ceiling: { amount: ceiling, currency: "EUR" },
+      createdAt: at,
+      startedAt: at,
+      endedAt: null,
+      probe,
+      pairedWith,
+    },
+    ...{ startedBaseline: null, answers: null, search: null, judged: false, waiting: null },
+    counts: { ...noCosts, settled: count * repeats },
+    spending: { spent: "0/1", besides: "0/1", unpriced: 0 },
+  } as ReplayRow);
+  replayInputs.insert(rows, workspaceId, {
+    ...{ replayId: id, config, live: config, next: [], concurrency: null },
+    block: { name: "Work", passesTo: [], alerts: [], runners: { pool: null, labels: [] } },
+    entries: places.map((place) => ({
+      place,
+      runId: `run_old${place}`,
+      taskId: `task_${place}`,
+      title: "Do",
+      refusal: null,
+    })),
+  });
+  for (const place of places) {
+    for (let repeat = 1; repeat <= repeats; repeat++) {
+      const runId = `run_${id}_${place}_${repeat}`;
+      replayCopies.insert(rows, workspaceId, {
+        ...{ replayId: id, place, repeat, originalRunId: `run_old${place}`, taskId: `task_${place}`, runId },
+        ...{
+          state: "judging",
+          lostRunIds: [],
+          result: null,
+          why: null,
+          outcome: "completed",
+          check: null,
+          spent: null,
+        },
+        ...{ priced: true, steps: 1, ms: 1_000, toolMisses: 0, ...copy },
+      });
+      putRun(rows, { id: runId, replayId: id, config, diff: diffAt(place) });
+    }
+  }
+}
+
+interface LeftRun {
+  readonly id: string;
+  readonly replayId: string;
+  readonly config: RunConfig;
+  readonly diff: string | null;
+}
+
+function putRun(rows: Rows, { id, replayId, config, diff }: LeftRun): void {
+  const self = address(workspaceId, "run", id);
+  const owner = { kind: "replay", id: replayId } as const;
+  const row = {
+    ...{ id, owner, ownerAddress: address(workspaceId, "replay", replayId), taskId: null, teamId, lineId },
+    ...{
+      stationId: "sta_work",
+      stationKey: "work",
+      state: "ended",
+      outcome: "completed",
+      reason: null,
+      runnerId: null,
+    },
+    ...{ fence: 1, fingerprint: "f", needs: { poolId: null, labels: [], harness: "command" }, passesTo: [], steps: 1 },
+    ...{ spent: null, handover: null, ending: { kind: "finish", note: "" }, failure: null, check: null, queuedAtMs: 0 },
+    ...{ startedAt: "2026-01-01T00:00:00.000Z", endedAt: "2026-01-01T00:00:01.000Z" },
+  } as unknown as RunRow;
+  withTurn(
+    self,
+    (turn) => {
+      runs.insert(turn, workspaceId, row);
+      const line = { key: "dev", name: "Dev" };
+      const brief = { id: "task_1", title: "Mend it", description: "Well.", url: "", marks: {}, notes: null };
+      runInputs.insert(turn, workspaceId, {
+        ...{ runId: id, config, claimed: { brief, secrets: {} } },
+        beginning: { line, station: { name: "Work", passesTo: [], next: [] }, checkouts: [] },
+      });
+      storeStep(turn, id, { index: 0, kind: "message", text: "Done.", tool: null, spent: null, at: "" });
+      if (diff === null) return;
+      const digest = storeText(turn, workspaceId, diff);
+      runCheckouts.insert(turn, workspaceId, { runId: id, repository: "acme/app", base: "b".repeat(40), digest });
+    },
+    { rows },
+  );
+}
