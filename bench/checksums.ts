@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { open } from "lmdb";
 import { Packr } from "msgpackr";
+import { checkKey } from "../storage/key-check.js";
 import { openLmdbStore } from "../storage/lmdb-store.js";
 import type { Store } from "../storage/store.js";
 import { SEAL_BYTES, seal } from "../storage/stored-value.js";
@@ -49,6 +50,8 @@ async function sealHooks(): Promise<(string | number)[]> {
   let [count, bytes] = [0, 0];
   await inspectHookValues((puts) => {
     const values = puts.map(({ key, value }) => {
+      // The store has gone over the key by then, too.
+      checkKey(key);
       const whole = Buffer.concat([Buffer.alloc(SEAL_BYTES), packr.pack(value)]);
       return { key, whole, own: whole.subarray(SEAL_BYTES) };
     });

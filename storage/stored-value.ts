@@ -43,6 +43,8 @@ export function isIntact(key: Key, bytes: Uint8Array, length: number): boolean {
 function checksum(key: Key, bytes: Uint8Array, end: number): number {
   const hash = hashKey(key);
   if (end <= SEAL_BYTES + MAX_SHORT_BYTES) return crc32OfShort(bytes, SEAL_BYTES, end, hash);
+  // A view of the rest takes as long as the sum of it.
+  if (bytes.byteLength === end) return crc32(bytes, seedBefore(bytes, hash));
   // The binding's buffers are longer than their `length` says.
   return crc32(new Uint8Array(bytes.buffer, bytes.byteOffset + SEAL_BYTES, end - SEAL_BYTES), hash);
 }
@@ -67,6 +69,20 @@ function createRemainders(): Int32Array {
     remainders[index] = at(before & 0xff) ^ (before >>> 8);
   }
   return remainders;
+}
+
+/** By its highest byte, which no two share: the index of the remainder of a single byte. */
+const INDEX_OF_REMAINDER = new Uint8Array(256);
+for (let index = 0; index < 256; index++) INDEX_OF_REMAINDER[(REMAINDERS[index] ?? 0) >>> 24] = index;
+
+/** The seed of a `crc32` that is `seed` once it has gone over the first {@link SEAL_BYTES}, whatever they are. */
+function seedBefore(bytes: Uint8Array, seed: number): number {
+  let sum = ~seed;
+  for (let at = SEAL_BYTES - 1; at >= 0; at--) {
+    const index = INDEX_OF_REMAINDER[sum >>> 24] ?? 0;
+    sum = ((sum ^ (REMAINDERS[index] ?? 0)) << 8) | (index ^ (bytes[at] ?? 0));
+  }
+  return ~sum >>> 0;
 }
 
 /** What zlib's `crc32` is of the bytes from `begin` to `end`; four at a time. */
@@ -94,19 +110,26 @@ const FNV_PRIME = 0x01000193;
 const AFTER_TEXT = 0;
 const AFTER_NUMBER = 1;
 
-/** The last key's partition, and its hash: most keys have the same one as the key before. */
-let lastPartition: KeyPart = "";
-let hashOfPartition = hashPart(FNV_BASIS, lastPartition);
+/** Parts of a key whose hashes are held: the keys of a batch or a list begin alike. */
+const MAX_HELD = 5;
+/** The first parts of the last key, and the hash of that key up to each. */
+const heldParts: KeyPart[] = [];
+const heldHashes = new Int32Array(MAX_HELD);
+let held = 0;
 
 function hashKey(key: Key): number {
-  const [partition] = key;
-  if (partition === undefined) return FNV_BASIS;
-  if (partition !== lastPartition) {
-    hashOfPartition = hashPart(FNV_BASIS, partition);
-    lastPartition = partition;
+  let at = 0;
+  while (at < held && at < key.length && key[at] === heldParts[at]) at++;
+  let hash = at === 0 ? FNV_BASIS : (heldHashes[at - 1] ?? 0);
+  if (at === key.length) return hash >>> 0;
+  held = Math.min(key.length, MAX_HELD);
+  for (; at < key.length; at++) {
+    const part = key[at] ?? "";
+    hash = hashPart(hash, part);
+    if (at >= MAX_HELD) continue;
+    heldParts[at] = part;
+    heldHashes[at] = hash;
   }
-  let hash = hashOfPartition;
-  for (let index = 1; index < key.length; index++) hash = hashPart(hash, key[index] ?? "");
   return hash >>> 0;
 }
 

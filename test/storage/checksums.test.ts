@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
+import fc from "fast-check";
 import { open } from "lmdb";
 import t, { type Test } from "tap";
 import { openLmdbStore } from "../../storage/lmdb-store.js";
@@ -57,6 +58,35 @@ t.test("the checksum of a value is the one that earlier releases wrote", async (
     const bytes = Buffer.from(Array.from({ length: SEAL_BYTES + length }, (_, index) => (index - SEAL_BYTES) * 37));
     t.equal(seal(key, bytes).subarray(0, SEAL_BYTES).toString("hex"), expected, `${key}, ${length} bytes`);
   }
+});
+
+/** FNV-1a of a key, part by part, as stored values have it. */
+function hashOf(key: Key): number {
+  const units = key.flatMap((part) => [
+    ...Array.from(String(part), (unit) => unit.charCodeAt(0)),
+    typeof part === "string" ? 0 : 1,
+  ]);
+  return units.reduce((hash, unit) => Math.imul(hash ^ unit, 0x01000193), 0x811c9dc5) >>> 0;
+}
+
+t.test("a checksum is zlib's crc32 that begins with the hash of the key, whatever keys came before", async () => {
+  const part = fc.constantFrom<Key[number]>("ws_1", "ws_2", "row", "1", 1, 0, "", "e\u0301");
+  const value = fc.record({
+    key: fc.array(part, { minLength: 1, maxLength: 8 }),
+    length: fc.oneof(fc.constantFrom(1, 159, 160, 161, 162), fc.integer({ min: 1, max: 600 })),
+    left: fc.uint8Array({ minLength: SEAL_BYTES, maxLength: SEAL_BYTES }),
+    room: fc.constantFrom(0, 1, 40),
+  });
+  fc.assert(
+    fc.property(fc.array(value, { maxLength: 20 }), (values) =>
+      values.every(({ key, length, left, room }) => {
+        const own = Buffer.from(Array.from({ length }, (_, index) => (index * 37) ^ length));
+        const bytes = seal(key, Buffer.concat([left, own]));
+        const longer = Buffer.concat([bytes, Buffer.alloc(room, 1)]);
+        return bytes.readUInt32LE(1) === crc32(own, hashOf(key)) && isIntact(key, longer, bytes.length);
+      }),
+    ),
+  );
 });
 
 t.test("the sum of a short value is zlib's crc32 of it", async (t) => {
