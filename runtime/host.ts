@@ -257,7 +257,7 @@ class Host implements Runtime {
   }
 
   #takeTurns(): void {
-    const run = new TurnRun(this.#options.elapsedMs);
+    const run = new TurnRun(this.#options);
     while (this.#batch.turns < this.#limits.turnsPerBatch && run.mayTake()) {
       const cell = this.#cells.takeReady();
       if (cell === undefined) return;

@@ -4,7 +4,7 @@ import { Queue } from "../../runtime/queue.js";
 import { sourceOf } from "./client-address.js";
 
 /** How long the event loop has been away from its input when no more turns are given, in milliseconds. */
-const SHARED_SLICE_MS = 0.25;
+const SHARED_SLICE_MS = 0.1;
 /** The same while one party is alone: looking at the input less often, more gets done. */
 const SLICE_MS = 2;
 /** How long a party is taken to be about after a turn, in milliseconds. */
@@ -16,7 +16,7 @@ const MAX_TURNS = 16;
 const MANY_BEGUN = 4;
 /** Turns of begun requests to one that begins: with less than {@link MANY_BEGUN}, and with as many. */
 const BEGINS_AFTER = 1;
-const BEGINS_RARELY_AFTER = 15;
+const BEGINS_RARELY_AFTER = 63;
 
 /** Most requests of a party that wait to begin. */
 const MAX_WAITING = 1_000;
@@ -70,6 +70,11 @@ export class FairTurns {
   constructor({ scheduler, elapsedMs }: FairTurnsOptions) {
     this.#scheduler = scheduler;
     this.#elapsedMs = elapsedMs;
+  }
+
+  /** Whether more than one party is about. */
+  get isShared(): boolean {
+    return this.#elapsedMs() < this.#sharedUntilMs;
   }
 
   /**

@@ -1,10 +1,9 @@
 import { createServer } from "node:net";
-import { createEventLoopScheduler, type Scheduler } from "../../runtime/clock.js";
 import type { EdgeParts } from "../edge-parts.js";
 import { createAdmission } from "../limits/admission.js";
 import { BodyRoom } from "../limits/body-room.js";
 import { createClientAddress, parseNetworks } from "../limits/client-address.js";
-import { FairTurns } from "../limits/fair-turns.js";
+import type { FairTurns } from "../limits/fair-turns.js";
 import { OpenSockets } from "../limits/open-sockets.js";
 import type { Outcome, Route } from "../route.js";
 import { createRoutes, createSockets } from "../routes.js";
@@ -17,16 +16,15 @@ import type { ServiceLog } from "./log.js";
 export interface EdgeOptions {
   readonly config: Config;
   readonly log: ServiceLog;
-  /** The event loop by default. */
-  readonly scheduler?: Scheduler;
   /** Called with the outcome of each request to a route. */
   readonly answered?: ((route: Route, outcome: Outcome) => void) | undefined;
 }
 
 /** Creates the server of all routes and sockets; it does not listen yet. */
 export function openEdge(
-  { config, log, scheduler = createEventLoopScheduler(), answered }: EdgeOptions,
+  { config, log, answered }: EdgeOptions,
   parts: EdgeParts,
+  turns: FairTurns,
 ): Promise<Transport> {
   const { runtime, site, operation } = parts;
   const handlers = createHandlers({
@@ -37,7 +35,7 @@ export function openEdge(
     admission: createAdmission(config.rates, runtime.clock),
     openSockets: new OpenSockets(config.socketsPerHolder),
     bodies: new BodyRoom(),
-    turns: new FairTurns({ scheduler, elapsedMs: () => performance.now() }),
+    turns,
     newRequestId: () => runtime.newId("req"),
     seconds: () => performance.now() / 1_000,
     served: (served) => {

@@ -5,12 +5,13 @@ import { signingKeysRef } from "../../actors/hooks/delivery/signing-keys.machine
 import { toJudgingSetup } from "../../actors/judging/judging-setup.js";
 import { gates, subscribers } from "../../actors/subscriptions.js";
 import { sealingKeyRef, toKeyMark } from "../../actors/workspaces/sealing-key.machine.js";
-import { createEventLoopScheduler } from "../../runtime/clock.js";
+import { createEventLoopScheduler, type Scheduler } from "../../runtime/clock.js";
 import { createRuntime } from "../../runtime/host.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { ExpiredCredentials } from "../access/expired-credentials.js";
 import { authenticate } from "../authenticate.js";
 import type { EdgeParts } from "../edge-parts.js";
+import { FairTurns } from "../limits/fair-turns.js";
 import { markDisconnected } from "../runners/mark-disconnected.js";
 import { beginRetention } from "./begin-retention.js";
 import { createMetrics } from "./metrics.js";
@@ -26,6 +27,10 @@ export interface Service {
   /** Drains: stops accepting, finishes running requests, flushes, closes. Further calls wait for the same end. */
   stop(): Promise<void>;
 }
+
+/** How long turns are taken before input is read again, in milliseconds: while one party is alone, and beside others. */
+const TURN_RUN_MS = 0.5;
+const SHARED_TURN_RUN_MS = 0.2;
 
 /** Time that running requests have at a stop. */
 const DRAIN_MS = 10_000;
@@ -54,11 +59,13 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 async function serve(parts: ServiceParts, onOpen: OnOpen, close: Close): Promise<Service> {
   const { options, sealer, tokens } = parts;
   const { config, log } = options;
-  const runtime = await openRuntime(parts);
+  const scheduler = options.scheduler ?? createEventLoopScheduler();
+  const turns = new FairTurns({ scheduler, elapsedMs: () => performance.now() });
+  const runtime = await openRuntime(parts, scheduler, turns);
   onOpen(() => runtime.stop());
   await runtime.ask(signingKeysRef, { type: "keys.use", key: tokens?.publicKey ?? null });
   await runtime.ask(sealingKeyRef, { type: "sealing.use", mark: toKeyMark(sealer) });
-  const transport = await openEdge(options, toEdgeParts(parts, runtime));
+  const transport = await openEdge(options, toEdgeParts(parts, runtime), turns);
   onOpen(() => transport.close(DRAIN_MS));
   await markDisconnected(runtime);
   await beginRetention(runtime);
@@ -76,7 +83,7 @@ async function serve(parts: ServiceParts, onOpen: OnOpen, close: Close): Promise
   return { baseUrl, port, runtime, stop };
 }
 
-async function openRuntime(parts: ServiceParts): Promise<Runtime> {
+async function openRuntime(parts: ServiceParts, scheduler: Scheduler, turns: FairTurns): Promise<Runtime> {
   const { options, store, clock, randomBytes, sealer, kinds, tokens, outbounds } = parts;
   const { config, log } = options;
   const { hooks: outbound, network, accounts, codeHost, model } = outbounds;
@@ -92,8 +99,9 @@ async function openRuntime(parts: ServiceParts): Promise<Runtime> {
   const runtime: Runtime = await createRuntime({
     ...{ store, clock, randomBytes, log, cachedTables },
     catalogue: { actors: createActorTypes(kinds, settings), subscribers, gates, effects },
-    scheduler: options.scheduler ?? createEventLoopScheduler(),
+    scheduler,
     elapsedMs: () => performance.now(),
+    turnRunMs: () => (turns.isShared ? SHARED_TURN_RUN_MS : TURN_RUN_MS),
     onFatal: (error) => {
       parts.isReady = false;
       options.onFatal?.(error);

@@ -10,6 +10,7 @@ import { Refused } from "../refused.js";
 import type { Outcome, Route, RouteRequest } from "../route.js";
 import { admit, crowdedBy, type Entry, type EntryOptions, enter } from "./entry.js";
 import { checkApiVersion, clientName, commonHeaders } from "./headers.js";
+import { writeInPieces } from "./json-pieces.js";
 import { CLIENT_GONE, parseBody, type Received, receiveBody } from "./request-body.js";
 import { createRouter, type Found } from "./router.js";
 import type { SocketRequest, SocketRoute } from "./socket.js";
@@ -309,7 +310,8 @@ async function handleRequest(
   const outcome = await withinTime(answer, HANDLER_TIMEOUT_MS - spentMs, () => lateness?.abort());
   const turn = route.isAlwaysAdmitted === true ? null : options.turns.goOn(party);
   if (turn !== null) await turn;
-  return outcome;
+  if ("refused" in outcome || outcome.body === undefined || outcome.json !== undefined) return outcome;
+  return { ...outcome, json: await writeInPieces(outcome.body, request.pause) };
 }
 
 async function withinTime(work: Promise<Outcome>, mostMs: number, isLate: () => void): Promise<Outcome> {

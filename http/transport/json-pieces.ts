@@ -1,0 +1,29 @@
+/** Elements of a list that are written before other work has its turn: about a tenth of a millisecond. */
+const ELEMENTS_AT_ONCE = 25;
+
+/**
+ * The JSON text of an answer's body, as `JSON.stringify` writes it. Of an object the lists that are its members are
+ * written in pieces, and other work runs in between: the text of a page takes a millisecond.
+ */
+export async function writeInPieces(body: unknown, pause: () => Promise<void>): Promise<string> {
+  if (typeof body !== "object" || body === null || !Object.values(body).some(isLong)) return JSON.stringify(body);
+  const members: string[] = [];
+  for (const [name, value] of Object.entries(body)) {
+    const text: string | undefined = isLong(value) ? await writeList(value, pause) : JSON.stringify(value);
+    if (text !== undefined) members.push(`${JSON.stringify(name)}:${text}`);
+  }
+  return `{${members.join(",")}}`;
+}
+
+function isLong(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value) && value.length > ELEMENTS_AT_ONCE;
+}
+
+async function writeList(list: readonly unknown[], pause: () => Promise<void>): Promise<string> {
+  const pieces: string[] = [];
+  for (let from = 0; from < list.length; from += ELEMENTS_AT_ONCE) {
+    if (from > 0) await pause();
+    pieces.push(JSON.stringify(list.slice(from, from + ELEMENTS_AT_ONCE)).slice(1, -1));
+  }
+  return `[${pieces.join(",")}]`;
+}
