@@ -1,7 +1,7 @@
 import type { Turn } from "../../runtime/turn.js";
 import { toReplayTerms } from "../runs/replay-terms.js";
 import { runRef, type StartRun } from "../runs/run.messages.js";
-import { getRunInput, type RunBeginning } from "../runs/run-input.table.js";
+import { getRunInput, type RunBeginning, type RunInputRow } from "../runs/run-input.table.js";
 import { toRunNeeds } from "../tasks/next-run.js";
 import { laneOfReplay, replayRef } from "./replay.messages.js";
 import type { ReplayRow } from "./replay.table.js";
@@ -54,7 +54,7 @@ function queueCopy(turn: Turn, row: ReplayRow, input: ReplayInputRow, copy: Repl
     type: "run.start",
     ...{ owner: { kind: "replay", id }, ownerAddress: replayRef(partition, id), lane: laneOfReplay(id) },
     ...{ teamId, lineId, stationId, stationKey, config, fingerprint },
-    beginning: toBeginning(getRunInput(turn, partition, copy.originalRunId).beginning, input),
+    beginning: toBeginning(getRunInput(turn, partition, copy.originalRunId), input),
     needs: toRunNeeds(turn, { runners: block.runners, harness: config.station.harness }),
   };
   turn.send(runRef(partition, runId), start);
@@ -62,9 +62,13 @@ function queueCopy(turn: Turn, row: ReplayRow, input: ReplayInputRow, copy: Repl
 }
 
 /** What the repeated run began from, for the repositories of the replay's config; a new one from its head. */
-function toBeginning(original: RunBeginning | null, { config, live, block, next }: ReplayInputRow): RunBeginning {
+function toBeginning(
+  { runId: repeats, beginning: original }: RunInputRow,
+  { config, live, block, next }: ReplayInputRow,
+): RunBeginning {
   if (original === null) throw new Error("a copy of a run whose beginning is not stored");
   return {
+    repeats,
     line: original.line,
     station: { name: block.name, passesTo: block.passesTo, next },
     replay: toReplayTerms("repeat", config, live),

@@ -1,6 +1,5 @@
 import type { TurnReading } from "../../runtime/turn.js";
 import type { RunRow } from "../runs/run.js";
-import { runs } from "../runs/run.table.js";
 import { judgeSettled } from "./copy-judging.js";
 import { MAX_ATTEMPTS, toCopyResult } from "./copy-result.js";
 import { isUnderWay, type ReplayCounts, type ReplayRow } from "./replay.table.js";
@@ -41,7 +40,7 @@ export function stepReplay(turn: TurnReading, before: ReplayRow, change: CopyCha
   if (!isUnderWay(row)) return { row, changes, withdrawn: [], leads: "on" };
   if (isComplete(row)) return { row, changes, withdrawn: [], leads: "finished" };
   if (!isAtCeiling(row)) return { row, changes, withdrawn: [], leads: "on" };
-  const back = withdrawQueued(turn, row, change);
+  const back = withdrawQueued(turn, row);
   const left = countChanges(row, back.changes);
   const leads = left.counts.running === 0 && left.counts.settled === countResults(left) ? "over-budget" : "on";
   return { row: left, changes: [...changes, ...back.changes], withdrawn: back.withdrawn, leads };
@@ -76,31 +75,16 @@ function addCounts(counts: ReplayCounts, { state, result }: ReplayCopyRow, more:
 }
 
 /**
- * The copies that wait for a runner, back in their places: their runs are withdrawn. One whose run a runner has just
- * taken is running: it is let finish.
+ * The copies that wait for a runner, back in their places: their runs are withdrawn. A runner may have been found for
+ * one in this moment; its agent has not begun.
  */
-export function withdrawQueued(
-  turn: TurnReading,
-  replay: ReplayRow,
-  except: CopyChange | null,
-): Pick<ReplayStep, "changes" | "withdrawn"> {
+export function withdrawQueued(turn: TurnReading, replay: ReplayRow): Pick<ReplayStep, "changes" | "withdrawn"> {
   if (replay.counts.queued === 0) return { changes: [], withdrawn: [] };
-  const { partition } = turn.self;
-  const isOther = ({ place, repeat }: ReplayCopyRow) =>
-    except === null || place !== except.before.place || repeat !== except.before.repeat;
-  const queued = listCopies(turn, partition, replay.id).filter((copy) => copy.state === "queued" && isOther(copy));
-  const changes: CopyChange[] = [];
-  const withdrawn: string[] = [];
-  for (const before of queued) {
-    const run = before.runId === null ? undefined : runs.get(turn, partition, before.runId);
-    const isTaken = run !== undefined && run.state !== "queued";
-    changes.push({
-      before,
-      after: isTaken ? { ...before, state: "running" } : { ...before, state: "waiting", runId: null },
-    });
-    if (!isTaken && before.runId !== null) withdrawn.push(before.runId);
-  }
-  return { changes, withdrawn };
+  const queued = listCopies(turn, turn.self.partition, replay.id).filter(({ state }) => state === "queued");
+  return {
+    changes: queued.map((before) => ({ before, after: { ...before, state: "waiting", runId: null } })),
+    withdrawn: queued.flatMap(({ runId }) => runId ?? []),
+  };
 }
 
 /** A copy whose run is over: it goes back when its runner was lost, twice at most; else it is settled. */
@@ -111,7 +95,7 @@ export function endAttempt(
   input: Pick<ReplayInputRow, "config" | "live">,
 ): ReplayCopyRow {
   const { currency } = replay.ceiling;
-  const isPriced = run.startedAt === null || run.spent?.currency === currency;
+  const isPriced = run.spent === null ? run.startedAt === null : run.spent.currency === currency;
   const spent = { spent: addReported(copy.spent, run.spent, currency), priced: copy.priced && isPriced };
   if (run.outcome === "abandoned" && copy.lostRunIds.length + 1 < MAX_ATTEMPTS && isUnderWay(replay)) {
     return { ...copy, ...spent, state: "waiting", runId: null, lostRunIds: [...copy.lostRunIds, run.id] };

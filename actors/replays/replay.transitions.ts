@@ -143,7 +143,7 @@ export function stopReplay(event: Delivered<StopReplay>): void {
 /** Withdraws all runs of copies; those that no runner had go back and are forgotten. */
 function withdrawRuns(turn: Turn, reason: string): void {
   const row = getReplayRow(turn);
-  const { changes, withdrawn } = withdrawQueued(turn, row, null);
+  const { changes, withdrawn } = withdrawQueued(turn, row);
   putStep(turn, countChanges(row, changes), changes);
   for (const runId of withdrawn) withdrawRun(turn, runId, reason);
   for (const { state, runId } of listCopies(turn, turn.self.partition, row.id)) {

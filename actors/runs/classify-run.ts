@@ -23,7 +23,7 @@ export function classifyRun(owners: readonly RunOwner[]) {
   return (message: RunMessage, { value, context }: RunState, turn: TurnReading): RunEvent => {
     // Before its start a run has no row and takes no other message.
     if (message.type === "run.forget") return message;
-    if (value === "new") return message.type === "run.start" ? toStart(message, owners) : { type: "claim.other" };
+    if (value === "new") return toFirstEvent(message, owners);
     const owned = (): Owned => ({ owner: getRunOwner(owners, getRunRow(turn).owner.kind) });
     switch (message.type) {
       case "run.start":
@@ -55,6 +55,14 @@ export function classifyRun(owners: readonly RunOwner[]) {
         return message;
     }
   };
+}
+
+/** A message to a run that is not started, or was removed. */
+function toFirstEvent(message: RunMessage, owners: readonly RunOwner[]): RunEvent {
+  if (message.type === "run.start") return toStart(message, owners);
+  return message.type === "run.claim"
+    ? { type: "claim.orphaned", runnerId: message.runnerId }
+    : { type: "claim.other" };
 }
 
 /** What the run needs of a runner depends on its job too. Throws when the kind of owner is unknown. */

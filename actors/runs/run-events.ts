@@ -72,6 +72,11 @@ interface HandoverAnswered extends Message {
   readonly id: string;
   readonly refused: string | null;
 }
+/** The run was removed while a runner was found for it. */
+interface ClaimOrphaned extends Message {
+  readonly type: "claim.orphaned";
+  readonly runnerId: string;
+}
 /** A runner's message about a claim that is not, or no longer, the run's. */
 export interface ClaimStale extends Message {
   readonly type: "claim.stale";
@@ -131,6 +136,7 @@ export type RunEvent =
   | (ReportOfType<"run.permission"> & Owned)
   | (ReportOfType<"run.handover"> & Owned)
   | (ReportOfType<"run.ended"> & Owned)
+  | ClaimOrphaned
   | ClaimStale
   | (ClaimLost & Owned)
   | (JobUndeliverable & Owned)

@@ -27,6 +27,8 @@ export interface RunInputRow {
 }
 
 export interface RunBeginning {
+  /** The run that this one repeats, whose brief its agent is given; absent for none. */
+  readonly repeats?: string;
   readonly line: { readonly key: string; readonly name: string };
   readonly station: {
     readonly name: string;

@@ -37,6 +37,8 @@
  * | running         |                                           |                |                                         |
  * | any but new     | claim.stale (run.said of another claim)   | same           | that runner is told to drop the claim   |
  * | ended           | run.claim                                 | ended          | the claim is given back                 |
+ * | new             | claim.orphaned (run.claim of a removed    | new            | the claim is given back                 |
+ * |                 | run)                                      |                |                                         |
  * | ended           | run.forget                                | (ended)        | the run is removed                      |
  * | new             | run.forget                                | (ended)        | the same, for a row without its actor   |
  */
@@ -178,6 +180,11 @@ const machine = setup({
       dropStale(event.turn, event);
     },
     forget: ({ event }) => forgetRun(event.turn),
+    giveBack: ({ event }) => {
+      assertEvent(event, "claim.orphaned");
+      releaseClaim(event.turn, event.runnerId);
+    },
+    leave: ({ event }) => event.turn.stop(),
     ignore: () => undefined,
   },
 }).createMachine({
@@ -189,6 +196,7 @@ const machine = setup({
       on: {
         "run.start": { target: "queued", actions: ({ event }) => queueRun(event) },
         "run.forget": { target: "new", actions: "forget" },
+        "claim.orphaned": { target: "new", actions: ["giveBack", "leave"] },
       },
     },
     queued: {

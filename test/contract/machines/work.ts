@@ -112,7 +112,7 @@ export const workMachines: Readonly<Record<string, MachineTable>> = {
     },
   },
   run: {
-    "new": { "run.start": "queued", "run.forget": "same" },
+    "new": { "run.start": "queued", "run.forget": "same", "claim.orphaned": "same" },
     queued: {
       "message.taken": "same",
       "message.refused": "same",

@@ -1,0 +1,123 @@
+import fc from "fast-check";
+import t from "tap";
+import { compare, fromText, toText } from "../../../actors/fraction.js";
+import type { ReplayRow } from "../../../actors/replays/replay.table.js";
+import { countSpent } from "../../../actors/replays/replay-ceiling.js";
+import type { ReplayCopyRow } from "../../../actors/replays/replay-copy.table.js";
+import { countChanges, endAttempt } from "../../../actors/replays/replay-step.js";
+import type { RunRow } from "../../../actors/runs/run.js";
+import { countedSpend } from "../../../actors/statistics/spending.js";
+import { replayInput, replayRow } from "../../support/replay-rows.js";
+import { ReplayWorld } from "../../support/replay-world.js";
+
+t.test("at the ceiling nothing more starts, what runs finishes, and the replay is over budget", async (t) => {
+  const world = await ReplayWorld.open({ runs: 4, slots: 4 });
+  const { replayId } = await world.start({ ceiling: { amount: 3, currency: "EUR" } });
+  const [first, second] = world.jobs();
+  if (first === undefined || second === undefined) throw new Error("two are given at once");
+  await world.begin(second);
+  await world.work(first, 3);
+  t.same(world.jobs(), [], "the slot that is free stays so");
+  t.match(world.replay(replayId), { state: "running", counts: { queued: 0, running: 1, settled: 1 } });
+  await world.end(second, 2);
+  t.match(world.replay(replayId), {
+    ...{
+      state: "over-budget",
+      counts: { queued: 0, running: 0, settled: 2, succeeded: 2 },
+      spending: { spent: "5/1" },
+    },
+    endedAt: String,
+  });
+  t.match(
+    world.copies(replayId).map(({ state, result }) => [state, result]),
+    [...Array(2).fill(["settled", "succeeded"]), ...Array(2).fill(["waiting", null])],
+  );
+  t.same(world.runStates(), ["completed", "completed"]);
+  t.same(world.complaints(), []);
+});
+
+t.test("a replay whose last copies reach the ceiling is finished", async (t) => {
+  const world = await ReplayWorld.open({ runs: 2 });
+  const { replayId } = await world.start({ ceiling: { amount: 2, currency: "EUR" } });
+  t.equal(await world.workAll(1), 2);
+  t.equal(world.replay(replayId)?.state, "finished");
+});
+
+t.test("a copy without a cost counts its share of the ceiling once", async (t) => {
+  const world = await ReplayWorld.open({ runs: 3 });
+  const { replayId } = await world.start({ ceiling: { amount: 1, currency: "EUR" } });
+  t.equal(await world.workAll(null), 3, "three thirds are the ceiling, which only the last reaches");
+  t.match(world.replay(replayId), { state: "finished", spending: { spent: "0/1", unpriced: 3 } });
+
+  const foreign = await world.start({ ceiling: { amount: 1, currency: "USD" } });
+  t.equal(await world.workAll(5), 3);
+  t.match(world.replay(foreign.replayId), { state: "finished", spending: { spent: "0/1", unpriced: 3 } });
+
+  const both = await world.start({ ceiling: { amount: 1, currency: "EUR" } });
+  await world.work(world.job(), null);
+  await world.work(world.job(), 0.7);
+  t.match(world.replay(both.replayId), { state: "over-budget", spending: { spent: "7/10", unpriced: 1 } });
+});
+
+t.test("a copy that never began its agent counts nothing", async (t) => {
+  const world = await ReplayWorld.open({ runs: 2 });
+  const { replayId } = await world.start();
+  const failure = { code: "checkout-failed", message: "There is no such commit.", output: "" } as const;
+  for (let n = 0; n < 2; n++) await world.end(world.job(), null, { outcome: "failed", ending: null, failure });
+  t.match(world.replay(replayId), { state: "finished", counts: { unscored: 2 }, spending: { unpriced: 0 } });
+});
+
+const attempts = fc.array(
+  fc.record({
+    copy: fc.nat(3),
+    began: fc.boolean(),
+    outcome: fc.constantFrom("completed", "abandoned", "failed"),
+    spent: fc.option(
+      fc.record({
+        amount: fc.integer({ min: 0, max: 300 }).map((cents) => cents / 100),
+        currency: fc.constantFrom("EUR", "EUR", "USD"),
+      }),
+    ),
+  }),
+  { maxLength: 12 },
+);
+
+t.test("counted step by step, what counts is what the copies say", async () => {
+  fc.assert(
+    fc.property(attempts, (list) => {
+      let row: ReplayRow = replayRow({ state: "running", runs: 4, counts: { ...replayRow().counts, running: 4 } });
+      const copies = new Map<number, ReplayCopyRow>([0, 1, 2, 3].map((place) => [place, runningCopy(place)]));
+      for (const { copy, began, outcome, spent } of list) {
+        const stored = copies.get(copy);
+        if (stored === undefined || stored.result !== null) continue;
+        const before: ReplayCopyRow = { ...stored, state: "running" };
+        row = countChanges(row, [{ before: stored, after: before }]);
+        const run = { ...endedRun, outcome, spent, startedAt: began ? "2026-01-01T00:00:00.000Z" : null } as RunRow;
+        const after = endAttempt(row, before, run, replayInput());
+        row = countChanges(row, [{ before, after }]);
+        copies.set(copy, after);
+      }
+      const priced = [...copies.values()];
+      const { settled, succeeded, failed, unscored } = row.counts;
+      return (
+        compare(countSpent(row), countedSpend(priced, row)) === 0 &&
+        settled === succeeded + failed + unscored &&
+        settled === priced.filter(({ result }) => result !== null).length &&
+        toText(fromText(row.spending.spent)) === row.spending.spent
+      );
+    }),
+  );
+});
+
+function runningCopy(place: number): ReplayCopyRow {
+  return {
+    ...{ replayId: "rep_1", place, repeat: 1, originalRunId: "run_1", taskId: "task_1", state: "running" },
+    ...{ runId: "run_2", lostRunIds: [], result: null, why: null, outcome: null, check: null, spent: null },
+    ...{ priced: true, steps: null, ms: null, toolMisses: 0 },
+  };
+}
+
+const endedRun = {
+  ...{ id: "run_2", reason: null, ending: { kind: "finish", note: "" }, failure: null, check: null, steps: 1 },
+  endedAt: "2026-01-01T00:00:01.000Z",
+};

@@ -1,0 +1,217 @@
+import { type ActorSettings, createActorTypes } from "../../actors/actor-types.js";
+import { createKinds } from "../../actors/kinds.js";
+import { parseAllowList } from "../../actors/outbound/allow-list.js";
+import type { Refusal } from "../../actors/refusal.js";
+import { isRefusal } from "../../actors/refusal.js";
+import { replayRef } from "../../actors/replays/replay.messages.js";
+import { type ReplayRow, replays } from "../../actors/replays/replay.table.js";
+import { listCopies, type ReplayCopyRow } from "../../actors/replays/replay-copy.table.js";
+import { type ReplayStarted, replaySetsRef } from "../../actors/replays/replay-set.messages.js";
+import { RUNNER_FEATURES, type RunnerMessage } from "../../actors/runners/protocol.js";
+import { runnerRef, type Welcome } from "../../actors/runners/runner.messages.js";
+import { outbox } from "../../actors/runners/runner.table.js";
+import { runs } from "../../actors/runs/run.table.js";
+import { runInputs } from "../../actors/runs/run-input.table.js";
+import { subscribers } from "../../actors/subscriptions.js";
+import { retentionEffect } from "../../actors/tables/retention.effects.js";
+import { tasks } from "../../actors/tasks/task.table.js";
+import type { Message } from "../../runtime/turn.js";
+import { Harness } from "./harness.js";
+import { base, SteppedWork } from "./stepped-work.js";
+import { line, lineId, putPool, teamId, workspaceId } from "./work.js";
+
+const kinds = createKinds({ allowList: parseAllowList(""), signsTokens: false });
+const caller = { kind: "person", userId: "usr_1", email: "usr_1@example.com", sessionId: "ses_1" } as const;
+const POOL = "pool_1";
+/** Longer than any test: the runner sends no beats. */
+const LEASE_MS = 24 * 60 * 60 * 1_000;
+
+export interface ReplayWorldOptions extends ActorSettings {
+  /** Past runs of as many tasks, all in the set. */
+  readonly runs?: number;
+  readonly slots?: number;
+  /** Fields of the station `work` besides the usual. */
+  readonly station?: object;
+}
+
+/** A job that a runner was given. */
+export interface GivenJob {
+  readonly runId: string;
+  readonly fence: number;
+}
+
+type EndReport = Partial<Extract<RunnerMessage, { type: "run.ended" }>>;
+
+/** A set of past runs, replayed by the real runtime over simulated time with a runner that the test speaks for. */
+export class ReplayWorld {
+  readonly harness: Harness;
+  setId = "";
+  readonly #options: ReplayWorldOptions;
+  #connection = "";
+  #said = 0;
+  #process = 0;
+  readonly #taken = new Set<string>();
+
+  private constructor(options: ReplayWorldOptions) {
+    this.#options = options;
+    this.harness = new Harness({ catalogue: {} });
+  }
+
+  static async open(options: ReplayWorldOptions = {}): Promise<ReplayWorld> {
+    const world = new ReplayWorld(options);
+    const { harness } = world;
+    const rows = pastRuns(options);
+    const stored = harness.disk
+      .open()
+      .commit(rows.range({ prefix: [] }).map(({ key, value }) => ({ op: "put", key, value }) as const));
+    await harness.advance();
+    await stored;
+    await world.restart();
+    await world.connect();
+    const place = { lineId, stationId: "sta_work" };
+    const opened = await world.askSets({ type: "set.open", name: "A set", ...place });
+    world.setId = (opened as { readonly setId: string }).setId;
+    for (let n = 1; n <= (options.runs ?? 2); n++) {
+      const added = await world.askSets({ type: "entry.add", setId: world.setId, runId: `run_${n}` });
+      if (isRefusal(added)) throw new Error(JSON.stringify(added));
+    }
+    return world;
+  }
+
+  /** Starts a process on the disk as it is. */
+  async restart(): Promise<void> {
+    const { retention, judging } = this.#options;
+    const actors = createActorTypes(kinds, { ...(retention && { retention }), ...(judging && { judging }) });
+    const effects = [retentionEffect({ clock: this.harness.world.clock })];
+    await this.harness.start({ actors, effects, subscribers });
+  }
+
+  /** The runner says hello as a new process: it has none of the claims of the one before. */
+  async connect(slots = this.#options.slots ?? 1): Promise<Welcome> {
+    this.#process += 1;
+    this.#connection = `connection_${this.#process}`;
+    this.#said = 0;
+    const hello = {
+      ...{ instance: `process-${this.#process}-0123456789`, name: "peer", version: "1", labels: [] },
+      ...{ harnesses: ["command"], slots, received: 0, claims: [], features: [...RUNNER_FEATURES] },
+    };
+    const message = { type: "runner.hello", connection: this.#connection, poolId: POOL, leaseMs: LEASE_MS, hello };
+    return (await this.harness.ask(runnerRef(workspaceId, "runner_1"), message)) as Welcome;
+  }
+
+  askSets(message: Message & Readonly<Record<string, unknown>>): Promise<unknown> {
+    return this.harness.ask(replaySetsRef(workspaceId, teamId), { caller, client: null, ...message } as Message);
+  }
+
+  async start(of: Readonly<Record<string, unknown>> = {}): Promise<ReplayStarted> {
+    const answer = await this.tryStart(of);
+    if (isRefusal(answer)) throw new Error(JSON.stringify(answer));
+    return answer;
+  }
+
+  async tryStart(of: Readonly<Record<string, unknown>> = {}): Promise<ReplayStarted | Refusal> {
+    const asked = { candidate: "live", ceiling: { amount: 10, currency: "EUR" }, repeats: 1, ...of };
+    return (await this.askSets({ type: "replay.start", setId: this.setId, ...asked })) as ReplayStarted | Refusal;
+  }
+
+  stop(id: string): Promise<unknown> {
+    return this.harness.ask(replayRef(workspaceId, id), { type: "replay.stop", caller, client: null } as Message);
+  }
+
+  /** The jobs that the runner was given, each once. None is sent for a run that has ended. */
+  jobs(): readonly GivenJob[] {
+    const { durable } = this.harness;
+    return outbox.list(durable, workspaceId, ["runner_1"]).flatMap((message) => {
+      if (message.type !== "run.assign" || this.#taken.has(message.runId)) return [];
+      if ((runs.get(durable, workspaceId, message.runId)?.state ?? "ended") === "ended") return [];
+      this.#taken.add(message.runId);
+      return [{ runId: message.runId, fence: message.fence }];
+    });
+  }
+
+  /** The one job that the runner was given. */
+  job(): GivenJob {
+    const [job, ...more] = this.jobs();
+    if (job === undefined || more.length > 0) throw new Error(`there are ${more.length + Number(!!job)} jobs`);
+    return job;
+  }
+
+  async say(job: GivenJob, message: { readonly type: string } & Readonly<Record<string, unknown>>): Promise<void> {
+    this.#said += 1;
+    const said = { ...message, runId: job.runId, fence: job.fence };
+    const of = { type: "runner.said", connection: this.#connection, n: this.#said, ack: 0, message: said };
+    await this.harness.ask(runnerRef(workspaceId, "runner_1"), of);
+  }
+
+  begin(job: GivenJob): Promise<void> {
+    return this.say(job, { type: "run.started" });
+  }
+
+  /** The agent completes, at the cost given; null for none. */
+  async end(job: GivenJob, amount: number | null = 1, report: EndReport = {}): Promise<void> {
+    const spent = amount === null ? null : { amount, currency: "EUR" };
+    const left = { failure: null, checkouts: [], check: null, spent, ending: { kind: "finish", note: "" } };
+    await this.say(job, { type: "run.ended", outcome: "completed", ...left, ...report });
+  }
+
+  /** The runner does the job. */
+  async work(job: GivenJob, amount: number | null = 1, report: EndReport = {}): Promise<void> {
+    await this.begin(job);
+    await this.end(job, amount, report);
+  }
+
+  /** Works until no job is given any more; returns how many there were. */
+  async workAll(amount: number | null = 1): Promise<number> {
+    let count = 0;
+    for (let jobs = this.jobs(); jobs.length > 0; jobs = this.jobs()) {
+      for (const job of jobs) await this.work(job, amount);
+      count += jobs.length;
+    }
+    return count;
+  }
+
+  replay(id: string): ReplayRow | undefined {
+    return replays.get(this.harness.durable, workspaceId, id);
+  }
+
+  copies(id: string): readonly ReplayCopyRow[] {
+    return listCopies(this.harness.durable, workspaceId, id);
+  }
+
+  /** The states of the runs that replays own, sorted. */
+  runStates(): readonly string[] {
+    const owned = runs.list(this.harness.durable, workspaceId).filter(({ owner }) => owner.kind === "replay");
+    return owned.map(({ state, outcome }) => outcome ?? state).sort();
+  }
+
+  /** What was logged: that a turn crashed, or that a message was set aside. */
+  complaints(): readonly unknown[] {
+    return this.harness.logged;
+  }
+}
+
+/** The rows of a team with past runs `run_1`, `run_2` and so on, each of a task of its own. */
+function pastRuns({ runs: count = 2, station = {} }: ReplayWorldOptions) {
+  const work = new SteppedWork();
+  const { rows, runId } = work;
+  const [first, second] = line.stations;
+  work.claim();
+  work.say({ type: "run.started", bases: [{ repository: "acme/app", base: base("a") }] });
+  work.complete("review");
+  work.putLine({ stations: [{ ...first, ...station }, second] });
+  putPool(rows, POOL);
+  const task = tasks.get(rows, workspaceId, "task_1");
+  const run = runs.get(rows, workspaceId, runId);
+  const input = runInputs.get(rows, workspaceId, runId);
+  if (task === undefined || run === undefined || input === undefined) throw new Error("there is no past run");
+  for (let n = 1; n <= count; n++) {
+    const taskId = `task_${n}`;
+    if (n > 1) tasks.insert(rows, workspaceId, { ...task, id: taskId, title: `Do ${n}` });
+    runs.insert(rows, workspaceId, { ...run, id: `run_${n}`, taskId, owner: { kind: "task", id: taskId } });
+    const { beginning } = input;
+    const checkouts = [{ repository: "acme/app", base: base((n % 10).toString()), diff: null }];
+    const begun = beginning === null ? null : { ...beginning, checkouts };
+    runInputs.insert(rows, workspaceId, { ...input, runId: `run_${n}`, beginning: begun });
+  }
+  return rows;
+}
