@@ -14,8 +14,7 @@ import { hookOccurrenceActor } from "./hooks/hook-occurrence.machine.js";
 import { hookMatcherActor } from "./hooks/matching/hook-matcher.machine.js";
 import { hookResendActor } from "./hooks/resend.machine.js";
 import { integrationConnectionActor } from "./integrations/connection.machine.js";
-import { notJudging } from "./judging/judging-setup.js";
-import type { JudgingSetup } from "./lines/fingerprint.js";
+import { judgesNothing, type ReplayJudging } from "./replays/judging/model-terms.js";
 import { replayActor } from "./replays/replay.machine.js";
 import { replaySetsActor } from "./replays/replay-sets.machine.js";
 import { hashReservationsActor } from "./resources/hash-reservations.machine.js";
@@ -38,14 +37,14 @@ import { workspaceActor } from "./workspaces/workspace.machine.js";
 export interface ActorSettings {
   /** How long what has ended is stored. */
   readonly retention?: RetentionPeriods;
-  /** The model that judges, by default none. */
-  readonly judging?: JudgingSetup;
+  /** How replays are judged; by default not at all. */
+  readonly judging?: ReplayJudging;
 }
 
 /** All machines; `kinds` are the resource kinds of workspaces. */
 export function createActorTypes(
   kinds: readonly Kind[],
-  { retention = defaultRetention, judging = notJudging }: ActorSettings = {},
+  { retention = defaultRetention, judging = judgesNothing }: ActorSettings = {},
 ): readonly ActorType[] {
   return [
     workspaceActor(kinds, refuseInTurn),
@@ -67,7 +66,7 @@ export function createActorTypes(
     runActor(runOwners),
     decisionSetActor,
     replaySetsActor(judging),
-    replayActor,
+    replayActor(judging.terms),
     hookOccurrenceActor,
     hookMatcherActor,
     hookResendActor,

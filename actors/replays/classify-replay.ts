@@ -1,9 +1,13 @@
+import { isResultOf } from "../../runtime/effect-type.js";
 import type { TurnReading } from "../../runtime/turn.js";
 import { isTokenOver } from "../access/workspace-token.queries.js";
+import { MODEL_EFFECT } from "../outbound/model.effects.js";
 import { isRefusal, type Refusal } from "../refusal.js";
 import { findRequestBefore } from "../resources/repeated-request.js";
 import type { RunClaimed, RunOver } from "../runs/run.messages.js";
 import { runs } from "../runs/run.table.js";
+import { JUDGING_WAKE } from "./judging/look-questions.js";
+import { findRecheckOfRun } from "./judging/replay-recheck.table.js";
 import type { StopReplay } from "./replay.messages.js";
 import { isUnderWay, type ReplayRow, replays } from "./replay.table.js";
 import { findCopyOfRun } from "./replay-copy.table.js";
@@ -16,7 +20,7 @@ import { countChanges, endAttempt, isComplete, type ReplayStep, stepReplay } fro
 export const COPIES_AT_ONCE = 50;
 
 /** The names of a replay's wake-ups. */
-export const wakeUps = { make: "make", remove: "remove" } as const;
+export const wakeUps = { make: "make", settle: "settle", remove: "remove" } as const;
 
 interface ReplayState {
   readonly context: ReplayContext;
@@ -31,7 +35,13 @@ export function classifyReplay(message: ReplayIncoming, { context }: ReplayState
       return message;
     case "woken":
       if (message.name === wakeUps.remove) return { type: "copies.remove" };
-      return row === undefined ? { type: "replay.other" } : toMaking(context, row);
+      return row === undefined ? { type: "replay.other" } : toWoken(turn, row, { context, name: message.name });
+    case "effect.ended":
+      return isResultOf(MODEL_EFFECT, message) && row !== undefined
+        ? { type: "judging.answered", ended: message }
+        : { type: "replay.other" };
+    case "counterpart.ended":
+      return row === undefined ? { type: "replay.other" } : message;
     case "run.claimed":
       return row === undefined ? { type: "replay.other" } : toTaken(turn, row, message);
     case "run.over":
@@ -46,6 +56,18 @@ export function classifyReplay(message: ReplayIncoming, { context }: ReplayState
     default:
       return message;
   }
+}
+
+function toWoken(
+  turn: TurnReading,
+  row: ReplayRow,
+  { context, name }: { readonly context: ReplayContext; readonly name: string },
+): ReplayEvent {
+  if (name === JUDGING_WAKE) return { type: "judging.on" };
+  if (name !== wakeUps.settle) return toMaking(context, row);
+  if (!isUnderWay(row)) return { type: "replay.other" };
+  const step = stepReplay(turn, row, null);
+  return { type: `step.${step.leads}`, step };
 }
 
 function toMaking({ made }: ReplayContext, row: ReplayRow): ReplayEvent {
@@ -67,6 +89,8 @@ function toStep(turn: TurnReading, row: ReplayRow, { runId }: RunOver): ReplayEv
   const { partition } = turn.self;
   const before = findCopyOfRun(turn, partition, { replayId: row.id, runId });
   const run = runs.get(turn, partition, runId);
+  const recheck = findRecheckOfRun(turn, partition, { replayId: row.id, runId });
+  if (run !== undefined && recheck !== undefined) return { type: "recheck.over", run };
   if (run === undefined || (before?.state !== "queued" && before?.state !== "running")) return { type: "replay.other" };
   const after = endAttempt(row, before, run, getReplayInput(turn, partition, row.id));
   const step = stepReplay(turn, row, { before, after });

@@ -1,6 +1,15 @@
-import type { Answered, Message, Woken } from "../../runtime/turn.js";
+import type { Answered, EffectEnded, Message, Woken } from "../../runtime/turn.js";
 import type { Refusal } from "../refusal.js";
-import type { BeginReplay, ForgetReplay, ReplayMessage, ReplayStopped, StopReplay } from "./replay.messages.js";
+import type { RunRow } from "../runs/run.js";
+import type { QuestionEnded } from "./judging/look-questions.js";
+import type {
+  BeginReplay,
+  CounterpartEnded,
+  ForgetReplay,
+  ReplayMessage,
+  ReplayStopped,
+  StopReplay,
+} from "./replay.messages.js";
 import type { ReplayStep } from "./replay-step.js";
 
 /** The name of a copy in its replay. */
@@ -47,6 +56,20 @@ interface StepOverBudget extends Message {
   readonly type: "step.over-budget";
   readonly step: ReplayStep;
 }
+/** The model's answer to a question of its judging. */
+interface JudgingAnswered extends Message {
+  readonly type: "judging.answered";
+  readonly ended: QuestionEnded;
+}
+/** Time to go on with the judging. */
+interface JudgingOn extends Message {
+  readonly type: "judging.on";
+}
+/** The run of a second check is over. */
+interface RecheckOver extends Message {
+  readonly type: "recheck.over";
+  readonly run: RunRow;
+}
 interface StopRefused extends Answered<Refusal> {
   readonly type: "stop.refused";
   readonly refusal: Refusal;
@@ -65,7 +88,7 @@ interface Other extends Message {
 }
 
 /** The messages that a replay gets. */
-export type ReplayIncoming = ReplayMessage | Woken;
+export type ReplayIncoming = ReplayMessage | EffectEnded | Woken;
 
 /** A message classified by its effect, with what was read to classify it. */
 export type ReplayEvent =
@@ -76,6 +99,10 @@ export type ReplayEvent =
   | StepOn
   | StepFinished
   | StepOverBudget
+  | JudgingAnswered
+  | JudgingOn
+  | RecheckOver
+  | CounterpartEnded
   | StopReplay
   | StopRefused
   | StopRepeated

@@ -2,6 +2,7 @@ import type { Turn } from "../../runtime/turn.js";
 import { runRef } from "../runs/run.messages.js";
 import { removePins } from "../tables/pins.js";
 import { COPIES_AT_ONCE, wakeUps } from "./classify-replay.js";
+import { dropJudging, removeLooks } from "./judging/judging-removal.js";
 import { replays } from "./replay.table.js";
 import { endRun, freeLane, releasePinned } from "./replay.transitions.js";
 import { isSettled, replayCopies } from "./replay-copy.table.js";
@@ -13,6 +14,7 @@ export function beginRemoval(turn: Turn): void {
   const row = replays.get(turn, partition, id);
   const input = replayInputs.get(turn, partition, id);
   if (row !== undefined && input !== undefined) {
+    dropJudging(turn, id);
     releasePinned(turn, row);
     freeLane(turn);
     replays.remove(turn, partition, row);
@@ -20,6 +22,7 @@ export function beginRemoval(turn: Turn): void {
     removePins(turn, { of: replays.name, id });
   }
   turn.cancelWake(wakeUps.make);
+  turn.cancelWake(wakeUps.settle);
   turn.wake(wakeUps.remove, turn.now);
 }
 
@@ -32,6 +35,7 @@ export function removeCopies(turn: Turn): void {
     for (const runId of [...copy.lostRunIds, copy.runId].flatMap((each) => each ?? [])) {
       turn.send(runRef(partition, runId), { type: "run.forget" });
     }
+    removeLooks(turn, copy);
     replayCopies.remove(turn, partition, copy);
   }
   if (copies.length === COPIES_AT_ONCE) {

@@ -4,6 +4,7 @@ import type { Caller } from "../caller.js";
 import type { Money } from "../money.js";
 import type { Refusal } from "../refusal.js";
 import type { Keyed } from "../resources/repeated-request.js";
+import type { JudgingWarning } from "./judging/model-terms.js";
 import type { StationPlace } from "./run-refusal.js";
 
 /** What became of a change of a set. */
@@ -83,13 +84,8 @@ export interface ReplayStarted {
     readonly ceiling: Money;
     readonly status: "started" | "starting";
   } | null;
-  readonly warnings: readonly StartWarning[];
+  readonly warnings: readonly JudgingWarning[];
   readonly replayed: boolean;
-}
-
-/** `judging-not-set-up`: the station has a judge and the service none, so that no copy is scored. */
-export interface StartWarning {
-  readonly kind: "judging-not-set-up";
 }
 
 /** The team or its workspace is gone: removes all of its sets. */

@@ -19,7 +19,7 @@ import { assertEvent, setup } from "xstate";
 import type { ActorType } from "../../runtime/actor-type.js";
 import { defineActor } from "../../runtime/define-actor.js";
 import type { Delivered, Turn, Woken } from "../../runtime/turn.js";
-import type { JudgingSetup } from "../lines/fingerprint.js";
+import type { ReplayJudging } from "./judging/model-terms.js";
 import { replays } from "./replay.table.js";
 import { type ReplaySetMessage, replaySetsRef } from "./replay-set.messages.js";
 import { removeSet, replaySets } from "./replay-set.table.js";
@@ -34,11 +34,11 @@ interface ActionArgs {
 }
 
 /** See the table above; `judging` is what scores the copies of replays. */
-export function replaySetsActor(judging: JudgingSetup): ActorType {
+export function replaySetsActor(judging: ReplayJudging): ActorType {
   return defineActor(replaySetsRef, { machine: createMachine(judging), version: 1 });
 }
 
-const createMachine = (judging: JudgingSetup) =>
+const createMachine = (judging: ReplayJudging) =>
   setup({
     types: { events: {} as ReplaySetEvent },
     actions: {

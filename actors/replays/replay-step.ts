@@ -1,6 +1,5 @@
 import type { TurnReading } from "../../runtime/turn.js";
 import type { RunRow } from "../runs/run.js";
-import { judgeSettled } from "./copy-judging.js";
 import { MAX_ATTEMPTS, toCopyResult } from "./copy-result.js";
 import { isUnderWay, type ReplayCounts, type ReplayRow } from "./replay.table.js";
 import { addReported, addSpending, isAtCeiling } from "./replay-ceiling.js";
@@ -31,12 +30,13 @@ export interface ReplayStep {
 }
 
 /**
- * The step of a replay in which a copy changes. At the ceiling its queued copies go back; it is over budget when none
- * runs and all that settled have results. A replay that has ended stays in its state.
+ * The step of a replay in which a copy changes, or that was judged in an earlier turn (null). At the ceiling its queued
+ * copies go back; it is over budget when none runs and all that settled have results. A replay that has ended stays in
+ * its state.
  */
-export function stepReplay(turn: TurnReading, before: ReplayRow, change: CopyChange): ReplayStep {
-  const row = countChanges(before, [change]);
-  const changes = [change];
+export function stepReplay(turn: TurnReading, before: ReplayRow, change: CopyChange | null): ReplayStep {
+  const changes = change === null ? [] : [change];
+  const row = countChanges(before, changes);
   if (!isUnderWay(row)) return { row, changes, withdrawn: [], leads: "on" };
   if (isComplete(row)) return { row, changes, withdrawn: [], leads: "finished" };
   if (!isAtCeiling(row)) return { row, changes, withdrawn: [], leads: "on" };
@@ -106,7 +106,13 @@ export function endAttempt(
     check: check && { passed: check.passed, exitCode: check.exitCode, tail: check.output.slice(-CHECK_TAIL) },
     ...{ steps: run.steps, ms: lengthOf(run) },
   };
-  return settled.result === null ? judgeSettled(settled) : settled;
+  return settled.result === null ? toBeJudged(settled, replay) : settled;
+}
+
+/** A copy whose result is its judge's: nobody judges for a replay that has ended. */
+function toBeJudged(copy: ReplayCopyRow, replay: ReplayRow): ReplayCopyRow {
+  if (isUnderWay(replay)) return { ...copy, state: "judging" };
+  return { ...copy, result: "unscored", why: { code: "stopped", text: "The replay was stopped first." } };
 }
 
 function lengthOf({ startedAt, endedAt }: RunRow): number | null {

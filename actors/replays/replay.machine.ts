@@ -9,13 +9,22 @@
  * | queued,running | copies.make (woken `make`)         | same        | makes 50 copies; fills its queue         |
  * | queued         | copies.make-last (woken `make`)    | finished    | none of its runs can be repeated         |
  * | queued,running | copy.taken (run.claimed)           | running     | fills its queue                          |
- * | queued,running | step.on (run.over)                 | same        | a copy settles, or goes back for another |
+ * | queued,running | step.on (run.over, woken `settle`) | same        | a copy settles, and is judged if there   |
+ * |                |                                    |             | is a judge, or goes back for another     |
  * |                |                                    |             | attempt; fills its queue. At the ceiling |
  * |                |                                    |             | the queued runs are withdrawn            |
- * | queued,running | step.finished (run.over)           | finished    | every copy has a result                  |
- * | queued,running | step.over-budget (run.over)        | over-budget | at the ceiling; the last that ran        |
+ * | queued,running | judging.answered (effect.ended)    | same        | a copy has its result, or the question   |
+ * |                |                                    |             | waits; `settle`                          |
+ * | queued,running | judging.on (woken `judging`)       | same        | asks what is to be asked                 |
+ * | queued,running | step.finished (run.over, `settle`) | finished    | every copy has a result; second looks or |
+ * |                |                                    |             | pairs begin                              |
+ * | queued,running | step.over-budget (the same)        | over-budget | at the ceiling; the last that ran        |
  * |                |                                    |             | settles, others never started            |
- * | queued,running | replay.stop                        | stopped     | its runs are withdrawn; a change record  |
+ * | queued,running | replay.stop                        | stopped     | its runs are withdrawn, its judging ends |
+ * |                |                                    |             | a change record                          |
+ * | finished       | judging.answered, judging.on       | same        | second judgings and readings of pairs    |
+ * | finished       | recheck.over (run.over)            | same        | a second check                           |
+ * | finished       | counterpart.ended                  | same        | pairs begin                              |
  * | finished,      | step.on (run.over)                 | same        | a copy settles that ran at the stop      |
  * | stopped,       |                                    |             |                                          |
  * | over-budget    |                                    |             |                                          |
@@ -35,10 +44,27 @@
  */
 import { assertEvent, assign, setup } from "xstate";
 import { defineActor } from "../../runtime/define-actor.js";
-import type { Delivered } from "../../runtime/turn.js";
+import type { Delivered, Turn } from "../../runtime/turn.js";
 import { classifyReplay } from "./classify-replay.js";
+import type { JudgingScene } from "./judging/judging-scene.js";
+import type { ModelTerms } from "./judging/model-terms.js";
+import {
+  goOnJudging,
+  takeAnswer,
+  takeCounterpartEnded,
+  takeRecheckRunOver,
+} from "./judging/replay-judging.transitions.js";
 import { replayRef } from "./replay.messages.js";
-import { applyStep, beginReplay, endReplay, makeCopies, stopReplay, takeCopy } from "./replay.transitions.js";
+import {
+  applyStep,
+  beginReplay,
+  endReplay,
+  judgeOn,
+  makeCopies,
+  releaseWhenJudged,
+  stopReplay,
+  takeCopy,
+} from "./replay.transitions.js";
 import type { ReplayContext, ReplayEvent } from "./replay-events.js";
 import { beginRemoval, removeCopies } from "./replay-removal.js";
 
@@ -58,6 +84,8 @@ const underWay = {
   "copies.make": { actions: "makeCopies" },
   "copy.taken": { target: "running", actions: "takeCopy" },
   "step.on": { actions: "applyStep" },
+  "judging.answered": { actions: "takeAnswer" },
+  "judging.on": { actions: "judgeOn" },
   "step.finished": { target: "finished", actions: ["applyStep", "finish"] },
   "step.over-budget": { target: "over-budget", actions: ["applyStep", "endOverBudget"] },
   "replay.stop": { target: "stopped", actions: "stop" },
@@ -68,68 +96,94 @@ const ended = {
   ...always,
   "copies.make": { actions: "makeCopies" },
   "step.on": { actions: "applyStep" },
+  "judging.answered": { actions: ["takeAnswer", "release"] },
+  "judging.on": { actions: ["judgeOn", "release"] },
+  "recheck.over": { actions: ["takeRecheck", "release"] },
+  "counterpart.ended": { actions: ["pairUp", "release"] },
 } as const;
 
-const machine = setup({
-  types: { context: {} as ReplayContext, events: {} as Delivered<ReplayEvent> },
-  actions: {
-    begin: ({ event }) => beginReplay(event.turn),
-    makeCopies: assign(({ context, event }) => makeCopies(event.turn, context)),
-    takeCopy: assign(({ context, event }) => {
-      assertEvent(event, "copy.taken");
-      return takeCopy(event.turn, context, event.step);
-    }),
-    applyStep: assign(({ context, event }) => {
-      assertEvent(event, ["step.on", "step.finished", "step.over-budget"]);
-      return applyStep(event.turn, context, event.step);
-    }),
-    finish: ({ event }) => endReplay(event.turn, "finished"),
-    endOverBudget: ({ event }) => endReplay(event.turn, "over-budget"),
-    stop: ({ event }) => {
-      assertEvent(event, "replay.stop");
-      stopReplay(event);
+const createMachine = (terms: ModelTerms | null) =>
+  setup({
+    types: { context: {} as ReplayContext, events: {} as Delivered<ReplayEvent> },
+    actions: {
+      begin: ({ event }) => beginReplay(event.turn),
+      makeCopies: assign(({ context, event }) => makeCopies(event.turn, context)),
+      takeCopy: assign(({ context, event }) => {
+        assertEvent(event, "copy.taken");
+        return takeCopy(event.turn, context, event.step);
+      }),
+      applyStep: assign(({ context, event }) => {
+        assertEvent(event, ["step.on", "step.finished", "step.over-budget"]);
+        return applyStep(toScene(event.turn, terms), context, event.step);
+      }),
+      takeAnswer: ({ event }) => {
+        assertEvent(event, "judging.answered");
+        const scene = toScene(event.turn, terms);
+        judgeOn(scene, () => takeAnswer(scene, event.ended));
+      },
+      judgeOn: ({ event }) => {
+        const scene = toScene(event.turn, terms);
+        judgeOn(scene, () => goOnJudging(scene));
+      },
+      takeRecheck: ({ event }) => {
+        assertEvent(event, "recheck.over");
+        takeRecheckRunOver(toScene(event.turn, terms), event.run);
+      },
+      pairUp: ({ event }) => takeCounterpartEnded(toScene(event.turn, terms)),
+      release: ({ event }) => releaseWhenJudged(event.turn),
+      finish: ({ event }) => endReplay(toScene(event.turn, terms), "finished"),
+      endOverBudget: ({ event }) => endReplay(toScene(event.turn, terms), "over-budget"),
+      stop: ({ event }) => {
+        assertEvent(event, "replay.stop");
+        stopReplay(event, terms);
+      },
+      refuse: ({ event }) => {
+        assertEvent(event, "stop.refused");
+        event.turn.reply(event.refusal);
+      },
+      answerAgain: ({ event }) => {
+        assertEvent(event, "stop.repeated");
+        event.turn.reply({ replayed: true });
+      },
+      beginRemoval: ({ event }) => beginRemoval(event.turn),
+      removeCopies: ({ event }) => removeCopies(event.turn),
+      leave: ({ event }) => event.turn.stop(),
+      ignore: () => undefined,
     },
-    refuse: ({ event }) => {
-      assertEvent(event, "stop.refused");
-      event.turn.reply(event.refusal);
-    },
-    answerAgain: ({ event }) => {
-      assertEvent(event, "stop.repeated");
-      event.turn.reply({ replayed: true });
-    },
-    beginRemoval: ({ event }) => beginRemoval(event.turn),
-    removeCopies: ({ event }) => removeCopies(event.turn),
-    leave: ({ event }) => event.turn.stop(),
-    ignore: () => undefined,
-  },
-}).createMachine({
-  id: "replay",
-  context: begun,
-  initial: "new",
-  states: {
-    new: {
-      on: {
-        "replay.begin": { target: "queued", actions: "begin" },
-        "stop.refused": { target: "new", actions: ["refuse", "leave"] },
-        "replay.forget": { target: "removing", actions: "beginRemoval" },
-        "replay.other": { target: "new", actions: "leave" },
+  }).createMachine({
+    id: "replay",
+    context: begun,
+    initial: "new",
+    states: {
+      new: {
+        on: {
+          "replay.begin": { target: "queued", actions: "begin" },
+          "stop.refused": { target: "new", actions: ["refuse", "leave"] },
+          "replay.forget": { target: "removing", actions: "beginRemoval" },
+          "replay.other": { target: "new", actions: "leave" },
+        },
+      },
+      queued: { on: { ...underWay, "copies.make-last": { target: "finished", actions: ["makeCopies", "finish"] } } },
+      running: { on: underWay },
+      finished: { on: ended },
+      stopped: { on: ended },
+      "over-budget": { on: ended },
+      removing: {
+        on: {
+          "stop.refused": { actions: "refuse" },
+          "replay.forget": { actions: "ignore" },
+          "replay.other": { actions: "ignore" },
+          "copies.remove": { actions: "removeCopies" },
+        },
       },
     },
-    queued: { on: { ...underWay, "copies.make-last": { target: "finished", actions: ["makeCopies", "finish"] } } },
-    running: { on: underWay },
-    finished: { on: ended },
-    stopped: { on: ended },
-    "over-budget": { on: ended },
-    removing: {
-      on: {
-        "stop.refused": { actions: "refuse" },
-        "replay.forget": { actions: "ignore" },
-        "replay.other": { actions: "ignore" },
-        "copies.remove": { actions: "removeCopies" },
-      },
-    },
-  },
-});
+  });
 
-/** See the table above. */
-export const replayActor = defineActor(replayRef, { machine, classify: classifyReplay, version: 1 });
+function toScene(turn: Turn, terms: ModelTerms | null): JudgingScene {
+  return { turn, terms, replayId: turn.self.id };
+}
+
+/** See the table above. `terms` are those of the model that judges; null for none. */
+export function replayActor(terms: ModelTerms | null) {
+  return defineActor(replayRef, { machine: createMachine(terms), classify: classifyReplay, version: 1 });
+}

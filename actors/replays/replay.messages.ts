@@ -29,7 +29,12 @@ export interface ForgetReplay extends Message {
   readonly type: "replay.forget";
 }
 
-export type ReplayMessage = BeginReplay | StopReplay | ForgetReplay | OwnerMessage | RunClaimed;
+/** From the replay that it is paired with, which has ended after it. */
+export interface CounterpartEnded extends Message {
+  readonly type: "counterpart.ended";
+}
+
+export type ReplayMessage = BeginReplay | StopReplay | ForgetReplay | CounterpartEnded | OwnerMessage | RunClaimed;
 
 /** A replay of a workspace. */
 export const replayRef = reference<ReplayMessage>("replay");

@@ -81,6 +81,7 @@ export const replays = indexedTable<ReplayRow>("replay", {
   indexes: {
     "set-replay": ["setId"],
     "team-replay": ["teamId"],
+    "paired-replay": { by: ["pairedWith"], has: ["pairedWith"] },
     "replay-under-way": { by: ["teamId", "state"], only: { state: ["queued", "running"] } },
   },
 });

@@ -5,6 +5,9 @@ import { dispatcherRef, type LimitLane } from "../runners/dispatcher.messages.js
 import { type EndRun, runRef } from "../runs/run.messages.js";
 import { unpin } from "../tables/pins.js";
 import { COPIES_AT_ONCE, wakeUps } from "./classify-replay.js";
+import type { JudgingScene } from "./judging/judging-scene.js";
+import type { ModelTerms } from "./judging/model-terms.js";
+import { judgeCopy, lookAfterEnd, stopJudging } from "./judging/replay-judging.transitions.js";
 import { queueCopies } from "./queue-copies.js";
 import { laneOfReplay, type StopReplay } from "./replay.messages.js";
 import { isUnderWay, type ReplayRow, type ReplayState, replays } from "./replay.table.js";
@@ -80,14 +83,30 @@ export function takeCopy(turn: Turn, context: ReplayContext, { row, changes }: R
   return fillQueue(turn, running, context);
 }
 
-/** Writes the copies that changed, with the row; fills the queue again. */
-export function applyStep(turn: Turn, context: ReplayContext, step: ReplayStep): ReplayContext {
+/** Writes the copies that changed, with the row; has those judged that are to be; fills the queue again. */
+export function applyStep(scene: JudgingScene, context: ReplayContext, step: ReplayStep): ReplayContext {
+  const { turn } = scene;
   const { row, changes, withdrawn, leads } = step;
   putStep(turn, row, changes);
   for (const runId of withdrawn) withdrawRun(turn, runId, "The replay has reached its ceiling.");
-  const lost = changes.filter(({ before, after }) => after.lostRunIds.length > before.lostRunIds.length);
-  const back = [...context.back, ...lost.map(({ after: { place, repeat } }): CopyName => ({ place, repeat }))];
-  return leads === "on" ? fillQueue(turn, row, { ...context, back }) : { ...context, back };
+  const names = changes.filter(goesBack).map(({ after: { place, repeat } }): CopyName => ({ place, repeat }));
+  const back = [...context.back, ...names];
+  const judged = changes.filter(({ after }) => after.state === "judging");
+  for (const { after } of judged) judgeCopy(scene, after);
+  // Where nothing is asked, a copy has its result at once.
+  if (judged.length > 0) turn.wake(wakeUps.settle, turn.now);
+  return leads === "on" ? fillQueue(turn, getReplayRow(turn), { ...context, back }) : { ...context, back };
+}
+
+/** Its runner was lost, or the ceiling is reached, for now: what is judged may cost less than its estimates. */
+function goesBack({ before, after }: CopyChange): boolean {
+  return after.state === "waiting" && before.state !== "waiting";
+}
+
+/** Goes on with the judging. Results and costs that it brings are looked at in a turn of their own. */
+export function judgeOn({ turn }: JudgingScene, work: () => void): void {
+  work();
+  if (isUnderWay(getReplayRow(turn))) turn.wake(wakeUps.settle, turn.now);
 }
 
 function putStep(turn: Turn, row: ReplayRow, changes: readonly CopyChange[]): void {
@@ -109,13 +128,25 @@ function fillQueue(turn: Turn, row: ReplayRow, context: ReplayContext): ReplayCo
   return { ...context, ...place };
 }
 
-/** Ends the replay: it lets go of what it repeats. */
-export function endReplay(turn: Turn, state: Extract<ReplayState, "finished" | "stopped" | "over-budget">): void {
+/** Ends the replay: it lets go of what it repeats, and is looked at again if that follows its end. */
+export function endReplay(
+  scene: JudgingScene,
+  state: Extract<ReplayState, "finished" | "stopped" | "over-budget">,
+): void {
+  const { turn } = scene;
   const row = getReplayRow(turn);
   const endedAt = new Date(turn.now).toISOString();
-  replays.put(turn, turn.self.partition, row, { ...row, state, endedAt, judged: true, waiting: null });
-  releasePinned(turn, row);
+  replays.put(turn, turn.self.partition, row, { ...row, state, endedAt, waiting: null });
+  turn.cancelWake(wakeUps.settle);
   freeLane(turn);
+  lookAfterEnd(scene);
+  releaseWhenJudged(turn);
+}
+
+/** Takes the replay's pins away once nothing is read for it any more. */
+export function releaseWhenJudged(turn: Turn): void {
+  const row = getReplayRow(turn);
+  if (row.judged) releasePinned(turn, row);
 }
 
 /** Takes the pins of the replay away. */
@@ -126,11 +157,13 @@ export function releasePinned(turn: Turn, row: ReplayRow): void {
 }
 
 /** Stops the replay: its runs are withdrawn, and those that ran settle as they end. */
-export function stopReplay(event: Delivered<StopReplay>): void {
+export function stopReplay(event: Delivered<StopReplay>, terms: ModelTerms | null): void {
   const { turn, caller, client } = event;
+  const scene = { turn, terms, replayId: turn.self.id };
   const { id, teamId, setId, candidate } = getReplayRow(turn);
   withdrawRuns(turn, "The replay was stopped.");
-  endReplay(turn, "stopped");
+  stopJudging(scene);
+  endReplay(scene, "stopped");
   if (caller !== null) {
     const change = { resource: "replay", resourceId: id, key: id, action: "updated" } as const;
     const details = { setId, candidateId: candidate.id, state: "stopped" };

@@ -1,6 +1,6 @@
 import type { Delivered, Turn } from "../../runtime/turn.js";
 import type { Caller } from "../caller.js";
-import type { JudgingSetup, RunConfig } from "../lines/fingerprint.js";
+import type { RunConfig } from "../lines/fingerprint.js";
 import type { LineFields } from "../lines/line.js";
 import type { Station, StationBody } from "../lines/station.js";
 import { isRefusal, type Refusal } from "../refusal.js";
@@ -11,11 +11,12 @@ import { findResource } from "../resources/resource.table.js";
 import { getTeamKey } from "../resources/resource-indexes.table.js";
 import { findBaseline, planBaseline } from "./baseline.js";
 import { checkBlock, type LineRow } from "./candidate-rules.js";
+import { type JudgingWarning, judgingWarnings, type ReplayJudging } from "./judging/model-terms.js";
 import { listUnderWay, type ReplayRow, replays } from "./replay.table.js";
 import type { ReplayCandidateFields } from "./replay-candidate.kind.js";
 import { getReplayInput, type ReplayEntry } from "./replay-input.table.js";
 import { orderReplay, type ReplayPlan, raiseCeiling } from "./replay-plan.js";
-import type { ReplayStarted, StartReplay, StartWarning } from "./replay-set.messages.js";
+import type { ReplayStarted, StartReplay } from "./replay-set.messages.js";
 import { setNotFound } from "./replay-set.queries.js";
 import { type ReplaySetRow, replayEntries, replaySets } from "./replay-set.table.js";
 import { refuseCaller, stationLeft } from "./replay-set.transitions.js";
@@ -29,7 +30,7 @@ const MAX_UNDER_WAY = 100;
 /** What a start is made from, once nothing refuses it. */
 interface Start {
   readonly event: Delivered<StartReplay>;
-  readonly judging: JudgingSetup;
+  readonly judging: ReplayJudging;
   readonly set: ReplaySetRow;
   readonly line: LineFields;
   readonly station: Station;
@@ -38,7 +39,7 @@ interface Start {
 }
 
 /** Starts a replay, and a baseline beside it when the set has none. In a turn of the team's sets. */
-export function startReplay(event: Delivered<StartReplay>, judging: JudgingSetup): ReplayStarted | Refusal {
+export function startReplay(event: Delivered<StartReplay>, judging: ReplayJudging): ReplayStarted | Refusal {
   const { turn, caller, setId } = event;
   const refused = refuseCaller(turn, caller);
   if (refused !== null) return refused;
@@ -54,7 +55,7 @@ export function startReplay(event: Delivered<StartReplay>, judging: JudgingSetup
   return toAnswer(turn, made, { judging, replayed: false });
 }
 
-function prepare(event: Delivered<StartReplay>, set: ReplaySetRow, judging: JudgingSetup): Start | Refusal {
+function prepare(event: Delivered<StartReplay>, set: ReplaySetRow, judging: ReplayJudging): Start | Refusal {
   const { turn } = event;
   const { partition } = turn.self;
   const { line, station } = findStationNow(turn, partition, set);
@@ -167,21 +168,21 @@ function recordStart(
   recordChange(turn, { ...change, ...by, details }, teamId);
 }
 
-function answerAgain(turn: Turn, id: string, judging: JudgingSetup): ReplayStarted | Refusal {
+function answerAgain(turn: Turn, id: string, judging: ReplayJudging): ReplayStarted | Refusal {
   const row = replays.get(turn, turn.self.partition, id);
   if (row !== undefined) return toAnswer(turn, row, { judging, replayed: true });
   return { refused: "conflict", detail: "The replay that this Idempotency-Key started was removed since." };
 }
 
-function listWarnings(turn: Turn, { id }: ReplayRow, { defaultModel }: JudgingSetup): readonly StartWarning[] {
+function listWarnings(turn: Turn, { id, ceiling }: ReplayRow, { terms }: ReplayJudging): readonly JudgingWarning[] {
   const { config } = getReplayInput(turn, turn.self.partition, id);
-  return config.station.judge !== null && defaultModel === null ? [{ kind: "judging-not-set-up" }] : [];
+  return judgingWarnings(config.station.judge, terms, ceiling.currency);
 }
 
 function toAnswer(
   turn: Turn,
   row: ReplayRow,
-  { judging, replayed }: { readonly judging: JudgingSetup; readonly replayed: boolean },
+  { judging, replayed }: { readonly judging: ReplayJudging; readonly replayed: boolean },
 ): ReplayStarted {
   const { id, ceiling, startedBaseline } = row;
   const started = startedBaseline === null ? undefined : replays.get(turn, turn.self.partition, startedBaseline);

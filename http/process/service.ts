@@ -3,6 +3,7 @@ import { cachedTables } from "../../actors/cached-tables.js";
 import { createEffects } from "../../actors/effects.js";
 import { signingKeysRef } from "../../actors/hooks/delivery/signing-keys.machine.js";
 import { toJudgingSetup } from "../../actors/judging/judging-setup.js";
+import { toReplayJudging } from "../../actors/replays/judging/model-terms.js";
 import { gates, subscribers } from "../../actors/subscriptions.js";
 import { sealingKeyRef, toKeyMark } from "../../actors/workspaces/sealing-key.machine.js";
 import { createEventLoopScheduler, type Scheduler } from "../../runtime/clock.js";
@@ -95,7 +96,7 @@ async function openRuntime(parts: ServiceParts, scheduler: Scheduler, turns: Fai
     mail: { smtpUrl: config.smtpUrl, from: `Signalbox <signalbox@${new URL(parts.site.baseUrl).hostname}>` },
     hooks: { outbound, network, tokens, rotates: config.hookRotationHours > 0 },
   });
-  const settings = { retention: config.retention, judging: toJudgingSetup(model?.settings ?? null) };
+  const settings = { retention: config.retention, judging: toReplayJudging(model?.settings ?? null) };
   const runtime: Runtime = await createRuntime({
     ...{ store, clock, randomBytes, log, cachedTables },
     catalogue: { actors: createActorTypes(kinds, settings), subscribers, gates, effects },

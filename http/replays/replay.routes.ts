@@ -55,8 +55,12 @@ const started = z
       .nullable()
       .describe("The baseline that started; null when the set has one that covers its runs."),
     warnings: z
-      .array(z.strictObject({ kind: z.enum(["judging-not-set-up"]) }))
-      .describe("`judging-not-set-up`: the station has a judge and the service no model, so that no copy is scored."),
+      .array(z.strictObject({ kind: z.enum(["judging-not-set-up", "judging-outside-ceiling"]) }))
+      .describe(
+        "Of a station with a judge. `judging-not-set-up`: the service has no model, so that no copy is scored. " +
+          "`judging-outside-ceiling`: the model has no price in the ceiling's currency, so that what judging costs counts " +
+          "against no ceiling.",
+      ),
   })
   .meta({ title: "started-replay" });
 

@@ -80,7 +80,7 @@ export function goOn(scene: JudgingScene): void {
 }
 
 /** Drops all questions, and says what about: their answers are not taken any more. What they count stays counted. */
-export function dropLooks(scene: JudgingScene): readonly Look[] {
+export function dropLooks(scene: Pick<JudgingScene, "turn" | "replayId">): readonly Look[] {
   const { turn, replayId } = scene;
   const { wanted, asked } = readRow(scene);
   for (const each of asked) if (each.askAtMs === null) turn.cancelEffect(questionId(each));
@@ -209,7 +209,7 @@ function questionId({ look, place, repeat }: Look): string {
   return `${look} ${place} ${repeat}`;
 }
 
-function readRow({ turn, replayId }: JudgingScene): ReplayJudgingRow {
+function readRow({ turn, replayId }: Pick<JudgingScene, "turn" | "replayId">): ReplayJudgingRow {
   return replayJudgings.get(turn, turn.self.partition, replayId) ?? { wanted: [], asked: [], downSinceMs: null };
 }
 

@@ -1,5 +1,7 @@
+import { toJudgingSetup } from "../../judging/judging-setup.js";
 import { MAX_ANSWER_TOKENS } from "../../judging/prompt.js";
 import type { Judge } from "../../judging/scales.js";
+import type { JudgingSetup } from "../../lines/fingerprint.js";
 import type { Money } from "../../money.js";
 import { estimateModelUsage, toModelCost } from "../../outbound/model-cost.js";
 import type { ModelMessage } from "../../outbound/model-request.js";
@@ -7,6 +9,20 @@ import { findModelPrice, type ModelSettings, toModelName } from "../../outbound/
 
 /** What judging knows of the deployment's model: its name, and what models cost. */
 export type ModelTerms = Pick<ModelSettings, "name" | "prices">;
+
+/** How replays are judged in this deployment. */
+export interface ReplayJudging extends JudgingSetup {
+  /** Null when no model is set up. */
+  readonly terms: ModelTerms | null;
+}
+
+export function toReplayJudging(model: ModelTerms | null): ReplayJudging {
+  const terms = model === null ? null : { name: model.name, prices: model.prices };
+  return { ...toJudgingSetup(terms), terms };
+}
+
+/** A deployment without a model. */
+export const judgesNothing: ReplayJudging = toReplayJudging(null);
 
 /** What a question counts against a ceiling until its usage is known; null when its model is unpriced. */
 export function estimateCost(

@@ -8,7 +8,7 @@ import type { JudgedCheck } from "../../judging/shown-work.js";
 import type { ModelOutcome } from "../../outbound/model.effects.js";
 import { continueAsking } from "../../outbound/model-asking.js";
 import { replays } from "../replay.table.js";
-import { listCopies, type ReplayCopyRow } from "../replay-copy.table.js";
+import { isSettled, listCopies, type ReplayCopyRow } from "../replay-copy.table.js";
 import { replayInputs } from "../replay-input.table.js";
 import { readOwnChange, readRunCheck, readTask } from "./judged-work.js";
 import {
@@ -138,10 +138,12 @@ function readSide(
   copy: ReplayCopyRow | undefined,
 ): Side {
   const runId = copy?.runId ?? null;
-  const isSettled = copy !== undefined && ["settled", "judging", "judged"].includes(copy.state);
-  if (!readsChanges || runId === null || !isSettled) return { judge, isSettled, change: null, check: null, runId };
+  const hasSettled = copy !== undefined && isSettled(copy);
+  if (!readsChanges || runId === null || !hasSettled) {
+    return { judge, isSettled: hasSettled, change: null, check: null, runId };
+  }
   const change = readOwnChange(reading, workspaceId, runId);
-  return { judge, isSettled, change, check: readRunCheck(reading, workspaceId, runId), runId };
+  return { judge, isSettled: true, change, check: readRunCheck(reading, workspaceId, runId), runId };
 }
 
 /** The other replay's copy of the same original run: k against k, over as many copies as it has. */

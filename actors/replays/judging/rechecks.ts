@@ -38,11 +38,6 @@ export function takeRecheckOver(scene: JudgingScene, before: ReplayRecheckRow, r
   startRechecks(scene);
 }
 
-/** The second check whose newest attempt is this run. */
-export function findRecheckOfRun({ turn, replayId }: JudgingScene, runId: string): ReplayRecheckRow | undefined {
-  return replayRechecks.all(turn, turn.self.partition, { replayId, runId }, { limit: 1 })[0];
-}
-
 /** Ends all second checks that are not over. */
 export function endRechecks(scene: JudgingScene): void {
   const { turn } = scene;

@@ -3,9 +3,9 @@
  * the rows afterwards: the copies' results, and of the replay `counts`, `spending`, `waiting` and `judged`.
  */
 import type { RunRow } from "../../runs/run.js";
+import { replayRef } from "../replay.messages.js";
 import { isUnderWay, type ReplayRow, replays } from "../replay.table.js";
 import { listCopies, type ReplayCopyRow } from "../replay-copy.table.js";
-import { judgedReplayRef } from "./judging.messages.js";
 import { changeReplay, getReplay, type JudgingScene } from "./judging-scene.js";
 import {
   areLooksOver,
@@ -17,9 +17,10 @@ import {
   wantLooks,
 } from "./look-questions.js";
 import { insertPair, refusePair } from "./pairs.js";
-import { areRechecksOver, endRechecks, findRecheckOfRun, takeRecheckOver, wantRechecks } from "./rechecks.js";
+import { areRechecksOver, endRechecks, takeRecheckOver, wantRechecks } from "./rechecks.js";
 import type { Look } from "./replay-judging.table.js";
 import { replayPairs } from "./replay-pair.table.js";
+import { findRecheckOfRun } from "./replay-recheck.table.js";
 import { replayVerdicts } from "./replay-verdict.table.js";
 import { insertVerdict, refuseVerdict } from "./verdicts.js";
 
@@ -52,7 +53,7 @@ export function lookAfterEnd(scene: JudgingScene): void {
   if (state === "finished" && probe) lookTwice(scene);
   pairUp(scene);
   for (const { id, state: theirs } of replays.all(turn, turn.self.partition, { pairedWith: scene.replayId })) {
-    if (theirs === "finished") turn.send(judgedReplayRef(turn.self.partition, id), { type: "counterpart.ended" });
+    if (theirs === "finished") turn.send(replayRef(turn.self.partition, id), { type: "counterpart.ended" });
   }
   noteProgress(scene);
 }
@@ -65,7 +66,8 @@ export function takeCounterpartEnded(scene: JudgingScene): void {
 
 /** A run of the replay is over that is no copy's: that of a second check. */
 export function takeRecheckRunOver(scene: JudgingScene, run: RunRow): void {
-  const recheck = findRecheckOfRun(scene, run.id);
+  const { turn, replayId } = scene;
+  const recheck = findRecheckOfRun(turn, turn.self.partition, { replayId, runId: run.id });
   if (recheck === undefined) return;
   takeRecheckOver(scene, recheck, run);
   noteProgress(scene);

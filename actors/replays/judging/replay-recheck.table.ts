@@ -1,3 +1,4 @@
+import type { Reading } from "../../../storage/store.js";
 import { indexedTable } from "../../tables/indexed-table.js";
 import type { ReplayCopyRow } from "../replay-copy.table.js";
 import type { CopyKey } from "./replay-verdict.table.js";
@@ -21,3 +22,12 @@ export const replayRechecks = indexedTable<ReplayRecheckRow>("replay-recheck", {
   ...{ under: ["replayId"], order: ["place", "repeat"] },
   indexes: { "replay-recheck-of-run": { by: ["runId", "replayId"], has: ["runId"] } },
 });
+
+/** The second check whose newest attempt is this run. */
+export function findRecheckOfRun(
+  reading: Reading,
+  workspaceId: string,
+  { replayId, runId }: { readonly replayId: string; readonly runId: string },
+): ReplayRecheckRow | undefined {
+  return replayRechecks.all(reading, workspaceId, { replayId, runId }, { limit: 1 })[0];
+}

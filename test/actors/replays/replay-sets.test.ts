@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import t from "tap";
-import { notJudging } from "../../../actors/judging/judging-setup.js";
 import type { Refusal } from "../../../actors/refusal.js";
+import { judgesNothing } from "../../../actors/replays/judging/model-terms.js";
 import type { SetChanged } from "../../../actors/replays/replay-set.messages.js";
 import { replayEntries, replaySets } from "../../../actors/replays/replay-set.table.js";
 import { replaySetsActor } from "../../../actors/replays/replay-sets.machine.js";
@@ -34,7 +34,7 @@ class SteppedSets {
     const [run, input] = [runs.get(this.rows, workspaceId, runId), runInputs.get(this.rows, workspaceId, runId)];
     if (run === undefined || input === undefined) throw new Error("there is no run");
     [this.run, this.input] = [run, input];
-    this.sets = stepByHand(replaySetsActor(notJudging), address(workspaceId, "replay-sets", teamId), {
+    this.sets = stepByHand(replaySetsActor(judgesNothing), address(workspaceId, "replay-sets", teamId), {
       rows: this.rows,
     });
   }

@@ -8,6 +8,8 @@ const replayUnderWay = {
   "copies.make": "same",
   "copy.taken": "running",
   "step.on": "same",
+  "judging.answered": "same",
+  "judging.on": "same",
   "step.finished": "finished",
   "step.over-budget": "over-budget",
   "replay.stop": "stopped",
@@ -19,6 +21,10 @@ const replayEnded = {
   "replay.other": "same",
   "copies.make": "same",
   "step.on": "same",
+  "judging.answered": "same",
+  "judging.on": "same",
+  "recheck.over": "same",
+  "counterpart.ended": "same",
 };
 
 /** The tables of the machines of tasks, of their runs and decisions, and of runners, by kind. */
