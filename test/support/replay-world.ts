@@ -1,5 +1,6 @@
 import { type ActorSettings, createActorTypes } from "../../actors/actor-types.js";
 import { createKinds } from "../../actors/kinds.js";
+import type { Station } from "../../actors/lines/station.js";
 import { parseAllowList } from "../../actors/outbound/allow-list.js";
 import type { Refusal } from "../../actors/refusal.js";
 import { isRefusal } from "../../actors/refusal.js";
@@ -7,6 +8,7 @@ import { replayRef } from "../../actors/replays/replay.messages.js";
 import { type ReplayRow, replays } from "../../actors/replays/replay.table.js";
 import { listCopies, type ReplayCopyRow } from "../../actors/replays/replay-copy.table.js";
 import { type ReplayStarted, replaySetsRef } from "../../actors/replays/replay-set.messages.js";
+import { resources } from "../../actors/resources/resource.table.js";
 import { RUNNER_FEATURES, type RunnerMessage } from "../../actors/runners/protocol.js";
 import { runnerRef, type Welcome } from "../../actors/runners/runner.messages.js";
 import { outbox } from "../../actors/runners/runner.table.js";
@@ -18,6 +20,7 @@ import { tasks } from "../../actors/tasks/task.table.js";
 import type { Message } from "../../runtime/turn.js";
 import { Harness } from "./harness.js";
 import { base, SteppedWork } from "./stepped-work.js";
+import { memoryRows } from "./turn.js";
 import { line, lineId, putPool, teamId, workspaceId } from "./work.js";
 
 const kinds = createKinds({ allowList: parseAllowList(""), signsTokens: false });
@@ -32,6 +35,8 @@ export interface ReplayWorldOptions extends ActorSettings {
   readonly slots?: number;
   /** Fields of the station `work` besides the usual. */
   readonly station?: object;
+  /** Proposed candidates of the station by id: what each changes of its block. */
+  readonly candidates?: Readonly<Record<string, object>>;
 }
 
 /** A job that a runner was given. */
@@ -59,13 +64,10 @@ export class ReplayWorld {
 
   static async open(options: ReplayWorldOptions = {}): Promise<ReplayWorld> {
     const world = new ReplayWorld(options);
-    const { harness } = world;
     const rows = pastRuns(options);
-    const stored = harness.disk
-      .open()
-      .commit(rows.range({ prefix: [] }).map(({ key, value }) => ({ op: "put", key, value }) as const));
-    await harness.advance();
-    await stored;
+    await world.#commit((into) => {
+      for (const { key, value } of rows.range({ prefix: [] })) into.put(key, value);
+    });
     await world.restart();
     await world.connect();
     const place = { lineId, stationId: "sta_work" };
@@ -76,6 +78,23 @@ export class ReplayWorld {
       if (isRefusal(added)) throw new Error(JSON.stringify(added));
     }
     return world;
+  }
+
+  /** Writes rows between two processes. */
+  async write(work: (rows: ReturnType<typeof memoryRows>) => void): Promise<void> {
+    this.harness.crash();
+    await this.#commit((rows) => work(rows));
+    await this.restart();
+    await this.connect();
+  }
+
+  async #commit(work: (rows: ReturnType<typeof memoryRows>) => void): Promise<void> {
+    const rows = memoryRows();
+    work(rows);
+    const changes = rows.range({ prefix: [] }).map(({ key, value }) => ({ op: "put", key, value }) as const);
+    const stored = this.harness.disk.open().commit(changes);
+    await this.harness.advance();
+    await stored;
   }
 
   /** Starts a process on the disk as it is. */
@@ -191,7 +210,7 @@ export class ReplayWorld {
 }
 
 /** The rows of a team with past runs `run_1`, `run_2` and so on, each of a task of its own. */
-function pastRuns({ runs: count = 2, station = {} }: ReplayWorldOptions) {
+function pastRuns({ runs: count = 2, station = {}, candidates = {} }: ReplayWorldOptions) {
   const work = new SteppedWork();
   const { rows, runId } = work;
   const [first, second] = line.stations;
@@ -200,6 +219,14 @@ function pastRuns({ runs: count = 2, station = {} }: ReplayWorldOptions) {
   work.complete("review");
   work.putLine({ stations: [{ ...first, ...station }, second] });
   putPool(rows, POOL);
+  for (const [id, changes] of Object.entries(candidates)) {
+    const { id: _id, ...block } = { ...first, ...station, ...changes } as Station;
+    const fields = { name: `The ${id} one`, station: block };
+    resources.put(rows, workspaceId, ["replay-candidate", id], {
+      ...{ kind: "replay-candidate", id, version: 1, workspaceId, teamId, address: `core/dev/work/${id}`, fields },
+      ...{ hidden: {}, added: { lineId, stationId: "sta_work", kind: "proposed" }, createdAt: "", updatedAt: "" },
+    });
+  }
   const task = tasks.get(rows, workspaceId, "task_1");
   const run = runs.get(rows, workspaceId, runId);
   const input = runInputs.get(rows, workspaceId, runId);
