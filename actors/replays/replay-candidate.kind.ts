@@ -8,6 +8,7 @@ import type { HolderLocation, Kind, StationHolder, WriteScope } from "../resourc
 import { findResource } from "../resources/resource.table.js";
 import { checkBlock, type LineRow } from "./candidate-rules.js";
 import { changeParts, listConfigChanges } from "./config-changes.js";
+import { listUnderWay } from "./replay.table.js";
 
 /** Name prefixes of the replays that the service makes itself. */
 const reservedPrefixes = ["Live config", "Planned change", "With the answer"] as const;
@@ -64,6 +65,11 @@ export const replayCandidateKind: Kind<ReplayCandidateFields> = {
   validate: (fields, scope) => {
     const found = findStation(scope);
     return found === null ? [] : checkBlock(fields.station, found.line, { stationKey: found.live.key, scope });
+  },
+  inUse: (row, reading) => {
+    const underWay = listUnderWay(reading, row.workspaceId, { teamId: row.teamId ?? "" });
+    const isReplayed = underWay.some(({ candidate }) => candidate.id === row.id);
+    return isReplayed ? `A replay of the replay-candidate ${row.address} is under way.` : null;
   },
   added: {
     lineId: z.string(),

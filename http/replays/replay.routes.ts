@@ -25,6 +25,8 @@ const asked = z.strictObject({
   candidate: z
     .string(candidateFault)
     .min(1, candidateFault)
+    // A field that is left out has the same message.
+    .prefault("")
     .describe("The id of a proposed candidate of the set's station, or `live` for the station as it is now."),
   ceiling: z.strictObject({
     amount: z
