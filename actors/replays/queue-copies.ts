@@ -54,7 +54,7 @@ function queueCopy(turn: Turn, row: ReplayRow, input: ReplayInputRow, copy: Repl
     type: "run.start",
     ...{ owner: { kind: "replay", id }, ownerAddress: replayRef(partition, id), lane: laneOfReplay(id) },
     ...{ teamId, lineId, stationId, stationKey, config, fingerprint },
-    beginning: toBeginning(getRunInput(turn, partition, copy.originalRunId), input),
+    beginning: toBeginning(getRunInput(turn, partition, copy.originalRunId), input, copy),
     needs: toRunNeeds(turn, { runners: block.runners, harness: config.station.harness }),
   };
   turn.send(runRef(partition, runId), start);
@@ -64,14 +64,16 @@ function queueCopy(turn: Turn, row: ReplayRow, input: ReplayInputRow, copy: Repl
 /** What the repeated run began from, for the repositories of the replay's config; a new one from its head. */
 function toBeginning(
   { runId: repeats, beginning: original }: RunInputRow,
-  { config, live, block, next }: ReplayInputRow,
+  { config, live, block, next, entries }: ReplayInputRow,
+  { place }: CopyName,
 ): RunBeginning {
   if (original === null) throw new Error("a copy of a run whose beginning is not stored");
+  const answer = entries.find((entry) => entry.place === place)?.answer;
   return {
     repeats,
     line: original.line,
     station: { name: block.name, passesTo: block.passesTo, next },
-    replay: toReplayTerms("repeat", config, live),
+    replay: { ...toReplayTerms("repeat", config, live), ...(answer && { answer }) },
     checkouts: config.repositories.map(({ name: repository }) => {
       const known = original.checkouts.find((checkout) => checkout.repository === repository);
       return known ?? { repository, base: null, diff: null };

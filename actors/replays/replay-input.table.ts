@@ -1,6 +1,7 @@
 import type { Reading } from "../../storage/store.js";
 import type { RunConfig } from "../lines/fingerprint.js";
 import type { StationBody } from "../lines/station.js";
+import { digestsOfAnswer, type RunAnswer } from "../runs/run-answer.js";
 import { indexedTable } from "../tables/indexed-table.js";
 import type { RunRefusalCode } from "./run-refusal.js";
 
@@ -15,6 +16,8 @@ export interface ReplayEntry {
   readonly title: string;
   /** Why the run cannot be repeated, at the start; its copies are unscored then. Null when it can. */
   readonly refusal: RunRefusalCode | null;
+  /** What its copies are told of how the work should have turned out; in a replay with the answer alone. */
+  readonly answer?: RunAnswer;
 }
 
 /** What a replay froze at its start. Skills are bodies (`tables/blobs.ts`), named by their digests. */
@@ -37,7 +40,10 @@ export interface ReplayInputRow {
 /** `[replay]` */
 export const replayInputs = indexedTable<ReplayInputRow>("replay-input", {
   order: ["replayId"],
-  blobs: ({ config }) => config.skills.map(({ digest }) => digest),
+  blobs: ({ config, entries }) => [
+    ...config.skills.map(({ digest }) => digest),
+    ...entries.flatMap(({ answer }) => (answer === undefined ? [] : digestsOfAnswer(answer))),
+  ],
 });
 
 /** The input of a replay, which exists as long as the replay. */

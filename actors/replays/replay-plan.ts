@@ -18,6 +18,9 @@ import type { Fingerprints } from "./station-config.js";
 /** Most that a replay may spend, in its currency (replays, Limits). */
 export const MAX_CEILING = 1_000;
 
+/** Most replays of a team that are under way at once. */
+export const MAX_UNDER_WAY = 100;
+
 /** A replay that is to be started: by a person, a check or a search. */
 export interface ReplayPlan
   extends Pick<ReplayRow, "candidate" | "repeats" | "ceiling" | "probe" | "pairedWith" | "answers" | "search"> {

@@ -84,8 +84,16 @@ export interface ReplayStarted {
     readonly ceiling: Money;
     readonly status: "started" | "starting";
   } | null;
+  /** The replay with the answer that follows once that baseline has finished, with its ceiling; null for none. */
+  readonly oracle: { readonly ceiling: Money } | null;
   readonly warnings: readonly JudgingWarning[];
   readonly replayed: boolean;
+}
+
+/** From a replay of the live config, in the turn in which it finished. */
+export interface LiveReplayFinished extends Message {
+  readonly type: "replay.finished";
+  readonly replayId: string;
 }
 
 /** The team or its workspace is gone: removes all of its sets. */
@@ -101,6 +109,7 @@ export type ReplaySetMessage =
   | RemoveEntry
   | MarkGuard
   | StartReplay
+  | LiveReplayFinished
   | DissolveSets;
 
 /** The replay sets of a team, by workspace and team. */

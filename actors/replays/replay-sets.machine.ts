@@ -10,6 +10,8 @@
  * | open  | the same, by who may not, or that cannot | open    | refused                                         |
  * | open  | replay.start                            | open    | the rows of the replay, and of a baseline       |
  * |       |                                         |         | beside it; they begin                           |
+ * | open  | replay.finished                         | open    | the rows of a replay with the answer, which     |
+ * |       |                                         |         | begins; nothing where there is no answer        |
  * | open  | sets.dissolve, woken `dissolve`         | open    | removes a set a turn, until none is left        |
  * | open  | woken `forget <set>`                    | open    | tells further replays of a removed set          |
  *
@@ -20,6 +22,7 @@ import type { ActorType } from "../../runtime/actor-type.js";
 import { defineActor } from "../../runtime/define-actor.js";
 import type { Delivered, Turn, Woken } from "../../runtime/turn.js";
 import type { ReplayJudging } from "./judging/model-terms.js";
+import { startOracle } from "./oracle/start-oracle.js";
 import { replays } from "./replay.table.js";
 import { type ReplaySetMessage, replaySetsRef } from "./replay-set.messages.js";
 import { removeSet, replaySets } from "./replay-set.table.js";
@@ -45,6 +48,10 @@ const createMachine = (judging: ReplayJudging) =>
       startReplay: ({ event }: ActionArgs) => {
         assertEvent(event, "replay.start");
         event.turn.reply(startReplay(event, judging));
+      },
+      startOracle: ({ event }: ActionArgs) => {
+        assertEvent(event, "replay.finished");
+        startOracle(event.turn, event.replayId, judging);
       },
       openSet: ({ event }: ActionArgs) => {
         assertEvent(event, "set.open");
@@ -94,6 +101,7 @@ const createMachine = (judging: ReplayJudging) =>
           "entry.remove": { target: "open", actions: ["removeEntry", "endWhenEmpty"] },
           "guard.mark": { target: "open", actions: ["markGuard", "endWhenEmpty"] },
           "replay.start": { target: "open", actions: ["startReplay", "endWhenEmpty"] },
+          "replay.finished": { target: "open", actions: ["startOracle", "endWhenEmpty"] },
           "sets.dissolve": { target: "open", actions: ["dissolve", "endWhenEmpty"] },
           woken: { target: "open", actions: ["goOn", "endWhenEmpty"] },
         },

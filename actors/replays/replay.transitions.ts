@@ -15,6 +15,7 @@ import { listCopies, type ReplayCopyRow, replayCopies } from "./replay-copy.tabl
 import type { CopyName, ReplayContext } from "./replay-events.js";
 import { getReplayInput, type ReplayEntry, type ReplayInputRow } from "./replay-input.table.js";
 import { listPinned } from "./replay-pins.js";
+import { replaySetsRef } from "./replay-set.messages.js";
 import { type CopyChange, countChanges, type ReplayStep, withdrawQueued } from "./replay-step.js";
 import { runRefusals } from "./run-refusal.js";
 
@@ -141,6 +142,9 @@ export function endReplay(
   freeLane(turn);
   lookAfterEnd(scene);
   releaseWhenJudged(turn);
+  const { id: replayId, teamId, candidate } = row;
+  if (state !== "finished" || candidate.kind !== "live") return;
+  turn.send(replaySetsRef(turn.self.partition, teamId), { type: "replay.finished", replayId });
 }
 
 /** Takes the replay's pins away once nothing is read for it any more. */

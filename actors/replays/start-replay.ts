@@ -12,20 +12,18 @@ import { getTeamKey } from "../resources/resource-indexes.table.js";
 import { findBaseline, planBaseline } from "./baseline.js";
 import { checkBlock, type LineRow } from "./candidate-rules.js";
 import { type JudgingWarning, judgingWarnings, type ReplayJudging } from "./judging/model-terms.js";
+import { listEntries } from "./list-entries.js";
+import { isFollowed } from "./oracle/start-oracle.js";
 import { listUnderWay, type ReplayRow, replays } from "./replay.table.js";
 import type { ReplayCandidateFields } from "./replay-candidate.kind.js";
 import { getReplayInput, type ReplayEntry } from "./replay-input.table.js";
-import { orderReplay, type ReplayPlan, raiseCeiling } from "./replay-plan.js";
+import { MAX_UNDER_WAY, orderReplay, type ReplayPlan, raiseCeiling } from "./replay-plan.js";
 import type { ReplayStarted, StartReplay } from "./replay-set.messages.js";
 import { setNotFound } from "./replay-set.queries.js";
-import { type ReplaySetRow, replayEntries, replaySets } from "./replay-set.table.js";
+import { type ReplaySetRow, replaySets } from "./replay-set.table.js";
 import { refuseCaller, stationLeft } from "./replay-set.transitions.js";
-import { findPastRun } from "./replayable-run.js";
-import { findStationNow, refuseRun } from "./run-refusal.js";
+import { findStationNow } from "./run-refusal.js";
 import { toConfig, toFingerprints } from "./station-config.js";
-
-/** Most replays of a team that are under way at once. */
-const MAX_UNDER_WAY = 100;
 
 /** What a start is made from, once nothing refuses it. */
 interface Start {
@@ -71,17 +69,6 @@ const tooMany: Refusal = {
   refused: "conflict",
   detail: `${MAX_UNDER_WAY} replays of the team are under way. Stop one, or wait until one has ended.`,
 };
-
-/** The runs of the set as they are now, with why any of them cannot be repeated. */
-function listEntries(turn: Turn, set: ReplaySetRow): readonly ReplayEntry[] {
-  const { partition } = turn.self;
-  const station = findStationNow(turn, partition, set);
-  return replayEntries.list(turn, partition, [set.id]).map(({ place, runId, taskId }) => {
-    const past = findPastRun(turn, partition, runId);
-    const refusal = past === undefined ? "no-input" : refuseRun(turn, partition, past.run, station);
-    return { place, runId, taskId, title: past?.task.title ?? "", refusal };
-  });
-}
 
 /** A replay of the live config: the set's new baseline. */
 function startLive(start: Start): ReplayRow | Refusal {
@@ -188,5 +175,6 @@ function toAnswer(
   const started = startedBaseline === null ? undefined : replays.get(turn, turn.self.partition, startedBaseline);
   const status = startedBaseline === id ? "started" : "starting";
   const baseline = started === undefined ? null : ({ id: started.id, ceiling: started.ceiling, status } as const);
-  return { replayId: id, ceiling, baseline, warnings: listWarnings(turn, row, judging), replayed };
+  const oracle = started !== undefined && isFollowed(turn, started, judging) ? { ceiling: started.ceiling } : null;
+  return { replayId: id, ceiling, baseline, oracle, warnings: listWarnings(turn, row, judging), replayed };
 }

@@ -56,6 +56,13 @@ const started = z
       })
       .nullable()
       .describe("The baseline that started; null when the set has one that covers its runs."),
+    oracle: z
+      .strictObject({ ceiling: money })
+      .nullable()
+      .describe(
+        "A replay of that baseline's config whose runs are told the answer starts once it has finished, under this " +
+          "ceiling; null for none.",
+      ),
     warnings: z
       .array(z.strictObject({ kind: z.enum(["judging-not-set-up", "judging-outside-ceiling"]) }))
       .describe(
@@ -90,8 +97,8 @@ export function replayRoutes({ runtime, sealer }: ReplayRoutesOptions): readonly
         const idempotency = idempotencyOf(sealer, request, `replay.start ${setId}`);
         const message = { type: "replay.start", caller, client, setId, ...body, idempotency } as const;
         const made = granted(await runtime.ask(replaySetsRef(workspaceId, teamId), message));
-        const { replayId: id, ceiling, baseline, warnings, replayed } = made;
-        const answer = { id, ceiling, baseline, warnings: [...warnings] };
+        const { replayId: id, ceiling, baseline, oracle, warnings, replayed } = made;
+        const answer = { id, ceiling, baseline, oracle, warnings: [...warnings] };
         return { status: 201, body: answer, headers: replayHeaders(replayed) };
       },
     }),

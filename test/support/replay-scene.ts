@@ -25,8 +25,14 @@ export interface ReplayScene extends Workplace {
   readonly reviewId: string;
 }
 
-export async function openReplayScene(t: Test, options: TestServiceOptions = {}): Promise<ReplayScene> {
-  const place = await openWorkplace(t, { ...options, stations: sceneLine.stations });
+interface ReplaySceneOptions extends TestServiceOptions {
+  /** The work station's check; none unless given. */
+  readonly check?: string;
+}
+
+export async function openReplayScene(t: Test, options: ReplaySceneOptions = {}): Promise<ReplayScene> {
+  const { check = null, ...others } = options;
+  const place = await openWorkplace(t, { ...others, stations: [{ ...work, check }, review] });
   const found = await place.ada.request("GET", `/api/resources/workspaces/${place.workspaceId}/lines`);
   const { id: lineId, stations } = itemsOf(found)[0] as { id: string; stations: { id: string }[] };
   const team = `/api/teams/${place.teamId}`;
@@ -47,19 +53,22 @@ interface Work {
   readonly ending?: RunEnding;
   /** The commit that the runner reports; null for none. */
   readonly base?: string | null;
+  /** The change that it leaves; empty for none. */
+  readonly diff?: string;
 }
 
 /** Opens a task and works it until its run has ended and the task has taken note of it. */
 export async function workTask(
   place: ReplayScene,
-  { ending = { kind: "finish", note: "" }, base = "b".repeat(40) }: Work = {},
+  { ending = { kind: "finish", note: "" }, base = "b".repeat(40), diff = "" }: Work = {},
 ): Promise<{ readonly taskId: string; readonly runId: string }> {
   const taskId = await place.open({ title: "Mend it" });
   const job = await place.peer.job();
   const { runId, fence } = job;
   const bases = base === null ? [] : [{ repository: "acme/app", base }];
   place.peer.say({ type: "run.started", runId, fence, bases });
-  place.peer.end(job, { ending });
+  const checkouts = base === null || diff === "" ? [] : [{ repository: "acme/app", base, diff }];
+  place.peer.end(job, { ending, checkouts });
   await place.when(`task/${taskId}`, async () => ["done", "inbox"].includes(String((await place.task(taskId)).state)));
   return { taskId, runId };
 }

@@ -41,7 +41,7 @@ t.test("a replay repeats each run of its set with its input, and finishes", asyn
   const id = String(started.body?.id);
   t.same(
     [started.status, started.body],
-    [201, { id, ceiling, baseline: { id, ceiling, status: "started" }, warnings: [] }],
+    [201, { id, ceiling, baseline: { id, ceiling, status: "started" }, oracle: null, warnings: [] }],
   );
   const again = await ada.request("POST", `${set}/replays`, body, key);
   t.same([again.status, again.body, again.headers["idempotent-replayed"]], [201, started.body, "true"]);

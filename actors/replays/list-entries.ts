@@ -1,0 +1,16 @@
+import type { TurnReading } from "../../runtime/turn.js";
+import type { ReplayEntry } from "./replay-input.table.js";
+import { type ReplaySetRow, replayEntries } from "./replay-set.table.js";
+import { findPastRun } from "./replayable-run.js";
+import { findStationNow, refuseRun } from "./run-refusal.js";
+
+/** The runs of a set as they are now, for a replay to repeat, with why any of them cannot be. */
+export function listEntries(turn: TurnReading, set: ReplaySetRow): readonly ReplayEntry[] {
+  const { partition } = turn.self;
+  const station = findStationNow(turn, partition, set);
+  return replayEntries.list(turn, partition, [set.id]).map(({ place, runId, taskId }) => {
+    const past = findPastRun(turn, partition, runId);
+    const refusal = past === undefined ? "no-input" : refuseRun(turn, partition, past.run, station);
+    return { place, runId, taskId, title: past?.task.title ?? "", refusal };
+  });
+}

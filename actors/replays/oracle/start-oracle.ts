@@ -1,0 +1,90 @@
+import type { Turn, TurnReading } from "../../../runtime/turn.js";
+import type { JudgingSetup, RunConfig } from "../../lines/fingerprint.js";
+import type { RunAnswer } from "../../runs/run-answer.js";
+import { storeText } from "../../tables/text-blobs.js";
+import { coversSet } from "../baseline.js";
+import { listEntries } from "../list-entries.js";
+import { listUnderWay, type ReplayRow, replays } from "../replay.table.js";
+import { getReplayInput, type ReplayEntry } from "../replay-input.table.js";
+import { MAX_UNDER_WAY, orderReplay } from "../replay-plan.js";
+import { type ReplaySetRow, replaySets } from "../replay-set.table.js";
+import { findStationNow } from "../run-refusal.js";
+import { toConfig, toFingerprints } from "../station-config.js";
+import { type FoundAnswer, findAnswer } from "./find-answer.js";
+
+/**
+ * Replays with the answer. After a replay of the live config over the whole set has finished, its runs are repeated once
+ * more under the same config, each told how its work should have turned out. What that gains is what any better config
+ * could gain at most, by the check and the judge that score it.
+ *
+ * 1. There is at most one for each live replay, and none of what nothing scores.
+ * 2. It repeats the runs of the set that were accepted or sent back, as often as the live replay and under its ceiling.
+ */
+
+/** Whether a live replay that finishes now is followed by one with the answer. */
+export function isFollowed(turn: TurnReading, live: ReplayRow, judging: JudgingSetup): boolean {
+  const { partition } = turn.self;
+  const { config, entries } = getReplayInput(turn, partition, live.id);
+  const isAnswered = ({ runId, refusal }: ReplayEntry) =>
+    refusal === null && findAnswer(turn, partition, runId) !== null;
+  return live.search === null && isScored(config, judging) && entries.some(isAnswered);
+}
+
+/** Starts the replay with the answer after a live one, unless something is in its way. In a turn of the team's sets. */
+export function startOracle(turn: Turn, liveId: string, judging: JudgingSetup): void {
+  const { partition } = turn.self;
+  const live = replays.get(turn, partition, liveId);
+  const set = live && replaySets.get(turn, partition, live.setId);
+  if (live?.state !== "finished" || live.search !== null || set === undefined) return;
+  if (!coversSet(turn, partition, live, set)) return;
+  if (hasOracle(turn, live) || listUnderWay(turn, partition, set).length >= MAX_UNDER_WAY) return;
+  const now = configNow(turn, set, judging);
+  if (now === undefined || !isOf(live, now) || !isScored(now.config, judging)) return;
+  const entries = listAnswered(turn, set);
+  if (entries.length === 0) return;
+  const { line, station: block, config, fingerprints } = now;
+  orderReplay(turn, {
+    ...{ set, line, block, config, live: config, fingerprints, entries, concurrency: null },
+    candidate: { id: turn.newId("cand"), name: `With the answer ${live.candidate.name}`, kind: "with-answer" },
+    ...{ repeats: live.repeats, ceiling: live.ceiling, probe: false },
+    ...{ pairedWith: null, startedBaseline: null, answers: live.id, search: null },
+  });
+}
+
+/** Whether something scores the copies. Without a model to judge them, none of a station with a judge is scored. */
+function isScored({ station: { check, judge } }: RunConfig, { defaultModel }: JudgingSetup): boolean {
+  return judge === null ? check !== null : defaultModel !== null;
+}
+
+function hasOracle(turn: Turn, { id, setId }: ReplayRow): boolean {
+  const fits = ({ answers }: ReplayRow): boolean => answers === id;
+  return replays.all(turn, turn.self.partition, { setId }, { limit: 1, fits }).length > 0;
+}
+
+/** The live config of the set's station; undefined when the station left its line. */
+function configNow(turn: Turn, set: ReplaySetRow, judging: JudgingSetup) {
+  const { partition: workspaceId } = turn.self;
+  const { line, station } = findStationNow(turn, workspaceId, set);
+  if (line === undefined || station === undefined) return undefined;
+  const config = toConfig(turn, { workspaceId, teamId: set.teamId, line }, station);
+  return { line, station, config, fingerprints: toFingerprints(config, judging) };
+}
+
+/** Whether the live config is as it was replayed. */
+function isOf(live: ReplayRow, { fingerprints }: NonNullable<ReturnType<typeof configNow>>): boolean {
+  const { runningFingerprint, scoringFingerprint } = fingerprints;
+  return live.runningFingerprint === runningFingerprint && live.scoringFingerprint === scoringFingerprint;
+}
+
+/** The runs of the set that have an answer, each with it. */
+function listAnswered(turn: Turn, set: ReplaySetRow): readonly ReplayEntry[] {
+  const { partition } = turn.self;
+  return listEntries(turn, set).flatMap((entry) => {
+    const found = entry.refusal === null ? findAnswer(turn, partition, entry.runId) : null;
+    return found === null ? [] : [{ ...entry, answer: toStored(turn, found) }];
+  });
+}
+
+function toStored(turn: Turn, { note, accepted }: FoundAnswer): RunAnswer {
+  return { note: note === null ? null : storeText(turn, turn.self.partition, note), accepted };
+}
