@@ -146,7 +146,7 @@ export class JobRun {
 
   /** Does the whole job and reports its end. Never rejects. */
   async work(): Promise<void> {
-    const { clock, workFolder, log } = this.#options;
+    const { clock, workFolder, mirrors, log } = this.#options;
     const { timeoutMinutes } = this.job;
     const cancelTimeout = clock.at(clock.now() + timeoutMinutes * 60_000, () => this.end("timeout"));
     let place: Place | null = null;
@@ -161,6 +161,7 @@ export class JobRun {
     cancelTimeout();
     if (place !== null) await endMarked(place.folder.mark);
     await this.#report(place?.checkouts ?? [], ending, this.#failure(failed));
+    for (const { repository, base: commit } of place?.checkouts ?? []) mirrors.held.letGo({ repository, commit });
     this.#halt.over();
     await place?.folder.remove().catch((error: unknown) => log(`${this.job.runId}: ${errorMessage(error)}`));
   }

@@ -2,6 +2,7 @@ import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { maskOf } from "../harness/mask.js";
 import { GitFailed, git } from "./git.js";
+import { HeldCommits, keepCommit, keptRef } from "./kept-commits.js";
 
 /** `owner/name` as code hosts allow it; neither part leads out of a folder, or is `.git`. */
 const REPOSITORY = /^[A-Za-z0-9][A-Za-z0-9._-]*\/(?!\.git$)[A-Za-z0-9._-]+$/i;
@@ -15,17 +16,27 @@ export interface Origin {
   readonly commit: string;
 }
 
+/** A repository's mirror, and the address that it is a copy of. */
+export interface MirrorPlace {
+  readonly mirror: string;
+  /** With the credentials that it holds: never to be told. */
+  readonly url: string;
+}
+
 /**
  * Bare copies of repositories, kept between runs, one for each repository.
  *
  * 1. Nobody copies from a mirror during a fetch into it.
  * 2. A mirror has branches and tags under their own names, but neither the address of its origin nor a secret.
  * 3. A commit that a mirror has already needs no network.
+ * 4. A commit that a run began from stays, whatever becomes of its branch, until it is released (`kept-commits.ts`).
  */
 export class Mirrors {
   readonly #folder: string;
   readonly #gitUrl: string;
   readonly #busy = new Map<string, Promise<unknown>>();
+  /** The commits that runs under way began from. */
+  readonly held = new HeldCommits();
 
   /** `{name}` in `gitUrl` is replaced by `owner/name`. */
   constructor(options: { readonly workFolder: string; readonly gitUrl: string }) {
@@ -34,27 +45,53 @@ export class Mirrors {
   }
 
   /**
-   * Updates the mirror and calls `copy` with the wanted commit (null: the head of the default branch). Rejects with
-   * git's error, without the credentials in the address.
+   * Updates the mirror and calls `copy` with the wanted commit (null: the head of the default branch), which is kept from
+   * then on, and held until `held.letGo`. Rejects with git's error, without the credentials in the address.
    */
   async from<Copied>(
     wanted: { readonly repository: string; readonly base: string | null; readonly signal: AbortSignal },
     copy: (origin: Origin) => Promise<Copied>,
   ): Promise<Copied> {
     const { repository, base, signal } = wanted;
+    if (base !== null && !COMMIT.test(base)) throw new GitFailed(`${base} is no commit`);
+    return this.within(wanted, async ({ mirror, url }) => {
+      const commit = await bring(mirror, url, base, signal);
+      await keepCommit(mirror, commit, signal);
+      this.held.hold({ repository, commit });
+      return copy({ mirror, commit });
+    });
+  }
+
+  /**
+   * Calls `work` with a repository's mirror, which nobody else uses meanwhile; it may be empty. Rejects like
+   * {@link Mirrors.from}.
+   */
+  async within<Done>(
+    of: { readonly repository: string; readonly signal: AbortSignal },
+    work: (place: MirrorPlace) => Promise<Done>,
+  ): Promise<Done> {
+    const { repository } = of;
     if (!REPOSITORY.test(repository) || repository.includes("..")) {
       throw new GitFailed(`${repository} is no repository's owner/name`);
     }
-    if (base !== null && !COMMIT.test(base)) throw new GitFailed(`${base} is no commit`);
     const url = this.#gitUrl.replaceAll("{name}", repository);
-    return this.#alone(wanted, async () => {
+    return this.#alone(of, async () => {
       try {
-        const mirror = await this.#made(repository);
-        return await copy({ mirror, commit: await bring(mirror, url, base, signal) });
+        return await work({ mirror: await this.#made(repository), url });
       } catch (error) {
         throw error instanceof GitFailed ? new GitFailed(withoutCredentials(error.message, url)) : error;
       }
     });
+  }
+
+  /** The repositories that have a mirror, in order. */
+  async list(): Promise<readonly string[]> {
+    const owners = await readdir(this.#folder).catch(() => []);
+    const names = owners.map(async (owner) => {
+      const found = await readdir(join(this.#folder, owner)).catch(() => []);
+      return found.filter((name) => name.endsWith(".git")).map((name) => `${owner}/${name.slice(0, -4)}`);
+    });
+    return (await Promise.all(names)).flat().sort();
   }
 
   /** Removes the lock files of a killed git. Call it only while no run is active. */
@@ -106,21 +143,28 @@ export class Mirrors {
 }
 
 async function bring(mirror: string, url: string, base: string | null, signal: AbortSignal): Promise<string> {
-  const isThere = (commit: string) =>
-    git(mirror, ["cat-file", "-e", `${commit}^{commit}`], { signal }).then(
-      () => true,
-      () => false,
-    );
-  const fetch = (...refs: readonly string[]) => git(mirror, [...FETCH, url, ...refs], { signal });
   const commit = base ?? (await headOf(mirror, url, signal));
-  if (await isThere(commit)) return commit;
-  await fetch("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*");
-  if (await isThere(commit)) return commit;
+  if (await hasCommit(mirror, commit, signal)) return commit;
+  await fetchBranches({ mirror, url }, signal);
+  if (await hasCommit(mirror, commit, signal)) return commit;
   // On no branch: a detached head, or a commit that is no longer on its branch.
-  await fetch(`+${commit}:refs/runner/${commit}`).catch((error: unknown) => {
+  await git(mirror, [...FETCH, url, `+${commit}:${keptRef(commit)}`], { signal }).catch((error: unknown) => {
     throw new GitFailed(`the commit ${commit} is not in the repository (${String(error)})`);
   });
   return commit;
+}
+
+/** Whether the mirror has the commit. */
+export function hasCommit(mirror: string, commit: string, signal: AbortSignal): Promise<boolean> {
+  return git(mirror, ["cat-file", "-e", `${commit}^{commit}`], { signal }).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Gives the mirror the branches and tags that the repository has now, and takes away those that it has no more. */
+export async function fetchBranches({ mirror, url }: MirrorPlace, signal: AbortSignal): Promise<void> {
+  await git(mirror, [...FETCH, url, "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"], { signal });
 }
 
 /** The commit at the head of the default branch. */

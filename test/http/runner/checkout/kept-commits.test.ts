@@ -1,0 +1,86 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import t, { type Test } from "tap";
+import { createCheckout } from "../../../../http/runner/checkout/checkout.js";
+import { HeldCommits, listKeptIn, releaseCommit } from "../../../../http/runner/checkout/kept-commits.js";
+import { Mirrors } from "../../../../http/runner/checkout/mirrors.js";
+import { inRepository } from "../run-scene.js";
+
+const { signal } = new AbortController();
+const repository = "acme/app";
+
+function scene(t: Test) {
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-kept-"));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const remote = join(folder, "repositories/acme/app");
+  mkdirSync(remote, { recursive: true });
+  const git = (...args: string[]) => inRepository(remote, ...args);
+  git("init", "--quiet", "--initial-branch", "main");
+  writeFileSync(join(remote, "a.txt"), "one\n");
+  git("add", ".");
+  git("commit", "--quiet", "-m", "Begin");
+  const mirrors = new Mirrors({ workFolder: join(folder, "work"), gitUrl: join(folder, "repositories/{name}") });
+  const lay = (name: string, base: string | null = null) =>
+    createCheckout(
+      mirrors,
+      { repository, setup: null, image: null, base, diff: "" },
+      { folder: join(folder, name), record: join(folder, `${name}.record`), signal },
+    );
+  return { remote, git, mirrors, lay, mirror: join(folder, "work/mirrors/acme/app.git") };
+}
+
+/** Forgets the history of `main` and of everything else, as a person who pushes by force does. */
+function replaceHistory({ git, remote }: ReturnType<typeof scene>): void {
+  git("checkout", "--quiet", "--orphan", "new");
+  writeFileSync(join(remote, "a.txt"), "another\n");
+  git("add", ".");
+  git("commit", "--quiet", "-m", "Anew");
+  git("branch", "--quiet", "-D", "main");
+  git("branch", "-m", "main");
+  git("reflog", "expire", "--expire=now", "--all");
+  git("gc", "--quiet", "--prune=now");
+}
+
+t.test("what a run began from stays in the mirror when its branch is pushed by force, and git collects", async (t) => {
+  const made = scene(t);
+  const { base } = await made.lay("first");
+  replaceHistory(made);
+  const second = await made.lay("second");
+  t.not(second.base, base);
+  t.same(new Set(await listKeptIn(made.mirror, signal)), new Set([base, second.base]));
+  inRepository(made.mirror, "gc", "--quiet", "--prune=now");
+  t.equal((await made.lay("third", base)).base, base, "and can be checked out again");
+  await releaseCommit(made.mirror, base, signal);
+  await releaseCommit(made.mirror, base, signal);
+  t.same(await listKeptIn(made.mirror, signal), [second.base]);
+  inRepository(made.mirror, "gc", "--quiet", "--prune=now");
+  await t.rejects(made.lay("fourth", base), /is not in the repository/, "until it is released");
+});
+
+t.test("the mirrors are listed by their repositories", async (t) => {
+  const { lay, mirrors } = scene(t);
+  t.same(await mirrors.list(), []);
+  await lay("first");
+  t.same(await mirrors.list(), [repository]);
+});
+
+t.test(
+  "a commit is held while runs that began from it are under way, and what was held meanwhile is known",
+  async (t) => {
+    const held = new HeldCommits();
+    const commit = { repository, commit: "a".repeat(40) };
+    const before = held.now;
+    t.notOk(held.isHeldSince(commit, before));
+    held.hold(commit);
+    held.hold(commit);
+    const during = held.now;
+    held.letGo(commit);
+    t.ok(held.isHeldSince(commit, during), "by the other");
+    held.letGo(commit);
+    t.notOk(held.isHeldSince(commit, during));
+    t.ok(held.isHeldSince(commit, before), "it was, after the first look");
+    held.forget(commit);
+    t.notOk(held.isHeldSince(commit, before));
+  },
+);
