@@ -5,6 +5,8 @@ import { oauthStateActor } from "./access/oauth-state.machine.js";
 import { tokenMinting } from "./access/token-exchange.js";
 import { trustActor } from "./access/trust.machine.js";
 import { refuseInTurn } from "./access/write-permission.js";
+import { archiveActor } from "./archives/archive.machine.js";
+import { type ArchiveLimits, defaultArchiveLimits } from "./archives/classify-archive.js";
 import { codeHostConnectionActor } from "./code-host/connection.machine.js";
 import { installationClaimsActor } from "./code-host/installation-claims.machine.js";
 import { decisionSetActor } from "./decisions/decision-set.machine.js";
@@ -37,6 +39,8 @@ import { workspaceActor } from "./workspaces/workspace.machine.js";
 export interface ActorSettings {
   /** How long what has ended is stored. */
   readonly retention?: RetentionPeriods;
+  /** What packs of commits may take. */
+  readonly archives?: ArchiveLimits;
   /** How replays are judged; by default not at all. */
   readonly judging?: ReplayJudging;
 }
@@ -44,7 +48,7 @@ export interface ActorSettings {
 /** All machines; `kinds` are the resource kinds of workspaces. */
 export function createActorTypes(
   kinds: readonly Kind[],
-  { retention = defaultRetention, judging = judgesNothing }: ActorSettings = {},
+  { retention = defaultRetention, archives = defaultArchiveLimits, judging = judgesNothing }: ActorSettings = {},
 ): readonly ActorType[] {
   return [
     workspaceActor(kinds, refuseInTurn),
@@ -65,6 +69,7 @@ export function createActorTypes(
     taskActor,
     runActor(runOwners),
     decisionSetActor,
+    archiveActor(archives),
     replaySetsActor(judging),
     replayActor(judging.terms),
     hookOccurrenceActor,

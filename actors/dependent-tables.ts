@@ -1,4 +1,5 @@
 import { invites } from "./access/invite.table.js";
+import { archives } from "./archives/archive.table.js";
 import { codeHostConnections } from "./code-host/connection.table.js";
 import { standingDecisions } from "./decisions/decision.table.js";
 import { hookOccurrences } from "./hooks/hook-occurrence.table.js";
@@ -48,5 +49,6 @@ export function createDependentSources(kinds: readonly Kind[]): readonly Depende
     replayVerdicts,
     replayPairs,
     replayRechecks,
+    archives,
   ];
 }

@@ -43,6 +43,6 @@ function derive(key: Uint8Array, purpose: string): Buffer {
 }
 
 /** SHA-256 in hex, for values with enough chance in them of their own (tokens). */
-export function sha256Hex(text: string): string {
+export function sha256Hex(text: string | Uint8Array): string {
   return hash("sha256", text, "hex");
 }

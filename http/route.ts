@@ -54,7 +54,7 @@ export interface Answer {
   readonly stream?: AnswerStream;
   /** `body` as text, if it was encoded before. */
   readonly json?: string;
-  readonly text?: { readonly type: string; readonly content: string };
+  readonly text?: { readonly type: string; readonly content: string | Uint8Array };
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -95,10 +95,12 @@ export interface Route {
   /** Whether it is exempt from rate limits, as a supervisor needs. */
   readonly isAlwaysAdmitted?: boolean;
   /** The bearer token that the handler of a public route checks itself. */
-  readonly credential?: "callback" | "metrics";
+  readonly credential?: "callback" | "metrics" | "pool";
   readonly body?: z.ZodType;
   /** `body` gets the raw bytes, at most this many; `takes` documents their contents. */
   readonly rawBodyBytes?: number;
+  /** The media type of raw bytes, for the documentation; JSON by default. */
+  readonly rawBodyType?: string;
   /** The body's schema for the documentation, when `body` accepts anything and the handler parses it later. */
   readonly takes?: z.ZodType;
   /** Dotted paths in `takes` that are never returned. */

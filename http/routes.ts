@@ -25,6 +25,7 @@ import { changeRoutes } from "./resources/change.routes.js";
 import { exportRoutes } from "./resources/export.routes.js";
 import { resourceRoutes } from "./resources/resource.routes.js";
 import type { Route } from "./route.js";
+import { archiveRoutes } from "./runners/archive.routes.js";
 import { runnerRoutes } from "./runners/runner.routes.js";
 import { runnerSocket } from "./runners/runner-socket.js";
 import { streamSocket } from "./streams/stream-socket.js";
@@ -77,6 +78,7 @@ const catalogue: readonly RouteEntry[] = [
   { tag: "Replays", make: ({ runtime, sealer }) => replayRoutes({ runtime, sealer }) },
   { tag: "Decisions", make: ({ runtime }) => decisionRoutes({ runtime }) },
   { tag: "Runners", make: ({ runtime }) => runnerRoutes({ runtime }) },
+  { tag: "Runners", make: ({ runtime, site: { expired } }) => archiveRoutes({ runtime, expired }) },
   {
     tag: "Hook occurrences",
     make: ({ runtime, sealer, site: { expired } }) => hookRoutes({ runtime, sealer, expired }),

@@ -8,6 +8,7 @@ import type { StationBody } from "../lines/station.js";
 import type { Money } from "../money.js";
 import { getTeamKey } from "../resources/resource-indexes.table.js";
 import { pin } from "../tables/pins.js";
+import { holdCommits } from "./entry-commits.js";
 import { replayRef } from "./replay.messages.js";
 import { type ReplayRow, replays } from "./replay.table.js";
 import { type ReplayEntry, type ReplayInputRow, replayInputs } from "./replay-input.table.js";
@@ -39,7 +40,7 @@ export interface ReplayPlan
   readonly concurrency: number | null;
 }
 
-/** Writes the rows of a replay, pins the runs that it repeats, and has it begin. In a turn of the team's sets. */
+/** Writes the rows of a replay, pins the runs that it repeats with their commits, and has it begin. In a turn of the team's sets. */
 export function orderReplay(turn: Turn, plan: ReplayPlan): ReplayRow {
   const { partition } = turn.self;
   const row = toRow(turn, plan);
@@ -48,6 +49,7 @@ export function orderReplay(turn: Turn, plan: ReplayPlan): ReplayRow {
   replays.insert(turn, partition, row);
   replayInputs.insert(turn, partition, toInput(row.id, plan));
   for (const pinned of listPinned(row, entries)) pin(turn, partition, { ...pinned, by: row.id });
+  for (const { runId } of entries) holdCommits(turn, { runId, holder: row.id });
   turn.send(replayRef(partition, row.id), { type: "replay.begin" });
   return row;
 }

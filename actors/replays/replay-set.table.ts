@@ -4,6 +4,7 @@ import { runs } from "../runs/run.table.js";
 import { changedMembers } from "../tables/changed-members.js";
 import { indexedTable } from "../tables/indexed-table.js";
 import { pin, unpin } from "../tables/pins.js";
+import { holdCommits, letGoOfCommits } from "./entry-commits.js";
 
 /** Most runs of a set (replays, Limits). */
 export const MAX_ENTRIES = 50;
@@ -44,7 +45,10 @@ export const replaySets = indexedTable<ReplaySetRow>("replay-set", {
   indexes: { "team-replay-set": ["teamId"], "station-replay-set": ["teamId", "lineId", "stationId"] },
 });
 
-/** A run of a set. It pins the run, and so its task, input, steps and bodies. */
+/**
+ * A run of a set. It pins the run, and so its task, input, steps and bodies, and holds the archives of the commits that
+ * the run began from.
+ */
 export interface ReplayEntryRow {
   readonly setId: string;
   /** Its place in the set: the version that the set had with it first. */
@@ -68,6 +72,7 @@ export function insertEntry(turn: Turn, set: ReplaySetRow, run: Pick<ReplayEntry
   replaySets.put(turn, partition, set, { ...set, version });
   replayEntries.insert(turn, partition, { setId: set.id, place: version, addedAt, ...run });
   pin(turn, partition, pinOf(set.id, run.runId));
+  holdCommits(turn, { runId: run.runId, holder: set.id });
 }
 
 /** Takes a run out of a set. In a turn of the team's sets. */
@@ -87,6 +92,7 @@ export function removeSet(turn: Turn, set: ReplaySetRow): void {
 function releaseEntry(turn: Turn, entry: ReplayEntryRow): void {
   replayEntries.remove(turn, turn.self.partition, entry);
   unpin(turn, turn.self.partition, pinOf(entry.setId, entry.runId));
+  letGoOfCommits(turn, { runId: entry.runId, holder: entry.setId });
 }
 
 function pinOf(setId: string, runId: string) {

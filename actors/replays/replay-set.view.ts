@@ -1,8 +1,10 @@
 import { z } from "zod";
 import type { Reading } from "../../storage/store.js";
+import { findKeeping } from "../archives/archive.queries.js";
 import { DEFAULT_MIN_GAIN } from "../lines/line.js";
 import { taskOutcomes } from "../run-facts/run-outcome.table.js";
 import { spentSchema } from "../runners/protocol.js";
+import { basesOf, runInputs } from "../runs/run-input.table.js";
 import { composeRuns } from "./composition.js";
 import { type ReplayEntryRow, type ReplaySetRow, replayEntries, replaySets } from "./replay-set.table.js";
 import { findPastRun, listSetsOfRun, type PastRun } from "./replayable-run.js";
@@ -36,7 +38,10 @@ const entrySchema = z.strictObject({
   archive: z
     .enum(["pending", "kept"])
     .nullable()
-    .describe("How the commits that the run began from are kept for the set; null while the repository holds them."),
+    .describe(
+      "How the commits that the run began from are kept for the set: `pending` while a runner is looked for that has " +
+        "them, for up to 7 days; null while a branch of the repository holds them, and for a run without.",
+    ),
   addedAt: time,
 });
 
@@ -136,7 +141,12 @@ export function replayableRunView(reading: Reading, place: RunsPlace, runId: str
 export function entryView(reading: Reading, place: RunsPlace, entry: ReplayEntryRow): EntryView {
   const { runId, taskId, addedAt } = entry;
   const past = findPastRun(reading, place.workspaceId, runId);
-  if (past !== undefined) return { ...runView(reading, place, past), archive: null, addedAt };
+  if (past !== undefined) {
+    const input = runInputs.get(reading, place.workspaceId, runId);
+    const commits = input === undefined ? [] : basesOf(input);
+    const archive = findKeeping(reading, place.workspaceId, commits);
+    return { ...runView(reading, place, past), archive, addedAt };
+  }
   const lost = { replayable: false, refusal: { code: "no-input", reason: runRefusals["no-input"] } } as const;
   return { runId, taskId, title: "", ...lost, outcome: "other", origin: null, endedAt: null, archive: null, addedAt };
 }

@@ -5,6 +5,7 @@ import { dispatcherRef, type LimitLane } from "../runners/dispatcher.messages.js
 import { type EndRun, runRef } from "../runs/run.messages.js";
 import { unpin } from "../tables/pins.js";
 import { COPIES_AT_ONCE, wakeUps } from "./classify-replay.js";
+import { letGoOfCommits } from "./entry-commits.js";
 import type { JudgingScene } from "./judging/judging-scene.js";
 import type { ModelTerms } from "./judging/model-terms.js";
 import { judgeCopy, lookAfterEnd, stopJudging } from "./judging/replay-judging.transitions.js";
@@ -158,6 +159,7 @@ export function releasePinned(turn: Turn, row: ReplayRow): void {
   const { partition, id } = turn.self;
   const { entries } = getReplayInput(turn, partition, id);
   for (const pinned of listPinned(row, entries)) unpin(turn, partition, { ...pinned, by: id });
+  for (const { runId } of entries) letGoOfCommits(turn, { runId, holder: id });
 }
 
 /** Stops the replay: its runs are withdrawn, and those that ran settle as they end. */

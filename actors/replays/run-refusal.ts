@@ -1,9 +1,10 @@
 import type { Reading } from "../../storage/store.js";
+import { findRefusal } from "../archives/archive.queries.js";
 import type { LineFields } from "../lines/line.js";
 import { findLine } from "../lines/line.queries.js";
 import type { Station } from "../lines/station.js";
 import type { RunRow } from "../runs/run.js";
-import { runInputs } from "../runs/run-input.table.js";
+import { basesOf, runInputs } from "../runs/run-input.table.js";
 
 /** Why a run cannot be repeated, in a sentence for each code. */
 export const runRefusals = {
@@ -15,6 +16,7 @@ export const runRefusals = {
   "no-base": "The commit that the run began from is not known.",
   "commit-gone": "The commit that the run began from is gone.",
   "archive-too-large": "The commit that the run began from is too large to be kept.",
+  "archives-full": "The archives of the workspace had no room for the commit that the run began from.",
   "in-set": "The run is already in the set.",
 } as const;
 
@@ -55,5 +57,6 @@ export function refuseRun(
   const { checkouts } = input.beginning;
   const known = line?.repositories.map(({ name }) => name);
   if (known !== undefined && checkouts.some(({ repository }) => !known.includes(repository))) return "repository-gone";
-  return checkouts.some(({ base }) => base === null) ? "no-base" : null;
+  if (checkouts.some(({ base }) => base === null)) return "no-base";
+  return findRefusal(reading, workspaceId, basesOf(input));
 }

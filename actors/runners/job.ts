@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { archiveSchema } from "./kept-commit.js";
 
 /** The claim that a message or a job is about. */
 export const claim = { runId: z.string().regex(/^[\w-]{1,100}$/), fence: z.int().min(1) };
@@ -80,6 +81,8 @@ export const jobSchema = z.object({
       base: z.string().nullable(),
       /** The task's changes since `base` so far, applied before the agent starts; empty for none. */
       diff: z.string(),
+      /** Where `base` is stored, for when its repository has it no more; absent for nowhere. */
+      archive: archiveSchema.optional(),
     }),
   ),
 });

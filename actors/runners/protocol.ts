@@ -19,6 +19,12 @@
  * 7. An agent that needs approval for a call asks with `run.permission` and waits. The answer of the task's assignee is
  *    sent as `run.permission-answered`. Approvals that are open when the run ends are not answered.
  *
+ * 8. A runner whose hello has the feature `commits` keeps the commits that runs began from. It names them in `kept`, once
+ *    after each welcome and every few hours, a frame at a time; the service answers each with `released`: those that no
+ *    run needs any more, which the runner keeps no longer. After a welcome, and whenever it looks for one, the service
+ *    sends the commits that replay sets need (`wanted`). A runner that has one, or is named to get it, takes it, says
+ *    what it found, and sends its pack over HTTP (`/api/runner/archives`). These frames are not numbered.
+ *
  * Every message about a run carries the fence of its claim. A message with another fence than the run's current one
  * has no effect and is answered with `run.drop`.
  *
@@ -32,6 +38,7 @@
 import { z } from "zod";
 import { inputsTextSchema } from "./call-inputs.js";
 import { claim, jobSchema } from "./job.js";
+import { commitId, keptFrame, releasedFrame, wantedFrame } from "./kept-commit.js";
 import { calledName, toolCallSchema } from "./tool-call.js";
 
 export const RUNNER_PROTOCOL = 1;
@@ -48,6 +55,8 @@ export const RUNNER_FEATURES = [
   "bases",
   /** `replay` in a job: the run belongs to a replay, and nothing but its report may leave it. */
   "replays",
+  /** `kept`, `released` and `wanted`, and `archive` of a job's checkout: commits that outlive their branches. */
+  "commits",
 ] as const;
 export type RunnerFeature = (typeof RUNNER_FEATURES)[number];
 
@@ -122,20 +131,17 @@ export type RunFailure = z.infer<typeof failureSchema>;
 /** A model, as an agent names it. */
 export const modelName = shownName.min(1).max(200);
 
-/** A commit: 40 or 64 hex digits. */
-const commit = z.string().regex(/^([0-9a-f]{40}|[0-9a-f]{64})$/);
-
 /** Most checkouts of a run: as many as a line has repositories. */
 const MAX_CHECKOUTS = 50;
 
 /** The commit that a checkout begins from. */
-const baseSchema = z.object({ repository: z.string().max(200), base: commit });
+const baseSchema = z.object({ repository: z.string().max(200), base: commitId });
 export type CheckoutBase = z.infer<typeof baseSchema>;
 
 export const checkoutResultSchema = z.object({
   repository: z.string(),
   /** The commit the diff is against. */
-  base: commit,
+  base: commitId,
   /** Unified git diff (`--binary`) of all the task's changes since `base`; empty for none. */
   diff: z.string(),
   /**
@@ -288,6 +294,7 @@ export const runnerFrameSchema = z.discriminatedUnion("frame", [
     /** Repeated by the `ack` that answers it. */
     beat: z.int().min(1).optional(),
   }),
+  keptFrame,
 ]);
 export type RunnerFrame = z.infer<typeof runnerFrameSchema>;
 
@@ -322,6 +329,8 @@ export const serviceFrameSchema = z.discriminatedUnion("frame", [
     body: z.string(),
     timeoutMs: z.number().positive(),
   }),
+  releasedFrame,
+  wantedFrame,
   /** A frame or the hello is refused; the service closes the connection. */
   z.object({ frame: z.literal("error"), message: z.string() }),
 ]);

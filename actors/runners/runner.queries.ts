@@ -37,6 +37,11 @@ export function mayReturnAs(reading: Reading, { workspaceId, poolId }: PoolBeare
   return RUNNER_ID.test(runnerId) && (known === undefined || known.poolId === poolId);
 }
 
+/** Whether the pool has the runner now. */
+export function isRunnerOf(reading: Reading, { workspaceId, poolId }: PoolBearer, runnerId: string): boolean {
+  return RUNNER_ID.test(runnerId) && runners.get(reading, workspaceId, runnerId)?.poolId === poolId;
+}
+
 /** A message in a runner's outbox, with its number there. */
 export interface OutgoingMessage {
   readonly n: number;

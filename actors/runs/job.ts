@@ -1,4 +1,5 @@
 import type { Reading } from "../../storage/store.js";
+import { findKeptPack } from "../archives/archive.queries.js";
 import { getStoredSkill } from "../lines/run-setup.js";
 import { findResourceAt } from "../resources/resource.table.js";
 import type { Job } from "../runners/job.js";
@@ -80,8 +81,19 @@ function toCheckouts(
   return repositories.map(({ name, setup, image }) => {
     const from = checkouts.find(({ repository }) => repository === name);
     const diff = getText(reading, workspaceId, from?.diff ?? null);
-    return { repository: name, setup, image, base: from?.base ?? null, diff };
+    const base = from?.base ?? null;
+    return { repository: name, setup, image, base, diff, ...toArchive(reading, workspaceId, name, base) };
   });
+}
+
+function toArchive(
+  reading: Reading,
+  workspaceId: string,
+  repository: string,
+  commit: string | null,
+): Pick<Job["checkouts"][number], "archive"> {
+  const kept = commit === null ? null : findKeptPack(reading, workspaceId, { repository, commit });
+  return kept === null ? {} : { archive: { id: kept.archiveId, bytes: kept.bytes, digest: kept.digest } };
 }
 
 /** The values of secrets by environment name, and the names of secrets that are gone or cannot be opened. */

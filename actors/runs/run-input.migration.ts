@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Message } from "../../runtime/turn.js";
 import { deadLetterSpace, rowSpace, undeliveredSpace } from "../../storage/keys.js";
-import { putRow, removeRow, removeTable } from "../../storage/migration-walks.js";
+import { eachRow, putRow, removeRow, removeTable } from "../../storage/migration-walks.js";
 import type { Slice, Walk } from "../../storage/migrations.js";
 import type { Change, Entry, Reading } from "../../storage/store.js";
 
@@ -237,4 +237,23 @@ export const runInputWalks: readonly Walk[] = [
   messageWalk([deadLetterSpace]),
   removeTable("run-config", { maxEntries: HEAVY }),
   removeTable("run-skill", { maxEntries: HEAVY }),
+];
+
+interface InputWithBases {
+  readonly runId: string;
+  readonly beginning: {
+    readonly checkouts: readonly { readonly repository: string; readonly base: string | null }[];
+  } | null;
+}
+
+/** Lists the runs by the commits that they began from. */
+export const runBaseWalks: readonly Walk[] = [
+  eachRow<InputWithBases>(
+    "run-input",
+    ({ runId, beginning }, place) =>
+      (beginning?.checkouts ?? []).flatMap(({ repository, base }) =>
+        base === null ? [] : [putRow(place, "run-base", [base, repository, runId], true)],
+      ),
+    { maxEntries: 100 },
+  ),
 ];

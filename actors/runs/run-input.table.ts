@@ -1,7 +1,10 @@
 import { z } from "zod";
 import type { Reading } from "../../storage/store.js";
+import { table } from "../../storage/table.js";
 import type { RunConfig } from "../lines/fingerprint.js";
+import type { RepositoryCommit } from "../runners/kept-commit.js";
 import { indexedTable } from "../tables/indexed-table.js";
+import { derivedRows } from "../tables/table-declaration.js";
 import { digestsOfText, getText } from "../tables/text-blobs.js";
 import type { ReplayTerms } from "./replay-terms.js";
 import { digestsOfAnswer } from "./run-answer.js";
@@ -63,8 +66,25 @@ export interface InputBrief extends Omit<RunBrief, "notes"> {
   readonly notes: string | null;
 }
 
+/** `[commit, repository, run]` -> true: the runs that began from a commit. */
+export const runBases = table<true>("run-base");
+
 /** `[run]` */
-export const runInputs = indexedTable<RunInputRow>("run-input", { order: ["runId"], blobs: bodiesOf });
+export const runInputs = indexedTable<RunInputRow>("run-input", {
+  order: ["runId"],
+  derived: [
+    derivedRows(runBases, (input) =>
+      basesOf(input).map(({ commit, repository }) => [[commit, repository, input.runId], true]),
+    ),
+  ],
+  blobs: bodiesOf,
+});
+
+/** The commits that a run began from, as far as they are known. */
+export function basesOf({ beginning }: Pick<RunInputRow, "beginning">): readonly RepositoryCommit[] {
+  const checkouts = beginning?.checkouts ?? [];
+  return checkouts.flatMap(({ repository, base }) => (base === null ? [] : [{ repository, commit: base }]));
+}
 
 const notesSchema = z.array(z.object({ at: z.string(), from: z.string(), text: z.string() }));
 

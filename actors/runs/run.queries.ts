@@ -4,10 +4,12 @@ import { seesOutcomes } from "../access/visibility.js";
 import type { Caller } from "../caller.js";
 import { isRefusal, type Refusal } from "../refusal.js";
 import { findLocation } from "../resources/resource-location.table.js";
+import type { RepositoryCommit } from "../runners/kept-commit.js";
 import type { ApprovalRow } from "./approval.js";
 import { approvals } from "./approval.table.js";
 import type { RunRow } from "./run.js";
 import { runs } from "./run.table.js";
+import { basesOf, runBases, runInputs } from "./run-input.table.js";
 
 /** Whether the workspace has such a run and the caller may read its progress. */
 export function seesRun(reading: Reading, caller: Caller, workspaceId: string, runId: string): boolean {
@@ -37,6 +39,36 @@ export function findRunToWorkOn(reading: Reading, caller: Caller, runId: string)
   if (isRefusal(found)) return found;
   const { workspaceId, run } = found;
   return refuseTeamWork(reading, caller, { workspaceId, teamId: run.teamId }) ?? found;
+}
+
+/** A runner's claim of a run. */
+export interface RunnerClaim {
+  readonly runnerId: string;
+  readonly runId: string;
+  readonly fence: number;
+}
+
+/** Whether the runner holds the run, and the run's input begins from the commit. */
+export function holdsRunFrom(
+  reading: Reading,
+  workspaceId: string,
+  { runnerId, runId, fence }: RunnerClaim,
+  { repository, commit }: RepositoryCommit,
+): boolean {
+  const run = runs.get(reading, workspaceId, runId);
+  if (run === undefined || run.state === "ended" || run.runnerId !== runnerId || run.fence !== fence) return false;
+  const input = runInputs.get(reading, workspaceId, runId);
+  const bases = input === undefined ? [] : basesOf(input);
+  return bases.some((base) => base.repository === repository && base.commit === commit);
+}
+
+/** Whether the input of a stored run names the commit. */
+export function isCommitNeeded(
+  reading: Reading,
+  workspaceId: string,
+  { repository, commit }: RepositoryCommit,
+): boolean {
+  return runBases.list(reading, workspaceId, [commit, repository], { limit: 1 }).length > 0;
 }
 
 /** Which approvals of a run. */

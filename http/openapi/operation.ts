@@ -21,7 +21,7 @@ export function operationOf(route: Route, problems: ProblemResponses): ZodOpenAp
       : {
           requestBody: {
             required: !body.safeParse({}).success,
-            content: { "application/json": { schema: body, ...exampleOf(route.example) } },
+            content: { [route.rawBodyType ?? "application/json"]: { schema: body, ...exampleOf(route.example) } },
           },
         }),
     responses: { ...problems.of(problemsOf(route)), ...answersOf(route) },

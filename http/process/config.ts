@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { ArchiveLimits } from "../../actors/archives/classify-archive.js";
 import { createHookTokenSigner } from "../../actors/hooks/delivery/hook-token.js";
 import { parseAllowList } from "../../actors/outbound/allow-list.js";
 import type { CodeHostSettings } from "../../actors/outbound/code-host-settings.js";
@@ -46,6 +47,8 @@ export interface Config {
   readonly trustedProxies: string;
   /** How long what has ended is stored. */
   readonly retention: RetentionPeriods;
+  /** What the packs of commits that replay sets need may take. */
+  readonly archives: ArchiveLimits;
   readonly transport: "uws" | "node";
   readonly logLevel: "debug" | "info" | "warn" | "error" | "silent";
 }
@@ -126,6 +129,7 @@ const settings = {
   RETENTION_FACTS: duration.default(defaultRetention.facts),
   RETENTION_HOOKS: duration.default(defaultRetention.hooks),
   RETENTION_CHANGES: duration.default(defaultRetention.changes),
+  ARCHIVE_MIB_PER_WORKSPACE: digits(0, 999_999, "must be MiB, 0 to 999999").default(4_096),
   TRUSTED_PROXIES: z.string().superRefine(readableBy(parseNetworks)).default(""),
   TRANSPORT: z.enum(["uws", "node"], "must be uws or node").default("uws"),
   LOG_LEVEL: z
@@ -179,6 +183,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       hooks: read("RETENTION_HOOKS"),
       changes: read("RETENTION_CHANGES"),
     },
+    archives: { bytesPerWorkspace: read("ARCHIVE_MIB_PER_WORKSPACE") * 1024 ** 2 },
     transport: read("TRANSPORT"),
     logLevel: read("LOG_LEVEL"),
   };

@@ -96,7 +96,8 @@ async function openRuntime(parts: ServiceParts, scheduler: Scheduler, turns: Fai
     mail: { smtpUrl: config.smtpUrl, from: `Signalbox <signalbox@${new URL(parts.site.baseUrl).hostname}>` },
     hooks: { outbound, network, tokens, rotates: config.hookRotationHours > 0 },
   });
-  const settings = { retention: config.retention, judging: toReplayJudging(model?.settings ?? null) };
+  const { retention, archives } = config;
+  const settings = { retention, archives, judging: toReplayJudging(model?.settings ?? null) };
   const runtime: Runtime = await createRuntime({
     ...{ store, clock, randomBytes, log, cachedTables },
     catalogue: { actors: createActorTypes(kinds, settings), subscribers, gates, effects },

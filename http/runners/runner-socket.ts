@@ -1,5 +1,5 @@
 import type { NetworkRequests } from "../../actors/outbound/network-requests.js";
-import { findPoolByToken, type PoolBearer } from "../../actors/runners/pool-token.js";
+import type { PoolBearer } from "../../actors/runners/pool-token.js";
 import {
   MAX_FRAME_BYTES,
   RUNNER_FEATURES,
@@ -26,6 +26,8 @@ import { AGAIN, BAD_FRAME, type EndConnection, NOT_ADMITTED, REPLACED } from "./
 import { InboundFrames } from "./inbound-frames.js";
 import { RunnerNetworkHost } from "./network-host.js";
 import { OutboxSender } from "./outbox-sender.js";
+import { findPool } from "./pool-bearer.js";
+import { listenForWanted, toReleased, toWanted } from "./wanted-commits.js";
 
 export interface RunnerSocketOptions {
   readonly runtime: Runtime;
@@ -59,14 +61,6 @@ export function runnerSocket(options: RunnerSocketOptions): SocketRoute {
   };
 }
 
-/** The pool that the token admits to. One that was refused as expired stays so. */
-function findPool({ runtime, expired }: RunnerSocketOptions, tokenHash: string): PoolBearer | null {
-  const { reading, clock } = runtime;
-  const pool = expired.has(tokenHash) ? null : findPoolByToken(reading, tokenHash, clock.now());
-  if (pool === null) expired.refusedPool(tokenHash);
-  return pool;
-}
-
 type HelloFrame = Extract<RunnerFrame, { frame: "hello" }>;
 
 /** A frame after the hello. */
@@ -90,6 +84,7 @@ class RunnerConnection implements SocketHandler {
   #runner: RunnerKey | null = null;
   #outbox: OutboxSender | null = null;
   #unlisten: (() => void) | null = null;
+  #unlistenWanted: () => void = noop;
   /** The number of the last message that was handled. */
   #received = 0;
   /** Set once the connection is closed or being closed: nothing is handled or sent after that. */
@@ -123,6 +118,7 @@ class RunnerConnection implements SocketHandler {
     this.#network.leave();
     this.#cancelRecheck();
     this.#unlisten?.();
+    this.#unlistenWanted();
     // Runs after a pending hello, whose runner has to know too that the socket is gone.
     this.#inbound.closed(() => this.#leave());
   }
@@ -156,6 +152,8 @@ class RunnerConnection implements SocketHandler {
       }
       case "response":
         return this.#network.answer(frame);
+      case "kept":
+        return this.#send(toReleased(runtime.reading, runner.workspaceId, frame.commits));
       case "ack":
         return undefined;
     }
@@ -188,6 +186,18 @@ class RunnerConnection implements SocketHandler {
     });
     this.#openOutbox(runner, frame);
     if (makesRequests === true) this.#joinNetwork(workspaceId);
+    if (frame.features?.includes("commits") === true) this.#tellWanted(runner);
+  }
+
+  /** Sends the commits that are wanted now, and each that is wanted later. */
+  #tellWanted(runner: RunnerKey): void {
+    const { feed, reading } = this.#options.runtime;
+    const tell = (wanted: ServiceFrame | null) =>
+      this.#unlessDamaged(() => {
+        if (wanted !== null && this.#socket.bufferedBytes <= MAX_FRAME_BYTES && this.#isAdmitted()) this.#send(wanted);
+      });
+    this.#unlistenWanted = listenForWanted(feed, runner, tell);
+    this.#unlessDamaged(() => tell(toWanted(reading, runner.workspaceId)));
   }
 
   #openOutbox(runner: RunnerKey, { features = [], received }: HelloFrame): void {

@@ -164,6 +164,9 @@ export const callerRows: Readonly<Record<string, Row>> = {
   // The state is of none of these.
   "POST /api/code-host/confirmations": signedIn,
   "POST /api/code-host/deliveries": ownCredential,
+  "POST /api/runner/archives/{archiveId}": ownCredential,
+  "PUT /api/runner/archives/{archiveId}/chunks/{n}": ownCredential,
+  "GET /api/runner/archives/{archiveId}/chunks/{n}": ownCredential,
   "GET /code-host/callback": anyone,
   "GET /api/workspaces/{slug}/members": people,
   "PATCH /api/workspaces/{slug}/members/{userId}": row({ ...leads, teammate: 403, member: 403, token: 403 }),

@@ -27,6 +27,14 @@ const replayEnded = {
   "counterpart.ended": "same",
 };
 
+/** What an archive takes in every state in which something needs its commit. */
+const heldArchive = {
+  "archive.hold": "same",
+  "archive.unheld": "same",
+  "archive.let-go": "absent",
+  "archive.refused": "same",
+};
+
 /** The tables of the machines of tasks, of their runs and decisions, and of runners, by kind. */
 export const workMachines: Readonly<Record<string, MachineTable>> = {
   task: {
@@ -267,5 +275,32 @@ export const workMachines: Readonly<Record<string, MachineTable>> = {
       "lease.late": "same",
       "lease.over": "same",
     },
+  },
+  archive: {
+    absent: { "archive.hold": "wanted", "archive.unheld": "same", "archive.refused": "same" },
+    wanted: {
+      ...heldArchive,
+      "archive.take": "taken",
+      "asked.again": "same",
+      "time.over": "refused",
+    },
+    taken: {
+      ...heldArchive,
+      "archive.take": "same",
+      "found.on-branch": "served",
+      "found.nowhere": "wanted",
+      "found.too-large": "refused",
+      "pack.begun": "same",
+      "pack.resumed": "same",
+      "pack.unfit": "wanted",
+      "chunk.next": "same",
+      "chunk.last": "kept",
+      "chunk.repeated": "same",
+      "chunk.false": "wanted",
+      "runner.silent": "wanted",
+    },
+    served: { ...heldArchive, "archive.take": "taken", "asked.again": "same" },
+    kept: heldArchive,
+    refused: heldArchive,
   },
 };

@@ -102,7 +102,7 @@ t.test("every body has an example, and it is one", async (t) => {
     const at = `${route.method} ${route.path}`;
     const taken = route.takes ?? route.body;
     if (taken !== undefined) {
-      const parsed = taken.safeParse(operation.requestBody?.content["application/json"]?.example);
+      const parsed = taken.safeParse(operation.requestBody?.content[route.rawBodyType ?? "application/json"]?.example);
       t.ok(parsed.success, `${at} takes its example: ${parsed.error?.message}`);
       checked += 1;
     }

@@ -28,6 +28,7 @@ t.test("without settings the service listens on this machine alone, over a folde
     metricsToken: null,
     rates: { perCredentialASecond: 500, perAddressASecond: 1_000, failuresAMinute: 300 },
     socketsPerHolder: 1_000,
+    archives: { bytesPerWorkspace: 4_096 * 1024 ** 2 },
     codeHost: null,
     codeHostWebhookSecret: null,
     model: null,

@@ -24,7 +24,9 @@ t.test("a set is opened, filled, read and deleted", async (t) => {
   t.match(read.body, {
     ...{ name: "Hard ones", lineId, stationId, stationKey: "work", version: 2, stationLeft: false },
     ...{ guardsChanges: false, minGain: 0.05 },
-    entries: [{ runId, taskId, title: "Mend it", replayable: true, refusal: null, archive: null, outcome: "accepted" }],
+    entries: [
+      { runId, taskId, title: "Mend it", replayable: true, refusal: null, archive: "pending", outcome: "accepted" },
+    ],
     health: { noise: null, saturation: null, judge: null, checks: null, oracle: null },
   });
   t.match(read.body?.composition, {

@@ -1,0 +1,210 @@
+import type { Delivered, Turn } from "../../runtime/turn.js";
+import { runners } from "../runners/runner.table.js";
+import type { ArchiveRefusal, ArchiveRow } from "./archive.js";
+import { wantedTopic } from "./archive.messages.js";
+import { archiveChunks, archiveHolds, archiveRoom, archives, ROOM } from "./archive.table.js";
+import { type ArchiveContext, type ArchiveEvent, deadlineOf } from "./classify-archive.js";
+import { NO_CHUNKS, type Pack } from "./pack.js";
+
+/** The transitions of an archive; the machine says when each runs. */
+
+/** Counters of the process (`RuntimeStats.counters`). */
+export const archiveCounters = { kept: "archives.kept", refused: "archives.refused" } as const;
+
+type EventOf<Type extends ArchiveEvent["type"]> = Delivered<Extract<ArchiveEvent, { readonly type: Type }>>;
+
+const MINUTE_MS = 60_000;
+/** When runners are asked again for a pending commit, in milliseconds after each time; then after the last of them. */
+const ASK_AGAIN_MS = [1, 5, 10, 30, 60].map((minutes) => minutes * MINUTE_MS);
+/** How often a commit that a branch holds is looked at again, in milliseconds. */
+const LOOK_AGAIN_MS = 6 * 60 * MINUTE_MS;
+/** How long a runner that took a commit may say nothing of it, in milliseconds: a fetch or a pack may take minutes. */
+const SILENT_MS = 15 * MINUTE_MS;
+/** Most runners looked through for the next to ask. */
+const MAX_RUNNERS = 1_000;
+
+export function beginArchive(event: EventOf<"archive.hold">): ArchiveContext {
+  const { turn, repository, commit } = event;
+  const row: ArchiveRow = {
+    ...{ id: turn.self.id, repository, commit, standing: "pending", refusal: null },
+    ...{ pendingSinceMs: turn.now, pack: null },
+  };
+  archives.insert(turn, turn.self.partition, row);
+  hold(event);
+  return { asked: ask(turn, row, 0), runnerId: null, received: 0, chain: NO_CHUNKS };
+}
+
+export function hold({ turn, holder }: EventOf<"archive.hold">): void {
+  archiveHolds.put(turn, turn.self.partition, [turn.self.id, holder], true);
+}
+
+export function unhold({ turn, holder }: EventOf<"archive.unheld">): void {
+  archiveHolds.remove(turn, turn.self.partition, turn.self.id, holder);
+}
+
+/** Removes all of it. */
+export function letGo({ turn, holder, row }: EventOf<"archive.let-go">, context: ArchiveContext): ArchiveContext {
+  const { partition, id } = turn.self;
+  archiveHolds.remove(turn, partition, id, holder);
+  const next = removePack(turn, row, context);
+  archives.remove(turn, partition, row);
+  turn.stop();
+  return next;
+}
+
+export function take({ turn, runnerId }: EventOf<"archive.take">, context: ArchiveContext): ArchiveContext {
+  turn.cancelWake("ask");
+  turn.wake("silent", turn.now + SILENT_MS);
+  turn.reply({ taken: true });
+  return { ...context, runnerId };
+}
+
+export function noteServed({ turn, row }: EventOf<"found.on-branch">, context: ArchiveContext): ArchiveContext {
+  const next = removePack(turn, row, context);
+  putRow(turn, row, { standing: "served", refusal: null, pendingSinceMs: null, pack: null });
+  turn.cancelWake("silent");
+  turn.wake("ask", turn.now + LOOK_AGAIN_MS);
+  turn.reply({ reported: true });
+  return { ...next, runnerId: null, asked: 0 };
+}
+
+export function missing({ turn, row }: EventOf<"found.nowhere">, context: ArchiveContext): ArchiveContext {
+  turn.cancelWake("silent");
+  turn.reply({ reported: true });
+  return awaitRunners(turn, toPending(turn, row), context);
+}
+
+export function refuseTooLarge({ turn, row }: EventOf<"found.too-large">, context: ArchiveContext): ArchiveContext {
+  turn.cancelWake("silent");
+  turn.reply({ reported: true });
+  return refuseForGood(turn, row, context, "archive-too-large");
+}
+
+export function beginPack({ turn, row, pack }: EventOf<"pack.begun">, context: ArchiveContext): ArchiveContext {
+  const next = removePack(turn, row, context);
+  changeRoom(turn, pack.bytes);
+  toPending(turn, row, pack);
+  turn.wake("silent", turn.now + SILENT_MS);
+  turn.reply({ received: 0 });
+  return next;
+}
+
+export function resumePack({ turn }: EventOf<"pack.resumed">, { received }: ArchiveContext): void {
+  turn.wake("silent", turn.now + SILENT_MS);
+  turn.reply({ received });
+}
+
+export function refuseUnfit({ turn, row, why }: EventOf<"pack.unfit">, context: ArchiveContext): ArchiveContext {
+  turn.cancelWake("silent");
+  const next = removePack(turn, row, context);
+  const pending = toPending(turn, row, null);
+  turn.reply({ refused: "conflict", detail: why });
+  return awaitRunners(turn, putRow(turn, pending, { refusal: "archives-full" }), next);
+}
+
+export function storeChunk(
+  { turn, n, chunk, chain }: EventOf<"chunk.next" | "chunk.last">,
+  context: ArchiveContext,
+): ArchiveContext {
+  archiveChunks.put(turn, turn.self.partition, [turn.self.id, n], chunk);
+  turn.wake("silent", turn.now + SILENT_MS);
+  turn.reply({ received: n + 1 });
+  return { ...context, received: n + 1, chain };
+}
+
+export function keepPack({ turn, row }: EventOf<"chunk.last">): void {
+  turn.cancelWake("silent");
+  turn.count(archiveCounters.kept);
+  putRow(turn, row, { standing: "kept", refusal: null, pendingSinceMs: null });
+}
+
+export function repeated({ turn }: EventOf<"chunk.repeated">, { received }: ArchiveContext): void {
+  turn.reply({ received });
+}
+
+export function dropFalsePack({ turn, row, why }: EventOf<"chunk.false">, context: ArchiveContext): ArchiveContext {
+  turn.cancelWake("silent");
+  const next = removePack(turn, row, context);
+  turn.reply({ refused: "conflict", detail: `This is not the pack: ${why}.` });
+  return awaitRunners(turn, putRow(turn, row, { pack: null }), next);
+}
+
+/** What came of a pack stays: the same runner goes on with it when it is back. */
+export function runnerSilent({ turn, row }: EventOf<"runner.silent">, context: ArchiveContext): ArchiveContext {
+  return awaitRunners(turn, row, context);
+}
+
+export function askAgain({ turn, row }: EventOf<"asked.again">, context: ArchiveContext): ArchiveContext {
+  return { ...context, asked: ask(turn, row, context.asked) };
+}
+
+export function endPending({ turn, row }: EventOf<"time.over">, context: ArchiveContext): ArchiveContext {
+  return refuseForGood(turn, row, context, row.refusal ?? "commit-gone");
+}
+
+export function refuse({ turn, why }: EventOf<"archive.refused">): void {
+  turn.reply({ refused: "conflict", detail: `The commit is not taken from this runner: ${why}.` });
+}
+
+function refuseForGood(turn: Turn, row: ArchiveRow, context: ArchiveContext, refusal: ArchiveRefusal): ArchiveContext {
+  const next = removePack(turn, row, context);
+  putRow(turn, row, { standing: "refused", refusal, pendingSinceMs: null, pack: null });
+  turn.count(archiveCounters.refused);
+  return { ...next, runnerId: null };
+}
+
+/** The row as one that is looked for, from now on if it was not before. */
+function toPending(turn: Turn, row: ArchiveRow, pack: Pack | null = row.pack): ArchiveRow {
+  const pendingSinceMs = row.pendingSinceMs ?? turn.now;
+  return putRow(turn, row, { standing: "pending", pendingSinceMs, pack });
+}
+
+/** Waits until runners are to be asked again. */
+function awaitRunners(turn: Turn, row: ArchiveRow, context: ArchiveContext): ArchiveContext {
+  wakeToAsk(turn, row, context.asked);
+  return { ...context, runnerId: null };
+}
+
+/** Asks the runners for the commit, and returns how often they were asked. */
+function ask(turn: Turn, row: ArchiveRow, asked: number): number {
+  const { id: archiveId, repository, commit } = row;
+  const runnerId = nextRunner(turn, asked);
+  turn.publishChange(wantedTopic(turn.self.partition), { archiveId, repository, commit, runnerId });
+  wakeToAsk(turn, row, asked);
+  return asked + 1;
+}
+
+function wakeToAsk(turn: Turn, { pendingSinceMs }: ArchiveRow, asked: number): void {
+  if (pendingSinceMs === null) return turn.wake("ask", turn.now + LOOK_AGAIN_MS);
+  const againMs = turn.now + (ASK_AGAIN_MS[asked] ?? ASK_AGAIN_MS.at(-1) ?? 0);
+  return turn.wake("ask", Math.min(againMs, Math.max(turn.now, deadlineOf(pendingSinceMs))));
+}
+
+/** The runner that is to get the commit from its repository if it has not got it: each connected one in turn. */
+function nextRunner(turn: Turn, asked: number): string | null {
+  const able = runners
+    .list(turn, turn.self.partition, [], { limit: MAX_RUNNERS })
+    .filter(({ connected, features = [] }) => connected && features.includes("commits"));
+  return able[asked % Math.max(1, able.length)]?.runnerId ?? null;
+}
+
+function putRow(turn: Turn, row: ArchiveRow, change: Partial<ArchiveRow>): ArchiveRow {
+  const next = { ...row, ...change };
+  archives.put(turn, turn.self.partition, row, next);
+  return next;
+}
+
+/** Removes what came of the pack, and gives its room back. Not the row's mention of it. */
+function removePack(turn: Turn, { pack }: ArchiveRow, context: ArchiveContext): ArchiveContext {
+  const { partition, id } = turn.self;
+  for (let n = 0; n < context.received; n++) archiveChunks.remove(turn, partition, id, n);
+  if (pack !== null) changeRoom(turn, -pack.bytes);
+  return { ...context, received: 0, chain: NO_CHUNKS };
+}
+
+function changeRoom(turn: Turn, bytes: number): void {
+  const { partition } = turn.self;
+  const taken = (archiveRoom.get(turn, partition, ROOM) ?? 0) + bytes;
+  if (taken > 0) archiveRoom.put(turn, partition, [ROOM], taken);
+  else archiveRoom.remove(turn, partition, ROOM);
+}

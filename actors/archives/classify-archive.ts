@@ -1,0 +1,185 @@
+import type { Answered, Message, TurnReading, Woken } from "../../runtime/turn.js";
+import type { Refusal } from "../refusal.js";
+import type { ArchiveRow } from "./archive.js";
+import type {
+  ArchiveMessage,
+  HoldArchive,
+  OfferPack,
+  ReleaseArchive,
+  ReportArchive,
+  TakeArchive,
+  TakeChunk,
+} from "./archive.messages.js";
+import { archiveHolds, archiveRoom, archives, ROOM } from "./archive.table.js";
+import { CHUNK_BYTES, chainDigest, countChunks, MAX_PACK_BYTES } from "./pack.js";
+import { faultOfPack } from "./pack-head.js";
+
+/** How long a commit is looked for, in milliseconds (replays: 7 days). */
+const PENDING_MS = 7 * 24 * 60 * 60 * 1_000;
+
+/** The stored state of an archive between turns. */
+export interface ArchiveContext {
+  /** How often runners were asked for it since it is pending. */
+  readonly asked: number;
+  /** The runner that took it; null for none. */
+  readonly runnerId: string | null;
+  /** Chunks that are stored. */
+  readonly received: number;
+  /** Their chained digest. */
+  readonly chain: string;
+}
+
+/** What packs of a workspace may take. */
+export interface ArchiveLimits {
+  /** Bytes of all packs of a workspace together. */
+  readonly bytesPerWorkspace: number;
+}
+
+/** Room for many packs of ordinary repositories, and for 16 of the longest. */
+export const defaultArchiveLimits: ArchiveLimits = { bytesPerWorkspace: 4 * 1024 ** 3 };
+
+/** A message under each of the names. */
+type Renamed<From extends Message, Type extends string> = Type extends string
+  ? Omit<From, "type"> & { readonly type: Type }
+  : never;
+type Plain<Type extends string> = Type extends string ? { readonly type: Type } : never;
+/** With the row as it is. */
+type OfRow = { readonly row: ArchiveRow };
+
+interface ArchiveRefused extends Answered<Refusal> {
+  readonly type: "archive.refused";
+  readonly why: string;
+}
+
+/** A classified message, with what was read to classify it. */
+export type ArchiveEvent =
+  | HoldArchive
+  /** Others need it too. */
+  | Renamed<ReleaseArchive, "archive.unheld">
+  /** Nobody needs it any more. */
+  | (Renamed<ReleaseArchive, "archive.let-go"> & OfRow)
+  | (Renamed<TakeArchive, "archive.take"> & OfRow)
+  | (Renamed<ReportArchive, "found.on-branch" | "found.nowhere" | "found.too-large"> & OfRow)
+  | (Renamed<OfferPack, "pack.begun" | "pack.resumed"> & OfRow)
+  | (Renamed<OfferPack, "pack.unfit"> & OfRow & { readonly why: string })
+  | (Renamed<TakeChunk, "chunk.next" | "chunk.last"> & OfRow & { readonly chain: string })
+  | Renamed<TakeChunk, "chunk.repeated">
+  /** The pack is not one of the commit, or not the offered one: all of it goes. */
+  | (Renamed<TakeChunk, "chunk.false"> & OfRow & { readonly why: string })
+  /** Nothing of it counts. */
+  | ArchiveRefused
+  | (Plain<"asked.again" | "time.over" | "runner.silent"> & OfRow);
+
+/** Classifies each message to an archive as an event of its machine. Reads only. */
+export function classifyArchive({ bytesPerWorkspace }: ArchiveLimits) {
+  return (
+    message: ArchiveMessage | Woken,
+    { context }: { readonly context: ArchiveContext },
+    turn: TurnReading,
+  ): ArchiveEvent => {
+    const row = archives.get(turn, turn.self.partition, turn.self.id);
+    switch (message.type) {
+      case "archive.hold":
+        return message;
+      case "archive.release":
+        return row === undefined || isHeldByOthers(turn, message.holder)
+          ? { ...message, type: "archive.unheld" }
+          : { ...message, type: "archive.let-go", row };
+      case "archive.take":
+      case "archive.report":
+      case "archive.offer":
+      case "archive.chunk":
+        return row === undefined ? unneeded : classifyReported(message, { row, context, turn, bytesPerWorkspace });
+      case "woken":
+        return row === undefined ? unneeded : classifyWakeUp(message, row, turn.now);
+      // Messages of unknown types, which no transition takes.
+      default:
+        return message;
+    }
+  };
+}
+
+/** What the message of a runner is compared with. */
+interface Known extends ArchiveLimits {
+  readonly row: ArchiveRow;
+  readonly context: ArchiveContext;
+  readonly turn: TurnReading;
+}
+
+function classifyReported(
+  message: TakeArchive | ReportArchive | OfferPack | TakeChunk,
+  { row, context, turn, bytesPerWorkspace }: Known,
+): ArchiveEvent {
+  if (message.type === "archive.take") return classifyTake(message, row, context);
+  if (context.runnerId !== message.runnerId) return notYours;
+  if (message.type === "archive.report") return classifyReport(message, row);
+  if (message.type === "archive.chunk") return classifyChunk(message, row, context);
+  return classifyOffer(message, row, turn, bytesPerWorkspace);
+}
+
+function refusal(why: string): ArchiveEvent {
+  return { type: "archive.refused", why };
+}
+
+const notYours = refusal("another runner has it");
+const unneeded = refusal("nobody needs it");
+
+function isHeldByOthers(turn: TurnReading, holder: string): boolean {
+  const { partition, id } = turn.self;
+  return archiveHolds.entries(turn, partition, [id], { limit: 2 }).some(({ key }) => key.at(-1) !== holder);
+}
+
+function classifyTake(message: TakeArchive, row: ArchiveRow, { runnerId }: ArchiveContext): ArchiveEvent {
+  if (row.standing === "kept" || row.standing === "refused") return refusal("it is not looked for any more");
+  return runnerId === null || runnerId === message.runnerId ? { ...message, row } : notYours;
+}
+
+function classifyReport(message: ReportArchive, row: ArchiveRow): ArchiveEvent {
+  const types = { "on-branch": "found.on-branch", missing: "found.nowhere", "too-large": "found.too-large" } as const;
+  return { ...message, type: types[message.found], row };
+}
+
+function classifyOffer(
+  message: OfferPack,
+  row: ArchiveRow,
+  turn: TurnReading,
+  bytesPerWorkspace: number,
+): ArchiveEvent {
+  const { bytes, digest } = message.pack;
+  if (row.pack !== null && row.pack.digest === digest && row.pack.bytes === bytes) {
+    return { ...message, type: "pack.resumed", row };
+  }
+  if (bytes > MAX_PACK_BYTES) return refusal("the pack is too large");
+  const taken = (archiveRoom.get(turn, turn.self.partition, ROOM) ?? 0) - (row.pack?.bytes ?? 0);
+  if (taken + bytes <= bytesPerWorkspace) return { ...message, type: "pack.begun", row };
+  const why = `The workspace's archives have no room for ${bytes} bytes: ${taken} of ${bytesPerWorkspace} are taken.`;
+  return { ...message, type: "pack.unfit", row, why };
+}
+
+function classifyChunk(message: TakeChunk, row: ArchiveRow, { received, chain }: ArchiveContext): ArchiveEvent {
+  const { n, chunk } = message;
+  const { pack } = row;
+  if (pack === null) return refusal("no pack was offered");
+  if (n < received) return { ...message, type: "chunk.repeated" };
+  if (n > received) return refusal(`chunk ${received} comes next`);
+  const isLast = n === countChunks(pack) - 1;
+  const wanted = isLast ? pack.bytes - n * CHUNK_BYTES : CHUNK_BYTES;
+  if (chunk.length !== wanted) return refusal(`the chunk must have ${wanted} bytes`);
+  const fault = n === 0 ? faultOfPack(chunk, row.commit) : null;
+  const next = chainDigest(chain, chunk);
+  const why = fault ?? (isLast && next !== pack.digest ? "its digest is another than the offered one" : null);
+  if (why !== null) return { ...message, type: "chunk.false", row, why };
+  return { ...message, type: isLast ? "chunk.last" : "chunk.next", row, chain: next };
+}
+
+function classifyWakeUp({ name }: Woken, row: ArchiveRow, now: number): ArchiveEvent {
+  if (name !== "ask") return { type: "runner.silent", row };
+  const { pendingSinceMs } = row;
+  const isOver = pendingSinceMs !== null && now >= pendingSinceMs + PENDING_MS;
+  return { type: isOver ? "time.over" : "asked.again", row };
+}
+
+/** When the time of a pending archive is over. */
+export function deadlineOf(pendingSinceMs: number): number {
+  return pendingSinceMs + PENDING_MS;
+}

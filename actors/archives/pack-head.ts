@@ -1,0 +1,52 @@
+import { createHash } from "node:crypto";
+import { inflateSync } from "node:zlib";
+
+/** Longest commit object, in bytes; most have fewer than 1,000. */
+const MAX_COMMIT_BYTES = 256 * 1024;
+/** Bytes before the first object: `PACK`, the version, the number of objects. */
+const HEADER_BYTES = 12;
+const COMMIT_TYPE = 1;
+
+/**
+ * Why a pack that begins with these bytes is not one of this commit; null when it may be: git's format, and the commit
+ * itself as its first object. What follows is verified by git where it is checked out, by the ids of its objects.
+ */
+export function faultOfPack(bytes: Uint8Array, commit: string): string | null {
+  const head = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (head.length < HEADER_BYTES + 2 || head.toString("latin1", 0, 4) !== "PACK") return "it is no pack of git";
+  const [version, objects] = [head.readUInt32BE(4), head.readUInt32BE(8)];
+  if (version !== 2 && version !== 3) return "it is a pack of an unknown version";
+  if (objects < 2) return "it has no commit with a tree";
+  const first = readObjectHead(head);
+  if (first === null || first.type !== COMMIT_TYPE) return "it does not begin with a commit";
+  if (first.bytes > MAX_COMMIT_BYTES) return "its commit is too long";
+  const content = inflated(head.subarray(first.at), first.bytes);
+  if (content === null || content.length !== first.bytes) return "its commit cannot be read";
+  const algorithm = commit.length === 64 ? "sha256" : "sha1";
+  const id = createHash(algorithm).update(`commit ${content.length}\0`).update(content).digest("hex");
+  return id === commit ? null : "it begins with another commit";
+}
+
+/** Type and length of the first object, and where its compressed bytes begin. */
+function readObjectHead(head: Buffer): { readonly type: number; readonly bytes: number; readonly at: number } | null {
+  let at = HEADER_BYTES;
+  let byte = head[at] ?? 0;
+  const type = (byte >> 4) & 7;
+  let bytes = byte & 15;
+  // 4 bits, then 7 a byte, lowest first: five bytes hold every length that is taken.
+  for (let factor = 16; byte >= 0x80; factor *= 128) {
+    at += 1;
+    if (at > HEADER_BYTES + 5 || at >= head.length) return null;
+    byte = head[at] ?? 0;
+    bytes += (byte & 127) * factor;
+  }
+  return { type, bytes, at: at + 1 };
+}
+
+function inflated(bytes: Buffer, maxOutputLength: number): Buffer | null {
+  try {
+    return inflateSync(bytes, { maxOutputLength: Math.max(1, maxOutputLength) });
+  } catch {
+    return null;
+  }
+}

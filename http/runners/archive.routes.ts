@@ -1,0 +1,165 @@
+import { z } from "zod";
+import type { ArchiveRow } from "../../actors/archives/archive.js";
+import { type ArchiveMessage, archiveRef } from "../../actors/archives/archive.messages.js";
+import { findArchiveById, findChunk } from "../../actors/archives/archive.queries.js";
+import { CHUNK_BYTES, countChunks, MAX_PACK_BYTES } from "../../actors/archives/pack.js";
+import { isRefusal, type Refusal } from "../../actors/refusal.js";
+import { isRunnerOf } from "../../actors/runners/runner.queries.js";
+import { holdsRunFrom } from "../../actors/runs/run.queries.js";
+import { sha256Hex } from "../../actors/sealer.js";
+import { bearerToken } from "../authenticate.js";
+import { type Outcome, type Route, type RouteRequest, route } from "../route.js";
+import { findPool, type PoolSource } from "./pool-bearer.js";
+
+const DIGEST = /^[0-9a-f]{64}$/;
+const MAX_CHUNKS = countChunks({ bytes: MAX_PACK_BYTES });
+const path = "/api/runner/archives/{archiveId}";
+const ofRunners = { access: "public", credential: "pool", problems: ["unauthenticated", "not-found"] } as const;
+const naming = "The runner names itself in `service-runner`.";
+
+const stepSchema = z.discriminatedUnion("step", [
+  z.strictObject({ step: z.literal("take") }).describe("The runner is to look for the commit, and no other."),
+  z
+    .strictObject({ step: z.literal("report"), found: z.enum(["on-branch", "missing", "too-large"]) })
+    .describe("What it found instead of a pack."),
+  z
+    .strictObject({
+      step: z.literal("offer"),
+      bytes: z.int().min(1).max(MAX_PACK_BYTES),
+      digest: z.string().regex(DIGEST).describe("The chained digest of its chunks."),
+    })
+    .describe("It has made the pack."),
+]);
+type Step = z.output<typeof stepSchema>;
+
+const received = z.strictObject({ received: z.int().describe("Number of chunks stored; the next has this number.") });
+
+/** What runners send and fetch of the commits that replay sets need; see `README.md`. */
+export function archiveRoutes(source: PoolSource): readonly Route[] {
+  return [
+    route({
+      method: "POST",
+      path,
+      operation: "stepArchive",
+      summary: "A runner takes a commit that is wanted, or says what it found",
+      description: `${naming} Again is fine; 409 where another runner has it, or there is no room for its pack.`,
+      ...ofRunners,
+      body: stepSchema,
+      answers: { 200: received },
+      problems: [...ofRunners.problems, "conflict"],
+      handle: (request) => step(source, request),
+    }),
+    route({
+      method: "PUT",
+      path: `${path}/chunks/{n}`,
+      operation: "putArchiveChunk",
+      summary: "A runner sends the next chunk of a pack",
+      description:
+        `${naming} Chunks of ${CHUNK_BYTES} bytes, in order, each with its SHA-256 in \`service-sha256\`; one that is ` +
+        "there changes nothing. After the last the commit is kept, if the whole has the digest that was offered.",
+      ...ofRunners,
+      body: z.instanceof(Uint8Array),
+      rawBodyBytes: CHUNK_BYTES,
+      rawBodyType: "application/octet-stream",
+      takes: z.string().meta({ format: "binary" }),
+      example: "PACK",
+      answers: { 200: received },
+      problems: [...ofRunners.problems, "conflict", "bad-request"],
+      handle: (request) => putChunk(source, request),
+    }),
+    route({
+      method: "GET",
+      path: `${path}/chunks/{n}`,
+      operation: "getArchiveChunk",
+      summary: "A runner fetches a chunk of a pack for a checkout",
+      description:
+        `${naming} \`service-run\` and \`service-run-fence\` name a run that it holds, whose input begins from the ` +
+        "commit; to every other caller the archive is not there.",
+      ...ofRunners,
+      answers: { 200: { body: null, text: "application/octet-stream" } },
+      handle: (request) => getChunk(source, request),
+    }),
+  ];
+}
+
+type RunnerRequest = Pick<RouteRequest<"public">, "params" | "header">;
+
+/** A runner that calls, and the archive that it calls about. */
+interface Calling {
+  readonly workspaceId: string;
+  readonly runnerId: string;
+  readonly archive: ArchiveRow;
+}
+
+const NOTHING: Refusal = { refused: "not-found" };
+
+/** Refused `unauthenticated` without a pool's token, `not-found` for an archive or a runner that the pool has not. */
+function findCalling(source: PoolSource, { params, header }: RunnerRequest): Calling | Refusal {
+  const { reading } = source.runtime;
+  const token = bearerToken(header("authorization"));
+  const pool = token === null ? null : findPool(source, sha256Hex(token));
+  if (pool === null) return { refused: "unauthenticated", detail: "This needs the token of a runner pool." };
+  const { workspaceId } = pool;
+  const runnerId = header("service-runner") ?? "";
+  const archive = findArchiveById(reading, workspaceId, params.archiveId ?? "");
+  if (archive === undefined || !isRunnerOf(reading, pool, runnerId)) return NOTHING;
+  return { workspaceId, runnerId, archive };
+}
+
+async function step(source: PoolSource, request: RouteRequest<"public", Step>): Promise<Outcome> {
+  const calling = findCalling(source, request);
+  if (isRefusal(calling)) return calling;
+  const { runtime } = source;
+  const { workspaceId, runnerId, archive } = calling;
+  const answer = await runtime.ask(archiveRef(workspaceId, archive.id), toMessage(request.body, runnerId));
+  if (isRefusal(answer)) return answer;
+  return { status: 200, body: { received: "received" in answer ? answer.received : 0 } };
+}
+
+type StepMessage = Extract<ArchiveMessage, { readonly type: "archive.take" | "archive.report" | "archive.offer" }>;
+
+function toMessage(taken: Step, runnerId: string): StepMessage {
+  switch (taken.step) {
+    case "take":
+      return { type: "archive.take", runnerId };
+    case "report":
+      return { type: "archive.report", runnerId, found: taken.found };
+    case "offer":
+      return { type: "archive.offer", runnerId, pack: { bytes: taken.bytes, digest: taken.digest } };
+  }
+}
+
+async function putChunk(source: PoolSource, request: RouteRequest<"public", Uint8Array>): Promise<Outcome> {
+  const calling = findCalling(source, request);
+  if (isRefusal(calling)) return calling;
+  const n = toNumber(request.params.n);
+  if (n === null) return NOTHING;
+  if (sha256Hex(request.body) !== request.header("service-sha256")) {
+    return { refused: "bad-request", detail: "The chunk is not what was sent: its SHA-256 is another." };
+  }
+  const { workspaceId, runnerId, archive } = calling;
+  const to = archiveRef(workspaceId, archive.id);
+  const answer = await source.runtime.ask(to, { type: "archive.chunk", runnerId, n, chunk: request.body });
+  return isRefusal(answer) ? answer : { status: 200, body: { received: answer.received } };
+}
+
+function getChunk(source: PoolSource, request: RunnerRequest): Outcome {
+  const calling = findCalling(source, request);
+  if (isRefusal(calling)) return calling;
+  const { reading } = source.runtime;
+  const { workspaceId, runnerId, archive } = calling;
+  const claim = {
+    runnerId,
+    runId: request.header("service-run") ?? "",
+    fence: Number(request.header("service-run-fence")),
+  };
+  const n = toNumber(request.params.n);
+  if (n === null || !holdsRunFrom(reading, workspaceId, claim, archive)) return NOTHING;
+  const chunk = findChunk(reading, workspaceId, archive, n);
+  if (chunk === undefined) return NOTHING;
+  return { status: 200, text: { type: "application/octet-stream", content: chunk } };
+}
+
+function toNumber(text = ""): number | null {
+  return /^\d{1,4}$/.test(text) && Number(text) < MAX_CHUNKS ? Number(text) : null;
+}

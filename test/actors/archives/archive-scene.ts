@@ -1,0 +1,46 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { CHUNK_BYTES, chainDigest, NO_CHUNKS, type Pack } from "../../../actors/archives/pack.js";
+
+/** A commit of a new git repository with a pack of it and its tree. */
+export interface MadePack {
+  readonly commit: string;
+  /** The commit before it, which is not in the pack. */
+  readonly parent: string;
+  readonly bytes: Buffer;
+}
+
+/** Makes a commit with these files, the second of its repository, and packs it as runners do. */
+export function makeCommit(files: Readonly<Record<string, string | Buffer>>): MadePack {
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-pack-"));
+  const run = (input: string, ...args: string[]) =>
+    execFileSync("git", ["-c", "user.name=T", "-c", "user.email=t@localhost", ...args], {
+      ...{ cwd: folder, input, maxBuffer: 64 * 1024 * 1024, stdio: ["pipe", "pipe", "ignore"] },
+    });
+  try {
+    run("", "init", "--quiet");
+    run("", "commit", "--quiet", "--allow-empty", "-m", "Begin");
+    const parent = run("", "rev-parse", "HEAD").toString().trim();
+    for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
+    run("", "add", ".");
+    run("", "commit", "--quiet", "-m", "Add");
+    const commit = run("", "rev-parse", "HEAD").toString().trim();
+    const bytes = run(`--shallow ${commit}\n${commit}\n`, "pack-objects", "--revs", "--stdout", "--quiet");
+    return { commit, parent, bytes };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** The chunks of a pack. */
+export function chunksOf(bytes: Buffer): readonly Buffer[] {
+  const count = Math.ceil(bytes.length / CHUNK_BYTES);
+  return Array.from({ length: count }, (_, n) => bytes.subarray(n * CHUNK_BYTES, (n + 1) * CHUNK_BYTES));
+}
+
+/** What a runner offers. */
+export function toPack(bytes: Buffer): Pack {
+  return { bytes: bytes.length, digest: chunksOf(bytes).reduce<string>(chainDigest, NO_CHUNKS) };
+}
